@@ -1,0 +1,78 @@
+#include "device/emulated/grid.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "device/emulated/multiprocessor.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+/// Few enough hand-outs to cost nothing, enough of them to keep every host thread busy to the end.
+std::size_t chunk_size(std::size_t blocks, unsigned host_threads) {
+  return std::clamp<std::size_t>(blocks / (std::size_t{host_threads} * 16), 1, 64);
+}
+
+}  // namespace
+
+Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, unsigned host_threads)
+    : config_{config},
+      kernel_{kernel},
+      chunk_{chunk_size(config.grid, host_threads)},
+      failed_block_{config.grid} {}
+
+void Grid::work() {
+  Multiprocessor& multiprocessor = Multiprocessor::local();
+  while (const std::optional<std::size_t> chunk = claim()) {
+    const std::size_t end = std::min(*chunk + chunk_, config_.grid);
+    for (std::size_t block = *chunk; block < end && !has_failed_before(block); ++block) {
+      try {
+        multiprocessor.run(*this, block);
+      } catch (...) {
+        fail(block, std::current_exception());
+      }
+    }
+    complete(*chunk, multiprocessor.take_counters());
+  }
+}
+
+std::optional<std::size_t> Grid::claim() {
+  const std::lock_guard lock{mutex_};
+  if (next_ >= failed_block_) return std::nullopt;
+  running_.insert(next_);
+  return std::exchange(next_, next_ + chunk_);
+}
+
+void Grid::complete(std::size_t chunk, const Counters& counters) {
+  {
+    const std::lock_guard lock{mutex_};
+    counters_ += counters;
+    running_.erase(chunk);
+  }
+  completed_.notify_all();
+}
+
+void Grid::wait_for_turn(std::size_t block) {
+  std::unique_lock lock{mutex_};
+  completed_.wait(lock, [&] { return *running_.begin() == block / chunk_ * chunk_; });
+}
+
+/// Blocks below a failed one still run, so that the lowest failure is found whatever the order.
+void Grid::fail(std::size_t block, std::exception_ptr reason) {
+  const std::lock_guard lock{mutex_};
+  if (block >= failed_block_) return;
+  failed_block_ = block;
+  failure_ = std::move(reason);
+}
+
+bool Grid::has_failed_before(std::size_t block) const {
+  const std::lock_guard lock{mutex_};
+  return failed_block_ < block;
+}
+
+Counters Grid::result() const {
+  if (failure_) std::rethrow_exception(failure_);
+  return counters_;
+}
+
+}  // namespace reduction::emulated

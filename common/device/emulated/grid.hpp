@@ -1,0 +1,50 @@
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "device/emulated/counters.hpp"
+#include "device/emulated/launch.hpp"
+
+namespace reduction::emulated {
+
+/// One launch: hands its blocks out to host threads, in ascending order, and gathers what they did.
+class Grid {
+ public:
+  Grid(const LaunchConfig& config, const KernelCall& kernel, unsigned host_threads);
+
+  const LaunchConfig& config() const { return config_; }
+  const KernelCall& kernel() const { return kernel_; }
+
+  /// Runs blocks on the calling host thread as long as there are any.
+  void work();
+
+  /// Returns once every block below `block` has ended.
+  void wait_for_turn(std::size_t block);
+
+  /// What all blocks did. Rethrows what the lowest block that failed has thrown.
+  Counters result() const;
+
+ private:
+  std::optional<std::size_t> claim();
+  void complete(std::size_t chunk, const Counters& counters);
+  void fail(std::size_t block, std::exception_ptr reason);
+  bool has_failed_before(std::size_t block) const;
+
+  const LaunchConfig config_;
+  const KernelCall kernel_;
+  const std::size_t chunk_;  ///< blocks handed out at a time
+
+  mutable std::mutex mutex_;
+  std::condition_variable completed_;
+  std::size_t next_ = 0;           ///< the first block not yet handed out
+  std::set<std::size_t> running_;  ///< first blocks of the chunks that are
+  std::size_t failed_block_;
+  std::exception_ptr failure_;
+  Counters counters_;
+};
+
+}  // namespace reduction::emulated

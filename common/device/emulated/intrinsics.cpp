@@ -1,0 +1,31 @@
+#include "device/emulated/intrinsics.hpp"
+
+#include "device/emulated/access.hpp"
+#include "device/emulated/multiprocessor.hpp"
+
+namespace reduction::emulated {
+
+void block_barrier(SourceLine where) { Multiprocessor::running()->block_barrier(where); }
+
+void warp_barrier(unsigned mask, SourceLine where) { Multiprocessor::running()->warp_barrier(mask, where); }
+
+void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+             SourceLine where) {
+  Multiprocessor::running()->shuffle(kind, mask, operand, width, value, bytes, where);
+}
+
+void* dynamic_shared_memory() { return Multiprocessor::running()->shared_memory(); }
+
+void begin_atomic(const void* address, std::size_t bytes) {
+  Multiprocessor::running()->begin_atomic(address, bytes);
+}
+
+void record_load(const void* address, std::size_t bytes) {
+  if (Multiprocessor* const here = Multiprocessor::running()) here->check_access("reads", address, bytes);
+}
+
+void record_store(const void* address, std::size_t bytes) {
+  if (Multiprocessor* const here = Multiprocessor::running()) here->check_access("writes", address, bytes);
+}
+
+}  // namespace reduction::emulated

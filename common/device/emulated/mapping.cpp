@@ -1,0 +1,19 @@
+#include "device/emulated/mapping.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace reduction::emulated {
+
+Mapping::Mapping(std::size_t bytes) : bytes_{bytes} {
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc{};
+  begin_ = static_cast<std::byte*>(pages);
+}
+
+Mapping::~Mapping() {
+  if (begin_ != nullptr) munmap(begin_, bytes_);
+}
+
+}  // namespace reduction::emulated

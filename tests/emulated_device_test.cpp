@@ -1,0 +1,326 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <complex>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "device/dialect.cuh"
+
+namespace {
+
+using namespace reduction::emulated;
+
+/// A buffer of the emulated device that a test fills and reads back.
+template <typename T> class DeviceArray {
+ public:
+  explicit DeviceArray(size_t count) : count_{count}, data_{static_cast<T*>(allocate(count * sizeof(T)))} {
+    std::fill_n(data_, count, T{});
+    mark_initialised(data_, count * sizeof(T));
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { release(data_); }
+
+  T& operator[](size_t i) { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + count_; }
+  Traced<T>* traced() { return reinterpret_cast<Traced<T>*>(data_); }
+
+ private:
+  size_t count_;
+  T* data_;
+};
+
+/// Restores the default of set_host_threads() at the end of a test.
+struct HostThreads {
+  explicit HostThreads(unsigned count) { set_host_threads(count); }
+  ~HostThreads() { set_host_threads(0); }
+};
+
+std::string finding_of(const auto& launch_kernel) {
+  try {
+    launch_kernel();
+  } catch (const KernelFinding& finding) {
+    return finding.what();
+  }
+  return "no finding";
+}
+
+template <typename T> __global__ void write_indices(T* out) {
+  out[size_t{blockIdx.x} * blockDim.x + threadIdx.x] = blockIdx.x * 1000 + threadIdx.x;
+}
+
+TEST(EmulatedDevice, RunsEveryThreadOfEveryBlockAtAnyBlockSize) {
+  for (const unsigned block : {1U, 2U, 31U, 32U, 33U, 100U, 256U, 1000U, 1024U}) {
+    DeviceArray<std::uint32_t> out{7 * block};
+    launch({7, block, 0}, write_indices<Traced<std::uint32_t>>, out.traced());
+    for (unsigned i = 0; i < 7 * block; ++i)
+      ASSERT_EQ(out[i], i / block * 1000 + i % block) << block;
+    EXPECT_EQ(last_launch_counters().blocks, 7);
+    EXPECT_EQ(last_launch_counters().threads, 7 * block);
+  }
+}
+
+/// Passes every value around the block through shared memory: right only if the barrier is one.
+template <typename T> __global__ void rotate(T* data, unsigned rounds) {
+  T* shared = shared_memory<T>();
+  for (unsigned round = 0; round < rounds; ++round) {
+    shared[(threadIdx.x + 1) % blockDim.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = shared[threadIdx.x];
+    __syncthreads();
+  }
+}
+
+TEST(EmulatedDevice, BlockBarrierSeparatesWritesFromReads) {
+  for (const unsigned block : {1U, 48U, 1024U}) {
+    DeviceArray<std::uint64_t> data{block};
+    std::iota(data.begin(), data.end(), 0);
+    launch({1, block, block * sizeof(std::uint64_t)}, rotate<Traced<std::uint64_t>>, data.traced(), 5U);
+    for (unsigned i = 0; i < block; ++i)
+      EXPECT_EQ(data[(i + 5) % block], i);
+    EXPECT_EQ(last_launch_counters().block_barriers, 10);
+  }
+}
+
+/// Each warp sums its lanes in two ways; the last warp may be a part of one.
+template <typename T> __global__ void sum_warps(T* by_shuffles, T* by_shared_memory) {
+  T* shared = shared_memory<T>();
+  const unsigned lane = threadIdx.x % 32;
+  T sum = static_cast<float>(threadIdx.x);
+  for (int lane_mask = 16; lane_mask > 0; lane_mask /= 2)
+    sum += __shfl_xor_sync(0xffffffff, sum, lane_mask);
+  if (lane == 0) by_shuffles[threadIdx.x / 32] = sum;
+
+  shared[threadIdx.x] = static_cast<float>(threadIdx.x);
+  __syncwarp();
+  if (lane != 0) return;
+  sum = T{};
+  for (unsigned i = 0; i < 32; ++i)
+    sum += shared[threadIdx.x + i];
+  by_shared_memory[threadIdx.x / 32] = sum;
+}
+
+TEST(EmulatedDevice, WarpsSumByShufflesAndByWarpBarriers) {
+  DeviceArray<float> shuffled{3};
+  DeviceArray<float> shared{3};
+  launch({1, 96, 96 * sizeof(float)}, sum_warps<Traced<float>>, shuffled.traced(), shared.traced());
+  for (unsigned warp = 0; warp < 3; ++warp) {
+    const float expected = static_cast<float>(32 * (32 * warp) + 31 * 32 / 2);
+    EXPECT_EQ(shuffled[warp], expected);
+    EXPECT_EQ(shared[warp], expected);
+  }
+  EXPECT_EQ(last_launch_counters().shuffles, 3 * 5);
+  EXPECT_EQ(last_launch_counters().warp_barriers, 3);
+}
+
+template <typename T> __global__ void shuffle_each_way(T* out) {
+  const unsigned lane = threadIdx.x;
+  out[lane] = __shfl_sync(0xffffffff, T(lane), 5, 8);
+  out[32 + lane] = __shfl_up_sync(0xffffffff, T(lane), 3U);
+  out[64 + lane] = __shfl_down_sync(0xffffffff, T(lane), 3U, 16);
+  out[96 + lane] = __shfl_xor_sync(0xffffffff, T(lane), 9);
+}
+
+TEST(EmulatedDevice, ShufflesTakeTheirValueFromTheLaneThatCudaNames) {
+  DeviceArray<std::uint32_t> out{128};
+  launch({1, 32, 0}, shuffle_each_way<Traced<std::uint32_t>>, out.traced());
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    EXPECT_EQ(out[lane], lane / 8 * 8 + 5);
+    EXPECT_EQ(out[32 + lane], lane < 3 ? lane : lane - 3);
+    EXPECT_EQ(out[64 + lane], lane % 16 > 12 ? lane : lane + 3);
+    EXPECT_EQ(out[96 + lane], lane ^ 9);
+  }
+}
+
+/// Half of a warp takes turns with itself; the other half does not take part.
+template <typename T> __global__ void half_warp(T* out) {
+  if (threadIdx.x < 16) {
+    T sum = 1;
+    for (unsigned delta = 8; delta > 0; delta /= 2)
+      sum += __shfl_down_sync(0xffff, sum, delta, 16);
+    __syncwarp(0xffff);
+    if (threadIdx.x == 0) out[0] = sum;
+  }
+}
+
+TEST(EmulatedDevice, MasksLetAPartOfAWarpSynchronise) {
+  DeviceArray<double> out{1};
+  launch({1, 32, 0}, half_warp<Traced<double>>, out.traced());
+  EXPECT_EQ(out[0], 16.0);
+}
+
+template <typename T> __global__ void add_all(const T* in, T* out, size_t n) {
+  const size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(out, in[i]);
+}
+
+TEST(EmulatedDevice, AtomicsAddUpAlikeOnAnyNumberOfHostThreads) {
+  constexpr size_t n = 100'003;
+  DeviceArray<float> in{n};
+  for (size_t i = 0; i < n; ++i)
+    in[i] = 1.0F / static_cast<float>(i + 1);
+  std::vector<float> sums;
+  for (const unsigned host_threads : {1U, 2U, 7U}) {
+    const HostThreads scope{host_threads};
+    DeviceArray<float> out{1};
+    launch({ceil_divide(n, 128), 128, 0}, add_all<Traced<float>>, in.traced(), out.traced(), n);
+    EXPECT_EQ(last_launch_counters().atomics, n);
+    sums.push_back(out[0]);
+  }
+  EXPECT_EQ(sums[0], std::accumulate(in.begin(), in.end(), 0.0F));
+  EXPECT_EQ(sums[1], sums[0]);
+  EXPECT_EQ(sums[2], sums[0]);
+}
+
+/// The last block to finish adds up what all blocks have stored.
+template <typename T> __global__ void last_block(T* partial, T* out, unsigned* ticket) {
+  partial[blockIdx.x] = blockIdx.x;
+  __threadfence();
+  if (atomicAdd(ticket, 1) + 1 < gridDim.x) return;
+  T sum{};
+  for (unsigned i = 0; i < gridDim.x; ++i)
+    sum += partial[i];
+  out[0] = sum;
+}
+
+TEST(EmulatedDevice, ATicketFindsTheLastBlock) {
+  DeviceArray<std::uint32_t> partial{1000};
+  DeviceArray<std::uint32_t> out{1};
+  DeviceArray<unsigned> ticket{1};
+  launch({1000, 1, 0}, last_block<Traced<std::uint32_t>>, partial.traced(), out.traced(), ticket.begin());
+  EXPECT_EQ(out[0], 999U * 1000 / 2);
+}
+
+template <typename T> __global__ void read_at(const T* in, T* out, long index) { out[0] = in[index]; }
+template <typename T> __global__ void read_shared_at(T* out, long index) {
+  out[0] = shared_memory<T>()[index];
+}
+
+TEST(EmulatedDevice, StopsAccessesOutOfBounds) {
+  using T = Traced<std::uint64_t>;
+  DeviceArray<std::uint64_t> in{10};
+  DeviceArray<std::uint64_t> out{1};
+  for (const long index : {-1L, 10L, 1000L, 1L << 40}) {
+    EXPECT_NE(finding_of([&] {
+                launch({1, 1, 0}, read_at<T>, in.traced(), out.traced(), index);
+              }).find("bounds"),
+              std::string::npos);
+  }
+  for (const long index : {-1L, 32L}) {
+    EXPECT_NE(finding_of([&] {
+                launch({1, 1, 256}, read_shared_at<T>, out.traced(), index);
+              }).find("shared"),
+              std::string::npos);
+  }
+  launch({1, 1, 0}, read_at<T>, in.traced(), out.traced(), 9L);
+}
+
+__global__ void miss_a_barrier(unsigned threads) {
+  if (threadIdx.x < threads) __syncthreads();
+}
+
+__global__ void part_at_barriers() {
+  if (threadIdx.x < 7) {
+    __syncthreads();
+  } else {
+    __syncthreads();
+  }
+}
+
+__global__ void miss_a_warp_barrier() {
+  if (threadIdx.x % 2 == 0) __syncwarp();
+  __syncthreads();
+}
+
+TEST(EmulatedDevice, EndsADeadlockWithAFinding) {
+  EXPECT_NE(finding_of([] {
+              launch({1, 64, 0}, miss_a_barrier, 40U);
+            }).find("threads 40-63 have left"),
+            std::string::npos);
+  EXPECT_NE(finding_of([] {
+              launch({1, 64, 0}, part_at_barriers);
+            }).find("threads 0-6 wait"),
+            std::string::npos);
+  EXPECT_NE(finding_of([] {
+              launch({1, 32, 0}, miss_a_warp_barrier);
+            }).find("__syncwarp()"),
+            std::string::npos);
+  launch({1, 64, 0}, miss_a_barrier, 64U);
+}
+
+struct Counted {
+  explicit Counted(std::atomic<int>* count) : count_{count} { ++*count_; }
+  ~Counted() { --*count_; }
+  std::atomic<int>* count_;
+};
+
+__global__ void throw_at(size_t first_block, std::atomic<int>* alive) {
+  const Counted counted{alive};
+  if (blockIdx.x >= first_block && threadIdx.x == 5) throw std::runtime_error{std::to_string(blockIdx.x)};
+  __syncthreads();
+}
+
+TEST(EmulatedDevice, RethrowsWhatTheLowestFailingBlockThrewAndDestroysTheRest) {
+  for (const unsigned host_threads : {1U, 4U}) {
+    const HostThreads scope{host_threads};
+    const size_t first = 777;
+    std::atomic<int> alive = 0;
+    try {
+      launch({5000, 64, 0}, throw_at, first, &alive);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(), std::to_string(first));
+    }
+    EXPECT_EQ(alive, 0);
+  }
+}
+
+TEST(EmulatedDevice, RefusesLaunchesThatNoDeviceHas) {
+  for (const LaunchConfig& config :
+       {LaunchConfig{0, 32, 0}, LaunchConfig{1, 0, 0}, LaunchConfig{1, 1025, 0},
+        LaunchConfig{size_t{1} << 31, 32, 0}, LaunchConfig{1, 32, 227 * 1024 + 1}}) {
+    EXPECT_THROW(launch(config, miss_a_barrier, 0U), std::invalid_argument);
+  }
+}
+
+TEST(EmulatedDevice, FillsTheDeviceAsItsLimitsAllow) {
+  EXPECT_EQ(blocks_to_fill_device(miss_a_barrier, 256, 1024), 132U * 8);
+  EXPECT_EQ(blocks_to_fill_device(miss_a_barrier, 32, 128), 132U * 32);
+  EXPECT_EQ(blocks_to_fill_device(miss_a_barrier, 64, 100 * 1024), 132U * 2);
+}
+
+template <typename T> class EmulatedTypes : public testing::Test {};
+using ElementTypes =
+    testing::Types<std::uint32_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(EmulatedTypes, ElementTypes);
+
+TYPED_TEST(EmulatedTypes, TracedLooksLikeTheTypeItWraps) {
+  using T = Traced<TypeParam>;
+  static_assert(sizeof(T) == sizeof(TypeParam) && alignof(T) == alignof(TypeParam));
+  static_assert(std::is_standard_layout_v<T>);
+  static_assert(std::is_trivially_default_constructible_v<T> ==
+                std::is_trivially_default_constructible_v<TypeParam>);
+  T a = TypeParam(3);
+  T b{};
+  b += a + a;
+  EXPECT_EQ(TypeParam(b), TypeParam(6));
+  EXPECT_EQ(b - a, a);
+  EXPECT_EQ(a * a, T(TypeParam(9)));
+}
+
+TEST(EmulatedDevice, AllocatesNothingAndMuch) {
+  void* nothing = allocate(0);
+  release(nothing);
+  release(nullptr);
+  EXPECT_THROW(allocate(~size_t{0}), std::bad_alloc);
+  void* much = allocate(size_t{1} << 30);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(much) % 64, 0);
+  release(much);
+}
+
+}  // namespace
