@@ -1,0 +1,31 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Sums one tile a block: out[blockIdx.x] is the sum of its 2 * blockDim.x elements of `in`, as far as n reaches.
+/// blockDim.x is a power of two from 32 to 1024, with as many T of shared memory.
+template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x * 2 + tid;
+
+  // A thread past the end adds the identity: it has to reach every barrier all the same.
+  T sum = i < n ? in[i] : T{};
+  // The first addition happens on the way in, and every thread takes part in it.
+  if (i + blockDim.x < n) sum += in[i + blockDim.x];
+  shared[tid] = sum;
+  __syncthreads();
+  // Neighbouring threads touch neighbouring words: 32 lanes, 32 banks.
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}
+
+/// Blocks, and so partial sums, of one pass over n elements.
+template <typename T> size_t grid_size(size_t n, unsigned block) { return ceil_divide(n, size_t{block} * 2); }
+
+/// One pass: the n elements at `in` become `grid` partial sums at `out`.
+template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
+  launch({grid, block, block * sizeof(T)}, reduce_kernel<T>, in, out, n);
+}

@@ -1,0 +1,60 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Sums many tiles a block: out[blockIdx.x] is the sum of every gridDim.x-th tile of 2 * block elements.
+/// block, which is blockDim.x, is a power of two from 32 to 1024, with as many T of shared memory.
+template <typename T, unsigned block> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+
+  // A grid-stride loop: most additions happen here, in a register, and only the last few in the tree.
+  T sum{};
+  for (size_t i = size_t{blockIdx.x} * block * 2 + tid; i < n; i += size_t{gridDim.x} * block * 2) {
+    sum += in[i];
+    if (i + block < n) sum += in[i + block];
+  }
+  shared[tid] = sum;
+  __syncthreads();
+  // The block size is a constant, so the compiler unrolls the whole tree and drops what does not apply.
+#pragma unroll
+  for (unsigned stride = block / 2; stride > 32; stride /= 2) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();
+  }
+  // One warp is left. All its lanes read before one of them writes: they need not run in lockstep.
+  if (tid < 32) {
+    sum = shared[tid];
+#pragma unroll
+    for (unsigned stride = 32; stride > 0; stride /= 2) {
+      if (stride < 32 || block > 32) sum += shared[tid ^ stride];
+      __syncwarp();
+      shared[tid] = sum;
+      __syncwarp();
+    }
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}
+
+/// The kernel that was compiled for this block size.
+template <typename T> auto kernel_for(unsigned block) {
+  switch (block) {
+    case 32: return reduce_kernel<T, 32>;
+    case 64: return reduce_kernel<T, 64>;
+    case 128: return reduce_kernel<T, 128>;
+    case 256: return reduce_kernel<T, 256>;
+    case 512: return reduce_kernel<T, 512>;
+    case 1024: return reduce_kernel<T, 1024>;
+    default: throw std::invalid_argument("a block has 32, 64, 128, 256, 512 or 1024 threads");
+  }
+}
+
+/// Blocks, and so partial sums, of one pass: enough to fill the device, and eight elements a thread or more.
+template <typename T> size_t grid_size(size_t n, unsigned block) {
+  const size_t enough = blocks_to_fill_device(kernel_for<T>(block), block, block * sizeof(T));
+  return std::min(enough, ceil_divide(n, size_t{block} * 8));
+}
+
+/// One pass: the n elements at `in` become `grid` partial sums at `out`.
+template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
+  launch({grid, block, block * sizeof(T)}, kernel_for<T>(block), in, out, n);
+}

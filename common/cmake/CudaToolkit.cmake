@@ -1,0 +1,36 @@
+# Decides whether this build has CUDA: REDUCTION_CUDA_ENABLED.
+#
+# REDUCTION_CUDA=AUTO takes CUDA where CMake finds nvcc, ON insists on it, OFF leaves it out.
+
+if(DEFINED ENV{REDUCTION_CUDA})
+  set(REDUCTION_CUDA_DEFAULT $ENV{REDUCTION_CUDA})
+else()
+  set(REDUCTION_CUDA_DEFAULT AUTO)
+endif()
+set(REDUCTION_CUDA ${REDUCTION_CUDA_DEFAULT} CACHE STRING "Build for CUDA devices: AUTO, ON or OFF")
+set_property(CACHE REDUCTION_CUDA PROPERTY STRINGS AUTO ON OFF)
+if(NOT REDUCTION_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "REDUCTION_CUDA is '${REDUCTION_CUDA}'; it can be AUTO, ON or OFF")
+endif()
+
+set(REDUCTION_CUDA_ENABLED OFF)
+if(NOT REDUCTION_CUDA STREQUAL "OFF")
+  # `native` asks the driver, so it needs one; a machine that only compiles builds for every architecture.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE REDUCTION_DRIVER_STATUS OUTPUT_QUIET ERROR_QUIET)
+    if(REDUCTION_DRIVER_STATUS EQUAL 0)
+      set(CMAKE_CUDA_ARCHITECTURES native)
+    else()
+      set(CMAKE_CUDA_ARCHITECTURES all-major)
+    endif()
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    set(REDUCTION_CUDA_ENABLED ON)
+  elseif(REDUCTION_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "REDUCTION_CUDA is ON, but there is no nvcc on PATH")
+  endif()
+endif()
+message(STATUS "CUDA devices: ${REDUCTION_CUDA_ENABLED} (REDUCTION_CUDA=${REDUCTION_CUDA})")

@@ -1,0 +1,21 @@
+# add_step(NAME) makes the executable of the step in folder NAME, and NAME_emulated, its kernels for the emulated
+# device, which the step's tests link too.
+#
+# The folder's kernel.cuh is compiled by the host compiler for the emulated device and, where there is nvcc, by nvcc
+# as part of main.cu.
+function(add_step name)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+
+  add_library(${name}_emulated OBJECT ${PROJECT_SOURCE_DIR}/common/harness/emulated_step.cpp)
+  target_include_directories(${name}_emulated PRIVATE ${folder})
+  target_link_libraries(${name}_emulated PUBLIC harness)
+  # `#pragma unroll` is for nvcc.
+  target_compile_options(${name}_emulated PRIVATE -Wno-unknown-pragmas)
+
+  add_executable(${name} ${folder}/main.cu)
+  target_link_libraries(${name} PRIVATE ${name}_emulated)
+  if(NOT REDUCTION_CUDA_ENABLED)
+    set_source_files_properties(${folder}/main.cu PROPERTIES LANGUAGE CXX)
+    target_compile_options(${name} PRIVATE -Wno-unknown-pragmas)
+  endif()
+endfunction()

@@ -1,0 +1,48 @@
+#pragma once
+/// \file
+/// The dialect of kernel.cuh for nvcc. Beyond CUDA itself it has three helpers.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <limits>
+
+#include "device/cuda_check.cuh"
+#include "device/launch_config.hpp"
+
+/// The block's dynamic shared memory as T. (`extern __shared__ T name[]` of two types cannot share a name.)
+template <typename T> __device__ T* shared_memory() {
+  extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
+  return reinterpret_cast<T*>(dynamic_shared_memory);
+}
+
+/// Launches kernel(arguments...) on the default stream, in the shape of cudaLaunchKernelEx.
+/// Throws DeviceError where CUDA refuses the launch; a fault inside the kernel shows at the next synchronisation.
+template <typename... Parameters, typename... Arguments>
+void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments... arguments) {
+  if (config.grid > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw reduction::DeviceError(
+        "a grid has at most 2^31 - 1 blocks: choose a larger block or fewer elements");
+  }
+  cudaLaunchConfig_t cuda_config{};
+  cuda_config.gridDim = dim3(static_cast<unsigned>(config.grid));
+  cuda_config.blockDim = dim3(config.block);
+  cuda_config.dynamicSmemBytes = config.shared_bytes;
+  reduction::cuda_check(cudaLaunchKernelEx(&cuda_config, kernel, static_cast<Parameters>(arguments)...),
+                        "launching a kernel");
+}
+
+/// The number of blocks that are resident at once when `kernel` has the device to itself.
+template <typename... Parameters>
+std::size_t blocks_to_fill_device(void (*kernel)(Parameters...), unsigned block, std::size_t shared_bytes) {
+  int device = 0;
+  int multiprocessors = 0;
+  int blocks_per_multiprocessor = 0;
+  reduction::cuda_check(cudaGetDevice(&device), "asking for the current device");
+  reduction::cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                        "asking for the number of multiprocessors");
+  reduction::cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel,
+                                                                      static_cast<int>(block), shared_bytes),
+                        "asking for the kernel's occupancy");
+  return static_cast<std::size_t>(multiprocessors) * static_cast<std::size_t>(blocks_per_multiprocessor);
+}

@@ -1,0 +1,39 @@
+#include "harness/configuration.hpp"
+
+namespace reduction {
+
+std::uint64_t default_elements(const Device& device, ElementType type) {
+  if (device.info().kind == "emulated") return std::uint64_t{1} << 20;
+  std::uint64_t n = std::uint64_t{1} << 28;
+  while (n > 1 && n * size_of(type) > device.available_bytes() / 2)
+    n /= 2;
+  return n;
+}
+
+std::vector<Configuration> plan_configurations(const Options& options, const Device& device) {
+  const auto elements_of = [&](ElementType type) {
+    return options.elements ? *options.elements : default_elements(device, type);
+  };
+  const Configuration base{options.type, elements_of(options.type), options.block};
+  if (!options.sweep) return {base};
+
+  std::vector<Configuration> list;
+  switch (*options.sweep) {
+    case Sweep::block:
+      for (const unsigned block : block_sizes)
+        list.push_back({base.type, base.elements, block});
+      break;
+    case Sweep::size:
+      for (std::uint64_t n = 1024; n <= base.elements; n *= 2)
+        list.push_back({base.type, n, base.block});
+      break;
+    case Sweep::type:
+      for (const ElementType type : element_types)
+        list.push_back({type, elements_of(type), base.block});
+      break;
+  }
+  if (list.empty()) throw UsageError("--sweep size goes from 2^10 to --elements: give 1024 elements or more");
+  return list;
+}
+
+}  // namespace reduction

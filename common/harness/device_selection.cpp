@@ -1,0 +1,19 @@
+#include "harness/device_selection.hpp"
+
+#include "harness/cuda_device.hpp"
+#include "harness/emulated_device.hpp"
+
+namespace reduction {
+
+SelectedDevice select_device(const DeviceChoice& choice) {
+  switch (choice.kind) {
+    case DeviceChoice::Kind::cuda: return {open_cuda_device(choice.ordinal), ""};
+    case DeviceChoice::Kind::emulated: return {open_emulated_device(), ""};
+    case DeviceChoice::Kind::automatic: break;
+  }
+  const std::string unavailable = cuda_unavailable_reason();
+  if (unavailable.empty()) return {open_cuda_device(0), ""};
+  return {open_emulated_device(), "no CUDA device here: " + unavailable};
+}
+
+}  // namespace reduction

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/device.hpp"
+#include "harness/options.hpp"
+
+namespace reduction {
+
+/// A device that is open, and why it is this one where the user left the choice and there is no GPU.
+struct SelectedDevice {
+  std::unique_ptr<Device> device;
+  std::string note;
+};
+
+/// Opens what the user chose. Throws DeviceError when it is not there.
+SelectedDevice select_device(const DeviceChoice& choice);
+
+}  // namespace reduction

@@ -1,0 +1,49 @@
+#include "harness/emulated_device.hpp"
+
+#include <cstring>
+
+#include "device/emulated/device.hpp"
+#include "harness/host_fill.hpp"
+#include "harness/host_memory.hpp"
+
+namespace reduction {
+
+namespace {
+
+class EmulatedDevice final : public Device {
+ public:
+  EmulatedDevice() {
+    info_.kind = "emulated";
+    info_.name = emulated::properties().name;
+    info_.sms = emulated::properties().sms;
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+  std::size_t available_bytes() const override { return available_host_bytes(); }
+  std::size_t timing_bytes() const override { return 0; }
+  void* allocate(std::size_t bytes) override { return emulated::allocate(bytes); }
+  void release(void* data) noexcept override { emulated::release(data); }
+
+  void fill(void* data, const Input& input, ElementType type) override {
+    fill_host(data, input, type, 0, input.n);
+    emulated::mark_initialised(data, input.n * size_of(type));
+  }
+
+  void poison(void* data, std::size_t bytes) override {
+    std::memset(data, 0xFF, bytes);
+    emulated::mark_uninitialised(data, bytes);
+  }
+
+  void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
+
+  std::vector<double> time(const std::function<void()>&, const SamplingPlan&) override { return {}; }
+
+ private:
+  DeviceInfo info_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_emulated_device() { return std::make_unique<EmulatedDevice>(); }
+
+}  // namespace reduction

@@ -1,0 +1,22 @@
+#pragma once
+/// \file
+/// Include it after a kernel.cuh.
+
+#include <cstddef>
+
+#include "harness/step_kernels.hpp"
+
+namespace reduction {
+
+/// Makes the table from the grid_size and launch_reduce templates of the kernel.cuh that was included before.
+/// `Elements` are the types that the kernels see, in the order of ElementType.
+template <typename... Elements> StepKernels make_step_kernels() {
+  static_assert(sizeof...(Elements) == element_types.size(), "one type for each ElementType");
+  return {StepKernel{[](std::size_t n, unsigned block) { return grid_size<Elements>(n, block); },
+                     [](std::size_t grid, unsigned block, const void* in, void* out, std::size_t n) {
+                       launch_reduce(grid, block, static_cast<const Elements*>(in),
+                                     static_cast<Elements*>(out), n);
+                     }}...};
+}
+
+}  // namespace reduction

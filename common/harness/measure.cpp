@@ -1,0 +1,90 @@
+#include "harness/measure.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/measurement_error.hpp"
+#include "harness/report.hpp"
+#include "harness/units.hpp"
+
+namespace reduction {
+
+namespace {
+
+/// Bytes of the partial sums that pass k leaves; none where there is no such pass.
+std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, ElementType type) {
+  return k < passes.size() ? passes[k].blocks * size_of(type) : 0;
+}
+
+void require_possible(const Result& result) {
+  if (result.percent_of_peak().value_or(0) <= 100) return;
+  throw MeasurementError(
+      fmt::format("{:.1f} GB/s is more than the {:.1f} GB/s that this device can move: the time is wrong",
+                  *result.gbps(), *result.device.peak_gbps));
+}
+
+}  // namespace
+
+void require_memory(const StepKernel& kernel, const Device& device, const Configuration& configuration) {
+  const auto passes = plan_passes(kernel, configuration.elements, configuration.block);
+  const std::size_t needed = configuration.elements * size_of(configuration.type) +
+                             partial_bytes(passes, 0, configuration.type) +
+                             partial_bytes(passes, 1, configuration.type) + device.timing_bytes();
+  const std::size_t available = device.available_bytes();
+  if (needed <= available) return;
+  throw DeviceError(fmt::format("{} {} need {}, and {} has {} free; choose fewer elements",
+                                count_text(configuration.elements), to_string(configuration.type),
+                                bytes_text(static_cast<double>(needed)), device.info().name,
+                                bytes_text(static_cast<double>(available))));
+}
+
+Result measure(const Step& step, const StepKernel& kernel, Device& device, const Configuration& configuration,
+               const Options& options) {
+  require_memory(kernel, device, configuration);
+  Result result;
+  result.step = step.name;
+  result.title = step.title;
+  result.device = device.info();
+  result.type = configuration.type;
+  result.input = {options.data, options.seed, configuration.elements};
+  result.block = configuration.block;
+  result.passes = plan_passes(kernel, configuration.elements, configuration.block);
+
+  const std::size_t partial = partial_bytes(result.passes, 0, result.type);
+  const std::size_t next_partial = partial_bytes(result.passes, 1, result.type);
+  const DeviceBuffer in_buffer(device, configuration.elements * size_of(result.type));
+  const DeviceBuffer partial_buffer(device, partial);
+  const DeviceBuffer next_partial_buffer(device, next_partial);
+  const PassBuffers buffers{in_buffer.data(), partial_buffer.data(), next_partial_buffer.data()};
+  device.fill(in_buffer.data(), result.input, result.type);
+
+  const Reference reference = reference_sum(result.input, result.type);
+  const std::uint64_t depth = addition_depth(result.passes, result.block);
+  const void* out = nullptr;
+  const auto launches = [&] { out = launch_passes(kernel, result.passes, result.block, buffers); };
+  const auto poison = [&] {
+    device.poison(partial_buffer.data(), partial);
+    device.poison(next_partial_buffer.data(), next_partial);
+  };
+  const auto check = [&] {
+    result.value.type = result.type;
+    device.download(result.value.bytes.data(), out, size_of(result.type));
+    result.verdict = verify(result.value, reference, depth);
+  };
+
+  result.expected = to_value(reference);
+  poison();
+  launches();
+  check();
+  if (!result.verdict.verified) return result;
+
+  poison();
+  const std::vector<double> ms = device.time(launches, {options.samples});
+  if (ms.empty()) return result;
+  check();
+  result.samples = ms.size();
+  result.ms = summarise(ms);
+  require_possible(result);
+  return result;
+}
+
+}  // namespace reduction

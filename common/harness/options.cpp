@@ -1,0 +1,181 @@
+#include "harness/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "harness/version.hpp"
+
+namespace reduction {
+
+namespace {
+
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 48;
+
+/// The whole of `text` as a decimal number, or none.
+template <typename Number> std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// The value that goes by the name `text`.
+template <typename Value, std::size_t count>
+Value parse_name(std::string_view option, const std::string& text,
+                 const std::array<std::pair<std::string_view, Value>, count>& names) {
+  std::vector<std::string_view> allowed;
+  for (const auto& [name, value] : names) {
+    if (name == text) return value;
+    allowed.push_back(name);
+  }
+  throw UsageError(fmt::format("{} '{}': choose one of {}", option, text, fmt::join(allowed, ", ")));
+}
+
+constexpr std::array<std::pair<std::string_view, Data>, 3> data_names{
+    {{"random", Data::random}, {"ones", Data::ones}, {"cancelling", Data::cancelling}}};
+constexpr std::array<std::pair<std::string_view, Sweep>, 3> sweep_names{
+    {{"block", Sweep::block}, {"size", Sweep::size}, {"type", Sweep::type}}};
+
+ElementType parse_type(const std::string& text) {
+  std::array<std::pair<std::string_view, ElementType>, element_types.size()> names;
+  std::transform(element_types.begin(), element_types.end(), names.begin(),
+                 [](ElementType type) { return std::pair(to_string(type), type); });
+  return parse_name("--type", text, names);
+}
+
+unsigned parse_block(const std::string& text) {
+  const auto block = parse_number<unsigned>(text);
+  if (!block || std::find(block_sizes.begin(), block_sizes.end(), *block) == block_sizes.end()) {
+    throw UsageError(fmt::format("--block '{}': choose one of {}", text, fmt::join(block_sizes, ", ")));
+  }
+  return *block;
+}
+
+std::size_t parse_samples(const std::string& text) {
+  const auto samples = parse_number<std::size_t>(text);
+  if (!samples || *samples < 1 || *samples > 1'000'000) {
+    throw UsageError(fmt::format("--samples '{}': give a whole number from 1 to 1000000", text));
+  }
+  return *samples;
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  const auto seed = parse_number<std::uint64_t>(text);
+  if (!seed) throw UsageError(fmt::format("--seed '{}': give a whole number from 0 to 2^64 - 1", text));
+  return *seed;
+}
+
+}  // namespace
+
+std::string_view to_string(Data data) {
+  const auto* const named = std::find_if(data_names.begin(), data_names.end(),
+                                         [&](const auto& name) { return name.second == data; });
+  return named->first;
+}
+
+std::uint64_t parse_elements(const std::string& text) {
+  const auto number = [&]() -> std::optional<std::uint64_t> {
+    const std::string_view whole = text;
+    if (const auto caret = whole.find('^'); caret != std::string_view::npos) {
+      const auto base = parse_number<std::uint64_t>(whole.substr(0, caret));
+      const auto exponent = parse_number<unsigned>(whole.substr(caret + 1));
+      if (!base || !exponent) return std::nullopt;
+      std::uint64_t power = 1;
+      // A base of 0 or 1 stays what it is; any other passes the limit before the loop runs long.
+      for (unsigned k = 0; k < std::min(*exponent, 64u); ++k) {
+        if (*base != 0 && power > most_elements / *base) return most_elements + 1;
+        power *= *base;
+      }
+      return power;
+    }
+    constexpr std::string_view suffixes = "KMG";
+    const auto suffix = whole.empty() ? std::string_view::npos : suffixes.find(whole.back());
+    if (suffix == std::string_view::npos) return parse_number<std::uint64_t>(whole);
+    const auto count = parse_number<std::uint64_t>(whole.substr(0, whole.size() - 1));
+    const unsigned shift = 10 * (static_cast<unsigned>(suffix) + 1);
+    if (!count) return std::nullopt;
+    return *count > (most_elements >> shift) ? most_elements + 1 : *count << shift;
+  }();
+  if (!number || *number > most_elements) {
+    throw UsageError(
+        fmt::format("--elements '{}': give a whole number from 0 to 2^48, as 1000003, 2^28 or 64M (K, M, G: "
+                    "2^10, 2^20, 2^30)",
+                    text));
+  }
+  return *number;
+}
+
+DeviceChoice parse_device(const std::string& text) {
+  constexpr std::string_view prefix = "cuda:";
+  if (text == "auto") return {DeviceChoice::Kind::automatic};
+  if (text == "cuda") return {DeviceChoice::Kind::cuda};
+  if (text == "emulated") return {DeviceChoice::Kind::emulated};
+  if (text.starts_with(prefix)) {
+    const auto ordinal = parse_number<int>(std::string_view(text).substr(prefix.size()));
+    if (ordinal && *ordinal >= 0) return {DeviceChoice::Kind::cuda, *ordinal};
+  }
+  throw UsageError(
+      fmt::format("--device '{}': choose one of auto, cuda, cuda:N (N = 0, 1, ...), emulated", text));
+}
+
+std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
+                                     std::string_view title) {
+  Options options;
+  CLI::App app(
+      fmt::format("{}: {}. Sums n elements, verifies the sum and reports the bandwidth.", name, title),
+      std::string(name));
+  app.set_version_flag("--version", fmt::format("{} {}", name, version));
+  // Every value is read as text and parsed below, so that each mistake is answered in the same form.
+  const auto text_option = [&](const char* flags, const char* placeholder, const char* help,
+                               const auto& parse, auto& target) {
+    app.add_option_function<std::string>(
+           flags, [&target, parse](const std::string& text) { target = parse(text); }, help)
+        ->type_name(placeholder)
+        ->take_last();
+  };
+  const auto parse_data = [](const std::string& text) { return parse_name("--data", text, data_names); };
+  const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
+  const auto take_text = [](const std::string& text) { return text; };
+  text_option("-n,--elements", "COUNT",
+              "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated", parse_elements,
+              options.elements);
+  text_option("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
+              parse_type, options.type);
+  text_option("-b,--block", "THREADS", "threads a block: 32, 64, 128, 256 (default), 512 or 1024",
+              parse_block, options.block);
+  text_option("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
+              parse_samples, options.samples);
+  text_option("--seed", "NUMBER", "of the random input; default 1", parse_seed, options.seed);
+  text_option("--data", "KIND", "random (default), ones or cancelling", parse_data, options.data);
+  text_option("--device", "DEVICE", "auto (default: a GPU where there is one), cuda, cuda:N or emulated",
+              parse_device, options.device);
+  text_option("--sweep", "AXIS", "a row for every block, size (2^10 to COUNT) or type", parse_sweep,
+              options.sweep);
+  text_option("--json", "FILE", "also write the results there; - for stdout", take_text, options.json_file);
+  app.add_flag("-q,--quiet", options.quiet, "print the result rows only");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return std::nullopt;
+  } catch (const CLI::CallForVersion& request) {
+    fmt::print("{}\n", request.what());
+    return std::nullopt;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();
+    throw UsageError(
+        fmt::format("{} needs a value (--help lists what is allowed)", what.substr(0, what.find(':'))));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{} (--help lists what is allowed)", error.what()));
+  }
+  return options;
+}
+
+}  // namespace reduction

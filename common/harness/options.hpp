@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/element_type.hpp"
+#include "harness/input.hpp"
+
+namespace reduction {
+
+/// A command line that cannot be run. what() is one line: what was wrong and what is allowed.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Which device the user asked for.
+struct DeviceChoice {
+  enum class Kind { automatic, cuda, emulated } kind = Kind::automatic;
+  int ordinal = 0;  ///< of a CUDA device
+};
+
+/// What a sweep varies.
+enum class Sweep { block, size, type };
+
+/// The command line of a step; the defaults are those of `--help`.
+struct Options {
+  std::optional<std::uint64_t> elements;  ///< none: the device's default size
+  ElementType type = ElementType::int32;
+  unsigned block = 256;
+  std::optional<std::size_t> samples;  ///< none: until they agree
+  std::uint64_t seed = 1;
+  Data data = Data::random;
+  DeviceChoice device;
+  std::optional<Sweep> sweep;
+  std::string json_file;  ///< empty: none
+  bool quiet = false;
+};
+
+/// The block sizes that every step runs with.
+inline constexpr std::array<unsigned, 6> block_sizes{32, 64, 128, 256, 512, 1024};
+
+/// The name that `--data` takes.
+std::string_view to_string(Data data);
+
+/// "1000003", "2^28" or "64M" (K, M, G: times 2^10, 2^20, 2^30), at most 2^48. Throws UsageError.
+std::uint64_t parse_elements(const std::string& text);
+
+/// "auto", "cuda", "cuda:1" or "emulated". Throws UsageError.
+DeviceChoice parse_device(const std::string& text);
+
+/// The options of a command line, or none where it asked for --help or --version, which are printed to stdout.
+/// Throws UsageError.
+std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
+                                     std::string_view title);
+
+}  // namespace reduction

@@ -1,0 +1,43 @@
+#include "harness/passes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace reduction {
+
+std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {
+  std::vector<Pass> passes;
+  do {
+    const std::size_t blocks = std::max<std::size_t>(1, kernel.grid_size(n, block));
+    passes.push_back({n, blocks});
+    n = blocks;
+  } while (n > 1);
+  return passes;
+}
+
+std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block) {
+  std::uint64_t depth = 0;
+  for (const Pass& pass : passes) {
+    const std::size_t threads = pass.blocks * block;
+    depth += pass.elements / threads + 1;                            // one after the other in a thread
+    depth += static_cast<std::uint64_t>(std::bit_width(block) - 1);  // the levels of the block's tree
+  }
+  return depth;
+}
+
+void* launch_passes(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
+                    const PassBuffers& buffers, const std::function<void(std::size_t)>& after_pass) {
+  const void* in = buffers.in;
+  void* out = buffers.partial;
+  void* next_out = buffers.next_partial;
+  for (std::size_t k = 0; k < passes.size(); ++k) {
+    kernel.launch(passes[k].blocks, block, in, out, passes[k].elements);
+    if (after_pass) after_pass(k);
+    in = out;
+    std::swap(out, next_out);
+  }
+  return const_cast<void*>(in);
+}
+
+}  // namespace reduction

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "harness/step_kernels.hpp"
+
+namespace reduction {
+
+/// One launch of a reduction: `elements` in, `blocks` partial sums out.
+struct Pass {
+  std::size_t elements;
+  std::size_t blocks;
+};
+
+/// A launch is the only barrier across the blocks of an ordinary kernel, so a reduction is passes over the partial
+/// sums until one is left. An input of no elements is one pass by one block, which writes the identity.
+std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block);
+
+/// The most additions that any element goes through: its thread's own, then a tree over the block, pass after pass.
+std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block);
+
+/// Where the passes read and write: the partial sums of the first go to `partial`, those of the second to
+/// `next_partial`, and so on in turn.
+struct PassBuffers {
+  const void* in;
+  void* partial;
+  void* next_partial;
+};
+
+/// Queues every pass and returns the place of the result. `after_pass(k)` is called when pass k is queued.
+void* launch_passes(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
+                    const PassBuffers& buffers, const std::function<void(std::size_t)>& after_pass = {});
+
+}  // namespace reduction

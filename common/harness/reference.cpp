@@ -1,0 +1,86 @@
+#include "harness/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "harness/parallel.hpp"
+
+namespace reduction {
+
+namespace {
+
+constexpr std::uint64_t chunk_elements = std::uint64_t{1} << 18;
+
+/// The chunk's own sum, element by element.
+template <typename Real> Reference sum_chunk(const Input& input, ElementType type, std::uint64_t first) {
+  Reference sum{type};
+  const std::uint64_t parts = parts_of(type);
+  const std::uint64_t last = std::min(input.n, first + chunk_elements);
+  for (std::uint64_t i = first; i < last; ++i) {
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      const Real x = real_at<Real>(input, i, part, parts);
+      if constexpr (std::is_integral_v<Real>) {
+        sum.integer += x;
+      } else {
+        sum.parts[part].add(static_cast<double>(x));
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+void CompensatedSum::add(double x) {
+  const double sum = high + x;
+  const double high_share = sum - x;
+  low += (high - high_share) + (x - (sum - high_share));
+  high = sum;
+  magnitude += std::abs(x);
+}
+
+void CompensatedSum::add(const CompensatedSum& other) {
+  const double total = magnitude + other.magnitude;
+  add(other.high);
+  add(other.low);
+  magnitude = total;
+}
+
+Reference reference_sum(const Input& input, ElementType type) {
+  const std::uint64_t chunks = (input.n + chunk_elements - 1) / chunk_elements;
+  std::vector<Reference> partial(chunks);
+  visit_real(type, [&]<typename Real>(Real) {
+    parallel_for(chunks, [&](std::size_t chunk) {
+      partial[chunk] = sum_chunk<Real>(input, type, chunk * chunk_elements);
+    });
+  });
+
+  Reference total{type};
+  for (const Reference& chunk : partial) {
+    total.integer += chunk.integer;
+    for (std::size_t part = 0; part < total.parts.size(); ++part)
+      total.parts[part].add(chunk.parts[part]);
+  }
+  return total;
+}
+
+Value to_value(const Reference& reference) {
+  Value value{reference.type};
+  visit_real(reference.type, [&]<typename Real>(Real) {
+    for (std::size_t part = 0; part < parts_of(reference.type); ++part) {
+      Real real;
+      if constexpr (std::is_integral_v<Real>) {
+        real = static_cast<Real>(reference.integer);
+      } else {
+        real = static_cast<Real>(reference.parts[part].high + reference.parts[part].low);
+      }
+      std::memcpy(value.bytes.data() + part * sizeof(Real), &real, sizeof(Real));
+    }
+  });
+  return value;
+}
+
+}  // namespace reduction

@@ -1,0 +1,134 @@
+#include "harness/report.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/units.hpp"
+
+namespace reduction {
+
+namespace {
+
+bool is_emulated(const DeviceInfo& device) { return device.kind == "emulated"; }
+
+std::string or_dash(const std::optional<double>& number, int digits) {
+  return number ? fmt::format("{:.{}f}", *number, digits) : "–";
+}
+
+/// 524288 -> 1024 -> 2 -> 1 blocks of 256 threads
+std::string passes_text(const Result& result) {
+  std::string text;
+  for (const Pass& pass : result.passes)
+    text += fmt::format("{}{}", text.empty() ? "" : " → ", pass.blocks);
+  return fmt::format("{} blocks of {} threads", text, result.block);
+}
+
+std::string variant_text(const Result& result) { return result.variant.empty() ? "" : result.variant + ": "; }
+
+/// Everything worth saying of a single result before its row.
+std::string result_text(const Result& result) {
+  std::string text = fmt::format("input   {} {} ({}), {}", count_text(result.input.n), to_string(result.type),
+                                 bytes_text(result.input_bytes()), to_string(result.input.data));
+  if (result.input.data != Data::ones) text += fmt::format(", seed {}", result.input.seed);
+  text += "\n";
+  if (!result.passes.empty()) text += fmt::format("passes  {}\n", passes_text(result));
+  if (result.ms) {
+    text +=
+        fmt::format("time    the median of {} sample{}\n", result.samples, result.samples == 1 ? "" : "s");
+  }
+  text += fmt::format("result  {}{}\n", variant_text(result), verdict_text(result));
+  for (const Result& variant : result.other_variants) {
+    text += fmt::format("        {}{}\n", variant_text(variant), verdict_text(variant));
+  }
+  return text;
+}
+
+std::string table_header(const DeviceInfo& device) {
+  if (is_emulated(device)) {
+    return "| step | type | elements | block | passes | blocks | verified |\n"
+           "|:--|:--|--:|--:|--:|--:|:--|\n";
+  }
+  return "| step | type | elements | block | ms | p5 – p95 | GB/s | % of peak | verified |\n"
+         "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n";
+}
+
+std::string table_row(const Result& result) {
+  const std::string variant = result.variant.empty() ? "" : ", " + result.variant;
+  const std::string start =
+      fmt::format("| {}{} | {} | {} | {} |", result.step, variant, to_string(result.type),
+                  count_text(result.input.n), result.block > 0 ? std::to_string(result.block) : "–");
+  const std::string verified = result.verdict.verified ? "yes" : "**NO**";
+  if (!result.ms) {
+    std::size_t blocks = 0;
+    for (const Pass& pass : result.passes)
+      blocks += pass.blocks;
+    return fmt::format("{} {} | {} | {} |\n", start, result.passes.size(), blocks, verified);
+  }
+  return fmt::format("{} {:.4f} | {:.4f} – {:.4f} | {} | {} | {} |\n", start, result.ms->median,
+                     result.ms->p5, result.ms->p95, or_dash(result.gbps(), 1),
+                     or_dash(result.percent_of_peak(), 1), verified);
+}
+
+}  // namespace
+
+std::string device_text(const DeviceInfo& device) {
+  std::string text = device.name;
+  if (!device.compute_capability.empty())
+    text += fmt::format(", compute capability {}", device.compute_capability);
+  if (device.sms > 0) text += fmt::format(", {} SMs", device.sms);
+  if (device.l2_bytes > 0) text += fmt::format(", {} L2", bytes_text(static_cast<double>(device.l2_bytes)));
+  if (device.peak_gbps) text += fmt::format(", peak {:.0f} GB/s", *device.peak_gbps);
+  return text;
+}
+
+std::string verdict_text(const Result& result) {
+  const std::string value = to_string(result.value);
+  const Verdict& verdict = result.verdict;
+  if (!verdict.verified) {
+    return fmt::format("WRONG: {}, expected {}; the error {:.6g} is above the tolerance {:.3g}", value,
+                       to_string(result.expected), verdict.error, verdict.tolerance);
+  }
+  if (is_integer(result.type)) return fmt::format("{}, exact", value);
+  return fmt::format("{}, error {:.3g}, tolerance {:.3g}", value, verdict.error, verdict.tolerance);
+}
+
+Report::Report(const Options& options)
+    : quiet_(options.quiet),
+      sweep_(options.sweep.has_value()),
+      out_(options.json_file == "-" ? stderr : stdout),
+      json_file_(options.json_file) {}
+
+void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
+                   const std::string& note) {
+  if (quiet_) return;
+  print(fmt::format("{}: {}\n", step, title));
+  if (!note.empty()) print(fmt::format("note    {}\n", note));
+  print(fmt::format("device  {}\n", device_text(device)));
+}
+
+void Report::add(const Result& result) {
+  if (!quiet_ && !sweep_) print(result_text(result) + "\n");
+  if (results_.empty()) print(table_header(result.device));
+  add_row(result);
+  for (const Result& variant : result.other_variants)
+    add_row(variant);
+  verified_ = verified_ && result.verified();
+  results_.push_back(to_json(result));
+}
+
+ExitCode Report::finish() {
+  json_file_.write(sweep_ ? results_ : results_.front());
+  return verified_ ? ExitCode::verified : ExitCode::wrong_result;
+}
+
+void Report::add_row(const Result& result) {
+  print(table_row(result));
+  if (result.verdict.verified) return;
+  fmt::print(stderr, "{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result));
+}
+
+void Report::print(const std::string& text) {
+  fmt::print(out_, "{}", text);
+  std::fflush(out_);
+}
+
+}  // namespace reduction

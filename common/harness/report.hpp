@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "harness/exit_code.hpp"
+#include "harness/json_report.hpp"
+#include "harness/options.hpp"
+#include "harness/result.hpp"
+
+namespace reduction {
+
+/// The device in a line: name, compute capability, multiprocessors, L2, peak.
+std::string device_text(const DeviceInfo& device);
+
+/// The result and its reference in a line, and what separates them.
+std::string verdict_text(const Result& result);
+
+/// What a run prints and writes: a heading, the results as rows of a Markdown table, a --json file. Where that file is
+/// stdout, everything else goes to stderr.
+class Report {
+ public:
+  /// Throws UsageError when the --json file cannot be written: before anything runs.
+  explicit Report(const Options& options);
+
+  /// The heading; `note` says why it is this device, where that needs saying.
+  void begin(std::string_view step, std::string_view title, const DeviceInfo& device,
+             const std::string& note);
+
+  /// A result as soon as it is there: its row, without --sweep also what it was measured on; an error goes to stderr.
+  void add(const Result& result);
+
+  /// Writes the --json file: the result, or the list of a sweep. Says whether all results were verified.
+  ExitCode finish();
+
+ private:
+  void add_row(const Result& result);
+  void print(const std::string& text);
+
+  bool quiet_;
+  bool sweep_;
+  std::FILE* out_;
+  JsonFile json_file_;
+  nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
+  bool verified_ = true;
+};
+
+}  // namespace reduction

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/device.hpp"
+#include "harness/element_type.hpp"
+#include "harness/input.hpp"
+#include "harness/passes.hpp"
+#include "harness/statistics.hpp"
+#include "harness/value.hpp"
+#include "harness/verification.hpp"
+
+namespace reduction {
+
+/// One step, run once on one input.
+struct Result {
+  std::string step;
+  std::string title;
+  std::string variant;  ///< which of the step's ways of summing this is; empty where it has one
+  DeviceInfo device;
+  ElementType type = ElementType::int32;
+  Input input;
+  unsigned block = 0;        ///< threads a block; 0 on the CPU
+  std::vector<Pass> passes;  ///< none on the CPU
+  std::size_t samples = 0;
+  std::optional<Summary> ms;  ///< none on the emulated device
+  Value value;
+  Value expected;
+  Verdict verdict;
+  std::vector<Result> other_variants;  ///< the same input, summed in the step's other ways
+
+  /// Whether every variant gave the right sum.
+  bool verified() const {
+    return verdict.verified &&
+           std::all_of(other_variants.begin(), other_variants.end(),
+                       [](const Result& variant_result) { return variant_result.verified(); });
+  }
+
+  /// Bytes of the input.
+  double input_bytes() const { return static_cast<double>(input.n) * static_cast<double>(size_of(type)); }
+
+  /// Input bytes over the median time of the whole reduction, in GB/s.
+  std::optional<double> gbps() const {
+    if (!ms || ms->median <= 0) return std::nullopt;
+    return input_bytes() / ms->median / 1e6;
+  }
+
+  /// gbps() as a share of the device's peak, in percent.
+  std::optional<double> percent_of_peak() const {
+    if (!gbps() || !device.peak_gbps) return std::nullopt;
+    return *gbps() / *device.peak_gbps * 100;
+  }
+};
+
+}  // namespace reduction

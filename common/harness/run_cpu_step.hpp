@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "harness/element_type.hpp"
+
+namespace reduction {
+
+/// The two sums of 00_cpu_serial/kernel.hpp for one element type.
+struct CpuKernel {
+  void (*add_running_sum)(void* sum, const void* in, std::size_t n);
+  void (*sum_tree)(void* data, std::size_t n);  ///< n >= 1; leaves the sum in the first element
+};
+
+/// Indexed by ElementType.
+using CpuKernels = std::array<CpuKernel, element_types.size()>;
+
+/// The whole of main: both sums over the same input, timed and verified. Returns the exit code (exit_code.hpp).
+int run_cpu_step(std::string_view name, std::string_view title, const CpuKernels& kernels, int argc,
+                 char** argv);
+
+}  // namespace reduction

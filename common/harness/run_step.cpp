@@ -1,0 +1,41 @@
+#include "harness/run_step.hpp"
+
+#include "harness/configuration.hpp"
+#include "harness/device_selection.hpp"
+#include "harness/exit_code.hpp"
+#include "harness/measure.hpp"
+#include "harness/report.hpp"
+
+namespace reduction {
+
+namespace {
+
+ExitCode run(const Step& step, const Options& options) {
+  Report report(options);
+  const SelectedDevice selected = select_device(options.device);
+  Device& device = *selected.device;
+  const StepKernels& kernels = device.info().kind == "cuda" ? *step.cuda : *step.emulated;
+  const auto kernel_of = [&](ElementType type) { return kernels[static_cast<std::size_t>(type)]; };
+  const auto planned = plan_configurations(options, device);
+  // All of them before the first runs: a sweep that cannot end should not begin.
+  for (const Configuration& configuration : planned) {
+    require_memory(kernel_of(configuration.type), device, configuration);
+  }
+
+  report.begin(step.name, step.title, device.info(), selected.note);
+  for (const Configuration& configuration : planned) {
+    report.add(measure(step, kernel_of(configuration.type), device, configuration, options));
+  }
+  return report.finish();
+}
+
+}  // namespace
+
+int run_step(const Step& step, int argc, char** argv) {
+  return exit_code_of(step.name, [&] {
+    const auto options = parse_options(argc, argv, step.name, step.title);
+    return options ? run(step, *options) : ExitCode::verified;
+  });
+}
+
+}  // namespace reduction

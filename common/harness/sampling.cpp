@@ -1,0 +1,18 @@
+#include "harness/sampling.hpp"
+
+#include "harness/statistics.hpp"
+
+namespace reduction {
+
+bool enough_samples(const SamplingPlan& plan, const std::vector<double>& ms, double seconds_spent) {
+  constexpr std::size_t fewest = 10;
+  constexpr double close_enough = 0.005;
+  constexpr double longest_seconds = 2.0;
+  if (plan.fixed) return ms.size() >= *plan.fixed;
+  if (ms.empty()) return false;
+  if (seconds_spent >= longest_seconds) return true;
+  // Now and then only: sorting thousands of samples after each of them would take longer than the samples.
+  return ms.size() % fewest == 0 && summarise(ms).spread() <= close_enough;
+}
+
+}  // namespace reduction

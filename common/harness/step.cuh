@@ -1,0 +1,29 @@
+#pragma once
+/// \file
+/// What a main.cu includes, after its kernel.cuh. Thin and C++17, so that nvcc compiles a step in seconds.
+
+#include <cstdint>
+
+#include "harness/make_step_kernels.hpp"
+#include "harness/run_step.hpp"
+
+#ifdef __CUDACC__
+#include <cuda/std/complex>
+#endif
+
+namespace reduction {
+
+/// Runs the step whose kernel.cuh was included before on the device that the command line chooses.
+inline int run_step(const char* name, const char* title, int argc, char** argv) {
+#ifdef __CUDACC__
+  // Integers as unsigned: the same bits, and a sum that wraps around is defined.
+  static const StepKernels cuda_kernels =
+      make_step_kernels<std::uint32_t, std::uint64_t, float, double, cuda::std::complex<float>,
+                        cuda::std::complex<double>>();
+  return run_step(Step{name, title, &cuda_kernels, &emulated_step_kernels()}, argc, argv);
+#else
+  return run_step(Step{name, title, nullptr, &emulated_step_kernels()}, argc, argv);
+#endif
+}
+
+}  // namespace reduction

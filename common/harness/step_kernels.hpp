@@ -1,0 +1,27 @@
+#pragma once
+/// \file
+/// The bridge between a step's templates and the compiled harness: two function pointers an element type.
+
+#include <array>
+#include <cstddef>
+
+#include "harness/element_type.hpp"
+
+namespace reduction {
+
+/// A step's two functions for one element type.
+struct StepKernel {
+  /// Partial sums that one pass over n >= 1 elements leaves.
+  std::size_t (*grid_size)(std::size_t n, unsigned block);
+  /// Queues one pass: the n elements at `in` become `grid` partial sums at `out`.
+  void (*launch)(std::size_t grid, unsigned block, const void* in, void* out, std::size_t n);
+};
+
+/// A step compiled for one kind of device, indexed by ElementType.
+using StepKernels = std::array<StepKernel, element_types.size()>;
+
+/// The step's kernels for the emulated device, compiled by the host compiler from the same kernel.cuh as the CUDA ones
+/// (emulated_step.cpp).
+const StepKernels& emulated_step_kernels();
+
+}  // namespace reduction
