@@ -1,0 +1,127 @@
+/// \file
+/// The executables as a shell sees them: exit codes, messages, files. Here they run on the CPU and the emulated device.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/cuda_device.hpp"
+#include "run_executable.hpp"
+
+namespace reduction {
+namespace {
+
+const std::vector<std::string> gpu_steps{"01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
+                                         "05_unroll_warp", "06_templated",    "07_cascade"};
+
+std::vector<std::string> all_steps() {
+  std::vector<std::string> steps = gpu_steps;
+  steps.insert(steps.begin(), "00_cpu_serial");
+  return steps;
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(Executables, VerifyAndExitWithZero) {
+  for (const std::string& step : all_steps()) {
+    const Outcome outcome = run_step_executable(step, "-n 5000 --device emulated");
+    EXPECT_EQ(outcome.exit_code, 0) << step << outcome.error;
+    EXPECT_NE(outcome.out.find("| yes |"), std::string::npos) << outcome.out;
+    EXPECT_EQ(outcome.error, "");
+  }
+}
+
+TEST(Executables, AnswerBadUsageWithOneLineAndExitCodeTwo) {
+  for (const std::string& step : all_steps()) {
+    for (const char* bad :
+         {"-n -1", "-n 2^99", "-n abc", "-n 1e400", "-b 48", "-b 2048", "-b 16", "-t int8", "--samples 0",
+          "--json /nonexistent/x.json", "--frobnicate", "--data zeros", "--device gpu", "-n"}) {
+      const Outcome outcome = run_step_executable(step, bad);
+      EXPECT_EQ(outcome.exit_code, 2) << step << " " << bad;
+      EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+      EXPECT_TRUE(outcome.error.starts_with(step + ": error: ")) << outcome.error;
+      EXPECT_EQ(outcome.out, "") << step << " " << bad << ": nothing may run";
+    }
+  }
+}
+
+TEST(Executables, AnswerTooMuchMemoryWithWhatIsNeededAndThere) {
+  for (const std::string& step : gpu_steps) {
+    const Outcome outcome = run_step_executable(step, "-n 2^45 --device emulated");
+    EXPECT_EQ(outcome.exit_code, 3) << step;
+    EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+    EXPECT_NE(outcome.error.find("2^45 int32 need 12"), std::string::npos) << outcome.error;
+    EXPECT_NE(outcome.error.find("free"), std::string::npos) << outcome.error;
+  }
+}
+
+TEST(Executables, SayWhyThereIsNoCudaDevice) {
+  if (cuda_unavailable_reason().empty()) GTEST_SKIP() << "this machine has a CUDA device";
+  for (const std::string& step : gpu_steps) {
+    const Outcome automatic = run_step_executable(step, "-n 1000");
+    EXPECT_EQ(automatic.exit_code, 0);
+    EXPECT_NE(automatic.out.find("no CUDA device here: " + cuda_unavailable_reason()), std::string::npos)
+        << automatic.out;
+    for (const char* device : {"--device cuda", "--device cuda:7"}) {
+      const Outcome insisted = run_step_executable(step, device);
+      EXPECT_EQ(insisted.exit_code, 3);
+      EXPECT_EQ(lines(insisted.error), 1u);
+      EXPECT_NE(insisted.error.find(cuda_unavailable_reason()), std::string::npos) << insisted.error;
+    }
+  }
+}
+
+TEST(Executables, WriteTheResultAsJson) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "executables_test.json";
+  const Outcome outcome = run_step_executable(
+      "04_first_add", "-n 1000003 -t int64 --device emulated --quiet --json '" + file.string() + "'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(lines(outcome.out), 3u) << "--quiet prints the table only: " << outcome.out;
+  const auto json = nlohmann::json::parse(std::ifstream(file));
+  EXPECT_EQ(json["step"], "04_first_add");
+  EXPECT_EQ(json["device"]["kind"], "emulated");
+  EXPECT_EQ(json["elements"], 1'000'003);
+  EXPECT_EQ(json["verified"], true);
+  EXPECT_EQ(json["result"], json["expected"]);
+  EXPECT_TRUE(json["ms"].is_null()) << "an emulated run has no GPU's time";
+  std::filesystem::remove(file);
+}
+
+TEST(Executables, SweepOneRowAtATime) {
+  const Outcome blocks =
+      run_step_executable("06_templated", "-n 3000 --sweep block --device emulated --json - --quiet");
+  EXPECT_EQ(blocks.exit_code, 0) << blocks.error;
+  const auto json = nlohmann::json::parse(blocks.out);
+  ASSERT_EQ(json.size(), 6u);
+  EXPECT_EQ(json[0]["block"], 32);
+  EXPECT_EQ(json[5]["block"], 1024);
+  EXPECT_EQ(run_step_executable("06_templated", "-n 1000 --sweep size").exit_code, 2);
+}
+
+TEST(CpuSerial, ShowsThatAFloatStopsCounting) {
+  const Outcome outcome =
+      run_step_executable("00_cpu_serial", "--data ones -n 2^25 -t float32 -s 1 --device emulated");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.out.find("running sum: WRONG: 16777216, expected 33554432; the error 1.67772e+07"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("tree: 33554432, error 0"), std::string::npos) << outcome.out;
+  EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+}
+
+TEST(CpuSerial, SumsChunksOfALargeInputAsOne) {
+  // complex128: a chunk of 256 MiB holds 2^24 elements, so this takes two.
+  const Outcome outcome = run_step_executable(
+      "00_cpu_serial", "-n 16777300 -t complex128 -s 1 --device emulated --data cancelling");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+}
+
+}  // namespace
+}  // namespace reduction

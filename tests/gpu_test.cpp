@@ -1,0 +1,69 @@
+/// \file
+/// The steps on a CUDA device. Skipped where there is none.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/cuda_device.hpp"
+#include "harness/options.hpp"
+#include "run_executable.hpp"
+
+namespace reduction {
+namespace {
+
+class GpuStep : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string reason = cuda_unavailable_reason();
+    if (!reason.empty()) GTEST_SKIP() << "no CUDA device: " << reason;
+  }
+};
+
+TEST_P(GpuStep, VerifiesForSizesBlocksTypesAndInputs) {
+  // A process start costs more than a small reduction: a sweep runs every block size or every type in one.
+  for (const char* n :
+       {"0", "1", "2", "31", "33", "255", "257", "511", "513", "1023", "1025", "65535", "65537", "1000003"}) {
+    for (const char* data : {"random", "ones", "cancelling"}) {
+      for (const char* sweep : {"--sweep block -t int32", "--sweep block -t complex128", "--sweep type -b 32",
+                                "--sweep type -b 1024", "--sweep type"}) {
+        const std::string arguments =
+            fmt::format("-n {} --data {} {} --device cuda -s 1 --quiet", n, data, sweep);
+        const Outcome outcome = run_step_executable(GetParam(), arguments);
+        ASSERT_EQ(outcome.exit_code, 0) << arguments << "\n" << outcome.out << outcome.error;
+      }
+    }
+  }
+}
+
+TEST_P(GpuStep, ReportsATimeBelowThePeak) {
+  const Outcome outcome = run_step_executable(GetParam(), "-n 2^26 --device cuda --json - --quiet");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["device"]["kind"], "cuda");
+  EXPECT_GT(json["ms"]["median"].get<double>(), 0.0);
+  EXPECT_GT(json["percent_of_peak"].get<double>(), 0.0);
+  EXPECT_LE(json["percent_of_peak"].get<double>(), 100.0);
+}
+
+TEST_P(GpuStep, AnswersADeviceThatIsNotThere) {
+  const Outcome outcome = run_step_executable(GetParam(), "--device cuda:99");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.error.find("there is no device cuda:99"), std::string::npos) << outcome.error;
+}
+
+TEST_P(GpuStep, AnswersAnInputThatDoesNotFit) {
+  const Outcome outcome = run_step_executable(GetParam(), "-n 2^40 --device cuda");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.error.find("2^40 int32 need"), std::string::npos) << outcome.error;
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
+                         testing::Values("01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
+                                         "05_unroll_warp", "06_templated", "07_cascade"));
+
+}  // namespace
+}  // namespace reduction

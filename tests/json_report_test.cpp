@@ -1,0 +1,120 @@
+#include "harness/json_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "harness/options.hpp"
+
+namespace reduction {
+namespace {
+
+template <typename Real> Result result_of(ElementType type, Real first, Real second = Real{}) {
+  Result result;
+  result.step = "03_sequential";
+  result.device.kind = "cuda";
+  result.device.peak_gbps = 1000.0;
+  result.type = type;
+  result.input = {Data::random, 1, 1'000'000};
+  result.block = 256;
+  result.passes = {{1'000'000, 3907}, {3907, 16}, {16, 1}};
+  result.value.type = type;
+  result.expected.type = type;
+  std::memcpy(result.value.bytes.data(), &first, sizeof(Real));
+  std::memcpy(result.value.bytes.data() + sizeof(Real), &second, sizeof(Real));
+  return result;
+}
+
+TEST(ToJson, HasTheDocumentedKeys) {
+  Result result = result_of<std::int32_t>(ElementType::int32, -17);
+  result.samples = 3;
+  result.ms = Summary{0.01, 0.008, 0.012, 0.007};
+  result.verdict = {true, 0, 0};
+  const auto json = to_json(result);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items())
+    keys.push_back(key);
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{
+                "step", "title", "device",          "type",   "elements", "block", "grid",      "samples",
+                "ms",   "gbps",  "percent_of_peak", "result", "expected", "error", "tolerance", "verified",
+                "data", "seed",  "version",         "passes", "counters"}));
+  EXPECT_EQ(json["result"], -17);
+  EXPECT_EQ(json["grid"], 3907);
+  EXPECT_EQ(json["passes"].size(), 3u);
+  EXPECT_DOUBLE_EQ(json["gbps"].get<double>(), 400.0);
+  EXPECT_DOUBLE_EQ(json["percent_of_peak"].get<double>(), 40.0);
+  EXPECT_TRUE(json["counters"].is_null());
+}
+
+TEST(ToJson, HasNoTimeWhereThereIsNone) {
+  const auto json = to_json(result_of<float>(ElementType::float32, 1.5f));
+  EXPECT_TRUE(json["ms"].is_null());
+  EXPECT_TRUE(json["gbps"].is_null());
+  EXPECT_TRUE(json["percent_of_peak"].is_null());
+  EXPECT_EQ(json["result"], 1.5);
+}
+
+TEST(ToJson, WritesWhatADoubleCannotHoldAsText) {
+  EXPECT_EQ(to_json(result_of<std::int64_t>(ElementType::int64, (std::int64_t{1} << 53) + 1))["result"],
+            "9007199254740993");
+  EXPECT_EQ(to_json(result_of<std::int64_t>(ElementType::int64,
+                                            std::numeric_limits<std::int64_t>::min()))["result"],
+            "-9223372036854775808");
+  EXPECT_EQ(to_json(result_of<std::int64_t>(ElementType::int64, -5))["result"], -5);
+  EXPECT_EQ(
+      to_json(result_of<float>(ElementType::float32, std::numeric_limits<float>::quiet_NaN()))["result"],
+      "nan");
+}
+
+TEST(ToJson, WritesComplexNumbersAsPairs) {
+  const auto json = to_json(result_of<double>(ElementType::complex128, 1.0, -2.0));
+  EXPECT_EQ(json["result"].dump(), "[1.0,-2.0]");
+}
+
+class JsonFileTest : public testing::Test {
+ protected:
+  JsonFileTest() { std::filesystem::create_directories(folder_); }
+  ~JsonFileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string content() const {
+    std::ostringstream text;
+    text << std::ifstream(file_).rdbuf();
+    return text.str();
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "json_file_test";
+  std::filesystem::path file_ = folder_ / "result.json";
+};
+
+TEST_F(JsonFileTest, AppearsWholeOnly) {
+  {
+    JsonFile json(file_.string());
+    EXPECT_FALSE(std::filesystem::exists(file_));
+    json.write({{"a", 1}});
+    EXPECT_EQ(nlohmann::json::parse(content())["a"], 1);
+  }
+  EXPECT_EQ(
+      std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()), 1);
+}
+
+TEST_F(JsonFileTest, LeavesWhatWasThereUntilItIsWhole) {
+  std::ofstream(file_) << "before";
+  { const JsonFile abandoned(file_.string()); }
+  EXPECT_EQ(content(), "before");
+  EXPECT_EQ(
+      std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()), 1);
+}
+
+TEST_F(JsonFileTest, RefusesAPlaceThatCannotBeWritten) {
+  EXPECT_THROW(JsonFile((folder_ / "missing" / "x.json").string()), UsageError);
+  EXPECT_THROW(JsonFile{folder_.string()}, UsageError);
+}
+
+}  // namespace
+}  // namespace reduction

@@ -1,0 +1,130 @@
+#include "harness/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace reduction {
+namespace {
+
+std::optional<Options> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "step");
+  return parse_options(static_cast<int>(arguments.size()), arguments.data(), "step", "a title");
+}
+
+/// The message that a command line is refused with; empty where it is taken.
+std::string refusal(const std::vector<const char*>& arguments) {
+  try {
+    parse(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(ParseElements, TakesPlainNumbersPowersAndSuffixes) {
+  EXPECT_EQ(parse_elements("0"), 0u);
+  EXPECT_EQ(parse_elements("1000003"), 1'000'003u);
+  EXPECT_EQ(parse_elements("2^28"), 268'435'456u);
+  EXPECT_EQ(parse_elements("10^6"), 1'000'000u);
+  EXPECT_EQ(parse_elements("2^0"), 1u);
+  EXPECT_EQ(parse_elements("0^5"), 0u);
+  EXPECT_EQ(parse_elements("1^4000000000"), 1u);
+  EXPECT_EQ(parse_elements("64M"), 67'108'864u);
+  EXPECT_EQ(parse_elements("3K"), 3072u);
+  EXPECT_EQ(parse_elements("1G"), 1'073'741'824u);
+  EXPECT_EQ(parse_elements("2^48"), std::uint64_t{1} << 48);
+}
+
+TEST(ParseElements, RefusesEverythingElse) {
+  for (const char* text : {"",     "-1", "abc", "1e6",  "1e400", "2^99", "2^49",    "3^31",
+                           "2^-1", "^3", "2^",  "1.5",  "12Q",   "K",    "300000G", "99999999999999999999",
+                           " 1",   "1 ", "+1",  "0x10", "2^2^2"}) {
+    EXPECT_THROW(parse_elements(text), UsageError) << "'" << text << "'";
+  }
+}
+
+TEST(ParseDevice, TakesTheFourForms) {
+  EXPECT_EQ(parse_device("auto").kind, DeviceChoice::Kind::automatic);
+  EXPECT_EQ(parse_device("emulated").kind, DeviceChoice::Kind::emulated);
+  EXPECT_EQ(parse_device("cuda").ordinal, 0);
+  EXPECT_EQ(parse_device("cuda:7").ordinal, 7);
+  for (const char* text : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "CUDA", "cuda:1 "}) {
+    EXPECT_THROW(parse_device(text), UsageError) << "'" << text << "'";
+  }
+}
+
+TEST(ParseOptions, HasTheDocumentedDefaults) {
+  const auto options = parse({});
+  ASSERT_TRUE(options);
+  EXPECT_FALSE(options->elements);
+  EXPECT_EQ(options->type, ElementType::int32);
+  EXPECT_EQ(options->block, 256u);
+  EXPECT_FALSE(options->samples);
+  EXPECT_EQ(options->data, Data::random);
+  EXPECT_EQ(options->device.kind, DeviceChoice::Kind::automatic);
+  EXPECT_FALSE(options->sweep);
+  EXPECT_FALSE(options->quiet);
+}
+
+TEST(ParseOptions, TakesEveryOption) {
+  const auto options = parse({"-n", "2^10", "--type", "complex128", "-b", "64", "--samples=7", "--seed",
+                              "18446744073709551615", "--data", "cancelling", "--device", "cuda:1", "--sweep",
+                              "type", "--json", "x.json", "--quiet"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->elements, 1024u);
+  EXPECT_EQ(options->type, ElementType::complex128);
+  EXPECT_EQ(options->block, 64u);
+  EXPECT_EQ(options->samples, 7u);
+  EXPECT_EQ(options->seed, ~std::uint64_t{0});
+  EXPECT_EQ(options->data, Data::cancelling);
+  EXPECT_EQ(options->device.kind, DeviceChoice::Kind::cuda);
+  EXPECT_EQ(options->device.ordinal, 1);
+  EXPECT_EQ(options->sweep, Sweep::type);
+  EXPECT_EQ(options->json_file, "x.json");
+  EXPECT_TRUE(options->quiet);
+}
+
+TEST(ParseOptions, TheLastOfRepeatedOptionsCounts) {
+  const auto options = parse({"-n", "1", "-n", "2"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->elements, 2u);
+}
+
+TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
+  const std::vector<std::pair<std::vector<const char*>, std::vector<std::string>>> cases{
+      {{"-n", "-1"}, {"--elements", "'-1'", "2^48"}},
+      {{"-n", "2^99"}, {"--elements", "'2^99'", "2^48"}},
+      {{"-n", "abc"}, {"--elements", "'abc'", "64M"}},
+      {{"-n", "1e400"}, {"--elements", "'1e400'", "1000003"}},
+      {{"-b", "48"}, {"--block", "'48'", "32, 64, 128, 256, 512, 1024"}},
+      {{"-b", "2048"}, {"--block", "'2048'", "1024"}},
+      {{"-b", "16"}, {"--block", "'16'", "32"}},
+      {{"-t", "int8"}, {"--type", "'int8'", "int32, int64, float32, float64, complex64, complex128"}},
+      {{"--data", "zeros"}, {"--data", "'zeros'", "random, ones, cancelling"}},
+      {{"--device", "gpu"}, {"--device", "'gpu'", "cuda:N"}},
+      {{"--samples", "0"}, {"--samples", "'0'", "from 1"}},
+      {{"--seed", "x"}, {"--seed", "'x'", "2^64 - 1"}},
+      {{"--sweep", "colour"}, {"--sweep", "'colour'", "block, size, type"}},
+      {{"--frobnicate"}, {"--frobnicate", "--help"}},
+      {{"stray"}, {"stray", "--help"}},
+      {{"-n"}, {"--elements", "--help"}},
+  };
+  for (const auto& [arguments, expected] : cases) {
+    const std::string message = refusal(arguments);
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    for (const std::string& part : expected) {
+      EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+    }
+  }
+}
+
+TEST(ParseOptions, HelpAndVersionRunNothing) {
+  EXPECT_FALSE(parse({"--help"}));
+  EXPECT_FALSE(parse({"--version"}));
+}
+
+}  // namespace
+}  // namespace reduction

@@ -1,0 +1,38 @@
+#include "harness/passes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace reduction {
+namespace {
+
+StepKernel one_element_a_thread() {
+  return {[](std::size_t n, unsigned block) { return (n + block - 1) / block; }, nullptr};
+}
+
+TEST(PlanPasses, GoOnUntilOneSumIsLeft) {
+  const auto passes = plan_passes(one_element_a_thread(), 1'000'003, 256);
+  ASSERT_EQ(passes.size(), 3u);
+  EXPECT_EQ(passes[0].blocks, 3907u);
+  EXPECT_EQ(passes[1].elements, 3907u);
+  EXPECT_EQ(passes[1].blocks, 16u);
+  EXPECT_EQ(passes[2].blocks, 1u);
+}
+
+TEST(PlanPasses, NothingAndOneElementAreOnePassOfOneBlock) {
+  for (const std::size_t n : {0u, 1u}) {
+    const auto passes = plan_passes(one_element_a_thread(), n, 32);
+    ASSERT_EQ(passes.size(), 1u);
+    EXPECT_EQ(passes[0].elements, n);
+    EXPECT_EQ(passes[0].blocks, 1u);
+  }
+}
+
+TEST(AdditionDepth, CoversThreadsAndTrees) {
+  EXPECT_GE(addition_depth({{256, 1}}, 256), 8u);
+  EXPECT_GE(addition_depth({{1 << 28, 1056}, {1056, 1}}, 256),
+            (1u << 28) / (1056 * 256) + 8 + 1056 / 256 + 8);
+  EXPECT_LE(addition_depth({{1 << 28, 1056}, {1056, 1}}, 256), 1100u);
+}
+
+}  // namespace
+}  // namespace reduction

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace reduction {
+
+/// What a command left behind.
+struct Outcome {
+  int exit_code;
+  std::string out;
+  std::string error;
+};
+
+/// Runs a shell command to its end.
+inline Outcome run_command(const std::string& command) {
+  std::string error_file = "/tmp/reduction_test_stderr_XXXXXX";
+  const int descriptor = mkstemp(error_file.data());
+  if (descriptor < 0) throw std::runtime_error("no temporary file");
+  close(descriptor);
+  FILE* const pipe = popen((command + " 2>" + error_file).c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+  std::string out;
+  std::array<char, 4096> buffer;
+  for (std::size_t read; (read = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    out.append(buffer.data(), read);
+  const int status = pclose(pipe);
+  std::ostringstream error;
+  error << std::ifstream(error_file).rdbuf();
+  unlink(error_file.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out, error.str()};
+}
+
+/// Runs a step of this build.
+inline Outcome run_step_executable(const std::string& step, const std::string& arguments) {
+  return run_command("'" STEP_FOLDER "/" + step + "' " + arguments);
+}
+
+}  // namespace reduction

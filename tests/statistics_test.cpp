@@ -1,0 +1,45 @@
+#include "harness/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "harness/sampling.hpp"
+
+namespace reduction {
+namespace {
+
+TEST(Quantile, InterpolatesBetweenNeighbours) {
+  EXPECT_DOUBLE_EQ(quantile({1, 2, 3, 4}, 0.5), 2.5);
+  EXPECT_DOUBLE_EQ(quantile({1, 2, 3, 4, 5}, 0.5), 3);
+  EXPECT_DOUBLE_EQ(quantile({0, 10}, 0.05), 0.5);
+  EXPECT_DOUBLE_EQ(quantile({7}, 0.95), 7);
+  EXPECT_DOUBLE_EQ(quantile({1, 2}, 1.0), 2);
+}
+
+TEST(Summarise, SortsFirst) {
+  const Summary summary = summarise({5, 1, 4, 2, 3});
+  EXPECT_DOUBLE_EQ(summary.median, 3);
+  EXPECT_DOUBLE_EQ(summary.minimum, 1);
+  EXPECT_DOUBLE_EQ(summary.p5, 1.2);
+  EXPECT_DOUBLE_EQ(summary.p95, 4.8);
+  EXPECT_DOUBLE_EQ(summary.spread(), 1.2);
+}
+
+TEST(Summarise, RefusesNoSamples) { EXPECT_THROW(summarise({}), std::invalid_argument); }
+
+TEST(EnoughSamples, AFixedNumberIsTakenToTheLetter) {
+  EXPECT_FALSE(enough_samples({3}, {1, 1}, 100));
+  EXPECT_TRUE(enough_samples({3}, {1, 5, 9}, 0));
+}
+
+TEST(EnoughSamples, OtherwiseAgreementOrTimeEndsIt) {
+  EXPECT_FALSE(enough_samples({}, {}, 100));
+  EXPECT_TRUE(enough_samples({}, {1}, 2.5));
+  EXPECT_FALSE(enough_samples({}, std::vector<double>(9, 1.0), 0.1));
+  EXPECT_TRUE(enough_samples({}, std::vector<double>(10, 1.0), 0.1));
+  EXPECT_FALSE(enough_samples({}, {1, 1, 1, 1, 1, 2, 2, 2, 2, 2}, 0.1));
+}
+
+}  // namespace
+}  // namespace reduction
