@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-/// Adds the n elements at `in` to `sum`, one after the other: n - 1 additions that wait for each other.
+/// Adds the n elements at `in` to `sum`, one after the other: n additions, each of which waits for the one before.
 template <typename T> T running_sum(T sum, const T* in, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     sum += in[i];

@@ -11,7 +11,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   // A thread past the end adds the identity: it has to reach every barrier all the same.
   shared[tid] = i < n ? in[i] : T{};
   __syncthreads();
-  // Threads 0, 2, 4, ... work, then 0, 4, 8, ...: the workers are spread over all warps to the last.
+  // Threads 0, 2, 4, ... work, then 0, 4, 8, ...: fewer and fewer lanes of the same warps.
   for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
     if (tid % (2 * stride) == 0) shared[tid] += shared[tid + stride];
     __syncthreads();

@@ -11,7 +11,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   // A thread past the end adds the identity: it has to reach every barrier all the same.
   shared[tid] = i < n ? in[i] : T{};
   __syncthreads();
-  // The first threads do the work: a warp is busy with all its lanes, or has nothing left to do.
+  // The first threads do the work, so that all warps but one are full or idle.
   for (unsigned stride = 1; stride < blockDim.x; stride *= 2) {
     const unsigned index = 2 * stride * tid;
     if (index < blockDim.x) shared[index] += shared[index + stride];

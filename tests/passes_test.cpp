@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace reduction {
 namespace {
 
@@ -25,6 +27,12 @@ TEST(PlanPasses, NothingAndOneElementAreOnePassOfOneBlock) {
     EXPECT_EQ(passes[0].elements, n);
     EXPECT_EQ(passes[0].blocks, 1u);
   }
+}
+
+TEST(PlanPasses, RefusesAGridThatNeverShrinks) {
+  const StepKernel endless{[](std::size_t n, unsigned) { return n; }, nullptr};
+  EXPECT_THROW(plan_passes(endless, 2, 32), std::logic_error);
+  EXPECT_EQ(plan_passes(endless, 1, 32).size(), 1u);
 }
 
 TEST(AdditionDepth, CoversThreadsAndTrees) {

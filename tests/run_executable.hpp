@@ -1,10 +1,13 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -38,9 +41,10 @@ inline Outcome run_command(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out, error.str()};
 }
 
-/// Runs a step of this build.
+/// Runs a step of this build: its executable lies beside the test's.
 inline Outcome run_step_executable(const std::string& step, const std::string& arguments) {
-  return run_command("'" STEP_FOLDER "/" + step + "' " + arguments);
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  return run_command(fmt::format("'{}' {}", (folder / step).string(), arguments));
 }
 
 }  // namespace reduction

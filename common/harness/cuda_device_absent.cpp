@@ -6,7 +6,7 @@
 namespace reduction {
 
 std::string cuda_unavailable_reason() {
-  return "this build has no CUDA: CMake found no nvcc (put it on PATH and build again)";
+  return "this build is without CUDA: CMake found no nvcc on PATH, or REDUCTION_CUDA is OFF";
 }
 
 std::unique_ptr<Device> open_cuda_device(int) { throw DeviceError(cuda_unavailable_reason()); }

@@ -9,7 +9,7 @@ namespace reduction {
 enum class ExitCode { verified = 0, wrong_result = 1, bad_usage = 2, device_fault = 3 };
 
 /// Runs `body` and turns what it throws into one line on stderr, "name: error: ...", and its exit code:
-/// UsageError 2, a kernel's fault on the emulated device 1, anything else 3.
+/// UsageError 2; a kernel's fault on the emulated device or a MeasurementError 1; anything else 3.
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body);
 
 }  // namespace reduction

@@ -1,7 +1,10 @@
 #include "harness/passes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 #include <utility>
 
 namespace reduction {
@@ -10,6 +13,10 @@ std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned 
   std::vector<Pass> passes;
   do {
     const std::size_t blocks = std::max<std::size_t>(1, kernel.grid_size(n, block));
+    if (n > 1 && blocks >= n) {
+      throw std::logic_error(fmt::format(
+          "grid_size({}, {}) is {}: with no fewer sums than elements passes never end", n, block, blocks));
+    }
     passes.push_back({n, blocks});
     n = blocks;
   } while (n > 1);

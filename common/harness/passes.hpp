@@ -17,6 +17,7 @@ struct Pass {
 
 /// A launch is the only barrier across the blocks of an ordinary kernel, so a reduction is passes over the partial
 /// sums until one is left. An input of no elements is one pass by one block, which writes the identity.
+/// Throws std::logic_error for a grid_size that would never come down to one.
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block);
 
 /// The most additions that any element goes through: its thread's own, then a tree over the block, pass after pass.

@@ -1,0 +1,204 @@
+# shellcheck shell=bash
+# From a fresh machine to a built tree. run_ladder.sh and run_tests.sh read this file, in the repository's folder,
+# and call, in this order:
+#
+#   install_missing_packages PACKAGE...
+#   configure_with_tests ON|OFF
+#   build TARGET...
+#
+# A second call finds everything done and takes a fraction of a second. All messages go to stderr.
+#
+# REDUCTION_CUDA=AUTO|ON|OFF says whether to build for CUDA devices (common/cmake/CudaToolkit.cmake).
+# REDUCTION_PRESET names another preset of CMakePresets.json than release.
+
+export REDUCTION_CUDA=${REDUCTION_CUDA:-AUTO}
+preset=${REDUCTION_PRESET:-release}
+build_folder=build
+if [[ $preset != release ]]; then build_folder=build-$preset; fi
+
+oldest_cmake=3.25
+# The names in Debian and Ubuntu.
+build_packages=(cmake g++ libboost-context-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+if command -v ninja >/dev/null; then
+  generator=Ninja
+else
+  generator="Unix Makefiles"
+  build_packages+=(make)
+fi
+
+# What the scripts exit with, as the steps do.
+readonly bad_usage=2 not_possible=3
+
+say() { printf '%s\n' "$@" >&2; }
+
+# fail EXIT_CODE LINE...
+fail() {
+  local code=$1
+  shift
+  say "${0##*/}: error: $1" "${@:2}"
+  exit "$code"
+}
+
+# A program that catches Ctrl-C may still report success; the next one must not start then.
+trap 'exit 130' INT
+
+# ---- packages ----
+
+install_missing_packages() {
+  local missing
+  if ! has_apt; then
+    # Which libraries are missing there, CMake finds out when it configures.
+    if ((BASH_VERSINFO[0] < 5)); then stop_with_package_list "bash $BASH_VERSION is too old"; fi
+    if ! command -v cmake >/dev/null; then stop_with_package_list "there is no CMake"; fi
+    return
+  fi
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]} > 0)); then install "${missing[@]}"; fi
+}
+
+has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
+
+missing_packages() {
+  local installed package
+  installed=$(dpkg-query --show --showformat="\${Package}=\${db:Status-Status}\n" "$@" 2>/dev/null || true)
+  for package; do
+    # A tool on PATH will do wherever it comes from.
+    if command -v "$package" >/dev/null || grep -qxF "$package=installed" <<<"$installed"; then continue; fi
+    echo "$package"
+  done
+}
+
+install() {
+  local as_root=() command="apt-get install --no-install-recommends $*"
+  say "These packages are needed here and not yet installed: $*"
+  if ((EUID != 0)); then
+    # `sudo true` asks for the password now, not in the middle of the progress line.
+    if ! command -v sudo >/dev/null || ! sudo true; then
+      fail "$not_possible" "installing packages takes root, and sudo is not possible here. As root, run" \
+        "  apt-get update && $command" "and then ${0##*/} once more."
+    fi
+    as_root=(sudo)
+  fi
+  say "Installing them: ${as_root[*]} $command"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive)
+  # An unrelated source that is out of order must not be in the way: what counts is whether the install works.
+  logged update "${as_root[@]}" apt-get update || true
+  logged install "${as_root[@]}" apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" ||
+    fail "$not_possible" "apt-get could not install the packages; its last lines are above"
+}
+
+stop_with_package_list() {
+  local with_root
+  say "" "To build and test, this needs bash 5, CMake $oldest_cmake or newer, a C++20 compiler, make or Ninja, git" \
+    "and the libraries Boost.Context, CLI11, fmt, nlohmann-json and GoogleTest."
+  with_root=$( ((EUID == 0)) || echo "sudo ")
+  if command -v dnf >/dev/null; then
+    say "  ${with_root}dnf install cmake gcc-c++ make git boost-devel cli11-devel fmt-devel json-devel gtest-devel"
+  elif command -v pacman >/dev/null; then
+    say "  ${with_root}pacman -S --needed cmake gcc make git boost cli11 fmt nlohmann-json gtest"
+  elif command -v brew >/dev/null; then
+    say "  xcode-select --install" "  brew install bash cmake boost cli11 fmt nlohmann-json googletest"
+  fi
+  say ""
+  fail "$not_possible" "$1; with everything above installed, run ${0##*/} once more"
+}
+
+# logged NAME COMMAND... keeps the output in a file. A terminal shows the line it is at, a failure the last lines.
+logged() {
+  local log=$build_folder/$1.log
+  if ! mkdir -p "$build_folder" || [[ ! -w $build_folder ]]; then
+    fail "$not_possible" "the folder $PWD/$build_folder cannot be written"
+  fi
+  "${@:2}" </dev/null 2>&1 | tee "$log" | show_current_line && return
+  tail -n 20 "$log" >&2
+  say "(all of it: $log)"
+  return 1
+}
+
+show_current_line() {
+  local line
+  while IFS= read -r line; do
+    if [[ -t 2 ]]; then printf '\r\e[K%.78s' "$line" >&2; fi
+  done
+  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
+}
+
+# ---- CMake ----
+
+configure_with_tests() {
+  local with_tests=$1 toolchain fresh=()
+  if [[ ! $REDUCTION_CUDA =~ ^(AUTO|ON|OFF)$ ]]; then
+    fail "$bad_usage" "REDUCTION_CUDA is '$REDUCTION_CUDA'; it can be AUTO, ON or OFF"
+  fi
+  toolchain=$(describe_toolchain)
+  if ! was_configured_for "$toolchain"; then
+    # CMake remembers the compiler it found, or that it found none, until it starts afresh.
+    fresh=(--fresh)
+  elif [[ $with_tests == OFF ]] || grep -q '^REDUCTION_BUILD_TESTS:BOOL=ON' "$build_folder/CMakeCache.txt"; then
+    return
+  fi
+  check_cmake_version
+  say "Configuring $build_folder"
+  rm -f "$build_folder/configured_for"
+  logged configure cmake --preset "$preset" -G "$generator" "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
+    -DCMAKE_TARGET_MESSAGES=OFF || stop_unconfigured
+  echo "$toolchain" >"$build_folder/configured_for"
+}
+
+# Whatever makes the last configuration worthless when it changes.
+describe_toolchain() {
+  echo "folder $PWD, $generator, CXX=${CXX:-}, CUDACXX=${CUDACXX:-}, nvcc: $(command -v nvcc || echo none)," \
+    "REDUCTION_CUDA=$REDUCTION_CUDA, GPUs: $(gpus)"
+}
+
+was_configured_for() {
+  [[ -f $build_folder/CMakeCache.txt && -f $build_folder/configured_for && $(<"$build_folder/configured_for") == "$1" ]]
+}
+
+# The kinds of GPU here, or nothing.
+gpus() {
+  local names
+  # Without a GPU, nvidia-smi says so where the names would be, and fails.
+  if names=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null); then
+    sort --unique <<<"$names" | paste -sd, -
+  fi
+}
+
+check_cmake_version() {
+  local version
+  version=$(cmake --version | sed -n '1s/.* //p')
+  if ! printf '%s\n' "$oldest_cmake" "$version" | sort -C -V; then
+    fail "$not_possible" "this takes CMake $oldest_cmake or newer, and $(command -v cmake) is $version" \
+      "Debian has it from 12 on, Ubuntu from 23.04 on; for others there are https://cmake.org/download and" \
+      "'pip install cmake'."
+  fi
+}
+
+stop_unconfigured() {
+  if ! has_apt; then stop_with_package_list "CMake could not configure the build"; fi
+  fail "$not_possible" "CMake could not configure the build; its last lines are above"
+}
+
+build() {
+  mention_gpu_without_nvcc
+  cmake --build "$build_folder" --parallel "$(build_jobs)" --target "$@" >&2 ||
+    fail "$not_possible" "the build failed; the compiler's words are above"
+}
+
+mention_gpu_without_nvcc() {
+  local gpu remedy="install the CUDA toolkit for it"
+  if command -v nvcc >/dev/null || [[ $REDUCTION_CUDA == OFF ]]; then return; fi
+  gpu=$(gpus)
+  if [[ -z $gpu ]]; then return; fi
+  if [[ -x /usr/local/cuda/bin/nvcc ]]; then remedy="PATH=/usr/local/cuda/bin:\$PATH ${0##*/} uses it"; fi
+  say "There is a GPU ($gpu) but no nvcc on PATH, so everything is emulated; $remedy."
+}
+
+# One compiler a core, and no more than there is memory for.
+build_jobs() {
+  local gib
+  gib=$(awk '/^MemAvailable:/ { print int($2 / 1048576) + 1 }' /proc/meminfo 2>/dev/null || cores)
+  echo $((gib < $(cores) ? gib : $(cores)))
+}
+
+cores() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN; }

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Builds the ladder and climbs it: runs 00_cpu_serial to 07_cascade in order, then puts their results into one table.
+# Whatever is missing on a Debian or Ubuntu machine is installed first.
+
+set -euo pipefail
+caller_folder=$PWD
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+source common/scripts/set_up.sh
+
+steps=(00_cpu_serial 01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
+step_options=()
+table_options=()
+results=()
+wrong_steps=()
+
+main() {
+  read_options "$@"
+  install_missing_packages "${build_packages[@]}"
+  configure_with_tests OFF
+  build ladder
+
+  forget_earlier_results
+  for step in "${steps[@]}"; do
+    run_step "$step"
+  done
+  print_table
+  if ((${#wrong_steps[@]} > 0)); then fail 1 "wrong result: ${wrong_steps[*]}"; fi
+}
+
+# Every option is for the steps, but for --json: eight steps cannot share one file, so it is for the table.
+read_options() {
+  while (($# > 0)); do
+    case $1 in
+      -h | --help)
+        show_help
+        exit
+        ;;
+      --version)
+        show_version
+        exit
+        ;;
+      --json)
+        if (($# < 2)); then fail "$bad_usage" "--json needs the name of a file"; fi
+        use_json_file "$2"
+        shift
+        ;;
+      --json=*) use_json_file "${1#--json=}" ;;
+      *) step_options+=("$1") ;;
+    esac
+    shift
+  done
+}
+
+show_help() {
+  cat <<USAGE
+Usage: ./run_ladder.sh [OPTIONS]
+
+Builds 00_cpu_serial to 07_cascade, runs them in order, and ends with one table of their results.
+The options are those of the steps; --json writes the results of all of them into one file.
+
+REDUCTION_CUDA=OFF ./run_ladder.sh builds without CUDA; ON insists on it; AUTO, the default, takes nvcc where it is.
+
+Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it.
+
+USAGE
+  if [[ -x $build_folder/bin/07_cascade ]]; then
+    echo "The options of a step:"
+    "$build_folder/bin/07_cascade" --help
+  else
+    echo "The options of the steps are listed here once ./run_ladder.sh has built them."
+  fi
+}
+
+show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.sh \1/p' CMakeLists.txt; }
+
+# Refuses a file that cannot be written now, not after minutes.
+use_json_file() {
+  local file=$1
+  if [[ $file != - && $file != /* ]]; then file=$caller_folder/$file; fi
+  if [[ $file != - && ! -p $file && ! -c $file ]]; then
+    # The table's program writes FILE.partial first, as the steps do.
+    if [[ -z $1 || -d $file ]] || ! touch "$file.partial" 2>/dev/null; then
+      fail "$bad_usage" "--json '$1': name a file in a folder that can be written"
+    fi
+    rm "$file.partial"
+  fi
+  table_options=(--json "$file")
+}
+
+forget_earlier_results() {
+  rm -rf "$build_folder/ladder"
+  mkdir "$build_folder/ladder"
+}
+
+run_step() {
+  local step=$1 result=$build_folder/ladder/$1.json status=0
+  "$build_folder/bin/$step" "${step_options[@]}" --json "$result" || status=$?
+  # A wrong result is news of one step; bad usage or a missing device would be the same line eight times.
+  case $status in
+    0) ;;
+    1) wrong_steps+=("$step") ;;
+    *) exit "$status" ;;
+  esac
+  if [[ -f $result ]]; then results+=("$result"); fi
+  echo
+}
+
+print_table() {
+  local status=0
+  if ((${#results[@]} == 0)); then return; fi
+  "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" || status=$?
+  # It says 1 of a wrong result, which is known already.
+  if ((status > 1)); then exit "$status"; fi
+}
+
+main "$@"
