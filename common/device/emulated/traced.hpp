@@ -10,15 +10,17 @@ namespace reduction::emulated {
 template <typename T> inline constexpr bool is_complex = false;
 template <typename T> inline constexpr bool is_complex<std::complex<T>> = true;
 
-/// A value of type T that reports each read and write of itself to the emulated device. It has T's size, so an
-/// array of Traced<T> lies in memory as an array of T does. Operators are inlined into the kernel at any
-/// optimisation level and take their operands by value: a copy is a read, and there is one for each operand.
+/// A value of type T that reports each read and write of itself to the emulated
+/// device. It has T's size, so an array of Traced<T> lies in memory as an array
+/// of T does. Operators are inlined into the kernel at any optimisation level
+/// and take their operands by value: a copy is a read, and there is one for
+/// each operand.
 template <typename T> class Traced {
- public:
+public:
   Traced() = default;
   [[gnu::always_inline]] Traced(T value) : value_{value} {}
-  [[gnu::always_inline]] Traced(const Traced& other) : value_{other.read()} {}
-  [[gnu::always_inline]] Traced& operator=(Traced other) {
+  [[gnu::always_inline]] Traced(const Traced &other) : value_{other.read()} {}
+  [[gnu::always_inline]] Traced &operator=(Traced other) {
     write(other.value_);
     return *this;
   }
@@ -26,20 +28,35 @@ template <typename T> class Traced {
 
   [[gnu::always_inline]] explicit operator T() const { return read(); }
 
-  [[gnu::always_inline]] Traced& operator+=(Traced other) { return update(read() + other.value_); }
-  [[gnu::always_inline]] Traced& operator-=(Traced other) { return update(read() - other.value_); }
-  [[gnu::always_inline]] Traced& operator*=(Traced other) { return update(read() * other.value_); }
+  [[gnu::always_inline]] Traced &operator+=(Traced other) {
+    return update(read() + other.value_);
+  }
+  [[gnu::always_inline]] Traced &operator-=(Traced other) {
+    return update(read() - other.value_);
+  }
+  [[gnu::always_inline]] Traced &operator*=(Traced other) {
+    return update(read() * other.value_);
+  }
 
-  [[gnu::always_inline]] friend Traced operator+(Traced a, Traced b) { return T(a.value_ + b.value_); }
-  [[gnu::always_inline]] friend Traced operator-(Traced a, Traced b) { return T(a.value_ - b.value_); }
-  [[gnu::always_inline]] friend Traced operator*(Traced a, Traced b) { return T(a.value_ * b.value_); }
+  [[gnu::always_inline]] friend Traced operator+(Traced a, Traced b) {
+    return T(a.value_ + b.value_);
+  }
+  [[gnu::always_inline]] friend Traced operator-(Traced a, Traced b) {
+    return T(a.value_ - b.value_);
+  }
+  [[gnu::always_inline]] friend Traced operator*(Traced a, Traced b) {
+    return T(a.value_ * b.value_);
+  }
 
-  [[gnu::always_inline]] friend bool operator==(Traced a, Traced b) { return a.value_ == b.value_; }
-  [[gnu::always_inline]] friend auto operator<=>(Traced a, Traced b) requires(!is_complex<T>) {
+  [[gnu::always_inline]] friend bool operator==(Traced a, Traced b) {
+    return a.value_ == b.value_;
+  }
+  [[gnu::always_inline]] friend auto
+  operator<=>(Traced a, Traced b) requires(!is_complex<T>) {
     return a.value_ <=> b.value_;
   }
 
- private:
+private:
   [[gnu::always_inline]] T read() const {
     record_load(this, sizeof(T));
     return value_;
@@ -48,7 +65,7 @@ template <typename T> class Traced {
     record_store(this, sizeof(T));
     value_ = value;
   }
-  [[gnu::always_inline]] Traced& update(T value) {
+  [[gnu::always_inline]] Traced &update(T value) {
     write(value);
     return *this;
   }
@@ -61,4 +78,4 @@ template <typename T> struct UntracedType { using type = T; };
 template <typename T> struct UntracedType<Traced<T>> { using type = T; };
 template <typename T> using Untraced = typename UntracedType<T>::type;
 
-}  // namespace reduction::emulated
+} // namespace reduction::emulated
