@@ -24,75 +24,63 @@
 #define __launch_bounds__(...)
 
 /// The block's dynamic shared memory as T.
-template <typename T> T *shared_memory() {
-  return static_cast<T *>(reduction::emulated::dynamic_shared_memory());
+template <typename T> T* shared_memory() {
+  return static_cast<T*>(reduction::emulated::dynamic_shared_memory());
 }
 
-inline void __syncthreads(reduction::emulated::SourceLine where =
-                              reduction::emulated::SourceLine::current()) {
+inline void __syncthreads(
+    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   reduction::emulated::block_barrier(where);
 }
 
 inline void __syncwarp(unsigned mask = 0xffffffff,
-                       reduction::emulated::SourceLine where =
-                           reduction::emulated::SourceLine::current()) {
+                       reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   reduction::emulated::warp_barrier(mask, where);
 }
 
 /// Orders memory between blocks. Emulated stores are visible at once.
-inline void __threadfence() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
+inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
-              reduction::emulated::SourceLine where =
-                  reduction::emulated::SourceLine::current()) {
+              reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
-  reduction::emulated::shuffle(Shuffle::indexed, mask, source_lane, width,
-                               &value, sizeof(T), where);
+  reduction::emulated::shuffle(Shuffle::indexed, mask, source_lane, width, &value, sizeof(T), where);
   return value;
 }
 
 template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                 reduction::emulated::SourceLine where =
-                     reduction::emulated::SourceLine::current()) {
+                 reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
-  reduction::emulated::shuffle(Shuffle::up, mask, static_cast<int>(delta),
-                               width, &value, sizeof(T), where);
+  reduction::emulated::shuffle(Shuffle::up, mask, static_cast<int>(delta), width, &value, sizeof(T), where);
   return value;
 }
 
 template <typename T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                   reduction::emulated::SourceLine where =
-                       reduction::emulated::SourceLine::current()) {
+                   reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
-  reduction::emulated::shuffle(Shuffle::down, mask, static_cast<int>(delta),
-                               width, &value, sizeof(T), where);
+  reduction::emulated::shuffle(Shuffle::down, mask, static_cast<int>(delta), width, &value, sizeof(T), where);
   return value;
 }
 
 template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
-                  reduction::emulated::SourceLine where =
-                      reduction::emulated::SourceLine::current()) {
+                  reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
-  reduction::emulated::shuffle(Shuffle::exclusive_or, mask, lane_mask, width,
-                               &value, sizeof(T), where);
+  reduction::emulated::shuffle(Shuffle::exclusive_or, mask, lane_mask, width, &value, sizeof(T), where);
   return value;
 }
 
 /// Adds to *address as one indivisible operation and returns the value before
 /// it.
-template <typename T>
-__forceinline__ T atomicAdd(T *address, std::type_identity_t<T> value) {
+template <typename T> __forceinline__ T atomicAdd(T* address, std::type_identity_t<T> value) {
   using Value = reduction::emulated::Untraced<T>;
   reduction::emulated::begin_atomic(address, sizeof(T));
   // One host thread at a time gets here, so a plain addition is indivisible;
   // Traced<Value> has Value's layout.
-  Value *const target = reinterpret_cast<Value *>(address);
+  Value* const target = reinterpret_cast<Value*>(address);
   const Value before = *target;
   *target = static_cast<Value>(before + static_cast<Value>(value));
   return before;
@@ -101,25 +89,21 @@ __forceinline__ T atomicAdd(T *address, std::type_identity_t<T> value) {
 /// Launches kernel(arguments...) and waits for it, in the shape of
 /// cudaLaunchKernelEx.
 template <typename... Parameters, typename... Arguments>
-void launch(const LaunchConfig &config, void (*kernel)(Parameters...),
-            Arguments... arguments) {
+void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments... arguments) {
   using Kernel = void (*)(Parameters...);
   using Call = std::tuple<Kernel, Parameters...>;
   const Call call{kernel, static_cast<Parameters>(arguments)...};
-  const auto run_thread = [](const void *opaque) {
-    std::apply([](Kernel entry,
-                  const Parameters &...parameters) { entry(parameters...); },
-               *static_cast<const Call *>(opaque));
+  const auto run_thread = [](const void* opaque) {
+    std::apply([](Kernel entry, const Parameters&... parameters) { entry(parameters...); },
+               *static_cast<const Call*>(opaque));
   };
   reduction::emulated::launch_grid(
-      config, {run_thread, std::as_bytes(std::span{&call, 1}),
-               reinterpret_cast<const void *>(kernel)});
+      config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel)});
 }
 
 /// The number of blocks that are resident at once when `kernel` has the device
 /// to itself.
 template <typename... Parameters>
-std::size_t blocks_to_fill_device(void (*)(Parameters...), unsigned block,
-                                  std::size_t shared_bytes) {
+std::size_t blocks_to_fill_device(void (*)(Parameters...), unsigned block, std::size_t shared_bytes) {
   return reduction::emulated::resident_blocks(block, shared_bytes);
 }

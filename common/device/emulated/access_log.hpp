@@ -11,16 +11,11 @@ namespace reduction::emulated {
 
 /// One access of one lane, as much of it as counting needs.
 struct LoggedAccess {
-  enum class Kind : std::uint8_t {
-    shared_load,
-    shared_store,
-    global_load,
-    global_store
-  };
+  enum class Kind : std::uint8_t { shared_load, shared_store, global_load, global_store };
 
   std::uintptr_t address;
-  std::uint32_t call_site; ///< low bits of the place in the kernel from which
-                           ///< it was reported
+  std::uint32_t call_site;  ///< low bits of the place in the kernel from which
+                            ///< it was reported
   std::uint8_t bytes;
   Kind kind;
 };
@@ -30,31 +25,28 @@ struct LoggedAccess {
 /// warp instruction. Time plays no part, as the lanes of a warp run one after
 /// the other here.
 class AccessLog {
-public:
-  explicit AccessLog(unsigned threads)
-      : lanes_(threads), pending_(threads / warp_size) {}
+ public:
+  explicit AccessLog(unsigned threads) : lanes_(threads), pending_(threads / warp_size) {}
 
-  void add(unsigned thread, const LoggedAccess &access) {
+  void add(unsigned thread, const LoggedAccess& access) {
     lanes_[thread].push_back(access);
     pending_[thread / warp_size] |= bit_of(thread % warp_size);
   }
 
   /// The warp synchronises: counts its instructions and forgets them.
-  void count_warp(unsigned warp, Counters &counters) {
-    if (pending_[warp] != 0)
-      count_pending(warp, counters);
+  void count_warp(unsigned warp, Counters& counters) {
+    if (pending_[warp] != 0) count_pending(warp, counters);
   }
 
   /// Forgets everything, after a block that failed.
   void clear();
 
-private:
-  void count_pending(unsigned warp, Counters &counters);
-  void count_diverged(unsigned warp, std::size_t begin, Counters &counters);
+ private:
+  void count_pending(unsigned warp, Counters& counters);
+  void count_diverged(unsigned warp, std::size_t begin, Counters& counters);
 
   std::vector<std::vector<LoggedAccess>> lanes_;
-  std::vector<unsigned>
-      pending_; ///< for each warp, the lanes whose log is not empty
+  std::vector<unsigned> pending_;  ///< for each warp, the lanes whose log is not empty
 };
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

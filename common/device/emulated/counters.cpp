@@ -2,7 +2,7 @@
 
 namespace reduction::emulated {
 
-Counters &Counters::operator+=(const Counters &other) {
+Counters& Counters::operator+=(const Counters& other) {
   blocks += other.blocks;
   threads += other.threads;
   shared_load_requests += other.shared_load_requests;
@@ -26,4 +26,4 @@ Counters &Counters::operator+=(const Counters &other) {
   return *this;
 }
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

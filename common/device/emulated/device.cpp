@@ -24,47 +24,39 @@ struct Settings {
   Counters last_counters;
 };
 
-Settings &settings() {
+Settings& settings() {
   static Settings current;
   return current;
 }
 
-void require_possible(const LaunchConfig &config) {
-  const Properties &device = properties();
-  const auto refuse = [](const char *what, std::size_t limit,
-                         std::size_t value) {
-    throw std::invalid_argument{
-        std::string{"the emulated device cannot launch this: "} + what +
-        " at most " + std::to_string(limit) + ", not " + std::to_string(value)};
+void require_possible(const LaunchConfig& config) {
+  const Properties& device = properties();
+  const auto refuse = [](const char* what, std::size_t limit, std::size_t value) {
+    throw std::invalid_argument{std::string{"the emulated device cannot launch this: "} + what + " at most " +
+                                std::to_string(limit) + ", not " + std::to_string(value)};
   };
   if (config.grid == 0)
-    throw std::invalid_argument{
-        "the emulated device cannot launch this: a grid of no blocks"};
+    throw std::invalid_argument{"the emulated device cannot launch this: a grid of no blocks"};
   if (config.block == 0)
-    throw std::invalid_argument{
-        "the emulated device cannot launch this: a block of no threads"};
-  if (config.grid > device.grid_size)
-    refuse("a grid has blocks,", device.grid_size, config.grid);
+    throw std::invalid_argument{"the emulated device cannot launch this: a block of no threads"};
+  if (config.grid > device.grid_size) refuse("a grid has blocks,", device.grid_size, config.grid);
   if (config.block > device.threads_per_block) {
     refuse("a block has threads,", device.threads_per_block, config.block);
   }
   if (config.shared_bytes > device.shared_bytes_per_block) {
-    refuse("a block has bytes of shared memory,", device.shared_bytes_per_block,
-           config.shared_bytes);
+    refuse("a block has bytes of shared memory,", device.shared_bytes_per_block, config.shared_bytes);
   }
 }
 
-unsigned useful_host_threads(const LaunchConfig &config) {
-  const std::size_t wanted =
-      settings().host_threads != 0 ? settings().host_threads : available_cpus();
-  const std::size_t useful =
-      1 + config.grid * config.block / threads_worth_a_helper;
+unsigned useful_host_threads(const LaunchConfig& config) {
+  const std::size_t wanted = settings().host_threads != 0 ? settings().host_threads : available_cpus();
+  const std::size_t useful = 1 + config.grid * config.block / threads_worth_a_helper;
   return static_cast<unsigned>(std::min({wanted, useful, config.grid}));
 }
 
-} // namespace
+}  // namespace
 
-const Properties &properties() {
+const Properties& properties() {
   static const Properties h200{.name = "emulated H200",
                                .sms = 132,
                                .threads_per_sm = 2048,
@@ -79,24 +71,20 @@ const Properties &properties() {
 
 std::size_t resident_blocks(unsigned block, std::size_t shared_bytes) {
   require_possible({1, block, shared_bytes});
-  const Properties &device = properties();
+  const Properties& device = properties();
   const std::size_t by_threads = device.threads_per_sm / block;
   const std::size_t by_shared_memory =
-      device.shared_bytes_per_sm /
-      (shared_bytes + device.reserved_shared_bytes);
-  return device.sms * std::min({by_threads, std::size_t{device.blocks_per_sm},
-                                by_shared_memory});
+      device.shared_bytes_per_sm / (shared_bytes + device.reserved_shared_bytes);
+  return device.sms * std::min({by_threads, std::size_t{device.blocks_per_sm}, by_shared_memory});
 }
 
-void launch_grid(const LaunchConfig &config, const KernelCall &kernel) {
+void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
   static HostThreads host_threads;
   require_possible(config);
   const std::lock_guard lock{device_mutex()};
-  Settings &current = settings();
+  Settings& current = settings();
   const unsigned used = useful_host_threads(config);
-  Grid grid{config,
-            kernel,
-            {used, current.schedule, current.instrumented, ++current.launches}};
+  Grid grid{config, kernel, {used, current.schedule, current.instrumented, ++current.launches}};
   host_threads.run(used - 1, [&grid] { grid.work(); });
   current.last_counters = grid.result();
 }
@@ -106,7 +94,7 @@ void set_host_threads(unsigned count) {
   settings().host_threads = count;
 }
 
-void set_schedule(const Schedule &schedule) {
+void set_schedule(const Schedule& schedule) {
   const std::lock_guard lock{device_mutex()};
   settings().schedule = schedule;
 }
@@ -121,4 +109,4 @@ Counters last_launch_counters() {
   return settings().last_counters;
 }
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -17,17 +17,15 @@ struct Properties {
   unsigned threads_per_sm;
   unsigned blocks_per_sm;
   unsigned threads_per_block;
-  std::size_t grid_size; ///< blocks a launch may have
-  std::size_t
-      shared_bytes_per_sm; ///< bytes of shared memory all blocks of an SM share
-  std::size_t shared_bytes_per_block; ///< bytes one block may ask for
-  std::size_t
-      reserved_shared_bytes; ///< bytes the system takes of each block's share
+  std::size_t grid_size;               ///< blocks a launch may have
+  std::size_t shared_bytes_per_sm;     ///< bytes of shared memory all blocks of an SM share
+  std::size_t shared_bytes_per_block;  ///< bytes one block may ask for
+  std::size_t reserved_shared_bytes;   ///< bytes the system takes of each block's share
 };
 
 /// An H200: NVIDIA's CUDA C++ Programming Guide, "Compute Capabilities",
 /// column 9.0; 132 SMs.
-const Properties &properties();
+const Properties& properties();
 
 /// Blocks that are resident at once when every SM is full: the grid that fills
 /// the device.
@@ -36,18 +34,18 @@ std::size_t resident_blocks(unsigned block, std::size_t shared_bytes);
 /// A buffer of `bytes` bytes in the emulated device's global memory, aligned to
 /// 64 bytes. Its pages are only taken from the host when they are touched.
 /// Throws std::bad_alloc.
-void *allocate(std::size_t bytes);
+void* allocate(std::size_t bytes);
 
 /// Gives back what allocate() returned; nullptr is nothing to give back.
-void release(void *buffer) noexcept;
+void release(void* buffer) noexcept;
 
 /// Declares that the host has written these bytes of a buffer, so that a kernel
 /// may read them.
-void mark_initialised(void *begin, std::size_t bytes);
+void mark_initialised(void* begin, std::size_t bytes);
 
 /// Declares that a kernel which reads these bytes of a buffer before it writes
 /// them is wrong.
-void mark_uninitialised(void *begin, std::size_t bytes);
+void mark_uninitialised(void* begin, std::size_t bytes);
 
 /// Host threads that blocks are spread over; 0 stands for every CPU this
 /// process may use, the default. Results and counters do not depend on it.
@@ -56,7 +54,7 @@ void set_host_threads(unsigned count);
 /// The order in which threads take their turns; ascending by default. It
 /// decides what an unsynchronised kernel computes, but neither counters nor
 /// findings.
-void set_schedule(const Schedule &schedule);
+void set_schedule(const Schedule& schedule);
 
 /// Whether accesses to memory are counted, and checked for races and
 /// uninitialised reads; on by default. Without it their counters are 0, and
@@ -66,4 +64,4 @@ void set_instrumented(bool on);
 /// What the last launch that ended without a finding did.
 Counters last_launch_counters();
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -14,28 +14,26 @@ namespace {
 /// The stacks belong to whoever made the fibers.
 struct BorrowedStack {
   boost::context::stack_context allocate() { return {}; }
-  void deallocate(boost::context::stack_context &) noexcept {}
+  void deallocate(boost::context::stack_context&) noexcept {}
 };
 
-} // namespace
+}  // namespace
 
-void Fiber::prepare(std::span<std::byte> stack, std::function<Fiber &()> body) {
+void Fiber::prepare(std::span<std::byte> stack, std::function<Fiber&()> body) {
   stack_bottom_ = stack.data();
   stack_bytes_ = stack.size();
   boost::context::stack_context context;
   context.sp = stack.data() + stack.size();
   context.size = stack.size();
   continuation_ = boost::context::fiber{
-      std::allocator_arg,
-      boost::context::preallocated{context.sp, context.size, context},
-      BorrowedStack{},
-      [this, body = std::move(body)](boost::context::fiber &&previous) {
+      std::allocator_arg, boost::context::preallocated{context.sp, context.size, context}, BorrowedStack{},
+      [this, body = std::move(body)](boost::context::fiber&& previous) {
         arrive(std::move(previous));
         // A switch restores the floating-point status, and is ten times slower
         // where it has to change it. Once all its flags are up, no arithmetic
         // of a kernel makes two fibers differ.
         std::feraiseexcept(FE_ALL_EXCEPT);
-        Fiber &next = body();
+        Fiber& next = body();
         announce_switch_to(next, true);
         departed = this;
         return std::move(next.continuation_);
@@ -44,17 +42,15 @@ void Fiber::prepare(std::span<std::byte> stack, std::function<Fiber &()> body) {
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
 
-void Fiber::announce_switch_to(const Fiber &next, bool ends) {
-  __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_,
-                                 next.stack_bottom_, next.stack_bytes_);
+void Fiber::announce_switch_to(const Fiber& next, bool ends) {
+  __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, next.stack_bottom_, next.stack_bytes_);
 }
 
 void Fiber::take_up_stack() {
   // The host thread's own stack is not known before a fiber has come from it.
-  __sanitizer_finish_switch_fiber(fake_stack_, &departed->stack_bottom_,
-                                  &departed->stack_bytes_);
+  __sanitizer_finish_switch_fiber(fake_stack_, &departed->stack_bottom_, &departed->stack_bytes_);
 }
 
 #endif
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

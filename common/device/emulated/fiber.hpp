@@ -19,14 +19,14 @@ namespace reduction::emulated {
 /// turns: each switch_to() suspends the running fiber and continues another
 /// where that one was suspended.
 class Fiber {
-public:
+ public:
   /// The host thread itself, on the stack it came with.
   Fiber() = default;
-  Fiber(Fiber &&) = delete;
+  Fiber(Fiber&&) = delete;
 
   /// Makes this a fiber that runs `body` on `stack` once switched to; body
   /// returns the fiber to continue then.
-  void prepare(std::span<std::byte> stack, std::function<Fiber &()> body);
+  void prepare(std::span<std::byte> stack, std::function<Fiber&()> body);
 
   /// Whether the fiber has something to run; the host's own has not before it
   /// is suspended.
@@ -35,36 +35,35 @@ public:
   /// Suspends this fiber, which is the running one, and continues `next`.
   /// Inline, because a return after a switch is one that the processor
   /// mispredicts: there should be as few as possible.
-  void switch_to(Fiber &next) {
+  void switch_to(Fiber& next) {
     announce_switch_to(next, false);
     departed = this;
     arrive(std::move(next.continuation_).resume());
   }
 
-private:
+ private:
   /// To be called where a fiber continues, with what is left of the one that
   /// ran before it.
-  void arrive(boost::context::fiber &&previous) {
+  void arrive(boost::context::fiber&& previous) {
     take_up_stack();
     departed->continuation_ = std::move(previous);
   }
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
-  void announce_switch_to(const Fiber &next, bool ends);
+  void announce_switch_to(const Fiber& next, bool ends);
   void take_up_stack();
 #else
-  void announce_switch_to(const Fiber &, bool) {}
+  void announce_switch_to(const Fiber&, bool) {}
   void take_up_stack() {}
 #endif
 
   /// The fiber of this host thread that ran before the one that runs now.
-  static inline thread_local constinit Fiber *departed = nullptr;
+  static inline thread_local constinit Fiber* departed = nullptr;
 
   boost::context::fiber continuation_;
-  const void *stack_bottom_ = nullptr;
+  const void* stack_bottom_ = nullptr;
   std::size_t stack_bytes_ = 0;
-  [[maybe_unused]] void *fake_stack_ =
-      nullptr; ///< where AddressSanitizer keeps this fiber's variables
+  [[maybe_unused]] void* fake_stack_ = nullptr;  ///< where AddressSanitizer keeps this fiber's variables
 };
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

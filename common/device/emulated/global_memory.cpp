@@ -17,45 +17,35 @@ namespace {
 constexpr std::size_t margin = std::size_t{64} << 10;
 
 /// Leaves room for all that is kept beside a buffer of the largest size.
-constexpr std::size_t largest_buffer =
-    std::numeric_limits<std::size_t>::max() / 16;
+constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() / 16;
 
-std::size_t words_in(std::size_t bytes) {
-  return bytes / Buffer::word_bytes + 1;
-}
+std::size_t words_in(std::size_t bytes) { return bytes / Buffer::word_bytes + 1; }
 
 /// The buffer that holds these bytes; the host has passed something else where
 /// there is none.
-Buffer &buffer_of(void *begin, std::size_t bytes) {
-  Buffer *const buffer =
-      global_memory().nearest(static_cast<const std::byte *>(begin));
-  if (buffer == nullptr ||
-      (bytes != 0 &&
-       !buffer->contains(static_cast<const std::byte *>(begin), bytes))) {
-    throw std::invalid_argument{
-        "these bytes are in no buffer of the emulated device"};
+Buffer& buffer_of(void* begin, std::size_t bytes) {
+  Buffer* const buffer = global_memory().nearest(static_cast<const std::byte*>(begin));
+  if (buffer == nullptr || (bytes != 0 && !buffer->contains(static_cast<const std::byte*>(begin), bytes))) {
+    throw std::invalid_argument{"these bytes are in no buffer of the emulated device"};
   }
   return *buffer;
 }
 
-void mark(void *begin, std::size_t bytes, bool initialised) {
+void mark(void* begin, std::size_t bytes, bool initialised) {
   const std::lock_guard lock{device_mutex()};
-  if (bytes == 0)
-    return;
-  Buffer &buffer = buffer_of(begin, bytes);
-  buffer.mark(static_cast<std::size_t>(static_cast<std::byte *>(begin) -
-                                       buffer.begin()),
-              bytes, initialised);
+  if (bytes == 0) return;
+  Buffer& buffer = buffer_of(begin, bytes);
+  buffer.mark(static_cast<std::size_t>(static_cast<std::byte*>(begin) - buffer.begin()), bytes, initialised);
 }
 
-} // namespace
+}  // namespace
 
 Buffer::Buffer(std::size_t bytes)
-    : pages_{bytes + 2 * margin}, initialised_{(words_in(bytes) / 64 + 1) *
-                                                   sizeof(std::uint64_t),
-                                               Backing::as_touched},
+    : pages_{bytes + 2 * margin},
+      initialised_{(words_in(bytes) / 64 + 1) * sizeof(std::uint64_t), Backing::as_touched},
       stores_{words_in(bytes) * sizeof(Store), Backing::as_touched},
-      begin_{pages_.begin() + margin}, bytes_{bytes} {}
+      begin_{pages_.begin() + margin},
+      bytes_{bytes} {}
 
 void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
   const std::size_t end = (offset + count + word_bytes - 1) / word_bytes;
@@ -77,59 +67,51 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
 bool Buffer::is_initialised(std::size_t offset, std::size_t count) const {
   const std::size_t end = (offset + count + word_bytes - 1) / word_bytes;
   for (std::size_t word = offset / word_bytes; word < end; ++word) {
-    const std::uint64_t bits =
-        std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
-    if ((bits >> (word % 64) & 1) == 0)
-      return false;
+    const std::uint64_t bits = std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
+    if ((bits >> (word % 64) & 1) == 0) return false;
   }
   return true;
 }
 
-std::byte *GlobalMemory::allocate(std::size_t bytes) {
-  if (bytes > largest_buffer)
-    throw std::bad_alloc{};
+std::byte* GlobalMemory::allocate(std::size_t bytes) {
+  if (bytes > largest_buffer) throw std::bad_alloc{};
   Buffer buffer{bytes};
-  std::byte *const begin = buffer.begin();
+  std::byte* const begin = buffer.begin();
   buffers_.emplace(begin, std::move(buffer));
   return begin;
 }
 
-void GlobalMemory::release(std::byte *begin) noexcept { buffers_.erase(begin); }
+void GlobalMemory::release(std::byte* begin) noexcept { buffers_.erase(begin); }
 
-Buffer *GlobalMemory::nearest(const std::byte *address) {
+Buffer* GlobalMemory::nearest(const std::byte* address) {
   const auto above = buffers_.upper_bound(address + margin);
-  if (above == buffers_.begin())
-    return nullptr;
-  Buffer &buffer = std::prev(above)->second;
+  if (above == buffers_.begin()) return nullptr;
+  Buffer& buffer = std::prev(above)->second;
   return address < buffer.begin() + buffer.bytes() + margin ? &buffer : nullptr;
 }
 
-GlobalMemory &global_memory() {
+GlobalMemory& global_memory() {
   static GlobalMemory memory;
   return memory;
 }
 
-std::mutex &device_mutex() {
+std::mutex& device_mutex() {
   static std::mutex mutex;
   return mutex;
 }
 
-void *allocate(std::size_t bytes) {
+void* allocate(std::size_t bytes) {
   const std::lock_guard lock{device_mutex()};
   return global_memory().allocate(bytes);
 }
 
-void release(void *buffer) noexcept {
+void release(void* buffer) noexcept {
   const std::lock_guard lock{device_mutex()};
-  global_memory().release(static_cast<std::byte *>(buffer));
+  global_memory().release(static_cast<std::byte*>(buffer));
 }
 
-void mark_initialised(void *begin, std::size_t bytes) {
-  mark(begin, bytes, true);
-}
+void mark_initialised(void* begin, std::size_t bytes) { mark(begin, bytes, true); }
 
-void mark_uninitialised(void *begin, std::size_t bytes) {
-  mark(begin, bytes, false);
-}
+void mark_uninitialised(void* begin, std::size_t bytes) { mark(begin, bytes, false); }
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

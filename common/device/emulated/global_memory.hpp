@@ -12,7 +12,7 @@ namespace reduction::emulated {
 /// A buffer in global memory, and what the checks remember of each of its
 /// 4-byte words.
 class Buffer {
-public:
+ public:
   static constexpr std::size_t word_bytes = 4;
 
   /// Who stored to a word last, in whatever way GlobalChecker writes it down;
@@ -20,14 +20,14 @@ public:
   struct Store {
     std::uint64_t owner;
     std::uint64_t moment;
-    const void *call_site;
+    const void* call_site;
   };
 
   explicit Buffer(std::size_t bytes);
 
-  std::byte *begin() const { return begin_; }
+  std::byte* begin() const { return begin_; }
   std::size_t bytes() const { return bytes_; }
-  bool contains(const std::byte *address, std::size_t count) const {
+  bool contains(const std::byte* address, std::size_t count) const {
     const std::size_t offset = static_cast<std::size_t>(address - begin_);
     return offset < bytes_ && count <= bytes_ - offset;
   }
@@ -39,26 +39,22 @@ public:
 
   /// Whether any kernel has stored to the buffer: most only ever load from
   /// their input.
-  bool has_stores() const {
-    return std::atomic_ref{has_stores_}.load(std::memory_order_relaxed);
-  }
-  void note_stores() {
-    std::atomic_ref{has_stores_}.store(true, std::memory_order_relaxed);
+  bool has_stores() const { return std::atomic_ref{has_stores_}.load(std::memory_order_relaxed); }
+  void note_stores() { std::atomic_ref{has_stores_}.store(true, std::memory_order_relaxed); }
+
+  Store& store_of(std::size_t offset) const {
+    return reinterpret_cast<Store*>(stores_.begin())[offset / word_bytes];
   }
 
-  Store &store_of(std::size_t offset) const {
-    return reinterpret_cast<Store *>(stores_.begin())[offset / word_bytes];
+ private:
+  std::uint64_t& initialised_bits(std::size_t word) const {
+    return reinterpret_cast<std::uint64_t*>(initialised_.begin())[word / 64];
   }
 
-private:
-  std::uint64_t &initialised_bits(std::size_t word) const {
-    return reinterpret_cast<std::uint64_t *>(initialised_.begin())[word / 64];
-  }
-
-  Mapping pages_; ///< the buffer between two margins
+  Mapping pages_;  ///< the buffer between two margins
   Mapping initialised_;
   Mapping stores_;
-  std::byte *begin_;
+  std::byte* begin_;
   std::size_t bytes_;
   mutable bool has_stores_ = false;
 };
@@ -66,21 +62,21 @@ private:
 /// The emulated device's global memory: every buffer that has been allocated
 /// and not yet released.
 class GlobalMemory {
-public:
-  std::byte *allocate(std::size_t bytes);
-  void release(std::byte *begin) noexcept;
+ public:
+  std::byte* allocate(std::size_t bytes);
+  void release(std::byte* begin) noexcept;
 
   /// The buffer that holds the address, or one that ends shortly before it or
   /// begins shortly after; or nullptr.
-  Buffer *nearest(const std::byte *address);
+  Buffer* nearest(const std::byte* address);
 
-private:
-  std::map<const std::byte *, Buffer> buffers_;
+ private:
+  std::map<const std::byte*, Buffer> buffers_;
 };
 
 /// The one device, and the lock that a launch, or a change to its memory,
 /// holds.
-GlobalMemory &global_memory();
-std::mutex &device_mutex();
+GlobalMemory& global_memory();
+std::mutex& device_mutex();
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

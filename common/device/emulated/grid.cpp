@@ -11,28 +11,26 @@ namespace {
 /// Few enough hand-outs to cost nothing, enough of them to keep every host
 /// thread busy to the end.
 std::size_t chunk_size(std::size_t blocks, unsigned host_threads) {
-  return std::clamp<std::size_t>(blocks / (std::size_t{host_threads} * 16), 1,
-                                 64);
+  return std::clamp<std::size_t>(blocks / (std::size_t{host_threads} * 16), 1, 64);
 }
 
-} // namespace
+}  // namespace
 
-Grid::Grid(const LaunchConfig &config, const KernelCall &kernel,
-           const Options &options)
-    : config_{config}, kernel_{kernel}, options_{options},
-      chunk_{chunk_size(config.grid, options.host_threads)}, failed_block_{
-                                                                 config.grid} {}
+Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const Options& options)
+    : config_{config},
+      kernel_{kernel},
+      options_{options},
+      chunk_{chunk_size(config.grid, options.host_threads)},
+      failed_block_{config.grid} {}
 
 void Grid::work() {
-  Multiprocessor &multiprocessor = Multiprocessor::local();
+  Multiprocessor& multiprocessor = Multiprocessor::local();
   while (const std::optional<std::size_t> chunk = claim()) {
     const std::size_t end = std::min(*chunk + chunk_, config_.grid);
-    for (std::size_t block = *chunk; block < end && !has_failed_before(block);
-         ++block) {
+    for (std::size_t block = *chunk; block < end && !has_failed_before(block); ++block) {
       try {
         std::vector<Evidence> evidence = multiprocessor.run(*this, block);
-        if (!evidence.empty())
-          fail(block, nullptr, std::move(evidence));
+        if (!evidence.empty()) fail(block, nullptr, std::move(evidence));
       } catch (...) {
         fail(block, std::current_exception(), {});
       }
@@ -43,13 +41,12 @@ void Grid::work() {
 
 std::optional<std::size_t> Grid::claim() {
   const std::lock_guard lock{mutex_};
-  if (next_ >= failed_block_)
-    return std::nullopt;
+  if (next_ >= failed_block_) return std::nullopt;
   running_.insert(next_);
   return std::exchange(next_, next_ + chunk_);
 }
 
-void Grid::complete(std::size_t chunk, const Counters &counters) {
+void Grid::complete(std::size_t chunk, const Counters& counters) {
   {
     const std::lock_guard lock{mutex_};
     counters_ += counters;
@@ -60,17 +57,14 @@ void Grid::complete(std::size_t chunk, const Counters &counters) {
 
 void Grid::wait_for_turn(std::size_t block) {
   std::unique_lock lock{mutex_};
-  completed_.wait(lock,
-                  [&] { return *running_.begin() == block / chunk_ * chunk_; });
+  completed_.wait(lock, [&] { return *running_.begin() == block / chunk_ * chunk_; });
 }
 
 /// Blocks below a failed one still run, so that the lowest failure is found
 /// whatever the order.
-void Grid::fail(std::size_t block, std::exception_ptr exception,
-                std::vector<Evidence> evidence) {
+void Grid::fail(std::size_t block, std::exception_ptr exception, std::vector<Evidence> evidence) {
   const std::lock_guard lock{mutex_};
-  if (block >= failed_block_)
-    return;
+  if (block >= failed_block_) return;
   failed_block_ = block;
   exception_ = std::move(exception);
   evidence_ = std::move(evidence);
@@ -82,14 +76,11 @@ bool Grid::has_failed_before(std::size_t block) const {
 }
 
 Counters Grid::result() const {
-  if (exception_)
-    std::rethrow_exception(exception_);
+  if (exception_) std::rethrow_exception(exception_);
   // Which blocks have stored to one word is only known if all have run.
-  const std::vector<Evidence> evidence =
-      evidence_.empty() ? store_conflicts_.evidence() : evidence_;
-  if (!evidence.empty())
-    throw KernelFinding{findings_from(evidence, kernel_.entry)};
+  const std::vector<Evidence> evidence = evidence_.empty() ? store_conflicts_.evidence() : evidence_;
+  if (!evidence.empty()) throw KernelFinding{findings_from(evidence, kernel_.entry)};
   return counters_;
 }
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -7,14 +7,13 @@
 namespace reduction::emulated {
 
 Moment HappensBefore::barrier() {
-  for (Warp &warp : warps_)
+  for (Warp& warp : warps_)
     warp.parts.reset();
   return last_block_barrier_ = ++time_;
 }
 
-void HappensBefore::warp_barrier(unsigned index, unsigned group,
-                                 unsigned lanes) {
-  Warp &warp = warps_[index];
+void HappensBefore::warp_barrier(unsigned index, unsigned group, unsigned lanes) {
+  Warp& warp = warps_[index];
   ++time_;
   if (group == lanes) {
     warp.last_barrier = time_;
@@ -25,7 +24,7 @@ void HappensBefore::warp_barrier(unsigned index, unsigned group,
     warp.parts = std::make_unique<Parts>();
     warp.parts->last_barrier.fill(last_warp_barrier(warp));
   }
-  Parts &parts = *warp.parts;
+  Parts& parts = *warp.parts;
   std::array<Moment, warp_size> seen{};
   for (const unsigned member : lanes_of(group)) {
     for (unsigned lane = 0; lane < warp_size; ++lane)
@@ -38,4 +37,4 @@ void HappensBefore::warp_barrier(unsigned index, unsigned group,
   }
 }
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -8,16 +8,14 @@ namespace reduction::emulated {
 
 unsigned available_cpus() {
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
-    return static_cast<unsigned>(CPU_COUNT(&allowed));
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
-void HostThreads::run(unsigned helpers, const std::function<void()> &work) {
-  if (helpers == 0)
-    return work();
+void HostThreads::run(unsigned helpers, const std::function<void()>& work) {
+  if (helpers == 0) return work();
   while (threads_.size() < helpers) {
-    threads_.emplace_back([this](const std::stop_token &stop) { help(stop); });
+    threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
   }
   {
     const std::lock_guard lock{mutex_};
@@ -30,17 +28,16 @@ void HostThreads::run(unsigned helpers, const std::function<void()> &work) {
   ended_.wait(lock, [&] { return to_end_ == 0; });
 }
 
-void HostThreads::help(const std::stop_token &stop) {
+void HostThreads::help(const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
   while (wanted_.wait(lock, stop, [&] { return to_start_ != 0; })) {
     --to_start_;
-    const std::function<void()> &work = *work_;
+    const std::function<void()>& work = *work_;
     lock.unlock();
     work();
     lock.lock();
-    if (--to_end_ == 0)
-      ended_.notify_one();
+    if (--to_end_ == 0) ended_.notify_one();
   }
 }
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

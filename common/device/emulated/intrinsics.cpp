@@ -5,43 +5,32 @@
 
 namespace reduction::emulated {
 
-void block_barrier(SourceLine where) {
-  Multiprocessor::running()->block_barrier(where);
+void block_barrier(SourceLine where) { Multiprocessor::running()->block_barrier(where); }
+
+void warp_barrier(unsigned mask, SourceLine where) { Multiprocessor::running()->warp_barrier(mask, where); }
+
+void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+             SourceLine where) {
+  Multiprocessor::running()->shuffle(kind, mask, operand, width, value, bytes, where);
 }
 
-void warp_barrier(unsigned mask, SourceLine where) {
-  Multiprocessor::running()->warp_barrier(mask, where);
+void* dynamic_shared_memory() { return Multiprocessor::running()->shared_memory(); }
+
+void begin_atomic(const void* address, std::size_t bytes) {
+  Multiprocessor::running()->begin_atomic(address, bytes, __builtin_return_address(0));
 }
 
-void shuffle(Shuffle kind, unsigned mask, int operand, int width, void *value,
-             std::size_t bytes, SourceLine where) {
-  Multiprocessor::running()->shuffle(kind, mask, operand, width, value, bytes,
-                                     where);
+void record_load(const void* address, std::size_t bytes) {
+  Multiprocessor* const here = Multiprocessor::running();
+  if (here == nullptr) return;
+  here->access({Operation::load, static_cast<const std::byte*>(address), bytes, __builtin_return_address(0)});
 }
 
-void *dynamic_shared_memory() {
-  return Multiprocessor::running()->shared_memory();
+void record_store(const void* address, std::size_t bytes) {
+  Multiprocessor* const here = Multiprocessor::running();
+  if (here == nullptr) return;
+  here->access(
+      {Operation::store, static_cast<const std::byte*>(address), bytes, __builtin_return_address(0)});
 }
 
-void begin_atomic(const void *address, std::size_t bytes) {
-  Multiprocessor::running()->begin_atomic(address, bytes,
-                                          __builtin_return_address(0));
-}
-
-void record_load(const void *address, std::size_t bytes) {
-  Multiprocessor *const here = Multiprocessor::running();
-  if (here == nullptr)
-    return;
-  here->access({Operation::load, static_cast<const std::byte *>(address), bytes,
-                __builtin_return_address(0)});
-}
-
-void record_store(const void *address, std::size_t bytes) {
-  Multiprocessor *const here = Multiprocessor::running();
-  if (here == nullptr)
-    return;
-  here->access({Operation::store, static_cast<const std::byte *>(address),
-                bytes, __builtin_return_address(0)});
-}
-
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -8,8 +8,7 @@
 namespace reduction::emulated {
 
 inline constexpr unsigned warp_size = 32;
-inline constexpr std::size_t largest_access =
-    16; ///< bytes of the widest access of one lane
+inline constexpr std::size_t largest_access = 16;  ///< bytes of the widest access of one lane
 
 void block_barrier(SourceLine where);
 void warp_barrier(unsigned mask, SourceLine where);
@@ -18,15 +17,15 @@ void warp_barrier(unsigned mask, SourceLine where);
 enum class Shuffle : unsigned char { indexed, up, down, exclusive_or };
 
 /// Replaces the `bytes` bytes at `value` by those that the source lane brought.
-void shuffle(Shuffle kind, unsigned mask, int operand, int width, void *value,
-             std::size_t bytes, SourceLine where);
+void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+             SourceLine where);
 
 /// The block's dynamic shared memory, aligned to 128 bytes.
-void *dynamic_shared_memory();
+void* dynamic_shared_memory();
 
 /// Holds the calling thread until no other block can run the atomic operation
 /// it is about to run, checks its address and counts it. Atomics happen in the
 /// order of blocks: a floating-point sum does not depend on chance.
-[[gnu::noinline]] void begin_atomic(const void *address, std::size_t bytes);
+[[gnu::noinline]] void begin_atomic(const void* address, std::size_t bytes);
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

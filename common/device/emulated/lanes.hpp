@@ -9,25 +9,23 @@ constexpr unsigned bit_of(unsigned lane) { return 1U << lane; }
 
 /// The lanes of a set in ascending order, for a range-based for.
 class lanes_of {
-public:
+ public:
   struct Iterator {
     unsigned rest;
-    unsigned operator*() const {
-      return static_cast<unsigned>(std::countr_zero(rest));
-    }
-    Iterator &operator++() {
+    unsigned operator*() const { return static_cast<unsigned>(std::countr_zero(rest)); }
+    Iterator& operator++() {
       rest &= rest - 1;
       return *this;
     }
-    bool operator!=(const Iterator &other) const { return rest != other.rest; }
+    bool operator!=(const Iterator& other) const { return rest != other.rest; }
   };
 
   constexpr explicit lanes_of(unsigned lanes) : lanes_{lanes} {}
   Iterator begin() const { return {lanes_}; }
   Iterator end() const { return {0}; }
 
-private:
+ private:
   unsigned lanes_;
 };
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

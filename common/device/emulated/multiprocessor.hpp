@@ -27,21 +27,21 @@ class Grid;
 /// next thread that is ready continues. Aligned so that two host threads share
 /// no cache line.
 class alignas(128) Multiprocessor {
-public:
+ public:
   /// The calling host thread's multiprocessor.
-  static Multiprocessor &local();
+  static Multiprocessor& local();
 
   /// The multiprocessor whose block the calling host thread is running, or
   /// nullptr outside of kernels.
-  static Multiprocessor *running() { return running_; }
+  static Multiprocessor* running() { return running_; }
 
-  Multiprocessor(const Multiprocessor &) = delete;
-  Multiprocessor &operator=(const Multiprocessor &) = delete;
+  Multiprocessor(const Multiprocessor&) = delete;
+  Multiprocessor& operator=(const Multiprocessor&) = delete;
   ~Multiprocessor();
 
   /// Runs block number `block` of the grid to its end and returns what it has
   /// done wrong. Throws what one of its threads throws.
-  std::vector<Evidence> run(Grid &grid, std::size_t block);
+  std::vector<Evidence> run(Grid& grid, std::size_t block);
 
   /// What the blocks since the last call did.
   Counters take_counters() { return std::exchange(counters_, {}); }
@@ -50,14 +50,13 @@ public:
   // each does.
   void block_barrier(SourceLine where);
   void warp_barrier(unsigned mask, SourceLine where);
-  void shuffle(Shuffle kind, unsigned mask, int operand, int width, void *value,
-               std::size_t bytes, SourceLine where);
-  void *shared_memory() const { return shared_begin(); }
-  void begin_atomic(const void *address, std::size_t bytes,
-                    const void *call_site);
-  void access(const Access &access);
+  void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+               SourceLine where);
+  void* shared_memory() const { return shared_begin(); }
+  void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
+  void access(const Access& access);
 
-private:
+ private:
   enum class State : unsigned char {
     not_started,
     running,
@@ -70,11 +69,10 @@ private:
   struct Thread {
     unsigned index = 0;
     State state = State::not_started;
-    SourceLine where;  ///< the barrier or shuffle at which it waits
-    unsigned mask = 0; ///< the lanes for which it waits there
-    Shuffle shuffle{}; ///< and, at a shuffle, which one,
-    unsigned source_lane =
-        0; ///< whose value it asks for, which it brings and which it gets
+    SourceLine where;          ///< the barrier or shuffle at which it waits
+    unsigned mask = 0;         ///< the lanes for which it waits there
+    Shuffle shuffle{};         ///< and, at a shuffle, which one,
+    unsigned source_lane = 0;  ///< whose value it asks for, which it brings and which it gets
     alignas(largest_access) std::array<std::byte, largest_access> brought{};
     alignas(largest_access) std::array<std::byte, largest_access> received{};
     Fiber fiber;
@@ -82,78 +80,71 @@ private:
 
   /// The lanes of a warp, one bit each.
   struct Warp {
-    unsigned lanes =
-        ~0U; ///< that the block has; its last warp may be a part of one
+    unsigned lanes = ~0U;  ///< that the block has; its last warp may be a part of one
     unsigned finished = 0;
-    unsigned waiting = 0; ///< at a warp barrier or a shuffle
+    unsigned waiting = 0;  ///< at a warp barrier or a shuffle
   };
 
   Multiprocessor();
-  Fiber &live_as(Thread &self);
-  void prepare(Grid &grid, std::size_t block);
+  Fiber& live_as(Thread& self);
+  void prepare(Grid& grid, std::size_t block);
   void run_next();
-  void switch_to(Thread *next);
-  void suspend(Thread &self);
-  void give_way(Thread &self);
-  void finish(Thread &self);
+  void switch_to(Thread* next);
+  void suspend(Thread& self);
+  void give_way(Thread& self);
+  void finish(Thread& self);
   void unwind();
   [[noreturn]] void abort_block(Evidence evidence);
 
-  void wait_for_lanes(Thread &self, State state, unsigned mask,
-                      SourceLine where);
-  void release_complete_group(const Thread &member);
-  void hand_over_values(const Thread &member, unsigned group);
+  void wait_for_lanes(Thread& self, State state, unsigned mask, SourceLine where);
+  void release_complete_group(const Thread& member);
+  void hand_over_values(const Thread& member, unsigned group);
   void note_release();
-  Warp &warp_of(const Thread &thread) {
-    return warps_[thread.index / warp_size];
-  }
-  Thread &thread_at(const Thread &member, unsigned lane) {
+  Warp& warp_of(const Thread& thread) { return warps_[thread.index / warp_size]; }
+  Thread& thread_at(const Thread& member, unsigned lane) {
     return threads_[member.index / warp_size * warp_size + lane];
   }
 
-  std::byte *shared_begin() const { return shared_.begin() + shared_margin; }
-  bool on_stack(const std::byte *address) const;
-  bool in_shared_memory(const std::byte *address, std::size_t bytes) const;
-  bool in_arguments(const std::byte *address) const;
-  Buffer *find_buffer(const Access &access);
-  void count_access(Thread &self);
-  Evidence stray(const Access &access) const;
+  std::byte* shared_begin() const { return shared_.begin() + shared_margin; }
+  bool on_stack(const std::byte* address) const;
+  bool in_shared_memory(const std::byte* address, std::size_t bytes) const;
+  bool in_arguments(const std::byte* address) const;
+  Buffer* find_buffer(const Access& access);
+  void count_access(Thread& self);
+  Evidence stray(const Access& access) const;
   Evidence stall() const;
-  Witness witness(const Thread &thread, const char *deed) const;
+  Witness witness(const Thread& thread, const char* deed) const;
 
-  static inline thread_local constinit Multiprocessor *running_ = nullptr;
+  static inline thread_local constinit Multiprocessor* running_ = nullptr;
 
   Mapping stacks_;
   Mapping shared_;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   ReadyThreads ready_;
-  Fiber scheduler_; ///< the host thread itself: gets control when no thread is
-                    ///< ready
-  Thread *current_ = nullptr;
+  Fiber scheduler_;  ///< the host thread itself: gets control when no thread is
+                     ///< ready
+  Thread* current_ = nullptr;
 
-  Grid *grid_ = nullptr;
+  Grid* grid_ = nullptr;
   std::size_t block_ = 0;
-  unsigned size_ = 0;     ///< threads of the block
-  unsigned finished_ = 0; ///< threads that have left the kernel
-  unsigned arrived_ = 0;  ///< threads that wait at the block barrier
-  SourceLine barrier_;    ///< where the first of them waits
+  unsigned size_ = 0;      ///< threads of the block
+  unsigned finished_ = 0;  ///< threads that have left the kernel
+  unsigned arrived_ = 0;   ///< threads that wait at the block barrier
+  SourceLine barrier_;     ///< where the first of them waits
   bool barrier_is_divergent_ = false;
-  bool has_turn_ =
-      false; ///< no lower block is running, so that this one may run atomics
-  bool failed_ = false; ///< its threads are to be unwound
+  bool has_turn_ = false;  ///< no lower block is running, so that this one may run atomics
+  bool failed_ = false;    ///< its threads are to be unwound
   bool closing_ = false;
-  std::exception_ptr exception_; ///< what a thread of the kernel has thrown
+  std::exception_ptr exception_;  ///< what a thread of the kernel has thrown
   CaseFile findings_;
 
   bool instrumented_ = true;
   Instrumentation instrumentation_;
-  std::size_t releases_ =
-      0; ///< barriers and shuffles that the block has passed
-  std::size_t accesses_ = 0; ///< accesses of the block since the last of them
-  unsigned accesses_left_ =
-      0; ///< that the running thread may make before another has its turn
-  Buffer *last_buffer_ = nullptr;
+  std::size_t releases_ = 0;    ///< barriers and shuffles that the block has passed
+  std::size_t accesses_ = 0;    ///< accesses of the block since the last of them
+  unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
+  Buffer* last_buffer_ = nullptr;
   Counters counters_;
 
   /// Bytes on either side of a block's shared memory where an access is known
@@ -161,4 +152,4 @@ private:
   static constexpr std::size_t shared_margin = std::size_t{64} << 10;
 };
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -11,10 +11,10 @@ namespace reduction::emulated {
 /// The threads of a block that can run on, and whose turn it is. Each is in it
 /// at most once.
 class ReadyThreads {
-public:
+ public:
   static constexpr unsigned capacity = 1024;
 
-  void begin_block(const Schedule &schedule, std::size_t block) {
+  void begin_block(const Schedule& schedule, std::size_t block) {
     first_ = last_ = 0;
     order_ = schedule.order;
     random_ = schedule.seed + block * 0x9e3779b97f4a7c15;
@@ -24,9 +24,7 @@ public:
 
   /// Adds a thread that has just become ready. Of several, the lowest has to
   /// come first.
-  void push(unsigned thread) {
-    at(last_++) = static_cast<std::uint16_t>(thread);
-  }
+  void push(unsigned thread) { at(last_++) = static_cast<std::uint16_t>(thread); }
 
   /// Adds a thread that is to have its turn after all others.
   void push_behind(unsigned thread) {
@@ -38,10 +36,8 @@ public:
   }
 
   unsigned pop() {
-    if (order_ == Order::descending)
-      return at(--last_);
-    if (order_ == Order::random)
-      std::swap(at(first_), at(first_ + random() % (last_ - first_)));
+    if (order_ == Order::descending) return at(--last_);
+    if (order_ == Order::random) std::swap(at(first_), at(first_ + random() % (last_ - first_)));
     return at(first_++);
   }
 
@@ -52,8 +48,8 @@ public:
     return order_ == Order::random ? 1 + random() % 8 : 4096;
   }
 
-private:
-  std::uint16_t &at(unsigned position) { return threads_[position % capacity]; }
+ private:
+  std::uint16_t& at(unsigned position) { return threads_[position % capacity]; }
 
   /// The splitmix64 generator of Steele, Lea and Flood (2014), its high half.
   unsigned random() {
@@ -70,4 +66,4 @@ private:
   std::uint64_t random_ = 0;
 };
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -8,23 +8,21 @@ namespace reduction::emulated {
 /// line; clang 14 with libstdc++ has no std::source_location, so this stands on
 /// the builtins beneath it.
 struct SourceLine {
-  const char *file = "";
+  const char* file = "";
   unsigned line = 0;
 
-  static constexpr SourceLine current(const char *file = __builtin_FILE(),
-                                      unsigned line = __builtin_LINE()) {
+  static constexpr SourceLine current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
     return {file, line};
   }
 
-  bool operator==(const SourceLine &other) const {
-    return line == other.line &&
-           (file == other.file || std::strcmp(file, other.file) == 0);
+  bool operator==(const SourceLine& other) const {
+    return line == other.line && (file == other.file || std::strcmp(file, other.file) == 0);
   }
 };
 
 /// "file:line", as compilers print it.
-inline std::string to_string(const SourceLine &place) {
+inline std::string to_string(const SourceLine& place) {
   return std::string{place.file} + ":" + std::to_string(place.line);
 }
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

@@ -17,24 +17,23 @@ namespace reduction::emulated {
 /// and then names the lowest words and blocks, which do not depend on which
 /// store came first.
 class StoreConflicts {
-public:
+ public:
   struct Store {
     std::size_t block;
     unsigned thread;
     Operation operation;
-    const void *call_site;
+    const void* call_site;
 
-    bool operator<(const Store &other) const {
+    bool operator<(const Store& other) const {
       return std::tie(block, thread) < std::tie(other.block, other.thread);
     }
   };
 
-  void add(const std::byte *address, const std::string &memory,
-           const Store &one, const Store &other);
+  void add(const std::byte* address, const std::string& memory, const Store& one, const Store& other);
 
   std::vector<Evidence> evidence() const;
 
-private:
+ private:
   static constexpr std::size_t kept_words = 16;
 
   struct Conflict {
@@ -43,7 +42,7 @@ private:
   };
 
   std::mutex mutex_;
-  std::map<const std::byte *, Conflict> conflicts_;
+  std::map<const std::byte*, Conflict> conflicts_;
 };
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated

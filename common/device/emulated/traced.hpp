@@ -16,11 +16,11 @@ template <typename T> inline constexpr bool is_complex<std::complex<T>> = true;
 /// and take their operands by value: a copy is a read, and there is one for
 /// each operand.
 template <typename T> class Traced {
-public:
+ public:
   Traced() = default;
   [[gnu::always_inline]] Traced(T value) : value_{value} {}
-  [[gnu::always_inline]] Traced(const Traced &other) : value_{other.read()} {}
-  [[gnu::always_inline]] Traced &operator=(Traced other) {
+  [[gnu::always_inline]] Traced(const Traced& other) : value_{other.read()} {}
+  [[gnu::always_inline]] Traced& operator=(Traced other) {
     write(other.value_);
     return *this;
   }
@@ -28,35 +28,20 @@ public:
 
   [[gnu::always_inline]] explicit operator T() const { return read(); }
 
-  [[gnu::always_inline]] Traced &operator+=(Traced other) {
-    return update(read() + other.value_);
-  }
-  [[gnu::always_inline]] Traced &operator-=(Traced other) {
-    return update(read() - other.value_);
-  }
-  [[gnu::always_inline]] Traced &operator*=(Traced other) {
-    return update(read() * other.value_);
-  }
+  [[gnu::always_inline]] Traced& operator+=(Traced other) { return update(read() + other.value_); }
+  [[gnu::always_inline]] Traced& operator-=(Traced other) { return update(read() - other.value_); }
+  [[gnu::always_inline]] Traced& operator*=(Traced other) { return update(read() * other.value_); }
 
-  [[gnu::always_inline]] friend Traced operator+(Traced a, Traced b) {
-    return T(a.value_ + b.value_);
-  }
-  [[gnu::always_inline]] friend Traced operator-(Traced a, Traced b) {
-    return T(a.value_ - b.value_);
-  }
-  [[gnu::always_inline]] friend Traced operator*(Traced a, Traced b) {
-    return T(a.value_ * b.value_);
-  }
+  [[gnu::always_inline]] friend Traced operator+(Traced a, Traced b) { return T(a.value_ + b.value_); }
+  [[gnu::always_inline]] friend Traced operator-(Traced a, Traced b) { return T(a.value_ - b.value_); }
+  [[gnu::always_inline]] friend Traced operator*(Traced a, Traced b) { return T(a.value_ * b.value_); }
 
-  [[gnu::always_inline]] friend bool operator==(Traced a, Traced b) {
-    return a.value_ == b.value_;
-  }
-  [[gnu::always_inline]] friend auto
-  operator<=>(Traced a, Traced b) requires(!is_complex<T>) {
+  [[gnu::always_inline]] friend bool operator==(Traced a, Traced b) { return a.value_ == b.value_; }
+  [[gnu::always_inline]] friend auto operator<=>(Traced a, Traced b) requires(!is_complex<T>) {
     return a.value_ <=> b.value_;
   }
 
-private:
+ private:
   [[gnu::always_inline]] T read() const {
     record_load(this, sizeof(T));
     return value_;
@@ -65,7 +50,7 @@ private:
     record_store(this, sizeof(T));
     value_ = value;
   }
-  [[gnu::always_inline]] Traced &update(T value) {
+  [[gnu::always_inline]] Traced& update(T value) {
     write(value);
     return *this;
   }
@@ -78,4 +63,4 @@ template <typename T> struct UntracedType { using type = T; };
 template <typename T> struct UntracedType<Traced<T>> { using type = T; };
 template <typename T> using Untraced = typename UntracedType<T>::type;
 
-} // namespace reduction::emulated
+}  // namespace reduction::emulated
