@@ -15,8 +15,19 @@ namespace {
 /// Waking another host thread pays from about so many CUDA threads on.
 constexpr std::size_t threads_worth_a_helper = 16384;
 
-unsigned wanted_host_threads = 0;
-Counters last_counters;
+/// What the program has set, and what it may ask for; device_mutex() guards it.
+struct Settings {
+  unsigned host_threads = 0;
+  Schedule schedule;
+  bool instrumented = true;
+  std::size_t launches = 0;
+  Counters last_counters;
+};
+
+Settings& settings() {
+  static Settings current;
+  return current;
+}
 
 void require_possible(const LaunchConfig& config) {
   const Properties& device = properties();
@@ -38,7 +49,7 @@ void require_possible(const LaunchConfig& config) {
 }
 
 unsigned useful_host_threads(const LaunchConfig& config) {
-  const std::size_t wanted = wanted_host_threads != 0 ? wanted_host_threads : available_cpus();
+  const std::size_t wanted = settings().host_threads != 0 ? settings().host_threads : available_cpus();
   const std::size_t useful = 1 + config.grid * config.block / threads_worth_a_helper;
   return static_cast<unsigned>(std::min({wanted, useful, config.grid}));
 }
@@ -71,20 +82,31 @@ void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
   static HostThreads host_threads;
   require_possible(config);
   const std::lock_guard lock{device_mutex()};
+  Settings& current = settings();
   const unsigned used = useful_host_threads(config);
-  Grid grid{config, kernel, used};
+  Grid grid{config, kernel, {used, current.schedule, current.instrumented, ++current.launches}};
   host_threads.run(used - 1, [&grid] { grid.work(); });
-  last_counters = grid.result();
+  current.last_counters = grid.result();
 }
 
 void set_host_threads(unsigned count) {
   const std::lock_guard lock{device_mutex()};
-  wanted_host_threads = count;
+  settings().host_threads = count;
+}
+
+void set_schedule(const Schedule& schedule) {
+  const std::lock_guard lock{device_mutex()};
+  settings().schedule = schedule;
+}
+
+void set_instrumented(bool on) {
+  const std::lock_guard lock{device_mutex()};
+  settings().instrumented = on;
 }
 
 Counters last_launch_counters() {
   const std::lock_guard lock{device_mutex()};
-  return last_counters;
+  return settings().last_counters;
 }
 
 }  // namespace reduction::emulated

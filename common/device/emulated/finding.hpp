@@ -1,12 +1,56 @@
 #pragma once
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace reduction::emulated {
 
-/// A fault in a kernel: what compute-sanitizer would report on a GPU. what() is a paragraph for the reader.
+/// What can be wrong with a kernel.
+enum class Fault {
+  race,                ///< two threads access the same word, one writes, and no barrier orders
+                       ///< them
+  missed_barrier,      ///< threads left the kernel while others of their block wait
+                       ///< at a block barrier
+  divergent_barrier,   ///< threads of a block wait at different block barriers
+  deadlock,            ///< threads wait for each other in any other way
+  invalid_mask,        ///< a thread calls a warp's function without being in its mask
+  inactive_lane,       ///< a shuffle takes its value from a lane that takes no part
+  out_of_bounds,       ///< an access outside of shared and global memory
+  uninitialised_read,  ///< a read of a word that nobody has written
+  endless_loop         ///< a block goes on and on, with barriers or without
+};
+
+/// The fault's name as a reader would write it, such as "uninitialised read".
+std::string_view name_of(Fault fault);
+
+/// A line of a source file; "" and 0 where the program does not know it.
+struct Place {
+  std::string file;
+  unsigned line = 0;
+
+  auto operator<=>(const Place&) const = default;
+};
+
+/// "directory/file:line", short enough for a sentence.
+std::string to_string(const Place& place);
+
+/// A fault of a kernel, once for each pair of source lines.
+struct Finding {
+  Fault fault;
+  std::vector<Place> places;  ///< of the accesses, or barriers, that it is about
+  std::string text;           ///< one line: kernel, block, threads, word and places
+};
+
+/// Thrown by a launch of a faulty kernel: what compute-sanitizer would report
+/// on a GPU. what() is the findings' texts, a line each.
 class KernelFinding : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit KernelFinding(std::vector<Finding> findings);
+  const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  std::vector<Finding> findings_;
 };
 
 }  // namespace reduction::emulated

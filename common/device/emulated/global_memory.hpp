@@ -1,5 +1,7 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 
@@ -7,32 +9,73 @@
 
 namespace reduction::emulated {
 
-/// A buffer in global memory.
-struct Buffer {
-  Mapping pages;  ///< the buffer between two margins
-  std::byte* begin = nullptr;
-  std::size_t bytes = 0;
+/// A buffer in global memory, and what the checks remember of each of its
+/// 4-byte words.
+class Buffer {
+ public:
+  static constexpr std::size_t word_bytes = 4;
 
+  /// Who stored to a word last, in whatever way GlobalChecker writes it down;
+  /// all zero if nobody has.
+  struct Store {
+    std::uint64_t owner;
+    std::uint64_t moment;
+    const void* call_site;
+  };
+
+  explicit Buffer(std::size_t bytes);
+
+  std::byte* begin() const { return begin_; }
+  std::size_t bytes() const { return bytes_; }
   bool contains(const std::byte* address, std::size_t count) const {
-    const std::size_t offset = static_cast<std::size_t>(address - begin);
-    return address >= begin && count <= bytes && offset <= bytes - count;
+    const std::size_t offset = static_cast<std::size_t>(address - begin_);
+    return offset < bytes_ && count <= bytes_ - offset;
   }
+
+  /// Marks the words that hold these bytes, on behalf of any number of host
+  /// threads at once.
+  void mark(std::size_t offset, std::size_t count, bool initialised);
+  bool is_initialised(std::size_t offset, std::size_t count) const;
+
+  /// Whether any kernel has stored to the buffer: most only ever load from
+  /// their input.
+  bool has_stores() const { return std::atomic_ref{has_stores_}.load(std::memory_order_relaxed); }
+  void note_stores() { std::atomic_ref{has_stores_}.store(true, std::memory_order_relaxed); }
+
+  Store& store_of(std::size_t offset) const {
+    return reinterpret_cast<Store*>(stores_.begin())[offset / word_bytes];
+  }
+
+ private:
+  std::uint64_t& initialised_bits(std::size_t word) const {
+    return reinterpret_cast<std::uint64_t*>(initialised_.begin())[word / 64];
+  }
+
+  Mapping pages_;  ///< the buffer between two margins
+  Mapping initialised_;
+  Mapping stores_;
+  std::byte* begin_;
+  std::size_t bytes_;
+  mutable bool has_stores_ = false;
 };
 
-/// The emulated device's global memory: every buffer that has been allocated and not yet released.
+/// The emulated device's global memory: every buffer that has been allocated
+/// and not yet released.
 class GlobalMemory {
  public:
   std::byte* allocate(std::size_t bytes);
   void release(std::byte* begin) noexcept;
 
-  /// The buffer with the greatest address not above `address`, within whose margins it may lie, or nullptr.
-  const Buffer* nearest(const std::byte* address) const;
+  /// The buffer that holds the address, or one that ends shortly before it or
+  /// begins shortly after; or nullptr.
+  Buffer* nearest(const std::byte* address);
 
  private:
   std::map<const std::byte*, Buffer> buffers_;
 };
 
-/// The one device, and the lock that a launch, or a change to its memory, holds.
+/// The one device, and the lock that a launch, or a change to its memory,
+/// holds.
 GlobalMemory& global_memory();
 std::mutex& device_mutex();
 

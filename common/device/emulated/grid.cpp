@@ -8,17 +8,19 @@
 namespace reduction::emulated {
 namespace {
 
-/// Few enough hand-outs to cost nothing, enough of them to keep every host thread busy to the end.
+/// Few enough hand-outs to cost nothing, enough of them to keep every host
+/// thread busy to the end.
 std::size_t chunk_size(std::size_t blocks, unsigned host_threads) {
   return std::clamp<std::size_t>(blocks / (std::size_t{host_threads} * 16), 1, 64);
 }
 
 }  // namespace
 
-Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, unsigned host_threads)
+Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const Options& options)
     : config_{config},
       kernel_{kernel},
-      chunk_{chunk_size(config.grid, host_threads)},
+      options_{options},
+      chunk_{chunk_size(config.grid, options.host_threads)},
       failed_block_{config.grid} {}
 
 void Grid::work() {
@@ -27,9 +29,10 @@ void Grid::work() {
     const std::size_t end = std::min(*chunk + chunk_, config_.grid);
     for (std::size_t block = *chunk; block < end && !has_failed_before(block); ++block) {
       try {
-        multiprocessor.run(*this, block);
+        std::vector<Evidence> evidence = multiprocessor.run(*this, block);
+        if (!evidence.empty()) fail(block, nullptr, std::move(evidence));
       } catch (...) {
-        fail(block, std::current_exception());
+        fail(block, std::current_exception(), {});
       }
     }
     complete(*chunk, multiprocessor.take_counters());
@@ -57,12 +60,14 @@ void Grid::wait_for_turn(std::size_t block) {
   completed_.wait(lock, [&] { return *running_.begin() == block / chunk_ * chunk_; });
 }
 
-/// Blocks below a failed one still run, so that the lowest failure is found whatever the order.
-void Grid::fail(std::size_t block, std::exception_ptr reason) {
+/// Blocks below a failed one still run, so that the lowest failure is found
+/// whatever the order.
+void Grid::fail(std::size_t block, std::exception_ptr exception, std::vector<Evidence> evidence) {
   const std::lock_guard lock{mutex_};
   if (block >= failed_block_) return;
   failed_block_ = block;
-  failure_ = std::move(reason);
+  exception_ = std::move(exception);
+  evidence_ = std::move(evidence);
 }
 
 bool Grid::has_failed_before(std::size_t block) const {
@@ -71,7 +76,10 @@ bool Grid::has_failed_before(std::size_t block) const {
 }
 
 Counters Grid::result() const {
-  if (failure_) std::rethrow_exception(failure_);
+  if (exception_) std::rethrow_exception(exception_);
+  // Which blocks have stored to one word is only known if all have run.
+  const std::vector<Evidence> evidence = evidence_.empty() ? store_conflicts_.evidence() : evidence_;
+  if (!evidence.empty()) throw KernelFinding{findings_from(evidence, kernel_.entry)};
   return counters_;
 }
 

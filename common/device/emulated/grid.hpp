@@ -5,19 +5,36 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "device/emulated/counters.hpp"
+#include "device/emulated/evidence.hpp"
 #include "device/emulated/launch.hpp"
+#include "device/emulated/schedule.hpp"
+#include "device/emulated/store_conflicts.hpp"
 
 namespace reduction::emulated {
 
-/// One launch: hands its blocks out to host threads, in ascending order, and gathers what they did.
+/// One launch: hands its blocks out to host threads, in ascending order, and
+/// gathers what they did.
 class Grid {
  public:
-  Grid(const LaunchConfig& config, const KernelCall& kernel, unsigned host_threads);
+  /// How the device runs a launch, beside what the program asks for.
+  struct Options {
+    unsigned host_threads;
+    Schedule schedule;
+    bool instrumented;   ///< whether accesses are counted and checked
+    std::size_t number;  ///< of the launch
+  };
+
+  Grid(const LaunchConfig& config, const KernelCall& kernel, const Options& options);
 
   const LaunchConfig& config() const { return config_; }
   const KernelCall& kernel() const { return kernel_; }
+  const Schedule& schedule() const { return options_.schedule; }
+  bool is_instrumented() const { return options_.instrumented; }
+  std::size_t number() const { return options_.number; }
+  StoreConflicts& store_conflicts() { return store_conflicts_; }
 
   /// Runs blocks on the calling host thread as long as there are any.
   void work();
@@ -25,17 +42,19 @@ class Grid {
   /// Returns once every block below `block` has ended.
   void wait_for_turn(std::size_t block);
 
-  /// What all blocks did. Rethrows what the lowest block that failed has thrown.
+  /// What all blocks did. Throws what the lowest block that failed has thrown,
+  /// or a KernelFinding for its faults.
   Counters result() const;
 
  private:
   std::optional<std::size_t> claim();
   void complete(std::size_t chunk, const Counters& counters);
-  void fail(std::size_t block, std::exception_ptr reason);
+  void fail(std::size_t block, std::exception_ptr exception, std::vector<Evidence> evidence);
   bool has_failed_before(std::size_t block) const;
 
   const LaunchConfig config_;
   const KernelCall kernel_;
+  const Options options_;
   const std::size_t chunk_;  ///< blocks handed out at a time
 
   mutable std::mutex mutex_;
@@ -43,7 +62,9 @@ class Grid {
   std::size_t next_ = 0;           ///< the first block not yet handed out
   std::set<std::size_t> running_;  ///< first blocks of the chunks that are
   std::size_t failed_block_;
-  std::exception_ptr failure_;
+  std::exception_ptr exception_;
+  std::vector<Evidence> evidence_;
+  StoreConflicts store_conflicts_;
   Counters counters_;
 };
 

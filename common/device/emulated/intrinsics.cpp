@@ -17,15 +17,20 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, s
 void* dynamic_shared_memory() { return Multiprocessor::running()->shared_memory(); }
 
 void begin_atomic(const void* address, std::size_t bytes) {
-  Multiprocessor::running()->begin_atomic(address, bytes);
+  Multiprocessor::running()->begin_atomic(address, bytes, __builtin_return_address(0));
 }
 
 void record_load(const void* address, std::size_t bytes) {
-  if (Multiprocessor* const here = Multiprocessor::running()) here->check_access("reads", address, bytes);
+  Multiprocessor* const here = Multiprocessor::running();
+  if (here == nullptr) return;
+  here->access({Operation::load, static_cast<const std::byte*>(address), bytes, __builtin_return_address(0)});
 }
 
 void record_store(const void* address, std::size_t bytes) {
-  if (Multiprocessor* const here = Multiprocessor::running()) here->check_access("writes", address, bytes);
+  Multiprocessor* const here = Multiprocessor::running();
+  if (here == nullptr) return;
+  here->access(
+      {Operation::store, static_cast<const std::byte*>(address), bytes, __builtin_return_address(0)});
 }
 
 }  // namespace reduction::emulated

@@ -6,8 +6,9 @@
 
 namespace reduction::emulated {
 
-Mapping::Mapping(std::size_t bytes) : bytes_{bytes} {
-  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+Mapping::Mapping(std::size_t bytes, Backing backing) : bytes_{bytes} {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (backing == Backing::as_touched ? MAP_NORESERVE : 0);
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc{};
   begin_ = static_cast<std::byte*>(pages);
 }

@@ -4,11 +4,17 @@
 
 namespace reduction::emulated {
 
-/// Pages from the operating system, zero until written and not taken from memory until touched.
+/// Whether the system promises memory for all pages of a mapping, or only finds
+/// it for those that are touched.
+enum class Backing { promised, as_touched };
+
+/// Pages from the operating system, zero until written and not taken from
+/// memory until touched.
 class Mapping {
  public:
   Mapping() = default;
-  explicit Mapping(std::size_t bytes);  ///< throws std::bad_alloc
+  explicit Mapping(std::size_t bytes,
+                   Backing backing = Backing::promised);  ///< throws std::bad_alloc
   ~Mapping();
   Mapping(Mapping&& other) noexcept
       : begin_{std::exchange(other.begin_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}

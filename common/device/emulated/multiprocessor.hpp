@@ -3,50 +3,58 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "device/emulated/counters.hpp"
+#include "device/emulated/evidence.hpp"
 #include "device/emulated/fiber.hpp"
 #include "device/emulated/global_memory.hpp"
+#include "device/emulated/instrumentation.hpp"
 #include "device/emulated/intrinsics.hpp"
-#include "device/emulated/launch.hpp"
 #include "device/emulated/mapping.hpp"
-#include "device/emulated/ready_queue.hpp"
+#include "device/emulated/operation.hpp"
+#include "device/emulated/ready_threads.hpp"
 #include "device/emulated/source_line.hpp"
 
 namespace reduction::emulated {
 
 class Grid;
 
-/// One host thread's stand-in for an SM: it runs one block at a time, each CUDA thread of it on a fiber. Fibers
-/// and their stacks outlive the block and serve the next. A fiber runs until it has to wait at a barrier or
-/// ends, then the next thread that is ready continues. Aligned so that two host threads share no cache line.
+/// One host thread's stand-in for an SM: it runs one block at a time, each CUDA
+/// thread of it on a fiber. Fibers and their stacks outlive the block and serve
+/// the next. A fiber runs until it has to wait at a barrier or ends, then the
+/// next thread that is ready continues. Aligned so that two host threads share
+/// no cache line.
 class alignas(128) Multiprocessor {
  public:
   /// The calling host thread's multiprocessor.
   static Multiprocessor& local();
 
-  /// The multiprocessor whose block the calling host thread is running, or nullptr outside of kernels.
+  /// The multiprocessor whose block the calling host thread is running, or
+  /// nullptr outside of kernels.
   static Multiprocessor* running() { return running_; }
 
+  Multiprocessor(const Multiprocessor&) = delete;
+  Multiprocessor& operator=(const Multiprocessor&) = delete;
   ~Multiprocessor();
 
-  /// Runs block number `block` of the grid to its end. Throws what one of its threads throws.
-  void run(Grid& grid, std::size_t block);
+  /// Runs block number `block` of the grid to its end and returns what it has
+  /// done wrong. Throws what one of its threads throws.
+  std::vector<Evidence> run(Grid& grid, std::size_t block);
 
   /// What the blocks since the last call did.
   Counters take_counters() { return std::exchange(counters_, {}); }
 
-  // What the running thread asks for; intrinsics.hpp and access.hpp say what each does.
+  // What the running thread asks for; intrinsics.hpp and access.hpp say what
+  // each does.
   void block_barrier(SourceLine where);
   void warp_barrier(unsigned mask, SourceLine where);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where);
   void* shared_memory() const { return shared_begin(); }
-  void begin_atomic(const void* address, std::size_t bytes);
-  void check_access(const char* verb, const void* address, std::size_t bytes);
+  void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
+  void access(const Access& access);
 
  private:
   enum class State : unsigned char {
@@ -83,12 +91,15 @@ class alignas(128) Multiprocessor {
   void run_next();
   void switch_to(Thread* next);
   void suspend(Thread& self);
+  void give_way(Thread& self);
   void finish(Thread& self);
   void unwind();
+  [[noreturn]] void abort_block(Evidence evidence);
 
   void wait_for_lanes(Thread& self, State state, unsigned mask, SourceLine where);
   void release_complete_group(const Thread& member);
   void hand_over_values(const Thread& member, unsigned group);
+  void note_release();
   Warp& warp_of(const Thread& thread) { return warps_[thread.index / warp_size]; }
   Thread& thread_at(const Thread& member, unsigned lane) {
     return threads_[member.index / warp_size * warp_size + lane];
@@ -96,11 +107,13 @@ class alignas(128) Multiprocessor {
 
   std::byte* shared_begin() const { return shared_.begin() + shared_margin; }
   bool on_stack(const std::byte* address) const;
-  bool in_shared_memory(const void* address, std::size_t bytes) const;
+  bool in_shared_memory(const std::byte* address, std::size_t bytes) const;
   bool in_arguments(const std::byte* address) const;
-  std::string describe_stray(const char* verb, const std::byte* address, std::size_t bytes,
-                             const Buffer* nearest) const;
-  std::string describe_stall() const;
+  Buffer* find_buffer(const Access& access);
+  void count_access(Thread& self);
+  Evidence stray(const Access& access) const;
+  Evidence stall() const;
+  Witness witness(const Thread& thread, const char* deed) const;
 
   static inline thread_local constinit Multiprocessor* running_ = nullptr;
 
@@ -108,8 +121,9 @@ class alignas(128) Multiprocessor {
   Mapping shared_;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
-  ReadyQueue ready_;
-  Fiber scheduler_;  ///< the host thread itself: gets control when no thread is ready
+  ReadyThreads ready_;
+  Fiber scheduler_;  ///< the host thread itself: gets control when no thread is
+                     ///< ready
   Thread* current_ = nullptr;
 
   Grid* grid_ = nullptr;
@@ -120,13 +134,21 @@ class alignas(128) Multiprocessor {
   SourceLine barrier_;     ///< where the first of them waits
   bool barrier_is_divergent_ = false;
   bool has_turn_ = false;  ///< no lower block is running, so that this one may run atomics
+  bool failed_ = false;    ///< its threads are to be unwound
   bool closing_ = false;
-  std::exception_ptr failure_;
+  std::exception_ptr exception_;  ///< what a thread of the kernel has thrown
+  CaseFile findings_;
 
-  const Buffer* last_buffer_ = nullptr;
+  bool instrumented_ = true;
+  Instrumentation instrumentation_;
+  std::size_t releases_ = 0;    ///< barriers and shuffles that the block has passed
+  std::size_t accesses_ = 0;    ///< accesses of the block since the last of them
+  unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
+  Buffer* last_buffer_ = nullptr;
   Counters counters_;
 
-  /// Bytes on either side of a block's shared memory where an access is known to be a stray one.
+  /// Bytes on either side of a block's shared memory where an access is known
+  /// to be a stray one.
   static constexpr std::size_t shared_margin = std::size_t{64} << 10;
 };
 

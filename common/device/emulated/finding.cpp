@@ -1,0 +1,45 @@
+#include "device/emulated/finding.hpp"
+
+#include <utility>
+
+namespace reduction::emulated {
+namespace {
+
+std::string lines_of(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (!text.empty()) text += '\n';
+    text += finding.text;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view name_of(Fault fault) {
+  switch (fault) {
+    case Fault::race: return "race";
+    case Fault::missed_barrier: return "missed barrier";
+    case Fault::divergent_barrier: return "divergent barrier";
+    case Fault::deadlock: return "deadlock";
+    case Fault::invalid_mask: return "invalid mask";
+    case Fault::inactive_lane: return "shuffle from an inactive lane";
+    case Fault::out_of_bounds: return "out of bounds";
+    case Fault::uninitialised_read: return "uninitialised read";
+    case Fault::endless_loop: return "endless loop";
+  }
+  return "fault";
+}
+
+std::string to_string(const Place& place) {
+  if (place.line == 0) return "a line that only a build with debug information names";
+  const auto name = place.file.rfind('/');
+  const auto directory = name == std::string::npos || name == 0 ? name : place.file.rfind('/', name - 1);
+  const std::string file = directory == std::string::npos ? place.file : place.file.substr(directory + 1);
+  return file + ':' + std::to_string(place.line);
+}
+
+KernelFinding::KernelFinding(std::vector<Finding> findings)
+    : std::runtime_error{lines_of(findings)}, findings_{std::move(findings)} {}
+
+}  // namespace reduction::emulated

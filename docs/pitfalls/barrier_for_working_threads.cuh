@@ -1,0 +1,17 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Meant to sum one tile a block; only the threads that add go to the barrier.
+template <typename T> __global__ void barrier_for_working_threads(const T* in, T* out) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
+  __syncthreads();
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (tid < stride) {
+      shared[tid] += shared[tid + stride];
+      __syncthreads();  // finding
+    }
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}

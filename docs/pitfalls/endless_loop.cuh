@@ -1,0 +1,15 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Meant to sum one tile a block; the loop's last clause computes a value and drops it.
+template <typename T> __global__ void endless_loop(const T* in, T* out) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
+  __syncthreads();
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride >> 1) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();  // finding
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}

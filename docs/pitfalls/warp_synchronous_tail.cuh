@@ -1,0 +1,16 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Meant to sum one tile of 64 elements a block; the last warp trusts its lanes to run in lockstep.
+template <typename T> __global__ void warp_synchronous_tail(const T* in, T* out) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
+  __syncthreads();
+  if (tid < 32) {
+    for (unsigned offset = 32; offset > 0; offset /= 2) {
+      shared[tid] += shared[tid + offset];  // finding
+    }
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}
