@@ -10,6 +10,7 @@ source common/scripts/set_up.sh
 steps=(00_cpu_serial 01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
 step_options=()
 table_options=()
+compare_options=()
 results=()
 wrong_steps=()
 
@@ -94,7 +95,7 @@ forget_earlier_results() {
 
 run_step() {
   local step=$1 result=$build_folder/ladder/$1.json status=0
-  "$build_folder/bin/$step" "${step_options[@]}" --json "$result" || status=$?
+  "$build_folder/bin/$step" "${step_options[@]}" "${compare_options[@]}" --json "$result" || status=$?
   # A wrong result is news of one step; bad usage or a missing device would be the same line eight times.
   case $status in
     0) ;;
@@ -102,6 +103,9 @@ run_step() {
     *) exit "$status" ;;
   esac
   if [[ -f $result ]]; then results+=("$result"); fi
+  # The next step shows its counters beside this one's, where there are some.
+  compare_options=()
+  if grep -qs '"shared_load_requests"' "$result"; then compare_options=(--compare "$result"); fi
   echo
 }
 

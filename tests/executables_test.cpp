@@ -1,6 +1,7 @@
 /// \file
 /// The executables as a shell sees them: exit codes, messages, files. Here they run on the CPU and the emulated device.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,9 +41,10 @@ TEST(Executables, VerifyAndExitWithZero) {
 
 TEST(Executables, AnswerBadUsageWithOneLineAndExitCodeTwo) {
   for (const std::string& step : all_steps()) {
-    for (const char* bad :
-         {"-n -1", "-n 2^99", "-n abc", "-n 1e400", "-b 48", "-b 2048", "-b 16", "-t int8", "--samples 0",
-          "--json /nonexistent/x.json", "--frobnicate", "--data zeros", "--device gpu", "-n"}) {
+    for (const char* bad : {"-n -1", "-n 2^99", "-n abc", "-n 1e400", "-b 48", "-b 2048", "-b 16", "-t int8",
+                            "--samples 0", "--json /nonexistent/x.json", "--frobnicate", "--data zeros",
+                            "--counters maybe", "--schedule sideways", "--schedule random:x",
+                            "--compare /nonexistent.json", "--device gpu", "-n"}) {
       const Outcome outcome = run_step_executable(step, bad);
       EXPECT_EQ(outcome.exit_code, 2) << step << " " << bad;
       EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
@@ -103,6 +105,36 @@ TEST(Executables, SweepOneRowAtATime) {
   EXPECT_EQ(json[0]["block"], 32);
   EXPECT_EQ(json[5]["block"], 1024);
   EXPECT_EQ(run_step_executable("06_templated", "-n 1000 --sweep size").exit_code, 2);
+}
+
+TEST(Executables, CountTheSameInEverySchedule) {
+  const auto counters = [](const std::string& options) {
+    const Outcome outcome =
+        run_step_executable("05_unroll_warp", "-n 10000 --device emulated --json - " + options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    return nlohmann::json::parse(outcome.out).at("counters");
+  };
+  const auto ascending = counters("");
+  EXPECT_EQ(ascending["blocks"], 21);
+  EXPECT_EQ(ascending["block_barriers"], 63);
+  EXPECT_EQ(ascending["shared_load_requests"], 20 * 21);
+  for (const char* schedule : {"descending", "random", "random:7"}) {
+    EXPECT_EQ(counters(std::string("--schedule ") + schedule), ascending) << schedule;
+  }
+  EXPECT_TRUE(counters("--counters off").is_null());
+}
+
+TEST(Executables, ShowTheCountersOfAnotherStepBeside) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "executables_compare.json";
+  const std::string quoted = fmt::format("'{}'", file.string());
+  EXPECT_EQ(run_step_executable("02_nondivergent", "-n 2^16 --device emulated --json " + quoted).exit_code,
+            0);
+  const Outcome outcome =
+      run_step_executable("03_sequential", "-n 2^16 --device emulated --compare " + quoted);
+  EXPECT_NE(outcome.out.find("| shared memory wavefronts | 11565 | 45 | 0.1765 | 0.5882 | ÷ 3.33 |"),
+            std::string::npos)
+      << outcome.out;
+  std::filesystem::remove(file);
 }
 
 TEST(CpuSerial, ShowsThatAFloatStopsCounting) {

@@ -56,6 +56,16 @@ TEST(ParseDevice, TakesTheFourForms) {
   }
 }
 
+TEST(ParseSchedule, TakesAnOrderAndASeed) {
+  EXPECT_EQ(parse_schedule("ascending").order, emulated::Order::ascending);
+  EXPECT_EQ(parse_schedule("descending").order, emulated::Order::descending);
+  EXPECT_EQ(parse_schedule("random").order, emulated::Order::random);
+  EXPECT_EQ(parse_schedule("random:77").seed, 77u);
+  for (const char* text : {"", "Random", "random:", "random:x", "ascending:1"}) {
+    EXPECT_THROW(parse_schedule(text), UsageError) << "'" << text << "'";
+  }
+}
+
 TEST(ParseOptions, HasTheDocumentedDefaults) {
   const auto options = parse({});
   ASSERT_TRUE(options);
@@ -108,6 +118,8 @@ TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
       {{"--samples", "0"}, {"--samples", "'0'", "from 1"}},
       {{"--seed", "x"}, {"--seed", "'x'", "2^64 - 1"}},
       {{"--sweep", "colour"}, {"--sweep", "'colour'", "block, size, type"}},
+      {{"--counters", "maybe"}, {"--counters", "'maybe'", "on, off"}},
+      {{"--schedule", "random:-1"}, {"--schedule", "'random:-1'", "random:SEED"}},
       {{"--frobnicate"}, {"--frobnicate", "--help"}},
       {{"stray"}, {"stray", "--help"}},
       {{"-n"}, {"--elements", "--help"}},

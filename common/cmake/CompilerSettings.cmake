@@ -10,6 +10,8 @@ set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 
+# Line numbers, so that the emulated device can name the line of a kernel's fault.
+set(REDUCTION_HOST_FLAGS -g1)
 set(REDUCTION_WARNINGS -Wall -Wextra -Wshadow -Wconversion)
 set(REDUCTION_CUDA_FLAGS -lineinfo --expt-relaxed-constexpr)
 if(REDUCTION_WARNINGS_AS_ERRORS)
@@ -19,7 +21,7 @@ endif()
 list(JOIN REDUCTION_WARNINGS "," REDUCTION_HOST_WARNINGS)
 target_compile_options(
   compiler_settings
-  INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${REDUCTION_WARNINGS}>"
+  INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${REDUCTION_HOST_FLAGS};${REDUCTION_WARNINGS}>"
             "$<$<COMPILE_LANGUAGE:CUDA>:${REDUCTION_CUDA_FLAGS};-Xcompiler=${REDUCTION_HOST_WARNINGS}>")
 
 if(REDUCTION_SANITIZE)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device_error.hpp"
+#include "device/emulated/counters.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
 #include "harness/sampling.hpp"
@@ -48,6 +49,9 @@ class Device {
 
   /// Copies to the host, after everything launched so far has finished.
   virtual void download(void* host, const void* data, std::size_t bytes) = 0;
+
+  /// What the last launch did, where the device counts that.
+  virtual std::optional<emulated::Counters> last_launch_counters() const { return std::nullopt; }
 
   /// Times launches(), which only queues kernels, from cold caches. One entry a sample, in ms; none where time on
   /// this device means nothing.

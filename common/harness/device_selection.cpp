@@ -5,15 +5,15 @@
 
 namespace reduction {
 
-SelectedDevice select_device(const DeviceChoice& choice) {
-  switch (choice.kind) {
-    case DeviceChoice::Kind::cuda: return {open_cuda_device(choice.ordinal), ""};
-    case DeviceChoice::Kind::emulated: return {open_emulated_device(), ""};
+SelectedDevice select_device(const Options& options) {
+  switch (options.device.kind) {
+    case DeviceChoice::Kind::cuda: return {open_cuda_device(options.device.ordinal), ""};
+    case DeviceChoice::Kind::emulated: return {open_emulated_device(options.emulation), ""};
     case DeviceChoice::Kind::automatic: break;
   }
   const std::string unavailable = cuda_unavailable_reason();
   if (unavailable.empty()) return {open_cuda_device(0), ""};
-  return {open_emulated_device(), "no CUDA device here: " + unavailable};
+  return {open_emulated_device(options.emulation), "no CUDA device here: " + unavailable};
 }
 
 }  // namespace reduction

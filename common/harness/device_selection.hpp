@@ -15,6 +15,6 @@ struct SelectedDevice {
 };
 
 /// Opens what the user chose. Throws DeviceError when it is not there.
-SelectedDevice select_device(const DeviceChoice& choice);
+SelectedDevice select_device(const Options& options);
 
 }  // namespace reduction

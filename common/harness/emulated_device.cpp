@@ -12,7 +12,9 @@ namespace {
 
 class EmulatedDevice final : public Device {
  public:
-  EmulatedDevice() {
+  explicit EmulatedDevice(const Emulation& emulation) : counts_(emulation.counters) {
+    emulated::set_instrumented(emulation.counters);
+    emulated::set_schedule(emulation.schedule);
     info_.kind = "emulated";
     info_.name = emulated::properties().name;
     info_.sms = emulated::properties().sms;
@@ -36,14 +38,21 @@ class EmulatedDevice final : public Device {
 
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
 
+  std::optional<emulated::Counters> last_launch_counters() const override {
+    return counts_ ? std::optional(emulated::last_launch_counters()) : std::nullopt;
+  }
+
   std::vector<double> time(const std::function<void()>&, const SamplingPlan&) override { return {}; }
 
  private:
+  bool counts_;
   DeviceInfo info_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> open_emulated_device() { return std::make_unique<EmulatedDevice>(); }
+std::unique_ptr<Device> open_emulated_device(const Emulation& emulation) {
+  return std::make_unique<EmulatedDevice>(emulation);
+}
 
 }  // namespace reduction

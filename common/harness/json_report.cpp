@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "harness/counter_names.hpp"
 #include "harness/options.hpp"
 #include "harness/version.hpp"
 
@@ -62,10 +63,22 @@ Json ms_json(const std::optional<Summary>& ms) {
   return {{"median", ms->median}, {"p5", ms->p5}, {"p95", ms->p95}, {"min", ms->minimum}};
 }
 
-Json passes_json(const std::vector<Pass>& passes) {
+Json counters_json(const std::optional<emulated::Counters>& counters) {
+  if (!counters) return nullptr;
+  Json json;
+  for (const NamedCounter& named : counter_names)
+    json[named.name] = (*counters).*named.counter;
+  return json;
+}
+
+Json passes_json(const Result& result) {
   Json list = Json::array();
-  for (const Pass& pass : passes) {
-    list.push_back({{"elements", pass.elements}, {"blocks", pass.blocks}, {"counters", nullptr}});
+  for (std::size_t k = 0; k < result.passes.size(); ++k) {
+    const auto counters =
+        k < result.pass_counters.size() ? std::optional(result.pass_counters[k]) : std::nullopt;
+    list.push_back({{"elements", result.passes[k].elements},
+                    {"blocks", result.passes[k].blocks},
+                    {"counters", counters_json(counters)}});
   }
   return list;
 }
@@ -92,8 +105,8 @@ Json to_json(const Result& result) {
             {"data", to_string(result.input.data)},
             {"seed", result.input.seed},
             {"version", version},
-            {"passes", passes_json(result.passes)},
-            {"counters", nullptr}};
+            {"passes", passes_json(result)},
+            {"counters", counters_json(result.counters())}};
   if (!result.variant.empty()) json["variant"] = result.variant;
   for (const Result& variant : result.other_variants)
     json["other_variants"].push_back(to_json(variant));

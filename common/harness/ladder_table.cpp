@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -67,16 +68,40 @@ void print_timed(const std::vector<Json>& results) {
   }
 }
 
+/// A counter of a run on the emulated device: the sum of those whose names are given.
+double count(const Json& result, const std::vector<const char*>& names) {
+  double sum = 0;
+  for (const char* name : names)
+    sum += result.at("counters").at(name).get<double>();
+  return sum;
+}
+
 void print_emulated(const std::vector<Json>& results) {
-  fmt::print("| step | passes | blocks | verified |\n|:--|--:|--:|:--|\n");
+  fmt::print(
+      "| step | passes | blocks | block barriers a block | shared requests a block | lanes a request | "
+      "wavefronts a "
+      "block | wavefronts an element | verified |\n|:--|--:|--:|--:|--:|--:|--:|--:|:--|\n");
   for (const Json& result : results) {
-    std::size_t blocks = 0;
-    for (const Json& pass : result.at("passes"))
-      blocks += pass.at("blocks").get<std::size_t>();
-    const bool has_passes = !result.at("passes").empty();
-    fmt::print("| {} | {} | {} | {} |\n", result.at("step").get<std::string>(),
-               has_passes ? std::to_string(result.at("passes").size()) : "–",
-               has_passes ? std::to_string(blocks) : "–", verified(result));
+    const auto step = result.at("step").get<std::string>();
+    const Json& passes = result.at("passes");
+    std::uint64_t blocks = 0;
+    for (const Json& pass : passes)
+      blocks += pass.at("blocks").get<std::uint64_t>();
+    if (result.at("counters").is_null()) {
+      fmt::print("| {} | {} | {} | – | – | – | – | – | {} |\n", step,
+                 passes.empty() ? "–" : fmt::to_string(passes.size()),
+                 passes.empty() ? "–" : fmt::to_string(blocks), verified(result));
+      continue;
+    }
+    const double requests = count(result, {"shared_load_requests", "shared_store_requests"});
+    const double wavefronts = count(result, {"shared_load_wavefronts", "shared_store_wavefronts"});
+    const double lanes = count(result, {"shared_load_lanes", "shared_store_lanes"});
+    const auto blocks_counted = static_cast<double>(blocks);
+    const double elements = std::max(1.0, result.at("elements").get<double>());
+    fmt::print("| {} | {} | {} | {:.4g} | {:.4g} | {:.2f} | {:.4g} | {:.4f} | {} |\n", step, passes.size(),
+               blocks, count(result, {"block_barriers"}) / blocks_counted, requests / blocks_counted,
+               requests > 0 ? lanes / requests : 0.0, wavefronts / blocks_counted, wavefronts / elements,
+               verified(result));
   }
 }
 

@@ -73,7 +73,9 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
 
   result.expected = to_value(reference);
   poison();
-  launches();
+  out = launch_passes(kernel, result.passes, result.block, buffers, [&](std::size_t) {
+    if (const auto counters = device.last_launch_counters()) result.pass_counters.push_back(*counters);
+  });
   check();
   if (!result.verdict.verified) return result;
 

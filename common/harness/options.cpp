@@ -39,6 +39,7 @@ Value parse_name(std::string_view option, const std::string& text,
 
 constexpr std::array<std::pair<std::string_view, Data>, 3> data_names{
     {{"random", Data::random}, {"ones", Data::ones}, {"cancelling", Data::cancelling}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> on_off_names{{{"on", true}, {"off", false}}};
 constexpr std::array<std::pair<std::string_view, Sweep>, 3> sweep_names{
     {{"block", Sweep::block}, {"size", Sweep::size}, {"type", Sweep::type}}};
 
@@ -124,6 +125,20 @@ DeviceChoice parse_device(const std::string& text) {
       fmt::format("--device '{}': choose one of auto, cuda, cuda:N (N = 0, 1, ...), emulated", text));
 }
 
+emulated::Schedule parse_schedule(const std::string& text) {
+  constexpr std::string_view prefix = "random:";
+  if (text == "ascending") return {emulated::Order::ascending};
+  if (text == "descending") return {emulated::Order::descending};
+  if (text == "random") return {emulated::Order::random};
+  if (text.starts_with(prefix)) {
+    const auto seed = parse_number<std::uint64_t>(std::string_view(text).substr(prefix.size()));
+    if (seed) return {emulated::Order::random, *seed};
+  }
+  throw UsageError(fmt::format(
+      "--schedule '{}': choose one of ascending, descending, random, random:SEED (SEED = 0 to 2^64 - 1)",
+      text));
+}
+
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
                                      std::string_view title) {
   Options options;
@@ -141,6 +156,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   };
   const auto parse_data = [](const std::string& text) { return parse_name("--data", text, data_names); };
   const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
+  const auto parse_counters = [](const std::string& text) {
+    return parse_name("--counters", text, on_off_names);
+  };
   const auto take_text = [](const std::string& text) { return text; };
   text_option("-n,--elements", "COUNT",
               "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated", parse_elements,
@@ -157,6 +175,13 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
               parse_device, options.device);
   text_option("--sweep", "AXIS", "a row for every block, size (2^10 to COUNT) or type", parse_sweep,
               options.sweep);
+  text_option("--counters", "on|off", "emulated: count and check accesses to memory; default on",
+              parse_counters, options.emulation.counters);
+  text_option("--schedule", "ORDER",
+              "emulated: order of threads: ascending (default), descending or random[:SEED]", parse_schedule,
+              options.emulation.schedule);
+  text_option("--compare", "FILE", "emulated: the --json file of another step, to show its counters beside",
+              take_text, options.compare_file);
   text_option("--json", "FILE", "also write the results there; - for stdout", take_text, options.json_file);
   app.add_flag("-q,--quiet", options.quiet, "print the result rows only");
 

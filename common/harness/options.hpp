@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/emulated/schedule.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
 
@@ -25,6 +26,12 @@ struct DeviceChoice {
   int ordinal = 0;  ///< of a CUDA device
 };
 
+/// How the emulated device runs.
+struct Emulation {
+  bool counters = true;  ///< count and check accesses to memory
+  emulated::Schedule schedule;
+};
+
 /// What a sweep varies.
 enum class Sweep { block, size, type };
 
@@ -38,7 +45,9 @@ struct Options {
   Data data = Data::random;
   DeviceChoice device;
   std::optional<Sweep> sweep;
-  std::string json_file;  ///< empty: none
+  Emulation emulation;
+  std::string compare_file;  ///< empty: none
+  std::string json_file;     ///< empty: none
   bool quiet = false;
 };
 
@@ -53,6 +62,9 @@ std::uint64_t parse_elements(const std::string& text);
 
 /// "auto", "cuda", "cuda:1" or "emulated". Throws UsageError.
 DeviceChoice parse_device(const std::string& text);
+
+/// "ascending", "descending", "random" or "random:7". Throws UsageError.
+emulated::Schedule parse_schedule(const std::string& text);
 
 /// The options of a command line, or none where it asked for --help or --version, which are printed to stdout.
 /// Throws UsageError.

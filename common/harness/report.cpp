@@ -95,6 +95,8 @@ Report::Report(const Options& options)
     : quiet_(options.quiet),
       sweep_(options.sweep.has_value()),
       out_(options.json_file == "-" ? stderr : stdout),
+      compared_(options.compare_file.empty() ? std::nullopt
+                                             : std::optional(read_counted_run(options.compare_file))),
       json_file_(options.json_file) {}
 
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
@@ -106,7 +108,12 @@ void Report::begin(std::string_view step, std::string_view title, const DeviceIn
 }
 
 void Report::add(const Result& result) {
-  if (!quiet_ && !sweep_) print(result_text(result) + "\n");
+  if (!quiet_ && !sweep_) {
+    print(result_text(result) + "\n");
+    if (const auto counters = result.counters()) {
+      print(counter_table({result.step, result.input.n, *counters}, compared_) + "\n");
+    }
+  }
   if (results_.empty()) print(table_header(result.device));
   add_row(result);
   for (const Result& variant : result.other_variants)

@@ -2,9 +2,11 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "harness/counter_report.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
@@ -22,7 +24,7 @@ std::string verdict_text(const Result& result);
 /// stdout, everything else goes to stderr.
 class Report {
  public:
-  /// Throws UsageError when the --json file cannot be written: before anything runs.
+  /// Throws UsageError when the --json file cannot be written or the --compare file not be read: before anything runs.
   explicit Report(const Options& options);
 
   /// The heading; `note` says why it is this device, where that needs saying.
@@ -42,6 +44,7 @@ class Report {
   bool quiet_;
   bool sweep_;
   std::FILE* out_;
+  std::optional<CountedRun> compared_;
   JsonFile json_file_;
   nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
   bool verified_ = true;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/emulated/counters.hpp"
 #include "harness/device.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
@@ -25,8 +26,9 @@ struct Result {
   DeviceInfo device;
   ElementType type = ElementType::int32;
   Input input;
-  unsigned block = 0;        ///< threads a block; 0 on the CPU
-  std::vector<Pass> passes;  ///< none on the CPU
+  unsigned block = 0;                             ///< threads a block; 0 on the CPU
+  std::vector<Pass> passes;                       ///< none on the CPU
+  std::vector<emulated::Counters> pass_counters;  ///< one a pass, where the device counts
   std::size_t samples = 0;
   std::optional<Summary> ms;  ///< none on the emulated device
   Value value;
@@ -39,6 +41,15 @@ struct Result {
     return verdict.verified &&
            std::all_of(other_variants.begin(), other_variants.end(),
                        [](const Result& variant_result) { return variant_result.verified(); });
+  }
+
+  /// The sum over all passes; none where the device does not count.
+  std::optional<emulated::Counters> counters() const {
+    if (pass_counters.empty()) return std::nullopt;
+    emulated::Counters sum;
+    for (const emulated::Counters& counters_of_pass : pass_counters)
+      sum += counters_of_pass;
+    return sum;
   }
 
   /// Bytes of the input.

@@ -125,7 +125,7 @@ ExitCode run(std::string_view name, std::string_view title, const CpuKernels& ke
              const Options& options) {
   Report report(options);
   // The sum runs on the CPU whatever the device, over as many elements as the next steps will sum there.
-  const SelectedDevice selected = select_device(options.device);
+  const SelectedDevice selected = select_device(options);
   Result common;
   common.step = name;
   common.title = title;

@@ -12,7 +12,7 @@ namespace {
 
 ExitCode run(const Step& step, const Options& options) {
   Report report(options);
-  const SelectedDevice selected = select_device(options.device);
+  const SelectedDevice selected = select_device(options);
   Device& device = *selected.device;
   const StepKernels& kernels = device.info().kind == "cuda" ? *step.cuda : *step.emulated;
   const auto kernel_of = [&](ElementType type) { return kernels[static_cast<std::size_t>(type)]; };

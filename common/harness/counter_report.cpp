@@ -1,0 +1,114 @@
+#include "harness/counter_report.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "harness/counter_names.hpp"
+#include "harness/options.hpp"
+
+namespace reduction {
+
+namespace {
+
+using emulated::Counters;
+
+/// A line of the table.
+struct Row {
+  std::string_view name;
+  std::uint64_t (*count)(const Counters&);
+  bool always = true;  ///< also where it is 0 in both runs
+};
+
+std::uint64_t shared_requests(const Counters& c) { return c.shared_load_requests + c.shared_store_requests; }
+std::uint64_t shared_lanes(const Counters& c) { return c.shared_load_lanes + c.shared_store_lanes; }
+std::uint64_t shared_wavefronts(const Counters& c) {
+  return c.shared_load_wavefronts + c.shared_store_wavefronts;
+}
+std::uint64_t shared_conflicts(const Counters& c) {
+  return c.shared_load_conflicts + c.shared_store_conflicts;
+}
+std::uint64_t global_requests(const Counters& c) { return c.global_load_requests + c.global_store_requests; }
+std::uint64_t global_sectors(const Counters& c) { return c.global_load_sectors + c.global_store_sectors; }
+
+constexpr std::array rows{
+    Row{"blocks", [](const Counters& c) { return c.blocks; }},
+    Row{"block barriers", [](const Counters& c) { return c.block_barriers; }},
+    Row{"warp barriers", [](const Counters& c) { return c.warp_barriers; }},
+    Row{"shared memory requests", shared_requests},
+    Row{"shared memory wavefronts", shared_wavefronts},
+    Row{"of these, bank conflicts", shared_conflicts},
+    Row{"global memory requests", global_requests},
+    Row{"global memory sectors", global_sectors},
+    Row{"shuffles", [](const Counters& c) { return c.shuffles; }, false},
+    Row{"atomics", [](const Counters& c) { return c.atomics; }, false},
+};
+
+double ratio(std::uint64_t count, std::uint64_t of) {
+  return of > 0 ? static_cast<double>(count) / static_cast<double>(of) : 0.0;
+}
+
+/// The factor that leads from one value to the other, as a reader says it: "÷ 3.3", "× 2", "same".
+std::string change_text(double before, double after) {
+  if (before == after) return "same";
+  if (before == 0) return "new";
+  if (after == 0) return "gone";
+  const double factor = after / before;
+  if (factor > 0.9995 && factor < 1.0005) return "same";
+  return factor < 1 ? fmt::format("÷ {:.3g}", 1 / factor) : fmt::format("× {:.3g}", factor);
+}
+
+}  // namespace
+
+CountedRun read_counted_run(const std::string& json_file) {
+  const auto refuse = [&](std::string_view why) {
+    throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
+                                 json_file, why));
+  };
+  std::ifstream stream(json_file);
+  if (!stream) refuse("it cannot be read");
+  CountedRun run;
+  try {
+    const auto json = nlohmann::json::parse(stream);
+    if (json.at("counters").is_null()) refuse("it has no counters");
+    run.step = json.at("step");
+    run.elements = json.at("elements");
+    for (const NamedCounter& named : counter_names) {
+      run.counters.*named.counter = json.at("counters").at(std::string(named.name));
+    }
+  } catch (const nlohmann::json::exception&) {
+    refuse("it is no such file");
+  }
+  return run;
+}
+
+std::string counter_table(const CountedRun& run, const std::optional<CountedRun>& other) {
+  std::string text = "| counted | total | a block | an element |";
+  if (other) text += fmt::format(" in {} | change |", other->step);
+  text += other ? "\n|:--|--:|--:|--:|--:|:--|\n" : "\n|:--|--:|--:|--:|\n";
+  for (const Row& row : rows) {
+    const std::uint64_t total = row.count(run.counters);
+    if (!row.always && total == 0 && (!other || row.count(other->counters) == 0)) continue;
+    const double an_element = ratio(total, run.elements);
+    text += fmt::format("| {} | {} | {:.4g} | {:.4g} |", row.name, total, ratio(total, run.counters.blocks),
+                        an_element);
+    if (other) {
+      const double before = ratio(row.count(other->counters), other->elements);
+      text += fmt::format(" {:.4g} | {} |", before, change_text(before, an_element));
+    }
+    text += "\n";
+  }
+  const auto lanes_a_request = [](const Counters& c) { return ratio(shared_lanes(c), shared_requests(c)); };
+  const double lanes = lanes_a_request(run.counters);
+  text += fmt::format("| active lanes a shared request | {:.2f} | | |", lanes);
+  if (other) {
+    const double before = lanes_a_request(other->counters);
+    text += fmt::format(" {:.2f} | {} |", before, change_text(before, lanes));
+  }
+  return text + "\n";
+}
+
+}  // namespace reduction

@@ -1,0 +1,71 @@
+#include "harness/counter_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "harness/emulated_device.hpp"
+#include "harness/json_report.hpp"
+#include "harness/options.hpp"
+#include "harness/result.hpp"
+
+namespace reduction {
+namespace {
+
+CountedRun counted_run(const char* step, std::uint64_t factor) {
+  CountedRun run{step, 1000, {}};
+  run.counters.blocks = 10;
+  run.counters.block_barriers = 90;
+  run.counters.shared_load_requests = 950 * factor;
+  run.counters.shared_store_requests = 550 * factor;
+  return run;
+}
+
+TEST(CounterTable, GivesTotalsAndWhatABlockAndAnElementTake) {
+  const std::string table = counter_table(counted_run("02", 1), std::nullopt);
+  EXPECT_NE(table.find("| block barriers | 90 | 9 | 0.09 |\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("| shared memory requests | 1500 | 150 | 1.5 |\n"), std::string::npos) << table;
+  EXPECT_EQ(table.find("atomics"), std::string::npos) << "a counter that no step here uses is left out";
+}
+
+TEST(CounterTable, ComparesWithAnotherStep) {
+  const std::string table = counter_table(counted_run("02", 1), counted_run("01", 4));
+  EXPECT_NE(table.find("| in 01 | change |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| shared memory requests | 1500 | 150 | 1.5 | 6 | ÷ 4 |\n"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("| block barriers | 90 | 9 | 0.09 | 0.09 | same |\n"), std::string::npos) << table;
+}
+
+TEST(ReadCountedRun, ReadsWhatJsonWrote) {
+  Result result;
+  result.step = "05_unroll_warp";
+  result.input.n = 77;
+  result.passes = {{77, 1}};
+  emulated::Counters counters;
+  counters.blocks = 1;
+  counters.atomics = 5;
+  result.pass_counters = {counters};
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "counter_report_test.json";
+  JsonFile json(file.string());
+  json.write(to_json(result));
+  const CountedRun run = read_counted_run(file.string());
+  EXPECT_EQ(run.step, "05_unroll_warp");
+  EXPECT_EQ(run.elements, 77u);
+  EXPECT_EQ(run.counters, counters);
+  std::filesystem::remove(file);
+}
+
+TEST(ReadCountedRun, RefusesOtherFiles) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "counter_report_test.json";
+  for (const char* content : {"", "[]", "{}", R"({"step": "x", "elements": 1, "counters": null})"}) {
+    std::ofstream(file) << content;
+    EXPECT_THROW(read_counted_run(file.string()), UsageError) << content;
+  }
+  std::filesystem::remove(file);
+  EXPECT_THROW(read_counted_run(file.string()), UsageError);
+}
+
+}  // namespace
+}  // namespace reduction
