@@ -32,7 +32,7 @@ TEST(CounterTable, GivesTotalsAndWhatABlockAndAnElementTake) {
 
 TEST(CounterTable, ComparesWithAnotherStep) {
   const std::string table = counter_table(counted_run("02", 1), counted_run("01", 4));
-  EXPECT_NE(table.find("| in 01 | change |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| an element in 01 | change |"), std::string::npos) << table;
   EXPECT_NE(table.find("| shared memory requests | 1500 | 150 | 1.5 | 6 | ÷ 4 |\n"), std::string::npos)
       << table;
   EXPECT_NE(table.find("| block barriers | 90 | 9 | 0.09 | 0.09 | same |\n"), std::string::npos) << table;

@@ -87,7 +87,7 @@ CountedRun read_counted_run(const std::string& json_file) {
 
 std::string counter_table(const CountedRun& run, const std::optional<CountedRun>& other) {
   std::string text = "| counted | total | a block | an element |";
-  if (other) text += fmt::format(" in {} | change |", other->step);
+  if (other) text += fmt::format(" an element in {} | change |", other->step);
   text += other ? "\n|:--|--:|--:|--:|--:|:--|\n" : "\n|:--|--:|--:|--:|\n";
   for (const Row& row : rows) {
     const std::uint64_t total = row.count(run.counters);

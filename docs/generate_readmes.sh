@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Writes what the README of each step shows of the code: the diff from the kernel of the step before, and the counters
+# of a run on the emulated device beside those of the step before.
+#
+#   docs/generate_readmes.sh [--check] [--bin FOLDER]
+#
+# --check only names what is stale. The steps' executables are in FOLDER, build/bin by default.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source docs/sections.sh
+
+# The size of the comparison with hardware counters (docs/counters).
+elements='2^22'
+bin=build/bin
+
+main() {
+  local step previous='' results
+  read_options "$@"
+  results=$(mktemp -d)
+  # shellcheck disable=SC2064  # the folder of now, not of then
+  trap "rm -rf '$results'" EXIT
+  for step in [0-9][0-9]_*; do
+    if [[ ! -f $step/kernel.cuh ]]; then continue; fi
+    if [[ -n $previous ]]; then put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"; fi
+    put_section "$step/README.md" counters "$(counters "$results" "$step" "$previous")"
+    previous=$step
+  done
+  exit "$stale"
+}
+
+read_options() {
+  while (($# > 0)); do
+    case $1 in
+      --check) check=true ;;
+      --bin)
+        if (($# < 2)); then fail "--bin needs a folder"; fi
+        bin=$2
+        shift
+        ;;
+      *) fail "usage: docs/generate_readmes.sh [--check] [--bin FOLDER]" ;;
+    esac
+    shift
+  done
+  if [[ ! -x $bin/07_cascade ]]; then fail "there are no steps in '$bin': build them, or name their folder with --bin"; fi
+}
+
+# The labels stand for the files' names, which would carry the time of their last change.
+kernel_diff() {
+  local before=$1/kernel.cuh after=$2/kernel.cuh status=0
+  echo '```diff'
+  diff -u --label "$before" --label "$after" "$before" "$after" || status=$?
+  if ((status > 1)); then fail "diff could not compare $before with $after"; fi
+  echo '```'
+}
+
+# counters RESULTS STEP PREVIOUS runs the step, keeps its result for the next one, and prints its table of counters.
+counters() {
+  local compare=()
+  if [[ -n $3 ]]; then compare=(--compare "$1/$3.json"); fi
+  "$bin/$2" --device emulated -n "$elements" --json "$1/$2.json" "${compare[@]}" | sed -n '/^| counted/,/^$/p'
+}
+
+main "$@"
