@@ -7,8 +7,9 @@ caller_folder=$PWD
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 source common/scripts/set_up.sh
 
-steps=(00_cpu_serial 01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
+steps=([0-9][0-9]_*)
 step_options=()
+exec 3>&1  # where the table's program writes
 table_options=()
 compare_options=()
 results=()
@@ -76,16 +77,18 @@ show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.
 
 # Refuses a file that cannot be written now, not after minutes.
 use_json_file() {
-  local file=$1
+  local file=$1 probe
   if [[ $file != - && $file != /* ]]; then file=$caller_folder/$file; fi
   if [[ $file != - && ! -p $file && ! -c $file ]]; then
-    # The table's program writes FILE.partial first, as the steps do.
-    if [[ -z $1 || -d $file ]] || ! touch "$file.partial" 2>/dev/null; then
+    # The table's program writes a file beside it first, as the steps do.
+    if [[ -z $1 || -d $file ]] || ! probe=$(mktemp "$file.XXXXXX" 2>/dev/null); then
       fail "$bad_usage" "--json '$1': name a file in a folder that can be written"
     fi
-    rm "$file.partial"
+    rm "$probe"
   fi
   table_options=(--json "$file")
+  # With the results on stdout, everything else goes to stderr.
+  if [[ $file == - ]]; then exec 3>&1 >&2; fi
 }
 
 forget_earlier_results() {
@@ -112,7 +115,7 @@ run_step() {
 print_table() {
   local status=0
   if ((${#results[@]} == 0)); then return; fi
-  "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" || status=$?
+  "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" >&3 || status=$?
   # It says 1 of a wrong result, which is known already.
   if ((status > 1)); then exit "$status"; fi
 }

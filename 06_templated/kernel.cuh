@@ -14,8 +14,8 @@ template <typename T, unsigned block> __global__ void reduce_kernel(const T* in,
   if (i + block < n) sum += in[i + block];
   shared[tid] = sum;
   __syncthreads();
-  // The block size is a constant, so the compiler unrolls the whole tree and drops what does not apply.
-#pragma unroll
+  // Neighbouring threads touch neighbouring words: 32 lanes, 32 banks.
+#pragma unroll  // The block size is a constant now: the whole tree becomes straight code.
   for (unsigned stride = block / 2; stride > 32; stride /= 2) {
     if (tid < stride) shared[tid] += shared[tid + stride];
     __syncthreads();

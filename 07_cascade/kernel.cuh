@@ -15,8 +15,8 @@ template <typename T, unsigned block> __global__ void reduce_kernel(const T* in,
   }
   shared[tid] = sum;
   __syncthreads();
-  // The block size is a constant, so the compiler unrolls the whole tree and drops what does not apply.
-#pragma unroll
+  // Neighbouring threads touch neighbouring words: 32 lanes, 32 banks.
+#pragma unroll  // The block size is a constant now: the whole tree becomes straight code.
   for (unsigned stride = block / 2; stride > 32; stride /= 2) {
     if (tid < stride) shared[tid] += shared[tid + stride];
     __syncthreads();
@@ -48,7 +48,7 @@ template <typename T> auto kernel_for(unsigned block) {
   }
 }
 
-/// Blocks, and so partial sums, of one pass: enough to fill the device, and eight elements a thread or more.
+/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least eight elements a thread.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(kernel_for<T>(block), block, block * sizeof(T));
   return std::min(enough, ceil_divide(n, size_t{block} * 8));

@@ -41,10 +41,26 @@ TEST(Executables, VerifyAndExitWithZero) {
 
 TEST(Executables, AnswerBadUsageWithOneLineAndExitCodeTwo) {
   for (const std::string& step : all_steps()) {
-    for (const char* bad : {"-n -1", "-n 2^99", "-n abc", "-n 1e400", "-b 48", "-b 2048", "-b 16", "-t int8",
-                            "--samples 0", "--json /nonexistent/x.json", "--frobnicate", "--data zeros",
-                            "--counters maybe", "--schedule sideways", "--schedule random:x",
-                            "--compare /nonexistent.json", "--device gpu", "-n"}) {
+    for (const char* bad : {"-n -1",
+                            "-n 2^99",
+                            "-n abc",
+                            "-n 1e400",
+                            "-b 48",
+                            "-b 2048",
+                            "-b 16",
+                            "-t int8",
+                            "--samples 0",
+                            "--json /nonexistent/x.json",
+                            "--frobnicate",
+                            "--data zeros",
+                            "--counters maybe",
+                            "--schedule sideways",
+                            "--schedule random:x",
+                            "--compare /nonexistent.json",
+                            "--json ''",
+                            "--quiet=5",
+                            "--device gpu",
+                            "-n"}) {
       const Outcome outcome = run_step_executable(step, bad);
       EXPECT_EQ(outcome.exit_code, 2) << step << " " << bad;
       EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
@@ -78,6 +94,57 @@ TEST(Executables, SayWhyThereIsNoCudaDevice) {
       EXPECT_NE(insisted.error.find(cuda_unavailable_reason()), std::string::npos) << insisted.error;
     }
   }
+}
+
+TEST(Executables, SayWhenTheirOutputIsLost) {
+  for (const char* lost : {">/dev/full", ">&-"}) {
+    const Outcome outcome =
+        run_step_executable("03_sequential", std::string("-n 1000 --device emulated ") + lost);
+    EXPECT_EQ(outcome.exit_code, 3) << lost;
+    EXPECT_NE(outcome.error.find("stdout"), std::string::npos) << outcome.error;
+  }
+  const Outcome full = run_step_executable("03_sequential", "-n 1000 --device emulated --json /dev/full");
+  EXPECT_EQ(full.exit_code, 3);
+  EXPECT_EQ(lines(full.error), 1u) << full.error;
+}
+
+TEST(LadderTable, FailsWhereAResultIsWrong) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "ladder_table_test.json";
+  const std::string quoted = fmt::format("'{}'", file.string());
+  ASSERT_EQ(run_step_executable("00_cpu_serial", "-n 1000 -s 1 --device emulated --json " + quoted).exit_code,
+            0);
+  EXPECT_EQ(run_step_executable("ladder_table", quoted).exit_code, 0);
+  for (const char* wrong : {"/verified", "/other_variants/0/verified"}) {
+    auto json = nlohmann::json::parse(std::ifstream(file));
+    json[nlohmann::json::json_pointer(wrong)] = false;
+    const std::filesystem::path wrong_file = file.string() + ".wrong";
+    std::ofstream(wrong_file) << json;
+    const Outcome outcome = run_step_executable("ladder_table", fmt::format("'{}'", wrong_file.string()));
+    EXPECT_EQ(outcome.exit_code, 1) << wrong;
+    EXPECT_NE(outcome.out.find("**NO**"), std::string::npos) << outcome.out;
+    std::filesystem::remove(wrong_file);
+  }
+  std::ofstream(file) << "no json";
+  EXPECT_EQ(run_step_executable("ladder_table", quoted).exit_code, 2);
+  std::filesystem::remove(file);
+}
+
+TEST(LadderTable, ComparesLikeWithLikeInASweep) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "ladder_table_sweep";
+  std::filesystem::create_directories(folder);
+  std::string files;
+  for (const char* step : {"01_interleaved", "02_nondivergent"}) {
+    const std::string file = fmt::format("'{}'", (folder / step).string());
+    const std::string options = "-n 4096 --sweep block --device emulated -q --json " + file;
+    ASSERT_EQ(run_step_executable(step, options).exit_code, 0);
+    files += file + " ";
+  }
+  const Outcome outcome = run_step_executable("ladder_table", files + "--json -");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 12u);
+  EXPECT_NE(outcome.error.find("| 02_nondivergent | int32 | 2^12 | 1024 |"), std::string::npos)
+      << outcome.error;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Executables, WriteTheResultAsJson) {

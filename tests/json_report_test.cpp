@@ -17,7 +17,7 @@ namespace {
 template <typename Real> Result result_of(ElementType type, Real first, Real second = Real{}) {
   Result result;
   result.step = "03_sequential";
-  result.device.kind = "cuda";
+  result.device.kind = DeviceKind::cuda;
   result.device.peak_gbps = 1000.0;
   result.type = type;
   result.input = {Data::random, 1, 1'000'000};
@@ -82,38 +82,58 @@ class JsonFileTest : public testing::Test {
   JsonFileTest() { std::filesystem::create_directories(folder_); }
   ~JsonFileTest() override { std::filesystem::remove_all(folder_); }
 
-  std::string content() const {
+  static std::string content(const std::filesystem::path& file) {
     std::ostringstream text;
-    text << std::ifstream(file_).rdbuf();
+    text << std::ifstream(file).rdbuf();
     return text.str();
+  }
+  auto files() const {
+    return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
   }
 
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "json_file_test";
   std::filesystem::path file_ = folder_ / "result.json";
 };
 
-TEST_F(JsonFileTest, AppearsWholeOnly) {
-  {
-    JsonFile json(file_.string());
-    EXPECT_FALSE(std::filesystem::exists(file_));
-    json.write({{"a", 1}});
-    EXPECT_EQ(nlohmann::json::parse(content())["a"], 1);
-  }
-  EXPECT_EQ(
-      std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()), 1);
+TEST_F(JsonFileTest, AppearsWholeAndAlone) {
+  const JsonFile json(file_.string());
+  EXPECT_EQ(files(), 0);
+  json.write({{"a", 1}});
+  EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
+  EXPECT_EQ(files(), 1);
 }
 
 TEST_F(JsonFileTest, LeavesWhatWasThereUntilItIsWhole) {
   std::ofstream(file_) << "before";
-  { const JsonFile abandoned(file_.string()); }
-  EXPECT_EQ(content(), "before");
-  EXPECT_EQ(
-      std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()), 1);
+  const JsonFile json(file_.string());
+  EXPECT_EQ(content(file_), "before");
+  json.write({{"a", 1}});
+  EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
+}
+
+TEST_F(JsonFileTest, FollowsALink) {
+  const std::filesystem::path link = folder_ / "link.json";
+  std::ofstream(file_) << "before";
+  std::filesystem::create_symlink(file_, link);
+  JsonFile(link.string()).write({{"a", 1}});
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
 }
 
 TEST_F(JsonFileTest, RefusesAPlaceThatCannotBeWritten) {
   EXPECT_THROW(JsonFile((folder_ / "missing" / "x.json").string()), UsageError);
   EXPECT_THROW(JsonFile{folder_.string()}, UsageError);
+  EXPECT_THROW(JsonFile((folder_ / std::string(300, 'x')).string()), UsageError);
+}
+
+TEST_F(JsonFileTest, SaysWhenTheDiskIsFull) {
+  EXPECT_THROW(JsonFile("/dev/full").write({{"a", 1}}), std::runtime_error);
+}
+
+TEST(ToJson, WritesALargeSeedAsText) {
+  Result result = result_of<float>(ElementType::float32, 1.0f);
+  result.input.seed = ~std::uint64_t{0};
+  EXPECT_EQ(to_json(result)["seed"], "18446744073709551615");
 }
 
 }  // namespace

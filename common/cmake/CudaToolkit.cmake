@@ -16,7 +16,7 @@ endif()
 set(REDUCTION_CUDA_ENABLED OFF)
 if(NOT REDUCTION_CUDA STREQUAL "OFF")
   # `native` asks the driver, so it needs one; a machine that only compiles builds for every architecture.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE REDUCTION_DRIVER_STATUS OUTPUT_QUIET ERROR_QUIET)
     if(REDUCTION_DRIVER_STATUS EQUAL 0)
       set(CMAKE_CUDA_ARCHITECTURES native)

@@ -1,9 +1,13 @@
 #include "harness/configuration.hpp"
 
+#include <fmt/format.h>
+
+#include "harness/units.hpp"
+
 namespace reduction {
 
 std::uint64_t default_elements(const Device& device, ElementType type) {
-  if (device.info().kind == "emulated") return std::uint64_t{1} << 20;
+  if (device.info().kind == DeviceKind::emulated) return std::uint64_t{1} << 20;
   std::uint64_t n = std::uint64_t{1} << 28;
   while (n > 1 && n * size_of(type) > device.available_bytes() / 2)
     n /= 2;
@@ -34,6 +38,13 @@ std::vector<Configuration> plan_configurations(const Options& options, const Dev
   }
   if (list.empty()) throw UsageError("--sweep size goes from 2^10 to --elements: give 1024 elements or more");
   return list;
+}
+
+DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const Device& device) {
+  return DeviceError(fmt::format("{} {} need {}, and {} has {} free; choose fewer elements",
+                                 count_text(configuration.elements), to_string(configuration.type),
+                                 bytes_text(static_cast<double>(needed)), device.info().name,
+                                 bytes_text(static_cast<double>(device.available_bytes()))));
 }
 
 }  // namespace reduction

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,5 +23,8 @@ std::uint64_t default_elements(const Device& device, ElementType type);
 /// What a command line asks to run on `device`, in order: one configuration, or all of a sweep. Throws UsageError where
 /// a sweep would be empty.
 std::vector<Configuration> plan_configurations(const Options& options, const Device& device);
+
+/// The error that says what a configuration needs, in bytes, and what the device has.
+DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const Device& device);
 
 }  // namespace reduction

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "device/cuda_check.cuh"
+#include "harness/units.hpp"
 
 namespace reduction {
 
@@ -38,17 +39,39 @@ __global__ void read_kernel(unsigned* data, std::size_t words) {
   if (seen != 0) data[0] = seen;
 }
 
-/// Keeps the device busy for a while, so that the host can queue a whole sample behind it.
-__global__ void hold_kernel(std::uint64_t nanoseconds) {
+/// Holds the device until the host has queued a whole sample behind it and says so, so that the host's launch latency is
+/// not in the sample. Tools that let the host wait for each launch would wait forever; hence the limit.
+__global__ void hold_kernel(const volatile unsigned* queued_sample, unsigned sample) {
+  constexpr std::uint64_t limit_nanoseconds = 100'000'000;
   const auto now = [] {
     std::uint64_t time;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
     return time;
   };
   const std::uint64_t start = now();
-  while (now() - start < nanoseconds) {
+  while (*queued_sample != sample && now() - start < limit_nanoseconds) {
   }
 }
+
+/// A word of host memory that the device reads.
+class HostWord {
+ public:
+  HostWord() {
+    cuda_check(cudaHostAlloc(&host_, sizeof(unsigned), cudaHostAllocMapped), "allocating pinned memory");
+    *host_ = 0;
+    cuda_check(cudaHostGetDevicePointer(&device_, host_, 0), "mapping pinned memory");
+  }
+  ~HostWord() { cudaFreeHost(host_); }
+  HostWord(const HostWord&) = delete;
+  HostWord& operator=(const HostWord&) = delete;
+
+  void set(unsigned value) { *static_cast<volatile unsigned*>(host_) = value; }
+  const unsigned* on_device() const { return device_; }
+
+ private:
+  unsigned* host_ = nullptr;
+  unsigned* device_ = nullptr;
+};
 
 /// A CUDA event, destroyed with its owner.
 class Event {
@@ -82,7 +105,7 @@ DeviceInfo describe(int ordinal) {
   cudaDeviceProp properties{};
   cuda_check(cudaGetDeviceProperties(&properties, ordinal), "asking for the device's properties");
   DeviceInfo info;
-  info.kind = "cuda";
+  info.kind = DeviceKind::cuda;
   info.name = properties.name;
   info.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
   info.sms = static_cast<unsigned>(properties.multiProcessorCount);
@@ -90,7 +113,9 @@ DeviceInfo describe(int ordinal) {
   // Two transfers a clock, eight bits a byte; the clock is in kHz.
   const double clock_khz = attribute(cudaDevAttrMemoryClockRate, ordinal);
   const double bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, ordinal);
-  if (clock_khz > 0 && bus_bits > 0) info.peak_gbps = clock_khz * 1e3 * bus_bits * 2 / 8 / 1e9;
+  // An integrated GPU shares the host's memory, and these attributes do not describe that.
+  const bool own_memory = attribute(cudaDevAttrIntegrated, ordinal) == 0;
+  if (own_memory && clock_khz > 0 && bus_bits > 0) info.peak_gbps = clock_khz * 1e3 * bus_bits * 2 / 8 / 1e9;
   return info;
 }
 
@@ -114,7 +139,14 @@ class CudaDevice final : public Device {
 
   void* allocate(std::size_t bytes) override {
     void* data = nullptr;
-    cuda_check(cudaMalloc(&data, std::max<std::size_t>(bytes, 1)), "allocating device memory");
+    const cudaError_t status = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // it is answered here
+      throw DeviceError("a buffer needs " + bytes_text(static_cast<double>(bytes)) + ", and " + info_.name +
+                        " has " + bytes_text(static_cast<double>(available_bytes())) +
+                        " free; choose fewer elements");
+    }
+    cuda_check(status, "allocating device memory");
     return data;
   }
 
@@ -139,9 +171,9 @@ class CudaDevice final : public Device {
     cuda_check(cudaMemcpy(host, data, bytes, cudaMemcpyDeviceToHost), "running the kernels");
   }
 
-  std::vector<double> time(const std::function<void()>& launches, const SamplingPlan& plan) override {
+  std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
+                           const SamplingPlan& plan) override {
     using Clock = std::chrono::steady_clock;
-    constexpr std::uint64_t hold_nanoseconds = 100'000;
     constexpr int warm_up_runs = 3;
     // Reading empties the L2 of the input. Writing would too, but its dirty lines would be written back in the sample.
     const std::size_t flush_bytes = timing_bytes();
@@ -151,19 +183,23 @@ class CudaDevice final : public Device {
 
     for (int run = 0; run < warm_up_runs; ++run)
       launches();
+    HostWord queued_sample;
     Event start;
     Event stop;
     std::vector<double> samples;
     const auto began = Clock::now();
     const auto seconds_spent = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
     while (!enough_samples(plan, samples, seconds_spent())) {
+      const unsigned sample = static_cast<unsigned>(samples.size()) + 1;
+      prepare();
       read_kernel<<<helper_grid(flush_words), helper_block>>>(static_cast<unsigned*>(flush.data()),
                                                               flush_words);
-      hold_kernel<<<1, 1>>>(hold_nanoseconds);
+      hold_kernel<<<1, 1>>>(queued_sample.on_device(), sample);
       cuda_check(cudaGetLastError(), "emptying the L2");
       start.record();
       launches();
       stop.record();
+      queued_sample.set(sample);
       stop.wait();
       samples.push_back(stop.ms_since(start));
     }

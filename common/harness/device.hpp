@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/device_error.hpp"
@@ -15,9 +16,20 @@
 
 namespace reduction {
 
+enum class DeviceKind { cuda, emulated, cpu };
+
+/// The name that JSON has for it.
+constexpr std::string_view to_string(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::cuda: return "cuda";
+    case DeviceKind::emulated: return "emulated";
+    default: return "cpu";
+  }
+}
+
 /// What a report says of the machine that ran a step.
 struct DeviceInfo {
-  std::string kind;                ///< "cuda", "emulated" or "cpu"
+  DeviceKind kind = DeviceKind::cpu;
   std::string name;                ///< the vendor's name
   std::string compute_capability;  ///< "9.0"; empty where there is none
   unsigned sms = 0;                ///< streaming multiprocessors
@@ -53,9 +65,10 @@ class Device {
   /// What the last launch did, where the device counts that.
   virtual std::optional<emulated::Counters> last_launch_counters() const { return std::nullopt; }
 
-  /// Times launches(), which only queues kernels, from cold caches. One entry a sample, in ms; none where time on
-  /// this device means nothing.
-  virtual std::vector<double> time(const std::function<void()>& launches, const SamplingPlan& plan) = 0;
+  /// Times launches(), which only queues kernels, from cold caches; prepare() goes before each sample and is not timed.
+  /// One entry a sample, in ms; none where time on this device means nothing.
+  virtual std::vector<double> time(const std::function<void()>& prepare,
+                                   const std::function<void()>& launches, const SamplingPlan& plan) = 0;
 };
 
 /// A block of device memory, released with its owner.

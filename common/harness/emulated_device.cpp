@@ -15,7 +15,7 @@ class EmulatedDevice final : public Device {
   explicit EmulatedDevice(const Emulation& emulation) : counts_(emulation.counters) {
     emulated::set_instrumented(emulation.counters);
     emulated::set_schedule(emulation.schedule);
-    info_.kind = "emulated";
+    info_.kind = DeviceKind::emulated;
     info_.name = emulated::properties().name;
     info_.sms = emulated::properties().sms;
   }
@@ -42,7 +42,10 @@ class EmulatedDevice final : public Device {
     return counts_ ? std::optional(emulated::last_launch_counters()) : std::nullopt;
   }
 
-  std::vector<double> time(const std::function<void()>&, const SamplingPlan&) override { return {}; }
+  std::vector<double> time(const std::function<void()>&, const std::function<void()>&,
+                           const SamplingPlan&) override {
+    return {};
+  }
 
  private:
   bool counts_;

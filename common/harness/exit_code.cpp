@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+
+#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "device/emulated/device.hpp"
 #include "harness/measurement_error.hpp"
@@ -12,16 +16,46 @@
 
 namespace reduction {
 
+namespace {
+
+/// A shell may have closed stdin, stdout or stderr. The next file to be opened would take its place and its output.
+void open_standard_streams() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) == -1)
+      open("/dev/full", O_RDWR);  // the lowest one that is free, which is this one
+  }
+}
+
+/// On one line, whatever the command line held.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   const auto fail = [&](ExitCode code, std::string_view what) {
     std::fflush(stdout);
     fmt::print(stderr, "{}: error: {}\n", name, what);
     return static_cast<int>(code);
   };
+  open_standard_streams();
   try {
-    return static_cast<int>(body());
+    const ExitCode code = body();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      return fail(ExitCode::device_fault, "stdout does not take the output");
+    }
+    return static_cast<int>(code);
   } catch (const UsageError& error) {
-    return fail(ExitCode::bad_usage, error.what());
+    return fail(ExitCode::bad_usage, one_line(error.what()));
   } catch (const emulated::KernelFinding& finding) {
     return fail(ExitCode::wrong_result, finding.what());
   } catch (const MeasurementError& error) {

@@ -1,19 +1,51 @@
 #include "harness/host_memory.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <limits>
 #include <string>
 
 namespace reduction {
 
-std::size_t available_host_bytes() {
+namespace {
+
+constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+
+std::size_t available_in_system() {
   std::ifstream meminfo("/proc/meminfo");
   for (std::string key; meminfo >> key;) {
     std::size_t kibibytes = 0;
     if (key == "MemAvailable:" && meminfo >> kibibytes) return kibibytes * 1024;
   }
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// What a container's limit leaves (cgroup v2, as a process inside sees it). "max", which is no number, is no limit.
+std::size_t available_in_container() {
+  std::size_t limit = 0;
+  std::size_t used = 0;
+  if (!(std::ifstream("/sys/fs/cgroup/memory.max") >> limit)) return no_limit;
+  if (!(std::ifstream("/sys/fs/cgroup/memory.current") >> used)) return no_limit;
+  return limit > used ? limit - used : 0;
+}
+
+/// What `ulimit -v` leaves.
+std::size_t available_to_process() {
+  rlimit limit{};
+  std::size_t pages = 0;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
+  if (!(std::ifstream("/proc/self/statm") >> pages)) return no_limit;
+  const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+}  // namespace
+
+std::size_t available_host_bytes() {
+  return std::min({available_in_system(), available_in_container(), available_to_process()});
 }
 
 }  // namespace reduction

@@ -4,8 +4,8 @@
 
 namespace reduction {
 
-/// Host memory that can be used now without swapping, in bytes: MemAvailable of /proc/meminfo where there is one,
-/// else all physical memory.
+/// Host memory in bytes that this process can use now without swapping: what the system has left, its container, and
+/// its own limit of address space.
 std::size_t available_host_bytes();
 
 }  // namespace reduction

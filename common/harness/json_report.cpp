@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <iostream>
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "harness/counter_names.hpp"
 #include "harness/options.hpp"
@@ -24,7 +30,8 @@ using Json = nlohmann::ordered_json;
 template <typename Number> Json number_json(Number number) {
   if constexpr (std::is_integral_v<Number>) {
     constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
-    if (number > largest_exact || number < -largest_exact) return std::to_string(number);
+    if (std::cmp_greater(number, largest_exact) || std::cmp_less(number, -largest_exact))
+      return std::to_string(number);
   } else if (!std::isfinite(number)) {
     return fmt::format("{}", number);
   }
@@ -49,7 +56,7 @@ template <typename Number> Json or_null(const std::optional<Number>& number) {
 }
 
 Json device_json(const DeviceInfo& device) {
-  return {{"kind", device.kind},
+  return {{"kind", to_string(device.kind)},
           {"name", device.name},
           {"compute_capability",
            device.compute_capability.empty() ? Json(nullptr) : Json(device.compute_capability)},
@@ -103,7 +110,7 @@ Json to_json(const Result& result) {
             {"tolerance", number_json(result.verdict.tolerance)},
             {"verified", result.verdict.verified},
             {"data", to_string(result.input.data)},
-            {"seed", result.input.seed},
+            {"seed", number_json(result.input.seed)},
             {"version", version},
             {"passes", passes_json(result)},
             {"counters", counters_json(result.counters())}};
@@ -113,36 +120,60 @@ Json to_json(const Result& result) {
   return json;
 }
 
-JsonFile::JsonFile(std::string path) : path_(std::move(path)) {
-  if (path_.empty() || path_ == "-") return;
-  // Only an ordinary file can be replaced by renaming; a pipe or a terminal is written as it is.
-  const bool ordinary = !std::filesystem::exists(path_) || std::filesystem::is_regular_file(path_);
-  if (ordinary) partial_ = path_.string() + ".partial";
-  errno = 0;
-  stream_.open(ordinary ? partial_ : path_);
-  if (!stream_) {
-    const std::string reason = errno != 0 ? std::strerror(errno) : "it cannot be opened";
-    partial_.clear();
-    throw UsageError(
-        fmt::format("--json '{}': {}; name a file in a folder that can be written", path_.string(), reason));
+namespace {
+
+/// An empty file that nobody else has, beside `path`. Throws std::system_error.
+std::filesystem::path make_temporary_beside(const std::filesystem::path& path) {
+  std::string name = path.string() + ".XXXXXX";
+  const int descriptor = mkstemp(name.data());
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category());
+  // mkstemp makes a file for its owner alone; the result is to be an ordinary one.
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(descriptor, 0666 & ~mask);
+  close(descriptor);
+  return name;
+}
+
+}  // namespace
+
+JsonFile::JsonFile(const std::string& path) {
+  if (path.empty() || path == "-") {
+    path_ = path;
+    return;
+  }
+  try {
+    // A link stays one: what it points to is replaced.
+    path_ = std::filesystem::weakly_canonical(path);
+    const bool exists = std::filesystem::exists(path_);
+    if (std::filesystem::is_directory(path_)) throw std::system_error(EISDIR, std::generic_category());
+    if (exists && access(path_.c_str(), W_OK) != 0) throw std::system_error(errno, std::generic_category());
+    // Only an ordinary file can be replaced as a whole; a pipe or a terminal is written as it is.
+    replaced_ = !exists || std::filesystem::is_regular_file(path_);
+    if (replaced_) std::filesystem::remove(make_temporary_beside(path_));
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format("--json '{}': {}; name a file in a folder that can be written", path,
+                                 error.code().message()));
   }
 }
 
-JsonFile::~JsonFile() {
-  if (partial_.empty()) return;
-  std::error_code ignored;  // nothing was promised: the run has already said what went wrong
-  std::filesystem::remove(partial_, ignored);
-}
-
-void JsonFile::write(const Json& document) {
+void JsonFile::write(const Json& document) const {
   if (path_.empty()) return;
-  std::ostream& out = path_ == "-" ? std::cout : stream_;
-  out << document.dump(2) << '\n' << std::flush;
-  if (!out) throw UsageError(fmt::format("--json '{}': writing failed", path_.string()));
-  if (partial_.empty()) return;
-  stream_.close();
-  std::filesystem::rename(partial_, path_);
-  partial_.clear();
+  const std::string text = document.dump(2) + '\n';
+  if (path_ == "-") {
+    fmt::print("{}", text);
+    return;
+  }
+  const std::filesystem::path target = replaced_ ? make_temporary_beside(path_) : path_;
+  std::ofstream stream(target);
+  stream << text << std::flush;
+  const bool written = static_cast<bool>(stream);
+  stream.close();
+  if (!written) {
+    if (replaced_) std::filesystem::remove(target);
+    throw std::runtime_error(fmt::format("--json '{}': writing failed", path_.string()));
+  }
+  if (replaced_) std::filesystem::rename(target, path_);
 }
 
 }  // namespace reduction

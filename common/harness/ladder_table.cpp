@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
+#include "harness/units.hpp"
 
 namespace {
 
@@ -50,21 +52,71 @@ std::string speed_up(const Json* before, const Json& result) {
   return fmt::format("{:.2f}", *median_ms(*before) / *median_ms(result));
 }
 
-std::string verified(const Json& result) { return result.at("verified").get<bool>() ? "yes" : "**NO**"; }
+/// Of a result and of the step's other ways to sum, such as the tree beside step 00's running sum.
+bool is_verified(const Json& result) {
+  const Json others = result.value("other_variants", Json::array());
+  return result.at("verified").get<bool>() && std::all_of(others.begin(), others.end(), is_verified);
+}
 
-void print_timed(const std::vector<Json>& results) {
-  fmt::print(
-      "| step | ms | GB/s | % of peak | × previous | × 01 | verified |\n|:--|--:|--:|--:|--:|--:|:--|\n");
-  const Json* previous = nullptr;
-  const Json* first = nullptr;
-  for (const Json& result : results) {
-    const auto step = result.at("step").get<std::string>();
-    if (step.starts_with("01")) first = &result;
-    fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", step, or_dash(median_ms(result), "{:.4f}"),
+std::string verified(const Json& result) { return is_verified(result) ? "yes" : "**NO**"; }
+
+/// What the results differ in beside their step, as cells of a row: nothing, or in a sweep type, elements and block.
+class Configurations {
+ public:
+  explicit Configurations(const std::vector<Json>& results) {
+    for (const Json& result : results) {
+      if (!result.at("block").is_null()) several_ = several_ || !same(result, results.back());
+    }
+  }
+
+  std::string names() const { return several_ ? " type | elements | block |" : ""; }
+  std::string alignments() const { return several_ ? ":--|--:|--:|" : ""; }
+  std::string cells(const Json& result) const {
+    if (!several_) return "";
+    const Json& block = result.at("block");
+    return fmt::format(" {} | {} | {} |", result.at("type").get<std::string>(),
+                       reduction::count_text(result.at("elements").get<std::uint64_t>()),
+                       block.is_null() ? "–" : block.dump());
+  }
+
+  /// Whether two results summed the same in the same blocks; step 00 has no blocks.
+  static bool same(const Json& a, const Json& b) {
+    return a.at("type") == b.at("type") && a.at("elements") == b.at("elements") &&
+           (a.at("block") == b.at("block") || a.at("block").is_null() || b.at("block").is_null());
+  }
+
+ private:
+  bool several_ = false;
+};
+
+/// The last result before `end` of the same configuration, of a step that `accepts`; null where there is none.
+template <typename Accept>
+const Json* find_before(const std::vector<Json>& results, std::size_t end, const Accept& accepts) {
+  for (std::size_t k = end; k-- > 0;) {
+    const bool other_step = results[k].at("step") != results[end].at("step");
+    if (other_step && Configurations::same(results[k], results[end]) && accepts(results[k]))
+      return &results[k];
+  }
+  return nullptr;
+}
+
+void print_timed(const std::vector<Json>& results, std::FILE* out) {
+  const Configurations configurations(results);
+  fmt::print(out, "| step |{} ms | GB/s | % of peak | × previous | × 01 | verified |\n",
+             configurations.names());
+  fmt::print(out, "|:--|{}--:|--:|--:|--:|--:|:--|\n", configurations.alignments());
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const Json& result = results[k];
+    const auto is_01 = [](const Json& other) {
+      return other.at("step").get<std::string>().starts_with("01");
+    };
+    const Json* const previous = find_before(results, k, [](const Json&) { return true; });
+    const Json* const first = is_01(result) ? &result : find_before(results, k, is_01);
+    fmt::print(out, "| {} |{} {} | {} | {} | {} | {} | {} |\n", result.at("step").get<std::string>(),
+               configurations.cells(result), or_dash(median_ms(result), "{:.4f}"),
                or_dash(number(result.at("gbps")), "{:.1f}"),
                or_dash(number(result.at("percent_of_peak")), "{:.1f}"), speed_up(previous, result),
                speed_up(first, result), verified(result));
-    previous = &result;
   }
 }
 
@@ -76,32 +128,35 @@ double count(const Json& result, const std::vector<const char*>& names) {
   return sum;
 }
 
-void print_emulated(const std::vector<Json>& results) {
+/// The counters that tell the steps apart; dashes where nothing was counted.
+std::string counter_cells(const Json& result, double blocks) {
+  if (result.at("counters").is_null()) return " – | – | – | – | – |";
+  const double requests = count(result, {"shared_load_requests", "shared_store_requests"});
+  const double wavefronts = count(result, {"shared_load_wavefronts", "shared_store_wavefronts"});
+  const double lanes = count(result, {"shared_load_lanes", "shared_store_lanes"});
+  const double elements = std::max(1.0, result.at("elements").get<double>());
+  return fmt::format(" {:.4g} | {:.4g} | {:.2f} | {:.4g} | {:.4f} |",
+                     count(result, {"block_barriers"}) / blocks, requests / blocks,
+                     requests > 0 ? lanes / requests : 0.0, wavefronts / blocks, wavefronts / elements);
+}
+
+void print_emulated(const std::vector<Json>& results, std::FILE* out) {
+  const Configurations configurations(results);
   fmt::print(
-      "| step | passes | blocks | block barriers a block | shared requests a block | lanes a request | "
-      "wavefronts a "
-      "block | wavefronts an element | verified |\n|:--|--:|--:|--:|--:|--:|--:|--:|:--|\n");
+      out,
+      "| step |{} passes | blocks | block barriers a block | shared requests a block | lanes a request | "
+      "wavefronts a block | wavefronts an element | verified |\n",
+      configurations.names());
+  fmt::print(out, "|:--|{}--:|--:|--:|--:|--:|--:|--:|:--|\n", configurations.alignments());
   for (const Json& result : results) {
-    const auto step = result.at("step").get<std::string>();
     const Json& passes = result.at("passes");
     std::uint64_t blocks = 0;
     for (const Json& pass : passes)
       blocks += pass.at("blocks").get<std::uint64_t>();
-    if (result.at("counters").is_null()) {
-      fmt::print("| {} | {} | {} | – | – | – | – | – | {} |\n", step,
-                 passes.empty() ? "–" : fmt::to_string(passes.size()),
-                 passes.empty() ? "–" : fmt::to_string(blocks), verified(result));
-      continue;
-    }
-    const double requests = count(result, {"shared_load_requests", "shared_store_requests"});
-    const double wavefronts = count(result, {"shared_load_wavefronts", "shared_store_wavefronts"});
-    const double lanes = count(result, {"shared_load_lanes", "shared_store_lanes"});
-    const auto blocks_counted = static_cast<double>(blocks);
-    const double elements = std::max(1.0, result.at("elements").get<double>());
-    fmt::print("| {} | {} | {} | {:.4g} | {:.4g} | {:.2f} | {:.4g} | {:.4f} | {} |\n", step, passes.size(),
-               blocks, count(result, {"block_barriers"}) / blocks_counted, requests / blocks_counted,
-               requests > 0 ? lanes / requests : 0.0, wavefronts / blocks_counted, wavefronts / elements,
-               verified(result));
+    fmt::print(out, "| {} |{} {} | {} |{} {} |\n", result.at("step").get<std::string>(),
+               configurations.cells(result), passes.empty() ? "–" : fmt::to_string(passes.size()),
+               passes.empty() ? "–" : fmt::to_string(blocks),
+               counter_cells(result, static_cast<double>(blocks)), verified(result));
   }
 }
 
@@ -116,15 +171,15 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
       results.push_back(document);
     }
   }
-  reduction::JsonFile json(json_file);
-  json.write(Json(results));
+  const reduction::JsonFile json(json_file);
+  std::FILE* const out = json_file == "-" ? stderr : stdout;
   const bool emulated = std::any_of(results.begin(), results.end(), [](const Json& result) {
     return result.at("device").at("kind") == "emulated";
   });
-  emulated ? print_emulated(results) : print_timed(results);
-  const bool all_verified = std::all_of(results.begin(), results.end(),
-                                        [](const Json& result) { return result.at("verified").get<bool>(); });
-  return all_verified ? reduction::ExitCode::verified : reduction::ExitCode::wrong_result;
+  emulated ? print_emulated(results, out) : print_timed(results, out);
+  json.write(Json(results));
+  return std::all_of(results.begin(), results.end(), is_verified) ? reduction::ExitCode::verified
+                                                                  : reduction::ExitCode::wrong_result;
 }
 
 }  // namespace

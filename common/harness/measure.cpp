@@ -29,12 +29,8 @@ void require_memory(const StepKernel& kernel, const Device& device, const Config
   const std::size_t needed = configuration.elements * size_of(configuration.type) +
                              partial_bytes(passes, 0, configuration.type) +
                              partial_bytes(passes, 1, configuration.type) + device.timing_bytes();
-  const std::size_t available = device.available_bytes();
-  if (needed <= available) return;
-  throw DeviceError(fmt::format("{} {} need {}, and {} has {} free; choose fewer elements",
-                                count_text(configuration.elements), to_string(configuration.type),
-                                bytes_text(static_cast<double>(needed)), device.info().name,
-                                bytes_text(static_cast<double>(available))));
+  if (needed <= device.available_bytes()) return;
+  throw out_of_memory(configuration, needed, device);
 }
 
 Result measure(const Step& step, const StepKernel& kernel, Device& device, const Configuration& configuration,
@@ -79,8 +75,7 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   check();
   if (!result.verdict.verified) return result;
 
-  poison();
-  const std::vector<double> ms = device.time(launches, {options.samples});
+  const std::vector<double> ms = device.time(poison, launches, {options.samples});
   if (ms.empty()) return result;
   check();
   result.samples = ms.size();

@@ -159,7 +159,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   const auto parse_counters = [](const std::string& text) {
     return parse_name("--counters", text, on_off_names);
   };
-  const auto take_text = [](const std::string& text) { return text; };
+  const auto parse_file = [](const std::string& text) {
+    if (text.empty()) throw UsageError("--json and --compare need the name of a file");
+    return text;
+  };
   text_option("-n,--elements", "COUNT",
               "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated", parse_elements,
               options.elements);
@@ -181,9 +184,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
               "emulated: order of threads: ascending (default), descending or random[:SEED]", parse_schedule,
               options.emulation.schedule);
   text_option("--compare", "FILE", "emulated: the --json file of another step, to show its counters beside",
-              take_text, options.compare_file);
-  text_option("--json", "FILE", "also write the results there; - for stdout", take_text, options.json_file);
-  app.add_flag("-q,--quiet", options.quiet, "print the result rows only");
+              parse_file, options.compare_file);
+  text_option("--json", "FILE", "also write the results there; - for stdout", parse_file, options.json_file);
+  app.add_flag("-q,--quiet", options.quiet, "print the result rows only")->disable_flag_override();
 
   try {
     app.parse(argc, argv);

@@ -8,13 +8,13 @@ namespace reduction {
 
 namespace {
 
-bool is_emulated(const DeviceInfo& device) { return device.kind == "emulated"; }
+bool is_emulated(const DeviceInfo& device) { return device.kind == DeviceKind::emulated; }
 
 std::string or_dash(const std::optional<double>& number, int digits) {
   return number ? fmt::format("{:.{}f}", *number, digits) : "–";
 }
 
-/// 524288 -> 1024 -> 2 -> 1 blocks of 256 threads
+/// 524288 → 1024 → 2 → 1 blocks of 256 threads
 std::string passes_text(const Result& result) {
   std::string text;
   for (const Pass& pass : result.passes)
@@ -57,14 +57,16 @@ std::string table_row(const Result& result) {
       fmt::format("| {}{} | {} | {} | {} |", result.step, variant, to_string(result.type),
                   count_text(result.input.n), result.block > 0 ? std::to_string(result.block) : "–");
   const std::string verified = result.verdict.verified ? "yes" : "**NO**";
-  if (!result.ms) {
+  if (is_emulated(result.device)) {
     std::size_t blocks = 0;
     for (const Pass& pass : result.passes)
       blocks += pass.blocks;
     return fmt::format("{} {} | {} | {} |\n", start, result.passes.size(), blocks, verified);
   }
-  return fmt::format("{} {:.4f} | {:.4f} – {:.4f} | {} | {} | {} |\n", start, result.ms->median,
-                     result.ms->p5, result.ms->p95, or_dash(result.gbps(), 1),
+  const std::string times =
+      result.ms ? fmt::format("{:.4f} | {:.4f} – {:.4f}", result.ms->median, result.ms->p5, result.ms->p95)
+                : "– | –";
+  return fmt::format("{} {} | {} | {} | {} |\n", start, times, or_dash(result.gbps(), 1),
                      or_dash(result.percent_of_peak(), 1), verified);
 }
 
@@ -123,7 +125,7 @@ void Report::add(const Result& result) {
 }
 
 ExitCode Report::finish() {
-  json_file_.write(sweep_ ? results_ : results_.front());
+  if (!results_.empty()) json_file_.write(sweep_ ? results_ : results_.front());
   return verified_ ? ExitCode::verified : ExitCode::wrong_result;
 }
 

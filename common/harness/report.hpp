@@ -34,7 +34,7 @@ class Report {
   /// A result as soon as it is there: its row, without --sweep also what it was measured on; an error goes to stderr.
   void add(const Result& result);
 
-  /// Writes the --json file: the result, or the list of a sweep. Says whether all results were verified.
+  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Says whether all results were verified.
   ExitCode finish();
 
  private:

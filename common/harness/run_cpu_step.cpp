@@ -28,7 +28,6 @@ constexpr std::size_t chunk_bytes = std::size_t{256} << 20;
 
 DeviceInfo describe_cpu() {
   DeviceInfo info;
-  info.kind = "cpu";
   info.name = "one core of the CPU";
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
@@ -92,7 +91,9 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
   std::vector<std::byte> chunk(elements_held * size);
   std::vector<double> running_ms;
   std::vector<double> tree_ms;
+  // One sample of warm-up, unless it would take long and matter little.
   Sample sample;
+  if (common.input.n <= elements_held) sample = take_sample(kernel, common.input, common.type, chunk);
   const auto began = std::chrono::steady_clock::now();
   const auto seconds_spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -121,17 +122,29 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
   return result;
 }
 
+/// What the next steps will sum on the device, but for the block size, which a CPU has not. Refuses what they will
+/// refuse, before it has taken minutes.
+std::vector<Configuration> plan_cpu_configurations(const Options& options, const Device& device) {
+  auto planned = plan_configurations(options, device);
+  if (options.sweep == Sweep::block) planned.resize(1);
+  for (const Configuration& configuration : planned) {
+    const std::size_t needed = configuration.elements * size_of(configuration.type);
+    if (needed > device.available_bytes()) throw out_of_memory(configuration, needed, device);
+  }
+  return planned;
+}
+
 ExitCode run(std::string_view name, std::string_view title, const CpuKernels& kernels,
              const Options& options) {
   Report report(options);
-  // The sum runs on the CPU whatever the device, over as many elements as the next steps will sum there.
   const SelectedDevice selected = select_device(options);
   Result common;
   common.step = name;
   common.title = title;
   common.device = describe_cpu();
+  const auto planned = plan_cpu_configurations(options, *selected.device);
   report.begin(name, title, common.device, "");
-  for (const Configuration& configuration : plan_configurations(options, *selected.device)) {
+  for (const Configuration& configuration : planned) {
     common.type = configuration.type;
     common.input = {options.data, options.seed, configuration.elements};
     report.add(

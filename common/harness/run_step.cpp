@@ -14,7 +14,7 @@ ExitCode run(const Step& step, const Options& options) {
   Report report(options);
   const SelectedDevice selected = select_device(options);
   Device& device = *selected.device;
-  const StepKernels& kernels = device.info().kind == "cuda" ? *step.cuda : *step.emulated;
+  const StepKernels& kernels = device.info().kind == DeviceKind::cuda ? *step.cuda : *step.emulated;
   const auto kernel_of = [&](ElementType type) { return kernels[static_cast<std::size_t>(type)]; };
   const auto planned = plan_configurations(options, device);
   // All of them before the first runs: a sweep that cannot end should not begin.
@@ -23,8 +23,13 @@ ExitCode run(const Step& step, const Options& options) {
   }
 
   report.begin(step.name, step.title, device.info(), selected.note);
-  for (const Configuration& configuration : planned) {
-    report.add(measure(step, kernel_of(configuration.type), device, configuration, options));
+  try {
+    for (const Configuration& configuration : planned) {
+      report.add(measure(step, kernel_of(configuration.type), device, configuration, options));
+    }
+  } catch (...) {
+    report.finish();  // what was measured before is not lost
+    throw;
   }
   return report.finish();
 }

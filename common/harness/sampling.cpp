@@ -1,5 +1,7 @@
 #include "harness/sampling.hpp"
 
+#include <bit>
+
 #include "harness/statistics.hpp"
 
 namespace reduction {
@@ -11,8 +13,9 @@ bool enough_samples(const SamplingPlan& plan, const std::vector<double>& ms, dou
   if (plan.fixed) return ms.size() >= *plan.fixed;
   if (ms.empty()) return false;
   if (seconds_spent >= longest_seconds) return true;
-  // Now and then only: sorting thousands of samples after each of them would take longer than the samples.
-  return ms.size() % fewest == 0 && summarise(ms).spread() <= close_enough;
+  // Sorting thousands of samples after each of them would take longer than the samples: look when their number doubles.
+  const bool look = ms.size() % fewest == 0 && std::has_single_bit(ms.size() / fewest);
+  return look && summarise(ms).spread() <= close_enough;
 }
 
 }  // namespace reduction

@@ -1,5 +1,7 @@
 #include "device/emulated/counters.hpp"
 
+#include <cstring>
+
 namespace reduction::emulated {
 
 Counters& Counters::operator+=(const Counters& other) {
@@ -24,6 +26,10 @@ Counters& Counters::operator+=(const Counters& other) {
   shuffles += other.shuffles;
   atomics += other.atomics;
   return *this;
+}
+
+bool Counters::operator==(const Counters& other) const {
+  return std::memcmp(this, &other, sizeof(*this)) == 0;
 }
 
 }  // namespace reduction::emulated

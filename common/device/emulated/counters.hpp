@@ -32,7 +32,7 @@ struct Counters {
   std::uint64_t atomics = 0;  ///< atomic operations, one a lane that takes part
 
   Counters& operator+=(const Counters& other);
-  bool operator==(const Counters&) const = default;
+  bool operator==(const Counters& other) const;  // not defaulted: nvcc reads this header as C++17
 };
 
 }  // namespace reduction::emulated

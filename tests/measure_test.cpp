@@ -1,0 +1,140 @@
+/// \file
+/// measure() on a device whose times and results a test decides.
+
+#include "harness/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "harness/host_fill.hpp"
+#include "harness/measurement_error.hpp"
+#include "harness/report.hpp"
+
+namespace reduction {
+namespace {
+
+/// Host memory that passes for a GPU's. `sample_ms` are the times it reports.
+class FakeDevice final : public Device {
+ public:
+  FakeDevice() {
+    info_.kind = DeviceKind::cuda;
+    info_.name = "fake";
+    info_.peak_gbps = 100.0;
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+  std::size_t available_bytes() const override { return 1 << 20; }
+  std::size_t timing_bytes() const override { return 1 << 10; }
+  void* allocate(std::size_t bytes) override { return std::malloc(bytes + 1); }
+  void release(void* data) noexcept override { std::free(data); }
+  void fill(void* data, const Input& input, ElementType type) override {
+    fill_host(data, input, type, 0, input.n);
+  }
+  void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
+  void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
+  std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
+                           const SamplingPlan&) override {
+    for (std::size_t k = 0; k < sample_ms.size(); ++k) {
+      prepare();
+      launches();
+    }
+    return sample_ms;
+  }
+
+  std::vector<double> sample_ms{1.0, 3.0, 2.0};
+
+ private:
+  DeviceInfo info_;
+};
+
+int launches = 0;
+int last_right_launch = 0;  ///< later ones leave the output alone
+
+/// One block that sums everything, on the host.
+void launch_sum(std::size_t, unsigned, const void* in, void* out, std::size_t n) {
+  if (++launches > last_right_launch) return;
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    sum += static_cast<const std::uint32_t*>(in)[i];
+  std::memcpy(out, &sum, sizeof(sum));
+}
+
+Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches) {
+  launches = 0;
+  last_right_launch = right_launches;
+  Options options;
+  options.data = Data::ones;
+  const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
+  return measure({"fake", "", nullptr, nullptr}, kernel, device, {ElementType::int32, n, 32}, options);
+}
+
+TEST(Measure, ReportsTheMedianAndTheBandwidth) {
+  FakeDevice device;
+  const Result result = measure_ones(device, 100'000, 100);
+  EXPECT_TRUE(result.verified());
+  ASSERT_TRUE(result.ms);
+  EXPECT_DOUBLE_EQ(result.ms->median, 2.0);
+  EXPECT_EQ(result.samples, 3u);
+  EXPECT_DOUBLE_EQ(*result.gbps(), 100'000 * 4 / 2.0 / 1e6);
+  EXPECT_DOUBLE_EQ(*result.percent_of_peak(), 0.2);
+}
+
+TEST(Measure, VerifiesWhatTheLastSampleLeft) {
+  FakeDevice device;
+  // One run before the samples and three of them: the last one writes nothing.
+  EXPECT_TRUE(measure_ones(device, 1000, 4).verified());
+  EXPECT_FALSE(measure_ones(device, 1000, 3).verified());
+}
+
+TEST(Measure, TakesNoTimeOfAWrongResult) {
+  FakeDevice device;
+  const Result result = measure_ones(device, 1000, 0);
+  EXPECT_FALSE(result.verified());
+  EXPECT_FALSE(result.ms);
+}
+
+TEST(Measure, RefusesMoreThanThePeak) {
+  FakeDevice device;
+  device.sample_ms = {0.001};
+  EXPECT_THROW(measure_ones(device, 100'000, 100), MeasurementError);
+}
+
+TEST(Measure, RefusesWhatDoesNotFit) {
+  FakeDevice device;
+  try {
+    measure_ones(device, 1 << 18, 100);
+    FAIL() << "1 MiB of input, partial sums and timing do not fit in 1 MiB";
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find("2^18 int32 need 1.001 MiB, and fake has 1 MiB free"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+/// What a report prints of a result.
+std::string printed(const Result& result) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Options options;
+  options.quiet = true;
+  Report report(options);
+  report.add(result);
+  const ExitCode code = report.finish();
+  EXPECT_EQ(code, result.verified() ? ExitCode::verified : ExitCode::wrong_result);
+  return testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr();
+}
+
+TEST(Report, SaysYesOrNoUnderVerified) {
+  FakeDevice device;
+  EXPECT_NE(printed(measure_ones(device, 1000, 100)).find("| 0.0 | yes |\n"), std::string::npos);
+  const std::string wrong = printed(measure_ones(device, 1000, 0));
+  EXPECT_NE(wrong.find("| fake | int32 | 1000 | 32 | – | – | – | – | **NO** |\n"), std::string::npos)
+      << wrong;
+  EXPECT_NE(wrong.find("fake: error: WRONG: -1, expected 1000; the error 1001"), std::string::npos) << wrong;
+}
+
+}  // namespace
+}  // namespace reduction
