@@ -106,9 +106,11 @@ run_step() {
     *) exit "$status" ;;
   esac
   if [[ -f $result ]]; then results+=("$result"); fi
-  # The next step shows its counters beside this one's, where there are some.
+  # The next step shows its counters beside this one's, where there are some; a sweep's are a list.
   compare_options=()
-  if grep -qs '"shared_load_requests"' "$result"; then compare_options=(--compare "$result"); fi
+  if [[ -f $result && $(head -c 1 "$result") == "{" ]] && grep -q '"shared_load_requests"' "$result"; then
+    compare_options=(--compare "$result")
+  fi
   echo
 }
 
