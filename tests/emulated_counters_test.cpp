@@ -265,6 +265,19 @@ TEST(EmulatedCounters, DoNotDependOnHostThreadsOrSchedule) {
   }
 }
 
+TEST(EmulatedCounters, AndSumsAreTheSameIn1000RandomSchedules) {
+  constexpr size_t n = 333;
+  constexpr unsigned block = 64;
+  for (unsigned step = 1; step <= steps; ++step) {
+    const Counters reference = count_step<std::uint32_t>(step, block, n);
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+      set_schedule({Order::random, seed});
+      ASSERT_EQ(count_step<std::uint32_t>(step, block, n), reference) << "step " << step << " seed " << seed;
+    }
+    set_schedule({});
+  }
+}
+
 TEST(EmulatedCounters, StayZeroWhereInstrumentationIsOff) {
   set_instrumented(false);
   const Counters counted = count_step<float>(5, 256, 5000);

@@ -16,6 +16,9 @@
 // The compiler sees that the loop's last clause does nothing; the page says so.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-value"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wfor-loop-analysis"
+#endif
 #include "docs/pitfalls/endless_loop.cuh"
 #pragma GCC diagnostic pop
 #include "docs/pitfalls/one_cell_for_all_blocks.cuh"
@@ -48,25 +51,25 @@ std::vector<Pitfall> gallery() {
   return {
       {"endless_loop", Fault::endless_loop, 1,
        [=](auto in, auto out) { launch(sharing(2, 32), endless_loop<Element>, in, out); }},
-      {"warp_synchronous_tail", Fault::race, 100,
+      {"warp_synchronous_tail", Fault::race, 1000,
        [=](auto in, auto out) { launch(sharing(2, 64), warp_synchronous_tail<Element>, in, out); }},
-      {"one_syncwarp_a_level", Fault::race, 100,
+      {"one_syncwarp_a_level", Fault::race, 1000,
        [=](auto in, auto out) { launch(sharing(2, 64), one_syncwarp_a_level<Element>, in, out); }},
-      {"barrier_for_working_threads", Fault::missed_barrier, 100,
+      {"barrier_for_working_threads", Fault::missed_barrier, 1000,
        [=](auto in, auto out) { launch(sharing(2, 128), barrier_for_working_threads<Element>, in, out); }},
-      {"barrier_inside_the_bounds_check", Fault::missed_barrier, 100,
+      {"barrier_inside_the_bounds_check", Fault::missed_barrier, 1000,
        [=](auto in, auto out) {
          launch(sharing(3, 128), barrier_inside_the_bounds_check<Element>, in, out, input_elements);
        }},
-      {"unguarded_second_load", Fault::out_of_bounds, 100,
+      {"unguarded_second_load", Fault::out_of_bounds, 1000,
        [=](auto in, auto out) {
          launch(sharing(2, 128), unguarded_second_load<Element>, in, out, input_elements);
        }},
-      {"one_cell_for_all_blocks", Fault::race, 100,
+      {"one_cell_for_all_blocks", Fault::race, 1000,
        [=](auto in, auto out) { launch(sharing(4, 64), one_cell_for_all_blocks<Element>, in, out); }},
-      {"tail_past_shared_memory", Fault::out_of_bounds, 100,
+      {"tail_past_shared_memory", Fault::out_of_bounds, 1000,
        [=](auto in, auto out) { launch(sharing(2, 32), tail_past_shared_memory<Element>, in, out); }},
-      {"add_without_an_atomic", Fault::race, 100,
+      {"add_without_an_atomic", Fault::race, 1000,
        [=](auto in, auto out) { launch(sharing(4, 64), add_without_an_atomic<Element>, in, out); }},
   };
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "device/emulated/access.hpp"
 #include "device/emulated/builtin_variables.hpp"
 #include "device/emulated/device.hpp"
 #include "device/emulated/intrinsics.hpp"
@@ -75,7 +76,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
 
 /// Adds to *address as one indivisible operation and returns the value before
 /// it.
-template <typename T> __forceinline__ T atomicAdd(T* address, std::type_identity_t<T> value) {
+template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
   using Value = reduction::emulated::Untraced<T>;
   reduction::emulated::begin_atomic(address, sizeof(T));
   // One host thread at a time gets here, so a plain addition is indivisible;
@@ -89,7 +90,7 @@ template <typename T> __forceinline__ T atomicAdd(T* address, std::type_identity
 /// Launches kernel(arguments...) and waits for it, in the shape of
 /// cudaLaunchKernelEx.
 template <typename... Parameters, typename... Arguments>
-void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments... arguments) {
+void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
   using Kernel = void (*)(Parameters...);
   using Call = std::tuple<Kernel, Parameters...>;
   const Call call{kernel, static_cast<Parameters>(arguments)...};

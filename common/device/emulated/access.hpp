@@ -1,6 +1,15 @@
 #pragma once
 #include <cstddef>
 
+/// Inlines a function into the kernel at any optimisation level, so that what it reports comes from the kernel's
+/// own lines. GCC's debug information says which lines those are; what Clang writes for inlined calls is not
+/// understood by every addr2line, so that there the function is left out of it.
+#ifdef __clang__
+#define REDUCTION_INLINE [[gnu::always_inline, gnu::nodebug]] inline
+#else
+#define REDUCTION_INLINE [[gnu::always_inline]] inline
+#endif
+
 namespace reduction::emulated {
 
 /// Reports that the running thread is about to read, or write, `bytes` bytes.

@@ -106,7 +106,8 @@ CodeLocation look_up(const void* address) {
   offset << "0x" << std::hex << object.offset;
   std::istringstream output{output_of({"addr2line", "-fCie", object.file, offset.str()})};
   std::vector<std::string> lines;
-  for (std::string line; std::getline(output, line);) lines.push_back(line);
+  for (std::string line; std::getline(output, line);)
+    lines.push_back(line);
   return parse_frames(lines);
 }
 

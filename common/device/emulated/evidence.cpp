@@ -31,7 +31,8 @@ std::string kernel_name(const void* kernel) {
     }
   }
   // Demanglers write the space that C++ needed before 2011.
-  for (auto at = name.find("> >"); at != std::string::npos; at = name.find("> >")) name.erase(at + 1, 1);
+  for (auto at = name.find("> >"); at != std::string::npos; at = name.find("> >"))
+    name.erase(at + 1, 1);
   erase_all(name, "void ");
   erase_all(name, "reduction::emulated::");
   erase_all(name, "(anonymous namespace)::");

@@ -294,8 +294,7 @@ void Multiprocessor::hand_over_values(const Thread& member, unsigned group) {
 void Multiprocessor::note_release() {
   accesses_ = 0;
   if (++releases_ < most_releases || failed_) return;
-  findings_.add(
-      {Fault::endless_loop, "", {witness(*current_, "has passed 100 000 barriers, the last")}});
+  findings_.add({Fault::endless_loop, "", {witness(*current_, "has passed 100 000 barriers, the last")}});
   failed_ = true;
 }
 
