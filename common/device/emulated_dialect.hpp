@@ -3,7 +3,6 @@
 /// The dialect of kernel.cuh for a host compiler: the parts of CUDA C++ that
 /// kernels use, on the emulated device.
 
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <tuple>
@@ -39,8 +38,8 @@ inline void __syncwarp(unsigned mask = 0xffffffff,
   reduction::emulated::warp_barrier(mask, where);
 }
 
-/// Orders memory between blocks. Emulated stores are visible at once.
-inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+/// Orders memory between blocks. Nothing is left to do: an atomic operation waits for all lower blocks.
+inline void __threadfence() {}
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
