@@ -64,15 +64,6 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
   }
 }
 
-bool Buffer::is_initialised(std::size_t offset, std::size_t count) const {
-  const std::size_t end = (offset + count + word_bytes - 1) / word_bytes;
-  for (std::size_t word = offset / word_bytes; word < end; ++word) {
-    const std::uint64_t bits = std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
-    if ((bits >> (word % 64) & 1) == 0) return false;
-  }
-  return true;
-}
-
 std::byte* GlobalMemory::allocate(std::size_t bytes) {
   if (bytes > largest_buffer) throw std::bad_alloc{};
   Buffer buffer{bytes};

@@ -35,7 +35,13 @@ class Buffer {
   /// Marks the words that hold these bytes, on behalf of any number of host
   /// threads at once.
   void mark(std::size_t offset, std::size_t count, bool initialised);
-  bool is_initialised(std::size_t offset, std::size_t count) const;
+  bool is_initialised(std::size_t offset, std::size_t count) const {
+    for (std::size_t word = offset / word_bytes; word * word_bytes < offset + count; ++word) {
+      const std::uint64_t bits = std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
+      if ((bits >> (word % 64) & 1) == 0) return false;
+    }
+    return true;
+  }
 
   /// Whether any kernel has stored to the buffer: most only ever load from
   /// their input.

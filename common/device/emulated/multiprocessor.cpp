@@ -122,6 +122,7 @@ void Multiprocessor::prepare(Grid& grid, std::size_t block) {
   grid_ = &grid;
   block_ = block;
   size_ = grid.config().block;
+  shared_bytes_ = grid.config().shared_bytes;
   finished_ = arrived_ = 0;
   barrier_is_divergent_ = has_turn_ = failed_ = false;
   releases_ = accesses_ = 0;
@@ -362,8 +363,7 @@ bool Multiprocessor::on_stack(const std::byte* address) const {
 
 bool Multiprocessor::in_shared_memory(const std::byte* address, std::size_t bytes) const {
   const auto offset = static_cast<std::size_t>(address - shared_begin());
-  const std::size_t available = grid_->config().shared_bytes;
-  return offset < available && bytes <= available - offset;
+  return offset < shared_bytes_ && bytes <= shared_bytes_ - offset;
 }
 
 bool Multiprocessor::in_arguments(const std::byte* address) const {
@@ -383,7 +383,7 @@ Evidence Multiprocessor::stray(const Access& access) const {
     const auto bytes = static_cast<std::ptrdiff_t>(access.bytes);
     const std::ptrdiff_t offset = access.address - shared_begin();
     memory << bytes << "-byte word " << (offset < 0 ? (offset - bytes + 1) / bytes : offset / bytes)
-           << " of shared memory of " << grid_->config().shared_bytes / access.bytes;
+           << " of shared memory of " << shared_bytes_ / access.bytes;
   } else if (const Buffer* const buffer = global_memory().nearest(access.address)) {
     memory << describe_global(access, *buffer);
   } else {

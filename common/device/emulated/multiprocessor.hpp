@@ -128,7 +128,8 @@ class alignas(128) Multiprocessor {
 
   Grid* grid_ = nullptr;
   std::size_t block_ = 0;
-  unsigned size_ = 0;      ///< threads of the block
+  unsigned size_ = 0;  ///< threads of the block
+  std::size_t shared_bytes_ = 0;
   unsigned finished_ = 0;  ///< threads that have left the kernel
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
   SourceLine barrier_;     ///< where the first of them waits
