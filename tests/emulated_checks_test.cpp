@@ -130,7 +130,7 @@ TEST(EmulatedChecks, FollowOrderThroughBarriersOfPartsOfAWarp) {
   EXPECT_EQ(faults_of([] { launch({1, 32, 4}, relay<Word>, false); }), "race");
 }
 
-/// Both halves of a warp read what lane 0 then overwrites; a barrier of the lower half does not wait for the upper.
+/// All lanes read what lane 0 then overwrites; a barrier of the lower half does not wait for the upper.
 template <typename T> __global__ void overwrite_what_was_read(T* out, unsigned mask) {
   T* shared = shared_memory<T>();
   const unsigned tid = threadIdx.x;

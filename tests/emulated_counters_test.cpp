@@ -113,7 +113,7 @@ TEST(EmulatedCounters, AreThoseOfAnH200) {
 
 constexpr unsigned parts(unsigned whole, unsigned part) { return (whole + part - 1) / part; }
 
-/// Wavefronts and conflicts of `lanes` neighbouring lanes of one warp, each `stride` elements of `bytes` bytes
+/// Wavefronts and conflicts of neighbouring lanes of one warp, each `stride` elements of `bytes` bytes
 /// after the one before. Elements 4·stride·words bytes apart fall on 32/gcd(32, stride·words) banks.
 struct Transactions {
   unsigned wavefronts = 0, conflicts = 0;
@@ -287,7 +287,7 @@ TEST(EmulatedCounters, StayZeroWhereInstrumentationIsOff) {
   EXPECT_EQ(counted.block_barriers, 30U);
 }
 
-/// Even lanes go one way and odd lanes the other, then all store: three instructions, whichever lane ran first.
+/// Even lanes go one way and odd lanes the other, then all store.
 template <typename T> __global__ void diverge(const T* in, T* out) {
   T* shared = shared_memory<T>();
   const unsigned tid = threadIdx.x;

@@ -1,4 +1,4 @@
-/// The gallery of published bugs: each kernel has exactly one finding, at the line that it marks, in any schedule.
+/// The gallery of published bugs: each kernel has exactly one finding, at the line it marks, in any schedule.
 #include <gtest/gtest.h>
 
 #include <cstdint>

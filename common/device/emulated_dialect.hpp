@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The dialect of kernel.cuh for a host compiler: the parts of CUDA C++ that
-/// kernels use, on the emulated device.
+/// The dialect of kernel.cuh for a host compiler: the parts of CUDA C++ that kernels use, on the emulated
+/// device.
 
 #include <cstddef>
 #include <span>
@@ -73,21 +73,19 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return value;
 }
 
-/// Adds to *address as one indivisible operation and returns the value before
-/// it.
+/// Adds to *address as one indivisible operation and returns the value before it.
 template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
   using Value = reduction::emulated::Untraced<T>;
   reduction::emulated::begin_atomic(address, sizeof(T));
-  // One host thread at a time gets here, so a plain addition is indivisible;
-  // Traced<Value> has Value's layout.
+  // One host thread at a time gets here, so a plain addition is indivisible; Traced<Value> has Value's
+  // layout.
   Value* const target = reinterpret_cast<Value*>(address);
   const Value before = *target;
   *target = static_cast<Value>(before + static_cast<Value>(value));
   return before;
 }
 
-/// Launches kernel(arguments...) and waits for it, in the shape of
-/// cudaLaunchKernelEx.
+/// Launches kernel(arguments...) and waits for it, in the shape of cudaLaunchKernelEx.
 template <typename... Parameters, typename... Arguments>
 void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
   using Kernel = void (*)(Parameters...);
@@ -101,8 +99,7 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
       config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel)});
 }
 
-/// The number of blocks that are resident at once when `kernel` has the device
-/// to itself.
+/// The number of blocks that are resident at once when `kernel` has the device to itself.
 template <typename... Parameters>
 std::size_t blocks_to_fill_device(void (*)(Parameters...), unsigned block, std::size_t shared_bytes) {
   return reduction::emulated::resident_blocks(block, shared_bytes);

@@ -65,7 +65,8 @@ bool from_one_place(const LoggedAccess& a, const LoggedAccess& b) {
 
 }  // namespace
 
-/// Lanes that did not diverge have logs that agree entry by entry, so each column of entries is an instruction.
+/// Lanes that did not diverge have logs that agree entry by entry, so each column of entries is an
+/// instruction.
 void AccessLog::count_pending(unsigned warp, Counters& counters) {
   const unsigned all = std::exchange(pending_[warp], 0);
   std::array<std::span<const LoggedAccess>, warp_size> logs;
@@ -95,8 +96,7 @@ void AccessLog::count_pending(unsigned warp, Counters& counters) {
     lanes_[warp * warp_size + lane].clear();
 }
 
-/// From entry `begin` on, the lanes went different ways: numbers each lane's
-/// visits of each place.
+/// From entry `begin` on, the lanes went different ways: numbers each lane's visits of each place.
 void AccessLog::count_diverged(unsigned warp, std::size_t begin, Counters& counters) {
   struct Visit {
     LoggedAccess access;

@@ -22,8 +22,7 @@ extern char** environ;
 namespace reduction::emulated {
 namespace {
 
-/// The file that holds an address's code, and the address as that file's own
-/// tables count.
+/// The file that holds an address's code, and the address as that file's own tables count.
 struct ObjectAddress {
   std::string file;
   std::uintptr_t offset = 0;
@@ -51,8 +50,7 @@ ObjectAddress object_address(const void* address) {
   return search.found;
 }
 
-/// Runs a program found on PATH and returns what it prints; "" if it cannot
-/// run.
+/// Runs a program found on PATH and returns what it prints; "" if it cannot run.
 std::string output_of(const std::vector<std::string>& command) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return "";

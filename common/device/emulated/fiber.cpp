@@ -29,9 +29,8 @@ void Fiber::prepare(std::span<std::byte> stack, std::function<Fiber&()> body) {
       std::allocator_arg, boost::context::preallocated{context.sp, context.size, context}, BorrowedStack{},
       [this, body = std::move(body)](boost::context::fiber&& previous) {
         arrive(std::move(previous));
-        // A switch restores the floating-point status, and is ten times slower
-        // where it has to change it. Once all its flags are up, no arithmetic
-        // of a kernel makes two fibers differ.
+        // A switch restores the floating-point status, and is ten times slower where it has to change it.
+        // Once all its flags are up, no arithmetic of a kernel makes two fibers differ.
         std::feraiseexcept(FE_ALL_EXCEPT);
         Fiber& next = body();
         announce_switch_to(next, true);

@@ -12,8 +12,7 @@
 namespace reduction::emulated {
 namespace {
 
-/// Bytes on either side of a buffer that belong to no other, so that an access
-/// past its end is seen as one.
+/// Bytes on either side of a buffer that belong to no other, so that an access past its end is seen as one.
 constexpr std::size_t margin = std::size_t{64} << 10;
 
 /// Leaves room for all that is kept beside a buffer of the largest size.
@@ -21,8 +20,7 @@ constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() /
 
 std::size_t words_in(std::size_t bytes) { return bytes / Buffer::word_bytes + 1; }
 
-/// The buffer that holds these bytes; the host has passed something else where
-/// there is none.
+/// The buffer that holds these bytes; the host has passed something else where there is none.
 Buffer& buffer_of(void* begin, std::size_t bytes) {
   Buffer* const buffer = global_memory().nearest(static_cast<const std::byte*>(begin));
   if (buffer == nullptr || (bytes != 0 && !buffer->contains(static_cast<const std::byte*>(begin), bytes))) {

@@ -10,11 +10,9 @@ namespace reduction::emulated {
 template <typename T> inline constexpr bool is_complex = false;
 template <typename T> inline constexpr bool is_complex<std::complex<T>> = true;
 
-/// A value of type T that reports each read and write of itself to the emulated
-/// device. It has T's size, so an array of Traced<T> lies in memory as an array
-/// of T does. Operators are inlined into the kernel at any optimisation level
-/// and take their operands by value: a copy is a read, and there is one for
-/// each operand.
+/// A value of type T that reports each read and write of itself to the emulated device. It has T's size, so
+/// an array of Traced<T> lies in memory as an array of T does. Operators are inlined into the kernel at any
+/// optimisation level and take their operands by value: a copy is a read, and there is one for each operand.
 template <typename T> class Traced {
  public:
   Traced() = default;
