@@ -16,7 +16,7 @@ class ReadyThreads {
   void begin_block(const Schedule& schedule, std::size_t block) {
     first_ = last_ = 0;
     order_ = schedule.order;
-    random_ = schedule.seed + block * 0x9e3779b97f4a7c15;
+    random_ = schedule.seed ^ (block * 0xbf58476d1ce4e5b9);
   }
 
   bool empty() const { return first_ == last_; }
