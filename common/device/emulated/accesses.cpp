@@ -7,10 +7,6 @@
 #include "device/emulated/grid.hpp"
 #include "device/emulated/multiprocessor.hpp"
 
-#ifdef REDUCTION_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-#endif
-
 /// \file
 /// How the threads of a block access memory: what an address belongs to, and what an access sets off.
 
@@ -82,15 +78,7 @@ Buffer* Multiprocessor::find_buffer(const Access& access) {
 }
 
 bool Multiprocessor::on_stack(const std::byte* address) const {
-  if (static_cast<std::size_t>(address - stacks_.begin()) < stacks_.bytes()) return true;
-#ifdef REDUCTION_ADDRESS_SANITIZER
-  // Where it looks for uses after a return, variables live on a stack of its own.
-  void* const fake_stack = __asan_get_current_fake_stack();
-  return fake_stack != nullptr && __asan_addr_is_in_fake_stack(fake_stack, const_cast<std::byte*>(address),
-                                                               nullptr, nullptr) != nullptr;
-#else
-  return false;
-#endif
+  return static_cast<std::size_t>(address - stacks_.begin()) < stacks_.bytes();
 }
 
 bool Multiprocessor::in_shared_memory(const std::byte* address, std::size_t bytes) const {
