@@ -8,9 +8,9 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 
-/// Where it looks for uses after a return, AddressSanitizer moves variables to stacks of its own. A variable's
-/// address would not tell any more that it is a register here, and Boost enters a new fiber once before
-/// AddressSanitizer can be told. Some compilers do that by default.
+/// Where it looks for uses after a return, AddressSanitizer moves variables to stacks of its own. A
+/// variable's address would not tell any more that it is a register here, and Boost enters a new fiber once
+/// before AddressSanitizer can be told. Some compilers do that by default.
 extern "C" const char* __asan_default_options() { return "detect_stack_use_after_return=0"; }
 #endif
 
