@@ -113,7 +113,7 @@ TEST(EmulatedCounters, AreThoseOfAnH200) {
 
 constexpr unsigned parts(unsigned whole, unsigned part) { return (whole + part - 1) / part; }
 
-/// Wavefronts and conflicts of `lanes` neighbouring lanes of one warp, each `stride` elements of `bytes` bytes
+/// Wavefronts and conflicts of neighbouring lanes of one warp, each `stride` elements of `bytes` bytes
 /// after the one before. Elements 4·stride·words bytes apart fall on 32/gcd(32, stride·words) banks.
 struct Transactions {
   unsigned wavefronts = 0, conflicts = 0;
@@ -265,6 +265,19 @@ TEST(EmulatedCounters, DoNotDependOnHostThreadsOrSchedule) {
   }
 }
 
+TEST(EmulatedCounters, AndSumsAreTheSameIn1000RandomSchedules) {
+  constexpr size_t n = 333;
+  constexpr unsigned block = 64;
+  for (unsigned step = 1; step <= steps; ++step) {
+    const Counters reference = count_step<std::uint32_t>(step, block, n);
+    for (unsigned seed = 0; seed < 1000; ++seed) {
+      set_schedule({Order::random, seed});
+      ASSERT_EQ(count_step<std::uint32_t>(step, block, n), reference) << "step " << step << " seed " << seed;
+    }
+    set_schedule({});
+  }
+}
+
 TEST(EmulatedCounters, StayZeroWhereInstrumentationIsOff) {
   set_instrumented(false);
   const Counters counted = count_step<float>(5, 256, 5000);
@@ -274,7 +287,7 @@ TEST(EmulatedCounters, StayZeroWhereInstrumentationIsOff) {
   EXPECT_EQ(counted.block_barriers, 30U);
 }
 
-/// Even lanes go one way and odd lanes the other, then all store: three instructions, whichever lane ran first.
+/// Even lanes go one way and odd lanes the other, then all store.
 template <typename T> __global__ void diverge(const T* in, T* out) {
   T* shared = shared_memory<T>();
   const unsigned tid = threadIdx.x;

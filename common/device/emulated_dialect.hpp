@@ -1,14 +1,14 @@
 #pragma once
 /// \file
-/// The dialect of kernel.cuh for a host compiler: the parts of CUDA C++ that
-/// kernels use, on the emulated device.
+/// The dialect of kernel.cuh for a host compiler: the parts of CUDA C++ that kernels use, on the emulated
+/// device.
 
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <tuple>
 #include <type_traits>
 
+#include "device/emulated/access.hpp"
 #include "device/emulated/builtin_variables.hpp"
 #include "device/emulated/device.hpp"
 #include "device/emulated/intrinsics.hpp"
@@ -38,8 +38,8 @@ inline void __syncwarp(unsigned mask = 0xffffffff,
   reduction::emulated::warp_barrier(mask, where);
 }
 
-/// Orders memory between blocks. Emulated stores are visible at once.
-inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+/// Orders memory between blocks. Nothing is left to do: an atomic operation waits for all lower blocks.
+inline void __threadfence() {}
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
@@ -73,23 +73,21 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return value;
 }
 
-/// Adds to *address as one indivisible operation and returns the value before
-/// it.
-template <typename T> __forceinline__ T atomicAdd(T* address, std::type_identity_t<T> value) {
+/// Adds to *address as one indivisible operation and returns the value before it.
+template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
   using Value = reduction::emulated::Untraced<T>;
   reduction::emulated::begin_atomic(address, sizeof(T));
-  // One host thread at a time gets here, so a plain addition is indivisible;
-  // Traced<Value> has Value's layout.
+  // One host thread at a time gets here, so a plain addition is indivisible; Traced<Value> has Value's
+  // layout.
   Value* const target = reinterpret_cast<Value*>(address);
   const Value before = *target;
   *target = static_cast<Value>(before + static_cast<Value>(value));
   return before;
 }
 
-/// Launches kernel(arguments...) and waits for it, in the shape of
-/// cudaLaunchKernelEx.
+/// Launches kernel(arguments...) and waits for it, in the shape of cudaLaunchKernelEx.
 template <typename... Parameters, typename... Arguments>
-void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments... arguments) {
+void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
   using Kernel = void (*)(Parameters...);
   using Call = std::tuple<Kernel, Parameters...>;
   const Call call{kernel, static_cast<Parameters>(arguments)...};
@@ -101,8 +99,7 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments
       config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel)});
 }
 
-/// The number of blocks that are resident at once when `kernel` has the device
-/// to itself.
+/// The number of blocks that are resident at once when `kernel` has the device to itself.
 template <typename... Parameters>
 std::size_t blocks_to_fill_device(void (*)(Parameters...), unsigned block, std::size_t shared_bytes) {
   return reduction::emulated::resident_blocks(block, shared_bytes);

@@ -65,40 +65,38 @@ bool from_one_place(const LoggedAccess& a, const LoggedAccess& b) {
 
 }  // namespace
 
-/// Lanes that did not diverge have logs that agree entry by entry, so each
-/// column of entries is an instruction.
+/// Lanes that did not diverge have logs that agree entry by entry, so each column of entries is an
+/// instruction.
 void AccessLog::count_pending(unsigned warp, Counters& counters) {
-  const auto log = [&](unsigned lane) -> std::vector<LoggedAccess>& {
-    return lanes_[warp * warp_size + lane];
-  };
-  unsigned active = std::exchange(pending_[warp], 0);
-  const unsigned all = active;
-  for (std::size_t column = 0; active != 0; ++column) {
+  const unsigned all = std::exchange(pending_[warp], 0);
+  std::array<std::span<const LoggedAccess>, warp_size> logs;
+  for (const unsigned lane : lanes_of(all))
+    logs[lane] = lanes_[warp * warp_size + lane];
+
+  unsigned active = all;
+  for (std::size_t column = 0;; ++column) {
+    for (const unsigned lane : lanes_of(active)) {
+      if (logs[lane].size() == column) active &= ~bit_of(lane);
+    }
+    if (active == 0) break;
+    const LoggedAccess& first = logs[*lanes_of(active).begin()][column];
     WarpInstruction instruction;
-    const LoggedAccess* first = nullptr;
     bool agree = true;
     for (const unsigned lane : lanes_of(active)) {
-      if (column == log(lane).size()) {
-        active &= ~bit_of(lane);
-        continue;
-      }
-      const LoggedAccess& access = log(lane)[column];
-      if (first == nullptr) first = &access;
-      agree = agree && from_one_place(*first, access);
-      instruction.add(lane, access);
+      agree = agree && from_one_place(first, logs[lane][column]);
+      instruction.add(lane, logs[lane][column]);
     }
     if (!agree) {
       count_diverged(warp, column, counters);
       break;
     }
-    if (first != nullptr) instruction.count(counters);
+    instruction.count(counters);
   }
   for (const unsigned lane : lanes_of(all))
-    log(lane).clear();
+    lanes_[warp * warp_size + lane].clear();
 }
 
-/// From entry `begin` on, the lanes went different ways: numbers each lane's
-/// visits of each place.
+/// From entry `begin` on, the lanes went different ways: numbers each lane's visits of each place.
 void AccessLog::count_diverged(unsigned warp, std::size_t begin, Counters& counters) {
   struct Visit {
     LoggedAccess access;

@@ -14,16 +14,14 @@ struct LoggedAccess {
   enum class Kind : std::uint8_t { shared_load, shared_store, global_load, global_store };
 
   std::uintptr_t address;
-  std::uint32_t call_site;  ///< low bits of the place in the kernel from which
-                            ///< it was reported
+  std::uint32_t call_site;  ///< low bits of the place in the kernel from which it was reported
   std::uint8_t bytes;
   Kind kind;
 };
 
-/// What the lanes of each warp have accessed since the warp last synchronised,
-/// and how it is counted: the k-th accesses of all lanes from one place are one
-/// warp instruction. Time plays no part, as the lanes of a warp run one after
-/// the other here.
+/// What the lanes of each warp have accessed since the warp last synchronised, and how it is counted: the
+/// k-th accesses of all lanes from one place are one warp instruction. Time plays no part, as the lanes of a
+/// warp run one after the other here.
 class AccessLog {
  public:
   explicit AccessLog(unsigned threads) : lanes_(threads), pending_(threads / warp_size) {}

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// CUDA's built-in variables. Each host thread has its own set, which follows
-/// the CUDA thread it is running.
+/// CUDA's built-in variables. Each host thread has its own set, which follows the CUDA thread it is running.
 
 struct uint3 {
   unsigned x, y, z;

@@ -22,8 +22,7 @@ extern char** environ;
 namespace reduction::emulated {
 namespace {
 
-/// The file that holds an address's code, and the address as that file's own
-/// tables count.
+/// The file that holds an address's code, and the address as that file's own tables count.
 struct ObjectAddress {
   std::string file;
   std::uintptr_t offset = 0;
@@ -51,8 +50,7 @@ ObjectAddress object_address(const void* address) {
   return search.found;
 }
 
-/// Runs a program found on PATH and returns what it prints; "" if it cannot
-/// run.
+/// Runs a program found on PATH and returns what it prints; "" if it cannot run.
 std::string output_of(const std::vector<std::string>& command) {
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return "";
@@ -106,7 +104,8 @@ CodeLocation look_up(const void* address) {
   offset << "0x" << std::hex << object.offset;
   std::istringstream output{output_of({"addr2line", "-fCie", object.file, offset.str()})};
   std::vector<std::string> lines;
-  for (std::string line; std::getline(output, line);) lines.push_back(line);
+  for (std::string line; std::getline(output, line);)
+    lines.push_back(line);
   return parse_frames(lines);
 }
 

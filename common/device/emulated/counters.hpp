@@ -3,9 +3,8 @@
 
 namespace reduction::emulated {
 
-/// What one launch did, counted as Nsight Compute counts it: per warp
-/// instruction unless it says otherwise. Every member is a sum over the launch,
-/// so none depends on the order in which blocks and threads ran.
+/// What one launch did, counted as Nsight Compute counts it: per warp instruction unless it says otherwise.
+/// Every member is a sum over the launch, so none depends on the order in which blocks and threads ran.
 struct Counters {
   std::uint64_t blocks = 0;
   std::uint64_t threads = 0;

@@ -8,6 +8,7 @@
 #include "device/emulated/grid.hpp"
 #include "device/emulated/host_threads.hpp"
 #include "device/emulated/launch.hpp"
+#include "device/emulated/multiprocessor.hpp"
 
 namespace reduction::emulated {
 namespace {
@@ -81,6 +82,7 @@ std::size_t resident_blocks(unsigned block, std::size_t shared_bytes) {
 void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
   static HostThreads host_threads;
   require_possible(config);
+  if (Multiprocessor::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   Settings& current = settings();
   const unsigned used = useful_host_threads(config);

@@ -6,8 +6,7 @@
 #include "device/emulated/finding.hpp"
 #include "device/emulated/schedule.hpp"
 
-/// The host's side of the emulated device: what a program asks of it before and
-/// after a launch.
+/// The host's side of the emulated device: what a program asks of it before and after a launch.
 namespace reduction::emulated {
 
 /// The GPU whose limits the emulated device has.
@@ -23,42 +22,35 @@ struct Properties {
   std::size_t reserved_shared_bytes;   ///< bytes the system takes of each block's share
 };
 
-/// An H200: NVIDIA's CUDA C++ Programming Guide, "Compute Capabilities",
-/// column 9.0; 132 SMs.
+/// An H200: NVIDIA's CUDA C++ Programming Guide, "Compute Capabilities", column 9.0; 132 SMs.
 const Properties& properties();
 
-/// Blocks that are resident at once when every SM is full: the grid that fills
-/// the device.
+/// Blocks that are resident at once when every SM is full: the grid that fills the device.
 std::size_t resident_blocks(unsigned block, std::size_t shared_bytes);
 
-/// A buffer of `bytes` bytes in the emulated device's global memory, aligned to
-/// 64 bytes. Its pages are only taken from the host when they are touched.
-/// Throws std::bad_alloc.
+/// A buffer of `bytes` bytes in the emulated device's global memory, aligned to 64 bytes. Its pages are only
+/// taken from the host when they are touched. Throws std::bad_alloc.
 void* allocate(std::size_t bytes);
 
 /// Gives back what allocate() returned; nullptr is nothing to give back.
 void release(void* buffer) noexcept;
 
-/// Declares that the host has written these bytes of a buffer, so that a kernel
-/// may read them.
+/// Declares that the host has written these bytes of a buffer, so that a kernel may read them.
 void mark_initialised(void* begin, std::size_t bytes);
 
-/// Declares that a kernel which reads these bytes of a buffer before it writes
-/// them is wrong.
+/// Declares that a kernel which reads these bytes of a buffer before it writes them is wrong.
 void mark_uninitialised(void* begin, std::size_t bytes);
 
-/// Host threads that blocks are spread over; 0 stands for every CPU this
-/// process may use, the default. Results and counters do not depend on it.
+/// Host threads that blocks are spread over; 0 stands for every CPU this process may use, the default.
+/// Results and counters do not depend on it.
 void set_host_threads(unsigned count);
 
-/// The order in which threads take their turns; ascending by default. It
-/// decides what an unsynchronised kernel computes, but neither counters nor
-/// findings.
+/// The order in which threads take their turns; ascending by default. It decides what an unsynchronised
+/// kernel computes, but neither counters nor findings.
 void set_schedule(const Schedule& schedule);
 
-/// Whether accesses to memory are counted, and checked for races and
-/// uninitialised reads; on by default. Without it their counters are 0, and
-/// only accesses out of bounds and threads that wait forever are found.
+/// Whether accesses to memory are counted, and checked for races and uninitialised reads; on by default.
+/// Without it their counters are 0, and only accesses out of bounds and threads that wait forever are found.
 void set_instrumented(bool on);
 
 /// What the last launch that ended without a finding did.

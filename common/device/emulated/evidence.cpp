@@ -14,13 +14,11 @@ void erase_all(std::string& text, std::string_view part) {
     text.erase(at, part.size());
 }
 
-/// "void reduce_kernel<ns::Traced<unsigned int> >(…)" without what says nothing
-/// to a reader.
+/// "void reduce_kernel<ns::Traced<unsigned int> >(…)" without what says nothing to a reader.
 std::string kernel_name(const void* kernel) {
   std::string name = locate(kernel).function;
   if (name.empty()) return "a kernel";
-  // A parameter list is in the outermost parentheses, template arguments in
-  // front of it.
+  // A parameter list is in the outermost parentheses, template arguments in front of it.
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<') ++depth;
@@ -31,7 +29,8 @@ std::string kernel_name(const void* kernel) {
     }
   }
   // Demanglers write the space that C++ needed before 2011.
-  for (auto at = name.find("> >"); at != std::string::npos; at = name.find("> >")) name.erase(at + 1, 1);
+  for (auto at = name.find("> >"); at != std::string::npos; at = name.find("> >"))
+    name.erase(at + 1, 1);
   erase_all(name, "void ");
   erase_all(name, "reduction::emulated::");
   erase_all(name, "(anonymous namespace)::");

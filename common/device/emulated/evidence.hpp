@@ -23,17 +23,14 @@ struct Witness {
 /// A fault as it was seen, before its places have been looked up.
 struct Evidence {
   Fault fault;
-  std::string memory;  ///< what the first witness does it to, such as "4-byte
-                       ///< word 16 of shared memory"
+  std::string memory;  ///< what the first witness does it to, such as "4-byte word 16 of shared memory"
   std::vector<Witness> witnesses;
 };
 
-/// The evidence against one block, once for each fault and pair of places: the
-/// first is as good as thousands.
+/// The evidence against one block, once for each fault and pair of places: the first is as good as thousands.
 class CaseFile {
  public:
-  /// Whether a fault between these places has not been seen in the block
-  /// before.
+  /// Whether a fault between these places has not been seen in the block before.
   bool is_new(Fault fault, const void* place, const void* other = nullptr) {
     return seen_.insert({fault, place, other}).second;
   }
@@ -52,8 +49,8 @@ class CaseFile {
   std::vector<Evidence> evidence_;
 };
 
-/// Puts evidence into words, one finding for each fault and set of source
-/// lines. \param kernel  the kernel's entry, by which it is named.
+/// Puts evidence into words, one finding for each fault and set of source lines. \param kernel  the kernel's
+/// entry, by which it is named.
 std::vector<Finding> findings_from(const std::vector<Evidence>& evidence, const void* kernel);
 
 /// "thread 4", "threads 0-31, 40": ascending numbers as ranges.

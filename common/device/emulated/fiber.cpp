@@ -5,7 +5,13 @@
 #include <cfenv>
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+
+/// Where it looks for uses after a return, AddressSanitizer moves variables to stacks of its own. A
+/// variable's address would not tell any more that it is a register here, and Boost enters a new fiber once
+/// before AddressSanitizer can be told. Some compilers do that by default.
+extern "C" const char* __asan_default_options() { return "detect_stack_use_after_return=0"; }
 #endif
 
 namespace reduction::emulated {
@@ -29,9 +35,8 @@ void Fiber::prepare(std::span<std::byte> stack, std::function<Fiber&()> body) {
       std::allocator_arg, boost::context::preallocated{context.sp, context.size, context}, BorrowedStack{},
       [this, body = std::move(body)](boost::context::fiber&& previous) {
         arrive(std::move(previous));
-        // A switch restores the floating-point status, and is ten times slower
-        // where it has to change it. Once all its flags are up, no arithmetic
-        // of a kernel makes two fibers differ.
+        // A switch restores the floating-point status, and is ten times slower where it has to change it.
+        // Once all its flags are up, no arithmetic of a kernel makes two fibers differ.
         std::feraiseexcept(FE_ALL_EXCEPT);
         Fiber& next = body();
         announce_switch_to(next, true);

@@ -15,26 +15,23 @@
 
 namespace reduction::emulated {
 
-/// One flow of control with a stack of its own. Fibers of one host thread take
-/// turns: each switch_to() suspends the running fiber and continues another
-/// where that one was suspended.
+/// One flow of control with a stack of its own. Fibers of one host thread take turns: each switch_to()
+/// suspends the running fiber and continues another where that one was suspended.
 class Fiber {
  public:
   /// The host thread itself, on the stack it came with.
   Fiber() = default;
   Fiber(Fiber&&) = delete;
 
-  /// Makes this a fiber that runs `body` on `stack` once switched to; body
-  /// returns the fiber to continue then.
+  /// Makes this a fiber that runs `body` on `stack` once switched to; body returns the fiber to continue
+  /// then.
   void prepare(std::span<std::byte> stack, std::function<Fiber&()> body);
 
-  /// Whether the fiber has something to run; the host's own has not before it
-  /// is suspended.
+  /// Whether the fiber has something to run; the host's own has not before it is suspended.
   explicit operator bool() const { return static_cast<bool>(continuation_); }
 
-  /// Suspends this fiber, which is the running one, and continues `next`.
-  /// Inline, because a return after a switch is one that the processor
-  /// mispredicts: there should be as few as possible.
+  /// Suspends this fiber, which is the running one, and continues `next`. Inline, because a return after a
+  /// switch is one that the processor mispredicts: there should be as few as possible.
   void switch_to(Fiber& next) {
     announce_switch_to(next, false);
     departed = this;
@@ -42,8 +39,7 @@ class Fiber {
   }
 
  private:
-  /// To be called where a fiber continues, with what is left of the one that
-  /// ran before it.
+  /// To be called where a fiber continues, with what is left of the one that ran before it.
   void arrive(boost::context::fiber&& previous) {
     take_up_stack();
     departed->continuation_ = std::move(previous);

@@ -8,10 +8,8 @@ namespace reduction::emulated {
 
 /// What can be wrong with a kernel.
 enum class Fault {
-  race,                ///< two threads access the same word, one writes, and no barrier orders
-                       ///< them
-  missed_barrier,      ///< threads left the kernel while others of their block wait
-                       ///< at a block barrier
+  race,                ///< two threads access the same word, one writes, and no barrier orders them
+  missed_barrier,      ///< threads left the kernel while others of their block wait at a block barrier
   divergent_barrier,   ///< threads of a block wait at different block barriers
   deadlock,            ///< threads wait for each other in any other way
   invalid_mask,        ///< a thread calls a warp's function without being in its mask
@@ -42,8 +40,8 @@ struct Finding {
   std::string text;           ///< one line: kernel, block, threads, word and places
 };
 
-/// Thrown by a launch of a faulty kernel: what compute-sanitizer would report
-/// on a GPU. what() is the findings' texts, a line each.
+/// Thrown by a launch of a faulty kernel: what compute-sanitizer would report on a GPU. what() is the
+/// findings' texts, a line each.
 class KernelFinding : public std::runtime_error {
  public:
   explicit KernelFinding(std::vector<Finding> findings);

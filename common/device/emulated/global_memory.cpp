@@ -12,8 +12,7 @@
 namespace reduction::emulated {
 namespace {
 
-/// Bytes on either side of a buffer that belong to no other, so that an access
-/// past its end is seen as one.
+/// Bytes on either side of a buffer that belong to no other, so that an access past its end is seen as one.
 constexpr std::size_t margin = std::size_t{64} << 10;
 
 /// Leaves room for all that is kept beside a buffer of the largest size.
@@ -21,8 +20,7 @@ constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() /
 
 std::size_t words_in(std::size_t bytes) { return bytes / Buffer::word_bytes + 1; }
 
-/// The buffer that holds these bytes; the host has passed something else where
-/// there is none.
+/// The buffer that holds these bytes; the host has passed something else where there is none.
 Buffer& buffer_of(void* begin, std::size_t bytes) {
   Buffer* const buffer = global_memory().nearest(static_cast<const std::byte*>(begin));
   if (buffer == nullptr || (bytes != 0 && !buffer->contains(static_cast<const std::byte*>(begin), bytes))) {
@@ -62,15 +60,6 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
     }
     word = next;
   }
-}
-
-bool Buffer::is_initialised(std::size_t offset, std::size_t count) const {
-  const std::size_t end = (offset + count + word_bytes - 1) / word_bytes;
-  for (std::size_t word = offset / word_bytes; word < end; ++word) {
-    const std::uint64_t bits = std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
-    if ((bits >> (word % 64) & 1) == 0) return false;
-  }
-  return true;
 }
 
 std::byte* GlobalMemory::allocate(std::size_t bytes) {

@@ -9,14 +9,12 @@
 
 namespace reduction::emulated {
 
-/// A buffer in global memory, and what the checks remember of each of its
-/// 4-byte words.
+/// A buffer in global memory, and what the checks remember of each of its 4-byte words.
 class Buffer {
  public:
   static constexpr std::size_t word_bytes = 4;
 
-  /// Who stored to a word last, in whatever way GlobalChecker writes it down;
-  /// all zero if nobody has.
+  /// Who stored to a word last, in whatever way GlobalChecker writes it down; all zero if nobody has.
   struct Store {
     std::uint64_t owner;
     std::uint64_t moment;
@@ -32,13 +30,17 @@ class Buffer {
     return offset < bytes_ && count <= bytes_ - offset;
   }
 
-  /// Marks the words that hold these bytes, on behalf of any number of host
-  /// threads at once.
+  /// Marks the words that hold these bytes, on behalf of any number of host threads at once.
   void mark(std::size_t offset, std::size_t count, bool initialised);
-  bool is_initialised(std::size_t offset, std::size_t count) const;
+  bool is_initialised(std::size_t offset, std::size_t count) const {
+    for (std::size_t word = offset / word_bytes; word * word_bytes < offset + count; ++word) {
+      const std::uint64_t bits = std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
+      if ((bits >> (word % 64) & 1) == 0) return false;
+    }
+    return true;
+  }
 
-  /// Whether any kernel has stored to the buffer: most only ever load from
-  /// their input.
+  /// Whether any kernel has stored to the buffer: most only ever load from their input.
   bool has_stores() const { return std::atomic_ref{has_stores_}.load(std::memory_order_relaxed); }
   void note_stores() { std::atomic_ref{has_stores_}.store(true, std::memory_order_relaxed); }
 
@@ -59,23 +61,21 @@ class Buffer {
   mutable bool has_stores_ = false;
 };
 
-/// The emulated device's global memory: every buffer that has been allocated
-/// and not yet released.
+/// The emulated device's global memory: every buffer that has been allocated and not yet released.
 class GlobalMemory {
  public:
   std::byte* allocate(std::size_t bytes);
   void release(std::byte* begin) noexcept;
 
-  /// The buffer that holds the address, or one that ends shortly before it or
-  /// begins shortly after; or nullptr.
+  /// The buffer that holds the address, or one that ends shortly before it or begins shortly after; or
+  /// nullptr.
   Buffer* nearest(const std::byte* address);
 
  private:
   std::map<const std::byte*, Buffer> buffers_;
 };
 
-/// The one device, and the lock that a launch, or a change to its memory,
-/// holds.
+/// The one device, and the lock that a launch, or a change to its memory, holds.
 GlobalMemory& global_memory();
 std::mutex& device_mutex();
 

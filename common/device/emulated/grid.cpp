@@ -8,8 +8,7 @@
 namespace reduction::emulated {
 namespace {
 
-/// Few enough hand-outs to cost nothing, enough of them to keep every host
-/// thread busy to the end.
+/// Few enough hand-outs to cost nothing, enough of them to keep every host thread busy to the end.
 std::size_t chunk_size(std::size_t blocks, unsigned host_threads) {
   return std::clamp<std::size_t>(blocks / (std::size_t{host_threads} * 16), 1, 64);
 }
@@ -24,18 +23,20 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const Options& 
       failed_block_{config.grid} {}
 
 void Grid::work() {
-  Multiprocessor& multiprocessor = Multiprocessor::local();
   while (const std::optional<std::size_t> chunk = claim()) {
     const std::size_t end = std::min(*chunk + chunk_, config_.grid);
+    Counters counters;
     for (std::size_t block = *chunk; block < end && !has_failed_before(block); ++block) {
       try {
+        Multiprocessor& multiprocessor = Multiprocessor::local();
         std::vector<Evidence> evidence = multiprocessor.run(*this, block);
         if (!evidence.empty()) fail(block, nullptr, std::move(evidence));
+        counters += multiprocessor.take_counters();
       } catch (...) {
         fail(block, std::current_exception(), {});
       }
     }
-    complete(*chunk, multiprocessor.take_counters());
+    complete(*chunk, counters);
   }
 }
 
@@ -60,8 +61,7 @@ void Grid::wait_for_turn(std::size_t block) {
   completed_.wait(lock, [&] { return *running_.begin() == block / chunk_ * chunk_; });
 }
 
-/// Blocks below a failed one still run, so that the lowest failure is found
-/// whatever the order.
+/// Blocks below a failed one still run, so that the lowest failure is found whatever the order.
 void Grid::fail(std::size_t block, std::exception_ptr exception, std::vector<Evidence> evidence) {
   const std::lock_guard lock{mutex_};
   if (block >= failed_block_) return;

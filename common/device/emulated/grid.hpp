@@ -15,8 +15,7 @@
 
 namespace reduction::emulated {
 
-/// One launch: hands its blocks out to host threads, in ascending order, and
-/// gathers what they did.
+/// One launch: hands its blocks out to host threads, in ascending order, and gathers what they did.
 class Grid {
  public:
   /// How the device runs a launch, beside what the program asks for.
@@ -42,8 +41,8 @@ class Grid {
   /// Returns once every block below `block` has ended.
   void wait_for_turn(std::size_t block);
 
-  /// What all blocks did. Throws what the lowest block that failed has thrown,
-  /// or a KernelFinding for its faults.
+  /// What all blocks did. Throws what the lowest block that failed has thrown, or a KernelFinding for its
+  /// faults.
   Counters result() const;
 
  private:

@@ -8,16 +8,14 @@
 
 namespace reduction::emulated {
 
-/// A moment in the life of a host thread's blocks. Later moments are greater,
-/// across blocks too.
+/// A moment in the life of a host thread's blocks. Later moments are greater, across blocks too.
 using Moment = std::uint64_t;
 
-/// Which accesses of a block's threads are ordered by barriers, whatever the
-/// order in which they happened to run.
+/// Which accesses of a block's threads are ordered by barriers, whatever the order in which they happened to
+/// run.
 ///
-/// An access is stamped with the moment of its thread's last barrier. A block
-/// barrier, or a warp barrier of a whole warp, orders everything before it;
-/// only barriers of a part of a warp need a vector clock.
+/// An access is stamped with the moment of its thread's last barrier. A block barrier, or a warp barrier of a
+/// whole warp, orders everything before it; only barriers of a part of a warp need a vector clock.
 class HappensBefore {
  public:
   explicit HappensBefore(unsigned warps) : warps_(warps) {}
@@ -36,8 +34,7 @@ class HappensBefore {
     return warp.parts ? warp.parts->last_barrier[thread % warp_size] : last_warp_barrier(warp);
   }
 
-  /// Whether an access that `earlier` made at `moment` is ordered before
-  /// whatever `later` does now.
+  /// Whether an access that `earlier` made at `moment` is ordered before whatever `later` does now.
   bool ordered(Moment moment, unsigned earlier, unsigned later) const {
     if (earlier == later || moment < last_block_barrier_) return true;
     if (earlier / warp_size != later / warp_size) return false;

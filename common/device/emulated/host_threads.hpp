@@ -11,12 +11,11 @@ namespace reduction::emulated {
 /// CPUs that this process may use.
 unsigned available_cpus();
 
-/// Host threads that wait for work: started when first needed, kept for the
-/// launches after.
+/// Host threads that wait for work: started when first needed, kept for the launches after.
 class HostThreads {
  public:
-  /// Runs `work` on the calling thread and on `helpers` more at the same time;
-  /// returns when all have returned.
+  /// Runs `work` on the calling thread and on `helpers` more at the same time; returns when all have
+  /// returned.
   void run(unsigned helpers, const std::function<void()>& work);
 
  private:

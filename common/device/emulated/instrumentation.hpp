@@ -22,15 +22,14 @@ class Instrumentation {
   void shared_access(const Access& access, std::size_t offset, unsigned thread, CaseFile& findings);
   void global_access(const Access& access, Buffer& buffer, unsigned thread, CaseFile& findings);
 
-  /// All threads of the block, which has `warps` warps, have met, or have left
-  /// the kernel.
+  /// All threads of the block, which has `warps` warps, have met, or have left the kernel.
   void block_barrier(unsigned warps, Counters& counters);
 
   /// The lanes `group` of a warp that has `lanes` have met.
   void warp_barrier(unsigned warp, unsigned group, unsigned lanes);
 
-  /// All lanes of a warp that are still in the kernel have met: accesses before
-  /// and after are different instructions.
+  /// All lanes of a warp that are still in the kernel have met: accesses before and after are different
+  /// instructions.
   void warp_converged(unsigned warp, Counters& counters) { log_.count_warp(warp, counters); }
 
   /// Forgets what a block that failed has left.

@@ -1,6 +1,5 @@
 #include "device/emulated/intrinsics.hpp"
 
-#include "device/emulated/access.hpp"
 #include "device/emulated/multiprocessor.hpp"
 
 namespace reduction::emulated {
@@ -18,19 +17,6 @@ void* dynamic_shared_memory() { return Multiprocessor::running()->shared_memory(
 
 void begin_atomic(const void* address, std::size_t bytes) {
   Multiprocessor::running()->begin_atomic(address, bytes, __builtin_return_address(0));
-}
-
-void record_load(const void* address, std::size_t bytes) {
-  Multiprocessor* const here = Multiprocessor::running();
-  if (here == nullptr) return;
-  here->access({Operation::load, static_cast<const std::byte*>(address), bytes, __builtin_return_address(0)});
-}
-
-void record_store(const void* address, std::size_t bytes) {
-  Multiprocessor* const here = Multiprocessor::running();
-  if (here == nullptr) return;
-  here->access(
-      {Operation::store, static_cast<const std::byte*>(address), bytes, __builtin_return_address(0)});
 }
 
 }  // namespace reduction::emulated

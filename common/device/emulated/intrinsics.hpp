@@ -3,8 +3,7 @@
 
 #include "device/emulated/source_line.hpp"
 
-/// What a running thread asks of its block: the intrinsics of CUDA without
-/// their element types.
+/// What a running thread asks of its block: the intrinsics of CUDA without their element types.
 namespace reduction::emulated {
 
 inline constexpr unsigned warp_size = 32;
@@ -23,9 +22,9 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, s
 /// The block's dynamic shared memory, aligned to 128 bytes.
 void* dynamic_shared_memory();
 
-/// Holds the calling thread until no other block can run the atomic operation
-/// it is about to run, checks its address and counts it. Atomics happen in the
-/// order of blocks: a floating-point sum does not depend on chance.
+/// Holds the calling thread until no other block can run the atomic operation it is about to run, checks its
+/// address and counts it. Atomics happen in the order of blocks: a floating-point sum does not depend on
+/// chance.
 [[gnu::noinline]] void begin_atomic(const void* address, std::size_t bytes);
 
 }  // namespace reduction::emulated

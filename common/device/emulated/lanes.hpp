@@ -3,8 +3,7 @@
 
 namespace reduction::emulated {
 
-/// A set of a warp's lanes is a word with a bit for each; this is the bit of
-/// one.
+/// A set of a warp's lanes is a word with a bit for each; this is the bit of one.
 constexpr unsigned bit_of(unsigned lane) { return 1U << lane; }
 
 /// The lanes of a set in ascending order, for a range-based for.

@@ -4,12 +4,11 @@
 
 namespace reduction::emulated {
 
-/// Whether the system promises memory for all pages of a mapping, or only finds
-/// it for those that are touched.
+/// Whether the system promises memory for all pages of a mapping, or only finds it for those that are
+/// touched.
 enum class Backing { promised, as_touched };
 
-/// Pages from the operating system, zero until written and not taken from
-/// memory until touched.
+/// Pages from the operating system, zero until written and not taken from memory until touched.
 class Mapping {
  public:
   Mapping() = default;

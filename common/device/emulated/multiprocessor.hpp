@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/emulated/builtin_variables.hpp"
 #include "device/emulated/counters.hpp"
 #include "device/emulated/evidence.hpp"
 #include "device/emulated/fiber.hpp"
@@ -21,33 +22,30 @@ namespace reduction::emulated {
 
 class Grid;
 
-/// One host thread's stand-in for an SM: it runs one block at a time, each CUDA
-/// thread of it on a fiber. Fibers and their stacks outlive the block and serve
-/// the next. A fiber runs until it has to wait at a barrier or ends, then the
-/// next thread that is ready continues. Aligned so that two host threads share
-/// no cache line.
+/// One host thread's stand-in for an SM: it runs one block at a time, each CUDA thread of it on a fiber.
+/// Fibers and their stacks outlive the block and serve the next. A fiber runs until it has to wait at a
+/// barrier or ends, then the next thread that is ready continues. Aligned so that two host threads share no
+/// cache line.
 class alignas(128) Multiprocessor {
  public:
   /// The calling host thread's multiprocessor.
   static Multiprocessor& local();
 
-  /// The multiprocessor whose block the calling host thread is running, or
-  /// nullptr outside of kernels.
+  /// The multiprocessor whose block the calling host thread is running, or nullptr outside of kernels.
   static Multiprocessor* running() { return running_; }
 
   Multiprocessor(const Multiprocessor&) = delete;
   Multiprocessor& operator=(const Multiprocessor&) = delete;
   ~Multiprocessor();
 
-  /// Runs block number `block` of the grid to its end and returns what it has
-  /// done wrong. Throws what one of its threads throws.
+  /// Runs block number `block` of the grid to its end and returns what it has done wrong. Throws what one of
+  /// its threads throws.
   std::vector<Evidence> run(Grid& grid, std::size_t block);
 
   /// What the blocks since the last call did.
   Counters take_counters() { return std::exchange(counters_, {}); }
 
-  // What the running thread asks for; intrinsics.hpp and access.hpp say what
-  // each does.
+  // What the running thread asks for; intrinsics.hpp and access.hpp say what each does.
   void block_barrier(SourceLine where);
   void warp_barrier(unsigned mask, SourceLine where);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
@@ -77,6 +75,9 @@ class alignas(128) Multiprocessor {
     alignas(largest_access) std::array<std::byte, largest_access> received{};
     Fiber fiber;
   };
+
+  /// Thrown through a thread to destroy what it holds, once its block has failed.
+  struct Unwind {};
 
   /// The lanes of a warp, one bit each.
   struct Warp {
@@ -122,13 +123,13 @@ class alignas(128) Multiprocessor {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   ReadyThreads ready_;
-  Fiber scheduler_;  ///< the host thread itself: gets control when no thread is
-                     ///< ready
+  Fiber scheduler_;  ///< the host thread itself: gets control when no thread is ready
   Thread* current_ = nullptr;
 
   Grid* grid_ = nullptr;
   std::size_t block_ = 0;
-  unsigned size_ = 0;      ///< threads of the block
+  unsigned size_ = 0;  ///< threads of the block
+  std::size_t shared_bytes_ = 0;
   unsigned finished_ = 0;  ///< threads that have left the kernel
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
   SourceLine barrier_;     ///< where the first of them waits
@@ -147,9 +148,28 @@ class alignas(128) Multiprocessor {
   Buffer* last_buffer_ = nullptr;
   Counters counters_;
 
-  /// Bytes on either side of a block's shared memory where an access is known
-  /// to be a stray one.
+  /// Bytes on either side of a block's shared memory where an access is known to be a stray one.
   static constexpr std::size_t shared_margin = std::size_t{64} << 10;
 };
+
+/// Suspends what is running here and continues the next thread that is ready; the scheduler if there is none.
+inline void Multiprocessor::run_next() {
+  switch_to(ready_.empty() || failed_ ? nullptr : &threads_[ready_.pop()]);
+}
+
+inline void Multiprocessor::switch_to(Thread* next) {
+  Fiber& from = current_ != nullptr ? current_->fiber : scheduler_;
+  Fiber& to = next != nullptr ? next->fiber : scheduler_;
+  current_ = next;
+  if (next != nullptr) ::threadIdx.x = next->index;
+  if (&from != &to) from.switch_to(to);
+}
+
+/// Lets other threads run until something has made this one ready again.
+inline void Multiprocessor::suspend(Thread& self) {
+  run_next();
+  if (failed_) throw Unwind{};
+  self.state = State::running;
+}
 
 }  // namespace reduction::emulated

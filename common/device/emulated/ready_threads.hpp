@@ -8,8 +8,7 @@
 
 namespace reduction::emulated {
 
-/// The threads of a block that can run on, and whose turn it is. Each is in it
-/// at most once.
+/// The threads of a block that can run on, and whose turn it is. Each is in it at most once.
 class ReadyThreads {
  public:
   static constexpr unsigned capacity = 1024;
@@ -17,13 +16,12 @@ class ReadyThreads {
   void begin_block(const Schedule& schedule, std::size_t block) {
     first_ = last_ = 0;
     order_ = schedule.order;
-    random_ = schedule.seed + block * 0x9e3779b97f4a7c15;
+    random_ = schedule.seed ^ (block * 0xbf58476d1ce4e5b9);
   }
 
   bool empty() const { return first_ == last_; }
 
-  /// Adds a thread that has just become ready. Of several, the lowest has to
-  /// come first.
+  /// Adds a thread that has just become ready. Of several, the lowest has to come first.
   void push(unsigned thread) { at(last_++) = static_cast<std::uint16_t>(thread); }
 
   /// Adds a thread that is to have its turn after all others.
@@ -43,8 +41,7 @@ class ReadyThreads {
 
   /// Accesses that a thread may make before it loses its turn.
   unsigned accesses_in_a_turn() {
-    // A thread that spins on a word another one has to write must not spin
-    // forever.
+    // A thread that spins on a word another one has to write must not spin forever.
     return order_ == Order::random ? 1 + random() % 8 : 4096;
   }
 

@@ -94,8 +94,7 @@ void SharedChecker::note_read(std::size_t index, unsigned thread, const void* ca
     read.other_reader = static_cast<std::uint16_t>(thread);
     read.other_read_site = call_site;
   } else {
-    // What the warp has read before its last barrier cannot race with itself
-    // any more.
+    // What the warp has read before its last barrier cannot race with itself any more.
     read.readers = read.read < interval ? own : read.readers | own;
     read.read = interval;
     read.read_site = call_site;

@@ -11,10 +11,9 @@
 
 namespace reduction::emulated {
 
-/// Remembers, for each 4-byte word of a block's shared memory, who wrote and
-/// read it last, and with that sees races and reads of what nobody has written.
-/// What matters is whether a barrier orders two accesses, not which of them
-/// came first, so the verdict is the same in every schedule.
+/// Remembers, for each 4-byte word of a block's shared memory, who wrote and read it last, and with that sees
+/// races and reads of what nobody has written. What matters is whether a barrier orders two accesses, not
+/// which of them came first, so the verdict is the same in every schedule.
 class SharedChecker {
  public:
   explicit SharedChecker(std::size_t bytes)
@@ -28,12 +27,10 @@ class SharedChecker {
  private:
   static constexpr std::size_t word_bytes = 4;
 
-  /// The threads that have read a word since it was written, as far as a write
-  /// could race with them.
+  /// The threads that have read a word since it was written, as far as a write could race with them.
   struct alignas(64) Word {
     Moment written;  ///< 0 is before every block
-    Moment read;     ///< the beginning of the interval, between barriers of their
-                     ///< warp, in which `readers` read
+    Moment read;  ///< the beginning of the interval, between barriers of their warp, in which `readers` read
     const void* write_site;
     const void* read_site;
     const void* other_read_site;
@@ -43,11 +40,9 @@ class SharedChecker {
     std::uint16_t other_reader;  ///< a thread of another warp than read_warp
     bool read_by_warps;          ///< whether there is one
     bool atomic;                 ///< whether the write was one
-    bool atomic_by_warps;        ///< whether atomics of several warps have written
-                                 ///< since the last block barrier
+    bool atomic_by_warps;  ///< whether atomics of several warps have written since the last block barrier
   };
-  using ReadMoments = std::array<Moment, warp_size>;  ///< by lane; only written while a warp
-                                                      ///< meets in parts
+  using ReadMoments = std::array<Moment, warp_size>;  ///< by lane; only written while a warp meets in parts
 
   struct Reader {
     unsigned thread;

@@ -4,9 +4,8 @@
 
 namespace reduction::emulated {
 
-/// A line of a kernel. As a default argument, current() names the caller's
-/// line; clang 14 with libstdc++ has no std::source_location, so this stands on
-/// the builtins beneath it.
+/// A line of a kernel. As a default argument, current() names the caller's line; clang 14 with libstdc++ has
+/// no std::source_location, so this stands on the builtins beneath it.
 struct SourceLine {
   const char* file = "";
   unsigned line = 0;

@@ -12,10 +12,9 @@
 
 namespace reduction::emulated {
 
-/// Words of global memory to which several blocks of a launch have stored.
-/// Blocks run on many host threads, so this gathers until the launch has ended
-/// and then names the lowest words and blocks, which do not depend on which
-/// store came first.
+/// Words of global memory to which several blocks of a launch have stored. Blocks run on many host threads,
+/// so this gathers until the launch has ended and then names the lowest words and blocks, which do not depend
+/// on which store came first.
 class StoreConflicts {
  public:
   struct Store {

@@ -10,47 +10,45 @@ namespace reduction::emulated {
 template <typename T> inline constexpr bool is_complex = false;
 template <typename T> inline constexpr bool is_complex<std::complex<T>> = true;
 
-/// A value of type T that reports each read and write of itself to the emulated
-/// device. It has T's size, so an array of Traced<T> lies in memory as an array
-/// of T does. Operators are inlined into the kernel at any optimisation level
-/// and take their operands by value: a copy is a read, and there is one for
-/// each operand.
+/// A value of type T that reports each read and write of itself to the emulated device. It has T's size, so
+/// an array of Traced<T> lies in memory as an array of T does. Operators are inlined into the kernel at any
+/// optimisation level and take their operands by value: a copy is a read, and there is one for each operand.
 template <typename T> class Traced {
  public:
   Traced() = default;
-  [[gnu::always_inline]] Traced(T value) : value_{value} {}
-  [[gnu::always_inline]] Traced(const Traced& other) : value_{other.read()} {}
-  [[gnu::always_inline]] Traced& operator=(Traced other) {
+  REDUCTION_INLINE Traced(T value) : value_{value} {}
+  REDUCTION_INLINE Traced(const Traced& other) : value_{other.read()} {}
+  REDUCTION_INLINE Traced& operator=(Traced other) {
     write(other.value_);
     return *this;
   }
   ~Traced() = default;
 
-  [[gnu::always_inline]] explicit operator T() const { return read(); }
+  REDUCTION_INLINE explicit operator T() const { return read(); }
 
-  [[gnu::always_inline]] Traced& operator+=(Traced other) { return update(read() + other.value_); }
-  [[gnu::always_inline]] Traced& operator-=(Traced other) { return update(read() - other.value_); }
-  [[gnu::always_inline]] Traced& operator*=(Traced other) { return update(read() * other.value_); }
+  REDUCTION_INLINE Traced& operator+=(Traced other) { return update(read() + other.value_); }
+  REDUCTION_INLINE Traced& operator-=(Traced other) { return update(read() - other.value_); }
+  REDUCTION_INLINE Traced& operator*=(Traced other) { return update(read() * other.value_); }
 
-  [[gnu::always_inline]] friend Traced operator+(Traced a, Traced b) { return T(a.value_ + b.value_); }
-  [[gnu::always_inline]] friend Traced operator-(Traced a, Traced b) { return T(a.value_ - b.value_); }
-  [[gnu::always_inline]] friend Traced operator*(Traced a, Traced b) { return T(a.value_ * b.value_); }
+  REDUCTION_INLINE friend Traced operator+(Traced a, Traced b) { return T(a.value_ + b.value_); }
+  REDUCTION_INLINE friend Traced operator-(Traced a, Traced b) { return T(a.value_ - b.value_); }
+  REDUCTION_INLINE friend Traced operator*(Traced a, Traced b) { return T(a.value_ * b.value_); }
 
-  [[gnu::always_inline]] friend bool operator==(Traced a, Traced b) { return a.value_ == b.value_; }
-  [[gnu::always_inline]] friend auto operator<=>(Traced a, Traced b) requires(!is_complex<T>) {
+  REDUCTION_INLINE friend bool operator==(Traced a, Traced b) { return a.value_ == b.value_; }
+  REDUCTION_INLINE friend auto operator<=>(Traced a, Traced b) requires(!is_complex<T>) {
     return a.value_ <=> b.value_;
   }
 
  private:
-  [[gnu::always_inline]] T read() const {
+  REDUCTION_INLINE T read() const {
     record_load(this, sizeof(T));
     return value_;
   }
-  [[gnu::always_inline]] void write(T value) {
+  REDUCTION_INLINE void write(T value) {
     record_store(this, sizeof(T));
     value_ = value;
   }
-  [[gnu::always_inline]] Traced& update(T value) {
+  REDUCTION_INLINE Traced& update(T value) {
     write(value);
     return *this;
   }

@@ -13,8 +13,7 @@ constexpr unsigned banks = 32;
 constexpr std::size_t word_bytes = 4;
 constexpr std::size_t sector_bytes = 32;
 
-/// The wavefronts of lanes that are served together: distinct words of a bank,
-/// at the bank that has the most.
+/// The wavefronts of lanes that are served together: distinct words of a bank, at the bank that has the most.
 unsigned wavefronts(std::span<const std::uintptr_t> addresses, std::size_t bytes) {
   std::array<std::array<std::uintptr_t, warp_size>, banks> words;
   std::array<unsigned, banks> distinct{};

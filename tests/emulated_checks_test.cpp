@@ -1,0 +1,310 @@
+/// The checks one by one: what is a fault and, as important, what is none.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/dialect.cuh"
+
+namespace {
+
+using namespace reduction::emulated;
+using Word = Traced<std::uint32_t>;
+
+/// A global buffer of words that are 0 and count as written.
+class Words {
+ public:
+  explicit Words(size_t count) : data_{static_cast<std::uint32_t*>(allocate(count * sizeof(Word)))} {
+    std::fill_n(data_, count, 0U);
+    mark_initialised(data_, count * sizeof(Word));
+  }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  ~Words() { release(data_); }
+  operator Word*() const { return reinterpret_cast<Word*>(data_); }
+  void forget(size_t first, size_t count) { mark_uninitialised(data_ + first, count * sizeof(Word)); }
+  std::uint32_t operator[](size_t i) const { return data_[i]; }
+
+ private:
+  std::uint32_t* data_;
+};
+
+/// The faults of a launch in each of several schedules, which have to agree; "" if there is none.
+std::string faults_of(const auto& launch_kernel) {
+  std::string agreed;
+  std::vector<Schedule> schedules{{Order::ascending, 0}, {Order::descending, 0}};
+  for (unsigned seed = 0; seed < 20; ++seed)
+    schedules.push_back({Order::random, seed});
+  for (const Schedule& schedule : schedules) {
+    std::string faults;
+    set_schedule(schedule);
+    try {
+      launch_kernel();
+    } catch (const KernelFinding& finding) {
+      for (const Finding& each : finding.findings()) {
+        if (!faults.empty()) faults += ", ";
+        faults += name_of(each.fault);
+      }
+    }
+    if (&schedule != &schedules.front() && faults != agreed) {
+      agreed = "schedules disagree: " + agreed + " and " + faults;
+      break;
+    }
+    agreed = faults;
+  }
+  set_schedule({});
+  return agreed;
+}
+
+/// How the threads of a block keep apart the two halves of an exchange through shared memory.
+enum class Between { nothing, block_barrier, warp_barrier, half_warp_barriers, shuffle };
+
+template <typename T> __global__ void exchange(T* out, Between between, unsigned distance) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  shared[tid] = tid;
+  switch (between) {
+    case Between::nothing: break;
+    case Between::block_barrier: __syncthreads(); break;
+    case Between::warp_barrier: __syncwarp(); break;
+    case Between::half_warp_barriers: __syncwarp(tid % 32 < 16 ? 0x0000ffff : 0xffff0000); break;
+    case Between::shuffle: __shfl_sync(0xffffffff, 0, 0); break;
+  }
+  out[tid] = shared[tid ^ distance];
+}
+
+std::string exchange_faults(Between between, unsigned distance) {
+  Words out{64};
+  return faults_of([&] { launch({1, 64, 256}, exchange<Word>, out, between, distance); });
+}
+
+TEST(EmulatedChecks, OrderAccessesByBarriersOnly) {
+  EXPECT_EQ(exchange_faults(Between::nothing, 0), "");
+  EXPECT_EQ(exchange_faults(Between::block_barrier, 1), "");
+  EXPECT_EQ(exchange_faults(Between::block_barrier, 32), "");
+  EXPECT_EQ(exchange_faults(Between::warp_barrier, 1), "");
+  EXPECT_EQ(exchange_faults(Between::warp_barrier, 16), "");
+  EXPECT_EQ(exchange_faults(Between::half_warp_barriers, 8), "");
+}
+
+TEST(EmulatedChecks, SeeRacesBetweenLanesAndBetweenWarps) {
+  // Whoever reads first may also read what nobody has written yet: the race is there in any case.
+  const auto races = [](Between between, unsigned distance) {
+    Words out{64};
+    for (unsigned seed = 0; seed < 50; ++seed) {
+      set_schedule({Order::random, seed});
+      try {
+        launch({1, 64, 256}, exchange<Word>, out, between, distance);
+        return false;
+      } catch (const KernelFinding& finding) {
+        const auto is_race = [](const Finding& each) { return each.fault == Fault::race; };
+        if (std::ranges::none_of(finding.findings(), is_race)) return false;
+      }
+    }
+    set_schedule({});
+    return true;
+  };
+  EXPECT_TRUE(races(Between::nothing, 1));
+  EXPECT_TRUE(races(Between::nothing, 32));
+  EXPECT_TRUE(races(Between::warp_barrier, 32));
+  EXPECT_TRUE(races(Between::half_warp_barriers, 16));
+  EXPECT_TRUE(races(Between::shuffle, 1));
+}
+
+/// Three lanes pass a word on: 0 to 1 behind one barrier, 1 to 2 behind another. 0 and 2 never meet.
+template <typename T> __global__ void relay(bool second_barrier) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  if (tid == 0) shared[0] = 1;
+  if (tid < 2) __syncwarp(0b011);
+  if (tid == 1 || tid == 2) {
+    if (second_barrier) __syncwarp(0b110);
+  }
+  if (tid == 2) shared[0] = 2;
+}
+
+TEST(EmulatedChecks, FollowOrderThroughBarriersOfPartsOfAWarp) {
+  EXPECT_EQ(faults_of([] { launch({1, 32, 4}, relay<Word>, true); }), "");
+  EXPECT_EQ(faults_of([] { launch({1, 32, 4}, relay<Word>, false); }), "race");
+}
+
+/// All lanes read what lane 0 then overwrites; a barrier of the lower half does not wait for the upper.
+template <typename T> __global__ void overwrite_what_was_read(T* out, unsigned mask) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  if (tid == 0) shared[0] = 1;
+  __syncwarp();
+  out[tid] = shared[0];
+  if ((mask >> tid & 1) != 0) __syncwarp(mask);
+  if (tid == 0) shared[0] = 2;
+}
+
+TEST(EmulatedChecks, SeeAWriteThatRacesWithAnyOfManyReads) {
+  Words out{32};
+  EXPECT_EQ(faults_of([&] { launch({1, 32, 4}, overwrite_what_was_read<Word>, out, 0xffffffff); }), "");
+  EXPECT_EQ(faults_of([&] { launch({1, 32, 4}, overwrite_what_was_read<Word>, out, 0x0000ffff); }), "race");
+  EXPECT_EQ(faults_of([&] { launch({1, 32, 4}, overwrite_what_was_read<Word>, out, 0xfffffff1); }), "race");
+}
+
+enum class Mix { atomics, barrier_before_plain, plain_beside_atomics };
+
+template <typename T> __global__ void add_in_shared_memory(T* out, Mix mix) {
+  T* shared = shared_memory<T>();
+  if (threadIdx.x == 0) shared[0] = 0;
+  __syncthreads();
+  atomicAdd(&shared[0], 1);
+  if (mix == Mix::barrier_before_plain) __syncthreads();
+  if (mix != Mix::atomics && threadIdx.x == 40) out[0] = shared[0];
+}
+
+TEST(EmulatedChecks, LetAtomicsMeetAtomicsButNothingElse) {
+  Words out{1};
+  const LaunchConfig config{1, 64, 4};
+  EXPECT_EQ(faults_of([&] { launch(config, add_in_shared_memory<Word>, out, Mix::atomics); }), "");
+  EXPECT_EQ(faults_of([&] { launch(config, add_in_shared_memory<Word>, out, Mix::barrier_before_plain); }),
+            "");
+  EXPECT_EQ(out[0], 64U);
+  EXPECT_EQ(faults_of([&] { launch(config, add_in_shared_memory<Word>, out, Mix::plain_beside_atomics); }),
+            "race");
+}
+
+template <typename T> __global__ void store_to(T* out, unsigned words) {
+  out[(size_t{blockIdx.x} * blockDim.x + threadIdx.x) % words] = 1;
+}
+
+TEST(EmulatedChecks, SeeStoresOfManyThreadsToOneGlobalWord) {
+  Words out{64};
+  EXPECT_EQ(faults_of([&] { launch({2, 32, 0}, store_to<Word>, out, 64U); }), "");
+  EXPECT_EQ(faults_of([&] { launch({2, 32, 0}, store_to<Word>, out, 32U); }), "race") << "of two blocks";
+  EXPECT_EQ(faults_of([&] { launch({1, 32, 0}, store_to<Word>, out, 16U); }), "race") << "of one warp";
+  EXPECT_EQ(faults_of([&] { launch({1, 64, 0}, store_to<Word>, out, 32U); }), "race") << "of two warps";
+}
+
+TEST(EmulatedChecks, NameTheLowestBlocksWhateverTheNumberOfHostThreads) {
+  Words out{32};
+  std::string expected;
+  for (const unsigned host_threads : {1U, 2U, 8U}) {
+    set_host_threads(host_threads);
+    try {
+      launch({4096, 32, 0}, store_to<Word>, out, 32U);
+      ADD_FAILURE() << "no finding";
+    } catch (const KernelFinding& finding) {
+      EXPECT_EQ(finding.findings().size(), 1U);
+      if (expected.empty()) expected = finding.what();
+      EXPECT_EQ(finding.what(), expected);
+      EXPECT_NE(expected.find("block 0"), std::string::npos);
+      EXPECT_NE(expected.find("block 1"), std::string::npos);
+    }
+  }
+  set_host_threads(0);
+}
+
+/// A launch after another: what was stored before has nothing to do with it.
+TEST(EmulatedChecks, ForgetStoresOfEarlierLaunches) {
+  Words out{32};
+  EXPECT_EQ(faults_of([&] {
+              launch({1, 32, 0}, store_to<Word>, out, 32U);
+              launch({1, 32, 0}, store_to<Word>, out, 32U);
+            }),
+            "");
+}
+
+template <typename T> __global__ void copy(const T* in, T* out) { out[threadIdx.x] = in[threadIdx.x]; }
+template <typename T> __global__ void copy_from_shared(T* out, unsigned written) {
+  T* shared = shared_memory<T>();
+  if (threadIdx.x < written) shared[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = shared[threadIdx.x];
+}
+
+TEST(EmulatedChecks, SeeReadsOfWhatNobodyHasWritten) {
+  Words in{40};
+  Words out{32};
+  EXPECT_EQ(faults_of([&] { launch({1, 32, 0}, copy<Word>, in, out); }), "");
+  in.forget(32, 8);
+  EXPECT_EQ(faults_of([&] { launch({1, 32, 0}, copy<Word>, in, out); }), "");
+  in.forget(7, 1);
+  EXPECT_EQ(faults_of([&] { launch({1, 32, 0}, copy<Word>, in, out); }), "uninitialised read");
+  EXPECT_EQ(faults_of([&] { launch({2, 32, 128}, copy_from_shared<Word>, out, 31U); }), "uninitialised read");
+  Words both{32};
+  both.forget(0, 32);
+  EXPECT_EQ(faults_of([&] {
+              both.forget(0, 32);
+              launch({1, 32, 0}, copy<Word>, out, both);
+              launch({1, 32, 0}, copy<Word>, both, out);
+            }),
+            "")
+      << "what a kernel has stored is written";
+}
+
+__global__ void wait_for_a_part(unsigned mask) { __syncwarp(mask); }
+__global__ void shuffle_from(int lane, unsigned lanes) {
+  if (threadIdx.x < lanes) __shfl_sync((1U << lanes) - 1, 1, lane);
+}
+__global__ void wait_at_different_things() {
+  if (threadIdx.x < 16) {
+    __syncwarp();
+  } else {
+    __shfl_sync(0xffffffff, 1, 0);
+  }
+}
+
+TEST(EmulatedChecks, SeeMisusedWarpFunctions) {
+  EXPECT_EQ(faults_of([] { launch({1, 32, 0}, wait_for_a_part, 0xffffffffU); }), "");
+  EXPECT_EQ(faults_of([] { launch({1, 40, 0}, wait_for_a_part, 0xffffffffU); }), "") << "a part of a warp";
+  EXPECT_EQ(faults_of([] { launch({1, 32, 0}, wait_for_a_part, 0xfffffffeU); }), "invalid mask");
+  EXPECT_EQ(faults_of([] { launch({1, 32, 0}, shuffle_from, 7, 16U); }), "");
+  EXPECT_EQ(faults_of([] { launch({1, 32, 0}, shuffle_from, 20, 16U); }), "shuffle from an inactive lane");
+  EXPECT_EQ(faults_of([] { launch({1, 32, 0}, wait_at_different_things); }), "deadlock");
+}
+
+/// Lanes that end in different shuffles leave nothing behind that a later block could mistake.
+TEST(EmulatedChecks, StartEachBlockAfresh) {
+  launch({1, 32, 0}, shuffle_from, 7, 16U);
+  launch({1, 32, 0}, wait_for_a_part, 0xffffffffU);
+  EXPECT_EQ(last_launch_counters().warp_barriers, 1U);
+}
+
+/// Thread 0 waits for a word that thread 40 writes: legal since Volta, whose threads all make progress.
+template <typename T> __global__ void spin(T* flag) {
+  if (threadIdx.x == 40) atomicAdd(flag, 1);
+  if (threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+  }
+}
+
+template <typename T> __global__ void spin_for_ever(const T* flag) {
+  while (flag[0] == 0) {
+  }
+}
+
+TEST(EmulatedChecks, LetAThreadSpinButNotForEver) {
+  Words flag{1};
+  EXPECT_EQ(faults_of([&] { launch({1, 64, 0}, spin<Word>, flag); }), "");
+  Words never{1};
+  std::string faults;
+  try {
+    launch({1, 32, 0}, spin_for_ever<Word>, never);
+  } catch (const KernelFinding& finding) {
+    faults = finding.what();
+  }
+  EXPECT_NE(faults.find("endless loop"), std::string::npos) << faults;
+}
+
+TEST(EmulatedChecks, ReportEachPairOfLinesOnce) {
+  Words out{64};
+  try {
+    launch({1, 64, 256}, exchange<Word>, out, Between::nothing, 32U);
+    ADD_FAILURE() << "no finding";
+  } catch (const KernelFinding& finding) {
+    const std::string text = finding.what();
+    EXPECT_LT(std::ranges::count(text, '\n'), 2) << text;
+    EXPECT_NE(text.find("exchange<Traced<unsigned int>>"), std::string::npos) << text;
+    EXPECT_NE(text.find("tests/emulated_checks_test.cpp:"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
