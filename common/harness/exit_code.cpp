@@ -11,8 +11,10 @@
 #include <string>
 
 #include "device/emulated/device.hpp"
+#include "harness/host_memory.hpp"
 #include "harness/measurement_error.hpp"
 #include "harness/options.hpp"
+#include "harness/units.hpp"
 
 namespace reduction {
 
@@ -61,7 +63,8 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   } catch (const MeasurementError& error) {
     return fail(ExitCode::wrong_result, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(ExitCode::device_fault, "the host is out of memory");
+    return fail(ExitCode::device_fault, fmt::format("the host is out of memory: {} are free",
+                                                    bytes_text(static_cast<double>(available_host_bytes()))));
   } catch (const std::exception& error) {
     return fail(ExitCode::device_fault, error.what());
   }

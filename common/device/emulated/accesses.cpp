@@ -13,8 +13,9 @@
 namespace reduction::emulated {
 namespace {
 
-/// Accesses of a block's threads, without a barrier in between, after which it is taken to go on forever.
-constexpr std::size_t most_accesses = std::size_t{1} << 24;
+/// Accesses of a block's threads, without a barrier in between, after which it is taken to go on forever: enough to
+/// touch every byte of global memory once, and many more.
+std::size_t most_accesses() { return (std::size_t{1} << 24) + global_memory().bytes(); }
 
 }  // namespace
 
@@ -63,9 +64,8 @@ inline void Multiprocessor::count_access(Thread& self) {
   const unsigned in_a_turn = ready_.accesses_in_a_turn();
   accesses_left_ = in_a_turn;
   accesses_ += in_a_turn;
-  if (accesses_ > most_accesses) {
-    abort_block(
-        {Fault::endless_loop, "", {witness(self, "runs without a barrier, its block for 2^24 accesses,")}});
+  if (accesses_ > most_accesses()) {
+    abort_block({Fault::endless_loop, "", {witness(self, "runs on without a barrier")}});
   }
   give_way(self);
 }

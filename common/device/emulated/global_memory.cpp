@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -77,6 +78,11 @@ Buffer* GlobalMemory::nearest(const std::byte* address) {
   if (above == buffers_.begin()) return nullptr;
   Buffer& buffer = std::prev(above)->second;
   return address < buffer.begin() + buffer.bytes() + margin ? &buffer : nullptr;
+}
+
+std::size_t GlobalMemory::bytes() const {
+  return std::accumulate(buffers_.begin(), buffers_.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& entry) { return sum + entry.second.bytes(); });
 }
 
 GlobalMemory& global_memory() {

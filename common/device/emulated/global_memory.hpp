@@ -71,6 +71,9 @@ class GlobalMemory {
   /// nullptr.
   Buffer* nearest(const std::byte* address);
 
+  /// Bytes of all buffers.
+  std::size_t bytes() const;
+
  private:
   std::map<const std::byte*, Buffer> buffers_;
 };
