@@ -15,7 +15,7 @@ namespace reduction {
 namespace {
 
 CountedRun counted_run(const char* step, std::uint64_t factor) {
-  CountedRun run{step, 1000, {}};
+  CountedRun run{step, ElementType::int32, 256, 1000, {}};
   run.counters.blocks = 10;
   run.counters.block_barriers = 90;
   run.counters.shared_load_requests = 950 * factor;
@@ -42,6 +42,7 @@ TEST(ReadCountedRun, ReadsWhatJsonWrote) {
   Result result;
   result.step = "05_unroll_warp";
   result.input.n = 77;
+  result.block = 256;
   result.passes = {{77, 1}};
   emulated::Counters counters;
   counters.blocks = 1;
@@ -50,10 +51,12 @@ TEST(ReadCountedRun, ReadsWhatJsonWrote) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "counter_report_test.json";
   JsonFile json(file.string());
   json.write(to_json(result));
-  const CountedRun run = read_counted_run(file.string());
+  const CountedRun run = read_counted_run(file.string(), ElementType::int32, 256);
   EXPECT_EQ(run.step, "05_unroll_warp");
   EXPECT_EQ(run.elements, 77u);
   EXPECT_EQ(run.counters, counters);
+  EXPECT_THROW(read_counted_run(file.string(), ElementType::int64, 256), UsageError);
+  EXPECT_THROW(read_counted_run(file.string(), ElementType::int32, 128), UsageError);
   std::filesystem::remove(file);
 }
 
@@ -61,10 +64,10 @@ TEST(ReadCountedRun, RefusesOtherFiles) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "counter_report_test.json";
   for (const char* content : {"", "[]", "{}", R"({"step": "x", "elements": 1, "counters": null})"}) {
     std::ofstream(file) << content;
-    EXPECT_THROW(read_counted_run(file.string()), UsageError) << content;
+    EXPECT_THROW(read_counted_run(file.string(), ElementType::int32, 256), UsageError) << content;
   }
   std::filesystem::remove(file);
-  EXPECT_THROW(read_counted_run(file.string()), UsageError);
+  EXPECT_THROW(read_counted_run(file.string(), ElementType::int32, 256), UsageError);
 }
 
 }  // namespace

@@ -31,6 +31,20 @@ class Words {
   std::uint32_t* data_;
 };
 
+/// The faults of a launch in ascending order; "" if there is none.
+std::string faults_of_one(const auto& launch_kernel) {
+  std::string faults;
+  try {
+    launch_kernel();
+  } catch (const KernelFinding& finding) {
+    for (const Finding& each : finding.findings()) {
+      if (!faults.empty()) faults += ", ";
+      faults += name_of(each.fault);
+    }
+  }
+  return faults;
+}
+
 /// The faults of a launch in each of several schedules, which have to agree; "" if there is none.
 std::string faults_of(const auto& launch_kernel) {
   std::string agreed;
@@ -38,16 +52,8 @@ std::string faults_of(const auto& launch_kernel) {
   for (unsigned seed = 0; seed < 20; ++seed)
     schedules.push_back({Order::random, seed});
   for (const Schedule& schedule : schedules) {
-    std::string faults;
     set_schedule(schedule);
-    try {
-      launch_kernel();
-    } catch (const KernelFinding& finding) {
-      for (const Finding& each : finding.findings()) {
-        if (!faults.empty()) faults += ", ";
-        faults += name_of(each.fault);
-      }
-    }
+    const std::string faults = faults_of_one(launch_kernel);
     if (&schedule != &schedules.front() && faults != agreed) {
       agreed = "schedules disagree: " + agreed + " and " + faults;
       break;
@@ -304,6 +310,93 @@ TEST(EmulatedChecks, ReportEachPairOfLinesOnce) {
     EXPECT_LT(std::ranges::count(text, '\n'), 2) << text;
     EXPECT_NE(text.find("exchange<Traced<unsigned int>>"), std::string::npos) << text;
     EXPECT_NE(text.find("tests/emulated_checks_test.cpp:"), std::string::npos) << text;
+  }
+}
+
+/// One thread after the other writes, for some lanes before and after what all of them do.
+void write_in_three_places(Word* out, bool odd_lanes) {
+  const unsigned tid = threadIdx.x;
+  const bool extra = odd_lanes && tid % 2 == 1;
+  if (extra) out[tid] = Word(1U);
+  out[32 + tid] = Word(2U);
+  if (extra) out[64 + tid] = Word(3U);
+}
+
+TEST(Counting, DoesNotDependOnHowTheCompilerArrangesBranches) {
+  Words out(96);
+  launch({1, 32, 0}, write_in_three_places, static_cast<Word*>(out), true);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 3U);
+}
+
+void sum_grid_stride(const Word* in, Word* out, size_t n) {
+  Word sum{};
+  for (size_t i = threadIdx.x; i < n; i += blockDim.x)
+    sum += in[i];
+  out[threadIdx.x] = sum;
+}
+
+TEST(EndlessLoop, IsNoLongLoopOverALargeInput) {
+  constexpr size_t n = size_t{1} << 25;
+  Words in(n);
+  Words out(256);
+  set_instrumented(false);  // what it counts would be remembered to the end of the loop
+  EXPECT_EQ(faults_of_one([&] {
+              launch({1, 256, 0}, sum_grid_stride, static_cast<Word*>(in), static_cast<Word*>(out), n);
+            }),
+            "");
+  set_instrumented(true);
+}
+
+void synchronise_often(unsigned times) {
+  for (unsigned i = 0; i < times; ++i)
+    __syncwarp();
+}
+
+TEST(EndlessLoop, IsNoWarpThatSynchronisesOften) {
+  EXPECT_EQ(faults_of_one([] { launch({1, 1024, 0}, synchronise_often, 8192U); }), "");
+}
+
+void store_forever(Word* out) {
+  while (true)
+    out[threadIdx.x] = Word(1U);
+}
+
+TEST(EndlessLoop, IsNamedByItsOwnLine) {
+  Words out(32);
+  try {
+    launch({1, 32, 0}, store_forever, static_cast<Word*>(out));
+    FAIL() << "the loop ended";
+  } catch (const KernelFinding& finding) {
+    ASSERT_EQ(finding.findings().size(), 1U);
+    ASSERT_EQ(finding.findings()[0].places.size(), 1U);
+    EXPECT_EQ(finding.findings()[0].places[0].line, 361U) << finding.what();
+  }
+}
+
+void read_across_two_words(const Word* in, Traced<std::uint64_t>* out) {
+  if (threadIdx.x == 0) *out = *reinterpret_cast<const Traced<std::uint64_t>*>(in + 1);
+}
+
+TEST(Alignment, OfALargeAccessIsItsSize) {
+  Words in(4);
+  Words out(2);
+  EXPECT_EQ(faults_of([&] {
+              launch({1, 32, 0}, read_across_two_words, static_cast<Word*>(in),
+                     reinterpret_cast<Traced<std::uint64_t>*>(static_cast<Word*>(out)));
+            }),
+            "misaligned access");
+}
+
+void shuffle_in_a_width(int width) { __shfl_down_sync(0xffffffff, threadIdx.x, 1, width); }
+
+TEST(Shuffles, HaveAWidthOfAPowerOfTwoUpTo32) {
+  EXPECT_EQ(faults_of([] { launch({1, 64, 0}, shuffle_in_a_width, 16); }), "");
+  for (const int width : {0, -1, 24, 64}) {
+    EXPECT_EQ(faults_of_one([&] {
+                launch({1, 64, 0}, shuffle_in_a_width, width);
+              }),
+              "invalid width")
+        << width;
   }
 }
 

@@ -8,9 +8,7 @@ function(add_step name)
 
   add_library(${name}_emulated OBJECT ${PROJECT_SOURCE_DIR}/common/harness/emulated_step.cpp)
   target_include_directories(${name}_emulated PRIVATE ${folder})
-  target_link_libraries(${name}_emulated PUBLIC harness)
-  # `#pragma unroll` is for nvcc.
-  target_compile_options(${name}_emulated PRIVATE -Wno-unknown-pragmas)
+  target_link_libraries(${name}_emulated PUBLIC harness PRIVATE emulated_kernel_settings)
 
   add_executable(${name} ${folder}/main.cu)
   target_link_libraries(${name} PRIVATE ${name}_emulated)

@@ -45,6 +45,7 @@ template <typename T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
               reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
+  static_assert(sizeof(T) <= reduction::emulated::largest_access, "a shuffle moves 16 bytes at most");
   reduction::emulated::shuffle(Shuffle::indexed, mask, source_lane, width, &value, sizeof(T), where);
   return value;
 }
@@ -53,6 +54,7 @@ template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                  reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
+  static_assert(sizeof(T) <= reduction::emulated::largest_access, "a shuffle moves 16 bytes at most");
   reduction::emulated::shuffle(Shuffle::up, mask, static_cast<int>(delta), width, &value, sizeof(T), where);
   return value;
 }
@@ -61,6 +63,7 @@ template <typename T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
+  static_assert(sizeof(T) <= reduction::emulated::largest_access, "a shuffle moves 16 bytes at most");
   reduction::emulated::shuffle(Shuffle::down, mask, static_cast<int>(delta), width, &value, sizeof(T), where);
   return value;
 }
@@ -69,6 +72,7 @@ template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
                   reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   using reduction::emulated::Shuffle;
+  static_assert(sizeof(T) <= reduction::emulated::largest_access, "a shuffle moves 16 bytes at most");
   reduction::emulated::shuffle(Shuffle::exclusive_or, mask, lane_mask, width, &value, sizeof(T), where);
   return value;
 }

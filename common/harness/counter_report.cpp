@@ -63,7 +63,7 @@ std::string change_text(double before, double after) {
 
 }  // namespace
 
-CountedRun read_counted_run(const std::string& json_file) {
+CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block) {
   const auto refuse = [&](std::string_view why) {
     throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
                                  json_file, why));
@@ -76,6 +76,13 @@ CountedRun read_counted_run(const std::string& json_file) {
     if (json.at("counters").is_null()) refuse("it has no counters");
     run.step = json.at("step");
     run.elements = json.at("elements");
+    if (json.at("type") != to_string(type) || json.at("block") != block) {
+      refuse(fmt::format("it ran {} in blocks of {}, not {} in blocks of {}",
+                         json.at("type").get<std::string>(), json.at("block").dump(), to_string(type),
+                         block));
+    }
+    run.type = type;
+    run.block = block;
     for (const NamedCounter& named : counter_names) {
       run.counters.*named.counter = json.at("counters").at(std::string(named.name));
     }

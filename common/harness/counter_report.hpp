@@ -5,18 +5,22 @@
 #include <string>
 
 #include "device/emulated/counters.hpp"
+#include "harness/element_type.hpp"
 
 namespace reduction {
 
 /// What a run of a step counted.
 struct CountedRun {
   std::string step;
+  ElementType type = ElementType::int32;
+  unsigned block = 0;
   std::uint64_t elements = 0;
   emulated::Counters counters;
 };
 
-/// Reads a run back from its --json file. Throws UsageError when it is no such file, or one without counters.
-CountedRun read_counted_run(const std::string& json_file);
+/// Reads a run back from its --json file. Throws UsageError when it is no such file, one without counters, or one of
+/// another type or block size, whose counters differ for more reasons than the step.
+CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block);
 
 /// The counters that tell steps apart as a Markdown table: in total, for a block and for an element; beside them, where
 /// there is one, those of another step and the factor between the two.

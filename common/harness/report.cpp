@@ -97,8 +97,9 @@ Report::Report(const Options& options)
     : quiet_(options.quiet),
       sweep_(options.sweep.has_value()),
       out_(options.json_file == "-" ? stderr : stdout),
-      compared_(options.compare_file.empty() ? std::nullopt
-                                             : std::optional(read_counted_run(options.compare_file))),
+      compared_(options.compare_file.empty()
+                    ? std::nullopt
+                    : std::optional(read_counted_run(options.compare_file, options.type, options.block))),
       json_file_(options.json_file) {}
 
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
@@ -113,7 +114,8 @@ void Report::add(const Result& result) {
   if (!quiet_ && !sweep_) {
     print(result_text(result) + "\n");
     if (const auto counters = result.counters()) {
-      print(counter_table({result.step, result.input.n, *counters}, compared_) + "\n");
+      print(counter_table({result.step, result.type, result.block, result.input.n, *counters}, compared_) +
+            "\n");
     }
   }
   if (results_.empty()) print(table_header(result.device));

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -13,8 +14,8 @@
 namespace reduction::emulated {
 namespace {
 
-/// Accesses of a block's threads, without a barrier in between, after which it is taken to go on forever: enough to
-/// touch every byte of global memory once, and many more.
+/// Accesses of a thread, without a barrier in between, after which it is taken to go on forever: enough to touch every
+/// byte of global memory once, and many more.
 std::size_t most_accesses() { return (std::size_t{1} << 24) + global_memory().bytes(); }
 
 }  // namespace
@@ -33,8 +34,9 @@ void record_store(const void* address, std::size_t bytes) {
 }
 
 void Multiprocessor::access(const Access& access) {
-  if (on_stack(access.address)) return;
   Thread& self = *current_;
+  if (on_own_stack(access.address)) return;
+  if (reinterpret_cast<std::uintptr_t>(access.address) % access.bytes != 0) abort_block(misaligned(access));
   if (in_shared_memory(access.address, access.bytes)) {
     if (instrumented_) {
       const auto offset = static_cast<std::size_t>(access.address - shared_begin());
@@ -45,7 +47,7 @@ void Multiprocessor::access(const Access& access) {
   } else if (!in_arguments(access.address)) {
     abort_block(stray(access));
   }
-  count_access(self);
+  count_access(self, access.call_site);
 }
 
 void Multiprocessor::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
@@ -58,14 +60,15 @@ void Multiprocessor::begin_atomic(const void* address, std::size_t bytes, const 
   ++counters_.atomics;
 }
 
-/// Takes the turn from a thread that has made many accesses, and ends a block that makes nothing else.
-inline void Multiprocessor::count_access(Thread& self) {
+/// Takes the turn from a thread that has made many accesses, and ends a block in which one makes nothing else.
+inline void Multiprocessor::count_access(Thread& self, const void* call_site) {
   if (--accesses_left_ != 0 || failed_) return;
   const unsigned in_a_turn = ready_.accesses_in_a_turn();
   accesses_left_ = in_a_turn;
-  accesses_ += in_a_turn;
-  if (accesses_ > most_accesses()) {
-    abort_block({Fault::endless_loop, "", {witness(self, "runs on without a barrier")}});
+  self.accesses += in_a_turn;
+  if (self.accesses > most_accesses()) {
+    const char* const deed = "goes on without a barrier, for millions of accesses, the last";
+    abort_block({Fault::endless_loop, "", {{describe_threads({self.index}), block_, deed, call_site, {}}}});
   }
   give_way(self);
 }
@@ -77,8 +80,9 @@ Buffer* Multiprocessor::find_buffer(const Access& access) {
   return last_buffer_ = buffer;
 }
 
-bool Multiprocessor::on_stack(const std::byte* address) const {
-  return static_cast<std::size_t>(address - stacks_.begin()) < stacks_.bytes();
+bool Multiprocessor::on_own_stack(const std::byte* address) const {
+  const std::byte* const begin = stacks_.begin() + std::size_t{current_->index} * stack_bytes;
+  return static_cast<std::size_t>(address - begin) < stack_bytes;
 }
 
 bool Multiprocessor::in_shared_memory(const std::byte* address, std::size_t bytes) const {
@@ -89,6 +93,15 @@ bool Multiprocessor::in_shared_memory(const std::byte* address, std::size_t byte
 bool Multiprocessor::in_arguments(const std::byte* address) const {
   const std::span<const std::byte> arguments = grid_->kernel().arguments;
   return static_cast<std::size_t>(address - arguments.data()) < arguments.size();
+}
+
+/// A GPU loads and stores 4, 8 or 16 bytes only where the address is a multiple of as many.
+Evidence Multiprocessor::misaligned(const Access& access) const {
+  const std::string memory =
+      std::to_string(access.bytes) + " bytes at an address that is no multiple of them";
+  return {Fault::misaligned,
+          memory,
+          {{describe_threads({current_->index}), block_, verb_of(access.operation), access.call_site, {}}}};
 }
 
 Evidence Multiprocessor::stray(const Access& access) const {

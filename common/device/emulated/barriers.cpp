@@ -11,8 +11,8 @@
 namespace reduction::emulated {
 namespace {
 
-/// Barriers and shuffles after which a block is taken to go on forever.
-constexpr std::size_t most_releases = 100'000;
+/// Block barriers of a block, or barriers and shuffles of a warp, after which it is taken to go on forever.
+constexpr unsigned most_releases = 1U << 18;
 
 /// The lane whose value a shuffle gives to `lane`: CUDA C++ Programming Guide, "Warp Shuffle Functions".
 unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
@@ -42,8 +42,8 @@ void Multiprocessor::block_barrier(SourceLine where) {
     ++counters_.block_barriers;
     if (instrumented_) instrumentation_.block_barrier(static_cast<unsigned>(warps_.size()), counters_);
     for (unsigned i = 0; i < size_; ++i)
-      ready_.push(i);
-    note_release();
+      make_ready(threads_[i]);
+    note_release(releases_);
   }
   suspend(self);
 }
@@ -55,6 +55,11 @@ void Multiprocessor::warp_barrier(unsigned mask, SourceLine where) {
 void Multiprocessor::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value,
                              std::size_t bytes, SourceLine where) {
   Thread& self = *current_;
+  self.where = where;
+  if (width < 1 || width > static_cast<int>(warp_size) || (width & (width - 1)) != 0) {
+    abort_block(
+        {Fault::invalid_width, "", {witness(self, "shuffles in a width that is no power of two up to 32")}});
+  }
   self.shuffle = kind;
   self.source_lane = source_lane(kind, self.index % warp_size, operand, static_cast<unsigned>(width));
   std::memcpy(self.brought.data(), value, bytes);
@@ -97,8 +102,8 @@ void Multiprocessor::release_complete_group(const Thread& member) {
   }
   if (instrumented_ && member.mask == warp.lanes) instrumentation_.warp_converged(index, counters_);
   for (const unsigned lane : lanes_of(group))
-    ready_.push(thread_at(member, lane).index);
-  note_release();
+    make_ready(thread_at(member, lane));
+  note_release(warp.releases);
 }
 
 /// Gives each lane of a complete shuffle its value, now: a lane that runs on may bring the next one.
@@ -115,11 +120,16 @@ void Multiprocessor::hand_over_values(const Thread& member, unsigned group) {
   }
 }
 
-/// Threads of the block have met: it goes on, unless it has done nothing else for too long.
-void Multiprocessor::note_release() {
-  accesses_ = 0;
-  if (++releases_ < most_releases || failed_) return;
-  findings_.add({Fault::endless_loop, "", {witness(*current_, "has passed 100 000 barriers, the last")}});
+/// A thread that has met others goes on.
+void Multiprocessor::make_ready(Thread& thread) {
+  thread.accesses = 0;
+  ready_.push(thread.index);
+}
+
+/// Threads of the block have met once more: they go on, unless they have done so for too long.
+void Multiprocessor::note_release(unsigned& releases) {
+  if (++releases < most_releases || failed_) return;
+  findings_.add({Fault::endless_loop, "", {witness(*current_, "has passed 2^18 barriers, the last")}});
   failed_ = true;
 }
 

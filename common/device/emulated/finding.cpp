@@ -24,6 +24,8 @@ std::string_view name_of(Fault fault) {
     case Fault::deadlock: return "deadlock";
     case Fault::invalid_mask: return "invalid mask";
     case Fault::inactive_lane: return "shuffle from an inactive lane";
+    case Fault::invalid_width: return "invalid width";
+    case Fault::misaligned: return "misaligned access";
     case Fault::out_of_bounds: return "out of bounds";
     case Fault::uninitialised_read: return "uninitialised read";
     case Fault::endless_loop: return "endless loop";

@@ -14,6 +14,8 @@ enum class Fault {
   deadlock,            ///< threads wait for each other in any other way
   invalid_mask,        ///< a thread calls a warp's function without being in its mask
   inactive_lane,       ///< a shuffle takes its value from a lane that takes no part
+  invalid_width,       ///< a shuffle's width is no power of two from 1 to 32
+  misaligned,          ///< an access at an address that is no multiple of its size
   out_of_bounds,       ///< an access outside of shared and global memory
   uninitialised_read,  ///< a read of a word that nobody has written
   endless_loop         ///< a block goes on and on, with barriers or without

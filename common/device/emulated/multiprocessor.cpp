@@ -7,18 +7,6 @@
 #include "device/emulated/lanes.hpp"
 
 namespace reduction::emulated {
-namespace {
-
-constexpr std::size_t stack_bytes = std::size_t{64} << 10;
-
-/// Stacks that begin at different cache sets: at equal ones their tops would evict each other.
-std::span<std::byte> stack_of(unsigned thread, const Mapping& stacks) {
-  const std::size_t offset = thread % 16 * 256;
-  return {stacks.begin() + thread * stack_bytes, stack_bytes - offset};
-}
-
-}  // namespace
-
 Multiprocessor& Multiprocessor::local() {
   static thread_local Multiprocessor multiprocessor;
   return multiprocessor;
@@ -37,6 +25,12 @@ Multiprocessor::~Multiprocessor() {
   for (Thread& thread : threads_) {
     if (thread.fiber) switch_to(&thread);
   }
+}
+
+/// Stacks that begin at different cache sets: at equal ones their tops would evict each other.
+std::span<std::byte> Multiprocessor::stack_of(unsigned thread) const {
+  const std::size_t offset = thread % 16 * 256;
+  return {stacks_.begin() + thread * stack_bytes, stack_bytes - offset};
 }
 
 /// The life of a fiber: one thread of a block after the other.
@@ -89,7 +83,7 @@ void Multiprocessor::prepare(Grid& grid, std::size_t block) {
   shared_bytes_ = grid.config().shared_bytes;
   finished_ = arrived_ = 0;
   barrier_is_divergent_ = has_turn_ = failed_ = false;
-  releases_ = accesses_ = 0;
+  releases_ = 0;
   last_buffer_ = nullptr;
   instrumented_ = grid.is_instrumented();
   if (instrumented_) instrumentation_.begin_block(grid, block);
@@ -103,8 +97,10 @@ void Multiprocessor::prepare(Grid& grid, std::size_t block) {
   for (unsigned i = 0; i < size_; ++i) {
     Thread& thread = threads_[i];
     thread.state = State::not_started;
+    thread.accesses = 0;
+    thread.where = {};
     if (!thread.fiber) {
-      thread.fiber.prepare(stack_of(i, stacks_), [this, &thread]() -> Fiber& { return live_as(thread); });
+      thread.fiber.prepare(stack_of(i), [this, &thread]() -> Fiber& { return live_as(thread); });
     }
     ready_.push(i);
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,7 @@ class alignas(128) Multiprocessor {
   struct Thread {
     unsigned index = 0;
     State state = State::not_started;
+    std::size_t accesses = 0;  ///< since it last met other threads, rounded to turns
     SourceLine where;          ///< the barrier or shuffle at which it waits
     unsigned mask = 0;         ///< the lanes for which it waits there
     Shuffle shuffle{};         ///< and, at a shuffle, which one,
@@ -83,10 +85,12 @@ class alignas(128) Multiprocessor {
   struct Warp {
     unsigned lanes = ~0U;  ///< that the block has; its last warp may be a part of one
     unsigned finished = 0;
-    unsigned waiting = 0;  ///< at a warp barrier or a shuffle
+    unsigned waiting = 0;   ///< at a warp barrier or a shuffle
+    unsigned releases = 0;  ///< barriers and shuffles that it has passed
   };
 
   Multiprocessor();
+  std::span<std::byte> stack_of(unsigned thread) const;
   Fiber& live_as(Thread& self);
   void prepare(Grid& grid, std::size_t block);
   void run_next();
@@ -100,18 +104,20 @@ class alignas(128) Multiprocessor {
   void wait_for_lanes(Thread& self, State state, unsigned mask, SourceLine where);
   void release_complete_group(const Thread& member);
   void hand_over_values(const Thread& member, unsigned group);
-  void note_release();
+  void make_ready(Thread& thread);
+  void note_release(unsigned& releases);
   Warp& warp_of(const Thread& thread) { return warps_[thread.index / warp_size]; }
   Thread& thread_at(const Thread& member, unsigned lane) {
     return threads_[member.index / warp_size * warp_size + lane];
   }
 
   std::byte* shared_begin() const { return shared_.begin() + shared_margin; }
-  bool on_stack(const std::byte* address) const;
+  bool on_own_stack(const std::byte* address) const;
   bool in_shared_memory(const std::byte* address, std::size_t bytes) const;
   bool in_arguments(const std::byte* address) const;
   Buffer* find_buffer(const Access& access);
-  void count_access(Thread& self);
+  void count_access(Thread& self, const void* call_site);
+  Evidence misaligned(const Access& access) const;
   Evidence stray(const Access& access) const;
   Evidence stall() const;
   Witness witness(const Thread& thread, const char* deed) const;
@@ -142,11 +148,12 @@ class alignas(128) Multiprocessor {
 
   bool instrumented_ = true;
   Instrumentation instrumentation_;
-  std::size_t releases_ = 0;    ///< barriers and shuffles that the block has passed
-  std::size_t accesses_ = 0;    ///< accesses of the block since the last of them
+  unsigned releases_ = 0;       ///< block barriers that the block has passed
   unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
   Buffer* last_buffer_ = nullptr;
   Counters counters_;
+
+  static constexpr std::size_t stack_bytes = std::size_t{64} << 10;  ///< of each thread
 
   /// Bytes on either side of a block's shared memory where an access is known to be a stray one.
   static constexpr std::size_t shared_margin = std::size_t{64} << 10;

@@ -14,6 +14,9 @@ template <typename T> inline constexpr bool is_complex<std::complex<T>> = true;
 /// an array of Traced<T> lies in memory as an array of T does. Operators are inlined into the kernel at any
 /// optimisation level and take their operands by value: a copy is a read, and there is one for each operand.
 template <typename T> class Traced {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
+                "memory is followed in words of 4 bytes");
+
  public:
   Traced() = default;
   REDUCTION_INLINE Traced(T value) : value_{value} {}
