@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes what the README of each step shows of the code: the diff from the kernel of the step before, and the counters
-# of a run on the emulated device beside those of the step before.
+# of a run on the emulated device beside those of the step before. On the page of each pitfall it writes the diff to
+# the mended kernel.
 #
 #   docs/generate_readmes.sh [--check] [--bin FOLDER]
 #
@@ -15,7 +16,7 @@ elements='2^22'
 bin=build/bin
 
 main() {
-  local step previous='' results
+  local step previous='' results faulty mend
   read_options "$@"
   results=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder of now, not of then
@@ -25,6 +26,10 @@ main() {
     if [[ -n $previous ]]; then put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"; fi
     put_section "$step/README.md" counters "$(counters "$results" "$step" "$previous")"
     previous=$step
+  done
+  for faulty in docs/pitfalls/*.cuh; do
+    mend=$(mend_diff "$faulty")
+    put_section "${faulty%.cuh}.md" mend "$mend"
   done
   exit "$stale"
 }
@@ -53,6 +58,18 @@ kernel_diff() {
   if ((status > 1)); then fail "diff could not compare $before with $after"; fi
   echo '```'
 }
+
+# mend_diff FAULTY prints what mends the kernel, without the headers of the files and of the first hunk.
+mend_diff() {
+  local faulty=$1 mended=${1%/*}/mended/${1##*/}
+  if [[ ! -f $mended ]]; then fail "there is no $mended"; fi
+  echo '```diff'
+  { diff -d -U1 <(bare_kernel "$faulty") <(bare_kernel "$mended") || (($? == 1)); } | sed 1,3d
+  echo '```'
+}
+
+# The kernel without its comment, which tells what is wrong or right, and without the mark of the finding.
+bare_kernel() { sed -n '/^template/,$ { s: *// finding$::; p; }' "$1"; }
 
 # counters RESULTS STEP PREVIOUS runs the step, keeps its result for the next one, and prints its table of counters.
 counters() {

@@ -1,6 +1,8 @@
-/// The gallery of published bugs: each kernel has exactly one finding, at the line it marks, in any schedule.
+/// The gallery of published bugs: each kernel has exactly one finding, at the line it marks, in any schedule. Once
+/// mended it has none, and gives the right sums.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -28,50 +30,80 @@
 #include "docs/pitfalls/unguarded_second_load.cuh"
 #include "docs/pitfalls/warp_synchronous_tail.cuh"
 
+// The same kernels, mended.
+namespace mended {
+#include "docs/pitfalls/mended/add_without_an_atomic.cuh"
+#include "docs/pitfalls/mended/barrier_for_working_threads.cuh"
+#include "docs/pitfalls/mended/barrier_inside_the_bounds_check.cuh"
+#include "docs/pitfalls/mended/endless_loop.cuh"
+#include "docs/pitfalls/mended/one_cell_for_all_blocks.cuh"
+#include "docs/pitfalls/mended/one_syncwarp_a_level.cuh"
+#include "docs/pitfalls/mended/tail_past_shared_memory.cuh"
+#include "docs/pitfalls/mended/unguarded_second_load.cuh"
+#include "docs/pitfalls/mended/warp_synchronous_tail.cuh"
+}  // namespace mended
+
 namespace {
 
 using namespace reduction::emulated;
 using Element = Traced<std::uint32_t>;
+
+using Launch = std::function<void(const Element* in, Element* out)>;
 
 /// One kernel of the gallery and the launch that its page shows.
 struct Pitfall {
   std::string name;
   Fault fault;
   unsigned schedules;  ///< random ones to try, beside ascending and descending
-  std::function<void(const Element* in, Element* out)> launch_faulty;
+  size_t cells;        ///< that the mended kernel leaves a sum in
+  size_t tile;         ///< elements that each of them is the sum of
+  Launch launch_faulty;
+  Launch launch_mended;
 };
 
 std::ostream& operator<<(std::ostream& stream, const Pitfall& pitfall) { return stream << pitfall.name; }
 
 constexpr size_t input_elements = 300;
+constexpr size_t output_elements = 4;
+
+using Kernel = void (*)(const Element* in, Element* out);
+using GuardedKernel = void (*)(const Element* in, Element* out, size_t n);
+
+LaunchConfig sharing(size_t grid, unsigned block) { return {grid, block, block * sizeof(Element)}; }
+
+Launch launch_of(size_t grid, unsigned block, Kernel kernel) {
+  return [=](auto in, auto out) { launch(sharing(grid, block), kernel, in, out); };
+}
+
+Launch launch_of(size_t grid, unsigned block, GuardedKernel kernel) {
+  return [=](auto in, auto out) { launch(sharing(grid, block), kernel, in, out, input_elements); };
+}
 
 std::vector<Pitfall> gallery() {
-  const auto sharing = [](size_t grid, unsigned block) {
-    return LaunchConfig{grid, block, block * sizeof(Element)};
-  };
   return {
-      {"endless_loop", Fault::endless_loop, 1,
-       [=](auto in, auto out) { launch(sharing(2, 32), endless_loop<Element>, in, out); }},
-      {"warp_synchronous_tail", Fault::race, 1000,
-       [=](auto in, auto out) { launch(sharing(2, 64), warp_synchronous_tail<Element>, in, out); }},
-      {"one_syncwarp_a_level", Fault::race, 1000,
-       [=](auto in, auto out) { launch(sharing(2, 64), one_syncwarp_a_level<Element>, in, out); }},
-      {"barrier_for_working_threads", Fault::missed_barrier, 1000,
-       [=](auto in, auto out) { launch(sharing(2, 128), barrier_for_working_threads<Element>, in, out); }},
-      {"barrier_inside_the_bounds_check", Fault::missed_barrier, 1000,
-       [=](auto in, auto out) {
-         launch(sharing(3, 128), barrier_inside_the_bounds_check<Element>, in, out, input_elements);
-       }},
-      {"unguarded_second_load", Fault::out_of_bounds, 1000,
-       [=](auto in, auto out) {
-         launch(sharing(2, 128), unguarded_second_load<Element>, in, out, input_elements);
-       }},
-      {"one_cell_for_all_blocks", Fault::race, 1000,
-       [=](auto in, auto out) { launch(sharing(4, 64), one_cell_for_all_blocks<Element>, in, out); }},
-      {"tail_past_shared_memory", Fault::out_of_bounds, 1000,
-       [=](auto in, auto out) { launch(sharing(2, 32), tail_past_shared_memory<Element>, in, out); }},
-      {"add_without_an_atomic", Fault::race, 1000,
-       [=](auto in, auto out) { launch(sharing(4, 64), add_without_an_atomic<Element>, in, out); }},
+      {"endless_loop", Fault::endless_loop, 1, 2, 32, launch_of(2, 32, endless_loop<Element>),
+       launch_of(2, 32, mended::endless_loop<Element>)},
+      {"warp_synchronous_tail", Fault::race, 1000, 2, 64, launch_of(2, 64, warp_synchronous_tail<Element>),
+       launch_of(2, 64, mended::warp_synchronous_tail<Element>)},
+      {"one_syncwarp_a_level", Fault::race, 1000, 2, 64, launch_of(2, 64, one_syncwarp_a_level<Element>),
+       launch_of(2, 64, mended::one_syncwarp_a_level<Element>)},
+      {"barrier_for_working_threads", Fault::missed_barrier, 1000, 2, 128,
+       launch_of(2, 128, barrier_for_working_threads<Element>),
+       launch_of(2, 128, mended::barrier_for_working_threads<Element>)},
+      {"barrier_inside_the_bounds_check", Fault::missed_barrier, 1000, 3, 128,
+       launch_of(3, 128, barrier_inside_the_bounds_check<Element>),
+       launch_of(3, 128, mended::barrier_inside_the_bounds_check<Element>)},
+      {"unguarded_second_load", Fault::out_of_bounds, 1000, 2, 256,
+       launch_of(2, 128, unguarded_second_load<Element>),
+       launch_of(2, 128, mended::unguarded_second_load<Element>)},
+      {"one_cell_for_all_blocks", Fault::race, 1000, 4, 64,
+       launch_of(4, 64, one_cell_for_all_blocks<Element>),
+       launch_of(4, 64, mended::one_cell_for_all_blocks<Element>)},
+      {"tail_past_shared_memory", Fault::out_of_bounds, 1000, 2, 32,
+       launch_of(2, 32, tail_past_shared_memory<Element>),
+       launch_of(2, 32, mended::tail_past_shared_memory<Element>)},
+      {"add_without_an_atomic", Fault::race, 1000, 1, 256, launch_of(4, 64, add_without_an_atomic<Element>),
+       launch_of(4, 64, mended::add_without_an_atomic<Element>)},
   };
 }
 
@@ -96,35 +128,68 @@ unsigned marked_line(const std::string& name) {
   return 0;
 }
 
-std::vector<Finding> findings_of(const Pitfall& pitfall, const Schedule& schedule) {
+/// What a launch leaves behind.
+struct Outcome {
+  std::vector<Finding> findings;
+  std::vector<std::uint32_t> out;
+};
+
+/// No two elements are the same, so that a sum over the wrong ones is another sum.
+std::uint32_t input_element(size_t i) { return static_cast<std::uint32_t>(i * i + 1); }
+
+Outcome outcome_of(const Launch& launch, const Schedule& schedule) {
   auto* const in = static_cast<std::uint32_t*>(allocate(input_elements * sizeof(Element)));
-  auto* const out = static_cast<std::uint32_t*>(allocate(4 * sizeof(Element)));
-  std::fill_n(in, input_elements, 1U);
-  std::fill_n(out, 4, 0U);
+  auto* const out = static_cast<std::uint32_t*>(allocate(output_elements * sizeof(Element)));
+  for (size_t i = 0; i < input_elements; ++i)
+    in[i] = input_element(i);
+  std::fill_n(out, output_elements, 0U);
   mark_initialised(in, input_elements * sizeof(Element));
   mark_initialised(out, sizeof(Element));
   set_schedule(schedule);
-  std::vector<Finding> findings;
+  Outcome outcome;
   try {
-    pitfall.launch_faulty(reinterpret_cast<const Element*>(in), reinterpret_cast<Element*>(out));
+    launch(reinterpret_cast<const Element*>(in), reinterpret_cast<Element*>(out));
   } catch (const KernelFinding& finding) {
-    findings = finding.findings();
+    outcome.findings = finding.findings();
   }
   set_schedule({});
+  outcome.out.assign(out, out + output_elements);
   release(in);
   release(out);
-  return findings;
+  return outcome;
+}
+
+/// What the kernel is meant to leave: the sum of a tile in each cell, as far as the input reaches.
+std::vector<std::uint32_t> sums_of(size_t cells, size_t tile) {
+  std::vector<std::uint32_t> sums(output_elements);
+  for (size_t i = 0; i < std::min(cells * tile, input_elements); ++i)
+    sums[i / tile] += input_element(i);
+  return sums;
+}
+
+/// Ascending, descending and `random` random ones.
+std::vector<Schedule> schedules_with(unsigned random) {
+  std::vector<Schedule> schedules{{Order::ascending, 0}, {Order::descending, 0}};
+  for (unsigned seed = 0; seed < random; ++seed)
+    schedules.push_back({Order::random, seed});
+  return schedules;
+}
+
+void expect_sums(const Launch& launch, size_t cells, size_t tile) {
+  const std::vector<std::uint32_t> sums = sums_of(cells, tile);
+  for (const Schedule& schedule : schedules_with(100)) {
+    const Outcome outcome = outcome_of(launch, schedule);
+    ASSERT_TRUE(outcome.findings.empty()) << outcome.findings[0].text;
+    ASSERT_EQ(outcome.out, sums) << "seed " << schedule.seed;
+  }
 }
 
 class Gallery : public testing::TestWithParam<Pitfall> {};
 
 TEST_P(Gallery, AreFoundAtTheirLineInEverySchedule) {
   const Pitfall& pitfall = GetParam();
-  std::vector<Schedule> schedules{{Order::ascending, 0}, {Order::descending, 0}};
-  for (unsigned seed = 0; seed < pitfall.schedules; ++seed)
-    schedules.push_back({Order::random, seed});
-  for (const Schedule& schedule : schedules) {
-    const std::vector<Finding> findings = findings_of(pitfall, schedule);
+  for (const Schedule& schedule : schedules_with(pitfall.schedules)) {
+    const std::vector<Finding> findings = outcome_of(pitfall.launch_faulty, schedule).findings;
     ASSERT_EQ(findings.size(), 1U) << "seed " << schedule.seed;
     EXPECT_EQ(name_of(findings[0].fault), name_of(pitfall.fault)) << findings[0].text;
     ASSERT_FALSE(findings[0].places.empty()) << findings[0].text;
@@ -140,9 +205,21 @@ TEST_P(Gallery, HavePagesThatShowTheKernelAndTheFinding) {
   std::string source = text_of(folder() / (GetParam().name + ".cuh"));
   source.erase(0, source.find("///"));
   EXPECT_NE(page.find(source), std::string::npos) << "the page shows another kernel";
-  const std::vector<Finding> findings = findings_of(GetParam(), {});
+  const std::vector<Finding> findings = outcome_of(GetParam().launch_faulty, {}).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_NE(page.find(findings[0].text), std::string::npos) << "the page should say: " << findings[0].text;
+}
+
+TEST_P(Gallery, HaveMendsThatGiveTheSumsInEverySchedule) {
+  expect_sums(GetParam().launch_mended, GetParam().cells, GetParam().tile);
+}
+
+/// Blocks with and without the level that the mend leaves out.
+TEST(Pitfalls, HaveATailThatSuitsEveryBlockOnceMended) {
+  for (const unsigned block : {32U, 64U, 128U}) {
+    SCOPED_TRACE("block of " + std::to_string(block));
+    expect_sums(launch_of(2, block, mended::tail_past_shared_memory<Element>), 2, block);
+  }
 }
 
 /// What the tail's bug does to the sum is a matter of luck, and random schedules have all kinds of it.

@@ -1,0 +1,16 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Sums one tile a block; threads past the end of the input contribute the identity.
+template <typename T> __global__ void barrier_inside_the_bounds_check(const T* in, T* out, size_t n) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
+  shared[tid] = i < n ? in[i] : T{};
+  __syncthreads();
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}

@@ -1,0 +1,15 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Sums one tile a block; the loop's last clause halves the stride.
+template <typename T> __global__ void endless_loop(const T* in, T* out) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
+  __syncthreads();
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}

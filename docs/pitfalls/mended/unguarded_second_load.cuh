@@ -1,0 +1,19 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// Sums two tiles a block; each load has its bounds check.
+template <typename T> __global__ void unguarded_second_load(const T* in, T* out, size_t n) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x * 2 + tid;
+  T sum{};
+  if (i < n) sum = in[i];
+  if (i + blockDim.x < n) sum += in[i + blockDim.x];
+  shared[tid] = sum;
+  __syncthreads();
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();
+  }
+  if (tid == 0) out[blockIdx.x] = shared[0];
+}
