@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the ladder and climbs it: runs 00_cpu_serial to 07_cascade in order, then puts their results into one table.
+# Builds the ladder and climbs it: runs 00_cpu_serial to 07_cascade in order, on a GPU also CUB's reduction, then puts
+# their results into one table, and beside what others have published into a second one.
 # Whatever is missing on a Debian or Ubuntu machine is installed first.
 
 set -euo pipefail
@@ -8,6 +9,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 source common/scripts/set_up.sh
 
 steps=([0-9][0-9]_*)
+peer=peer_cub  # CUB's reduction, built where there is nvcc
 step_options=()
 exec 3>&1  # where the table's program writes
 table_options=()
@@ -25,6 +27,8 @@ main() {
   for step in "${steps[@]}"; do
     run_step "$step"
   done
+  # A peer is no step: it has nothing to show on the emulated device.
+  if [[ -x $build_folder/bin/$peer ]] && ran_on_cuda "${steps[-1]}"; then run_step "$peer"; fi
   print_table
   if ((${#wrong_steps[@]} > 0)); then fail 1 "wrong result: ${wrong_steps[*]}"; fi
 }
@@ -57,7 +61,8 @@ show_help() {
   cat <<USAGE
 Usage: ./run_ladder.sh [OPTIONS]
 
-Builds 00_cpu_serial to 07_cascade, runs them in order, and ends with one table of their results.
+Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's reduction, and ends with a table of their
+results and one of what others have published.
 The options are those of the steps; --json writes the results of all of them into one file.
 
 REDUCTION_CUDA=OFF ./run_ladder.sh builds without CUDA; ON insists on it; AUTO, the default, takes nvcc where it is.
@@ -113,6 +118,8 @@ run_step() {
   fi
   echo
 }
+
+ran_on_cuda() { grep -qs '"kind": "cuda"' "$build_folder/ladder/$1.json"; }
 
 print_table() {
   local status=0

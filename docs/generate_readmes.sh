@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Writes what the README of each step shows of the code: the diff from the kernel of the step before, and the counters
-# of a run on the emulated device beside those of the step before. On the page of each pitfall it writes the diff to
-# the mended kernel.
+# of a run on the emulated device beside those of the step before, and the figures that others have published of it.
+# On the page of each pitfall it writes the diff to the mended kernel, and all published figures on a page of their own.
 #
 #   docs/generate_readmes.sh [--check] [--bin FOLDER]
 #
-# --check only names what is stale. The steps' executables are in FOLDER, build/bin by default.
+# --check only names what is stale. The executables are in FOLDER, build/bin by default.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,13 +24,16 @@ main() {
   for step in [0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
     if [[ -n $previous ]]; then put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"; fi
-    put_section "$step/README.md" counters "$(counters "$results" "$step" "$previous")"
+    run_step "$results" "$step" "$previous"
+    put_section "$step/README.md" counters "$(table_of counted <"$results/$step")"
+    put_section "$step/README.md" documented "$(table_of published <"$results/$step")"
     previous=$step
   done
   for faulty in docs/pitfalls/*.cuh; do
     mend=$(mend_diff "$faulty")
     put_section "${faulty%.cuh}.md" mend "$mend"
   done
+  put_section docs/tables/README.md tables "$("$bin/print_tables")"
   exit "$stale"
 }
 
@@ -47,7 +50,9 @@ read_options() {
     esac
     shift
   done
-  if [[ ! -x $bin/07_cascade ]]; then fail "there are no steps in '$bin': build them, or name their folder with --bin"; fi
+  if [[ ! -x $bin/07_cascade || ! -x $bin/print_tables ]]; then
+    fail "the steps and print_tables are not in '$bin': build everything, or name their folder with --bin"
+  fi
 }
 
 # The labels stand for the files' names, which would carry the time of their last change.
@@ -71,11 +76,14 @@ mend_diff() {
 # The kernel without its comment, which tells what is wrong or right, and without the mark of the finding.
 bare_kernel() { sed -n '/^template/,$ { s: *// finding$::; p; }' "$1"; }
 
-# counters RESULTS STEP PREVIOUS runs the step, keeps its result for the next one, and prints its table of counters.
-counters() {
+# run_step RESULTS STEP PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
+run_step() {
   local compare=()
   if [[ -n $3 ]]; then compare=(--compare "$1/$3.json"); fi
-  "$bin/$2" --device emulated -n "$elements" --json "$1/$2.json" "${compare[@]}" | sed -n '/^| counted/,/^$/p'
+  "$bin/$2" --device emulated -n "$elements" --json "$1/$2.json" "${compare[@]}" >"$1/$2"
 }
+
+# table_of NAME prints the table whose first column has this name.
+table_of() { sed -n "/^| $1 /,/^\$/p"; }
 
 main "$@"

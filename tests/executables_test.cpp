@@ -147,6 +147,67 @@ TEST(LadderTable, ComparesLikeWithLikeInASweep) {
   std::filesystem::remove_all(folder);
 }
 
+/// A result as a run of the step on a GPU would write it.
+nlohmann::json gpu_result(const std::string& step, double ms, const nlohmann::json& block) {
+  return {{"step", step},      {"device", {{"kind", "cuda"}, {"name", "Some GPU"}}},
+          {"type", "int32"},   {"elements", 1 << 28},
+          {"block", block},    {"ms", {{"median", ms}}},
+          {"gbps", 1000 / ms}, {"percent_of_peak", 50 / ms},
+          {"verified", true}};
+}
+
+std::string ladder_of(const std::vector<nlohmann::json>& results) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "ladder_of_test.json";
+  std::ofstream(file) << nlohmann::json(results);
+  const Outcome outcome = run_step_executable("ladder_table", fmt::format("'{}'", file.string()));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  std::filesystem::remove(file);
+  return outcome.out;
+}
+
+TEST(LadderTable, GivesEachStepsShareOfCub) {
+  const auto step = gpu_result("03_sequential", 4, 256);
+  const std::string ladder = ladder_of({step, gpu_result("peer_cub", 1, nullptr)});
+  EXPECT_NE(ladder.find("| × 01 | % of CUB | verified |\n"), std::string::npos) << ladder;
+  EXPECT_NE(ladder.find("| 03_sequential | 4.0000 | 250.0 | 12.5 | – | – | 25.0 | yes |\n"),
+            std::string::npos)
+      << ladder;
+  EXPECT_NE(ladder.find("| peer_cub | 1.0000 | 1000.0 | 50.0 | 4.00 | – | 100.0 | yes |\n"),
+            std::string::npos)
+      << ladder;
+  EXPECT_EQ(ladder_of({step}).find("CUB"), std::string::npos);
+}
+
+TEST(LadderTable, EndsWithWhatOthersHavePublished) {
+  const std::string timed =
+      ladder_of({gpu_result("03_sequential", 4, 256), gpu_result("peer_cub", 1, nullptr)});
+  EXPECT_NE(timed.find("\n| step | here: Some GPU | Harris 2007: G80, 2^22 int32, block 128 | "),
+            std::string::npos)
+      << timed;
+  EXPECT_NE(timed.find("| 03_sequential | 12.5 (250.0) | 11.3 (9.741) | – | 41.3 (185.1) | 35.4 (331) |\n"
+                       "| peer_cub | 50.0 (1000.0) | – | – | – | – |\n"),
+            std::string::npos)
+      << timed;
+}
+
+TEST(Executables, EndWithWhatOthersHavePublished) {
+  const Outcome step = run_step_executable("03_sequential", "-n 1000 --device emulated");
+  EXPECT_NE(step.out.find("| yes |\n\n| published | GPU | input | GB/s | % of peak |\n"), std::string::npos)
+      << step.out;
+  EXPECT_TRUE(step.out.ends_with("| blog 2025 | RTX 3090 | 2^25 float32 | 331 | 35.4 |\n")) << step.out;
+  for (const char* without : {"--quiet", "--sweep block"}) {
+    const std::string options = std::string("-n 1000 --device emulated ") + without;
+    EXPECT_EQ(run_step_executable("03_sequential", options).out.find("published"), std::string::npos);
+  }
+}
+
+TEST(PeerCub, NeedsACudaDevice) {
+  const Outcome outcome = run_step_executable("peer_cub", "-n 1000 --device emulated");
+  if (outcome.exit_code == 127) GTEST_SKIP() << "a build without CUDA has no peers";
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.error, "peer_cub: error: a library's kernels run on a CUDA device only\n");
+}
+
 TEST(Executables, WriteTheResultAsJson) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "executables_test.json";
   const Outcome outcome = run_step_executable(

@@ -21,13 +21,15 @@ constexpr std::array<const char*, 17> sizes{"0",    "1",    "2",     "31",    "3
                                             "1023", "1025", "65535", "65537", "1000003"};
 constexpr std::array<const char*, 3> all_data{"random", "ones", "cancelling"};
 
-class GpuStep : public testing::TestWithParam<std::string> {
+class Gpu : public testing::Test {
  protected:
   void SetUp() override {
     const std::string reason = cuda_unavailable_reason();
     if (!reason.empty()) GTEST_SKIP() << "no CUDA device: " << reason;
   }
 };
+
+class GpuStep : public Gpu, public testing::WithParamInterface<std::string> {};
 
 TEST_P(GpuStep, VerifiesForSizesBlocksTypesAndInputs) {
   // A process start costs more than a small reduction, so a sweep runs every block size or every type in one; what it
@@ -78,6 +80,17 @@ TEST_P(GpuStep, AnswersAnInputThatDoesNotFit) {
 INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
                          testing::Values("01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
                                          "05_unroll_warp", "06_templated", "07_cascade"));
+// CUB's reduction under the same harness.
+INSTANTIATE_TEST_SUITE_P(Peers, GpuStep, testing::Values("peer_cub"));
+
+TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {
+  const Outcome outcome = run_step_executable("peer_cub", "-n 2^20 --device cuda --json - --quiet -s 3");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_TRUE(json["block"].is_null());
+  EXPECT_TRUE(json["grid"].is_null());
+  EXPECT_TRUE(json["passes"].empty());
+}
 
 }  // namespace
 }  // namespace reduction

@@ -62,13 +62,14 @@ void launch_sum(std::size_t, unsigned, const void* in, void* out, std::size_t n)
   std::memcpy(out, &sum, sizeof(sum));
 }
 
-Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches) {
+Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool library = false) {
   launches = 0;
   last_right_launch = right_launches;
   Options options;
   options.data = Data::ones;
   const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
-  return measure({"fake", "", nullptr, nullptr}, kernel, device, {ElementType::int32, n, 32}, options);
+  return measure({"fake", "", nullptr, nullptr, library}, kernel, device, {ElementType::int32, n, 32},
+                 options);
 }
 
 TEST(Measure, ReportsTheMedianAndTheBandwidth) {
@@ -87,6 +88,15 @@ TEST(Measure, VerifiesWhatTheLastSampleLeft) {
   // One run before the samples and three of them: the last one writes nothing.
   EXPECT_TRUE(measure_ones(device, 1000, 4).verified());
   EXPECT_FALSE(measure_ones(device, 1000, 3).verified());
+}
+
+TEST(Measure, KnowsNoBlocksOfALibrary) {
+  FakeDevice device;
+  const Result result = measure_ones(device, 1000, 100, true);
+  EXPECT_TRUE(result.verified());
+  EXPECT_EQ(result.block, 0u);
+  EXPECT_TRUE(result.passes.empty());
+  EXPECT_EQ(measure_ones(device, 1000, 100).block, 32u);
 }
 
 TEST(Measure, TakesNoTimeOfAWrongResult) {

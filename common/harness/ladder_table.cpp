@@ -1,5 +1,6 @@
 /// \file
-/// Puts the --json files of the steps, given in step order, into one Markdown table. run_ladder.sh ends with it.
+/// Puts the --json files of the steps, given in step order, into one Markdown table, and beside what others have published
+/// into a second one. run_ladder.sh ends with them.
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/documented_tables.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
@@ -69,6 +71,7 @@ class Configurations {
     }
   }
 
+  bool several() const { return several_; }
   std::string names() const { return several_ ? " type | elements | block |" : ""; }
   std::string alignments() const { return several_ ? ":--|--:|--:|" : ""; }
   std::string cells(const Json& result) const {
@@ -100,11 +103,25 @@ const Json* find_before(const std::vector<Json>& results, std::size_t end, const
   return nullptr;
 }
 
+/// The library that the steps are compared with, run_ladder.sh's last row on a CUDA device.
+bool is_cub(const Json& result) { return result.at("step") == "peer_cub"; }
+
+/// The step's share of the library's bandwidth, as a cell: nothing where the library was not run.
+std::string share_of_cub(const std::vector<Json>& results, const Json& result) {
+  if (std::none_of(results.begin(), results.end(), is_cub)) return "";
+  const auto cub = std::find_if(results.begin(), results.end(), [&](const Json& other) {
+    return is_cub(other) && Configurations::same(other, result);
+  });
+  if (cub == results.end() || !median_ms(*cub) || !median_ms(result)) return " – |";
+  return fmt::format(" {:.1f} |", *median_ms(*cub) / *median_ms(result) * 100);
+}
+
 void print_timed(const std::vector<Json>& results, std::FILE* out) {
   const Configurations configurations(results);
-  fmt::print(out, "| step |{} ms | GB/s | % of peak | × previous | × 01 | verified |\n",
-             configurations.names());
-  fmt::print(out, "|:--|{}--:|--:|--:|--:|--:|:--|\n", configurations.alignments());
+  const bool has_cub = std::any_of(results.begin(), results.end(), is_cub);
+  fmt::print(out, "| step |{} ms | GB/s | % of peak | × previous | × 01 |{} verified |\n",
+             configurations.names(), has_cub ? " % of CUB |" : "");
+  fmt::print(out, "|:--|{}--:|--:|--:|--:|--:|{}:--|\n", configurations.alignments(), has_cub ? "--:|" : "");
   for (std::size_t k = 0; k < results.size(); ++k) {
     const Json& result = results[k];
     const auto is_01 = [](const Json& other) {
@@ -112,11 +129,11 @@ void print_timed(const std::vector<Json>& results, std::FILE* out) {
     };
     const Json* const previous = find_before(results, k, [](const Json&) { return true; });
     const Json* const first = is_01(result) ? &result : find_before(results, k, is_01);
-    fmt::print(out, "| {} |{} {} | {} | {} | {} | {} | {} |\n", result.at("step").get<std::string>(),
+    fmt::print(out, "| {} |{} {} | {} | {} | {} | {} |{} {} |\n", result.at("step").get<std::string>(),
                configurations.cells(result), or_dash(median_ms(result), "{:.4f}"),
                or_dash(number(result.at("gbps")), "{:.1f}"),
                or_dash(number(result.at("percent_of_peak")), "{:.1f}"), speed_up(previous, result),
-               speed_up(first, result), verified(result));
+               speed_up(first, result), share_of_cub(results, result), verified(result));
   }
 }
 
@@ -160,6 +177,46 @@ void print_emulated(const std::vector<Json>& results, std::FILE* out) {
   }
 }
 
+std::string published_cell(const reduction::DocumentedTable& table, const std::string& step) {
+  const reduction::DocumentedFigure* const figure = table.find(step);
+  if (figure == nullptr) return "–";
+  return percent_text(*figure) + (figure->gbps ? fmt::format(" ({})", *figure->gbps) : "");
+}
+
+std::string measured_cell(const Json& result) {
+  return fmt::format("{} ({})", or_dash(number(result.at("percent_of_peak")), "{:.1f}"),
+                     or_dash(number(result.at("gbps")), "{:.1f}"));
+}
+
+/// The same steps on the cards of the documented tables, beside this one where it was timed.
+void print_published(const std::vector<Json>& results, std::FILE* out) {
+  const auto on_gpu = [](const Json& result) { return result.at("device").at("kind") == "cuda"; };
+  const auto timed = std::find_if(results.begin(), results.end(), on_gpu);
+  const std::vector<reduction::DocumentedTable> tables = reduction::original_tables();
+  std::string names = "| step |";
+  std::string alignments = "|:--|";
+  if (timed != results.end()) {
+    names += fmt::format(" here: {} |", timed->at("device").at("name").get<std::string>());
+    alignments += "--:|";
+  }
+  for (const reduction::DocumentedTable& table : tables) {
+    names += fmt::format(" {}: {}, {} |", table.label, table.gpu, input_text(table));
+    alignments += "--:|";
+  }
+  fmt::print(out, "\nPublished figures, % of each card's peak (GB/s); sources in docs/tables:\n\n{}\n{}\n",
+             names, alignments);
+  for (const Json& result : results) {
+    // Step 00 runs on no card.
+    if (result.at("device").at("kind") == "cpu") continue;
+    const std::string step = result.at("step");
+    std::string row = fmt::format("| {} |", step);
+    if (timed != results.end()) row += fmt::format(" {} |", measured_cell(result));
+    for (const reduction::DocumentedTable& table : tables)
+      row += fmt::format(" {} |", published_cell(table, step));
+    fmt::print(out, "{}\n", row);
+  }
+}
+
 reduction::ExitCode run(const std::vector<std::string>& files, const std::string& json_file) {
   std::vector<Json> results;
   for (const std::string& file : files) {
@@ -177,6 +234,7 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
     return result.at("device").at("kind") == "emulated";
   });
   emulated ? print_emulated(results, out) : print_timed(results, out);
+  if (!Configurations(results).several()) print_published(results, out);
   json.write(Json(results));
   return std::all_of(results.begin(), results.end(), is_verified) ? reduction::ExitCode::verified
                                                                   : reduction::ExitCode::wrong_result;

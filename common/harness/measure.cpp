@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/measurement_error.hpp"
 #include "harness/report.hpp"
 #include "harness/units.hpp"
@@ -13,6 +15,14 @@ namespace {
 /// Bytes of the partial sums that pass k leaves; none where there is no such pass.
 std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, ElementType type) {
   return k < passes.size() ? passes[k].blocks * size_of(type) : 0;
+}
+
+/// The most additions that an element may go through. A library does not say how it adds. It is held to threads that
+/// fill the device, 1024 to a multiprocessor, and trees that take no more than 128 additions on top.
+std::uint64_t most_additions(const Step& step, const std::vector<Pass>& passes, unsigned block,
+                             const DeviceInfo& device) {
+  if (!step.library) return addition_depth(passes, block);
+  return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128;
 }
 
 void require_possible(const Result& result) {
@@ -42,11 +52,15 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   result.device = device.info();
   result.type = configuration.type;
   result.input = {options.data, options.seed, configuration.elements};
-  result.block = configuration.block;
-  result.passes = plan_passes(kernel, configuration.elements, configuration.block);
+  const unsigned block = configuration.block;
+  const std::vector<Pass> passes = plan_passes(kernel, configuration.elements, block);
+  if (!step.library) {
+    result.block = block;
+    result.passes = passes;
+  }
 
-  const std::size_t partial = partial_bytes(result.passes, 0, result.type);
-  const std::size_t next_partial = partial_bytes(result.passes, 1, result.type);
+  const std::size_t partial = partial_bytes(passes, 0, result.type);
+  const std::size_t next_partial = partial_bytes(passes, 1, result.type);
   const DeviceBuffer in_buffer(device, configuration.elements * size_of(result.type));
   const DeviceBuffer partial_buffer(device, partial);
   const DeviceBuffer next_partial_buffer(device, next_partial);
@@ -54,9 +68,9 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   device.fill(in_buffer.data(), result.input, result.type);
 
   const Reference reference = reference_sum(result.input, result.type);
-  const std::uint64_t depth = addition_depth(result.passes, result.block);
+  const std::uint64_t depth = most_additions(step, passes, block, device.info());
   const void* out = nullptr;
-  const auto launches = [&] { out = launch_passes(kernel, result.passes, result.block, buffers); };
+  const auto launches = [&] { out = launch_passes(kernel, passes, block, buffers); };
   const auto poison = [&] {
     device.poison(partial_buffer.data(), partial);
     device.poison(next_partial_buffer.data(), next_partial);
@@ -69,7 +83,7 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
 
   result.expected = to_value(reference);
   poison();
-  out = launch_passes(kernel, result.passes, result.block, buffers, [&](std::size_t) {
+  out = launch_passes(kernel, passes, block, buffers, [&](std::size_t) {
     if (const auto counters = device.last_launch_counters()) result.pass_counters.push_back(*counters);
   });
   check();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/documented_tables.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -122,6 +123,7 @@ void Report::add(const Result& result) {
   add_row(result);
   for (const Result& variant : result.other_variants)
     add_row(variant);
+  if (!quiet_ && !sweep_) print_documented(result.step);
   verified_ = verified_ && result.verified();
   results_.push_back(to_json(result));
 }
@@ -135,6 +137,11 @@ void Report::add_row(const Result& result) {
   print(table_row(result));
   if (result.verdict.verified) return;
   fmt::print(stderr, "{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result));
+}
+
+void Report::print_documented(const std::string& step) {
+  const std::string text = documented_text(step);
+  if (!text.empty()) print("\n" + text);
 }
 
 void Report::print(const std::string& text) {

@@ -31,7 +31,8 @@ class Report {
   void begin(std::string_view step, std::string_view title, const DeviceInfo& device,
              const std::string& note);
 
-  /// A result as soon as it is there: its row, without --sweep also what it was measured on; an error goes to stderr.
+  /// A result as soon as it is there: its row, without --sweep also what it was measured on and what others
+  /// have published of its step; an error goes to stderr.
   void add(const Result& result);
 
   /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Says whether all results were verified.
@@ -39,6 +40,7 @@ class Report {
 
  private:
   void add_row(const Result& result);
+  void print_documented(const std::string& step);
   void print(const std::string& text);
 
   bool quiet_;

@@ -26,8 +26,8 @@ struct Result {
   DeviceInfo device;
   ElementType type = ElementType::int32;
   Input input;
-  unsigned block = 0;                             ///< threads a block; 0 on the CPU
-  std::vector<Pass> passes;                       ///< none on the CPU
+  unsigned block = 0;                             ///< threads a block; 0 on the CPU and for a library
+  std::vector<Pass> passes;                       ///< none on the CPU and for a library
   std::vector<emulated::Counters> pass_counters;  ///< one a pass, where the device counts
   std::size_t samples = 0;
   std::optional<Summary> ms;  ///< none on the emulated device

@@ -10,13 +10,24 @@ namespace reduction {
 
 namespace {
 
+const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected) {
+  if (selected.device->info().kind == DeviceKind::cuda) return *step.cuda;
+  if (step.library) {
+    throw DeviceError("a library's kernels run on a CUDA device only" +
+                      (selected.note.empty() ? "" : "; " + selected.note));
+  }
+  return *step.emulated;
+}
+
 ExitCode run(const Step& step, const Options& options) {
   Report report(options);
   const SelectedDevice selected = select_device(options);
   Device& device = *selected.device;
-  const StepKernels& kernels = device.info().kind == DeviceKind::cuda ? *step.cuda : *step.emulated;
+  const StepKernels& kernels = kernels_for(step, selected);
   const auto kernel_of = [&](ElementType type) { return kernels[static_cast<std::size_t>(type)]; };
-  const auto planned = plan_configurations(options, device);
+  auto planned = plan_configurations(options, device);
+  // A library's block size is its own affair.
+  if (step.library && options.sweep == Sweep::block) planned.resize(1);
   // All of them before the first runs: a sweep that cannot end should not begin.
   for (const Configuration& configuration : planned) {
     require_memory(kernel_of(configuration.type), device, configuration);

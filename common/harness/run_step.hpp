@@ -8,10 +8,12 @@ namespace reduction {
 
 /// A step as its main.cu names it, with its kernels for each device.
 struct Step {
-  std::string_view name;    ///< the folder's: 03_sequential
-  std::string_view title;   ///< for a reader: sequential addressing
-  const StepKernels* cuda;  ///< null in a build without CUDA
-  const StepKernels* emulated;
+  std::string_view name;        ///< the folder's: 03_sequential
+  std::string_view title;       ///< for a reader: sequential addressing
+  const StepKernels* cuda;      ///< null in a build without CUDA
+  const StepKernels* emulated;  ///< null for a library
+  bool library =
+      false;  ///< no step but a peer: it chooses grid and block itself, and adds in an order of its own
 };
 
 /// The whole of a step's main: options, device, input, launches, timing, verification, report. Returns the exit code

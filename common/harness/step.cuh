@@ -13,14 +13,26 @@
 
 namespace reduction {
 
+#ifdef __CUDACC__
+/// What the kernel.cuh that was included before launches on a CUDA device.
+inline const StepKernels& cuda_step_kernels() {
+  // Integers as unsigned: the same bits, and a sum that wraps around is defined.
+  static const StepKernels kernels =
+      make_step_kernels<std::uint32_t, std::uint64_t, float, double, cuda::std::complex<float>,
+                        cuda::std::complex<double>>();
+  return kernels;
+}
+
+/// Runs a library's reduction as a step is run, on a CUDA device only.
+inline int run_library(const char* name, const char* title, int argc, char** argv) {
+  return run_step(Step{name, title, &cuda_step_kernels(), nullptr, true}, argc, argv);
+}
+#endif
+
 /// Runs the step whose kernel.cuh was included before on the device that the command line chooses.
 inline int run_step(const char* name, const char* title, int argc, char** argv) {
 #ifdef __CUDACC__
-  // Integers as unsigned: the same bits, and a sum that wraps around is defined.
-  static const StepKernels cuda_kernels =
-      make_step_kernels<std::uint32_t, std::uint64_t, float, double, cuda::std::complex<float>,
-                        cuda::std::complex<double>>();
-  return run_step(Step{name, title, &cuda_kernels, &emulated_step_kernels()}, argc, argv);
+  return run_step(Step{name, title, &cuda_step_kernels(), &emulated_step_kernels()}, argc, argv);
 #else
   return run_step(Step{name, title, nullptr, &emulated_step_kernels()}, argc, argv);
 #endif

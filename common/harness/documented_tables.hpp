@@ -1,0 +1,65 @@
+#pragma once
+/// \file
+/// What others have published about the steps: docs/tables/*.json, which the build puts into the program.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reduction {
+
+/// One line of a published table.
+struct DocumentedFigure {
+  std::string name;            ///< a step's folder, or what else was measured
+  std::optional<double> gbps;  ///< none where the source gives a share of the peak only
+  double percent;  ///< of the card's peak: that of the GB/s, or what the source states without GB/s
+  std::optional<double> ms;
+  std::string note;
+};
+
+/// A published table: one source, one GPU, one input.
+struct DocumentedTable {
+  std::string name;   ///< of its file, without .json
+  std::string label;  ///< the source in two words: Harris 2007
+  std::string author;
+  std::string title;
+  std::string publisher;
+  int year;
+  std::string quotes;  ///< the table whose figures it repeats; empty where they are its own
+  std::string gpu;
+  double peak_gbps;
+  std::string peak_from;  ///< how the peak follows from the hardware; may be empty
+  std::uint64_t elements;
+  std::string type;
+  std::optional<unsigned> block;
+  std::string method;
+  std::vector<DocumentedFigure> steps;
+  std::vector<DocumentedFigure> others;  ///< what is no step here, such as atomics and libraries
+  std::vector<std::string> remarks;
+
+  /// The figure of a step; null where there is none.
+  const DocumentedFigure* find(std::string_view step) const;
+};
+
+/// Reads a table. Throws std::runtime_error, with the table's name, for JSON of another shape, for a figure without
+/// GB/s and without percent, and for a stated percent that is not that of the GB/s.
+DocumentedTable parse_documented_table(const std::string& name, std::string_view json);
+
+/// All tables, the oldest first.
+const std::vector<DocumentedTable>& documented_tables();
+
+/// Those with figures of their own, which a result is compared with.
+std::vector<DocumentedTable> original_tables();
+
+/// The published figures of a step as a Markdown table; empty where there are none.
+std::string documented_text(std::string_view step);
+
+/// "2^22 int32, block 128"
+std::string input_text(const DocumentedTable& table);
+
+/// The share of the peak, with no more digits than the source gives: "11.3", but "92" where that is all it states.
+std::string percent_text(const DocumentedFigure& figure);
+
+}  // namespace reduction

@@ -1,0 +1,127 @@
+/// \file
+/// The published tables of docs/tables, as the programs hold them.
+
+#include "harness/documented_tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/element_type.hpp"
+
+namespace reduction {
+namespace {
+
+const std::filesystem::path source_folder = SOURCE_FOLDER;
+
+const DocumentedTable& table_named(const std::string& name) {
+  const auto& tables = documented_tables();
+  const auto found = std::find_if(tables.begin(), tables.end(),
+                                  [&](const DocumentedTable& table) { return table.name == name; });
+  if (found == tables.end()) throw std::runtime_error("no table " + name);
+  return *found;
+}
+
+TEST(DocumentedTables, AreTheFilesOfTheFolder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(source_folder / "docs/tables")) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path().stem());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> names;
+  for (const DocumentedTable& table : documented_tables())
+    names.push_back(table.name);
+  EXPECT_EQ(names, files);
+  EXPECT_GE(names.size(), 5u);
+}
+
+TEST(DocumentedTables, AreOfStepsAndTypesThatExist) {
+  for (const DocumentedTable& table : documented_tables()) {
+    EXPECT_FALSE(table.steps.empty()) << table.name;
+    EXPECT_TRUE(std::any_of(element_types.begin(), element_types.end(),
+                            [&](ElementType type) { return to_string(type) == table.type; }))
+        << table.name << ": " << table.type;
+    for (const DocumentedFigure& figure : table.steps)
+      EXPECT_TRUE(std::filesystem::exists(source_folder / figure.name / "kernel.cuh")) << figure.name;
+  }
+}
+
+TEST(DocumentedTables, GiveTheShareOfThePeak) {
+  for (const DocumentedTable& table : documented_tables()) {
+    for (const DocumentedFigure& figure : table.steps) {
+      if (!figure.gbps) continue;
+      EXPECT_DOUBLE_EQ(figure.percent, *figure.gbps / table.peak_gbps * 100) << table.name << figure.name;
+    }
+  }
+  EXPECT_NEAR(table_named("2007_harris_g80").find("07_cascade")->percent, 72.5, 0.05);
+  EXPECT_NEAR(table_named("2023_sizmann_rtx3070").find("05_unroll_warp")->percent, 92.2, 0.05);
+  EXPECT_EQ(table_named("2023_sizmann_a100").find("05_unroll_warp")->percent, 92);
+}
+
+TEST(DocumentedTables, HaveTimesThatFitTheirBandwidths) {
+  for (const DocumentedTable& table : documented_tables()) {
+    const double bytes = static_cast<double>(table.elements) * 4;
+    for (const DocumentedFigure& figure : table.steps) {
+      if (!figure.ms) continue;
+      ASSERT_TRUE(figure.gbps) << figure.name;
+      // The times have three digits.
+      EXPECT_NEAR(bytes / *figure.ms / 1e6 / *figure.gbps, 1, 0.002) << table.name << " " << figure.name;
+    }
+  }
+}
+
+TEST(DocumentedTables, QuoteWhatTheirOriginalSays) {
+  std::size_t quoting = 0;
+  for (const DocumentedTable& table : documented_tables()) {
+    if (table.quotes.empty()) continue;
+    ++quoting;
+    const DocumentedTable& original = table_named(table.quotes);
+    EXPECT_EQ(original.peak_gbps, table.peak_gbps);
+    for (const DocumentedFigure& figure : table.steps) {
+      ASSERT_NE(original.find(figure.name), nullptr) << figure.name;
+      EXPECT_NEAR(*figure.gbps, *original.find(figure.name)->gbps, 0.1) << figure.name;
+    }
+  }
+  EXPECT_EQ(original_tables().size() + quoting, documented_tables().size());
+}
+
+/// A table of one step; `row` goes between the braces of its row.
+std::string table_with(const std::string& row) {
+  return R"({"label": "A 2020", "source": {"author": "A", "title": "B", "publisher": "C", "year": 2020},
+             "hardware": {"name": "D", "peak_gbps": 200}, "input": {"elements": 1024, "type": "int32"},
+             "method": "M", "rows": [{"step": "01_interleaved", )" +
+         row + "}]}";
+}
+
+TEST(DocumentedTables, AreRefusedWhereTheyContradictThemselves) {
+  EXPECT_EQ(parse_documented_table("t", table_with(R"("gbps": 50)")).steps.front().percent, 25);
+  EXPECT_NO_THROW(parse_documented_table("t", table_with(R"("gbps": 50, "percent": 25.4)")));
+  for (const char* row :
+       {R"("gbps": 50, "percent": 26)", R"("note": "nothing")", R"("gbps": 201)", R"("gbps": "50")"}) {
+    EXPECT_THROW(parse_documented_table("t", table_with(row)), std::runtime_error) << row;
+  }
+  try {
+    parse_documented_table("some_table", "{}");
+    FAIL() << "a table without a source";
+  } catch (const std::runtime_error& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("docs/tables/some_table.json: ")) << error.what();
+  }
+}
+
+TEST(DocumentedText, ShowsAStepOnEachCard) {
+  EXPECT_EQ(documented_text("05_unroll_warp"),
+            "| published | GPU | input | GB/s | % of peak |\n"
+            "|:--|:--|:--|--:|--:|\n"
+            "| Harris 2007 | G80 | 2^22 int32, block 128 | 31.289 | 36.2 |\n"
+            "| Sizmann 2023 | A100 | 2^28 int32 | – | 92 |\n"
+            "| Sizmann 2023 | RTX 3070 | 2^28 int32 | 413 | 92.2 |\n"
+            "| blog 2025 | RTX 3090 | 2^25 float32 | 859 | 91.8 |\n");
+  EXPECT_EQ(documented_text("00_cpu_serial"), "");
+}
+
+}  // namespace
+}  // namespace reduction
