@@ -199,7 +199,7 @@ template <typename T> __global__ void read_unwritten(T* out, T*) {
 
 TEST(EmulatedRaces, AreFoundBetweenBlocksWhateverTheirTiming) {
   const LaunchConfig config{128, 512, 4};  // enough threads for four of the host
-  const auto is_race = [](const auto& kernel, LaunchConfig launched, unsigned repetitions = 10) {
+  const auto is_race = [](const auto& kernel, LaunchConfig launched, unsigned repetitions = 3) {
     const std::string text = text_between_blocks(kernel, launched, repetitions);
     EXPECT_TRUE(text.starts_with("race in ")) << text;
     EXPECT_EQ(text.find("uninitialised"), std::string::npos) << text;
@@ -210,7 +210,7 @@ TEST(EmulatedRaces, AreFoundBetweenBlocksWhateverTheirTiming) {
   is_race(sum_of_sums<Word, Last::without_fence>, config);
   is_race(sum_of_sums<Word, Last::fence_after_ticket>, config);
   is_race(sum_of_sums<Word, Last::by_number>, config);
-  const std::string text = is_race(read_a_lower_block<Word>, config, 50);
+  const std::string text = is_race(read_a_lower_block<Word>, config, 20);
   EXPECT_NE(text.find("block 0, thread 0 writes 4-byte word 0 "), std::string::npos) << text;
   EXPECT_NE(text.find("block 64, thread 0 reads it"), std::string::npos) << text;
   const std::string add = is_race(add_to_one_word<Word>, config);
