@@ -3,6 +3,7 @@
 /// The dialect of kernel.cuh for a host compiler: the parts of CUDA C++ that kernels use, on the emulated
 /// device.
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <tuple>
@@ -38,8 +39,8 @@ inline void __syncwarp(unsigned mask = 0xffffffff,
   reduction::emulated::warp_barrier(mask, where);
 }
 
-/// Orders memory between blocks. Nothing is left to do: an atomic operation waits for all lower blocks.
-inline void __threadfence() {}
+/// Orders what the calling thread did before with its atomic operations after.
+inline void __threadfence() { reduction::emulated::memory_fence(); }
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
@@ -89,6 +90,19 @@ template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identit
   return before;
 }
 
+/// The pointer through which a kernel may store to its parameter's buffer, or nullptr.
+template <typename Parameter> const void* output_of(const Parameter& parameter) {
+  if constexpr (std::is_pointer_v<Parameter> && !std::is_const_v<std::remove_pointer_t<Parameter>>) {
+    return parameter;
+  }
+  return nullptr;
+}
+
+/// Whether such pointers may hide within a parameter: a class, but for a Traced value.
+template <typename Parameter>
+inline constexpr bool may_hold_pointers =
+    std::is_class_v<Parameter>&& std::is_same_v<Parameter, reduction::emulated::Untraced<Parameter>>;
+
 /// Launches kernel(arguments...) and waits for it, in the shape of cudaLaunchKernelEx.
 template <typename... Parameters, typename... Arguments>
 void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
@@ -99,8 +113,15 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
     std::apply([](Kernel entry, const Parameters&... parameters) { entry(parameters...); },
                *static_cast<const Call*>(opaque));
   };
+  // The first is not a parameter's: a kernel may have none.
+  const auto outputs = std::apply(
+      [](Kernel, const Parameters&... parameters) {
+        return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, output_of(parameters)...};
+      },
+      call);
   reduction::emulated::launch_grid(
-      config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel)});
+      config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel), outputs,
+               (may_hold_pointers<Parameters> || ...)});
 }
 
 /// The number of blocks that are resident at once when `kernel` has the device to itself.

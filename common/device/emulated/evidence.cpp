@@ -43,7 +43,29 @@ Place place_of(const Witness& witness) {
   return locate(static_cast<const std::byte*>(witness.call_site) - 1).place;
 }
 
+bool is_of_a_race(const void* call_site, const std::vector<Evidence>& evidence) {
+  return std::ranges::any_of(evidence, [&](const Evidence& seen) {
+    return seen.fault == Fault::race && std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
+             return witness.call_site == call_site;
+           });
+  });
+}
+
 }  // namespace
+
+std::vector<Evidence> CaseFile::take() {
+  seen_.clear();
+  // Whether the read or the write of a race came first is luck: that the read may have found nothing is no fault
+  // of its own.
+  std::vector<Evidence> kept;
+  for (const Evidence& seen : evidence_) {
+    const bool by_luck =
+        seen.fault == Fault::uninitialised_read && is_of_a_race(seen.witnesses.front().call_site, evidence_);
+    if (!by_luck) kept.push_back(seen);
+  }
+  evidence_.clear();
+  return kept;
+}
 
 std::vector<Finding> findings_from(const std::vector<Evidence>& evidence, const void* kernel) {
   const std::string name = kernel_name(kernel);

@@ -39,10 +39,7 @@ class CaseFile {
   bool empty() const { return evidence_.empty(); }
 
   /// Closes the case: hands the evidence over and forgets it.
-  std::vector<Evidence> take() {
-    seen_.clear();
-    return std::exchange(evidence_, {});
-  }
+  std::vector<Evidence> take();
 
  private:
   std::set<std::tuple<Fault, const void*, const void*>> seen_;

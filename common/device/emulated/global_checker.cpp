@@ -1,44 +1,18 @@
 #include "device/emulated/global_checker.hpp"
 
-#include <atomic>
-#include <cstdint>
+#include <algorithm>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 namespace reduction::emulated {
 namespace {
 
-/// Who stored to a word, as one number that host threads can exchange at once.
-struct Owner {
-  static constexpr unsigned thread_bits = 10, block_bits = 31, launch_bits = 22;
-
-  std::size_t launch, block;
-  unsigned thread;
-  bool atomic;
-
-  static std::size_t wrapped(std::size_t launch) { return launch % (std::size_t{1} << launch_bits); }
-
-  std::uint64_t packed() const {
-    return ((wrapped(launch) << block_bits | block) << thread_bits | thread) << 1 | (atomic ? 1U : 0U);
-  }
-
-  static Owner unpacked(std::uint64_t bits) {
-    const auto take = [&bits](unsigned count) {
-      const std::uint64_t low = bits & ((std::uint64_t{1} << count) - 1);
-      bits >>= count;
-      return low;
-    };
-    const bool atomic = take(1) != 0;
-    const auto thread = static_cast<unsigned>(take(thread_bits));
-    const std::size_t block = take(block_bits);
-    return {take(launch_bits), block, thread, atomic};
-  }
-};
-
-Operation operation_of(const Owner& owner) { return owner.atomic ? Operation::atomic : Operation::store; }
-
 Witness witness(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
   return {describe_threads({thread}), block, verb_of(operation), call_site, {}};
 }
+
+bool can_race(Operation one, Operation other) { return one != other || one == Operation::store; }
 
 }  // namespace
 
@@ -51,54 +25,97 @@ std::string describe_global(const Access& access, const Buffer& buffer) {
   return std::move(text).str();
 }
 
-void check_global(const Access& access, Buffer& buffer, std::size_t launch, std::size_t block,
-                  unsigned thread, const HappensBefore& order, CaseFile& findings,
-                  StoreConflicts& conflicts) {
-  const std::size_t offset = static_cast<std::size_t>(access.address - buffer.begin());
-  const bool stores = access.operation != Operation::load;
-  const bool is_atomic = access.operation == Operation::atomic;
-  const auto here = [&] { return witness(block, thread, access.operation, access.call_site); };
-
-  if (access.operation != Operation::store && !buffer.is_initialised(offset, access.bytes) &&
-      findings.is_new(Fault::uninitialised_read, access.call_site)) {
-    findings.add({Fault::uninitialised_read, describe_global(access, buffer), {here()}});
-  }
-  if (stores) {
-    buffer.mark(offset, access.bytes, true);
-    if (!buffer.has_stores()) buffer.note_stores();
-  } else if (!buffer.has_stores()) {
+void GlobalChecker::check(const Access& access, Buffer& buffer, unsigned thread, std::size_t block,
+                          const HappensBefore& order, CaseFile& findings) {
+  const auto offset = static_cast<std::size_t>(access.address - buffer.begin());
+  const bool reads = access.operation != Operation::store;
+  if (access.operation == Operation::load && !buffer.is_recorded()) {
+    if (!buffer.is_initialised(offset, access.bytes) &&
+        findings.is_new(Fault::uninitialised_read, access.call_site)) {
+      findings.add({Fault::uninitialised_read,
+                    describe_global(access, buffer),
+                    {witness(block, thread, access.operation, access.call_site)}});
+    }
     return;
   }
+  const FenceOrder::Point now = fences_.now();
+  const std::size_t first = offset / Buffer::word_bytes * Buffer::word_bytes;
+  for (std::size_t at = first; at < offset + access.bytes; at += Buffer::word_bytes) {
+    const bool unwritten = reads && !buffer.is_initialised(at, Buffer::word_bytes);
+    check_word(buffer.begin() + at, buffer,
+               {access.operation, fences_.is_acquired(thread), unwritten, thread, access.call_site,
+                access.bytes, order.now(thread), now},
+               order);
+  }
+}
 
-  for (std::size_t at = offset; at < offset + access.bytes; at += Buffer::word_bytes) {
-    Buffer::Store& store = buffer.store_of(at);
-    const std::atomic_ref owner_bits{store.owner};
-    const std::atomic_ref moment{store.moment};
-    const std::atomic_ref call_site{store.call_site};
-    const Owner self{launch, block, thread, is_atomic};
-    const std::uint64_t bits = stores ? owner_bits.exchange(self.packed(), std::memory_order_relaxed)
-                                      : owner_bits.load(std::memory_order_relaxed);
-    const Owner before = Owner::unpacked(bits);
-    const void* const place = call_site.load(std::memory_order_relaxed);
-    if (place != nullptr && before.launch == Owner::wrapped(launch) && !(before.atomic && is_atomic)) {
-      if (before.block != block) {
-        if (stores) {
-          conflicts.add(access.address, describe_global(access, buffer),
-                        {before.block, before.thread, operation_of(before), place},
-                        {block, thread, access.operation, access.call_site});
-        }
-      } else if (!order.ordered(moment.load(std::memory_order_relaxed), before.thread, thread) &&
-                 findings.is_new(Fault::race, access.call_site, place)) {
-        findings.add({Fault::race,
-                      describe_global(access, buffer),
-                      {here(), witness(block, before.thread, operation_of(before), place)}});
-      }
-    }
-    if (stores) {
-      moment.store(order.now(thread), std::memory_order_relaxed);
-      call_site.store(access.call_site, std::memory_order_relaxed);
+void GlobalChecker::check_word(const std::byte* address, const Buffer& buffer, Record self,
+                               const HappensBefore& order) {
+  Word& word = words_.try_emplace(address, Word{&buffer, {}}).first->second;
+  for (const Record& other : word.records) {
+    if (!can_race(self.operation, other.operation) && !self.unwritten) continue;
+    const bool is_ordered = order.ordered(other.moment, other.thread, self.thread);
+    if (is_ordered && other.operation != Operation::load) self.unwritten = false;
+    if (!is_ordered && can_race(self.operation, other.operation)) note_race({address, &buffer, self, other});
+  }
+  const auto key = [](const Record& record) {
+    return std::tie(record.operation, record.thread, record.call_site, record.acquired, record.unwritten,
+                    record.bytes);
+  };
+  const auto place = std::ranges::lower_bound(word.records, key(self), {}, key);
+  if (place != word.records.end() && key(*place) == key(self)) {
+    *place = self;
+  } else {
+    word.records.insert(place, self);
+  }
+}
+
+/// Of the races between two places, keeps the one of the lowest word and threads: it does not depend on the schedule.
+void GlobalChecker::note_race(const Race& seen) {
+  const auto says_more = [](const Record& record) {
+    return std::tuple{record.operation == Operation::load, record.thread, record.operation, record.call_site};
+  };
+  Race race = seen;
+  if (says_more(race.other) < says_more(race.one)) std::swap(race.one, race.other);
+  const auto places = [](const Race& each) { return std::minmax(each.one.call_site, each.other.call_site); };
+  const auto rank = [&](const Race& each) {
+    return std::tuple{each.word, says_more(each.one), says_more(each.other)};
+  };
+  const auto known = std::ranges::find_if(races_, [&](const Race& r) {
+    return std::pair<const void*, const void*>{places(r)} ==
+           std::pair<const void*, const void*>{places(race)};
+  });
+  if (known == races_.end()) {
+    races_.push_back(race);
+  } else if (rank(race) < rank(*known)) {
+    *known = race;
+  }
+}
+
+void GlobalChecker::end_block(std::size_t block, CaseFile& findings, LaunchAccesses& launch) {
+  std::ranges::sort(races_, {}, [](const Race& race) {
+    return std::tuple{race.word, race.one.thread, race.other.thread, race.one.call_site,
+                      race.other.call_site};
+  });
+  for (const Race& race : races_) {
+    const Access access{race.one.operation, race.word, race.one.bytes, race.one.call_site};
+    findings.add({Fault::race,
+                  describe_global(access, *race.buffer),
+                  {witness(block, race.one.thread, race.one.operation, race.one.call_site),
+                   witness(block, race.other.thread, race.other.operation, race.other.call_site)}});
+  }
+  std::vector<LaunchAccesses::Entry> entries;
+  for (const auto& [address, word] : words_) {
+    for (const Record& record : word.records) {
+      const LaunchAccesses::Kind kind{record.operation, fences_.is_released(record.thread, record.point),
+                                      record.acquired,  record.unwritten,
+                                      record.bytes,     record.call_site};
+      entries.push_back({address, word.buffer, kind, record.thread});
     }
   }
+  launch.add(block, entries);
+  races_.clear();
+  words_.clear();
 }
 
 }  // namespace reduction::emulated

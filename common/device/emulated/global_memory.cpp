@@ -42,7 +42,6 @@ void mark(void* begin, std::size_t bytes, bool initialised) {
 Buffer::Buffer(std::size_t bytes)
     : pages_{bytes + 2 * margin},
       initialised_{(words_in(bytes) / 64 + 1) * sizeof(std::uint64_t), Backing::as_touched},
-      stores_{words_in(bytes) * sizeof(Store), Backing::as_touched},
       begin_{pages_.begin() + margin},
       bytes_{bytes} {}
 
@@ -78,6 +77,11 @@ Buffer* GlobalMemory::nearest(const std::byte* address) {
   if (above == buffers_.begin()) return nullptr;
   Buffer& buffer = std::prev(above)->second;
   return address < buffer.begin() + buffer.bytes() + margin ? &buffer : nullptr;
+}
+
+void GlobalMemory::set_recorded(bool on) {
+  for (auto& [begin, buffer] : buffers_)
+    buffer.set_recorded(on);
 }
 
 std::size_t GlobalMemory::bytes() const {

@@ -9,17 +9,10 @@
 
 namespace reduction::emulated {
 
-/// A buffer in global memory, and what the checks remember of each of its 4-byte words.
+/// A buffer in global memory, and which of its 4-byte words have been written.
 class Buffer {
  public:
   static constexpr std::size_t word_bytes = 4;
-
-  /// Who stored to a word last, in whatever way GlobalChecker writes it down; all zero if nobody has.
-  struct Store {
-    std::uint64_t owner;
-    std::uint64_t moment;
-    const void* call_site;
-  };
 
   explicit Buffer(std::size_t bytes);
 
@@ -40,13 +33,9 @@ class Buffer {
     return true;
   }
 
-  /// Whether any kernel has stored to the buffer: most only ever load from their input.
-  bool has_stores() const { return std::atomic_ref{has_stores_}.load(std::memory_order_relaxed); }
-  void note_stores() { std::atomic_ref{has_stores_}.store(true, std::memory_order_relaxed); }
-
-  Store& store_of(std::size_t offset) const {
-    return reinterpret_cast<Store*>(stores_.begin())[offset / word_bytes];
-  }
+  /// Whether the launch that runs may store to the buffer, so that all accesses to it are recorded.
+  bool is_recorded() const { return recorded_; }
+  void set_recorded(bool on) { recorded_ = on; }
 
  private:
   std::uint64_t& initialised_bits(std::size_t word) const {
@@ -55,10 +44,9 @@ class Buffer {
 
   Mapping pages_;  ///< the buffer between two margins
   Mapping initialised_;
-  Mapping stores_;
   std::byte* begin_;
   std::size_t bytes_;
-  mutable bool has_stores_ = false;
+  bool recorded_ = false;
 };
 
 /// The emulated device's global memory: every buffer that has been allocated and not yet released.
@@ -70,6 +58,9 @@ class GlobalMemory {
   /// The buffer that holds the address, or one that ends shortly before it or begins shortly after; or
   /// nullptr.
   Buffer* nearest(const std::byte* address);
+
+  /// Whether accesses are recorded, for every buffer.
+  void set_recorded(bool on);
 
   /// Bytes of all buffers.
   std::size_t bytes() const;

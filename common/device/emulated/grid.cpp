@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/emulated/global_memory.hpp"
 #include "device/emulated/multiprocessor.hpp"
 
 namespace reduction::emulated {
@@ -20,7 +21,19 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const Options& 
       kernel_{kernel},
       options_{options},
       chunk_{chunk_size(config.grid, options.host_threads)},
-      failed_block_{config.grid} {}
+      failed_block_{config.grid} {
+  if (kernel.stores_anywhere) global_memory().set_recorded(true);
+  for (const void* const output : kernel.outputs) {
+    const auto* const begin = static_cast<const std::byte*>(output);
+    Buffer* const buffer = begin != nullptr ? global_memory().nearest(begin) : nullptr;
+    if (buffer != nullptr) buffer->set_recorded(true);
+  }
+}
+
+Grid::~Grid() {
+  accesses_.mark_initialised();
+  global_memory().set_recorded(false);
+}
 
 void Grid::work() {
   while (const std::optional<std::size_t> chunk = claim()) {
@@ -77,8 +90,8 @@ bool Grid::has_failed_before(std::size_t block) const {
 
 Counters Grid::result() const {
   if (exception_) std::rethrow_exception(exception_);
-  // Which blocks have stored to one word is only known if all have run.
-  const std::vector<Evidence> evidence = evidence_.empty() ? store_conflicts_.evidence() : evidence_;
+  // What blocks have done to each other is only known if all have run.
+  const std::vector<Evidence> evidence = evidence_.empty() ? accesses_.evidence() : evidence_;
   if (!evidence.empty()) throw KernelFinding{findings_from(evidence, kernel_.entry)};
   return counters_;
 }

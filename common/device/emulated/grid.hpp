@@ -10,8 +10,8 @@
 #include "device/emulated/counters.hpp"
 #include "device/emulated/evidence.hpp"
 #include "device/emulated/launch.hpp"
+#include "device/emulated/launch_accesses.hpp"
 #include "device/emulated/schedule.hpp"
-#include "device/emulated/store_conflicts.hpp"
 
 namespace reduction::emulated {
 
@@ -27,13 +27,16 @@ class Grid {
   };
 
   Grid(const LaunchConfig& config, const KernelCall& kernel, const Options& options);
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+  ~Grid();
 
   const LaunchConfig& config() const { return config_; }
   const KernelCall& kernel() const { return kernel_; }
   const Schedule& schedule() const { return options_.schedule; }
   bool is_instrumented() const { return options_.instrumented; }
   std::size_t number() const { return options_.number; }
-  StoreConflicts& store_conflicts() { return store_conflicts_; }
+  LaunchAccesses& accesses() { return accesses_; }
 
   /// Runs blocks on the calling host thread as long as there are any.
   void work();
@@ -63,7 +66,7 @@ class Grid {
   std::size_t failed_block_;
   std::exception_ptr exception_;
   std::vector<Evidence> evidence_;
-  StoreConflicts store_conflicts_;
+  LaunchAccesses accesses_;
   Counters counters_;
 };
 

@@ -4,6 +4,8 @@
 #include "device/emulated/access_log.hpp"
 #include "device/emulated/counters.hpp"
 #include "device/emulated/evidence.hpp"
+#include "device/emulated/fence_order.hpp"
+#include "device/emulated/global_checker.hpp"
 #include "device/emulated/global_memory.hpp"
 #include "device/emulated/happens_before.hpp"
 #include "device/emulated/operation.hpp"
@@ -32,6 +34,12 @@ class Instrumentation {
   /// instructions.
   void warp_converged(unsigned warp, Counters& counters) { log_.count_warp(warp, counters); }
 
+  /// A thread has passed a __threadfence().
+  void fence(unsigned thread) { fences_.fence(thread); }
+
+  /// The block has ended: judges what only shows then.
+  void end_block(CaseFile& findings);
+
   /// Forgets what a block that failed has left.
   void abandon_block() { log_.clear(); }
 
@@ -41,6 +49,8 @@ class Instrumentation {
   HappensBefore order_;
   AccessLog log_;
   SharedChecker shared_checker_;
+  FenceOrder fences_;
+  GlobalChecker global_checker_;
 };
 
 }  // namespace reduction::emulated

@@ -13,6 +13,8 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, s
   Multiprocessor::running()->shuffle(kind, mask, operand, width, value, bytes, where);
 }
 
+void memory_fence() { Multiprocessor::running()->fence(); }
+
 void* dynamic_shared_memory() { return Multiprocessor::running()->shared_memory(); }
 
 void begin_atomic(const void* address, std::size_t bytes) {

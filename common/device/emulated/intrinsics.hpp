@@ -19,6 +19,9 @@ enum class Shuffle : unsigned char { indexed, up, down, exclusive_or };
 void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
              SourceLine where);
 
+/// Lets a later atomic operation tell other blocks of what the calling thread has done so far.
+void memory_fence();
+
 /// The block's dynamic shared memory, aligned to 128 bytes.
 void* dynamic_shared_memory();
 

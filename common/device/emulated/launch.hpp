@@ -12,6 +12,8 @@ struct KernelCall {
   void (*run_thread)(const void* arguments);
   std::span<const std::byte> arguments;  ///< constant memory: a kernel copies its parameters from here
   const void* entry;                     ///< the kernel's address, which names it in a finding
+  std::span<const void* const> outputs;  ///< arguments through which a kernel may store, nullptr among them
+  bool stores_anywhere;                  ///< an argument may hold further such pointers
 };
 
 /// Runs every thread of every block to its end. Throws std::invalid_argument where the device has no such

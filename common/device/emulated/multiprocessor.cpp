@@ -70,6 +70,7 @@ std::vector<Evidence> Multiprocessor::run(Grid& grid, std::size_t block) {
   if (instrumented_) {
     if (failed_) instrumentation_.abandon_block();
     instrumentation_.block_barrier(static_cast<unsigned>(warps_.size()), counters_);
+    instrumentation_.end_block(findings_);
   }
   std::vector<Evidence> evidence = findings_.take();
   if (exception_) std::rethrow_exception(std::exchange(exception_, nullptr));

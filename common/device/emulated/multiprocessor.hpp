@@ -54,6 +54,9 @@ class alignas(128) Multiprocessor {
   void* shared_memory() const { return shared_begin(); }
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
   void access(const Access& access);
+  void fence() {
+    if (instrumented_) instrumentation_.fence(current_->index);
+  }
 
  private:
   enum class State : unsigned char {

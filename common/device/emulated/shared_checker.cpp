@@ -28,93 +28,82 @@ void SharedChecker::check(const Access& access, std::size_t offset, unsigned thr
     if (other) evidence.witnesses.push_back(*std::move(other));
     findings.add(std::move(evidence));
   };
+  const auto report_race = [&](unsigned other, Operation operation, const void* call_site) {
+    if (!findings.is_new(Fault::race, access.call_site, call_site)) return;
+    report(Fault::race, witness(other, block, operation, call_site));
+  };
   const std::size_t end = (offset + access.bytes + word_bytes - 1) / word_bytes;
   for (std::size_t index = offset / word_bytes; index < end; ++index) {
-    const Word& before = word(index);
-    if (before.written < order.block_begin()) {
-      if (access.operation != Operation::store &&
-          findings.is_new(Fault::uninitialised_read, access.call_site)) {
-        report(Fault::uninitialised_read, std::nullopt);
-      }
-    } else if (races_with_write(before, access.operation, thread, order) &&
-               findings.is_new(Fault::race, access.call_site, before.write_site)) {
-      const Operation operation = before.atomic ? Operation::atomic : Operation::store;
-      report(Fault::race, witness(before.writer, block, operation, before.write_site));
+    Word& before = word(index);
+    WordMoments& lane_moments = moments(index);
+    const bool stored = before.written >= order.block_begin();
+    const bool updated = before.atomics.lanes != 0 && before.atomics.interval >= order.block_begin();
+    if (!stored && !updated && access.operation != Operation::store &&
+        findings.is_new(Fault::uninitialised_read, access.call_site)) {
+      report(Fault::uninitialised_read, std::nullopt);
     }
-    if (access.operation == Operation::load) {
-      note_read(index, thread, access.call_site, order);
-      continue;
+    if (stored && !order.ordered(before.written, before.writer, thread)) {
+      report_race(before.writer, Operation::store, before.write_site);
     }
-    const std::optional<Reader> reader = racing_reader(index, thread, order);
-    if (reader && findings.is_new(Fault::race, access.call_site, reader->call_site)) {
-      report(Fault::race, witness(reader->thread, block, Operation::load, reader->call_site));
+    if (access.operation != Operation::atomic) {
+      const auto other = racing(before.atomics, lane_moments.atomics, thread, order);
+      if (other) report_race(other->thread, Operation::atomic, other->call_site);
     }
-    note_write(index, access, thread, order);
+    if (access.operation != Operation::load) {
+      const auto other = racing(before.readers, lane_moments.readers, thread, order);
+      if (other) report_race(other->thread, Operation::load, other->call_site);
+    }
+    switch (access.operation) {
+      case Operation::load:
+        note(before.readers, lane_moments.readers, thread, access.call_site, order);
+        break;
+      case Operation::atomic:
+        note(before.atomics, lane_moments.atomics, thread, access.call_site, order);
+        break;
+      case Operation::store:
+        before.written = order.now(thread);
+        before.writer = static_cast<std::uint16_t>(thread);
+        before.write_site = access.call_site;
+        break;
+    }
   }
 }
 
-bool SharedChecker::races_with_write(const Word& word, Operation operation, unsigned thread,
-                                     const HappensBefore& order) const {
-  if (word.atomic && operation == Operation::atomic) return false;
-  if (word.atomic_by_warps && word.written >= order.last_block_barrier()) return true;
-  return !order.ordered(word.written, word.writer, thread);
-}
-
-std::optional<SharedChecker::Reader> SharedChecker::racing_reader(std::size_t index, unsigned thread,
-                                                                  const HappensBefore& order) const {
-  const Word& read = word(index);
-  if (read.readers == 0 || read.read < order.last_block_barrier()) return std::nullopt;
+std::optional<SharedChecker::Accessor> SharedChecker::racing(const Accessors& accessors,
+                                                             const LaneMoments& moments, unsigned thread,
+                                                             const HappensBefore& order) {
+  if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) return std::nullopt;
   const unsigned warp = thread / warp_size;
-  const unsigned first = read.read_warp * warp_size;
-  if (read.read_warp != warp) return Reader{first + *lanes_of{read.readers}.begin(), read.read_site};
-  if (read.read_by_warps) return Reader{read.other_reader, read.other_read_site};
-  for (const unsigned lane : lanes_of{read.readers}) {
-    const Moment moment = order.in_parts(thread) ? std::max(read.read, read_moments(index)[lane]) : read.read;
-    if (!order.ordered(moment, first + lane, thread)) return Reader{first + lane, read.read_site};
+  const unsigned first = accessors.warp * warp_size;
+  if (accessors.warp != warp) return Accessor{first + *lanes_of{accessors.lanes}.begin(), accessors.site};
+  if (accessors.by_warps) return Accessor{accessors.other, accessors.other_site};
+  for (const unsigned lane : lanes_of{accessors.lanes}) {
+    const Moment moment =
+        order.in_parts(thread) ? std::max(accessors.interval, moments[lane]) : accessors.interval;
+    if (!order.ordered(moment, first + lane, thread)) return Accessor{first + lane, accessors.site};
   }
   return std::nullopt;
 }
 
-void SharedChecker::note_read(std::size_t index, unsigned thread, const void* call_site,
-                              const HappensBefore& order) {
-  Word& read = word(index);
+void SharedChecker::note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
+                         const HappensBefore& order) {
   const unsigned warp = thread / warp_size;
   const unsigned own = bit_of(thread % warp_size);
-  if (order.in_parts(thread)) read_moments(index)[thread % warp_size] = order.now(thread);
+  if (order.in_parts(thread)) moments[thread % warp_size] = order.now(thread);
 
   const Moment interval = order.last_warp_barrier(thread);
-  if (read.readers == 0 || read.read < order.last_block_barrier()) {
-    read.readers = own;
-    read.read_warp = static_cast<std::uint16_t>(warp);
-    read.read_by_warps = false;
-    read.read = interval;
-    read.read_site = call_site;
-  } else if (read.read_warp != warp) {
-    read.read_by_warps = true;
-    read.other_reader = static_cast<std::uint16_t>(thread);
-    read.other_read_site = call_site;
+  if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) {
+    accessors = {interval, call_site, nullptr, own, static_cast<std::uint16_t>(warp), 0, false};
+  } else if (accessors.warp != warp) {
+    accessors.by_warps = true;
+    accessors.other = static_cast<std::uint16_t>(thread);
+    accessors.other_site = call_site;
   } else {
-    // What the warp has read before its last barrier cannot race with itself any more.
-    read.readers = read.read < interval ? own : read.readers | own;
-    read.read = interval;
-    read.read_site = call_site;
+    // What the warp did before its last barrier cannot race with the warp itself any more.
+    accessors.lanes = accessors.interval < interval ? own : accessors.lanes | own;
+    accessors.interval = interval;
+    accessors.site = call_site;
   }
-}
-
-void SharedChecker::note_write(std::size_t index, const Access& access, unsigned thread,
-                               const HappensBefore& order) {
-  Word& written = word(index);
-  const bool atomic = access.operation == Operation::atomic;
-  const bool same_interval = written.written >= order.last_block_barrier();
-  const bool other_warp = written.writer / warp_size != thread / warp_size;
-  written.atomic_by_warps =
-      atomic && same_interval && (written.atomic_by_warps || (written.atomic && other_warp));
-  written.atomic = atomic;
-  written.written = order.now(thread);
-  written.writer = static_cast<std::uint16_t>(thread);
-  written.write_site = access.call_site;
-  // Whatever races with these reads from now on races with this write as well.
-  written.readers = 0;
 }
 
 }  // namespace reduction::emulated

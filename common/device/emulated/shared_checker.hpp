@@ -11,14 +11,14 @@
 
 namespace reduction::emulated {
 
-/// Remembers, for each 4-byte word of a block's shared memory, who wrote and read it last, and with that sees
-/// races and reads of what nobody has written. What matters is whether a barrier orders two accesses, not
+/// Remembers, for each 4-byte word of a block's shared memory, who stored to it, read it and updated it atomically
+/// last, and with that sees races and reads of what nobody has written. What matters is whether a barrier orders two accesses, not
 /// which of them came first, so the verdict is the same in every schedule.
 class SharedChecker {
  public:
   explicit SharedChecker(std::size_t bytes)
       : words_{bytes / word_bytes * sizeof(Word), Backing::as_touched},
-        read_moments_{bytes / word_bytes * sizeof(ReadMoments), Backing::as_touched} {}
+        moments_{bytes / word_bytes * sizeof(WordMoments), Backing::as_touched} {}
 
   /// \param offset  of the access from the beginning of shared memory.
   void check(const Access& access, std::size_t offset, unsigned thread, std::size_t block,
@@ -27,41 +27,49 @@ class SharedChecker {
  private:
   static constexpr std::size_t word_bytes = 4;
 
-  /// The threads that have read a word since it was written, as far as a write could race with them.
-  struct alignas(64) Word {
-    Moment written;  ///< 0 is before every block
-    Moment read;  ///< the beginning of the interval, between barriers of their warp, in which `readers` read
-    const void* write_site;
-    const void* read_site;
-    const void* other_read_site;
-    std::uint32_t readers;  ///< lanes of read_warp
-    std::uint16_t writer;
-    std::uint16_t read_warp;
-    std::uint16_t other_reader;  ///< a thread of another warp than read_warp
-    bool read_by_warps;          ///< whether there is one
-    bool atomic;                 ///< whether the write was one
-    bool atomic_by_warps;  ///< whether atomics of several warps have written since the last block barrier
+  /// The threads that have done one thing, read a word or updated it atomically, since the last block barrier, as
+  /// far as another access could race with them.
+  struct Accessors {
+    Moment interval;  ///< the beginning of the one, between barriers of their warp, in which `lanes` did it
+    const void* site;
+    const void* other_site;
+    std::uint32_t lanes;  ///< of `warp`
+    std::uint16_t warp;
+    std::uint16_t other;  ///< a thread of another warp
+    bool by_warps;        ///< whether there is one
   };
-  using ReadMoments = std::array<Moment, warp_size>;  ///< by lane; only written while a warp meets in parts
 
-  struct Reader {
+  /// Each kind of access is kept on its own: none of them hides what the others still race with.
+  struct alignas(64) Word {
+    Moment written;  ///< by a plain store; 0 is before every block
+    const void* write_site;
+    std::uint16_t writer;
+    Accessors readers;
+    Accessors atomics;
+  };
+  using LaneMoments = std::array<Moment, warp_size>;  ///< only written while a warp meets in parts
+  struct WordMoments {
+    LaneMoments readers;
+    LaneMoments atomics;
+  };
+
+  struct Accessor {
     unsigned thread;
     const void* call_site;
   };
 
   Word& word(std::size_t index) const { return reinterpret_cast<Word*>(words_.begin())[index]; }
-  ReadMoments& read_moments(std::size_t index) const {
-    return reinterpret_cast<ReadMoments*>(read_moments_.begin())[index];
+  WordMoments& moments(std::size_t index) const {
+    return reinterpret_cast<WordMoments*>(moments_.begin())[index];
   }
 
-  bool races_with_write(const Word& word, Operation operation, unsigned thread,
-                        const HappensBefore& order) const;
-  std::optional<Reader> racing_reader(std::size_t index, unsigned thread, const HappensBefore& order) const;
-  void note_read(std::size_t index, unsigned thread, const void* call_site, const HappensBefore& order);
-  void note_write(std::size_t index, const Access& access, unsigned thread, const HappensBefore& order);
+  static std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments,
+                                        unsigned thread, const HappensBefore& order);
+  static void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
+                   const HappensBefore& order);
 
   Mapping words_;
-  Mapping read_moments_;
+  Mapping moments_;
 };
 
 }  // namespace reduction::emulated

@@ -1,0 +1,243 @@
+/// What a race is does not depend on the schedule, on host threads or on time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/dialect.cuh"
+
+namespace {
+
+using namespace reduction::emulated;
+using Word = Traced<std::uint32_t>;
+
+/// A global buffer of words that are 0 and count as written.
+class Words {
+ public:
+  explicit Words(size_t count) : data_{static_cast<std::uint32_t*>(allocate(count * sizeof(Word)))} {
+    std::fill_n(data_, count, 0U);
+    mark_initialised(data_, count * sizeof(Word));
+  }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  ~Words() { release(data_); }
+  operator Word*() const { return reinterpret_cast<Word*>(data_); }
+  std::uint32_t& operator[](size_t i) const { return data_[i]; }
+
+ private:
+  std::uint32_t* data_;
+};
+
+/// What the device says about a launch: its findings' texts, or "" if there are none.
+std::string text_of(const auto& launch_kernel) {
+  try {
+    launch_kernel();
+  } catch (const KernelFinding& finding) {
+    return finding.what();
+  }
+  return "";
+}
+
+/// A finding's kinds of fault only.
+std::string faults_of(const auto& launch_kernel) {
+  std::string faults;
+  try {
+    launch_kernel();
+  } catch (const KernelFinding& finding) {
+    for (const Finding& each : finding.findings()) {
+      faults += (faults.empty() ? "" : ", ") + std::string{name_of(each.fault)};
+    }
+  }
+  return faults;
+}
+
+/// What `verdict` says in each schedule and with one and four host threads; these have to agree.
+std::string agreed(const auto& verdict, unsigned repetitions = 1) {
+  std::vector<Schedule> schedules{{Order::ascending, 0}, {Order::descending, 0}};
+  for (unsigned seed = 0; seed < 20; ++seed)
+    schedules.push_back({Order::random, seed});
+  const std::string first = verdict();
+  std::string answer = first;
+  for (const unsigned host_threads : {1U, 4U}) {
+    set_host_threads(host_threads);
+    for (const Schedule& schedule : schedules) {
+      set_schedule(schedule);
+      for (unsigned i = 0; i < repetitions && answer == first; ++i)
+        answer = verdict();
+    }
+  }
+  set_schedule({});
+  set_host_threads(0);
+  return answer == first ? first : "disagree:\n" + first + "\nand\n" + answer;
+}
+
+template <typename T> __global__ void add_beside_a_store(T* out, bool barrier) {
+  T* shared = shared_memory<T>();
+  if (threadIdx.x == 0) shared[0] = 0;
+  if (barrier) __syncthreads();
+  atomicAdd(&shared[0], 1);
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = shared[0];
+}
+
+template <typename T> __global__ void add_beside_a_load(T* out, bool barrier) {
+  T* shared = shared_memory<T>();
+  if (threadIdx.x == 0) shared[0] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = shared[0];
+  if (barrier) __syncthreads();
+  atomicAdd(&shared[0], 1);
+}
+
+TEST(EmulatedRaces, SharedAtomicsHideNeitherStoresNorLoads) {
+  Words out{1};
+  for (const unsigned block : {2U, 32U, 64U, 256U}) {
+    const auto verdict = [&](auto kernel, bool barrier) {
+      return agreed([&] { return faults_of([&] { launch({1, block, 4}, kernel, out, barrier); }); });
+    };
+    EXPECT_EQ(verdict(add_beside_a_store<Word>, false), "race") << block;
+    EXPECT_EQ(verdict(add_beside_a_store<Word>, true), "") << block;
+    EXPECT_EQ(verdict(add_beside_a_load<Word>, false), "race") << block;
+    EXPECT_EQ(verdict(add_beside_a_load<Word>, true), "") << block;
+  }
+}
+
+/// The device's words about a launch of 4 or more blocks, which have to be the same each time. The output's words
+/// after the first are unwritten before.
+std::string text_between_blocks(const auto& kernel, LaunchConfig config, unsigned repetitions = 1) {
+  const size_t words = 512;
+  Words out{words};
+  Words ticket{1};
+  const auto launch_once = [&] {
+    ticket[0] = 0;
+    mark_uninitialised(&out[1], (words - 1) * sizeof(Word));
+    launch(config, kernel, out, ticket);
+  };
+  return agreed([&] { return text_of(launch_once); }, repetitions);
+}
+
+bool is_one_race(const std::string& text) {
+  return text.starts_with("race in ") && text.find('\n') == std::string::npos;
+}
+
+template <typename T> __global__ void clear_and_add(T* out, T*) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) out[0] = 0;
+  if (threadIdx.x == 0) atomicAdd(&out[0], 1);
+}
+
+template <typename T> __global__ void clear_and_add_behind_a_fence(T* out, T*) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    out[0] = 0;
+    __threadfence();
+  }
+  if (threadIdx.x == 0) atomicAdd(&out[0], 1);
+}
+
+enum class Last { block_done, block_done_fence_by_all, without_fence, fence_after_ticket, by_number };
+
+/// Every block stores its sum; the last one adds them.
+template <typename T, Last last> __global__ void sum_of_sums(T* out, T* ticket) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  if (tid == 0) {
+    out[blockIdx.x] = blockIdx.x;
+    if (last == Last::block_done) __threadfence();
+  }
+  if (last == Last::block_done_fence_by_all) {
+    __threadfence();
+    __syncthreads();
+  }
+  if (tid == 0) {
+    if (last == Last::by_number) {
+      shared[0] = blockIdx.x;
+    } else {
+      shared[0] = atomicAdd(ticket, 1);
+    }
+    if (last == Last::fence_after_ticket) __threadfence();
+  }
+  __syncthreads();
+  if (shared[0] == gridDim.x - 1 && tid == 0) {
+    T sum{};
+    for (unsigned i = 0; i < gridDim.x; ++i)
+      sum += out[i];
+    out[0] = sum;
+    *ticket = 0;
+  }
+}
+
+template <typename T> __global__ void read_a_lower_block(T* out, T*) {
+  const unsigned b = blockIdx.x;
+  if (threadIdx.x != 0) return;
+  out[b] = b;
+  if (b >= 64) out[b + 256] = out[b - 64];
+}
+
+template <typename T> __global__ void store_to_the_blocks_word(T* out, T*) {
+  if (threadIdx.x % 32 == 7) out[blockIdx.x] = 1;
+}
+
+template <typename T> __global__ void add_to_one_word(T* out, T*) {
+  if (threadIdx.x == 0) out[0] += 1;
+}
+
+template <typename T, bool barrier> __global__ void tree_in_global_memory(T* out, T*) {
+  T* const tile = out + size_t{blockIdx.x} * blockDim.x;
+  const unsigned tid = threadIdx.x;
+  tile[tid] = tid;
+  __syncthreads();
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (tid < stride) tile[tid] += tile[tid + stride];
+    if (barrier) __syncthreads();
+  }
+}
+
+template <typename T> __global__ void read_unwritten(T* out, T*) {
+  if (threadIdx.x == 0) out[blockIdx.x + 64] = out[blockIdx.x + 32];
+}
+
+TEST(EmulatedRaces, AreFoundBetweenBlocksWhateverTheirTiming) {
+  const LaunchConfig config{128, 512, 4};  // enough threads for four of the host
+  const auto is_race = [](const auto& kernel, LaunchConfig launched, unsigned repetitions = 3) {
+    const std::string text = text_between_blocks(kernel, launched, repetitions);
+    EXPECT_TRUE(text.starts_with("race in ")) << text;
+    EXPECT_EQ(text.find("uninitialised"), std::string::npos) << text;
+    return text;
+  };
+  is_race(clear_and_add<Word>, config);
+  is_race(clear_and_add_behind_a_fence<Word>, config);
+  is_race(sum_of_sums<Word, Last::without_fence>, config);
+  is_race(sum_of_sums<Word, Last::fence_after_ticket>, config);
+  is_race(sum_of_sums<Word, Last::by_number>, config);
+  const std::string text = is_race(read_a_lower_block<Word>, config, 20);
+  EXPECT_NE(text.find("block 0, thread 0 writes 4-byte word 0 "), std::string::npos) << text;
+  EXPECT_NE(text.find("block 64, thread 0 reads it"), std::string::npos) << text;
+  const std::string add = is_race(add_to_one_word<Word>, config);
+  EXPECT_TRUE(is_one_race(add)) << add;
+  EXPECT_NE(add.find("block 1, thread 0 writes it"), std::string::npos) << add;
+}
+
+TEST(EmulatedRaces, AreNoneBehindFencesAndTickets) {
+  EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done>, {4, 64, 4}, 10), "");
+  EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done>, {128, 512, 4}, 2), "");
+  EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done_fence_by_all>, {4, 64, 4}, 10), "");
+}
+
+TEST(EmulatedRaces, AreFoundWithinABlockInGlobalMemory) {
+  const std::string stores = text_between_blocks(store_to_the_blocks_word<Word>, {4, 64, 4}, 10);
+  EXPECT_TRUE(is_one_race(stores)) << stores;
+  EXPECT_NE(stores.find("block 0, thread 7 writes"), std::string::npos) << stores;
+  EXPECT_NE(stores.find("block 0, thread 39 writes"), std::string::npos) << stores;
+  const std::string tree = text_between_blocks(tree_in_global_memory<Word, false>, {4, 64, 4}, 10);
+  EXPECT_TRUE(is_one_race(tree)) << tree;
+  EXPECT_EQ(text_between_blocks(tree_in_global_memory<Word, true>, {4, 64, 4}, 10), "");
+}
+
+TEST(EmulatedRaces, LeaveReadsOfTheUnwrittenAFaultOfTheirOwn) {
+  const std::string text = text_between_blocks(read_unwritten<Word>, {4, 64, 4}, 50);
+  EXPECT_TRUE(text.starts_with("uninitialised read in ")) << text;
+  EXPECT_NE(text.find("block 0, thread 0 reads 4-byte word 32 "), std::string::npos) << text;
+}
+
+}  // namespace
