@@ -7,30 +7,11 @@
 #include <vector>
 
 #include "device/dialect.cuh"
+#include "emulated_words.hpp"
 
 namespace {
 
 using namespace reduction::emulated;
-using Word = Traced<std::uint32_t>;
-
-/// A global buffer of words that are 0 and count as written.
-class Words {
- public:
-  explicit Words(size_t count) : data_{static_cast<std::uint32_t*>(allocate(count * sizeof(Word)))} {
-    std::fill_n(data_, count, 0U);
-    mark_initialised(data_, count * sizeof(Word));
-  }
-  Words(const Words&) = delete;
-  Words& operator=(const Words&) = delete;
-  ~Words() { release(data_); }
-  operator Word*() const { return reinterpret_cast<Word*>(data_); }
-  void forget(size_t first, size_t count) { mark_uninitialised(data_ + first, count * sizeof(Word)); }
-  std::uint32_t operator[](size_t i) const { return data_[i]; }
-
- private:
-  std::uint32_t* data_;
-};
-
 /// The faults of a launch in ascending order; "" if there is none.
 std::string faults_of_one(const auto& launch_kernel) {
   std::string faults;
@@ -369,7 +350,7 @@ TEST(EndlessLoop, IsNamedByItsOwnLine) {
   } catch (const KernelFinding& finding) {
     ASSERT_EQ(finding.findings().size(), 1U);
     ASSERT_EQ(finding.findings()[0].places.size(), 1U);
-    EXPECT_EQ(finding.findings()[0].places[0].line, 361U) << finding.what();
+    EXPECT_EQ(finding.findings()[0].places[0].line, 342U) << finding.what();
   }
 }
 

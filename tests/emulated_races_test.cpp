@@ -7,28 +7,11 @@
 #include <vector>
 
 #include "device/dialect.cuh"
+#include "emulated_words.hpp"
 
 namespace {
 
 using namespace reduction::emulated;
-using Word = Traced<std::uint32_t>;
-
-/// A global buffer of words that are 0 and count as written.
-class Words {
- public:
-  explicit Words(size_t count) : data_{static_cast<std::uint32_t*>(allocate(count * sizeof(Word)))} {
-    std::fill_n(data_, count, 0U);
-    mark_initialised(data_, count * sizeof(Word));
-  }
-  Words(const Words&) = delete;
-  Words& operator=(const Words&) = delete;
-  ~Words() { release(data_); }
-  operator Word*() const { return reinterpret_cast<Word*>(data_); }
-  std::uint32_t& operator[](size_t i) const { return data_[i]; }
-
- private:
-  std::uint32_t* data_;
-};
 
 /// What the device says about a launch: its findings' texts, or "" if there are none.
 std::string text_of(const auto& launch_kernel) {

@@ -62,13 +62,13 @@ void launch_sum(std::size_t, unsigned, const void* in, void* out, std::size_t n)
   std::memcpy(out, &sum, sizeof(sum));
 }
 
-Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool library = false) {
+Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool is_library = false) {
   launches = 0;
   last_right_launch = right_launches;
   Options options;
   options.data = Data::ones;
   const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
-  return measure({"fake", "", nullptr, nullptr, library}, kernel, device, {ElementType::int32, n, 32},
+  return measure({"fake", "", nullptr, nullptr, is_library}, kernel, device, {ElementType::int32, n, 32},
                  options);
 }
 

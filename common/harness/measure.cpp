@@ -21,7 +21,7 @@ std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, Elemen
 /// fill the device, 1024 to a multiprocessor, and trees that take no more than 128 additions on top.
 std::uint64_t most_additions(const Step& step, const std::vector<Pass>& passes, unsigned block,
                              const DeviceInfo& device) {
-  if (!step.library) return addition_depth(passes, block);
+  if (!step.is_library) return addition_depth(passes, block);
   return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128;
 }
 
@@ -54,7 +54,7 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   result.input = {options.data, options.seed, configuration.elements};
   const unsigned block = configuration.block;
   const std::vector<Pass> passes = plan_passes(kernel, configuration.elements, block);
-  if (!step.library) {
+  if (!step.is_library) {
     result.block = block;
     result.passes = passes;
   }

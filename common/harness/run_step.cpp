@@ -12,7 +12,7 @@ namespace {
 
 const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected) {
   if (selected.device->info().kind == DeviceKind::cuda) return *step.cuda;
-  if (step.library) {
+  if (step.is_library) {
     throw DeviceError("a library's kernels run on a CUDA device only" +
                       (selected.note.empty() ? "" : "; " + selected.note));
   }
@@ -27,7 +27,7 @@ ExitCode run(const Step& step, const Options& options) {
   const auto kernel_of = [&](ElementType type) { return kernels[static_cast<std::size_t>(type)]; };
   auto planned = plan_configurations(options, device);
   // A library's block size is its own affair.
-  if (step.library && options.sweep == Sweep::block) planned.resize(1);
+  if (step.is_library && options.sweep == Sweep::block) planned.resize(1);
   // All of them before the first runs: a sweep that cannot end should not begin.
   for (const Configuration& configuration : planned) {
     require_memory(kernel_of(configuration.type), device, configuration);

@@ -14,8 +14,8 @@
 namespace reduction::emulated {
 namespace {
 
-/// Accesses of a thread, without a barrier in between, after which it is taken to go on forever: enough to touch every
-/// byte of global memory once, and many more.
+/// Accesses of a block's threads, without a barrier in between, after which it is taken to go on forever: enough to
+/// touch every byte of global memory once, and many more.
 std::size_t most_accesses() { return (std::size_t{1} << 24) + global_memory().bytes(); }
 
 }  // namespace
@@ -65,8 +65,8 @@ inline void Multiprocessor::count_access(Thread& self, const void* call_site) {
   if (--accesses_left_ != 0 || failed_) return;
   const unsigned in_a_turn = ready_.accesses_in_a_turn();
   accesses_left_ = in_a_turn;
-  self.accesses += in_a_turn;
-  if (self.accesses > most_accesses()) {
+  accesses_ += in_a_turn;
+  if (accesses_ > most_accesses()) {
     const char* const deed = "goes on without a barrier, for millions of accesses, the last";
     abort_block({Fault::endless_loop, "", {{describe_threads({self.index}), block_, deed, call_site, {}}}});
   }

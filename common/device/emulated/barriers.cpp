@@ -42,7 +42,7 @@ void Multiprocessor::block_barrier(SourceLine where) {
     ++counters_.block_barriers;
     if (instrumented_) instrumentation_.block_barrier(static_cast<unsigned>(warps_.size()), counters_);
     for (unsigned i = 0; i < size_; ++i)
-      make_ready(threads_[i]);
+      ready_.push(i);
     note_release(releases_);
   }
   suspend(self);
@@ -102,7 +102,7 @@ void Multiprocessor::release_complete_group(const Thread& member) {
   }
   if (instrumented_ && member.mask == warp.lanes) instrumentation_.warp_converged(index, counters_);
   for (const unsigned lane : lanes_of(group))
-    make_ready(thread_at(member, lane));
+    ready_.push(thread_at(member, lane).index);
   note_release(warp.releases);
 }
 
@@ -120,14 +120,9 @@ void Multiprocessor::hand_over_values(const Thread& member, unsigned group) {
   }
 }
 
-/// A thread that has met others goes on.
-void Multiprocessor::make_ready(Thread& thread) {
-  thread.accesses = 0;
-  ready_.push(thread.index);
-}
-
 /// Threads of the block have met once more: they go on, unless they have done so for too long.
 void Multiprocessor::note_release(unsigned& releases) {
+  accesses_ = 0;
   if (++releases < most_releases || failed_) return;
   findings_.add({Fault::endless_loop, "", {witness(*current_, "has passed 2^18 barriers, the last")}});
   failed_ = true;

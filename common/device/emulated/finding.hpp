@@ -8,7 +8,7 @@ namespace reduction::emulated {
 
 /// What can be wrong with a kernel.
 enum class Fault {
-  race,                ///< two threads access the same word, one writes, and no barrier orders them
+  race,                ///< two threads access the same word, one of them writes, and nothing orders them
   missed_barrier,      ///< threads left the kernel while others of their block wait at a block barrier
   divergent_barrier,   ///< threads of a block wait at different block barriers
   deadlock,            ///< threads wait for each other in any other way

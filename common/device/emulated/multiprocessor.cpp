@@ -85,6 +85,7 @@ void Multiprocessor::prepare(Grid& grid, std::size_t block) {
   finished_ = arrived_ = 0;
   barrier_is_divergent_ = has_turn_ = failed_ = false;
   releases_ = 0;
+  accesses_ = 0;
   last_buffer_ = nullptr;
   instrumented_ = grid.is_instrumented();
   if (instrumented_) instrumentation_.begin_block(grid, block);
@@ -98,7 +99,6 @@ void Multiprocessor::prepare(Grid& grid, std::size_t block) {
   for (unsigned i = 0; i < size_; ++i) {
     Thread& thread = threads_[i];
     thread.state = State::not_started;
-    thread.accesses = 0;
     thread.where = {};
     if (!thread.fiber) {
       thread.fiber.prepare(stack_of(i), [this, &thread]() -> Fiber& { return live_as(thread); });

@@ -71,7 +71,6 @@ class alignas(128) Multiprocessor {
   struct Thread {
     unsigned index = 0;
     State state = State::not_started;
-    std::size_t accesses = 0;  ///< since it last met other threads, rounded to turns
     SourceLine where;          ///< the barrier or shuffle at which it waits
     unsigned mask = 0;         ///< the lanes for which it waits there
     Shuffle shuffle{};         ///< and, at a shuffle, which one,
@@ -107,7 +106,6 @@ class alignas(128) Multiprocessor {
   void wait_for_lanes(Thread& self, State state, unsigned mask, SourceLine where);
   void release_complete_group(const Thread& member);
   void hand_over_values(const Thread& member, unsigned group);
-  void make_ready(Thread& thread);
   void note_release(unsigned& releases);
   Warp& warp_of(const Thread& thread) { return warps_[thread.index / warp_size]; }
   Thread& thread_at(const Thread& member, unsigned lane) {
@@ -151,6 +149,7 @@ class alignas(128) Multiprocessor {
 
   bool instrumented_ = true;
   Instrumentation instrumentation_;
+  std::size_t accesses_ = 0;    ///< accesses of the block since threads of it last met
   unsigned releases_ = 0;       ///< block barriers that the block has passed
   unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
   Buffer* last_buffer_ = nullptr;
