@@ -10,6 +10,7 @@
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
 #include "harness/result.hpp"
+#include "temporary_path.hpp"
 
 namespace reduction {
 namespace {
@@ -48,7 +49,7 @@ TEST(ReadCountedRun, ReadsWhatJsonWrote) {
   counters.blocks = 1;
   counters.atomics = 5;
   result.pass_counters = {counters};
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "counter_report_test.json";
+  const std::filesystem::path file = temporary_path("counter_report_test.json");
   JsonFile json(file.string());
   json.write(to_json(result));
   const CountedRun run = read_counted_run(file.string(), ElementType::int32, 256);
@@ -61,7 +62,7 @@ TEST(ReadCountedRun, ReadsWhatJsonWrote) {
 }
 
 TEST(ReadCountedRun, RefusesOtherFiles) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "counter_report_test.json";
+  const std::filesystem::path file = temporary_path("counter_report_test.json");
   for (const char* content : {"", "[]", "{}", R"({"step": "x", "elements": 1, "counters": null})"}) {
     std::ofstream(file) << content;
     EXPECT_THROW(read_counted_run(file.string(), ElementType::int32, 256), UsageError) << content;

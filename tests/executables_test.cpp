@@ -13,6 +13,7 @@
 
 #include "harness/cuda_device.hpp"
 #include "run_executable.hpp"
+#include "temporary_path.hpp"
 
 namespace reduction {
 namespace {
@@ -109,7 +110,7 @@ TEST(Executables, SayWhenTheirOutputIsLost) {
 }
 
 TEST(LadderTable, FailsWhereAResultIsWrong) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "ladder_table_test.json";
+  const std::filesystem::path file = temporary_path("ladder_table_test.json");
   const std::string quoted = fmt::format("'{}'", file.string());
   ASSERT_EQ(run_step_executable("00_cpu_serial", "-n 1000 -s 1 --device emulated --json " + quoted).exit_code,
             0);
@@ -130,7 +131,7 @@ TEST(LadderTable, FailsWhereAResultIsWrong) {
 }
 
 TEST(LadderTable, ComparesLikeWithLikeInASweep) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "ladder_table_sweep";
+  const std::filesystem::path folder = temporary_path("ladder_table_sweep");
   std::filesystem::create_directories(folder);
   std::string files;
   for (const char* step : {"01_interleaved", "02_nondivergent"}) {
@@ -157,7 +158,7 @@ nlohmann::json gpu_result(const std::string& step, double ms, const nlohmann::js
 }
 
 std::string ladder_of(const std::vector<nlohmann::json>& results) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "ladder_of_test.json";
+  const std::filesystem::path file = temporary_path("ladder_of_test.json");
   std::ofstream(file) << nlohmann::json(results);
   const Outcome outcome = run_step_executable("ladder_table", fmt::format("'{}'", file.string()));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
@@ -209,7 +210,7 @@ TEST(PeerCub, NeedsACudaDevice) {
 }
 
 TEST(Executables, WriteTheResultAsJson) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "executables_test.json";
+  const std::filesystem::path file = temporary_path("executables_test.json");
   const Outcome outcome = run_step_executable(
       "04_first_add", "-n 1000003 -t int64 --device emulated --quiet --json '" + file.string() + "'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
@@ -253,7 +254,7 @@ TEST(Executables, CountTheSameInEverySchedule) {
 }
 
 TEST(Executables, ShowTheCountersOfAnotherStepBeside) {
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "executables_compare.json";
+  const std::filesystem::path file = temporary_path("executables_compare.json");
   const std::string quoted = fmt::format("'{}'", file.string());
   EXPECT_EQ(run_step_executable("02_nondivergent", "-n 2^16 --device emulated --json " + quoted).exit_code,
             0);

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "harness/options.hpp"
+#include "temporary_path.hpp"
 
 namespace reduction {
 namespace {
@@ -91,7 +92,7 @@ class JsonFileTest : public testing::Test {
     return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
   }
 
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "json_file_test";
+  std::filesystem::path folder_ = temporary_path("json_file_test");
   std::filesystem::path file_ = folder_ / "result.json";
 };
 
