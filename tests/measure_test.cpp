@@ -36,7 +36,7 @@ class FakeDevice final : public Device {
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
   std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
-                           const SamplingPlan&) override {
+                           const SamplingPlan&, const TimingMethod&) override {
     for (std::size_t k = 0; k < sample_ms.size(); ++k) {
       prepare();
       launches();

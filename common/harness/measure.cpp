@@ -89,11 +89,12 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   check();
   if (!result.verdict.verified) return result;
 
-  const std::vector<double> ms = device.time(poison, launches, {options.samples});
+  const std::vector<double> ms = device.time(poison, launches, {options.samples}, options.timing);
   if (ms.empty()) return result;
   check();
   result.samples = ms.size();
   result.ms = summarise(ms);
+  result.timing = options.timing;
   require_possible(result);
   return result;
 }

@@ -13,6 +13,7 @@
 #include "harness/input.hpp"
 #include "harness/passes.hpp"
 #include "harness/statistics.hpp"
+#include "harness/timing_method.hpp"
 #include "harness/value.hpp"
 #include "harness/verification.hpp"
 
@@ -30,7 +31,8 @@ struct Result {
   std::vector<Pass> passes;                       ///< none on the CPU and for a library
   std::vector<emulated::Counters> pass_counters;  ///< one a pass, where the device counts
   std::size_t samples = 0;
-  std::optional<Summary> ms;  ///< none on the emulated device
+  std::optional<Summary> ms;           ///< none on the emulated device
+  std::optional<TimingMethod> timing;  ///< how a CUDA device was timed
   Value value;
   Value expected;
   Verdict verdict;
