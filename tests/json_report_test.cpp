@@ -41,11 +41,12 @@ TEST(ToJson, HasTheDocumentedKeys) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items())
     keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{
-                      "step",   "title",    "device", "type",      "elements", "block",
-                      "grid",   "samples",  "ms",     "timing",    "gbps",     "percent_of_peak",
-                      "result", "expected", "error",  "tolerance", "verified", "data",
-                      "seed",   "version",  "passes", "counters"}));
+  EXPECT_EQ(
+      keys,
+      (std::vector<std::string>{
+          "step",      "title",        "device", "type", "elements",        "block",  "grid",     "samples",
+          "ms",        "first_run_ms", "timing", "gbps", "percent_of_peak", "result", "expected", "error",
+          "tolerance", "verified",     "data",   "seed", "version",         "passes", "counters"}));
   EXPECT_EQ(json["timing"]["flush"], "memset");
   EXPECT_EQ(json["timing"]["warm_up"], 0);
   EXPECT_EQ(json["timing"]["queued"], false);

@@ -79,6 +79,7 @@ TEST(Measure, ReportsTheMedianAndTheBandwidth) {
   ASSERT_TRUE(result.ms);
   EXPECT_DOUBLE_EQ(result.ms->median, 2.0);
   EXPECT_EQ(result.samples, 3u);
+  EXPECT_TRUE(result.first_run_ms);
   EXPECT_DOUBLE_EQ(*result.gbps(), 100'000 * 4 / 2.0 / 1e6);
   EXPECT_DOUBLE_EQ(*result.percent_of_peak(), 0.2);
 }

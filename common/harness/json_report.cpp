@@ -107,6 +107,7 @@ Json to_json(const Result& result) {
             {"grid", result.passes.empty() ? Json(nullptr) : Json(result.passes.front().blocks)},
             {"samples", result.samples},
             {"ms", ms_json(result.ms)},
+            {"first_run_ms", or_null(result.first_run_ms)},
             {"timing", timing_json(result.timing)},
             {"gbps", or_null(result.gbps())},
             {"percent_of_peak", or_null(result.percent_of_peak())},
