@@ -193,7 +193,7 @@ draw_plots() {
   fi
   # Beside the card that the pages show.
   if [[ ! $folder -ef docs/results/nvidia_h200 ]]; then others=(docs/results/nvidia_h200); fi
-  REDUCTION_BIN=$bin docs/plots/plot.sh "$folder" "${others[@]}"
+  docs/plots/plot.sh --bin "$bin" "$folder" "${others[@]}"
 }
 
 main "$@"
