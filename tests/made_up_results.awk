@@ -1,10 +1,12 @@
 # Writes a folder of results of a card that does not exist, as docs/plots reads them:
 #
-#   awk -f made_up_results.awk -v folder=FOLDER -v card=NAME -v peak=GBPS
+#   CARD_NAME=NAME awk -f made_up_results.awk -v folder=FOLDER -v peak=GBPS
 #
 # A step takes the time of its launches and of its bytes at the bandwidth that it is said to reach.
 
 BEGIN {
+  card = ENVIRON["CARD_NAME"]
+  gsub(/"/, "\\\"", card)
   gpu_steps = split("01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated " \
                     "07_cascade 08_made_up peer_cub", steps)
   split("8.7 14.1 18.3 34.0 44.7 49.2 76.8 84.5 91.9", percents)

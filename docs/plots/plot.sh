@@ -30,7 +30,9 @@ main() {
   for figure in "${figures[@]}"; do
     GNUPLOT_LIB=$here LC_ALL=C.UTF-8 gnuplot -d -c "$here/$figure.gnuplot" "$work/data" "$work/$figure.svg"
   done
-  mkdir -p "$out"
+  if ! mkdir -p "$out" 2>/dev/null || [[ ! -w $out ]]; then
+    fail "$bad_usage" "'$out' is no folder that can be written; name one with --out"
+  fi
   for figure in "${figures[@]}"; do mv -f "$work/$figure.svg" "$out"; done
   echo "${#figures[@]} plots are in $out"
 }

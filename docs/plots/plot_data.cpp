@@ -221,7 +221,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
 void write_all(const std::filesystem::path& data, const std::vector<std::string>& folders) {
   std::vector<Card> cards;
   std::transform(folders.begin(), folders.end(), std::back_inserter(cards), read_card);
-  // Beside another card its GPUs are compared by the share of their peaks, which the CPU does not have.
+  // Several cards are compared by the share of their own peaks, and a CPU has none of a card's.
   if (cards.size() > 1) {
     for (Card& card : cards)
       std::erase_if(card.rows["ladder"], [](const Row& row) { return !row.on_gpu; });
