@@ -10,5 +10,5 @@ set y2tics 0, 20, 100
 set border 11
 
 set arrow 1 nohead from graph 0, second 100 to graph 1, second 100 dashtype 3 linewidth 1.5 linecolor rgb '#b00000'
-set label 1 sprintf('peak %g GB/s', peak_gbps[int(ARG1)]) at graph 0.01, second 100 offset 0, 0.6 left boxed front \
+set label 1 sprintf('peak %.4g GB/s', peak_gbps[int(ARG1)]) at graph 0.01, second 100 offset 0, 0.6 left boxed front \
   noenhanced textcolor rgb '#b00000'

@@ -30,7 +30,7 @@ if (cards == 1) {
 }
 
 plot for [card = 1:cards] table(card, 'ladder') using (at(strcol(1), card)):(height(card, $6)) \
-       with boxes linetype card title sprintf('%s, peak %g GB/s', card_name[card], peak_gbps[card]), \
+       with boxes linetype card title sprintf('%s, peak %.4g GB/s', card_name[card], peak_gbps[card]), \
      for [card = 1:cards] table(card, 'ladder') \
        using (at(strcol(1), card)):(height(card, $6)):(shown(height(card, $6))) \
        with labels boxed offset 0, 0.6 font ',11' notitle

@@ -3,7 +3,7 @@
 #
 #   docs/plots/plot.sh [--out FOLDER] [--bin FOLDER] RESULTS [RESULTS...]
 #
-#   RESULTS        a folder for each card: measured.json, ladder.json, sweep_block.json, sweep_size.json, sweep_type.json
+#   RESULTS        a folder for each card, with measured.json, ladder.json and sweep_{block,size,type}.json
 #   --out FOLDER   where the plots go; default the first RESULTS
 #   --bin FOLDER   where plot_data is; default build/bin
 #
@@ -65,7 +65,8 @@ read_options() {
 
 require_gnuplot() {
   if command -v gnuplot >/dev/null; then return; fi
-  fail "$not_possible" "the plots take gnuplot. On Debian and Ubuntu: sudo apt install --no-install-recommends gnuplot-nox"
+  fail "$not_possible" \
+    "the plots take gnuplot. On Debian and Ubuntu: sudo apt install --no-install-recommends gnuplot-nox"
 }
 
 main "$@"

@@ -1,5 +1,5 @@
-# What all plots share: size, legend and colours. Each figure reads it with the number of its panels, one below the other,
-# after cards.gnuplot:
+# What all plots share: size, legend and colours. Each figure reads it after cards.gnuplot, with the number of its
+# panels, one below the other:
 #
 #   call 'style.gnuplot' PANELS
 
