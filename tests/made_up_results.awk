@@ -59,7 +59,8 @@ function begin(path) { file = path; separator = "[" }
 function result(step, kind, name, k, block, ms, size,    gbps) {
   gbps = 2 ^ k * (size ? size : 4) / ms / 1e6
   printf "%s\n{\"step\": \"%s\", ", separator, step >file
-  printf "\"device\": {\"kind\": \"%s\", \"name\": \"%s\", \"peak_gbps\": %s}, ", kind, card, kind == "cuda" ? peak : "null" >file
+  printf "\"device\": {\"kind\": \"%s\", \"name\": \"%s\", \"peak_gbps\": %s}, ", kind, card,
+    kind == "cuda" ? peak : "null" >file
   printf "\"type\": \"%s\", \"elements\": %.0f, \"block\": %s, ", name, 2 ^ k, block >file
   printf "\"ms\": {\"median\": %.6g, \"p5\": %.6g, ", ms, ms * 0.99 >file
   printf "\"p95\": %.6g, \"min\": %.6g}, ", ms * 1.01, ms * 0.98 >file
