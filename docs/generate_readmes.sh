@@ -31,6 +31,7 @@ main() {
     put_section "$step/README.md" documented "$(table_of documented <"$results/$step")"
     previous=$step
   done
+  show_atomics "$results"
   for faulty in docs/pitfalls/*.cuh; do
     mend=$(mend_diff "$faulty")
     put_section "${faulty%.cuh}.md" mend "$mend"
@@ -65,6 +66,21 @@ kernel_diff() {
   diff -u --label "$before" --label "$after" "$before" "$after" || status=$?
   if ((status > 1)); then fail "diff could not compare $before with $after"; fi
   echo '```'
+}
+
+# The kernels that add atomically: each beside the one before it, the last in the diff beside the step whose tree it has.
+show_atomics() {
+  local results=$1 folder=beyond/atomics step previous=''
+  for step in atomic_each atomic_vector atomic_block; do
+    run_step "$results" "$step" "$previous"
+    put_section "$folder/$step/README.md" counters "$(table_of counted <"$results/$step")"
+    previous=$step
+  done
+  for step in atomic_each atomic_vector; do
+    put_section "$folder/$step/README.md" documented "$(table_of documented <"$results/$step")"
+  done
+  put_section "$folder/atomic_vector/README.md" diff "$(kernel_diff "$folder/atomic_each" "$folder/atomic_vector")"
+  put_section "$folder/atomic_block/README.md" diff "$(kernel_diff 04_first_add "$folder/atomic_block")"
 }
 
 # mend_diff FAULTY prints what mends the kernel, without the headers of the files and of the first hunk.

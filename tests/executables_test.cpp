@@ -210,6 +210,20 @@ TEST(Executables, EndWithWhatOthersHavePublished) {
   }
 }
 
+TEST(Atomics, StandBesideWhatOthersHavePublished) {
+  const Outcome step = run_step_executable("atomic_each", "-n 1000 --device emulated");
+  EXPECT_EQ(step.exit_code, 0) << step.error;
+  EXPECT_NE(step.out.find("| blog 2025 | RTX 3090 | 2^25 float32 | 2.47 | 0.3 |\n"), std::string::npos)
+      << step.out;
+}
+
+TEST(Atomics, StopCountingWhereAFloatDoes) {
+  const Outcome outcome = run_step_executable(
+      "atomic_each", "-n 2^25 -t float32 --data ones --device emulated --counters off --quiet");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.error.find("WRONG: 16777216, expected 33554432"), std::string::npos) << outcome.error;
+}
+
 TEST(PeerCub, NeedsACudaDevice) {
   const Outcome outcome = run_step_executable("peer_cub", "-n 1000 --device emulated");
   if (outcome.exit_code == 127) GTEST_SKIP() << "a build without CUDA has no peers";

@@ -35,6 +35,20 @@ TEST(PlanPasses, RefusesAGridThatNeverShrinks) {
   EXPECT_EQ(plan_passes(endless, 1, 32).size(), 1u);
 }
 
+TEST(PlanPasses, LeaveNothingToAddUpAfterASinglePass) {
+  StepKernel kernel = one_element_a_thread();
+  kernel.single_pass = true;
+  EXPECT_EQ(plan_passes(kernel, 1'000'003, 256).size(), 1u);
+}
+
+TEST(TreeDepth, IsTheLogarithmRoundedUp) {
+  EXPECT_EQ(tree_depth(0), 0u);
+  EXPECT_EQ(tree_depth(1), 0u);
+  EXPECT_EQ(tree_depth(2), 1u);
+  EXPECT_EQ(tree_depth(1 << 20), 20u);
+  EXPECT_EQ(tree_depth((1 << 20) + 1), 21u);
+}
+
 TEST(AdditionDepth, CoversThreadsAndTrees) {
   EXPECT_GE(addition_depth({{256, 1}}, 256), 8u);
   EXPECT_GE(addition_depth({{1 << 28, 1056}, {1056, 1}}, 256),

@@ -19,7 +19,7 @@ std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned 
     }
     passes.push_back({n, blocks});
     n = blocks;
-  } while (n > 1);
+  } while (n > 1 && !kernel.single_pass);
   return passes;
 }
 
@@ -31,6 +31,10 @@ std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block) {
     depth += static_cast<std::uint64_t>(std::bit_width(block) - 1);  // the levels of the block's tree
   }
   return depth;
+}
+
+std::uint64_t tree_depth(std::size_t n) {
+  return static_cast<std::uint64_t>(std::bit_width(std::max<std::size_t>(n, 1) - 1));
 }
 
 void* launch_passes(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
