@@ -10,6 +10,7 @@
 namespace step_defaults {
 inline constexpr bool single_pass = false;
 inline constexpr bool adds_atomically = false;
+inline constexpr bool waits_for_result = false;
 }  // namespace step_defaults
 using namespace step_defaults;
 
@@ -24,7 +25,7 @@ template <typename... Elements> StepKernels make_step_kernels() {
                        launch_reduce(grid, block, static_cast<const Elements*>(in),
                                      static_cast<Elements*>(out), n);
                      },
-                     ::single_pass || ::adds_atomically, ::adds_atomically}...};
+                     ::single_pass || ::adds_atomically, ::adds_atomically, ::waits_for_result}...};
 }
 
 }  // namespace reduction

@@ -98,12 +98,15 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   }
   if (!result.verdict.verified) return result;
 
-  const std::vector<double> ms = device.time(poison, launches, {options.samples}, options.timing);
+  TimingMethod timing = options.timing;
+  // Held until all is queued, the device would never come to what the launch waits for.
+  if (kernel.waits_for_result) timing.queued = false;
+  const std::vector<double> ms = device.time(poison, launches, {options.samples}, timing);
   if (ms.empty()) return result;
   check();
   result.samples = ms.size();
   result.ms = summarise(ms);
-  result.timing = options.timing;
+  result.timing = timing;
   require_possible(result);
   return result;
 }

@@ -13,7 +13,7 @@ namespace {
 
 const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected) {
   if (selected.device->info().kind == DeviceKind::cuda) return *step.cuda;
-  if (step.is_library) {
+  if (step.emulated == nullptr) {
     throw DeviceError("a library's kernels run on a CUDA device only" +
                       (selected.note.empty() ? "" : "; " + selected.note));
   }

@@ -11,7 +11,7 @@ struct Step {
   std::string_view name;        ///< the folder's: 03_sequential
   std::string_view title;       ///< for a reader: sequential addressing
   const StepKernels* cuda;      ///< null in a build without CUDA
-  const StepKernels* emulated;  ///< null for a library
+  const StepKernels* emulated;  ///< null where only nvcc compiles them
   bool is_library =
       false;  ///< no step but a peer: it chooses grid and block itself, and adds in an order of its own
 };

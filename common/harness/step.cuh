@@ -23,6 +23,11 @@ inline const StepKernels& cuda_step_kernels() {
   return kernels;
 }
 
+/// Runs a step with parts that only nvcc compiles, on a CUDA device only.
+inline int run_cuda_step(const char* name, const char* title, int argc, char** argv) {
+  return run_step(Step{name, title, &cuda_step_kernels(), nullptr}, argc, argv);
+}
+
 /// Runs a library's reduction as a step is run, on a CUDA device only.
 inline int run_library(const char* name, const char* title, int argc, char** argv) {
   return run_step(Step{name, title, &cuda_step_kernels(), nullptr, true}, argc, argv);

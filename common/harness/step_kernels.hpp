@@ -19,6 +19,8 @@ struct StepKernel {
   bool single_pass = false;
   /// Whether blocks add to the one result with atomics, in an order of chance; such a launch is a single pass.
   bool adds_atomically = false;
+  /// Whether launch waits for the device, as a library does that returns the sum to the host.
+  bool waits_for_result = false;
 };
 
 /// A step compiled for one kind of device, indexed by ElementType.
