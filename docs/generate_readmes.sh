@@ -21,12 +21,12 @@ main() {
   results=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder of now, not of then
   trap "rm -rf '$results'" EXIT
-  for step in [0-9][0-9]_*; do
+  for step in [0-9][0-9]_* beyond/[0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
     if [[ -n $previous ]]; then put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"; fi
-    run_step "$results" "$step" "$previous"
-    put_section "$step/README.md" counters "$(table_of counted <"$results/$step")"
-    put_section "$step/README.md" documented "$(table_of published <"$results/$step")"
+    run_step "$results" "${step##*/}" "${previous##*/}"
+    put_section "$step/README.md" counters "$(table_of counted <"$results/${step##*/}")"
+    put_section "$step/README.md" documented "$(table_of published <"$results/${step##*/}")"
     previous=$step
   done
   for faulty in docs/pitfalls/*.cuh; do
@@ -50,7 +50,7 @@ read_options() {
     esac
     shift
   done
-  if [[ ! -x $bin/07_cascade || ! -x $bin/print_tables ]]; then
+  if [[ ! -x $bin/08_warp_shuffle || ! -x $bin/print_tables ]]; then
     fail "the steps and print_tables are not in '$bin': build everything, or name their folder with --bin"
   fi
 }
@@ -76,7 +76,7 @@ mend_diff() {
 # The kernel without its comment, which tells what is wrong or right, and without the mark of the finding.
 bare_kernel() { sed -n '/^template/,$ { s: *// finding$::; p; }' "$1"; }
 
-# run_step RESULTS STEP PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
+# run_step RESULTS NAME PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
 run_step() {
   local compare=()
   if [[ -n $3 ]]; then compare=(--compare "$1/$3.json"); fi

@@ -118,6 +118,29 @@ TEST(EmulatedDevice, WarpsSumByShufflesAndByWarpBarriers) {
   EXPECT_EQ(last_launch_counters().warp_barriers, 3);
 }
 
+template <typename T> __global__ void shuffle_down_by_one(T* out) {
+  const T own = out[threadIdx.x];
+  out[threadIdx.x] = shuffle_down(own, 1);
+}
+
+/// Shuffles that one value of each lane takes, which end up one lane further down.
+template <typename T> std::uint64_t shuffles_of_one_value() {
+  DeviceArray<T> out{32};
+  for (unsigned lane = 0; lane < 32; ++lane)
+    out[lane] = static_cast<T>(static_cast<float>(lane));
+  launch({1, 32, 0}, shuffle_down_by_one<Traced<T>>, out.traced());
+  for (unsigned lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(out[lane], static_cast<T>(static_cast<float>(lane < 31 ? lane + 1 : 31))) << lane;
+  return last_launch_counters().shuffles;
+}
+
+TEST(EmulatedDevice, CountsShufflesByTheWord) {
+  EXPECT_EQ(shuffles_of_one_value<float>(), 1U);
+  EXPECT_EQ(shuffles_of_one_value<std::uint64_t>(), 2U);
+  EXPECT_EQ(shuffles_of_one_value<std::complex<float>>(), 2U);
+  EXPECT_EQ(shuffles_of_one_value<std::complex<double>>(), 4U);
+}
+
 template <typename T> __global__ void shuffle_each_way(T* out) {
   const unsigned lane = threadIdx.x;
   out[lane] = __shfl_sync(0xffffffff, T(lane), 5, 8);

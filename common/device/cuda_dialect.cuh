@@ -1,10 +1,11 @@
 #pragma once
 /// \file
-/// The dialect of kernel.cuh for nvcc. Beyond CUDA itself it has three helpers.
+/// The dialect of kernel.cuh for nvcc. Beyond CUDA itself it has a few helpers.
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "device/cuda_check.cuh"
@@ -14,6 +15,20 @@
 template <typename T> __device__ T* shared_memory() {
   extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
   return reinterpret_cast<T*>(dynamic_shared_memory);
+}
+
+/// What the lane `delta` higher up in the warp brings as `value`; its own for a lane that has none there. All 32 lanes
+/// have to take part. __shfl_down_sync is for arithmetic types; this is for any, in words of 4 bytes as the hardware
+/// moves them.
+template <typename T> __device__ T shuffle_down(T value, unsigned delta) {
+  static_assert(sizeof(T) % sizeof(unsigned) == 0, "a shuffle moves whole words");
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  std::memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (unsigned& word : words)
+    word = __shfl_down_sync(0xffffffff, word, delta);
+  std::memcpy(&value, words, sizeof(T));
+  return value;
 }
 
 /// Launches kernel(arguments...) on the default stream, in the shape of cudaLaunchKernelEx.

@@ -78,6 +78,14 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return value;
 }
 
+/// What the lane `delta` higher up in the warp brings as `value`; its own for a lane that has none there. All 32 lanes
+/// have to take part.
+template <typename T>
+T shuffle_down(T value, unsigned delta,
+               reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return __shfl_down_sync(0xffffffff, value, delta, warpSize, where);
+}
+
 /// Adds to *address as one indivisible operation and returns the value before it.
 template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
   using Value = reduction::emulated::Untraced<T>;

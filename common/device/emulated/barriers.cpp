@@ -14,6 +14,9 @@ namespace {
 /// Block barriers of a block, or barriers and shuffles of a warp, after which it is taken to go on forever.
 constexpr unsigned most_releases = 1U << 18;
 
+/// What one shuffle instruction moves for each lane: larger values take several.
+constexpr std::size_t shuffle_bytes = 4;
+
 /// The lane whose value a shuffle gives to `lane`: CUDA C++ Programming Guide, "Warp Shuffle Functions".
 unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
   const unsigned distance = static_cast<unsigned>(operand);
@@ -62,6 +65,7 @@ void Multiprocessor::shuffle(Shuffle kind, unsigned mask, int operand, int width
   }
   self.shuffle = kind;
   self.source_lane = source_lane(kind, self.index % warp_size, operand, static_cast<unsigned>(width));
+  self.bytes = bytes;
   std::memcpy(self.brought.data(), value, bytes);
   wait_for_lanes(self, State::at_shuffle, mask, where);
   std::memcpy(value, self.received.data(), bytes);
@@ -95,7 +99,7 @@ void Multiprocessor::release_complete_group(const Thread& member) {
   const unsigned index = member.index / warp_size;
   if (member.state == State::at_shuffle) {
     hand_over_values(member, group);
-    ++counters_.shuffles;
+    counters_.shuffles += (member.bytes + shuffle_bytes - 1) / shuffle_bytes;
   } else {
     ++counters_.warp_barriers;
     if (instrumented_) instrumentation_.warp_barrier(index, group, warp.lanes);

@@ -74,7 +74,8 @@ class alignas(128) Multiprocessor {
     SourceLine where;          ///< the barrier or shuffle at which it waits
     unsigned mask = 0;         ///< the lanes for which it waits there
     Shuffle shuffle{};         ///< and, at a shuffle, which one,
-    unsigned source_lane = 0;  ///< whose value it asks for, which it brings and which it gets
+    unsigned source_lane = 0;  ///< whose value it asks for,
+    std::size_t bytes = 0;     ///< of how many bytes, which it brings and which it gets
     alignas(largest_access) std::array<std::byte, largest_access> brought{};
     alignas(largest_access) std::array<std::byte, largest_access> received{};
     Fiber fiber;
