@@ -80,7 +80,7 @@ TEST_P(GpuStep, AnswersAnInputThatDoesNotFit) {
 INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
                          testing::Values("01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
                                          "05_unroll_warp", "06_templated", "07_cascade"));
-INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep, testing::Values("08_warp_shuffle"));
+INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep, testing::Values("08_warp_shuffle", "09_vector_loads"));
 // CUB's reduction under the same harness.
 INSTANTIATE_TEST_SUITE_P(Peers, GpuStep, testing::Values("peer_cub"));
 

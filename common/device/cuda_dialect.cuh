@@ -31,6 +31,17 @@ template <typename T> __device__ T shuffle_down(T value, unsigned delta) {
   return value;
 }
 
+/// As many neighbouring elements as one load of 16 bytes, the widest there is, brings.
+template <typename T> struct alignas(16) Vector {
+  static constexpr unsigned width = 16 / sizeof(T);
+  T elements[width];
+};
+
+/// Vector number i of those that begin at `from`, whose address is a multiple of 16, in one load.
+template <typename T> __device__ Vector<T> load_vector(const T* from, std::size_t i) {
+  return reinterpret_cast<const Vector<T>*>(from)[i];
+}
+
 /// Launches kernel(arguments...) on the default stream, in the shape of cudaLaunchKernelEx.
 /// Throws DeviceError where CUDA refuses the launch; a fault inside the kernel shows at the next synchronisation.
 template <typename... Parameters, typename... Arguments>

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -84,6 +85,21 @@ template <typename T>
 T shuffle_down(T value, unsigned delta,
                reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   return __shfl_down_sync(0xffffffff, value, delta, warpSize, where);
+}
+
+/// As many neighbouring elements as one load of 16 bytes, the widest there is, brings.
+template <typename T> struct alignas(16) Vector {
+  static constexpr unsigned width = 16 / sizeof(T);
+  T elements[width];
+};
+
+/// Vector number i of those that begin at `from`, whose address is a multiple of 16, in one load.
+template <typename T> REDUCTION_INLINE Vector<T> load_vector(const T* from, std::size_t i) {
+  const T* const first = from + i * Vector<T>::width;
+  reduction::emulated::record_load(first, sizeof(Vector<T>));
+  Vector<T> loaded;
+  std::memcpy(static_cast<void*>(loaded.elements), static_cast<const void*>(first), sizeof(loaded));
+  return loaded;
 }
 
 /// Adds to *address as one indivisible operation and returns the value before it.
