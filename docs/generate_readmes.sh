@@ -50,7 +50,7 @@ read_options() {
     esac
     shift
   done
-  if [[ ! -x $bin/08_warp_shuffle || ! -x $bin/print_tables ]]; then
+  if [[ ! -x $bin/10_single_pass || ! -x $bin/print_tables ]]; then
     fail "the steps and print_tables are not in '$bin': build everything, or name their folder with --bin"
   fi
 }

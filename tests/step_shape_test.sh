@@ -25,11 +25,11 @@ budget_after() {
   esac
 }
 
-# From 09 on a kernel has both ends of a vectorised loop, and a larger screen.
+# From 10 on a kernel is a whole reduction, and has a larger screen.
 screen_of() {
   case "${1##*/}" in
-    0[1-8]_*) echo 60 ;;
-    *) echo 80 ;;
+    0[1-9]_*) echo 60 ;;
+    *) echo 85 ;;
   esac
 }
 

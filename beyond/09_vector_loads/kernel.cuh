@@ -36,20 +36,14 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
 
   size_t i = size_t{blockIdx.x} * blockDim.x + tid;
   for (; i + 3 * step < vectors; i += 4 * step) {
-    Vector<T> loaded[4];
-#pragma unroll  // All four loads are under way before the first addition waits for one.
+    Vector<T> loaded[4];  // all four are under way before the first addition waits for one
     for (unsigned k = 0; k < 4; ++k)
       loaded[k] = load_vector(in + head, i + k * step);
-#pragma unroll
-    for (unsigned k = 0; k < 4; ++k)
-      for (const T& element : loaded[k].elements)
-        sum += element;
+    for (const Vector<T>& vector : loaded)
+      sum += vector.sum();
   }
-  for (; i < vectors; i += step) {
-    const Vector<T> loaded = load_vector(in + head, i);
-    for (const T& element : loaded.elements)
-      sum += element;
-  }
+  for (; i < vectors; i += step)
+    sum += load_vector(in + head, i).sum();
   sum = block_sum(sum);
   if (tid == 0) out[blockIdx.x] = sum;
 }

@@ -35,6 +35,13 @@ template <typename T> __device__ T shuffle_down(T value, unsigned delta) {
 template <typename T> struct alignas(16) Vector {
   static constexpr unsigned width = 16 / sizeof(T);
   T elements[width];
+
+  __device__ T sum() const {
+    T sum = elements[0];
+    for (unsigned k = 1; k < width; ++k)
+      sum += elements[k];
+    return sum;
+  }
 };
 
 /// Vector number i of those that begin at `from`, whose address is a multiple of 16, in one load.

@@ -29,16 +29,17 @@ std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned 
     }
     passes.push_back({n, blocks});
     n = blocks;
-  } while (n > 1);
+  } while (n > 1 && !kernel.single_pass);
   return passes;
 }
 
 std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block) {
+  const auto levels = static_cast<std::uint64_t>(std::bit_width(block) - 1);  // of a block's tree
   std::uint64_t depth = 0;
-  for (const Pass& pass : passes) {
-    depth += one_by_one(pass.elements, pass.blocks * block);
-    depth += static_cast<std::uint64_t>(std::bit_width(block) - 1);  // the levels of the block's tree
-  }
+  for (const Pass& pass : passes)
+    depth += one_by_one(pass.elements, pass.blocks * block) + levels;
+  // Where more than one sum is left in the end, the last block adds these up.
+  if (const std::size_t left = passes.back().blocks; left > 1) depth += one_by_one(left, block) + levels;
   return depth;
 }
 

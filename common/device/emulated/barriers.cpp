@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "device/emulated/lanes.hpp"
 #include "device/emulated/multiprocessor.hpp"
@@ -33,15 +34,17 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
-void Multiprocessor::block_barrier(SourceLine where) {
+bool Multiprocessor::block_barrier(SourceLine where, bool predicate) {
   Thread& self = *current_;
   self.state = State::at_block_barrier;
   self.where = where;
   if (arrived_ == 0) barrier_ = where;
+  arrived_any_ = arrived_any_ || predicate;
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
   if (!(where == barrier_)) barrier_is_divergent_ = true;
   if (++arrived_ == size_ && !barrier_is_divergent_) {
     arrived_ = 0;
+    released_any_ = std::exchange(arrived_any_, false);
     ++counters_.block_barriers;
     if (instrumented_) instrumentation_.block_barrier(static_cast<unsigned>(warps_.size()), counters_);
     for (unsigned i = 0; i < size_; ++i)
@@ -49,6 +52,7 @@ void Multiprocessor::block_barrier(SourceLine where) {
     note_release(releases_);
   }
   suspend(self);
+  return released_any_;
 }
 
 void Multiprocessor::warp_barrier(unsigned mask, SourceLine where) {

@@ -47,7 +47,7 @@ class alignas(128) Multiprocessor {
   Counters take_counters() { return std::exchange(counters_, {}); }
 
   // What the running thread asks for; intrinsics.hpp and access.hpp say what each does.
-  void block_barrier(SourceLine where);
+  bool block_barrier(SourceLine where, bool predicate);
   void warp_barrier(unsigned mask, SourceLine where);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where);
@@ -142,8 +142,10 @@ class alignas(128) Multiprocessor {
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
   SourceLine barrier_;     ///< where the first of them waits
   bool barrier_is_divergent_ = false;
-  bool has_turn_ = false;  ///< no lower block is running, so that this one may run atomics
-  bool failed_ = false;    ///< its threads are to be unwound
+  bool arrived_any_ = false;   ///< whether a thread has brought a true predicate to it,
+  bool released_any_ = false;  ///< and to the last one that all have passed
+  bool has_turn_ = false;      ///< no lower block is running, so that this one may run atomics
+  bool failed_ = false;        ///< its threads are to be unwound
   bool closing_ = false;
   std::exception_ptr exception_;  ///< what a thread of the kernel has thrown
   CaseFile findings_;
