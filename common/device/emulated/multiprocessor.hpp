@@ -158,7 +158,13 @@ class alignas(128) Multiprocessor {
   Buffer* last_buffer_ = nullptr;
   Counters counters_;
 
-  static constexpr std::size_t stack_bytes = std::size_t{64} << 10;  ///< of each thread
+  /// Bytes of each thread's stack. It takes the kernel's own calls, and what counts a warp's accesses; AddressSanitizer
+  /// makes their frames larger.
+#ifdef REDUCTION_ADDRESS_SANITIZER
+  static constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+#else
+  static constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+#endif
 
   /// Bytes on either side of a block's shared memory where an access is known to be a stray one.
   static constexpr std::size_t shared_margin = std::size_t{64} << 10;
