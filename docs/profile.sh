@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lets Nsight Compute (ncu) count what one whole reduction, all its launches, does on the GPU of this machine. Prints the
-# counts beside those of the emulated device, then each launch, then ncu's time beside the step's own.
+# Lets Nsight Compute (ncu) count what one whole reduction, all its launches, does on the GPU of this machine. Prints
+# the counts beside those of the emulated device, then each launch, then ncu's time beside the step's own.
 #
 #   docs/profile.sh STEP [--bin FOLDER] [OPTION...]
 #
@@ -156,8 +156,9 @@ number_of_passes() { grep -c '^ \{6\}"elements":' "$work/gpu.json" || true; }
 
 number_of_launches() { grep -c '^[0-9]*,kernel,' "$work/launches.csv"; }
 
-# emulated COUNTER: the sum over the passes.
+# emulated COUNTER: the sum over the passes; nothing where there is none.
 emulated() {
+  if [[ -n $no_emulated_counts ]]; then return; fi
   sed -n '/^  "counters": {/,/^  }/s/^ *"'"$1"'": \([0-9]*\),\{0,1\}$/\1/p' "$work/emulated.json"
 }
 
@@ -168,9 +169,8 @@ counted() {
     END { if (found == launches) printf "%.0f\n", sum; else print "missing" }' "$work/launches.csv"
 }
 
-# without CONFLICTS WAVEFRONTS: a request takes one wavefront, a bank conflict one more.
-without_conflicts() {
-  if [[ $1 == missing || $2 == missing ]]; then echo missing; else echo $(($2 - $1)); fi
+difference() {
+  if [[ $1 =~ ^[0-9]+$ && $2 =~ ^[0-9]+$ ]]; then echo $(($1 - $2)); else echo missing; fi
 }
 
 # ---- what is printed ----
@@ -187,26 +187,31 @@ print_counts() {
     echo "| | Nsight Compute's metric | GPU |"
     echo "|:--|:--|--:|"
   fi
-  row "blocks" "\`launch__grid_size\`" "$(counted launch__grid_size)" blocks
+  row "blocks" "\`launch__grid_size\`" "$(counted launch__grid_size)" "$(emulated blocks)"
   for operation in ld st; do
     if [[ $operation == ld ]]; then name=load; else name=store; fi
     shared_wavefronts=$(counted "${wavefronts}_$operation.sum")
     shared_conflicts=$(counted "${conflicts}_$operation.sum")
-    row "shared ${name}s: requests" "wavefronts − conflicts" \
-      "$(without_conflicts "$shared_conflicts" "$shared_wavefronts")" "shared_${name}_requests"
-    row "shared ${name}s: wavefronts" "\`${wavefronts}_$operation.sum\`" "$shared_wavefronts" "shared_${name}_wavefronts"
-    row "shared ${name}s: bank conflicts" "\`${conflicts}_$operation.sum\`" "$shared_conflicts" "shared_${name}_conflicts"
+    row "shared ${name}s: wavefronts" "\`${wavefronts}_$operation.sum\`" "$shared_wavefronts" \
+      "$(emulated "shared_${name}_wavefronts")"
+    row "shared ${name}s: bank conflicts" "\`${conflicts}_$operation.sum\`" "$shared_conflicts" \
+      "$(emulated "shared_${name}_conflicts")"
+    row "shared ${name}s: without conflicts" "their difference" \
+      "$(difference "$shared_wavefronts" "$shared_conflicts")" \
+      "$(difference "$(emulated "shared_${name}_wavefronts")" "$(emulated "shared_${name}_conflicts")")"
   done
   for operation in ld st; do
     if [[ $operation == ld ]]; then name=load; else name=store; fi
     row "global ${name}s: requests" "\`${requests}_$operation.sum\`" "$(counted "${requests}_$operation.sum")" \
-      "global_${name}_requests"
+      "$(emulated "global_${name}_requests")"
     row "global ${name}s: sectors" "\`${sectors}_$operation.sum\`" "$(counted "${sectors}_$operation.sum")" \
-      "global_${name}_sectors"
+      "$(emulated "global_${name}_sectors")"
   done
   row "warp instructions" "\`smsp__inst_executed.sum\`" "$(counted smsp__inst_executed.sum)"
   row "bytes read from DRAM" "\`dram__bytes_read.sum\`" "$(counted dram__bytes_read.sum)"
   row "bytes written to DRAM" "\`dram__bytes_write.sum\`" "$(counted dram__bytes_write.sum)"
+  echo
+  echo "A request takes one wavefront where its elements have 4 bytes, and each bank conflict one more."
   echo
   if [[ -n $no_emulated_counts ]]; then
     echo "$no_emulated_counts"
@@ -223,10 +228,10 @@ block() {
   if [[ $threads != null ]]; then echo " in blocks of $threads"; fi
 }
 
-# row WHAT METRIC COUNT [EMULATED_COUNTER]
+# row WHAT METRIC COUNT [EMULATED_COUNT]
 row() {
   local beside=
-  if [[ -z $no_emulated_counts ]]; then beside=" $(if (($# > 3)); then emulated "$4"; else echo –; fi) |"; fi
+  if [[ -z $no_emulated_counts ]]; then beside=" ${4:-–} |"; fi
   echo "| $1 | $2 | $3 |$beside"
 }
 
