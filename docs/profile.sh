@@ -127,7 +127,7 @@ count_on_gpu() {
     launches=(-k "regex:DeviceReduce" -c 2)
   fi
   profile "$bin/$step" "${step_options[@]}" -s 1 -q
-  reported | awk -F, '$2 == "kernel" { if (last) exit; last = $3 ~ /SingleTile/ } { print }' >"$work/launches.csv"
+  reported | awk -F, '$2 == "kernel" { over = last; last = last || $3 ~ /SingleTile/ } !over' >"$work/launches.csv"
   got=$(number_of_launches)
   if ((got < passes)); then
     fail "$not_possible" "ncu reported $got launches of $step, and a reduction has $passes; its last words:" \
