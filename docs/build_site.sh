@@ -128,7 +128,7 @@ title() { sed -n 's/^# //p;T;q' "$1" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/"/\&quo
 # The part of MathJax that draws TeX as SVG.
 copy_mathjax() {
   local part
-  for part in MathJax.js extensions jax/element jax/input/TeX jax/output/SVG/{jax.js,autoload,fonts/TeX}; do
+  for part in MathJax.js extensions jax/element jax/input/TeX jax/output/SVG/{config.js,jax.js,autoload,fonts/TeX}; do
     if [[ ! -e $mathjax/$part ]]; then continue; fi
     mkdir -p "$folder/site/mathjax/$(dirname "$part")"
     cp -rL "$mathjax/$part" "$folder/site/mathjax/$part"
