@@ -41,7 +41,8 @@ require_packages() {
 pages_in_order() {
   local page
   for page in README.md [0-9][0-9]_*/README.md beyond/README.md beyond/[0-9]*/README.md beyond/*/README.md \
-    beyond/*/*/README.md common/README.md common/device/emulated/README.md docs/README.md docs/*.md docs/*/README.md docs/pitfalls/*.md; do
+    beyond/*/*/README.md common/README.md common/device/emulated/README.md docs/README.md docs/*.md docs/*/README.md \
+    docs/results/*/README.md docs/pitfalls/*.md; do
     if [[ -f $page ]]; then echo "$page"; fi
   done | awk '!seen[$0]++'
 }
