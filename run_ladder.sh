@@ -103,6 +103,8 @@ forget_earlier_results() {
 
 run_step() {
   local step=$1 result=$build_folder/ladder/$1.json status=0
+  # shellcheck disable=SC2064  # the step of now
+  trap "stop $step" INT
   "$build_folder/bin/$step" "${step_options[@]}" "${compare_options[@]}" --json "$result" || status=$?
   # A wrong result is news of one step; bad usage or a missing device would be the same line eight times.
   case $status in
@@ -117,6 +119,15 @@ run_step() {
     compare_options=(--compare "$result")
   fi
   echo
+}
+
+# Ctrl-C: the table of what there is, the step that was running included where its sweep has rows.
+stop() {
+  local step=$1 result=$build_folder/ladder/$1.json
+  trap - INT
+  if [[ -f $result && " ${results[*]} " != *" $result "* ]]; then results+=("$result"); fi
+  print_table
+  exit 130
 }
 
 ran_on_cuda() { grep -qs '"kind": "cuda"' "$build_folder/ladder/$1.json"; }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Writes what the README of each step shows of the code: the diff from the kernel of the step before, and the counters
 # of a run on the emulated device beside those of the step before, and the figures that others have published of it.
-# On the page of each pitfall it writes the diff to the mended kernel, and all published figures on a page of their own.
+# On the page of each pitfall it writes the diff to the mended kernel, all published figures on a page of their own, and
+# what was measured on a GPU (docs/results) on the pages that show it.
 #
 #   docs/generate_readmes.sh [--check] [--bin FOLDER]
 #
@@ -14,6 +15,7 @@ source docs/sections.sh
 # The size of the comparison with hardware counters (docs/counters).
 elements='2^22'
 bin=build/bin
+results_folder=docs/results/nvidia_h200
 
 main() {
   local step previous='' results faulty mend
@@ -26,7 +28,7 @@ main() {
     if [[ -n $previous ]]; then put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"; fi
     run_step "$results" "${step##*/}" "${previous##*/}"
     put_section "$step/README.md" counters "$(table_of counted <"$results/${step##*/}")"
-    put_section "$step/README.md" documented "$(table_of published <"$results/${step##*/}")"
+    put_section "$step/README.md" documented "$(table_of documented <"$results/${step##*/}")"
     previous=$step
   done
   for faulty in docs/pitfalls/*.cuh; do
@@ -34,6 +36,7 @@ main() {
     put_section "${faulty%.cuh}.md" mend "$mend"
   done
   put_section docs/tables/README.md tables "$("$bin/print_tables")"
+  show_measurements
   exit "$stale"
 }
 
@@ -50,8 +53,8 @@ read_options() {
     esac
     shift
   done
-  if [[ ! -x $bin/10_single_pass || ! -x $bin/print_tables ]]; then
-    fail "the steps and print_tables are not in '$bin': build everything, or name their folder with --bin"
+  if [[ ! -x $bin/10_single_pass || ! -x $bin/print_results ]]; then
+    fail "the steps and print_results are not in '$bin': build everything, or name their folder with --bin"
   fi
 }
 
@@ -75,6 +78,17 @@ mend_diff() {
 
 # The kernel without its comment, which tells what is wrong or right, and without the mark of the finding.
 bare_kernel() { sed -n '/^template/,$ { s: *// finding$::; p; }' "$1"; }
+
+# What measure.sh has found on a GPU: the page of its folder, the ladder of the first page, the tables of the method.
+show_measurements() {
+  local table
+  put_section README.md ladder "$(measured ladder)"
+  put_section README.md provenance "$(measured provenance)"
+  for table in flush queue warm_up repeat second_clock provenance; do put_section docs/method.md "$table" "$(measured "$table")"; done
+  put_page "$results_folder/README.md" "$(measured page)"
+}
+
+measured() { "$bin/print_results" "$results_folder" "$1"; }
 
 # run_step RESULTS NAME PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
 run_step() {

@@ -27,6 +27,19 @@ put_section() {
   echo "$file has a new section '$name'"
 }
 
+# put_page FILE TEXT writes a page that is generated as a whole, as put_section does a section.
+put_page() {
+  local file=$1 text=$2
+  if [[ -f $file && $text == "$(<"$file")" ]]; then return; fi
+  if [[ $check == true ]]; then
+    echo "$file is stale: run ${0##*/}"
+    stale=1
+    return
+  fi
+  printf '%s\n' "$text" >"$file"
+  echo "$file is new"
+}
+
 # with_section FILE NAME TEXT prints the file with TEXT between the two lines.
 with_section() {
   local file=$1 begin="<!-- $2:begin -->" end="<!-- $2:end -->" text=$3 line place=before

@@ -29,6 +29,8 @@ TEST(PlanConfigurations, ASweepVariesOneThing) {
   ASSERT_EQ(sizes.size(), 3u);
   EXPECT_EQ(sizes[0].elements, 1024u);
   EXPECT_EQ(sizes[2].elements, 4096u);
+  options.elements.reset();
+  EXPECT_EQ(plan_configurations(options, *device).back().elements, 1u << 20);
 }
 
 TEST(PlanConfigurations, RefusesAnEmptySweep) {

@@ -35,16 +35,21 @@ TEST(ToJson, HasTheDocumentedKeys) {
   Result result = result_of<std::int32_t>(ElementType::int32, -17);
   result.samples = 3;
   result.ms = Summary{0.01, 0.008, 0.012, 0.007};
+  result.timing = TimingMethod{Flush::memset, 0, false};
   result.verdict = {true, 0, 0};
   const auto json = to_json(result);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items())
     keys.push_back(key);
-  EXPECT_EQ(keys,
-            (std::vector<std::string>{
-                "step", "title", "device",          "type",   "elements", "block", "grid",      "samples",
-                "ms",   "gbps",  "percent_of_peak", "result", "expected", "error", "tolerance", "verified",
-                "data", "seed",  "version",         "passes", "counters"}));
+  EXPECT_EQ(
+      keys,
+      (std::vector<std::string>{
+          "step",      "title",        "device", "type", "elements",        "block",  "grid",     "samples",
+          "ms",        "first_run_ms", "timing", "gbps", "percent_of_peak", "result", "expected", "error",
+          "tolerance", "verified",     "data",   "seed", "version",         "passes", "counters"}));
+  EXPECT_EQ(json["timing"]["flush"], "memset");
+  EXPECT_EQ(json["timing"]["warm_up"], 0);
+  EXPECT_EQ(json["timing"]["queued"], false);
   EXPECT_EQ(json["result"], -17);
   EXPECT_EQ(json["grid"], 3907);
   EXPECT_EQ(json["passes"].size(), 3u);
@@ -56,6 +61,7 @@ TEST(ToJson, HasTheDocumentedKeys) {
 TEST(ToJson, HasNoTimeWhereThereIsNone) {
   const auto json = to_json(result_of<float>(ElementType::float32, 1.5f));
   EXPECT_TRUE(json["ms"].is_null());
+  EXPECT_TRUE(json["timing"].is_null());
   EXPECT_TRUE(json["gbps"].is_null());
   EXPECT_TRUE(json["percent_of_peak"].is_null());
   EXPECT_EQ(json["result"], 1.5);

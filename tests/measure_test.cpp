@@ -36,7 +36,7 @@ class FakeDevice final : public Device {
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
   std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
-                           const SamplingPlan&) override {
+                           const SamplingPlan&, const TimingMethod&) override {
     for (std::size_t k = 0; k < sample_ms.size(); ++k) {
       prepare();
       launches();
@@ -79,6 +79,7 @@ TEST(Measure, ReportsTheMedianAndTheBandwidth) {
   ASSERT_TRUE(result.ms);
   EXPECT_DOUBLE_EQ(result.ms->median, 2.0);
   EXPECT_EQ(result.samples, 3u);
+  EXPECT_TRUE(result.first_run_ms);
   EXPECT_DOUBLE_EQ(*result.gbps(), 100'000 * 4 / 2.0 / 1e6);
   EXPECT_DOUBLE_EQ(*result.percent_of_peak(), 0.2);
 }

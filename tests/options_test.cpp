@@ -73,6 +73,9 @@ TEST(ParseOptions, HasTheDocumentedDefaults) {
   EXPECT_EQ(options->type, ElementType::int32);
   EXPECT_EQ(options->block, 256u);
   EXPECT_FALSE(options->samples);
+  EXPECT_EQ(options->timing.flush, Flush::read);
+  EXPECT_EQ(options->timing.warm_up_runs, 3u);
+  EXPECT_TRUE(options->timing.queued);
   EXPECT_EQ(options->data, Data::random);
   EXPECT_EQ(options->device.kind, DeviceChoice::Kind::automatic);
   EXPECT_FALSE(options->sweep);
@@ -80,9 +83,14 @@ TEST(ParseOptions, HasTheDocumentedDefaults) {
 }
 
 TEST(ParseOptions, TakesEveryOption) {
-  const auto options = parse({"-n", "2^10", "--type", "complex128", "-b", "64", "--samples=7", "--seed",
-                              "18446744073709551615", "--data", "cancelling", "--device", "cuda:1", "--sweep",
-                              "type", "--json", "x.json", "--quiet"});
+  const auto options = parse({"-n",          "2^10",       "--type",
+                              "complex128",  "-b",         "64",
+                              "--samples=7", "--seed",     "18446744073709551615",
+                              "--data",      "cancelling", "--device",
+                              "cuda:1",      "--sweep",    "type",
+                              "--flush",     "memset",     "--warm-up",
+                              "0",           "--queue",    "off",
+                              "--json",      "x.json",     "--quiet"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->elements, 1024u);
   EXPECT_EQ(options->type, ElementType::complex128);
@@ -93,6 +101,9 @@ TEST(ParseOptions, TakesEveryOption) {
   EXPECT_EQ(options->device.kind, DeviceChoice::Kind::cuda);
   EXPECT_EQ(options->device.ordinal, 1);
   EXPECT_EQ(options->sweep, Sweep::type);
+  EXPECT_EQ(options->timing.flush, Flush::memset);
+  EXPECT_EQ(options->timing.warm_up_runs, 0u);
+  EXPECT_FALSE(options->timing.queued);
   EXPECT_EQ(options->json_file, "x.json");
   EXPECT_TRUE(options->quiet);
 }
@@ -118,6 +129,9 @@ TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
       {{"--samples", "0"}, {"--samples", "'0'", "from 1"}},
       {{"--seed", "x"}, {"--seed", "'x'", "2^64 - 1"}},
       {{"--sweep", "colour"}, {"--sweep", "'colour'", "block, size, type"}},
+      {{"--flush", "write"}, {"--flush", "'write'", "read, memset, none"}},
+      {{"--warm-up", "-1"}, {"--warm-up", "'-1'", "0 to 1000000"}},
+      {{"--queue", "1"}, {"--queue", "'1'", "on, off"}},
       {{"--counters", "maybe"}, {"--counters", "'maybe'", "on, off"}},
       {{"--schedule", "random:-1"}, {"--schedule", "'random:-1'", "random:SEED"}},
       {{"--frobnicate"}, {"--frobnicate", "--help"}},

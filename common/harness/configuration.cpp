@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -14,6 +17,19 @@ std::uint64_t default_elements(const Device& device, ElementType type) {
   return n;
 }
 
+namespace {
+
+/// Where a size sweep ends that the user gave no end: on a GPU the largest power of two of elements that fits beside
+/// its partial sums, which take less than a sixteenth of it.
+std::uint64_t largest_elements(const Device& device, ElementType type) {
+  if (device.info().kind == DeviceKind::emulated) return default_elements(device, type);
+  const std::size_t available =
+      device.available_bytes() - std::min(device.available_bytes(), device.timing_bytes());
+  return std::bit_floor(available / 17 * 16 / size_of(type));
+}
+
+}  // namespace
+
 std::vector<Configuration> plan_configurations(const Options& options, const Device& device) {
   const auto elements_of = [&](ElementType type) {
     return options.elements ? *options.elements : default_elements(device, type);
@@ -21,6 +37,7 @@ std::vector<Configuration> plan_configurations(const Options& options, const Dev
   const Configuration base{options.type, elements_of(options.type), options.block};
   if (!options.sweep) return {base};
 
+  const std::uint64_t largest = options.elements ? *options.elements : largest_elements(device, options.type);
   std::vector<Configuration> list;
   switch (*options.sweep) {
     case Sweep::block:
@@ -28,7 +45,7 @@ std::vector<Configuration> plan_configurations(const Options& options, const Dev
         list.push_back({base.type, base.elements, block});
       break;
     case Sweep::size:
-      for (std::uint64_t n = 1024; n <= base.elements; n *= 2)
+      for (std::uint64_t n = 1024; n <= largest; n *= 2)
         list.push_back({base.type, n, base.block});
       break;
     case Sweep::type:

@@ -39,6 +39,19 @@ __global__ void read_kernel(unsigned* data, std::size_t words) {
   if (seen != 0) data[0] = seen;
 }
 
+/// Queues what `flush` says, with a buffer of at least twice the L2.
+void flush_l2(Flush flush, void* buffer, std::size_t bytes) {
+  const std::size_t words = bytes / sizeof(unsigned);
+  switch (flush) {
+    case Flush::read:
+      read_kernel<<<helper_grid(words), helper_block>>>(static_cast<unsigned*>(buffer), words);
+      cuda_check(cudaGetLastError(), "emptying the L2");
+      break;
+    case Flush::memset: cuda_check(cudaMemsetAsync(buffer, 0, bytes), "emptying the L2"); break;
+    case Flush::none: break;
+  }
+}
+
 /// Holds the device until the host has queued a whole sample behind it and says so, so that the host's launch latency is
 /// not in the sample. Tools that let the host wait for each launch would wait forever; hence the limit.
 __global__ void hold_kernel(const volatile unsigned* queued_sample, unsigned sample) {
@@ -172,16 +185,13 @@ class CudaDevice final : public Device {
   }
 
   std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
-                           const SamplingPlan& plan) override {
+                           const SamplingPlan& plan, const TimingMethod& method) override {
     using Clock = std::chrono::steady_clock;
-    constexpr int warm_up_runs = 3;
-    // Reading empties the L2 of the input. Writing would too, but its dirty lines would be written back in the sample.
     const std::size_t flush_bytes = timing_bytes();
     const DeviceBuffer flush(*this, flush_bytes);
     cuda_check(cudaMemset(flush.data(), 0, flush_bytes), "preparing the L2 flush");
-    const std::size_t flush_words = flush_bytes / sizeof(unsigned);
 
-    for (int run = 0; run < warm_up_runs; ++run)
+    for (unsigned run = 0; run < method.warm_up_runs; ++run)
       launches();
     HostWord queued_sample;
     Event start;
@@ -192,10 +202,13 @@ class CudaDevice final : public Device {
     while (!enough_samples(plan, samples, seconds_spent())) {
       const unsigned sample = static_cast<unsigned>(samples.size()) + 1;
       prepare();
-      read_kernel<<<helper_grid(flush_words), helper_block>>>(static_cast<unsigned*>(flush.data()),
-                                                              flush_words);
-      hold_kernel<<<1, 1>>>(queued_sample.on_device(), sample);
-      cuda_check(cudaGetLastError(), "emptying the L2");
+      flush_l2(method.flush, flush.data(), flush_bytes);
+      if (method.queued) {
+        hold_kernel<<<1, 1>>>(queued_sample.on_device(), sample);
+        cuda_check(cudaGetLastError(), "holding the device");
+      } else {
+        cuda_check(cudaDeviceSynchronize(), "emptying the L2");
+      }
       start.record();
       launches();
       stop.record();

@@ -13,6 +13,7 @@
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
 #include "harness/sampling.hpp"
+#include "harness/timing_method.hpp"
 
 namespace reduction {
 
@@ -65,10 +66,11 @@ class Device {
   /// What the last launch did, where the device counts that.
   virtual std::optional<emulated::Counters> last_launch_counters() const { return std::nullopt; }
 
-  /// Times launches(), which only queues kernels, from cold caches; prepare() goes before each sample and is not timed.
+  /// Times launches(), which only queues kernels; prepare() goes before each sample and is not timed.
   /// One entry a sample, in ms; none where time on this device means nothing.
   virtual std::vector<double> time(const std::function<void()>& prepare,
-                                   const std::function<void()>& launches, const SamplingPlan& plan) = 0;
+                                   const std::function<void()>& launches, const SamplingPlan& plan,
+                                   const TimingMethod& method) = 0;
 };
 
 /// A block of device memory, released with its owner.

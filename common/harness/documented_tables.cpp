@@ -46,6 +46,7 @@ DocumentedTable read_table(const std::string& name, const Json& json) {
   const Json& input = json.at("input");
   table.name = name;
   table.label = json.at("label");
+  table.data = name + ".json";
   table.author = source.at("author");
   table.title = source.at("title");
   table.publisher = source.at("publisher");
@@ -66,6 +67,54 @@ DocumentedTable read_table(const std::string& name, const Json& json) {
   return table;
 }
 
+double rounded(double number, double unit) { return std::round(number / unit) * unit; }
+
+DocumentedTable read_measured_table(const std::string& name, const Json& json, const Json& measured,
+                                    const Json& ladder) {
+  DocumentedTable table;
+  const std::string folder = json.at("results");
+  const std::string date = measured.at("date");
+  const std::string commit = measured.at("commit");
+  table.name = name;
+  table.label = json.at("label");
+  table.data = "../../" + folder + "/ladder.json";
+  table.author = "this repository";
+  table.title = folder;
+  table.publisher = fmt::format("driver {}, CUDA {}, commit {}", measured.at("driver").get<std::string>(),
+                                measured.at("cuda").get<std::string>(), commit.substr(0, 12));
+  table.year = std::stoi(date);
+  table.gpu = measured.at("gpu");
+  table.method =
+      fmt::format("The median of whole reductions, the L2 emptied by reading before each, by {} on {}.",
+                  measured.at("command").get<std::string>(), date);
+  for (const Json& result : ladder) {
+    if (result.at("device").at("kind") != "cuda") continue;
+    if (table.steps.empty()) {
+      table.peak_gbps = rounded(result.at("device").at("peak_gbps"), 0.1);
+      table.peak_from = "memory clock × bus width × 2 / 8";
+      table.elements = result.at("elements");
+      table.type = result.at("type");
+      table.block = result.at("block").get<unsigned>();
+    }
+    DocumentedFigure figure;
+    figure.name = result.at("step");
+    figure.gbps = rounded(result.at("gbps"), 0.1);
+    figure.percent = *figure.gbps / table.peak_gbps * 100;
+    figure.ms = rounded(result.at("ms").at("median"), 0.0001);
+    table.steps.push_back(figure);
+  }
+  return table;
+}
+
+/// What `read` makes of the table `name`; its exceptions carry the name of the file.
+template <typename Read> DocumentedTable named_read(const std::string& name, const Read& read) {
+  try {
+    return read();
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("docs/tables/{}.json: {}", name, error.what()));
+  }
+}
+
 }  // namespace
 
 const DocumentedFigure* DocumentedTable::find(std::string_view step) const {
@@ -75,18 +124,24 @@ const DocumentedFigure* DocumentedTable::find(std::string_view step) const {
 }
 
 DocumentedTable parse_documented_table(const std::string& name, std::string_view json) {
-  try {
-    return read_table(name, Json::parse(json));
-  } catch (const std::exception& error) {
-    throw std::runtime_error(fmt::format("docs/tables/{}.json: {}", name, error.what()));
-  }
+  return named_read(name, [&] { return read_table(name, Json::parse(json)); });
+}
+
+DocumentedTable parse_measured_table(const std::string& name, std::string_view json,
+                                     std::string_view measured, std::string_view ladder) {
+  return named_read(name, [&] {
+    return read_measured_table(name, Json::parse(json), Json::parse(measured), Json::parse(ladder));
+  });
 }
 
 const std::vector<DocumentedTable>& documented_tables() {
   static const std::vector<DocumentedTable> tables = [] {
     std::vector<DocumentedTable> parsed;
-    for (const TableFile& file : table_files)
-      parsed.push_back(parse_documented_table(file.name, file.json));
+    for (const TableFile& file : table_files) {
+      parsed.push_back(file.ladder.empty()
+                           ? parse_documented_table(file.name, file.json)
+                           : parse_measured_table(file.name, file.json, file.measured, file.ladder));
+    }
     return parsed;
   }();
   return tables;
@@ -105,9 +160,9 @@ std::string documented_text(std::string_view step) {
   for (const DocumentedTable& table : original_tables()) {
     const DocumentedFigure* const figure = table.find(step);
     if (figure == nullptr) continue;
-    if (text.empty()) text = "| published | GPU | input | GB/s | % of peak |\n|:--|:--|:--|--:|--:|\n";
+    if (text.empty()) text = "| documented | GPU | input | GB/s | % of peak |\n|:--|:--|:--|--:|--:|\n";
     text += fmt::format("| {} | {} | {} | {} | {} |\n", table.label, table.gpu, input_text(table),
-                        figure->gbps ? fmt::format("{}", *figure->gbps) : "–", percent_text(*figure));
+                        figure->gbps ? fmt::format("{:.5g}", *figure->gbps) : "–", percent_text(*figure));
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// What others have published about the steps: docs/tables/*.json, which the build puts into the program.
+/// What has been published about the steps, by others and by this repository: docs/tables/*.json, which the build puts
+/// into the program.
 
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,7 @@ struct DocumentedFigure {
 struct DocumentedTable {
   std::string name;   ///< of its file, without .json
   std::string label;  ///< the source in two words: Harris 2007
+  std::string data;   ///< the file with the figures, from docs/tables
   std::string author;
   std::string title;
   std::string publisher;
@@ -46,6 +48,11 @@ struct DocumentedTable {
 /// Reads a table. Throws std::runtime_error, with the table's name, for JSON of another shape, for a figure without
 /// GB/s and without percent, and for a stated percent that is not that of the GB/s.
 DocumentedTable parse_documented_table(const std::string& name, std::string_view json);
+
+/// The table of what measure.sh found on a GPU: `measured` and `ladder` are its measured.json and ladder.json, `json` is
+/// the table's file, which has a label and names their folder. Throws as parse_documented_table does.
+DocumentedTable parse_measured_table(const std::string& name, std::string_view json,
+                                     std::string_view measured, std::string_view ladder);
 
 /// All tables, the oldest first.
 const std::vector<DocumentedTable>& documented_tables();

@@ -42,8 +42,8 @@ class EmulatedDevice final : public Device {
     return counts_ ? std::optional(emulated::last_launch_counters()) : std::nullopt;
   }
 
-  std::vector<double> time(const std::function<void()>&, const std::function<void()>&,
-                           const SamplingPlan&) override {
+  std::vector<double> time(const std::function<void()>&, const std::function<void()>&, const SamplingPlan&,
+                           const TimingMethod&) override {
     return {};
   }
 

@@ -6,7 +6,7 @@
 namespace reduction {
 
 /// What every executable returns to the shell.
-enum class ExitCode { verified = 0, wrong_result = 1, bad_usage = 2, device_fault = 3 };
+enum class ExitCode { verified = 0, wrong_result = 1, bad_usage = 2, device_fault = 3, interrupted = 130 };
 
 /// Runs `body` and turns what it throws into one line on stderr, "name: error: ...", and its exit code:
 /// UsageError 2; a kernel's fault on the emulated device or a MeasurementError 1; anything else 3.

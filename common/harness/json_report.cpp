@@ -70,6 +70,11 @@ Json ms_json(const std::optional<Summary>& ms) {
   return {{"median", ms->median}, {"p5", ms->p5}, {"p95", ms->p95}, {"min", ms->minimum}};
 }
 
+Json timing_json(const std::optional<TimingMethod>& timing) {
+  if (!timing) return nullptr;
+  return {{"flush", to_string(timing->flush)}, {"warm_up", timing->warm_up_runs}, {"queued", timing->queued}};
+}
+
 Json counters_json(const std::optional<emulated::Counters>& counters) {
   if (!counters) return nullptr;
   Json json;
@@ -102,6 +107,8 @@ Json to_json(const Result& result) {
             {"grid", result.passes.empty() ? Json(nullptr) : Json(result.passes.front().blocks)},
             {"samples", result.samples},
             {"ms", ms_json(result.ms)},
+            {"first_run_ms", or_null(result.first_run_ms)},
+            {"timing", timing_json(result.timing)},
             {"gbps", or_null(result.gbps())},
             {"percent_of_peak", or_null(result.percent_of_peak())},
             {"result", value_json(result.value)},
@@ -155,6 +162,10 @@ JsonFile::JsonFile(const std::string& path) {
     throw UsageError(fmt::format("--json '{}': {}; name a file in a folder that can be written", path,
                                  error.code().message()));
   }
+}
+
+void JsonFile::keep(const Json& document) const {
+  if (replaced_) write(document);
 }
 
 void JsonFile::write(const Json& document) const {

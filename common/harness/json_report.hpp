@@ -21,6 +21,9 @@ class JsonFile {
   /// Writes `document`. Throws std::runtime_error when the disk does not take it.
   void write(const nlohmann::ordered_json& document) const;
 
+  /// Writes `document` where a later call can replace it: not to stdout, nor to a pipe.
+  void keep(const nlohmann::ordered_json& document) const;
+
  private:
   std::filesystem::path path_;
   bool replaced_ = false;  ///< written beside and renamed

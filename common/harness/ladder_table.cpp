@@ -1,5 +1,5 @@
 /// \file
-/// Puts the --json files of the steps, given in step order, into one Markdown table, and beside what others have published
+/// Puts the --json files of the steps, given in step order, into one Markdown table, and beside the documented figures
 /// into a second one. run_ladder.sh ends with them.
 
 #include <fmt/format.h>
@@ -180,7 +180,7 @@ void print_emulated(const std::vector<Json>& results, std::FILE* out) {
 std::string published_cell(const reduction::DocumentedTable& table, const std::string& step) {
   const reduction::DocumentedFigure* const figure = table.find(step);
   if (figure == nullptr) return "–";
-  return percent_text(*figure) + (figure->gbps ? fmt::format(" ({})", *figure->gbps) : "");
+  return percent_text(*figure) + (figure->gbps ? fmt::format(" ({:.5g})", *figure->gbps) : "");
 }
 
 std::string measured_cell(const Json& result) {
@@ -203,7 +203,7 @@ void print_published(const std::vector<Json>& results, std::FILE* out) {
     names += fmt::format(" {}: {}, {} |", table.label, table.gpu, input_text(table));
     alignments += "--:|";
   }
-  fmt::print(out, "\nPublished figures, % of each card's peak (GB/s); sources in docs/tables:\n\n{}\n{}\n",
+  fmt::print(out, "\nDocumented figures, % of each card's peak (GB/s); sources in docs/tables:\n\n{}\n{}\n",
              names, alignments);
   for (const Json& result : results) {
     // Step 00 runs on no card.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "harness/measurement_error.hpp"
 #include "harness/report.hpp"
@@ -83,17 +84,23 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
 
   result.expected = to_value(reference);
   poison();
+  const auto began = std::chrono::steady_clock::now();
   out = launch_passes(kernel, passes, block, buffers, [&](std::size_t) {
     if (const auto counters = device.last_launch_counters()) result.pass_counters.push_back(*counters);
   });
   check();
+  if (result.device.kind == DeviceKind::cuda) {
+    result.first_run_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  }
   if (!result.verdict.verified) return result;
 
-  const std::vector<double> ms = device.time(poison, launches, {options.samples});
+  const std::vector<double> ms = device.time(poison, launches, {options.samples}, options.timing);
   if (ms.empty()) return result;
   check();
   result.samples = ms.size();
   result.ms = summarise(ms);
+  result.timing = options.timing;
   require_possible(result);
   return result;
 }

@@ -39,6 +39,10 @@ Value parse_name(std::string_view option, const std::string& text,
 
 constexpr std::array<std::pair<std::string_view, Data>, 3> data_names{
     {{"random", Data::random}, {"ones", Data::ones}, {"cancelling", Data::cancelling}}};
+constexpr std::array<std::pair<std::string_view, Flush>, 3> flush_names{
+    {{to_string(Flush::read), Flush::read},
+     {to_string(Flush::memset), Flush::memset},
+     {to_string(Flush::none), Flush::none}}};
 constexpr std::array<std::pair<std::string_view, bool>, 2> on_off_names{{{"on", true}, {"off", false}}};
 constexpr std::array<std::pair<std::string_view, Sweep>, 3> sweep_names{
     {{"block", Sweep::block}, {"size", Sweep::size}, {"type", Sweep::type}}};
@@ -64,6 +68,14 @@ std::size_t parse_samples(const std::string& text) {
     throw UsageError(fmt::format("--samples '{}': give a whole number from 1 to 1000000", text));
   }
   return *samples;
+}
+
+unsigned parse_warm_up(const std::string& text) {
+  const auto runs = parse_number<unsigned>(text);
+  if (!runs || *runs > 1'000'000) {
+    throw UsageError(fmt::format("--warm-up '{}': give a whole number from 0 to 1000000", text));
+  }
+  return *runs;
 }
 
 std::uint64_t parse_seed(const std::string& text) {
@@ -156,6 +168,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   };
   const auto parse_data = [](const std::string& text) { return parse_name("--data", text, data_names); };
   const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
+  const auto parse_flush = [](const std::string& text) { return parse_name("--flush", text, flush_names); };
+  const auto parse_queue = [](const std::string& text) { return parse_name("--queue", text, on_off_names); };
   const auto parse_counters = [](const std::string& text) {
     return parse_name("--counters", text, on_off_names);
   };
@@ -176,8 +190,16 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   text_option("--data", "KIND", "random (default), ones or cancelling", parse_data, options.data);
   text_option("--device", "DEVICE", "auto (default: a GPU where there is one), cuda, cuda:N or emulated",
               parse_device, options.device);
-  text_option("--sweep", "AXIS", "a row for every block, size (2^10 to COUNT) or type", parse_sweep,
-              options.sweep);
+  text_option("--sweep", "AXIS", "a row for every block, size (2^10 to COUNT; default what fits) or type",
+              parse_sweep, options.sweep);
+  text_option("--flush", "HOW",
+              "GPU: how the L2 is emptied before each sample: read (default), memset or none", parse_flush,
+              options.timing.flush);
+  text_option("--warm-up", "COUNT", "GPU: runs before the first sample; default 3", parse_warm_up,
+              options.timing.warm_up_runs);
+  text_option("--queue", "on|off",
+              "GPU: hold the device until a sample is queued, to keep launch latency out; default on",
+              parse_queue, options.timing.queued);
   text_option("--counters", "on|off", "emulated: count and check accesses to memory; default on",
               parse_counters, options.emulation.counters);
   text_option("--schedule", "ORDER",

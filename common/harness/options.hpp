@@ -12,6 +12,7 @@
 #include "device/emulated/schedule.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
+#include "harness/timing_method.hpp"
 
 namespace reduction {
 
@@ -41,6 +42,7 @@ struct Options {
   ElementType type = ElementType::int32;
   unsigned block = 256;
   std::optional<std::size_t> samples;  ///< none: until they agree
+  TimingMethod timing;
   std::uint64_t seed = 1;
   Data data = Data::random;
   DeviceChoice device;

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include "harness/documented_tables.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
 
 namespace {
+
+/// Of a terminal: back to the start of the line, and what stands in it is gone.
+constexpr std::string_view erase_line = "\r\x1b[K";
 
 bool is_emulated(const DeviceInfo& device) { return device.kind == DeviceKind::emulated; }
 
@@ -25,6 +30,19 @@ std::string passes_text(const Result& result) {
 
 std::string variant_text(const Result& result) { return result.variant.empty() ? "" : result.variant + ": "; }
 
+/// In what the timing differs from what a figure should be measured with.
+std::string timing_text(const Result& result) {
+  std::string text;
+  if (!result.timing) return text;
+  const TimingMethod usual;
+  if (result.timing->flush != usual.flush)
+    text += fmt::format(", --flush {}", to_string(result.timing->flush));
+  if (result.timing->warm_up_runs != usual.warm_up_runs)
+    text += fmt::format(", --warm-up {}", result.timing->warm_up_runs);
+  if (!result.timing->queued) text += ", --queue off";
+  return text;
+}
+
 /// Everything worth saying of a single result before its row.
 std::string result_text(const Result& result) {
   std::string text = fmt::format("input   {} {} ({}), {}", count_text(result.input.n), to_string(result.type),
@@ -33,8 +51,8 @@ std::string result_text(const Result& result) {
   text += "\n";
   if (!result.passes.empty()) text += fmt::format("passes  {}\n", passes_text(result));
   if (result.ms) {
-    text +=
-        fmt::format("time    the median of {} sample{}\n", result.samples, result.samples == 1 ? "" : "s");
+    text += fmt::format("time    the median of {} sample{}{}\n", result.samples,
+                        result.samples == 1 ? "" : "s", timing_text(result));
   }
   text += fmt::format("result  {}{}\n", variant_text(result), verdict_text(result));
   for (const Result& variant : result.other_variants) {
@@ -111,6 +129,14 @@ void Report::begin(std::string_view step, std::string_view title, const DeviceIn
   print(fmt::format("device  {}\n", device_text(device)));
 }
 
+void Report::show_progress(const Configuration& configuration, std::size_t number, std::size_t total) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  progress_shown_ = true;
+  fmt::print(stderr, "{}{} of {}: {} {} ...", erase_line, number, total, count_text(configuration.elements),
+             to_string(configuration.type));
+  std::fflush(stderr);
+}
+
 void Report::add(const Result& result) {
   if (!quiet_ && !sweep_) {
     print(result_text(result) + "\n");
@@ -126,6 +152,7 @@ void Report::add(const Result& result) {
   if (!quiet_ && !sweep_) print_documented(result.step);
   verified_ = verified_ && result.verified();
   results_.push_back(to_json(result));
+  if (sweep_) json_file_.keep(results_);
 }
 
 ExitCode Report::finish() {
@@ -145,6 +172,8 @@ void Report::print_documented(const std::string& step) {
 }
 
 void Report::print(const std::string& text) {
+  if (progress_shown_) fmt::print(stderr, "{}", erase_line);
+  progress_shown_ = false;
   fmt::print(out_, "{}", text);
   std::fflush(out_);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "harness/configuration.hpp"
 #include "harness/counter_report.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
@@ -31,7 +32,10 @@ class Report {
   void begin(std::string_view step, std::string_view title, const DeviceInfo& device,
              const std::string& note);
 
-  /// A result as soon as it is there: its row, without --sweep also what it was measured on and what others
+  /// On a terminal, the line that says which of a sweep's configurations is being measured; the next row erases it.
+  void show_progress(const Configuration& configuration, std::size_t number, std::size_t total);
+
+  /// A result as soon as it is there: its row, in a sweep also its place in the --json file, without --sweep also what it was measured on and what others
   /// have published of its step; an error goes to stderr.
   void add(const Result& result);
 
@@ -50,6 +54,7 @@ class Report {
   JsonFile json_file_;
   nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
   bool verified_ = true;
+  bool progress_shown_ = false;
 };
 
 }  // namespace reduction

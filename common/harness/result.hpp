@@ -13,6 +13,7 @@
 #include "harness/input.hpp"
 #include "harness/passes.hpp"
 #include "harness/statistics.hpp"
+#include "harness/timing_method.hpp"
 #include "harness/value.hpp"
 #include "harness/verification.hpp"
 
@@ -31,6 +32,9 @@ struct Result {
   std::vector<emulated::Counters> pass_counters;  ///< one a pass, where the device counts
   std::size_t samples = 0;
   std::optional<Summary> ms;  ///< none on the emulated device
+  std::optional<double>
+      first_run_ms;  ///< wall-clock time of a CUDA device's first run, which is verified only
+  std::optional<TimingMethod> timing;  ///< how a CUDA device was timed
   Value value;
   Value expected;
   Verdict verdict;

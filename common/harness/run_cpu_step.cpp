@@ -16,6 +16,7 @@
 #include "harness/host_fill.hpp"
 #include "harness/host_memory.hpp"
 #include "harness/report.hpp"
+#include "harness/run_configurations.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -144,13 +145,11 @@ ExitCode run(std::string_view name, std::string_view title, const CpuKernels& ke
   common.device = describe_cpu();
   const auto planned = plan_cpu_configurations(options, *selected.device);
   report.begin(name, title, common.device, "");
-  for (const Configuration& configuration : planned) {
+  return run_configurations(report, planned, [&](const Configuration& configuration) {
     common.type = configuration.type;
     common.input = {options.data, options.seed, configuration.elements};
-    report.add(
-        measure_sums(common, kernels[static_cast<std::size_t>(configuration.type)], {options.samples}));
-  }
-  return report.finish();
+    return measure_sums(common, kernels[static_cast<std::size_t>(configuration.type)], {options.samples});
+  });
 }
 
 }  // namespace

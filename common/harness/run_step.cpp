@@ -5,6 +5,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
+#include "harness/run_configurations.hpp"
 
 namespace reduction {
 
@@ -34,15 +35,9 @@ ExitCode run(const Step& step, const Options& options) {
   }
 
   report.begin(step.name, step.title, device.info(), selected.note);
-  try {
-    for (const Configuration& configuration : planned) {
-      report.add(measure(step, kernel_of(configuration.type), device, configuration, options));
-    }
-  } catch (...) {
-    report.finish();  // what was measured before is not lost
-    throw;
-  }
-  return report.finish();
+  return run_configurations(report, planned, [&](const Configuration& configuration) {
+    return measure(step, kernel_of(configuration.type), device, configuration, options);
+  });
 }
 
 }  // namespace

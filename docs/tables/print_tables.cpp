@@ -13,7 +13,9 @@ namespace reduction {
 
 namespace {
 
-std::string or_dash(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "–"; }
+std::string or_dash(const std::optional<double>& number) {
+  return number ? fmt::format("{:.5g}", *number) : "–";
+}
 
 void print_row(const DocumentedFigure& figure) {
   fmt::print("| {} | {} | {} | {} | {} |\n", figure.name, or_dash(figure.ms), or_dash(figure.gbps),
@@ -22,8 +24,8 @@ void print_row(const DocumentedFigure& figure) {
 
 void print_table(const DocumentedTable& table) {
   fmt::print("### {}: {}\n\n", table.label, table.gpu);
-  fmt::print("- Source: {}, *{}*, {}, {}. Data: [{}.json]({}.json)\n", table.author, table.title,
-             table.publisher, table.year, table.name, table.name);
+  fmt::print("- Source: {}, *{}*, {}, {}. Data: [{}]({})\n", table.author, table.title, table.publisher,
+             table.year, table.data.substr(table.data.rfind('/') + 1), table.data);
   fmt::print("- Peak: {} GB/s{}\n", table.peak_gbps,
              table.peak_from.empty() ? "" : fmt::format(" ({})", table.peak_from));
   fmt::print("- Input: {}\n", input_text(table));

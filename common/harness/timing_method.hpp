@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string_view>
+
+namespace reduction {
+
+/// What happens to the L2 before a sample.
+enum class Flush {
+  read,    ///< a buffer of twice its size is read: the input is gone, and nothing waits to be written back
+  memset,  ///< the buffer is overwritten: its dirty lines are written back while the sample runs
+  none,    ///< the input of the sample before is still there
+};
+
+/// How a CUDA device times. The defaults are what a figure should be measured with; docs/method.md shows by measurement
+/// what each of them is for.
+struct TimingMethod {
+  Flush flush = Flush::read;
+  unsigned warm_up_runs = 3;  ///< whole reductions before the first sample
+  bool queued =
+      true;  ///< the device waits until a whole sample is queued: no launch latency of the host in it
+};
+
+/// The name that `--flush` takes and JSON has.
+constexpr std::string_view to_string(Flush flush) {
+  switch (flush) {
+    case Flush::read: return "read";
+    case Flush::memset: return "memset";
+    default: return "none";
+  }
+}
+
+}  // namespace reduction

@@ -1,0 +1,23 @@
+# Time of the whole reduction against the number of elements, a panel for each card.
+#
+#   gnuplot -c sweep_size.gnuplot DATA FIGURE.svg
+
+data = ARG1
+load data . '/cards.gnuplot'
+call 'style.gnuplot' cards
+set output ARG2
+
+set logscale x 2
+set xlabel 'elements (2^k)' noenhanced
+set format x '2^{%L}'
+set logscale y
+set ylabel 'ms'
+set format y '%g'
+
+set multiplot layout cards, 1
+do for [card = 1:cards] {
+  set title sprintf('%s: %s (%s)', card_name[card], sweep_size_input, measured[card]) noenhanced
+  plot for [step in sweep_size_steps] table(card, 'sweep_size') using 3:(of_step(step, $5)) \
+         with linespoints linetype style(step) title step
+}
+unset multiplot

@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# Measures everything that the pages show of a GPU, on the first GPU of this machine, and draws the plots: the ladder,
+# the three sweeps, and what each part of the timing method is for.
+#
+#   docs/results/measure.sh [--bin FOLDER] [--commit HASH] [--largest COUNT] [FOLDER]
+#
+# The results are in FOLDER, docs/results/<the GPU's name> by default. What is there is replaced when all is measured.
+# --bin takes executables from FOLDER instead of building them, --commit says what they were built from where there is
+# no git repository, and --largest ends the size sweep, which else goes to what fits. It takes about ten minutes.
+#
+# Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 130 Ctrl-C: what was measured is kept.
+
+set -euo pipefail
+caller_folder=$PWD
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+source common/scripts/set_up.sh
+
+command_line="docs/results/measure.sh"
+bin=
+commit=
+largest=()
+folder=
+# The step whose timing the method is shown with.
+method_step=07_cascade
+
+main() {
+  read_options "$@"
+  require_gpu
+  require_commit
+  if [[ -z $bin ]]; then
+    install_missing_packages "${build_packages[@]}"
+    configure_with_tests OFF
+    build ladder print_results plot_data
+    bin=$build_folder/bin
+  fi
+  list_programs
+  if [[ -z $folder ]]; then folder=docs/results/$(slug "$(gpu_name)"); fi
+  work=$folder.new
+  rm -rf "$work"
+  mkdir -p "$work/parts"
+  trap 'say "What was measured until now: $work"; exit 130' INT
+  describe_measurement >"$work/measured.json"
+
+  measure_ladder
+  measure_sweeps
+  measure_method
+  measure_with_second_clock
+  rm -r "$work/parts"
+  rm -rf "$folder"
+  mv "$work" "$folder"
+  "$bin/print_results" "$folder" page >"$folder/README.md"
+  say "The results: $folder"
+  draw_plots
+}
+
+read_options() {
+  while (($# > 0)); do
+    case $1 in
+      --bin | --commit | --largest)
+        if (($# < 2)); then fail "$bad_usage" "$1 needs a value"; fi
+        case $1 in
+          --bin) bin=$(absolute "$2") ;;
+          --commit) commit=$2 ;;
+          --largest) largest=(-n "$2") && command_line+=" --largest $2" ;;
+        esac
+        shift
+        ;;
+      -*) fail "$bad_usage" "usage: docs/results/measure.sh [--bin FOLDER] [--commit HASH] [--largest COUNT] [FOLDER]" ;;
+      *) folder=$(absolute "$1") ;;
+    esac
+    shift
+  done
+  if [[ -n $bin && ! -x $bin/07_cascade ]]; then fail "$bad_usage" "--bin '$bin': there is no 07_cascade in it"; fi
+}
+
+absolute() {
+  if [[ $1 == /* ]]; then echo "$1"; else echo "$caller_folder/$1"; fi
+}
+
+require_gpu() {
+  if [[ -z $(gpus) ]]; then fail "$not_possible" "there is no NVIDIA GPU here, or no driver for it: nvidia-smi lists none"; fi
+  if [[ -z $bin ]] && ! command -v nvcc >/dev/null; then
+    fail "$not_possible" "there is no nvcc on PATH: without the CUDA toolkit the steps are built for the emulated device only"
+  fi
+}
+
+require_commit() {
+  if [[ -n $commit ]]; then return; fi
+  if ! commit=$(git rev-parse HEAD 2>/dev/null); then
+    fail "$bad_usage" "this is no git repository: say with --commit which commit the steps are of"
+  fi
+  if [[ -n $(git status --porcelain --untracked-files=no) ]]; then commit+=" with changes"; fi
+}
+
+# The steps that a GPU runs, in order, and at the end CUB's reduction.
+list_programs() {
+  local kernel name
+  programs=()
+  for kernel in [0-9][0-9]_*/kernel.cuh beyond/[0-9][0-9]_*/kernel.cuh; do
+    name=$(basename "$(dirname "$kernel")")
+    if [[ -x $bin/$name ]]; then programs+=("$name"); fi
+  done
+  programs+=(peer_cub)
+}
+
+gpu_name() { nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1; }
+driver() { nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1; }
+slug() { tr '[:upper:]' '[:lower:]' <<<"$1" | tr -cs 'a-z0-9\n' _; }
+
+# What the steps were compiled with, else what the driver supports.
+cuda_version() {
+  if command -v nvcc >/dev/null; then
+    nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p'
+  else
+    nvidia-smi | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1 (driver)/p'
+  fi
+}
+
+describe_measurement() {
+  cat <<MEASURED
+{
+  "gpu": "$(gpu_name)",
+  "driver": "$(driver)",
+  "cuda": "$(cuda_version)",
+  "date": "$(date --utc +%F)",
+  "command": "$command_line",
+  "commit": "$commit"
+}
+MEASURED
+}
+
+measure_ladder() {
+  run_all ladder "00_cpu_serial ${programs[*]}"
+  # The same once more: how far two runs of a step are apart.
+  run_all repeat "${programs[*]}"
+}
+
+measure_sweeps() {
+  run_all sweep_block "${programs[*]}" --sweep block -s 50
+  run_all sweep_type "${programs[*]}" --sweep type -s 50
+  run_all sweep_size "${programs[*]}" --sweep size -s 50 "${largest[@]}"
+}
+
+# For each part of the method, one step with it and without it.
+measure_method() {
+  local n flush queue count
+  for n in 2^20 2^22 2^24 2^25 2^26 2^28; do
+    for flush in read memset none; do run method_flush $method_step -n $n --flush $flush -s 200; done
+  done
+  gather method_flush
+  for n in 2^10 2^16 2^20 2^24 2^28; do
+    for queue in on off; do
+      run method_queue 01_interleaved -n $n --queue $queue -s 200
+      run method_queue $method_step -n $n --queue $queue -s 200
+    done
+  done
+  gather method_queue
+  # One sample a process, so that each is the first one.
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    for count in 0 1 3 10; do run method_warm_up $method_step --warm-up $count -s 1; done
+  done
+  gather method_warm_up
+}
+
+# Nsight Compute's times beside the steps' own, where its counters may be read.
+measure_with_second_clock() {
+  local program separator='['
+  for program in "${programs[@]}"; do
+    say "second_clock: $program"
+    if ! docs/profile.sh "$program" --bin "$(realpath "$bin")" >"$work/log" 2>&1; then
+      say "There is no second_clock.json:" "$(head -n 3 "$work/log")"
+      rm -f "$work/log" "$work/second_clock.json"
+      return
+    fi
+    sed -n "s/^Time: ncu gives \([0-9.]*\) ms .* median is \([0-9.]*\) ms.*/$separator{\"step\": \"$program\", \"ncu_ms\": \1, \"step_ms\": \2}/p" \
+      "$work/log" >>"$work/second_clock.json"
+    separator=,
+  done
+  echo ']' >>"$work/second_clock.json"
+  rm "$work/log"
+}
+
+# run_all NAME PROGRAMS [OPTION...] runs each program and gathers the results.
+run_all() {
+  local name=$1 program
+  local -a list
+  read -ra list <<<"$2"
+  for program in "${list[@]}"; do run "$name" "$program" "${@:3}"; done
+  gather "$name"
+}
+
+# run NAME PROGRAM [OPTION...]
+run() {
+  local number status=0
+  number=$(find "$work/parts" -name "$1.*" | wc -l)
+  say "$1: ${*:2}"
+  "$bin/$2" "${@:3}" --quiet --json "$work/parts/$1.$(printf %04d "$number").json" >"$work/log" || status=$?
+  if ((status != 0)); then
+    cat "$work/log" >&2
+    exit "$status"
+  fi
+}
+
+# gather NAME puts the results of all runs under this name into one list.
+gather() { "$bin/ladder_table" "$work/parts/$1."*.json --json "$work/$1.json" >"$work/log" && rm "$work/log"; }
+
+draw_plots() {
+  local others=()
+  if ! command -v gnuplot >/dev/null; then
+    say "There are no plots: install gnuplot (Debian and Ubuntu: gnuplot-nox), then run docs/plots/plot.sh $folder"
+    return
+  fi
+  # Beside the card that the pages show.
+  if [[ ! $folder -ef docs/results/nvidia_h200 ]]; then others=(docs/results/nvidia_h200); fi
+  docs/plots/plot.sh --bin "$bin" "$folder" "${others[@]}"
+}
+
+main "$@"

@@ -1,0 +1,286 @@
+/// \file
+/// Prints what measure.sh has measured on a GPU as Markdown: the page of its folder, or one table of it for another page.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/exit_code.hpp"
+#include "harness/options.hpp"
+#include "harness/statistics.hpp"
+#include "harness/units.hpp"
+
+namespace reduction {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Results = std::vector<Json>;
+
+/// A file of the results' folder.
+Json read(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream)
+    throw UsageError(
+        fmt::format("'{}' cannot be read: name a folder that measure.sh has filled", file.string()));
+  return Json::parse(stream);
+}
+
+Results read_list(const std::filesystem::path& folder, const char* name) {
+  return read(folder / (std::string(name) + ".json")).get<Results>();
+}
+
+std::string step_of(const Json& result) { return result.at("step"); }
+std::string type_of(const Json& result) { return result.at("type"); }
+std::string elements_of(const Json& result) { return count_text(result.at("elements").get<std::uint64_t>()); }
+double median_ms(const Json& result) { return result.at("ms").at("median"); }
+double gbps(const Json& result) { return result.at("gbps"); }
+bool on_gpu(const Json& result) { return result.at("device").at("kind") == "cuda"; }
+
+std::string number_or_dash(const Json& value, int digits) {
+  return value.is_number() ? fmt::format("{:.{}f}", value.get<double>(), digits) : "–";
+}
+
+const Json* find(const Results& results, const std::function<bool(const Json&)>& accepts) {
+  const auto found = std::find_if(results.begin(), results.end(), accepts);
+  return found != results.end() ? &*found : nullptr;
+}
+
+/// Where and how it was measured, in a sentence.
+std::string provenance(const std::filesystem::path& folder) {
+  const Json measured = read(folder / "measured.json");
+  const auto text = [&](const char* key) { return measured.at(key).get<std::string>(); };
+  return fmt::format("Measured on one {} with driver {} and CUDA {}, {}, by `{}` at commit `{}`.\n",
+                     text("gpu"), text("driver"), text("cuda"), text("date"), text("command"),
+                     text("commit").substr(0, 12));
+}
+
+/// The ladder: each step beside the one before it, beside 01 and beside CUB.
+std::string ladder(const std::filesystem::path& folder) {
+  const Results results = read_list(folder, "ladder");
+  const Json* const first = find(results, on_gpu);
+  const Json* const cub = find(results, [](const Json& result) { return step_of(result) == "peer_cub"; });
+  if (first == nullptr || cub == nullptr)
+    throw UsageError("ladder.json: there is no GPU's step in it, or no peer_cub");
+  std::string text =
+      "| step | ms | GB/s | % of peak | × previous | × 01 | % of CUB |\n|:--|--:|--:|--:|--:|--:|--:|\n";
+  const Json* previous = nullptr;
+  for (const Json& result : results) {
+    const bool is_step = on_gpu(result) && &result != cub;
+    text += fmt::format(
+        "| {} | {:.4f} | {:.1f} | {} | {} | {} | {} |\n", step_of(result), median_ms(result), gbps(result),
+        number_or_dash(result.at("percent_of_peak"), 1),
+        is_step && previous != nullptr ? fmt::format("{:.2f}", median_ms(*previous) / median_ms(result))
+                                       : "–",
+        on_gpu(result) ? fmt::format("{:.2f}", median_ms(*first) / median_ms(result)) : "–",
+        on_gpu(result) ? fmt::format("{:.1f}", median_ms(*cub) / median_ms(result) * 100) : "–");
+    if (is_step) previous = &result;
+  }
+  return text;
+}
+
+/// A table of GB/s: a line for each value of `row`, a column for each value of `column`, both in order of appearance.
+std::string bandwidth_table(const Results& results, const std::string& corner,
+                            std::string (*row)(const Json&), std::string (*column)(const Json&)) {
+  std::vector<std::string> rows;
+  std::vector<std::string> columns;
+  std::map<std::pair<std::string, std::string>, double> cells;
+  const auto note = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const Json& result : results) {
+    note(rows, row(result));
+    note(columns, column(result));
+    cells[{row(result), column(result)}] = gbps(result);
+  }
+  std::string text = "| " + corner + " |";
+  for (const std::string& name : columns)
+    text += " " + name + " |";
+  text += "\n|:--|";
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    text += "--:|";
+  text += "\n";
+  for (const std::string& name : rows) {
+    text += "| " + name + " |";
+    for (const std::string& other : columns) {
+      const auto cell = cells.find({name, other});
+      text += cell != cells.end() ? fmt::format(" {:.1f} |", cell->second) : " – |";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string block_sweep(const std::filesystem::path& folder) {
+  const auto block_of = [](const Json& result) -> std::string {
+    return result.at("block").is_null() ? "its own" : result.at("block").dump();
+  };
+  return bandwidth_table(read_list(folder, "sweep_block"), "GB/s with blocks of", step_of, block_of);
+}
+
+std::string size_sweep(const std::filesystem::path& folder) {
+  return bandwidth_table(read_list(folder, "sweep_size"), "elements", elements_of, step_of);
+}
+
+std::string type_sweep(const std::filesystem::path& folder) {
+  return bandwidth_table(read_list(folder, "sweep_type"), "GB/s", step_of, type_of);
+}
+
+/// What the L2's flush does to the bandwidth.
+std::string flush(const std::filesystem::path& folder) {
+  const auto flush_of = [](const Json& result) -> std::string { return result.at("timing").at("flush"); };
+  return bandwidth_table(read_list(folder, "method_flush"), "GB/s, L2 emptied by", elements_of, flush_of);
+}
+
+/// What the host's launch latency adds where the device does not wait for it.
+std::string queue(const std::filesystem::path& folder) {
+  const Results results = read_list(folder, "method_queue");
+  std::string text =
+      "| step | elements | passes | µs, queued ahead | µs, launched as it runs | difference, µs "
+      "|\n|:--|--:|--:|--:|--:|--:|\n";
+  for (const Json& queued : results) {
+    if (queued.at("timing").at("queued") == false) continue;
+    const Json* const launched = find(results, [&](const Json& other) {
+      return step_of(other) == step_of(queued) && other.at("elements") == queued.at("elements") &&
+             other.at("timing").at("queued") == false;
+    });
+    if (launched == nullptr) throw UsageError("method_queue.json: a run with --queue off is missing");
+    text += fmt::format("| {} | {} | {} | {:.1f} | {:.1f} | {:.1f} |\n", step_of(queued), elements_of(queued),
+                        queued.at("passes").size(), median_ms(queued) * 1e3, median_ms(*launched) * 1e3,
+                        (median_ms(*launched) - median_ms(queued)) * 1e3);
+  }
+  return text;
+}
+
+/// The very first run of a process, and its first timed sample after so many warm-up runs.
+std::string warm_up(const std::filesystem::path& folder) {
+  std::map<unsigned, std::vector<double>> first_samples;
+  std::vector<double> first_runs;
+  for (const Json& result : read_list(folder, "method_warm_up")) {
+    first_samples[result.at("timing").at("warm_up")].push_back(median_ms(result));
+    first_runs.push_back(result.at("first_run_ms"));
+  }
+  const auto row = [](const std::string& name, std::vector<double> ms) {
+    std::sort(ms.begin(), ms.end());
+    return fmt::format("| {} | {} | {:.1f} | {:.1f} | {:.1f} |\n", name, ms.size(), ms.front() * 1e3,
+                       quantile(ms, 0.5) * 1e3, ms.back() * 1e3);
+  };
+  std::string text = "| | processes | lowest, µs | median, µs | highest, µs |\n|:--|--:|--:|--:|--:|\n";
+  text += row("the first run, which is verified", first_runs);
+  for (const auto& [runs, ms] : first_samples)
+    text += row(fmt::format("first sample after {} warm-up runs", runs), ms);
+  return text;
+}
+
+/// How far apart the samples of a run lie, and two runs.
+std::string repeat(const std::filesystem::path& folder) {
+  const Results ladder_results = read_list(folder, "ladder");
+  std::string text =
+      "| step | samples | p5, ms | median, ms | p95, ms | median of a second run, ms | difference, % "
+      "|\n|:--|--:|--:|--:|--:|--:|--:|\n";
+  for (const Json& second : read_list(folder, "repeat")) {
+    const Json* const first =
+        find(ladder_results, [&](const Json& result) { return step_of(result) == step_of(second); });
+    if (first == nullptr) throw UsageError("ladder.json: a step of repeat.json is missing");
+    const Json& ms = first->at("ms");
+    text += fmt::format("| {} | {} | {:.4f} | {:.4f} | {:.4f} | {:.4f} | {:.2f} |\n", step_of(second),
+                        first->at("samples").get<std::size_t>(), ms.at("p5").get<double>(), median_ms(*first),
+                        ms.at("p95").get<double>(), median_ms(second),
+                        (median_ms(second) / median_ms(*first) - 1) * 100);
+  }
+  return text;
+}
+
+/// The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so.
+std::string second_clock(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "second_clock.json")) return "Nsight Compute was not run here.\n";
+  std::string text =
+      "| step | the step's own median, ms | Nsight Compute, ms | difference, % |\n|:--|--:|--:|--:|\n";
+  for (const Json& row : read_list(folder, "second_clock")) {
+    const double ncu_ms = row.at("ncu_ms");
+    const double step_ms = row.at("step_ms");
+    text += fmt::format("| {} | {:.4f} | {:.4f} | {:.1f} |\n", step_of(row), step_ms, ncu_ms,
+                        (step_ms / ncu_ms - 1) * 100);
+  }
+  return text;
+}
+
+/// The whole page of the folder.
+std::string page(const std::filesystem::path& folder) {
+  const Json measured = read(folder / "measured.json");
+  const Results ladder_results = read_list(folder, "ladder");
+  const Json* const first = find(ladder_results, on_gpu);
+  if (first == nullptr) throw UsageError("ladder.json: there is no GPU's step in it");
+  std::string text =
+      fmt::format("# Results · {}\n\n{}\n", measured.at("gpu").get<std::string>(), provenance(folder));
+  text += fmt::format(
+      "Peak: {} GB/s (memory clock × bus width × 2 / 8). Each time is the median of a run's samples; [the "
+      "method](../../method.md) says how they are taken. This page is written by `print_results` from the "
+      "JSON files beside it.\n",
+      number_or_dash(first->at("device").at("peak_gbps"), 0));
+  const auto section = [&](const char* title, const char* file, const char* plot, const std::string& what,
+                           const std::string& table) {
+    text += fmt::format("\n## {0}\n\n{1}. Data: [{2}.json]({2}.json)\n\n![{0}]({3}.svg)\n\n{4}", title, what,
+                        file, plot, table);
+  };
+  const std::string elements = elements_of(*first);
+  section("The ladder", "ladder", "ladder",
+          fmt::format("{} {} in blocks of {} threads", elements, type_of(*first), first->at("block").dump()),
+          ladder(folder));
+  section("Block size", "sweep_block", "sweep_block",
+          fmt::format("GB/s of {} {} in blocks of 32 to 1024 threads", elements, type_of(*first)),
+          block_sweep(folder));
+  section("Array size", "sweep_size", "bandwidth",
+          fmt::format("GB/s of {} in blocks of {} threads", type_of(*first), first->at("block").dump()),
+          size_sweep(folder));
+  text += "\nThe same as time against size:\n\n![Time against array size](sweep_size.svg)\n";
+  section("Element type", "sweep_type", "sweep_type",
+          fmt::format("GB/s of {} elements in blocks of {} threads", elements, first->at("block").dump()),
+          type_sweep(folder));
+  return text;
+}
+
+using Section = std::pair<const char*, std::string (*)(const std::filesystem::path&)>;
+constexpr std::array<Section, 11> sections{{{"page", page},
+                                            {"provenance", provenance},
+                                            {"ladder", ladder},
+                                            {"block", block_sweep},
+                                            {"size", size_sweep},
+                                            {"type", type_sweep},
+                                            {"flush", flush},
+                                            {"queue", queue},
+                                            {"warm_up", warm_up},
+                                            {"repeat", repeat},
+                                            {"second_clock", second_clock}}};
+
+ExitCode run(int argc, char** argv) {
+  const std::string name = argc == 3 ? argv[2] : "";
+  const auto* const section =
+      std::find_if(sections.begin(), sections.end(), [&](const Section& each) { return each.first == name; });
+  if (section == sections.end()) {
+    std::string names;
+    for (const Section& each : sections)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", each.first);
+    throw UsageError("usage: print_results FOLDER SECTION, where SECTION is one of " + names);
+  }
+  fmt::print("{}", section->second(argv[1]));
+  return ExitCode::verified;
+}
+
+}  // namespace
+
+}  // namespace reduction
+
+int main(int argc, char** argv) {
+  return reduction::exit_code_of("print_results", [&] { return reduction::run(argc, argv); });
+}

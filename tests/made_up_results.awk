@@ -1,0 +1,72 @@
+# Writes a folder of results of a card that does not exist, as docs/plots reads them:
+#
+#   CARD_NAME=NAME awk -f made_up_results.awk -v folder=FOLDER -v peak=GBPS
+#
+# A step takes the time of its launches and of its bytes at the bandwidth that it is said to reach.
+
+BEGIN {
+  card = ENVIRON["CARD_NAME"]
+  gsub(/"/, "\\\"", card)
+  gpu_steps = split("01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated " \
+                    "07_cascade 08_made_up peer_cub", steps)
+  split("8.7 14.1 18.3 34.0 44.7 49.2 76.8 84.5 91.9", percents)
+  types = split("int32 int64 float32 float64 complex64 complex128", type)
+  split("4 8 4 8 8 16", bytes)
+
+  print_measured(folder "/measured.json")
+
+  begin(folder "/ladder.json")
+  result("00_cpu_serial", "cpu", "int32", 28, "null", 2 ^ 30 / 12.3e6)
+  for (s = 1; s <= gpu_steps; ++s) on_gpu(s, 1, 28, 256)
+  end()
+
+  begin(folder "/sweep_block.json")
+  for (s = 1; s <= gpu_steps; ++s)
+    for (block = 32; block <= 1024; block *= 2)
+      if (!is_library(s) || block == 256) on_gpu(s, 1, 28, block)
+  end()
+
+  begin(folder "/sweep_size.json")
+  for (s = 1; s <= gpu_steps; ++s)
+    for (k = 10; k <= 34; k += 2) on_gpu(s, 1, k, 256)
+  end()
+
+  begin(folder "/sweep_type.json")
+  for (s = 1; s <= gpu_steps; ++s)
+    for (t = 1; t <= types; ++t) on_gpu(s, t, 28, 256)
+  end()
+}
+
+function is_library(s) { return steps[s] ~ /^peer_/ }
+
+# Bandwidth falls off on both sides of 256 threads, and grows with wider elements.
+function on_gpu(s, t, k, block,    share, distance) {
+  distance = log(block / 256) / log(2)
+  share = percents[s] / 100 / (1 + 0.12 * distance * distance)
+  if (steps[s] < "07") share *= sqrt(bytes[t] / 4) < 1.9 ? sqrt(bytes[t] / 4) : 1.9
+  result(steps[s], "cuda", type[t], k, is_library(s) ? "null" : block,
+    0.005 + 2 ^ k * bytes[t] / (peak * share) / 1e6, bytes[t])
+}
+
+function print_measured(file) {
+  printf "{\"gpu\": \"%s\", \"driver\": \"1.2.3\", \"cuda\": \"13.0\", \"date\": \"2026-11-21\",\n", card >file
+  printf " \"commit\": \"none\", \"command\": \"made_up_results.awk\"}\n" >file
+  close(file)
+}
+
+function begin(path) { file = path; separator = "[" }
+
+function result(step, kind, name, k, block, ms, size,    gbps) {
+  gbps = 2 ^ k * (size ? size : 4) / ms / 1e6
+  printf "%s\n{\"step\": \"%s\", ", separator, step >file
+  printf "\"device\": {\"kind\": \"%s\", \"name\": \"%s\", \"peak_gbps\": %s}, ", kind, card,
+    kind == "cuda" ? peak : "null" >file
+  printf "\"type\": \"%s\", \"elements\": %.0f, \"block\": %s, ", name, 2 ^ k, block >file
+  printf "\"ms\": {\"median\": %.6g, \"p5\": %.6g, ", ms, ms * 0.99 >file
+  printf "\"p95\": %.6g, \"min\": %.6g}, ", ms * 1.01, ms * 0.98 >file
+  printf "\"gbps\": %.6g, \"percent_of_peak\": %s, \"verified\": true}", gbps,
+    kind == "cuda" ? sprintf("%.4g", gbps / peak * 100) : "null" >file
+  separator = ","
+}
+
+function end() { print "\n]" >file; close(file) }

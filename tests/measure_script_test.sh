@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# docs/results/measure.sh with a GPU and steps that are made up here: what it writes, what it refuses, what Ctrl-C leaves.
+#
+#   measure_script_test.sh MEASURE_SCRIPT BIN
+#
+# BIN has the programs that are not made up: ladder_table, print_results, plot_data.
+
+set -euo pipefail
+measure=$1 programs=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+main() {
+  make_up_a_gpu
+  make_up_steps
+  measures_everything
+  keeps_the_old_results_when_a_step_fails
+  refuses_bad_usage
+  refuses_a_machine_without_a_gpu
+  if ((failures > 0)); then exit 1; fi
+}
+
+make_up_a_gpu() {
+  mkdir "$work/path"
+  cat >"$work/path/nvidia-smi" <<'SMI'
+#!/bin/sh
+case $* in
+  *driver_version*) echo 123.45 ;;
+  *) echo "Made Up 9000" ;;
+esac
+SMI
+  printf '#!/bin/sh\necho "Cuda compilation tools, release 12.9, V12.9.1"\n' >"$work/path/nvcc"
+  chmod +x "$work/path"/*
+}
+
+# A step takes a millisecond, and writes what a real one would.
+make_up_steps() {
+  local step
+  mkdir "$work/bin"
+  cat >"$work/bin/step" <<'STEP'
+#!/usr/bin/env bash
+set -euo pipefail
+step=${0##*/} elements=268435456 types=(int32) blocks=(256) flush=read warm_up=3 queued=true json='' sweep=''
+while (($# > 0)); do
+  case $1 in
+    -n) elements=$((${2/^/**})) && shift ;;
+    --sweep) sweep=$2 && shift ;;
+    --flush) flush=$2 && shift ;;
+    --warm-up) warm_up=$2 && shift ;;
+    --queue) if [[ $2 == off ]]; then queued=false; fi && shift ;;
+    --json) json=$2 && shift ;;
+    -s) shift ;;
+  esac
+  shift
+done
+if [[ -f ${0%/*}/$step.fails ]]; then echo "$step: it is broken" && exit 1; fi
+sizes=("$elements")
+case $sweep in
+  type) types=(int32 float64) ;;
+  block) blocks=(32 1024) ;;
+  size) sizes=(1024 "$elements") ;;
+esac
+kind=cuda
+if [[ $step == 00_* ]]; then kind=cpu; fi
+result() {
+  local block=$3
+  if [[ $step == peer_* || $kind == cpu ]]; then block=null; fi
+  cat <<JSON
+{"step": "$step", "device": {"kind": "$kind", "name": "Made Up 9000", "peak_gbps": 2000.0}, "type": "$2", "elements": $1,
+ "block": $block, "samples": 10, "ms": {"median": 1.0, "p5": 0.9, "p95": 1.1, "min": 0.9}, "first_run_ms": 2.0,
+ "timing": {"flush": "$flush", "warm_up": $warm_up, "queued": $queued}, "gbps": 1000.0, "percent_of_peak": 50.0,
+ "verified": true, "data": "random", "passes": [{}, {}]}
+JSON
+}
+{
+  separator='['
+  for size in "${sizes[@]}"; do
+    for type in "${types[@]}"; do
+      for block in "${blocks[@]}"; do
+        echo "$separator"
+        result "$size" "$type" "$block"
+        separator=,
+      done
+    done
+  done
+  echo ']'
+} >"$json"
+STEP
+  chmod +x "$work/bin/step"
+  for step in 00_cpu_serial 01_interleaved 07_cascade peer_cub; do ln -s step "$work/bin/$step"; done
+  for program in ladder_table print_results plot_data; do ln -s "$(realpath "$programs/$program")" "$work/bin/$program"; done
+}
+
+measures_everything() {
+  local name
+  measure "$work/results" || fail "measure.sh failed: $(<"$work/log")"
+  for name in ladder repeat sweep_block sweep_size sweep_type method_flush method_queue method_warm_up; do
+    expect "$work/results/$name.json" '"verified": true'
+  done
+  expect "$work/results/measured.json" '"gpu": "Made Up 9000"' '"driver": "123.45"' '"cuda": "12.9"' \
+    '"command": "docs/results/measure.sh --largest 2^20"' '"commit": "c0ffee"'
+  expect "$work/results/README.md" '# Results · Made Up 9000' '| 07_cascade | 1.0000 | 1000.0 | 50.0 | 1.00 | 1.00 | 100.0 |' \
+    '| 2^20 | 1000.0 | 1000.0 | 1000.0 |'
+  if [[ -e $work/results.new ]]; then fail "results.new is left behind"; fi
+  if command -v gnuplot >/dev/null; then expect "$work/results/ladder.svg" "Made Up 9000"; fi
+}
+
+keeps_the_old_results_when_a_step_fails() {
+  local before status=0
+  before=$(cat "$work"/results/*.json | cksum)
+  touch "$work/bin/07_cascade.fails"
+  measure "$work/results" || status=$?
+  rm "$work/bin/07_cascade.fails"
+  if ((status != 1)); then fail "a wrong result ended with $status, not 1"; fi
+  expect "$work/log" "07_cascade: it is broken"
+  if [[ $(cat "$work"/results/*.json | cksum) != "$before" ]]; then fail "the old results are gone"; fi
+}
+
+refuses_bad_usage() {
+  refused 2 "usage:" --nonsense
+  refused 2 "--commit needs a value" --commit
+  refused 2 "there is no 07_cascade" --bin /nonexistent
+}
+
+refuses_a_machine_without_a_gpu() {
+  printf '#!/bin/sh\necho "No devices were found"\nexit 6\n' >"$work/path/nvidia-smi"
+  refused 3 "there is no NVIDIA GPU here" --bin "$work/bin" --commit c0ffee "$work/other"
+}
+
+# measure FOLDER
+measure() {
+  PATH=$work/path:$PATH "$measure" --bin "$work/bin" --commit c0ffee --largest 2^20 "$1" >"$work/log" 2>&1
+}
+
+# refused EXIT_CODE TEXT OPTION... : one line that has the text.
+refused() {
+  local code=$1 text=$2 status=0
+  shift 2
+  PATH=$work/path:$PATH "$measure" "$@" >"$work/log" 2>&1 || status=$?
+  if ((status != code)); then fail "$* ended with $status, not $code"; fi
+  if (($(wc -l <"$work/log") != 1)); then fail "$*: more than one line: $(<"$work/log")"; fi
+  expect "$work/log" "$text"
+}
+
+# expect FILE TEXT...
+expect() {
+  local file=$1 text
+  for text in "${@:2}"; do
+    if ! grep -qsF -- "$text" "$file"; then fail "'$text' is not in $file"; fi
+  done
+}
+
+fail() {
+  echo "FAILED: $1"
+  failures=$((failures + 1))
+}
+
+main
