@@ -23,8 +23,9 @@
 namespace reduction {
 namespace {
 
-const std::vector<std::string> gpu_steps{"01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
-                                         "05_unroll_warp", "06_templated",    "07_cascade"};
+const std::vector<std::string> gpu_steps{
+    "01_interleaved", "02_nondivergent", "03_sequential",   "04_first_add",    "05_unroll_warp",
+    "06_templated",   "07_cascade",      "08_warp_shuffle", "09_vector_loads", "10_single_pass"};
 
 std::vector<std::string> all_steps() {
   std::vector<std::string> steps = gpu_steps;

@@ -35,6 +35,12 @@ inline void __syncthreads(
   reduction::emulated::block_barrier(where);
 }
 
+/// Whether any thread of the block brings a predicate that is not 0.
+inline int __syncthreads_or(
+    int predicate, reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return reduction::emulated::block_barrier(where, predicate != 0) ? 1 : 0;
+}
+
 inline void __syncwarp(unsigned mask = 0xffffffff,
                        reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   reduction::emulated::warp_barrier(mask, where);
@@ -109,16 +115,27 @@ template <typename T> REDUCTION_INLINE Vector<T> load_vector(const T* from, std:
   return loaded;
 }
 
-/// Adds to *address as one indivisible operation and returns the value before it.
-template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
+/// Replaces *address by update(*address) as one indivisible operation and returns the value before it.
+template <typename T, typename Update> REDUCTION_INLINE T update_atomically(T* address, Update update) {
   using Value = reduction::emulated::Untraced<T>;
   reduction::emulated::begin_atomic(address, sizeof(T));
-  // One host thread at a time gets here, so a plain addition is indivisible; Traced<Value> has Value's
-  // layout.
+  // One host thread at a time gets here, so plain accesses are indivisible; Traced<Value> has Value's layout.
   Value* const target = reinterpret_cast<Value*>(address);
   const Value before = *target;
-  *target = static_cast<Value>(before + static_cast<Value>(value));
+  *target = update(before);
   return before;
+}
+
+/// Adds to *address.
+template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
+  using Value = reduction::emulated::Untraced<T>;
+  const Value summand = static_cast<Value>(value);
+  return update_atomically(address, [&](Value before) { return static_cast<Value>(before + summand); });
+}
+
+/// Adds 1 to *address, or sets it to 0 where it is `last` already.
+template <typename T> REDUCTION_INLINE T atomicInc(T* address, unsigned last) {
+  return update_atomically(address, [&](unsigned before) { return before >= last ? 0 : before + 1; });
 }
 
 /// The pointer through which a kernel may store to its parameter's buffer, or nullptr.

@@ -21,7 +21,8 @@ struct Pass {
 /// Throws std::logic_error for a grid_size that would never come down to one.
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block);
 
-/// The most additions that any element goes through: its thread's own, then a tree over the block, pass after pass.
+/// The most additions that any element goes through: its thread's own, then a tree over the block, pass after pass, and
+/// once more where a single pass has several blocks.
 std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block);
 
 /// The additions that each of n elements goes through where all are added in pairs: log2(n), rounded up.
