@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -19,10 +20,12 @@ StepKernel kernel_of(ElementType type) { return emulated_step_kernels()[static_c
 /// Sums to be added for n elements, by the step's name.
 std::uint64_t additions(std::uint64_t n, ElementType type, unsigned block) {
   const std::string_view step = STEP_NAME;
-  const auto parts = [n](std::uint64_t part) { return (n + part - 1) / part; };
   if (step == "atomic_each") return n;
-  if (step == "atomic_vector") return parts(16 / size_of(type));
-  return parts(std::uint64_t{2} * block);
+  // What is left after the last vector goes with the first ones, as far as there are some.
+  const std::uint64_t width = 16 / size_of(type);
+  if (step == "atomic_vector") return std::max(n / width, n % width);
+  const std::uint64_t tile = std::uint64_t{2} * block;
+  return (n + tile - 1) / tile;
 }
 
 TEST(Atomics, AreAsManyAsTheSumsOfTheStep) {

@@ -4,20 +4,20 @@
 /// The harness has nothing to add up after a launch: *out is the sum.
 inline constexpr bool adds_atomically = true;
 
-/// Adds the sum of every vector of 16 bytes to *out, which has to be zero before. `in` is aligned to 16 bytes.
+/// Adds the sum of every vector of 16 bytes to *out, which has to be zero before. Block 0 takes along what is left at
+/// both ends. `in` may begin at any element's address.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
-  constexpr unsigned width = Vector<T>::width;
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
-  // n may leave only a part of the last vector, which no load of 16 bytes may touch.
-  T sum{};
-  if (i < n / width) {
-    sum = load_vector(in, i).sum();
-  } else {
-    for (unsigned k = 0; k < width; ++k)
-      if (i * width + k < n) sum += in[i * width + k];
-  }
-  if (i * width < n) add_atomically(out, sum);
+
+  // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
+  const size_t head = std::min<size_t>(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
+  const size_t vectors = (n - head) / Vector<T>::width;
+  const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
+  const bool has_edge = blockIdx.x == 0 && edge < n;
+  T sum = has_edge ? in[edge] : T{};
+  if (i < vectors) sum += load_vector(in + head, i).sum();
+  if (i < vectors || has_edge) add_atomically(out, sum);
 }
 
 /// Blocks of the one pass over n elements: a thread for each vector.
