@@ -232,8 +232,16 @@ TEST(Peers, NeedACudaDevice) {
     const Outcome outcome = run_step_executable(peer, "-n 1000 --device emulated");
     if (outcome.exit_code == 127 && peer == "peer_cublas") continue;  // not every toolkit has it
     EXPECT_EQ(outcome.exit_code, 3);
-    EXPECT_EQ(outcome.error, peer + ": error: a library's kernels run on a CUDA device only\n");
+    EXPECT_EQ(outcome.error, peer + ": error: it needs a CUDA device\n");
   }
+}
+
+TEST(CudaSteps, SayWhatTheyNeed) {
+  const Outcome outcome = run_step_executable("11_bulk_copy", "-n 1000 --device emulated");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.error,
+            "11_bulk_copy: error: it needs a CUDA device of compute capability 9.0 or higher\n");
+  EXPECT_EQ(outcome.out, "");
 }
 
 TEST(Executables, WriteTheResultAsJson) {

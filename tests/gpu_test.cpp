@@ -95,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
                          testing::Values("01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
                                          "05_unroll_warp", "06_templated", "07_cascade"));
 INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep,
-                         testing::Values("08_warp_shuffle", "09_vector_loads", "10_single_pass"));
+                         testing::Values("08_warp_shuffle", "09_vector_loads", "10_single_pass",
+                                         "11_bulk_copy"));
 INSTANTIATE_TEST_SUITE_P(Atomics, GpuStep, testing::Values("atomic_each", "atomic_vector", "atomic_block"));
 // Libraries under the same harness.
 INSTANTIATE_TEST_SUITE_P(Peers, GpuStep,
