@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly not_possible=3
 # A theme and a formula renderer from the distribution: nothing is fetched, and the site works without a network.
-readonly theme=/usr/share/doxygen-awesome-css/doxygen-awesome.css
+readonly theme=/usr/share/doxygen-awesome-css
 readonly mathjax=/usr/share/javascript/mathjax
 
 main() {
@@ -31,7 +31,7 @@ main() {
 }
 
 require_packages() {
-  if command -v doxygen >/dev/null && [[ -f $theme && -d $mathjax ]]; then return; fi
+  if command -v doxygen >/dev/null && [[ -d $theme && -d $mathjax ]]; then return; fi
   echo "${0##*/}: error: the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:" >&2
   echo "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax" >&2
   exit "$not_possible"
@@ -40,8 +40,9 @@ require_packages() {
 # The navigation has them in this order.
 pages_in_order() {
   local page
-  for page in README.md [0-9][0-9]_*/README.md beyond/README.md beyond/*/README.md common/README.md \
-    common/device/emulated/README.md docs/README.md docs/*.md docs/*/README.md docs/pitfalls/*.md; do
+  for page in README.md [0-9][0-9]_*/README.md beyond/README.md beyond/[0-9]*/README.md beyond/*/README.md \
+    beyond/*/*/README.md common/README.md common/device/emulated/README.md docs/README.md docs/*.md docs/*/README.md \
+    docs/results/*/README.md docs/pitfalls/*.md; do
     if [[ -f $page ]]; then echo "$page"; fi
   done | awk '!seen[$0]++'
 }
@@ -125,11 +126,10 @@ navigation() {
 
 title() { sed -n 's/^# //p;T;q' "$1" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/"/\&quot;/g; s/`//g'; }
 
-# The part of MathJax that TeX in HTML takes.
+# The part of MathJax that draws TeX as SVG.
 copy_mathjax() {
   local part
-  for part in MathJax.js config/TeX-MML-AM_CHTML.js extensions jax/element jax/input/TeX jax/output/CommonHTML \
-    fonts/HTML-CSS/TeX/woff; do
+  for part in MathJax.js extensions jax/element jax/input/TeX jax/output/SVG/{config.js,jax.js,autoload,fonts/TeX}; do
     if [[ ! -e $mathjax/$part ]]; then continue; fi
     mkdir -p "$folder/site/mathjax/$(dirname "$part")"
     cp -rL "$mathjax/$part" "$folder/site/mathjax/$part"

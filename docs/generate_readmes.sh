@@ -84,7 +84,7 @@ show_measurements() {
   local table
   put_section README.md ladder "$(measured ladder)"
   put_section README.md provenance "$(measured provenance)"
-  for table in flush queue warm_up repeat provenance; do put_section docs/method.md "$table" "$(measured "$table")"; done
+  for table in flush queue warm_up repeat second_clock provenance; do put_section docs/method.md "$table" "$(measured "$table")"; done
   put_page "$results_folder/README.md" "$(measured page)"
 }
 

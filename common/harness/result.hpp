@@ -31,8 +31,9 @@ struct Result {
   std::vector<Pass> passes;                       ///< none on the CPU and for a library
   std::vector<emulated::Counters> pass_counters;  ///< one a pass, where the device counts
   std::size_t samples = 0;
-  std::optional<Summary> ms;           ///< none on the emulated device
-  std::optional<double> first_run_ms;  ///< wall-clock time of a CUDA device's first run, which is verified only
+  std::optional<Summary> ms;  ///< none on the emulated device
+  std::optional<double>
+      first_run_ms;  ///< wall-clock time of a CUDA device's first run, which is verified only
   std::optional<TimingMethod> timing;  ///< how a CUDA device was timed
   Value value;
   Value expected;

@@ -12,12 +12,12 @@
 # Exit code: 0 the file is written, 2 bad usage, 3 a machine that cannot do it.
 
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../nsight_compute.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../nsight_compute.sh"
 
 counters=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 bin=$counters/../../build/bin
 out=
-
-readonly bad_usage=2 not_possible=3
 
 steps=(01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
 # These names hold from Turing to Blackwell. A wavefront is one turn at the banks of shared memory, a request one warp
@@ -39,9 +39,8 @@ metrics=(
   smsp__sass_branch_targets_threads_divergent.sum
   gpu__time_duration.sum
 )
-known_metrics=("${metrics[@]}")
-# The first launch of the step's kernel is its first pass. The clocks stay as they are: locking them changes no count.
-ncu_options=(-k "regex:reduce_kernel" -s 0 -c 1 --clock-control none --csv --page raw --print-units base)
+# The first launch of the step's kernel is its first pass.
+launches=(-k "regex:reduce_kernel" -s 0 -c 1)
 step_options=(-n "2^22" -t int32 -b 256 --device cuda -s 1 -q)
 
 main() {
@@ -52,12 +51,11 @@ main() {
   trap 'exit 130' INT
   check_machine
   choose_file
-  leave_out_unknown_metrics
 
   describe_run >"$work/counters.csv"
   for step in "${steps[@]}"; do
     echo "$step" >&2
-    profile "$step" "${known_metrics[@]}"
+    profile "$bin/$step" "${step_options[@]}"
     counts_of "$step" >>"$work/counters.csv"
   done
   mv "$work/counters.csv" "$out.partial"
@@ -83,14 +81,6 @@ read_options() {
   done
 }
 
-# fail EXIT_CODE LINE...
-fail() {
-  local code=$1
-  shift
-  printf '%s\n' "profile.sh: error: $1" "${@:2}" >&2
-  exit "$code"
-}
-
 check_machine() {
   local step
   for step in "${steps[@]}"; do
@@ -98,10 +88,7 @@ check_machine() {
       fail "$not_possible" "there is no $bin/$step: build the steps with ./run_ladder.sh, or name their folder with --bin"
     fi
   done
-  if ! command -v ncu >/dev/null; then
-    fail "$not_possible" "there is no ncu on PATH: it is Nsight Compute, a part of the CUDA toolkit;" \
-      "try PATH=/usr/local/cuda/bin:\$PATH, or install the package nsight-compute"
-  fi
+  require_ncu
   # The step says why when there is no GPU, or when it was built without CUDA.
   if ! "$bin/${steps[0]}" -n 1 -s 1 -q --device cuda --json "$work/gpu.json" >/dev/null 2>"$work/why"; then
     fail "$not_possible" "the steps do not run on a GPU here: $(<"$work/why")"
@@ -120,64 +107,11 @@ choose_file() {
   rm "$out.partial"
 }
 
-# One unknown name keeps ncu from counting anything, and how it says which one differs from version to version: so each
-# metric is tried alone.
-leave_out_unknown_metrics() {
-  local metric found=()
-  if count "${steps[0]}" "${metrics[@]}" || ! grep -q "Failed to find metric" "$work/log"; then return; fi
-  for metric in "${metrics[@]}"; do
-    if count "${steps[0]}" "$metric"; then
-      found+=("$metric")
-    else
-      echo "$metric: not on this GPU" >&2
-    fi
-  done
-  known_metrics=("${found[@]}")
-}
-
-# profile STEP METRIC...: leaves ncu's report in $work/log, or ends the script with the reason why not.
-profile() {
-  if (($# > 1)) && count "$@"; then return; fi
-  if grep -q ERR_NVGPUCTRPERM "$work/log"; then
-    fail "$not_possible" "reading the GPU's counters is not permitted to this user (ERR_NVGPUCTRPERM). Either" \
-      "  sudo env \"PATH=\$PATH\" docs/counters/profile.sh     (in a container: start it with --cap-add=SYS_ADMIN)" \
-      "or permit it to every user, and reboot:" \
-      "  echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf" \
-      "NVIDIA's page on it: https://developer.nvidia.com/ERR_NVGPUCTRPERM"
-  fi
-  fail "$not_possible" "ncu counted nothing in $1; its last words:" "$(tail -n 8 "$work/log")"
-}
-
-# count STEP METRIC...: fails where ncu reports no values; its exit code alone does not tell.
-count() {
-  local step=$1 list
-  shift
-  list=$(IFS=, && echo "$*")
-  LC_ALL=C ncu "${ncu_options[@]}" --metrics "$list" "$bin/$step" "${step_options[@]}" >"$work/log" 2>&1 || true
-  [[ -n $(reported) ]]
-}
-
-# The report as lines `metric,value`. In it, a row of names, one of units and one of values are among other lines; each
-# field is in quotes, and a number may have commas.
-reported() {
-  awk -F '","' '
-    { sub(/^"/, ""); sub(/"\r?$/, "") }
-    $1 == "ID" { for (k = 1; k <= NF; ++k) name[k] = $k; next }
-    name[1] == "ID" && $1 ~ /^[0-9]+$/ {
-      for (k = 1; k <= NF; ++k) {
-        value = $k
-        gsub(",", "", value)
-        if (name[k] ~ /__/ && value ~ /^[0-9][0-9.eE+]*$/) print name[k] "," value
-      }
-      exit
-    }' "$work/log"
-}
-
 # The lines of the file for STEP, in the order of `metrics`.
 counts_of() {
   local step=$1 metric value
   local -A values=()
-  while IFS=, read -r metric value; do values[$metric]=$value; done < <(reported)
+  while IFS=, read -r _ metric value; do values[$metric]=$value; done < <(reported)
   for metric in "${metrics[@]}"; do
     echo "$step,$metric,${values[$metric]:-missing}"
   done
@@ -191,9 +125,9 @@ describe_run() {
 # GPU: $(gpu_name), compute capability $capability
 # driver: $(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 # CUDA: $(cuda_version)
-# Nsight Compute: $(ncu --version | sed -n 's/^Version \([0-9.]*\).*/\1/p')
+# Nsight Compute: $(ncu_version)
 # date: $(date --utc +%F)
-# command: ncu ${ncu_options[*]} --metrics <those below> <step> ${step_options[*]}
+# command: ncu ${launches[*]} ${ncu_options[*]} --metrics <those below> <step> ${step_options[*]}
 step,metric,value
 HEADER
 }

@@ -44,6 +44,7 @@ main() {
   measure_ladder
   measure_sweeps
   measure_method
+  measure_with_second_clock
   rm -r "$work/parts"
   rm -rf "$folder"
   mv "$work" "$folder"
@@ -159,6 +160,24 @@ measure_method() {
     for count in 0 1 3 10; do run method_warm_up $method_step --warm-up $count -s 1; done
   done
   gather method_warm_up
+}
+
+# Nsight Compute's times beside the steps' own, where its counters may be read.
+measure_with_second_clock() {
+  local program separator='['
+  for program in "${programs[@]}"; do
+    say "second_clock: $program"
+    if ! docs/profile.sh "$program" --bin "$(realpath "$bin")" >"$work/log" 2>&1; then
+      say "There is no second_clock.json:" "$(head -n 3 "$work/log")"
+      rm -f "$work/log" "$work/second_clock.json"
+      return
+    fi
+    sed -n "s/^Time: ncu gives \([0-9.]*\) ms .* median is \([0-9.]*\) ms.*/$separator{\"step\": \"$program\", \"ncu_ms\": \1, \"step_ms\": \2}/p" \
+      "$work/log" >>"$work/second_clock.json"
+    separator=,
+  done
+  echo ']' >>"$work/second_clock.json"
+  rm "$work/log"
 }
 
 # run_all NAME PROGRAMS [OPTION...] runs each program and gathers the results.

@@ -201,6 +201,20 @@ std::string repeat(const std::filesystem::path& folder) {
   return text;
 }
 
+/// The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so.
+std::string second_clock(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "second_clock.json")) return "Nsight Compute was not run here.\n";
+  std::string text =
+      "| step | the step's own median, ms | Nsight Compute, ms | difference, % |\n|:--|--:|--:|--:|\n";
+  for (const Json& row : read_list(folder, "second_clock")) {
+    const double ncu_ms = row.at("ncu_ms");
+    const double step_ms = row.at("step_ms");
+    text += fmt::format("| {} | {:.4f} | {:.4f} | {:.1f} |\n", step_of(row), step_ms, ncu_ms,
+                        (step_ms / ncu_ms - 1) * 100);
+  }
+  return text;
+}
+
 /// The whole page of the folder.
 std::string page(const std::filesystem::path& folder) {
   const Json measured = read(folder / "measured.json");
@@ -237,7 +251,7 @@ std::string page(const std::filesystem::path& folder) {
 }
 
 using Section = std::pair<const char*, std::string (*)(const std::filesystem::path&)>;
-constexpr std::array<Section, 10> sections{{{"page", page},
+constexpr std::array<Section, 11> sections{{{"page", page},
                                             {"provenance", provenance},
                                             {"ladder", ladder},
                                             {"block", block_sweep},
@@ -246,7 +260,8 @@ constexpr std::array<Section, 10> sections{{{"page", page},
                                             {"flush", flush},
                                             {"queue", queue},
                                             {"warm_up", warm_up},
-                                            {"repeat", repeat}}};
+                                            {"repeat", repeat},
+                                            {"second_clock", second_clock}}};
 
 ExitCode run(int argc, char** argv) {
   const std::string name = argc == 3 ? argv[2] : "";

@@ -41,6 +41,25 @@ function linked(line,    done, link, anchor, hash) {
   return done line
 }
 
+# GitHub's formulas, $...$ and $$...$$, as Doxygen's. Code between backticks has dollars of its own.
+function with_formulas(line,    parts, count, k, done, formula) {
+  count = split(line, parts, "`")
+  for (k = 1; k <= count; k += 2) {
+    done = ""
+    while (match(parts[k], /\$\$[^$]+\$\$|\$[^$ ]([^$]*[^$ ])?\$/)) {
+      formula = substr(parts[k], RSTART, RLENGTH)
+      if (formula ~ /^\$\$/) formula = "\\f[" substr(formula, 3, RLENGTH - 4) "\\f]"
+      else formula = "\\f$" substr(formula, 2, RLENGTH - 2) "\\f$"
+      done = done substr(parts[k], 1, RSTART - 1) formula
+      parts[k] = substr(parts[k], RSTART + RLENGTH)
+    }
+    parts[k] = done parts[k]
+  }
+  line = parts[1]
+  for (k = 2; k <= count; ++k) line = line "`" parts[k]
+  return line
+}
+
 FILENAME == "-" {
   split($0, pair, "\t")
   target[pair[1]] = pair[2]
@@ -55,6 +74,10 @@ in_diff {
   next
 }
 
+/^```math/ || (/^\$\$$/ && !in_code && !in_formula) { in_formula = 1; print "\\f["; next }
+in_formula && /^(```|\$\$)$/ { in_formula = 0; print "\\f]"; next }
+in_formula { print; next }
+
 /^```/ { in_code = !in_code }
 in_code { print; next }
 
@@ -64,7 +87,7 @@ in_code { print; next }
   sub(/^#+ /, "", heading)
   anchor = slug(heading)
   if (seen[anchor]++) anchor = anchor "-" (seen[anchor] - 1)
-  print linked($0) " {#" label "_" anchor "}"
+  print "@anchor " label "_" anchor "\n\n" linked($0)
   next
 }
-{ print linked($0) }
+{ print with_formulas(linked($0)) }
