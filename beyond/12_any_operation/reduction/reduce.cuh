@@ -20,21 +20,49 @@ namespace reduction {
 
 namespace detail {
 
-/// What the first kernel's launch depends on.
-struct Plan {
-  bool bulk = false;      ///< bulk copies through shared memory instead of loads into registers
-  unsigned grid = 1;      ///< blocks, and so partial results; 1: one kernel does it all
-  bool overlaps = false;  ///< whether the second kernel may be launched ahead
+/// How to go about n elements.
+enum class Method {
+  small_block,  ///< one kernel of one block
+  large_block,  ///< the same with more threads
+  cluster,      ///< one kernel of one cluster, whose blocks exchange their results in shared memory
+  two_kernels,  ///< partial results, and a second kernel for them
+  bulk,         ///< the same, with bulk copies into shared memory instead of loads into registers
 };
 
-/// Where one block is as fast as many: it takes no second kernel.
-inline constexpr std::size_t one_block_bytes = std::size_t{64} << 10;
-/// Where filling and emptying a ring in shared memory no longer counts.
-inline constexpr std::size_t bulk_bytes = std::size_t{2} << 30;
+// The largest input of each method in bytes, measured on an H200.
+inline constexpr std::size_t small_block_bytes = std::size_t{16} << 10;
+inline constexpr std::size_t large_block_bytes = std::size_t{64} << 10;
+inline constexpr std::size_t cluster_bytes = std::size_t{256} << 10;
+inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
 
-template <typename T, typename Operation, bool wide> cudaError_t make_plan(Plan& plan, std::size_t n) {
+struct Plan {
+  Method method = Method::small_block;
+  unsigned grid = 1;      ///< blocks of the first kernel
+  bool hopper = false;    ///< clusters, bulk copies, and a second kernel that may be launched ahead
+  bool combines = false;  ///< whether there is a second kernel
+
+  /// Bytes of partial results; never 0, so that a caller who allocates them gets a pointer that is not null.
+  template <typename T> std::size_t temporary_bytes() const { return combines ? grid * sizeof(T) : 1; }
+};
+
+/// The blocks of `kernel` that are resident at once.
+template <typename Kernel>
+cudaError_t resident_blocks(unsigned& blocks, Kernel kernel, unsigned threads, unsigned shared_bytes,
+                            int multiprocessors) {
+  int resident = 0;
+  const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &resident, kernel, static_cast<int>(threads), shared_bytes);
+  blocks = static_cast<unsigned>(std::max(1, resident * multiprocessors));
+  return status;
+}
+
+template <bool wide, typename T, typename Operation> cudaError_t make_plan(Plan& plan, std::size_t n) {
+  const std::size_t bytes = n * sizeof(T);
   plan = Plan{};
-  if (n * sizeof(T) <= one_block_bytes) return cudaSuccess;
+  if (bytes <= large_block_bytes) {
+    plan.method = bytes <= small_block_bytes ? Method::small_block : Method::large_block;
+    return cudaSuccess;
+  }
   int device = 0;
   int multiprocessors = 0;
   int major = 0;
@@ -47,80 +75,109 @@ template <typename T, typename Operation, bool wide> cudaError_t make_plan(Plan&
   if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, combine_kernel<T, Operation>);
   if (status != cudaSuccess) return status;
 
-  // Code that was compiled for an older architecture does not wait, whatever it runs on.
-  plan.overlaps = major >= 9 && attributes.ptxVersion >= 90;
-  int resident = 0;
+  // Code that was compiled for an older architecture has none of this, whatever it runs on.
+  plan.hopper = major >= 9 && attributes.ptxVersion >= 90;
+  if (plan.hopper && bytes <= cluster_bytes) {
+    plan.method = Method::cluster;
+    plan.grid = cluster_blocks;
+    return cudaSuccess;
+  }
+  plan.combines = true;
   if constexpr (wide) {
-    plan.bulk = plan.overlaps && n * sizeof(T) >= bulk_bytes;
-    if (plan.bulk) {
+    if (plan.hopper && bytes > two_kernels_bytes) {
+      plan.method = Method::bulk;
       const auto kernel = bulk_kernel<T, Operation, wide>;
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bulk_ring_bytes);
-      if (status == cudaSuccess)
-        status =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, bulk_block, bulk_ring_bytes);
       if (status != cudaSuccess) return status;
-      plan.grid = static_cast<unsigned>(resident * multiprocessors);
-      return cudaSuccess;
+      return resident_blocks(plan.grid, kernel, bulk_block, bulk_ring_bytes, multiprocessors);
     }
   }
-  status =
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce_kernel<T, Operation, wide>, block, 0);
-  if (status != cudaSuccess) return status;
+  plan.method = Method::two_kernels;
+  status = resident_blocks(plan.grid, reduce_kernel<T, Operation, wide>, block, 0, multiprocessors);
   const std::size_t tiles = (n / Vector<T, wide>::width + block * loads - 1) / (block * loads);
-  plan.grid = static_cast<unsigned>(std::clamp<std::size_t>(
-      tiles, 1, static_cast<std::size_t>(resident) * static_cast<std::size_t>(multiprocessors)));
-  return cudaSuccess;
+  plan.grid = static_cast<unsigned>(std::clamp<std::size_t>(tiles, 1, plan.grid));
+  return status;
 }
 
-/// kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), where `overlaps` ahead of the end of the kernel before.
+/// kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), with one attribute or none.
 template <typename... Parameters, typename... Arguments>
-cudaError_t launch(void (*kernel)(Parameters...), unsigned grid, unsigned threads, std::size_t shared_bytes,
-                   bool overlaps, cudaStream_t stream, Arguments... arguments) {
-  cudaLaunchAttribute ahead{};
-  ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  ahead.val.programmaticStreamSerializationAllowed = 1;
+cudaError_t launch(void (*kernel)(Parameters...), unsigned grid, unsigned threads, unsigned shared_bytes,
+                   cudaStream_t stream, const cudaLaunchAttribute* attribute, Arguments... arguments) {
+  cudaLaunchAttribute copy = attribute != nullptr ? *attribute : cudaLaunchAttribute{};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(grid);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = &ahead;
-  config.numAttrs = overlaps ? 1 : 0;
+  config.attrs = &copy;
+  config.numAttrs = attribute != nullptr ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+}
+
+/// All blocks of the grid are one cluster.
+inline cudaLaunchAttribute one_cluster() {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = cluster_blocks;
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  return attribute;
+}
+
+/// The kernel may start before the one before it in the stream has ended.
+inline cudaLaunchAttribute launched_ahead() {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return attribute;
+}
+
+/// The first kernel, which writes plan.grid partial results, or the only one, which writes the result.
+template <bool wide, typename T, typename Operation>
+cudaError_t launch_first(const Plan& plan, const T* in, T* out, std::size_t n, Operation operation,
+                         T identity, cudaStream_t stream) {
+  const auto attribute = one_cluster();
+  switch (plan.method) {
+    case Method::small_block:
+      return launch(one_block_kernel<small_block, T, Operation, wide>, 1, small_block, 0, stream, nullptr, in,
+                    out, n, operation, identity);
+    case Method::large_block:
+      return launch(one_block_kernel<large_block, T, Operation, wide>, 1, large_block, 0, stream, nullptr, in,
+                    out, n, operation, identity);
+    case Method::cluster:
+      return launch(cluster_kernel<T, Operation, wide>, plan.grid, block, 0, stream, &attribute, in, out, n,
+                    operation, identity);
+    case Method::bulk:
+      if constexpr (wide)
+        return launch(bulk_kernel<T, Operation, wide>, plan.grid, bulk_block, bulk_ring_bytes, stream,
+                      nullptr, in, out, n, operation, identity);
+      [[fallthrough]];
+    default:
+      return launch(reduce_kernel<T, Operation, wide>, plan.grid, block, 0, stream, nullptr, in, out, n,
+                    operation, identity);
+  }
 }
 
 template <bool wide, typename T, typename Operation>
 cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const T* in, T* out, std::size_t n,
                    Operation operation, T identity, cudaStream_t stream) {
   Plan plan;
-  cudaError_t status = make_plan<T, Operation, wide>(plan, n);
+  cudaError_t status = make_plan<wide, T, Operation>(plan, n);
   if (status != cudaSuccess) return status;
-  // Never none: a caller who allocates it gets a pointer that is not null.
-  const std::size_t needed = std::max<std::size_t>(1, plan.grid > 1 ? plan.grid * sizeof(T) : 0);
+  const std::size_t needed = plan.temporary_bytes<T>();
   if (temporary_storage == nullptr) {
     temporary_bytes = needed;
     return cudaSuccess;
   }
   if (temporary_bytes < needed || reinterpret_cast<std::uintptr_t>(temporary_storage) % alignof(T) != 0)
     return cudaErrorInvalidValue;
-  if (plan.grid == 1) {
-    return launch(one_block_kernel<T, Operation, wide>, 1, one_block, 0, false, stream, in, out, n, operation,
-                  identity);
-  }
+  if (!plan.combines) return launch_first<wide>(plan, in, out, n, operation, identity, stream);
   T* const partial = static_cast<T*>(temporary_storage);
-  if constexpr (wide) {
-    if (plan.bulk) {
-      status = launch(bulk_kernel<T, Operation, wide>, plan.grid, bulk_block, bulk_ring_bytes, false, stream,
-                      in, partial, n, operation, identity);
-    }
-  }
-  if (!plan.bulk) {
-    status = launch(reduce_kernel<T, Operation, wide>, plan.grid, block, 0, false, stream, in, partial, n,
-                    operation, identity);
-  }
+  status = launch_first<wide>(plan, in, partial, n, operation, identity, stream);
   if (status != cudaSuccess) return status;
-  return launch(combine_kernel<T, Operation>, 1, block, 0, plan.overlaps, stream, partial, out, plan.grid,
-                operation, identity);
+  const auto ahead = launched_ahead();
+  return launch(combine_kernel<T, Operation>, 1, block, 0, stream, plan.hopper ? &ahead : nullptr, partial,
+                out, plan.grid, operation, identity);
 }
 
 }  // namespace detail

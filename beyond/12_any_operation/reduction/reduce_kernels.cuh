@@ -2,6 +2,7 @@
 /// \file
 /// The kernels of reduce.cuh.
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <cuda/barrier>
@@ -9,15 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace reduction {
 
 namespace detail {
 
-// Measured on an H200; docs in the step's README.
-inline constexpr unsigned block = 512;       ///< threads
-inline constexpr unsigned loads = 4;         ///< vectors a thread has under way
-inline constexpr unsigned one_block = 1024;  ///< threads where one block does it all
+// Measured on an H200.
+inline constexpr unsigned block = 512;         ///< threads
+inline constexpr unsigned loads = 4;           ///< vectors a thread has under way
+inline constexpr unsigned small_block = 256;   ///< threads where one block does it all, and has little to do
+inline constexpr unsigned large_block = 1024;  ///< threads where one block does it all
+inline constexpr unsigned cluster_blocks = 8;  ///< of `block` threads each
 inline constexpr unsigned bulk_block = 512;
 inline constexpr unsigned bulk_stages = 3;
 inline constexpr unsigned bulk_stage_bytes = 32 << 10;
@@ -49,24 +53,26 @@ template <typename T> __device__ T shuffle_down(const T& value, unsigned delta) 
   return moved;
 }
 
-template <typename T, typename Operation> __device__ T warp_reduce(T value, Operation operation) {
+/// The values of the first `lanes` lanes of a warp, a power of two of them, combined, in lane 0. All 32 take part.
+template <unsigned lanes, typename T, typename Operation>
+__device__ T warp_reduce(T value, Operation operation) {
 #pragma unroll
-  for (unsigned stride = 16; stride > 0; stride /= 2)
+  for (unsigned stride = lanes / 2; stride > 0; stride /= 2)
     value = operation(value, shuffle_down(value, stride));
   return value;
 }
 
 /// The values of a block of `threads` threads, combined, in thread 0.
 template <unsigned threads, typename T, typename Operation>
-__device__ T block_reduce(T value, Operation operation, const T& identity) {
+__device__ T block_reduce(T value, Operation operation) {
   // Bytes, because T may have a constructor, and shared memory runs none.
   __shared__ alignas(16) unsigned char bytes[threads / 32 * sizeof(T)];
   T* const shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
-  value = warp_reduce(value, operation);
+  value = warp_reduce<32>(value, operation);
   if (tid % 32 == 0) shared[tid / 32] = value;
   __syncthreads();
-  if (tid < 32) value = warp_reduce(tid < threads / 32 ? shared[tid] : identity, operation);
+  if (tid < 32) value = warp_reduce<threads / 32>(tid < threads / 32 ? shared[tid] : value, operation);
   return value;
 }
 
@@ -119,12 +125,34 @@ __device__ T thread_reduce(const T* in, std::size_t n, Operation operation, cons
 }
 
 /// out[0] becomes the n elements at `in`, combined by one block.
-template <typename T, typename Operation, bool wide>
-__global__ void __launch_bounds__(one_block)
+template <unsigned threads, typename T, typename Operation, bool wide>
+__global__ void __launch_bounds__(threads)
     one_block_kernel(const T* in, T* out, std::size_t n, Operation operation, T identity) {
-  T result = thread_reduce<one_block, wide>(in, n, operation, identity);
-  result = block_reduce<one_block>(result, operation, identity);
+  T result = thread_reduce<threads, wide>(in, n, operation, identity);
+  result = block_reduce<threads>(result, operation);
   if (threadIdx.x == 0) *out = result;
+}
+
+/// The same by the blocks of one cluster, which can write to each other's shared memory.
+template <typename T, typename Operation, bool wide>
+__global__ void __launch_bounds__(block)
+    cluster_kernel(const T* in, T* out, std::size_t n, Operation operation, T identity) {
+#if __CUDA_ARCH__ >= 900
+  __shared__ alignas(16) unsigned char bytes[cluster_blocks * sizeof(T)];
+  auto cluster = cooperative_groups::this_cluster();
+  auto started = cluster.barrier_arrive();
+  T result = thread_reduce<block, wide>(in, n, operation, identity);
+  result = block_reduce<block>(result, operation);
+  cluster.barrier_wait(std::move(started));  // a block that has not started has no shared memory yet
+  if (threadIdx.x == 0)
+    cluster.map_shared_rank(reinterpret_cast<T*>(bytes), 0)[cluster.block_rank()] = result;
+  cluster.sync();
+  if (cluster.block_rank() != 0 || threadIdx.x >= 32) return;
+  const T* const partial = reinterpret_cast<const T*>(bytes);
+  result =
+      warp_reduce<cluster_blocks>(threadIdx.x < cluster_blocks ? partial[threadIdx.x] : identity, operation);
+  if (threadIdx.x == 0) *out = result;
+#endif
 }
 
 /// partial[blockIdx.x] becomes this block's share of the n elements at `in`, combined.
@@ -135,7 +163,7 @@ __global__ void __launch_bounds__(block)
   cudaTriggerProgrammaticLaunchCompletion();  // the second kernel may come now: it waits for this one's end
 #endif
   T result = thread_reduce<block, wide>(in, n, operation, identity);
-  result = block_reduce<block>(result, operation, identity);
+  result = block_reduce<block>(result, operation);
   if (threadIdx.x == 0) partial[blockIdx.x] = result;
 }
 
@@ -188,7 +216,7 @@ __global__ void __launch_bounds__(bulk_block)
       parity = !parity;
     }
   }
-  result = block_reduce<bulk_block>(result, operation, identity);
+  result = block_reduce<bulk_block>(result, operation);
   if (tid == 0) partial[blockIdx.x] = result;
 #endif
 }
@@ -203,7 +231,7 @@ __global__ void __launch_bounds__(block)
   T result = identity;
   for (unsigned k = threadIdx.x; k < count; k += block)
     result = operation(result, partial[k]);
-  result = block_reduce<block>(result, operation, identity);
+  result = block_reduce<block>(result, operation);
   if (threadIdx.x == 0) *out = result;
 }
 
