@@ -22,11 +22,11 @@ namespace detail {
 
 /// How to go about n elements.
 enum class Method {
-  small_block,  ///< one kernel of one block
-  large_block,  ///< the same with more threads
-  cluster,      ///< one kernel of one cluster, whose blocks exchange their results in shared memory
-  two_kernels,  ///< partial results, and a second kernel for them
-  bulk,         ///< the same, with bulk copies into shared memory instead of loads into registers
+  one_small_block,  ///< one kernel of one block
+  one_large_block,  ///< the same with more threads
+  cluster,          ///< one kernel of one cluster, whose blocks exchange their results in shared memory
+  two_kernels,      ///< partial results, and a second kernel for them
+  bulk,             ///< the same, with bulk copies into shared memory instead of loads into registers
 };
 
 // The largest input of each method in bytes, measured on an H200.
@@ -36,7 +36,7 @@ inline constexpr std::size_t cluster_bytes = std::size_t{256} << 10;
 inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
 
 struct Plan {
-  Method method = Method::small_block;
+  Method method = Method::one_small_block;
   unsigned grid = 1;      ///< blocks of the first kernel
   bool hopper = false;    ///< clusters, bulk copies, and a second kernel that may be launched ahead
   bool combines = false;  ///< whether there is a second kernel
@@ -60,7 +60,7 @@ template <bool wide, typename T, typename Operation> cudaError_t make_plan(Plan&
   const std::size_t bytes = n * sizeof(T);
   plan = Plan{};
   if (bytes <= large_block_bytes) {
-    plan.method = bytes <= small_block_bytes ? Method::small_block : Method::large_block;
+    plan.method = bytes <= small_block_bytes ? Method::one_small_block : Method::one_large_block;
     return cudaSuccess;
   }
   int device = 0;
@@ -138,10 +138,10 @@ cudaError_t launch_first(const Plan& plan, const T* in, T* out, std::size_t n, O
                          T identity, cudaStream_t stream) {
   const auto attribute = one_cluster();
   switch (plan.method) {
-    case Method::small_block:
+    case Method::one_small_block:
       return launch(one_block_kernel<small_block, T, Operation, wide>, 1, small_block, 0, stream, nullptr, in,
                     out, n, operation, identity);
-    case Method::large_block:
+    case Method::one_large_block:
       return launch(one_block_kernel<large_block, T, Operation, wide>, 1, large_block, 0, stream, nullptr, in,
                     out, n, operation, identity);
     case Method::cluster:
