@@ -184,8 +184,8 @@ cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const 
 
 /// Combines the n elements at `in` by `operation` and writes the result to `out`; `identity`, where n is 0.
 ///
-/// Called with temporary_storage == nullptr it launches nothing and sets temporary_bytes to what a call with the same
-/// n on the same device needs. The storage needs no initialisation, and is free again when the work has finished.
+/// Called with temporary_storage == nullptr it launches nothing and sets temporary_bytes to what the same call needs:
+/// n counts, the device, and where T is larger than its alignment the address `in`. The storage needs no initialisation, and is free again when the work has finished.
 ///
 /// - in, out, temporary_storage: device memory; `in` at any address that is right for a T, temporary_storage aligned for a
 ///   T as cudaMalloc's is. `out` may be temporary_storage's neighbour, but overlaps neither it nor the input.
