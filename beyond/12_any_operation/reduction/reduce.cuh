@@ -185,13 +185,14 @@ cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const 
 /// Combines the n elements at `in` by `operation` and writes the result to `out`; `identity`, where n is 0.
 ///
 /// Called with temporary_storage == nullptr it launches nothing and sets temporary_bytes to what the same call needs:
-/// n counts, the device, and where T is larger than its alignment the address `in`. The storage needs no initialisation, and is free again when the work has finished.
+/// n counts, the device, and where T is larger than its alignment the address `in`. The storage needs no
+/// initialisation, and is free again when the work has finished.
 ///
 /// - in, out, temporary_storage: device memory; `in` at any address that is right for a T, temporary_storage aligned for a
 ///   T as cudaMalloc's is. `out` may be temporary_storage's neighbour, but overlaps neither it nor the input.
 /// - T: trivially copyable and default constructible, of any size.
 /// - operation: a device callable T(T, T), associative and commutative; one of operations.cuh or your own. Elements are
-///   combined in an order that depends on n, T and the device only: the same bits in every run.
+///   combined in an order that depends on n, T, the device and `in` modulo 16 only: the same bits in every run.
 /// - identity: operation(identity, x) is x.
 /// - stream: everything is queued there, and nothing waits; it may be captured into a graph.
 ///
