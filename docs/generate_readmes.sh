@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes what the README of each step shows of the code: the diff from the kernel of the step before, and the counters
 # of a run on the emulated device beside those of the step before, and the figures that others have published of it.
+# On the page of the package it writes the example that the package's test builds.
 # On the page of each pitfall it writes the diff to the mended kernel, all published figures on a page of their own, and
 # what was measured on a GPU (docs/results) on the pages that show it.
 #
@@ -16,6 +17,7 @@ source docs/sections.sh
 elements='2^22'
 bin=build/bin
 results_folder=docs/results/nvidia_h200
+package_page=beyond/12_any_operation/README.md
 
 main() {
   local step previous='' results faulty mend
@@ -38,6 +40,8 @@ main() {
     previous=$step
   done
   show_atomics "$results"
+  put_section "$package_page" example "$(package_call)"
+  put_section "$package_page" project "$(package_project)"
   for faulty in docs/pitfalls/*.cuh; do
     mend=$(mend_diff "$faulty")
     put_section "${faulty%.cuh}.md" mend "$mend"
@@ -100,6 +104,21 @@ mend_diff() {
 
 # The kernel without its comment, which tells what is wrong or right, and without the mark of the finding.
 bare_kernel() { sed -n '/^template/,$ { s: *// finding$::; p; }' "$1"; }
+
+# The header and the one function of the package's test that calls it.
+package_call() {
+  echo '```cpp'
+  grep '^#include <reduction/' tests/package/main.cu
+  echo
+  sed -n '/^cudaError_t/,/^}/p' tests/package/main.cu
+  echo '```'
+}
+
+package_project() {
+  echo '```cmake'
+  sed -n '/^project/,$p' tests/package/CMakeLists.txt
+  echo '```'
+}
 
 # What measure.sh has found on a GPU: the page of its folder, the ladder of the first page, the tables of the method.
 show_measurements() {

@@ -3,29 +3,7 @@
 #include <cub/device/device_reduce.cuh>
 
 #include "device/cuda_check.cuh"
-
-/// Device memory that CUB works in. It only grows, so that a timed run finds what the run before it has allocated.
-class TemporaryStorage {
- public:
-  TemporaryStorage() = default;
-  ~TemporaryStorage() { cudaFree(data_); }
-  TemporaryStorage(const TemporaryStorage&) = delete;
-  TemporaryStorage& operator=(const TemporaryStorage&) = delete;
-
-  void* at_least(std::size_t bytes) {
-    if (bytes <= bytes_) return data_;
-    reduction::cuda_check(cudaFree(data_), "releasing CUB's temporary storage");
-    data_ = nullptr;
-    bytes_ = 0;
-    reduction::cuda_check(cudaMalloc(&data_, bytes), "allocating CUB's temporary storage");
-    bytes_ = bytes;
-    return data_;
-  }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
+#include "device/temporary_storage.cuh"
 
 /// CUB leaves one sum, however many kernels it takes.
 template <typename T> std::size_t grid_size(std::size_t, unsigned) { return 1; }

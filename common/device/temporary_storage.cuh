@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "device/cuda_check.cuh"
+
+/// Device memory that a library works in. It only grows, so that a timed run finds what the run before it has allocated.
+class TemporaryStorage {
+ public:
+  TemporaryStorage() = default;
+  ~TemporaryStorage() { cudaFree(data_); }
+  TemporaryStorage(const TemporaryStorage&) = delete;
+  TemporaryStorage& operator=(const TemporaryStorage&) = delete;
+
+  /// At least so many bytes; what was in them is lost where they move. Throws DeviceError.
+  void* at_least(std::size_t bytes) {
+    if (bytes <= bytes_) return data_;
+    reduction::cuda_check(cudaFree(data_), "releasing temporary storage");
+    data_ = nullptr;
+    bytes_ = 0;
+    reduction::cuda_check(cudaMalloc(&data_, bytes), "allocating temporary storage");
+    bytes_ = bytes;
+    return data_;
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
