@@ -23,12 +23,18 @@ main() {
   results=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder of now, not of then
   trap "rm -rf '$results'" EXIT
-  for step in [0-9][0-9]_*; do
+  for step in [0-9][0-9]_* beyond/[0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
-    if [[ -n $previous ]]; then put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"; fi
-    run_step "$results" "$step" "$previous"
-    put_section "$step/README.md" counters "$(table_of counted <"$results/$step")"
-    put_section "$step/README.md" documented "$(table_of documented <"$results/$step")"
+    if has_section "$step/README.md" diff; then
+      put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"
+    fi
+    if has_section "$step/README.md" counters; then
+      run_step "$results" "${step##*/}" "${previous##*/}"
+      put_section "$step/README.md" counters "$(table_of counted <"$results/${step##*/}")"
+    fi
+    if has_section "$step/README.md" documented; then
+      put_section "$step/README.md" documented "$("$bin/print_tables" "${step##*/}")"
+    fi
     previous=$step
   done
   for faulty in docs/pitfalls/*.cuh; do
@@ -53,7 +59,7 @@ read_options() {
     esac
     shift
   done
-  if [[ ! -x $bin/07_cascade || ! -x $bin/print_results ]]; then
+  if [[ ! -x $bin/10_single_pass || ! -x $bin/print_results ]]; then
     fail "the steps and print_results are not in '$bin': build everything, or name their folder with --bin"
   fi
 }
@@ -90,7 +96,7 @@ show_measurements() {
 
 measured() { "$bin/print_results" "$results_folder" "$1"; }
 
-# run_step RESULTS STEP PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
+# run_step RESULTS NAME PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
 run_step() {
   local compare=()
   if [[ -n $3 ]]; then compare=(--compare "$1/$3.json"); fi

@@ -23,8 +23,9 @@
 namespace reduction {
 namespace {
 
-const std::vector<std::string> gpu_steps{"01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
-                                         "05_unroll_warp", "06_templated",    "07_cascade"};
+const std::vector<std::string> gpu_steps{
+    "01_interleaved", "02_nondivergent", "03_sequential",   "04_first_add",    "05_unroll_warp",
+    "06_templated",   "07_cascade",      "08_warp_shuffle", "09_vector_loads", "10_single_pass"};
 
 std::vector<std::string> all_steps() {
   std::vector<std::string> steps = gpu_steps;
@@ -214,7 +215,15 @@ TEST(PeerCub, NeedsACudaDevice) {
   const Outcome outcome = run_step_executable("peer_cub", "-n 1000 --device emulated");
   if (outcome.exit_code == 127) GTEST_SKIP() << "a build without CUDA has no peers";
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.error, "peer_cub: error: a library's kernels run on a CUDA device only\n");
+  EXPECT_EQ(outcome.error, "peer_cub: error: it needs a CUDA device\n");
+}
+
+TEST(CudaSteps, SayWhatTheyNeed) {
+  const Outcome outcome = run_step_executable("11_bulk_copy", "-n 1000 --device emulated");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.error,
+            "11_bulk_copy: error: it needs a CUDA device of compute capability 9.0 or higher\n");
+  EXPECT_EQ(outcome.out, "");
 }
 
 TEST(Executables, WriteTheResultAsJson) {

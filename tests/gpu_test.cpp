@@ -77,9 +77,25 @@ TEST_P(GpuStep, AnswersAnInputThatDoesNotFit) {
   EXPECT_NE(outcome.error.find("2^40 int32 need"), std::string::npos) << outcome.error;
 }
 
+/// Which block is the last differs from run to run; the order of the additions may not.
+TEST_P(GpuStep, GivesTheSameBitsInEveryRun) {
+  const auto sum = [] {
+    const std::string arguments = "-n 1000003 -t float32 --data cancelling --device cuda --json - -q -s 20";
+    const Outcome outcome = run_step_executable(GetParam(), arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    return nlohmann::json::parse(outcome.out)["result"].dump();
+  };
+  const std::string first = sum();
+  for (int run = 0; run < 5; ++run)
+    EXPECT_EQ(sum(), first);
+}
+
 INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
                          testing::Values("01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
                                          "05_unroll_warp", "06_templated", "07_cascade"));
+INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep,
+                         testing::Values("08_warp_shuffle", "09_vector_loads", "10_single_pass",
+                                         "11_bulk_copy"));
 // CUB's reduction under the same harness.
 INSTANTIATE_TEST_SUITE_P(Peers, GpuStep, testing::Values("peer_cub"));
 

@@ -1,10 +1,11 @@
 #pragma once
 /// \file
-/// The dialect of kernel.cuh for nvcc. Beyond CUDA itself it has three helpers.
+/// The dialect of kernel.cuh for nvcc. Beyond CUDA itself it has a few helpers.
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "device/cuda_check.cuh"
@@ -14,6 +15,38 @@
 template <typename T> __device__ T* shared_memory() {
   extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
   return reinterpret_cast<T*>(dynamic_shared_memory);
+}
+
+/// What the lane `delta` higher up in the warp brings as `value`; its own for a lane that has none there. All 32 lanes
+/// have to take part. __shfl_down_sync is for arithmetic types; this is for any, in words of 4 bytes as the hardware
+/// moves them.
+template <typename T> __device__ T shuffle_down(T value, unsigned delta) {
+  static_assert(sizeof(T) % sizeof(unsigned) == 0, "a shuffle moves whole words");
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  std::memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (unsigned& word : words)
+    word = __shfl_down_sync(0xffffffff, word, delta);
+  std::memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+/// As many neighbouring elements as one load of 16 bytes, the widest there is, brings.
+template <typename T> struct alignas(16) Vector {
+  static constexpr unsigned width = 16 / sizeof(T);
+  T elements[width];
+
+  __device__ T sum() const {
+    T sum = elements[0];
+    for (unsigned k = 1; k < width; ++k)
+      sum += elements[k];
+    return sum;
+  }
+};
+
+/// Vector number i of those that begin at `from`, whose address is a multiple of 16, in one load.
+template <typename T> __device__ Vector<T> load_vector(const T* from, std::size_t i) {
+  return reinterpret_cast<const Vector<T>*>(from)[i];
 }
 
 /// Launches kernel(arguments...) on the default stream, in the shape of cudaLaunchKernelEx.
