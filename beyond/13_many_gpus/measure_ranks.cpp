@@ -155,7 +155,7 @@ void require_memory_for_shard(const Job& job, const StepKernel& kernel, const De
   const bool shared = device.info().kind == DeviceKind::emulated;
   const auto sharing = static_cast<std::size_t>(shared ? job.node().count() : 1);
   if (needed > device.available_bytes() / sharing)
-    throw out_of_memory({line.type, count, block}, needed * sharing, device);
+    throw out_of_memory({line.type, count * sharing, block}, needed * sharing, device);
 }
 
 RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, const StepKernel& kernel,
