@@ -10,12 +10,12 @@
 namespace reduction {
 
 struct Sum {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return a + b; }
+  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return T(a + b); }
   template <typename T> static __host__ __device__ T identity() { return T{}; }
 };
 
 struct Product {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return a * b; }
+  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return T(a * b); }
   template <typename T> static __host__ __device__ T identity() { return T(1); }
 };
 
@@ -59,12 +59,24 @@ template <typename T, typename Index = long long> struct Indexed {
   Index index;
 };
 
-/// The smallest value, and of equal ones the first: so the order in which they are compared does not matter.
+/// The smallest value, and of equal ones the first: so the order in which they are compared does not matter. A NaN is
+/// passed over.
 struct ArgMin {
   template <typename T, typename Index>
   __host__ __device__ Indexed<T, Index> operator()(const Indexed<T, Index>& a,
                                                    const Indexed<T, Index>& b) const {
-    return b.value < a.value || (!(a.value < b.value) && b.index < a.index) ? b : a;
+    return is_less(b.value, a.value) || (!is_less(a.value, b.value) && b.index < a.index) ? b : a;
+  }
+  template <typename Pair> static __host__ __device__ Pair identity() {
+    using Value = decltype(Pair::value);
+    using Index = decltype(Pair::index);
+    return {Min::identity<Value>(), cuda::std::numeric_limits<Index>::max()};
+  }
+
+ private:
+  /// a < b, with a NaN above all else.
+  template <typename T> static __host__ __device__ bool is_less(const T& a, const T& b) {
+    return a < b || (a == a && b != b);
   }
 };
 

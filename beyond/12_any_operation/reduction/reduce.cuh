@@ -22,11 +22,11 @@ namespace detail {
 
 /// How to go about n elements.
 enum class Method {
-  small_block,  ///< one kernel of one block
-  large_block,  ///< the same with more threads
-  cluster,      ///< one kernel of one cluster, whose blocks exchange their results in shared memory
-  two_kernels,  ///< partial results, and a second kernel for them
-  bulk,         ///< the same, with bulk copies into shared memory instead of loads into registers
+  one_small_block,  ///< one kernel of one block
+  one_large_block,  ///< the same with more threads
+  cluster,          ///< one kernel of one cluster, whose blocks exchange their results in shared memory
+  two_kernels,      ///< partial results, and a second kernel for them
+  bulk,             ///< the same, with bulk copies into shared memory instead of loads into registers
 };
 
 // The largest input of each method in bytes, measured on an H200.
@@ -36,7 +36,7 @@ inline constexpr std::size_t cluster_bytes = std::size_t{256} << 10;
 inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
 
 struct Plan {
-  Method method = Method::small_block;
+  Method method = Method::one_small_block;
   unsigned grid = 1;      ///< blocks of the first kernel
   bool hopper = false;    ///< clusters, bulk copies, and a second kernel that may be launched ahead
   bool combines = false;  ///< whether there is a second kernel
@@ -60,7 +60,7 @@ template <bool wide, typename T, typename Operation> cudaError_t make_plan(Plan&
   const std::size_t bytes = n * sizeof(T);
   plan = Plan{};
   if (bytes <= large_block_bytes) {
-    plan.method = bytes <= small_block_bytes ? Method::small_block : Method::large_block;
+    plan.method = bytes <= small_block_bytes ? Method::one_small_block : Method::one_large_block;
     return cudaSuccess;
   }
   int device = 0;
@@ -138,10 +138,10 @@ cudaError_t launch_first(const Plan& plan, const T* in, T* out, std::size_t n, O
                          T identity, cudaStream_t stream) {
   const auto attribute = one_cluster();
   switch (plan.method) {
-    case Method::small_block:
+    case Method::one_small_block:
       return launch(one_block_kernel<small_block, T, Operation, wide>, 1, small_block, 0, stream, nullptr, in,
                     out, n, operation, identity);
-    case Method::large_block:
+    case Method::one_large_block:
       return launch(one_block_kernel<large_block, T, Operation, wide>, 1, large_block, 0, stream, nullptr, in,
                     out, n, operation, identity);
     case Method::cluster:
@@ -184,8 +184,8 @@ cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const 
 
 /// Combines the n elements at `in` by `operation` and writes the result to `out`; `identity`, where n is 0.
 ///
-/// Called with temporary_storage == nullptr it launches nothing and sets temporary_bytes to what a call with the same
-/// n on the same device needs. The storage needs no initialisation, and is free again when the work has finished.
+/// Called with temporary_storage == nullptr it launches nothing and sets temporary_bytes to what the same call needs:
+/// n counts, the device, and where T is larger than its alignment the address `in`. The storage needs no initialisation, and is free again when the work has finished.
 ///
 /// - in, out, temporary_storage: device memory; `in` at any address that is right for a T, temporary_storage aligned for a
 ///   T as cudaMalloc's is. `out` may be temporary_storage's neighbour, but overlaps neither it nor the input.
