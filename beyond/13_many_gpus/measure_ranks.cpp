@@ -136,7 +136,7 @@ std::optional<double> RankResult::gbps_a_rank() const {
 }
 
 std::optional<double> RankResult::times_one_rank() const {
-  if (!result.gbps() || !one_rank_gbps) return std::nullopt;
+  if (!result.gbps() || one_rank_gbps.value_or(0) <= 0) return std::nullopt;
   return *result.gbps() / *one_rank_gbps;
 }
 
