@@ -72,6 +72,7 @@ class CombineByNccl final : public Combine {
       if (status == cudaSuccess) break;
       if (status != cudaErrorNotReady)
         settings_.job.abort(std::string("running the kernels: ") + cudaGetErrorString(status));
+      static_cast<void>(cudaGetLastError());  // CUDA would report "not ready" at the next launch
       require_no_failure();
       if (std::chrono::steady_clock::now() > latest) {
         settings_.job.abort("the sum of all GPUs did not come within " +
