@@ -125,6 +125,7 @@ show_measurements() {
   local table
   put_section README.md ladder "$(measured ladder)"
   put_section README.md provenance "$(measured provenance)"
+  put_section beyond/13_many_gpus/README.md scaling "$(measured scaling)"
   for table in flush queue warm_up repeat second_clock provenance; do put_section docs/method.md "$table" "$(measured "$table")"; done
   put_page "$results_folder/README.md" "$(measured page)"
 }

@@ -30,8 +30,9 @@ class FakeDevice final : public Device {
   std::size_t timing_bytes() const override { return 1 << 10; }
   void* allocate(std::size_t bytes) override { return std::malloc(bytes + 1); }
   void release(void* data) noexcept override { std::free(data); }
-  void fill(void* data, const Input& input, ElementType type) override {
-    fill_host(data, input, type, 0, input.n);
+  void fill(void* data, const Input& input, ElementType type, std::uint64_t first,
+            std::uint64_t count) override {
+    fill_host(data, input, type, first, count);
   }
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }

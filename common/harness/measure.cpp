@@ -69,7 +69,7 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   const DeviceBuffer partial_buffer(device, partial);
   const DeviceBuffer next_partial_buffer(device, next_partial);
   const PassBuffers buffers{in_buffer.data(), partial_buffer.data(), next_partial_buffer.data()};
-  device.fill(in_buffer.data(), result.input, result.type);
+  device.fill(in_buffer.data(), result.input, result.type, 0, result.input.n);
 
   const Reference reference = reference_sum(result.input, result.type);
   const std::uint64_t depth = most_additions(step, kernel, passes, block, device.info());
