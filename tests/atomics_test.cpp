@@ -53,7 +53,7 @@ TEST(Atomics, BeginAtZeroInEveryRun) {
     const DeviceBuffer in(*device, n * size_of(type));
     const DeviceBuffer out(*device, passes.front().blocks * size_of(type));
     const Input input{Data::ones, 1, n};
-    device->fill(in.data(), input, type);
+    device->fill(in.data(), input, type, 0, input.n);
     device->poison(out.data(), passes.front().blocks * size_of(type));
     for (const char* run : {"first", "second"}) {
       Value value;

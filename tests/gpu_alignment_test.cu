@@ -27,7 +27,7 @@ Real sum_from(Device& device, ElementType type, const Input& input, std::size_t 
   const DeviceBuffer in(device, input.n * size_of(type));
   const DeviceBuffer partial(device, sums);
   const DeviceBuffer next_partial(device, sums);
-  device.fill(in.data(), input, type);
+  device.fill(in.data(), input, type, 0, input.n);
   const void* const begin = static_cast<const std::byte*>(in.data()) + offset * size_of(type);
   const void* const out = launch_passes(kernel, passes, block, {begin, partial.data(), next_partial.data()});
   Real sum[2];
