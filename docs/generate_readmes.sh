@@ -25,14 +25,21 @@ main() {
   results=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder of now, not of then
   trap "rm -rf '$results'" EXIT
-  for step in [0-9][0-9]_*; do
+  for step in [0-9][0-9]_* beyond/[0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
-    if [[ -n $previous ]]; then put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"; fi
-    run_step "$results" "$step" "$previous"
-    put_section "$step/README.md" counters "$(table_of counted <"$results/$step")"
-    put_section "$step/README.md" documented "$(table_of documented <"$results/$step")"
+    if has_section "$step/README.md" diff; then
+      put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"
+    fi
+    if has_section "$step/README.md" counters; then
+      run_step "$results" "${step##*/}" "${previous##*/}"
+      put_section "$step/README.md" counters "$(table_of counted <"$results/${step##*/}")"
+    fi
+    if has_section "$step/README.md" documented; then
+      put_section "$step/README.md" documented "$("$bin/print_tables" "${step##*/}")"
+    fi
     previous=$step
   done
+  show_atomics "$results"
   put_section "$package_page" example "$(package_call)"
   put_section "$package_page" project "$(package_project)"
   for faulty in docs/pitfalls/*.cuh; do
@@ -57,7 +64,7 @@ read_options() {
     esac
     shift
   done
-  if [[ ! -x $bin/07_cascade || ! -x $bin/print_results ]]; then
+  if [[ ! -x $bin/10_single_pass || ! -x $bin/print_results ]]; then
     fail "the steps and print_results are not in '$bin': build everything, or name their folder with --bin"
   fi
 }
@@ -69,6 +76,21 @@ kernel_diff() {
   diff -u --label "$before" --label "$after" "$before" "$after" || status=$?
   if ((status > 1)); then fail "diff could not compare $before with $after"; fi
   echo '```'
+}
+
+# The kernels that add atomically: each beside the one before it, the last in the diff beside the step whose tree it has.
+show_atomics() {
+  local results=$1 folder=beyond/atomics step previous=''
+  for step in atomic_each atomic_vector atomic_block; do
+    run_step "$results" "$step" "$previous"
+    put_section "$folder/$step/README.md" counters "$(table_of counted <"$results/$step")"
+    previous=$step
+  done
+  for step in atomic_each atomic_vector; do
+    put_section "$folder/$step/README.md" documented "$(table_of documented <"$results/$step")"
+  done
+  put_section "$folder/atomic_vector/README.md" diff "$(kernel_diff "$folder/atomic_each" "$folder/atomic_vector")"
+  put_section "$folder/atomic_block/README.md" diff "$(kernel_diff 04_first_add "$folder/atomic_block")"
 }
 
 # mend_diff FAULTY prints what mends the kernel, without the headers of the files and of the first hunk.
@@ -103,13 +125,14 @@ show_measurements() {
   local table
   put_section README.md ladder "$(measured ladder)"
   put_section README.md provenance "$(measured provenance)"
+  put_section beyond/13_many_gpus/README.md scaling "$(measured scaling)"
   for table in flush queue warm_up repeat second_clock provenance; do put_section docs/method.md "$table" "$(measured "$table")"; done
   put_page "$results_folder/README.md" "$(measured page)"
 }
 
 measured() { "$bin/print_results" "$results_folder" "$1"; }
 
-# run_step RESULTS STEP PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
+# run_step RESULTS NAME PREVIOUS runs the step and keeps what it prints in RESULTS, its counters for the next one.
 run_step() {
   local compare=()
   if [[ -n $3 ]]; then compare=(--compare "$1/$3.json"); fi

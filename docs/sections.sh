@@ -27,6 +27,9 @@ put_section() {
   echo "$file has a new section '$name'"
 }
 
+# has_section FILE NAME
+has_section() { grep -qxF "<!-- $2:begin -->" "$1"; }
+
 # put_page FILE TEXT writes a page that is generated as a whole, as put_section does a section.
 put_page() {
   local file=$1 text=$2

@@ -44,6 +44,7 @@ bool has_kernel(const std::string& step) {
   const std::string peer = step.substr(step.find('_') + 1);
   return std::filesystem::exists(source_folder / step / "kernel.cuh") ||
          std::filesystem::exists(source_folder / "beyond" / step / "kernel.cuh") ||
+         std::filesystem::exists(source_folder / "beyond/atomics" / step / "kernel.cuh") ||
          std::filesystem::exists(source_folder / "beyond/peers" / peer / "kernel.cuh");
 }
 

@@ -371,6 +371,53 @@ TEST(Alignment, OfALargeAccessIsItsSize) {
             "misaligned access");
 }
 
+template <typename T> __global__ void load_vectors(const T* in, T* out) {
+  const Vector<T> loaded = load_vector(in, threadIdx.x);
+  for (unsigned k = 0; k < Vector<T>::width; ++k)
+    out[threadIdx.x * Vector<T>::width + k] = loaded.elements[k];
+}
+
+TEST(Vectors, AreLoadedAtOnceFromMultiplesOf16) {
+  Words in(132);
+  Words out(128);
+  for (std::uint32_t i = 0; i < 128; ++i)
+    in[i] = i;
+  const auto run = [&](size_t first) {
+    return faults_of([&] {
+      launch({1, 32, 0}, load_vectors<Word>, static_cast<const Word*>(in) + first, static_cast<Word*>(out));
+    });
+  };
+  EXPECT_EQ(run(0), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 1U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 16U);
+  EXPECT_EQ(last_launch_counters().global_load_lanes, 32U);
+  for (std::uint32_t i = 0; i < 128; ++i)
+    EXPECT_EQ(out[i], i);
+  EXPECT_EQ(run(4), "");
+  EXPECT_EQ(run(1), "misaligned access");
+  EXPECT_EQ(run(2), "misaligned access");
+  EXPECT_EQ(run(8), "out of bounds");
+  in.forget(127, 1);
+  EXPECT_EQ(run(0), "uninitialised read");
+}
+
+template <typename T> __global__ void load_a_vector_beside_a_store(T* out, bool barrier) {
+  if (threadIdx.x == 0) out[3] = 1;
+  if (barrier) __syncthreads();
+  if (threadIdx.x == 32) out[4] = load_vector(out, 0).elements[0];
+}
+
+TEST(Vectors, RaceByTheWord) {
+  Words out(8);
+  const auto run = [&](bool barrier) {
+    return faults_of([&] {
+      launch({1, 64, 0}, load_a_vector_beside_a_store<Word>, static_cast<Word*>(out), barrier);
+    });
+  };
+  EXPECT_EQ(run(true), "");
+  EXPECT_EQ(run(false), "race");
+}
+
 void shuffle_in_a_width(int width) { __shfl_down_sync(0xffffffff, threadIdx.x, 1, width); }
 
 TEST(Shuffles, HaveAWidthOfAPowerOfTwoUpTo32) {

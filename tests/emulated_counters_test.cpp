@@ -31,6 +31,15 @@ namespace step_06 {
 namespace step_07 {
 #include "07_cascade/kernel.cuh"
 }
+namespace step_08 {
+#include "beyond/08_warp_shuffle/kernel.cuh"
+}
+namespace step_09 {
+#include "beyond/09_vector_loads/kernel.cuh"
+}
+namespace step_10 {
+#include "beyond/10_single_pass/kernel.cuh"
+}
 
 namespace reduction::emulated {
 
@@ -51,7 +60,8 @@ namespace {
 
 using namespace reduction::emulated;
 
-constexpr unsigned steps = 7;
+constexpr unsigned profiled_steps = 7;
+constexpr unsigned steps = 10;
 
 template <typename T>
 void launch_step(unsigned step, unsigned block, const Traced<T>* in, Traced<T>* out, size_t n) {
@@ -62,7 +72,10 @@ void launch_step(unsigned step, unsigned block, const Traced<T>* in, Traced<T>* 
     case 4: return step_04::launch_reduce(step_04::grid_size<T>(n, block), block, in, out, n);
     case 5: return step_05::launch_reduce(step_05::grid_size<T>(n, block), block, in, out, n);
     case 6: return step_06::launch_reduce(step_06::grid_size<T>(n, block), block, in, out, n);
-    default: return step_07::launch_reduce(step_07::grid_size<Traced<T>>(n, block), block, in, out, n);
+    case 7: return step_07::launch_reduce(step_07::grid_size<Traced<T>>(n, block), block, in, out, n);
+    case 8: return step_08::launch_reduce(step_08::grid_size<Traced<T>>(n, block), block, in, out, n);
+    case 9: return step_09::launch_reduce(step_09::grid_size<Traced<T>>(n, block), block, in, out, n);
+    default: return step_10::launch_reduce(step_10::grid_size<Traced<T>>(n, block), block, in, out, n);
   }
 }
 
@@ -74,7 +87,8 @@ template <typename T> Counters count_step(unsigned step, unsigned block, size_t 
   mark_initialised(in, n * sizeof(T));
   launch_step(step, block, reinterpret_cast<const Traced<T>*>(in), reinterpret_cast<Traced<T>*>(out), n);
   const Counters counters = last_launch_counters();
-  EXPECT_EQ(std::accumulate(out, out + counters.blocks, T{}), T(static_cast<float>(n)));
+  const size_t sums = step < 10 ? counters.blocks : 1;
+  EXPECT_EQ(std::accumulate(out, out + sums, T{}), T(static_cast<float>(n)));
   release(in);
   release(out);
   return counters;
@@ -86,14 +100,14 @@ struct Measured {
       sectors;
 };
 
-constexpr Measured h200[steps] = {
+constexpr Measured h200[profiled_steps] = {
     {16384, 95, 0, 0, 901120, 131072, 524288}, {16384, 25, 1146880, 573440, 327680, 131072, 524288},
     {16384, 25, 0, 0, 327680, 131072, 524288}, {8192, 25, 0, 0, 163840, 131072, 524288},
     {8192, 20, 0, 0, 163840, 131072, 524288},  {8192, 20, 0, 0, 163840, 131072, 524288},
     {1056, 20, 0, 0, 21120, 131072, 524288}};
 
 TEST(EmulatedCounters, AreThoseOfAnH200) {
-  for (unsigned step = 1; step <= steps; ++step) {
+  for (unsigned step = 1; step <= profiled_steps; ++step) {
     const Measured& expected = h200[step - 1];
     const Counters counted = count_step<std::uint32_t>(step, 256, size_t{1} << 22);
     EXPECT_EQ(counted.blocks, expected.blocks) << step;
@@ -163,13 +177,17 @@ class Model {
     counted.shared_store_lanes += workers;
   }
 
-  void global_load(unsigned threads) {
+  /// `threads` neighbouring threads read as many bytes each, of one element or of a vector of them.
+  void global_load(unsigned threads, unsigned bytes) {
     counted.global_load_requests += threads / 32;
-    counted.global_load_sectors += threads * bytes_ / 32;
+    counted.global_load_sectors += threads * bytes / 32;
     counted.global_load_lanes += threads;
   }
+
+  /// All lanes of `warps` warps pass a value on, five times.
+  void sum_warps(unsigned warps) { counted.shuffles += std::uint64_t{warps} * 5 * (bytes_ / 4); }
+
   void write_result() {
-    load(1);
     ++counted.global_store_requests;
     ++counted.global_store_sectors;
     ++counted.global_store_lanes;
@@ -192,13 +210,10 @@ class Model {
   unsigned bytes_;
 };
 
-Counters model_block(unsigned step, unsigned block, unsigned tiles, unsigned bytes) {
-  Model model{bytes};
-  model.counted.blocks = 1;
-  model.counted.threads = block;
-  model.counted.block_barriers = 1;
-  model.global_load(block * tiles);
+/// Steps 01 to 07: a tree in shared memory.
+void model_tree(Model& model, unsigned step, unsigned block) {
   model.store(block);
+  ++model.counted.block_barriers;
   const auto add = [&](unsigned threads, unsigned stride) {
     model.load(threads, stride, 2);
     model.store(threads, stride);
@@ -224,6 +239,52 @@ Counters model_block(unsigned step, unsigned block, unsigned tiles, unsigned byt
       model.store(32);
     model.counted.warp_barriers += 12;
   }
+  model.load(1);
+}
+
+/// From step 08 on: each warp leaves one sum in shared memory, and the first adds these.
+void model_shuffles(Model& model, unsigned block) {
+  model.sum_warps(block / 32);
+  for (unsigned warp = 0; warp < block / 32; ++warp)
+    model.store(1);
+  ++model.counted.block_barriers;
+  model.load(block / 32);
+  model.sum_warps(1);
+}
+
+/// Elements that a thread adds in model_block: one tile, but four of them in 07 and 08.
+unsigned elements_a_thread(unsigned step, unsigned bytes) {
+  if (step >= 9) return 4 * 16 / bytes;
+  return step < 4 ? 1 : step < 7 ? 2 : 8;
+}
+
+Counters model_block(unsigned step, unsigned block, unsigned bytes) {
+  Model model{bytes};
+  model.counted.blocks = 1;
+  model.counted.threads = block;
+  if (step < 9) {
+    model.global_load(block * elements_a_thread(step, bytes), bytes);
+  } else {
+    model.global_load(block * 4, 16);
+  }
+  if (step < 8) {
+    model_tree(model, step, block);
+  } else {
+    model_shuffles(model, block);
+  }
+  model.write_result();
+  return model.counted;
+}
+
+/// What the blocks of step 10 do beyond their own sums: a ticket each, and the last adds up all sums.
+Counters model_last_block(unsigned block, unsigned grid, unsigned bytes) {
+  Model model{bytes};
+  model.counted.block_barriers += grid;
+  model.counted.atomics += grid;
+  ++model.counted.global_load_requests;
+  model.counted.global_load_sectors += parts(grid * bytes, 32);
+  model.counted.global_load_lanes += grid;
+  model_shuffles(model, block);
   model.write_result();
   return model.counted;
 }
@@ -236,13 +297,13 @@ TYPED_TEST_SUITE(EmulatedCountersByType, ElementTypes);
 TYPED_TEST(EmulatedCountersByType, AreThoseOfTheModelByHand) {
   for (unsigned step = 1; step <= steps; ++step) {
     for (unsigned block = 32; block <= 1024; block *= 2) {
-      // 07 has one block here, with four tiles of two elements a thread.
-      const unsigned tiles = step < 4 ? 1 : step < 7 ? 2 : 8;
-      const size_t grid = step < 7 ? 3 : 1;
+      const size_t tile = size_t{elements_a_thread(step, sizeof(TypeParam))} * block;
+      const unsigned grid = 3;
       Counters expected;
       for (size_t i = 0; i < grid; ++i)
-        expected += model_block(step, block, tiles, sizeof(TypeParam));
-      EXPECT_EQ(count_step<TypeParam>(step, block, grid * tiles * block), expected)
+        expected += model_block(step, block, sizeof(TypeParam));
+      if (step == 10) expected += model_last_block(block, grid, sizeof(TypeParam));
+      EXPECT_EQ(count_step<TypeParam>(step, block, grid * tile), expected)
           << "step " << step << " block " << block;
     }
   }

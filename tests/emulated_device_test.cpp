@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -116,6 +118,70 @@ TEST(EmulatedDevice, WarpsSumByShufflesAndByWarpBarriers) {
   }
   EXPECT_EQ(last_launch_counters().shuffles, 3 * 5);
   EXPECT_EQ(last_launch_counters().warp_barriers, 3);
+}
+
+template <typename T> __global__ void shuffle_down_by_one(T* out) {
+  const T own = out[threadIdx.x];
+  out[threadIdx.x] = shuffle_down(own, 1);
+}
+
+/// Shuffles that one value of each lane takes, which end up one lane further down.
+template <typename T> std::uint64_t shuffles_of_one_value() {
+  DeviceArray<T> out{32};
+  for (unsigned lane = 0; lane < 32; ++lane)
+    out[lane] = static_cast<T>(static_cast<float>(lane));
+  launch({1, 32, 0}, shuffle_down_by_one<Traced<T>>, out.traced());
+  for (unsigned lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(out[lane], static_cast<T>(static_cast<float>(lane < 31 ? lane + 1 : 31))) << lane;
+  return last_launch_counters().shuffles;
+}
+
+TEST(EmulatedDevice, CountsShufflesByTheWord) {
+  EXPECT_EQ(shuffles_of_one_value<float>(), 1U);
+  EXPECT_EQ(shuffles_of_one_value<std::uint64_t>(), 2U);
+  EXPECT_EQ(shuffles_of_one_value<std::complex<float>>(), 2U);
+  EXPECT_EQ(shuffles_of_one_value<std::complex<double>>(), 4U);
+}
+
+template <typename T> __global__ void any_thread(T* out, unsigned which) {
+  out[threadIdx.x] = __syncthreads_or(threadIdx.x == which) ? 1 : 0;
+  out[threadIdx.x] += __syncthreads_or(0) ? 2 : 0;
+}
+
+TEST(EmulatedDevice, BlockBarrierTellsWhetherAnyThreadSaidYes) {
+  DeviceArray<std::uint32_t> out{96};
+  for (const unsigned which : {0U, 40U, 95U, 96U}) {
+    launch({1, 96, 0}, any_thread<Traced<std::uint32_t>>, out.traced(), which);
+    for (const std::uint32_t answer : out)
+      EXPECT_EQ(answer, which < 96 ? 1U : 0U) << which;
+    EXPECT_EQ(last_launch_counters().block_barriers, 2);
+  }
+}
+
+__device__ unsigned turnstile;
+
+template <typename T> __global__ void count_in_threes(T* out) {
+  out[size_t{blockIdx.x} * blockDim.x + threadIdx.x] = atomicInc(&turnstile, 2);
+}
+
+TEST(EmulatedDevice, CountsTicketsInADeviceVariable) {
+  turnstile = 0;
+  DeviceArray<std::uint32_t> out{96};
+  launch({3, 32, 0}, count_in_threes<Traced<std::uint32_t>>, out.traced());
+  for (std::uint32_t ticket = 0; ticket < 3; ++ticket)
+    EXPECT_EQ(std::count(out.begin(), out.end(), ticket), 32);
+  EXPECT_EQ(turnstile, 0U);
+  EXPECT_EQ(last_launch_counters().atomics, 96);
+}
+
+__global__ void take_a_ticket_on_the_host(unsigned* ticket) { atomicInc(ticket, 2); }
+
+TEST(EmulatedDevice, TakesTheHostsMemoryForNoDeviceVariable) {
+  const auto ticket = std::make_unique<unsigned>(0);
+  EXPECT_NE(finding_of([&] {
+              launch({1, 32, 0}, take_a_ticket_on_the_host, ticket.get());
+            }).find("out of bounds"),
+            std::string::npos);
 }
 
 template <typename T> __global__ void shuffle_each_way(T* out) {

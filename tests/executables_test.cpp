@@ -23,8 +23,9 @@
 namespace reduction {
 namespace {
 
-const std::vector<std::string> gpu_steps{"01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
-                                         "05_unroll_warp", "06_templated",    "07_cascade"};
+const std::vector<std::string> gpu_steps{
+    "01_interleaved", "02_nondivergent", "03_sequential",   "04_first_add",    "05_unroll_warp",
+    "06_templated",   "07_cascade",      "08_warp_shuffle", "09_vector_loads", "10_single_pass"};
 
 std::vector<std::string> all_steps() {
   std::vector<std::string> steps = gpu_steps;
@@ -210,11 +211,37 @@ TEST(Executables, EndWithWhatOthersHavePublished) {
   }
 }
 
-TEST(PeerCub, NeedsACudaDevice) {
-  const Outcome outcome = run_step_executable("peer_cub", "-n 1000 --device emulated");
-  if (outcome.exit_code == 127) GTEST_SKIP() << "a build without CUDA has no peers";
+TEST(Atomics, StandBesideWhatOthersHavePublished) {
+  const Outcome step = run_step_executable("atomic_each", "-n 1000 --device emulated");
+  EXPECT_EQ(step.exit_code, 0) << step.error;
+  EXPECT_NE(step.out.find("| blog 2025 | RTX 3090 | 2^25 float32 | 2.47 | 0.3 |\n"), std::string::npos)
+      << step.out;
+}
+
+TEST(Atomics, StopCountingWhereAFloatDoes) {
+  const Outcome outcome = run_step_executable(
+      "atomic_each", "-n 2^25 -t float32 --data ones --device emulated --counters off --quiet");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.error.find("WRONG: 16777216, expected 33554432"), std::string::npos) << outcome.error;
+}
+
+TEST(Peers, NeedACudaDevice) {
+  if (run_step_executable("peer_cub", "--version").exit_code == 127)
+    GTEST_SKIP() << "a build without CUDA has no peers";
+  for (const std::string peer : {"peer_cub", "peer_thrust", "peer_cublas", "peer_cooperative_groups"}) {
+    const Outcome outcome = run_step_executable(peer, "-n 1000 --device emulated");
+    if (outcome.exit_code == 127 && peer == "peer_cublas") continue;  // not every toolkit has it
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_EQ(outcome.error, peer + ": error: it needs a CUDA device\n");
+  }
+}
+
+TEST(CudaSteps, SayWhatTheyNeed) {
+  const Outcome outcome = run_step_executable("11_bulk_copy", "-n 1000 --device emulated");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.error, "peer_cub: error: a library's kernels run on a CUDA device only\n");
+  EXPECT_EQ(outcome.error,
+            "11_bulk_copy: error: it needs a CUDA device of compute capability 9.0 or higher\n");
+  EXPECT_EQ(outcome.out, "");
 }
 
 TEST(Executables, WriteTheResultAsJson) {

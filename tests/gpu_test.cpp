@@ -77,11 +77,53 @@ TEST_P(GpuStep, AnswersAnInputThatDoesNotFit) {
   EXPECT_NE(outcome.error.find("2^40 int32 need"), std::string::npos) << outcome.error;
 }
 
+/// Which block is the last differs from run to run; the order of the additions may not.
+TEST_P(GpuStep, GivesTheSameBitsInEveryRun) {
+  if (GetParam().starts_with("atomic_")) GTEST_SKIP() << "blocks add in an order of chance";
+  const auto sum = [] {
+    const std::string arguments = "-n 1000003 -t float32 --data cancelling --device cuda --json - -q -s 20";
+    const Outcome outcome = run_step_executable(GetParam(), arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    return nlohmann::json::parse(outcome.out)["result"].dump();
+  };
+  const std::string first = sum();
+  for (int run = 0; run < 5; ++run)
+    EXPECT_EQ(sum(), first);
+}
+
 INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
                          testing::Values("01_interleaved", "02_nondivergent", "03_sequential", "04_first_add",
                                          "05_unroll_warp", "06_templated", "07_cascade"));
-// CUB's reduction under the same harness.
-INSTANTIATE_TEST_SUITE_P(Peers, GpuStep, testing::Values("peer_cub"));
+INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep,
+                         testing::Values("08_warp_shuffle", "09_vector_loads", "10_single_pass",
+                                         "11_bulk_copy"));
+INSTANTIATE_TEST_SUITE_P(Atomics, GpuStep, testing::Values("atomic_each", "atomic_vector", "atomic_block"));
+// Libraries under the same harness.
+INSTANTIATE_TEST_SUITE_P(Peers, GpuStep,
+                         testing::Values("peer_cub", "peer_thrust", "peer_cooperative_groups"));
+
+TEST_F(Gpu, SumsWithCublasWhatIsNoInteger) {
+  const Outcome integers = run_step_executable("peer_cublas", "-n 1000 --device cuda");
+  if (integers.exit_code == 127) GTEST_SKIP() << "there is no cuBLAS here";
+  EXPECT_EQ(integers.exit_code, 3);
+  EXPECT_EQ(integers.out, "");
+  EXPECT_EQ(
+      integers.error,
+      "peer_cublas: error: cuBLAS knows no integers: choose -t float32, float64, complex64 or complex128\n");
+  for (const char* type : {"float32", "float64", "complex64", "complex128"}) {
+    for (const char* size : sizes) {
+      const std::string arguments = fmt::format("-n {} -t {} --device cuda -s 1 --quiet", size, type);
+      const Outcome outcome = run_step_executable("peer_cublas", arguments);
+      EXPECT_EQ(outcome.exit_code, 0) << arguments << "\n" << outcome.out << outcome.error;
+    }
+  }
+}
+
+TEST_F(Gpu, QueuesNoSampleOfALibraryThatWaits) {
+  const Outcome outcome = run_step_executable("peer_thrust", "-n 2^20 --device cuda --json - --quiet -s 3");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["timing"]["queued"], false);
+}
 
 TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {
   const Outcome outcome = run_step_executable("peer_cub", "-n 2^20 --device cuda --json - --quiet -s 3");

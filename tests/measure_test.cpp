@@ -30,13 +30,15 @@ class FakeDevice final : public Device {
   std::size_t timing_bytes() const override { return 1 << 10; }
   void* allocate(std::size_t bytes) override { return std::malloc(bytes + 1); }
   void release(void* data) noexcept override { std::free(data); }
-  void fill(void* data, const Input& input, ElementType type) override {
-    fill_host(data, input, type, 0, input.n);
+  void fill(void* data, const Input& input, ElementType type, std::uint64_t first,
+            std::uint64_t count) override {
+    fill_host(data, input, type, first, count);
   }
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
   std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
-                           const SamplingPlan&, const TimingMethod&) override {
+                           const SamplingPlan&, const TimingMethod& method) override {
+    queued = method.queued;
     for (std::size_t k = 0; k < sample_ms.size(); ++k) {
       prepare();
       launches();
@@ -45,6 +47,7 @@ class FakeDevice final : public Device {
   }
 
   std::vector<double> sample_ms{1.0, 3.0, 2.0};
+  bool queued = false;  ///< how the samples were taken
 
  private:
   DeviceInfo info_;
@@ -98,6 +101,22 @@ TEST(Measure, KnowsNoBlocksOfALibrary) {
   EXPECT_EQ(result.block, 0u);
   EXPECT_TRUE(result.passes.empty());
   EXPECT_EQ(measure_ones(device, 1000, 100).block, 32u);
+}
+
+TEST(Measure, QueuesNoSampleOfAKernelThatWaits) {
+  FakeDevice device;
+  const auto is_queued = [&](bool waits) {
+    launches = 0;
+    last_right_launch = 100;
+    StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
+    kernel.waits_for_result = waits;
+    const Result result =
+        measure({"fake", "", nullptr, nullptr}, kernel, device, {ElementType::int32, 100, 32}, Options{});
+    EXPECT_EQ(result.timing->queued, device.queued);
+    return device.queued;
+  };
+  EXPECT_TRUE(is_queued(false));
+  EXPECT_FALSE(is_queued(true));
 }
 
 TEST(Measure, TakesNoTimeOfAWrongResult) {

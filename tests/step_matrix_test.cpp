@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "device/emulated/device.hpp"
 #include "harness/emulated_device.hpp"
 #include "harness/measure.hpp"
+#include "harness/passes.hpp"
 #include "harness/report.hpp"
 
 namespace reduction {
@@ -56,6 +60,74 @@ TEST_P(StepMatrix, VerifiesForEveryBlockTypeAndInput) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, StepMatrix, testing::ValuesIn(sizes),
                          [](const auto& size) { return fmt::format("n{}", size.param); });
+
+/// Small whole numbers, whose sums are exact in every type: component `part` of element i.
+template <typename Real> Real whole_number(std::size_t i, std::size_t part) {
+  return static_cast<Real>((i * 7 + part * 3) % 97 + 1);
+}
+
+/// Runs the step over n whole numbers that begin `offset` elements behind an address that is a multiple of 64, and
+/// expects their sum. Elements around them are unwritten, so that a kernel which reads one is found out.
+template <typename Real>
+void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsigned block) {
+  const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(type)];
+  const auto passes = plan_passes(kernel, n, block);
+  const std::size_t parts = parts_of(type);
+  const std::unique_ptr<Device> device = open_emulated_device();
+  const DeviceBuffer in_buffer(*device, (offset + n + 4) * size_of(type));
+  const DeviceBuffer partial(*device, passes.front().blocks * size_of(type));
+  const DeviceBuffer next_partial(*device, passes.front().blocks * size_of(type));
+  Real* const in = static_cast<Real*>(in_buffer.data()) + offset * parts;
+  std::array<Real, 2> expected{};
+  for (std::size_t k = 0; k < n * parts; ++k) {
+    in[k] = whole_number<Real>(k / parts, k % parts);
+    expected[k % parts] = static_cast<Real>(expected[k % parts] + in[k]);
+  }
+  emulated::mark_initialised(in, n * size_of(type));
+  const void* const out = launch_passes(kernel, passes, block, {in, partial.data(), next_partial.data()});
+  for (std::size_t part = 0; part < parts; ++part) {
+    EXPECT_EQ(static_cast<const Real*>(out)[part], expected[part])
+        << fmt::format("{} {} elements {} behind the boundary, block {}", n, to_string(type), offset, block);
+  }
+}
+
+TEST(Step, SumsAnInputThatBeginsAtAnyElement) {
+  for (const ElementType type : element_types) {
+    for (const std::size_t offset : {0U, 1U, 2U, 3U}) {
+      for (const std::size_t n : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 127U, 1000U, 4099U, 20'001U}) {
+        for (const unsigned block : {32U, 256U}) {
+          visit_real(type, [&](auto real) { expect_the_sum_at<decltype(real)>(type, offset, n, block); });
+        }
+      }
+    }
+  }
+}
+
+/// The bits of a step's sum, which depends on the order of the additions.
+std::array<std::byte, 16> bits_of_sum(const Configuration& configuration) {
+  const Result result = run(configuration, Data::cancelling);
+  EXPECT_TRUE(result.verdict.verified) << verdict_text(result);
+  return result.value.bytes;
+}
+
+TEST(Step, GivesTheSameBitsInEverySchedule) {
+  if (emulated_step_kernels().front().adds_atomically)
+    GTEST_SKIP() << "atomics add in the order of the schedule";
+  const Configuration configuration{ElementType::float32, 70'001, 64};
+  const auto expected = bits_of_sum(configuration);
+  for (const unsigned host_threads : {1U, 3U}) {
+    emulated::set_host_threads(host_threads);
+    EXPECT_EQ(bits_of_sum(configuration), expected);
+    emulated::set_schedule({emulated::Order::descending, 0});
+    EXPECT_EQ(bits_of_sum(configuration), expected);
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      emulated::set_schedule({emulated::Order::random, seed});
+      EXPECT_EQ(bits_of_sum(configuration), expected) << seed;
+    }
+    emulated::set_schedule({});
+  }
+  emulated::set_host_threads(0);
+}
 
 TEST(Step, GivesTheIdentityForNothing) {
   for (const ElementType type : element_types) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -32,6 +33,12 @@ template <typename T> T* shared_memory() {
 inline void __syncthreads(
     reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
   reduction::emulated::block_barrier(where);
+}
+
+/// Whether any thread of the block brings a predicate that is not 0.
+inline int __syncthreads_or(
+    int predicate, reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return reduction::emulated::block_barrier(where, predicate != 0) ? 1 : 0;
 }
 
 inline void __syncwarp(unsigned mask = 0xffffffff,
@@ -78,16 +85,57 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return value;
 }
 
-/// Adds to *address as one indivisible operation and returns the value before it.
-template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
+/// What the lane `delta` higher up in the warp brings as `value`; its own for a lane that has none there. All 32 lanes
+/// have to take part.
+template <typename T>
+T shuffle_down(T value, unsigned delta,
+               reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return __shfl_down_sync(0xffffffff, value, delta, warpSize, where);
+}
+
+/// As many neighbouring elements as one load of 16 bytes, the widest there is, brings.
+template <typename T> struct alignas(16) Vector {
+  static constexpr unsigned width = 16 / sizeof(T);
+  T elements[width];
+
+  T sum() const {
+    T sum = elements[0];
+    for (unsigned k = 1; k < width; ++k)
+      sum += elements[k];
+    return sum;
+  }
+};
+
+/// Vector number i of those that begin at `from`, whose address is a multiple of 16, in one load.
+template <typename T> REDUCTION_INLINE Vector<T> load_vector(const T* from, std::size_t i) {
+  const T* const first = from + i * Vector<T>::width;
+  reduction::emulated::record_load(first, sizeof(Vector<T>));
+  Vector<T> loaded;
+  std::memcpy(static_cast<void*>(loaded.elements), static_cast<const void*>(first), sizeof(loaded));
+  return loaded;
+}
+
+/// Replaces *address by update(*address) as one indivisible operation and returns the value before it.
+template <typename T, typename Update> REDUCTION_INLINE T update_atomically(T* address, Update update) {
   using Value = reduction::emulated::Untraced<T>;
   reduction::emulated::begin_atomic(address, sizeof(T));
-  // One host thread at a time gets here, so a plain addition is indivisible; Traced<Value> has Value's
-  // layout.
+  // One host thread at a time gets here, so plain accesses are indivisible; Traced<Value> has Value's layout.
   Value* const target = reinterpret_cast<Value*>(address);
   const Value before = *target;
-  *target = static_cast<Value>(before + static_cast<Value>(value));
+  *target = update(before);
   return before;
+}
+
+/// Adds to *address.
+template <typename T> REDUCTION_INLINE T atomicAdd(T* address, std::type_identity_t<T> value) {
+  using Value = reduction::emulated::Untraced<T>;
+  const Value summand = static_cast<Value>(value);
+  return update_atomically(address, [&](Value before) { return static_cast<Value>(before + summand); });
+}
+
+/// Adds 1 to *address, or sets it to 0 where it is `last` already.
+template <typename T> REDUCTION_INLINE T atomicInc(T* address, unsigned last) {
+  return update_atomically(address, [&](unsigned before) { return before >= last ? 0 : before + 1; });
 }
 
 /// The pointer through which a kernel may store to its parameter's buffer, or nullptr.
@@ -128,4 +176,24 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
 template <typename... Parameters>
 std::size_t blocks_to_fill_device(void (*)(Parameters...), unsigned block, std::size_t shared_bytes) {
   return reduction::emulated::resident_blocks(block, shared_bytes);
+}
+
+/// Adds to *address, which other threads may be adding to: each component of a complex number as one indivisible
+/// operation, so as two.
+template <typename T> REDUCTION_INLINE void add_atomically(T* address, T value) {
+  using Value = reduction::emulated::Untraced<T>;
+  if constexpr (reduction::emulated::is_complex<Value>) {
+    const Value summand = static_cast<Value>(value);
+    auto* const parts = reinterpret_cast<typename Value::value_type*>(address);
+    atomicAdd(&parts[0], summand.real());
+    atomicAdd(&parts[1], summand.imag());
+  } else {
+    atomicAdd(address, value);
+  }
+}
+
+/// Sets *address, in device memory, to zero before the next launch.
+template <typename T> void set_to_zero(T* address) {
+  std::memset(static_cast<void*>(address), 0, sizeof(T));
+  reduction::emulated::mark_initialised(address, sizeof(T));
 }

@@ -25,9 +25,11 @@ unsigned helper_grid(std::size_t items) {
 __device__ std::size_t grid_stride_start() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ std::size_t grid_stride_step() { return std::size_t{gridDim.x} * blockDim.x; }
 
-template <typename Real> __global__ void fill_kernel(Real* data, Input input, std::uint64_t parts) {
-  for (std::size_t k = grid_stride_start(); k < input.n * parts; k += grid_stride_step()) {
-    data[k] = real_at<Real>(input, k / parts, k % parts, parts);
+template <typename Real>
+__global__ void fill_kernel(Real* data, Input input, std::uint64_t parts, std::uint64_t first,
+                            std::uint64_t count) {
+  for (std::size_t k = grid_stride_start(); k < count * parts; k += grid_stride_step()) {
+    data[k] = real_at<Real>(input, first + k / parts, k % parts, parts);
   }
 }
 
@@ -165,11 +167,13 @@ class CudaDevice final : public Device {
 
   void release(void* data) noexcept override { cudaFree(data); }
 
-  void fill(void* data, const Input& input, ElementType type) override {
+  void fill(void* data, const Input& input, ElementType type, std::uint64_t first,
+            std::uint64_t count) override {
     visit_real(type, [&](auto real) {
       using Real = decltype(real);
       const std::size_t parts = parts_of(type);
-      fill_kernel<<<helper_grid(input.n * parts), helper_block>>>(static_cast<Real*>(data), input, parts);
+      fill_kernel<<<helper_grid(count * parts), helper_block>>>(static_cast<Real*>(data), input, parts, first,
+                                                                count);
     });
     cuda_check(cudaGetLastError(), "filling the input");
     cuda_check(cudaDeviceSynchronize(), "filling the input");

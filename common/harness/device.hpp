@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,8 +55,9 @@ class Device {
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* data) noexcept = 0;
 
-  /// Writes all n elements of `input` to `data`.
-  virtual void fill(void* data, const Input& input, ElementType type) = 0;
+  /// Writes elements `first` to `first + count - 1` of `input` to `data`.
+  virtual void fill(void* data, const Input& input, ElementType type, std::uint64_t first,
+                    std::uint64_t count) = 0;
 
   /// Overwrites `bytes` at `data` with a pattern that is no plausible result.
   virtual void poison(void* data, std::size_t bytes) = 0;

@@ -26,9 +26,10 @@ class EmulatedDevice final : public Device {
   void* allocate(std::size_t bytes) override { return emulated::allocate(bytes); }
   void release(void* data) noexcept override { emulated::release(data); }
 
-  void fill(void* data, const Input& input, ElementType type) override {
-    fill_host(data, input, type, 0, input.n);
-    emulated::mark_initialised(data, input.n * size_of(type));
+  void fill(void* data, const Input& input, ElementType type, std::uint64_t first,
+            std::uint64_t count) override {
+    fill_host(data, input, type, first, count);
+    emulated::mark_initialised(data, count * size_of(type));
   }
 
   void poison(void* data, std::size_t bytes) override {

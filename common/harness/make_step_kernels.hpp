@@ -6,6 +6,14 @@
 
 #include "harness/step_kernels.hpp"
 
+/// What a kernel.cuh need not declare. ::single_pass is the kernel's own; only where it has none is it looked for here.
+namespace step_defaults {
+inline constexpr bool single_pass = false;
+inline constexpr bool adds_atomically = false;
+inline constexpr bool waits_for_result = false;
+}  // namespace step_defaults
+using namespace step_defaults;
+
 namespace reduction {
 
 /// Makes the table from the grid_size and launch_reduce templates of the kernel.cuh that was included before.
@@ -16,7 +24,8 @@ template <typename... Elements> StepKernels make_step_kernels() {
                      [](std::size_t grid, unsigned block, const void* in, void* out, std::size_t n) {
                        launch_reduce(grid, block, static_cast<const Elements*>(in),
                                      static_cast<Elements*>(out), n);
-                     }}...};
+                     },
+                     ::single_pass || ::adds_atomically, ::adds_atomically, ::waits_for_result}...};
 }
 
 }  // namespace reduction

@@ -19,9 +19,12 @@ std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, Elemen
 }
 
 /// The most additions that an element may go through. A library does not say how it adds. It is held to threads that
-/// fill the device, 1024 to a multiprocessor, and trees that take no more than 128 additions on top.
-std::uint64_t most_additions(const Step& step, const std::vector<Pass>& passes, unsigned block,
-                             const DeviceInfo& device) {
+/// fill the device, 1024 to a multiprocessor, and trees that take no more than 128 additions on top. Atomics add one
+/// after the other, n of them at worst, in an order of chance. A bound for that would excuse any sum of 2^24 floats;
+/// they are held to a tree of all elements, as step 00's running sum is.
+std::uint64_t most_additions(const Step& step, const StepKernel& kernel, const std::vector<Pass>& passes,
+                             unsigned block, const DeviceInfo& device) {
+  if (kernel.adds_atomically) return tree_depth(passes.front().elements);
   if (!step.is_library) return addition_depth(passes, block);
   return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128;
 }
@@ -66,10 +69,10 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   const DeviceBuffer partial_buffer(device, partial);
   const DeviceBuffer next_partial_buffer(device, next_partial);
   const PassBuffers buffers{in_buffer.data(), partial_buffer.data(), next_partial_buffer.data()};
-  device.fill(in_buffer.data(), result.input, result.type);
+  device.fill(in_buffer.data(), result.input, result.type, 0, result.input.n);
 
   const Reference reference = reference_sum(result.input, result.type);
-  const std::uint64_t depth = most_additions(step, passes, block, device.info());
+  const std::uint64_t depth = most_additions(step, kernel, passes, block, device.info());
   const void* out = nullptr;
   const auto launches = [&] { out = launch_passes(kernel, passes, block, buffers); };
   const auto poison = [&] {
@@ -95,12 +98,15 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   }
   if (!result.verdict.verified) return result;
 
-  const std::vector<double> ms = device.time(poison, launches, {options.samples}, options.timing);
+  TimingMethod timing = options.timing;
+  // Held until all is queued, the device would never come to what the launch waits for.
+  if (kernel.waits_for_result) timing.queued = false;
+  const std::vector<double> ms = device.time(poison, launches, {options.samples}, timing);
   if (ms.empty()) return result;
   check();
   result.samples = ms.size();
   result.ms = summarise(ms);
-  result.timing = options.timing;
+  result.timing = timing;
   require_possible(result);
   return result;
 }

@@ -47,27 +47,12 @@ constexpr std::array<std::pair<std::string_view, bool>, 2> on_off_names{{{"on", 
 constexpr std::array<std::pair<std::string_view, Sweep>, 3> sweep_names{
     {{"block", Sweep::block}, {"size", Sweep::size}, {"type", Sweep::type}}};
 
-ElementType parse_type(const std::string& text) {
-  std::array<std::pair<std::string_view, ElementType>, element_types.size()> names;
-  std::transform(element_types.begin(), element_types.end(), names.begin(),
-                 [](ElementType type) { return std::pair(to_string(type), type); });
-  return parse_name("--type", text, names);
-}
-
 unsigned parse_block(const std::string& text) {
   const auto block = parse_number<unsigned>(text);
   if (!block || std::find(block_sizes.begin(), block_sizes.end(), *block) == block_sizes.end()) {
     throw UsageError(fmt::format("--block '{}': choose one of {}", text, fmt::join(block_sizes, ", ")));
   }
   return *block;
-}
-
-std::size_t parse_samples(const std::string& text) {
-  const auto samples = parse_number<std::size_t>(text);
-  if (!samples || *samples < 1 || *samples > 1'000'000) {
-    throw UsageError(fmt::format("--samples '{}': give a whole number from 1 to 1000000", text));
-  }
-  return *samples;
 }
 
 unsigned parse_warm_up(const std::string& text) {
@@ -78,12 +63,6 @@ unsigned parse_warm_up(const std::string& text) {
   return *runs;
 }
 
-std::uint64_t parse_seed(const std::string& text) {
-  const auto seed = parse_number<std::uint64_t>(text);
-  if (!seed) throw UsageError(fmt::format("--seed '{}': give a whole number from 0 to 2^64 - 1", text));
-  return *seed;
-}
-
 }  // namespace
 
 std::string_view to_string(Data data) {
@@ -91,6 +70,29 @@ std::string_view to_string(Data data) {
                                          [&](const auto& name) { return name.second == data; });
   return named->first;
 }
+
+ElementType parse_type(const std::string& text) {
+  std::array<std::pair<std::string_view, ElementType>, element_types.size()> names;
+  std::transform(element_types.begin(), element_types.end(), names.begin(),
+                 [](ElementType type) { return std::pair(to_string(type), type); });
+  return parse_name("--type", text, names);
+}
+
+std::size_t parse_samples(const std::string& text) {
+  const auto samples = parse_number<std::size_t>(text);
+  if (!samples || *samples < 1 || *samples > 1'000'000) {
+    throw UsageError(fmt::format("--samples '{}': give a whole number from 1 to 1000000", text));
+  }
+  return *samples;
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  const auto seed = parse_number<std::uint64_t>(text);
+  if (!seed) throw UsageError(fmt::format("--seed '{}': give a whole number from 0 to 2^64 - 1", text));
+  return *seed;
+}
+
+Data parse_data(const std::string& text) { return parse_name("--data", text, data_names); }
 
 std::uint64_t parse_elements(const std::string& text) {
   const auto number = [&]() -> std::optional<std::uint64_t> {
@@ -166,7 +168,6 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
         ->type_name(placeholder)
         ->take_last();
   };
-  const auto parse_data = [](const std::string& text) { return parse_name("--data", text, data_names); };
   const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
   const auto parse_flush = [](const std::string& text) { return parse_name("--flush", text, flush_names); };
   const auto parse_queue = [](const std::string& text) { return parse_name("--queue", text, on_off_names); };

@@ -59,6 +59,18 @@ inline constexpr std::array<unsigned, 6> block_sizes{32, 64, 128, 256, 512, 1024
 /// The name that `--data` takes.
 std::string_view to_string(Data data);
 
+/// The name of an element type. Throws UsageError.
+ElementType parse_type(const std::string& text);
+
+/// 1 to 1000000. Throws UsageError.
+std::size_t parse_samples(const std::string& text);
+
+/// 0 to 2^64 - 1. Throws UsageError.
+std::uint64_t parse_seed(const std::string& text);
+
+/// "random", "ones" or "cancelling". Throws UsageError.
+Data parse_data(const std::string& text);
+
 /// "1000003", "2^28" or "64M" (K, M, G: times 2^10, 2^20, 2^30), at most 2^48. Throws UsageError.
 std::uint64_t parse_elements(const std::string& text);
 

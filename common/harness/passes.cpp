@@ -9,6 +9,16 @@
 
 namespace reduction {
 
+namespace {
+
+/// The most elements that one of the threads adds up. They are dealt out in vectors of up to four.
+std::size_t one_by_one(std::size_t elements, std::size_t threads) {
+  const std::size_t row = 4 * threads;
+  return (elements / row + (elements % row != 0 ? 1 : 0)) * 4;
+}
+
+}  // namespace
+
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {
   std::vector<Pass> passes;
   do {
@@ -19,18 +29,22 @@ std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned 
     }
     passes.push_back({n, blocks});
     n = blocks;
-  } while (n > 1);
+  } while (n > 1 && !kernel.single_pass);
   return passes;
 }
 
 std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block) {
+  const auto levels = static_cast<std::uint64_t>(std::bit_width(block) - 1);  // of a block's tree
   std::uint64_t depth = 0;
-  for (const Pass& pass : passes) {
-    const std::size_t threads = pass.blocks * block;
-    depth += pass.elements / threads + 1;                            // one after the other in a thread
-    depth += static_cast<std::uint64_t>(std::bit_width(block) - 1);  // the levels of the block's tree
-  }
+  for (const Pass& pass : passes)
+    depth += one_by_one(pass.elements, pass.blocks * block) + levels;
+  // Where more than one sum is left in the end, the last block adds these up.
+  if (const std::size_t left = passes.back().blocks; left > 1) depth += one_by_one(left, block) + levels;
   return depth;
+}
+
+std::uint64_t tree_depth(std::size_t n) {
+  return static_cast<std::uint64_t>(std::bit_width(std::max<std::size_t>(n, 1) - 1));
 }
 
 void* launch_passes(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,

@@ -16,12 +16,17 @@ struct Pass {
 };
 
 /// A launch is the only barrier across the blocks of an ordinary kernel, so a reduction is passes over the partial
-/// sums until one is left. An input of no elements is one pass by one block, which writes the identity.
+/// sums until one is left, or one pass that does it all (StepKernel::single_pass). An input of no elements is one pass
+/// by one block, which writes the identity.
 /// Throws std::logic_error for a grid_size that would never come down to one.
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block);
 
-/// The most additions that any element goes through: its thread's own, then a tree over the block, pass after pass.
+/// The most additions that any element goes through: its thread's own, then a tree over the block, pass after pass, and
+/// once more where a single pass has several blocks.
 std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block);
+
+/// The additions that each of n elements goes through where all are added in pairs: log2(n), rounded up.
+std::uint64_t tree_depth(std::size_t n);
 
 /// Where the passes read and write: the partial sums of the first go to `partial`, those of the second to
 /// `next_partial`, and so on in turn.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/host_fill.hpp"
 #include "harness/host_memory.hpp"
+#include "harness/passes.hpp"
 #include "harness/report.hpp"
 #include "harness/run_configurations.hpp"
 #include "harness/units.hpp"
@@ -106,8 +106,7 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
   }
 
   const Reference reference = reference_sum(common.input, common.type);
-  const auto depth =
-      static_cast<std::uint64_t>(std::bit_width(std::max<std::uint64_t>(common.input.n, 1) - 1));
+  const std::uint64_t depth = tree_depth(common.input.n);
   const auto conclude = [&](const char* variant, const Value& value, const std::vector<double>& ms) {
     Result result = common;
     result.variant = variant;

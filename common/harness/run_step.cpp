@@ -1,5 +1,9 @@
 #include "harness/run_step.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+
 #include "harness/configuration.hpp"
 #include "harness/device_selection.hpp"
 #include "harness/exit_code.hpp"
@@ -12,12 +16,19 @@ namespace reduction {
 namespace {
 
 const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected) {
-  if (selected.device->info().kind == DeviceKind::cuda) return *step.cuda;
-  if (step.is_library) {
-    throw DeviceError("a library's kernels run on a CUDA device only" +
-                      (selected.note.empty() ? "" : "; " + selected.note));
+  const DeviceInfo& device = selected.device->info();
+  if (device.kind != DeviceKind::cuda && step.emulated != nullptr) return *step.emulated;
+  std::string needed = "a CUDA device";
+  if (step.least_capability > 0)
+    needed += fmt::format(" of compute capability {}.0 or higher", step.least_capability);
+  if (device.kind != DeviceKind::cuda)
+    throw DeviceError(
+        fmt::format("it needs {}{}", needed, selected.note.empty() ? "" : "; " + selected.note));
+  if (std::stoi(device.compute_capability) < step.least_capability) {
+    throw DeviceError(fmt::format("it needs {}; this is {}, compute capability {}", needed, device.name,
+                                  device.compute_capability));
   }
-  return *step.emulated;
+  return *step.cuda;
 }
 
 ExitCode run(const Step& step, const Options& options) {

@@ -29,13 +29,28 @@ inline int run_library(const char* name, const char* title, int argc, char** arg
 }
 #endif
 
+/// Runs a step that no other device can, on a CUDA device of that major compute capability or higher. In a build without
+/// CUDA it only says so.
+inline int run_cuda_step(const char* name, const char* title, int least_capability, int argc, char** argv) {
+#ifdef __CUDACC__
+  return run_step(Step{name, title, &cuda_step_kernels(), nullptr, false, least_capability}, argc, argv);
+#else
+  return run_step(Step{name, title, nullptr, nullptr, false, least_capability}, argc, argv);
+#endif
+}
+
+/// The step whose kernel.cuh was included before, with its kernels for each device that this build has.
+inline Step make_step(const char* name, const char* title) {
+#ifdef __CUDACC__
+  return Step{name, title, &cuda_step_kernels(), &emulated_step_kernels()};
+#else
+  return Step{name, title, nullptr, &emulated_step_kernels()};
+#endif
+}
+
 /// Runs the step whose kernel.cuh was included before on the device that the command line chooses.
 inline int run_step(const char* name, const char* title, int argc, char** argv) {
-#ifdef __CUDACC__
-  return run_step(Step{name, title, &cuda_step_kernels(), &emulated_step_kernels()}, argc, argv);
-#else
-  return run_step(Step{name, title, nullptr, &emulated_step_kernels()}, argc, argv);
-#endif
+  return run_step(make_step(name, title), argc, argv);
 }
 
 }  // namespace reduction

@@ -15,6 +15,12 @@ struct StepKernel {
   std::size_t (*grid_size)(std::size_t n, unsigned block);
   /// Queues one pass: the n elements at `in` become `grid` partial sums at `out`.
   void (*launch)(std::size_t grid, unsigned block, const void* in, void* out, std::size_t n);
+  /// Whether one pass is the whole reduction: its last block adds up the partial sums, and leaves the result at `out`.
+  bool single_pass = false;
+  /// Whether blocks add to the one result with atomics, in an order of chance; such a launch is a single pass.
+  bool adds_atomically = false;
+  /// Whether launch waits for the device, as a library does that returns the sum to the host.
+  bool waits_for_result = false;
 };
 
 /// A step compiled for one kind of device, indexed by ElementType.

@@ -46,6 +46,8 @@ main() {
   measure_method
   measure_with_second_clock
   rm -r "$work/parts"
+  # Measured by hand, on several GPUs.
+  if [[ -f $folder/many_gpus.json ]]; then cp "$folder/many_gpus.json" "$work"; fi
   rm -rf "$folder"
   mv "$work" "$folder"
   "$bin/print_results" "$folder" page >"$folder/README.md"

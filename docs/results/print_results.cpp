@@ -215,6 +215,26 @@ std::string second_clock(const std::filesystem::path& folder) {
   return text;
 }
 
+/// 13_many_gpus on more and more ranks; where it was not measured, a sentence that says so.
+std::string scaling(const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "many_gpus.json")) return "No results are committed yet.\n";
+  std::string text =
+      "| ranks | devices | nodes | type | elements a rank | ms | GB/s | GB/s a rank | × one rank | combined "
+      "by "
+      "|\n|--:|:--|--:|:--|--:|--:|--:|--:|--:|:--|\n";
+  for (const Json& result : read_list(folder, "many_gpus")) {
+    const int ranks = result.at("ranks");
+    const Json ms = result.at("ms").is_null() ? Json() : result.at("ms").at("median");
+    text += fmt::format(
+        "| {} | {} × {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", ranks, ranks,
+        result.at("device").at("name").get<std::string>(), result.at("nodes").get<int>(), type_of(result),
+        count_text(result.at("elements_a_rank").get<std::uint64_t>()), number_or_dash(ms, 4),
+        number_or_dash(result.at("gbps"), 1), number_or_dash(result.at("gbps_a_rank"), 1),
+        number_or_dash(result.at("times_one_rank"), 3), result.at("combined_by").get<std::string>());
+  }
+  return text;
+}
+
 /// The whole page of the folder.
 std::string page(const std::filesystem::path& folder) {
   const Json measured = read(folder / "measured.json");
@@ -251,7 +271,7 @@ std::string page(const std::filesystem::path& folder) {
 }
 
 using Section = std::pair<const char*, std::string (*)(const std::filesystem::path&)>;
-constexpr std::array<Section, 11> sections{{{"page", page},
+constexpr std::array<Section, 12> sections{{{"page", page},
                                             {"provenance", provenance},
                                             {"ladder", ladder},
                                             {"block", block_sweep},
@@ -261,7 +281,8 @@ constexpr std::array<Section, 11> sections{{{"page", page},
                                             {"queue", queue},
                                             {"warm_up", warm_up},
                                             {"repeat", repeat},
-                                            {"second_clock", second_clock}}};
+                                            {"second_clock", second_clock},
+                                            {"scaling", scaling}}};
 
 ExitCode run(int argc, char** argv) {
   const std::string name = argc == 3 ? argv[2] : "";

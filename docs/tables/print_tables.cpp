@@ -1,5 +1,6 @@
 /// \file
-/// Prints the documented tables as Markdown: the generated part of this folder's README.
+/// Prints the documented tables as Markdown: the generated part of this folder's README. With the name of a step it
+/// prints that step's figures.
 
 #include <fmt/format.h>
 
@@ -45,8 +46,12 @@ void print_table(const DocumentedTable& table) {
 
 }  // namespace reduction
 
-int main() {
-  return reduction::exit_code_of("print_tables", [] {
+int main(int argc, char** argv) {
+  return reduction::exit_code_of("print_tables", [&] {
+    if (argc > 1) {
+      fmt::print("{}", reduction::documented_text(argv[1]));
+      return reduction::ExitCode::verified;
+    }
     for (const reduction::DocumentedTable& table : reduction::documented_tables())
       reduction::print_table(table);
     return reduction::ExitCode::verified;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/emulated/access.hpp"
+#include "device/emulated/device_variable.hpp"
 #include "device/emulated/global_checker.hpp"
 #include "device/emulated/grid.hpp"
 #include "device/emulated/multiprocessor.hpp"
@@ -44,6 +45,8 @@ void Multiprocessor::access(const Access& access) {
     }
   } else if (Buffer* const buffer = find_buffer(access)) {
     if (instrumented_) instrumentation_.global_access(access, *buffer, self.index, findings_);
+  } else if (access.operation == Operation::atomic && in_device_variable(access.address)) {
+    if (instrumented_) instrumentation_.variable_atomic(self.index);
   } else if (!in_arguments(access.address)) {
     abort_block(stray(access));
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "device/emulated/lanes.hpp"
 #include "device/emulated/multiprocessor.hpp"
@@ -13,6 +14,9 @@ namespace {
 
 /// Block barriers of a block, or barriers and shuffles of a warp, after which it is taken to go on forever.
 constexpr unsigned most_releases = 1U << 18;
+
+/// What one shuffle instruction moves for each lane: larger values take several.
+constexpr std::size_t shuffle_bytes = 4;
 
 /// The lane whose value a shuffle gives to `lane`: CUDA C++ Programming Guide, "Warp Shuffle Functions".
 unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
@@ -30,15 +34,17 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
-void Multiprocessor::block_barrier(SourceLine where) {
+bool Multiprocessor::block_barrier(SourceLine where, bool predicate) {
   Thread& self = *current_;
   self.state = State::at_block_barrier;
   self.where = where;
   if (arrived_ == 0) barrier_ = where;
+  arrived_any_ = arrived_any_ || predicate;
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
   if (!(where == barrier_)) barrier_is_divergent_ = true;
   if (++arrived_ == size_ && !barrier_is_divergent_) {
     arrived_ = 0;
+    released_any_ = std::exchange(arrived_any_, false);
     ++counters_.block_barriers;
     if (instrumented_) instrumentation_.block_barrier(static_cast<unsigned>(warps_.size()), counters_);
     for (unsigned i = 0; i < size_; ++i)
@@ -46,6 +52,7 @@ void Multiprocessor::block_barrier(SourceLine where) {
     note_release(releases_);
   }
   suspend(self);
+  return released_any_;
 }
 
 void Multiprocessor::warp_barrier(unsigned mask, SourceLine where) {
@@ -62,6 +69,7 @@ void Multiprocessor::shuffle(Shuffle kind, unsigned mask, int operand, int width
   }
   self.shuffle = kind;
   self.source_lane = source_lane(kind, self.index % warp_size, operand, static_cast<unsigned>(width));
+  self.bytes = bytes;
   std::memcpy(self.brought.data(), value, bytes);
   wait_for_lanes(self, State::at_shuffle, mask, where);
   std::memcpy(value, self.received.data(), bytes);
@@ -95,7 +103,7 @@ void Multiprocessor::release_complete_group(const Thread& member) {
   const unsigned index = member.index / warp_size;
   if (member.state == State::at_shuffle) {
     hand_over_values(member, group);
-    ++counters_.shuffles;
+    counters_.shuffles += (member.bytes + shuffle_bytes - 1) / shuffle_bytes;
   } else {
     ++counters_.warp_barriers;
     if (instrumented_) instrumentation_.warp_barrier(index, group, warp.lanes);

@@ -24,6 +24,9 @@ class Instrumentation {
   void shared_access(const Access& access, std::size_t offset, unsigned thread, CaseFile& findings);
   void global_access(const Access& access, Buffer& buffer, unsigned thread, CaseFile& findings);
 
+  /// A thread has run an atomic operation on a `__device__` variable.
+  void variable_atomic(unsigned thread) { fences_.atomic(thread); }
+
   /// All threads of the block, which has `warps` warps, have met, or have left the kernel.
   void block_barrier(unsigned warps, Counters& counters);
 

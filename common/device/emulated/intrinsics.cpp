@@ -4,7 +4,9 @@
 
 namespace reduction::emulated {
 
-void block_barrier(SourceLine where) { Multiprocessor::running()->block_barrier(where); }
+bool block_barrier(SourceLine where, bool predicate) {
+  return Multiprocessor::running()->block_barrier(where, predicate);
+}
 
 void warp_barrier(unsigned mask, SourceLine where) { Multiprocessor::running()->warp_barrier(mask, where); }
 

@@ -9,7 +9,8 @@ namespace reduction::emulated {
 inline constexpr unsigned warp_size = 32;
 inline constexpr std::size_t largest_access = 16;  ///< bytes of the widest access of one lane
 
-void block_barrier(SourceLine where);
+/// Returns whether any thread of the block has brought a true `predicate`.
+bool block_barrier(SourceLine where, bool predicate = false);
 void warp_barrier(unsigned mask, SourceLine where);
 
 /// From which lane a shuffle takes its value, relative to `operand`.

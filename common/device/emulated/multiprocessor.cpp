@@ -83,7 +83,7 @@ void Multiprocessor::prepare(Grid& grid, std::size_t block) {
   size_ = grid.config().block;
   shared_bytes_ = grid.config().shared_bytes;
   finished_ = arrived_ = 0;
-  barrier_is_divergent_ = has_turn_ = failed_ = false;
+  barrier_is_divergent_ = arrived_any_ = has_turn_ = failed_ = false;
   releases_ = 0;
   accesses_ = 0;
   last_buffer_ = nullptr;

@@ -47,7 +47,7 @@ class alignas(128) Multiprocessor {
   Counters take_counters() { return std::exchange(counters_, {}); }
 
   // What the running thread asks for; intrinsics.hpp and access.hpp say what each does.
-  void block_barrier(SourceLine where);
+  bool block_barrier(SourceLine where, bool predicate);
   void warp_barrier(unsigned mask, SourceLine where);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where);
@@ -74,7 +74,8 @@ class alignas(128) Multiprocessor {
     SourceLine where;          ///< the barrier or shuffle at which it waits
     unsigned mask = 0;         ///< the lanes for which it waits there
     Shuffle shuffle{};         ///< and, at a shuffle, which one,
-    unsigned source_lane = 0;  ///< whose value it asks for, which it brings and which it gets
+    unsigned source_lane = 0;  ///< whose value it asks for,
+    std::size_t bytes = 0;     ///< of how many bytes, which it brings and which it gets
     alignas(largest_access) std::array<std::byte, largest_access> brought{};
     alignas(largest_access) std::array<std::byte, largest_access> received{};
     Fiber fiber;
@@ -141,8 +142,10 @@ class alignas(128) Multiprocessor {
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
   SourceLine barrier_;     ///< where the first of them waits
   bool barrier_is_divergent_ = false;
-  bool has_turn_ = false;  ///< no lower block is running, so that this one may run atomics
-  bool failed_ = false;    ///< its threads are to be unwound
+  bool arrived_any_ = false;   ///< whether a thread has brought a true predicate to it,
+  bool released_any_ = false;  ///< and to the last one that all have passed
+  bool has_turn_ = false;      ///< no lower block is running, so that this one may run atomics
+  bool failed_ = false;        ///< its threads are to be unwound
   bool closing_ = false;
   std::exception_ptr exception_;  ///< what a thread of the kernel has thrown
   CaseFile findings_;
@@ -155,7 +158,13 @@ class alignas(128) Multiprocessor {
   Buffer* last_buffer_ = nullptr;
   Counters counters_;
 
-  static constexpr std::size_t stack_bytes = std::size_t{64} << 10;  ///< of each thread
+  /// Bytes of each thread's stack. It takes the kernel's own calls, and what counts a warp's accesses; AddressSanitizer
+  /// makes their frames larger.
+#ifdef REDUCTION_ADDRESS_SANITIZER
+  static constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+#else
+  static constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+#endif
 
   /// Bytes on either side of a block's shared memory where an access is known to be a stray one.
   static constexpr std::size_t shared_margin = std::size_t{64} << 10;

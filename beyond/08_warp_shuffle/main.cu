@@ -1,0 +1,7 @@
+#include "kernel.cuh"
+
+#include "harness/step.cuh"
+
+int main(int argc, char** argv) {
+  return reduction::run_step("08_warp_shuffle", "a warp adds in registers", argc, argv);
+}

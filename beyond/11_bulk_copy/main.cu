@@ -1,0 +1,10 @@
+#ifdef __CUDACC__
+#include "kernel.cuh"
+#endif
+
+#include "harness/step.cuh"
+
+int main(int argc, char** argv) {
+  return reduction::run_cuda_step("11_bulk_copy", "bulk copies through a ring in shared memory", 9, argc,
+                                  argv);
+}

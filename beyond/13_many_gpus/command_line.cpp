@@ -1,0 +1,92 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "harness/version.hpp"
+
+namespace reduction {
+
+namespace {
+
+/// Every rank takes the GPU of its own number on its node: the command line, which all of them share, names none.
+DeviceChoice::Kind parse_device_kind(const std::string& text) {
+  if (text == "auto") return DeviceChoice::Kind::automatic;
+  if (text == "cuda") return DeviceChoice::Kind::cuda;
+  if (text == "emulated") return DeviceChoice::Kind::emulated;
+  throw UsageError(fmt::format("--device '{}': choose one of auto, cuda, emulated", text));
+}
+
+std::chrono::seconds parse_time_limit(const std::string& text) {
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || seconds < 1 || seconds > 86'400) {
+    throw UsageError(fmt::format("--time-limit '{}': give a whole number of seconds from 1 to 86400", text));
+  }
+  return std::chrono::seconds(seconds);
+}
+
+std::string parse_file(const std::string& text) {
+  if (text.empty()) throw UsageError("--json needs the name of a file");
+  return text;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv, std::string_view name,
+                               std::string_view title) {
+  CommandLine line;
+  CLI::App app(fmt::format("{}: {}. Every rank sums a part of n elements; the parts' sums are combined. "
+                           "Start it with mpirun or srun.",
+                           name, title),
+               std::string(name));
+  app.set_version_flag("--version", fmt::format("{} {}", name, version));
+  // Every value is read as text and parsed by a function, so that each mistake is answered in the same form.
+  const auto text_option = [&](const char* flags, const char* placeholder, const char* help,
+                               const auto& parse, auto& target) {
+    app.add_option_function<std::string>(
+           flags, [&target, parse](const std::string& text) { target = parse(text); }, help)
+        ->type_name(placeholder)
+        ->take_last();
+  };
+  text_option("-n,--elements", "COUNT",
+              "how many, split over the ranks; as 1000003, 2^28 or 64M; default 2^28 on GPUs, 2^20 emulated",
+              parse_elements, line.elements);
+  app.add_flag("--weak", line.weak, "COUNT is what each rank has, not all of them together")
+      ->disable_flag_override();
+  app.add_flag("--scaling", line.scaling, "a row for 1, 2, 4, ... ranks, and for all of them")
+      ->disable_flag_override();
+  text_option("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
+              parse_type, line.type);
+  text_option("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
+              parse_samples, line.samples);
+  text_option("--time-limit", "SECONDS",
+              "how long a rank waits for the combined sum before it ends the job; default 60",
+              parse_time_limit, line.time_limit);
+  text_option("--seed", "NUMBER", "of the random input; default 1", parse_seed, line.seed);
+  text_option("--data", "KIND", "random (default), ones or cancelling", parse_data, line.data);
+  text_option("--device", "KIND",
+              "auto (default: GPUs where there are any), cuda (a GPU for each rank) or emulated",
+              parse_device_kind, line.device);
+  text_option("--json", "FILE", "also write the results there; - for stdout", parse_file, line.json_file);
+  app.add_flag("-q,--quiet", line.quiet, "print the result rows only")->disable_flag_override();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    line.answer = app.help();
+  } catch (const CLI::CallForVersion& request) {
+    line.answer = fmt::format("{}\n", request.what());
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();
+    throw UsageError(
+        fmt::format("{} needs a value (--help lists what is allowed)", what.substr(0, what.find(':'))));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{} (--help lists what is allowed)", error.what()));
+  }
+  return line;
+}
+
+}  // namespace reduction

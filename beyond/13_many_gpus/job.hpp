@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "harness/exit_code.hpp"
+#include "ranks.hpp"
+
+namespace reduction {
+
+/// A failure that every rank of the job knows of, so that all of them can end in order and one speaks for all.
+struct AgreedFailure : std::runtime_error {
+  AgreedFailure(ExitCode exit_code, const std::string& what) : std::runtime_error(what), code(exit_code) {}
+  ExitCode code;
+};
+
+/// All that mpirun or srun has started: MPI from its start to its end, and what happens when a rank fails.
+class Job {
+ public:
+  Job(std::string_view program, int argc, char** argv);
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  const Ranks& ranks() const { return ranks_; }
+  const Ranks& node() const { return node_; }  ///< those on this machine
+  int nodes() const { return nodes_; }         ///< how many machines
+
+  /// What this rank calls its device when it fails.
+  void name_device(const std::string& name) { device_ = name; }
+
+  /// Runs `body` on every rank. Where it throws on one or more, every rank throws the AgreedFailure of the lowest of
+  /// them: UsageError as bad_usage, anything else as device_fault; by all.
+  void agree(const std::function<void()>& body) const;
+
+  /// Ends the whole job at once, with a line that names this rank and its device. Nothing is unwound: to release what
+  /// waits for a lost rank could wait for ever.
+  [[noreturn]] void abort(const std::string& what) const;
+
+  /// The same for the exception that is being handled.
+  [[noreturn]] void abort_with_current_exception() const;
+
+ private:
+  std::string program_;
+  Ranks ranks_;
+  Ranks node_;
+  int nodes_ = 1;
+  std::string device_ = "no device yet";
+};
+
+}  // namespace reduction

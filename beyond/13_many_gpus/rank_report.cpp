@@ -1,0 +1,106 @@
+#include "rank_report.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/report.hpp"
+#include "harness/units.hpp"
+
+namespace reduction {
+
+namespace {
+
+std::string or_dash(const std::optional<double>& number, int digits) {
+  return number ? fmt::format("{:.{}f}", *number, digits) : "–";
+}
+
+std::string plural(int count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+nlohmann::ordered_json or_null(const std::optional<double>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(nullptr);
+}
+
+/// The steps' keys, and those that only several ranks have.
+nlohmann::ordered_json to_json(const RankResult& found, bool weak) {
+  nlohmann::ordered_json json = to_json(found.result);
+  json["percent_of_peak"] = or_null(found.percent_of_peak());
+  json["ranks"] = found.ranks;
+  json["nodes"] = found.nodes;
+  json["elements_a_rank"] = found.elements_a_rank;
+  json["weak"] = weak;
+  json["combined_by"] = found.combined_by;
+  json["gbps_a_rank"] = or_null(found.gbps_a_rank());
+  json["times_one_rank"] = or_null(found.times_one_rank());
+  return json;
+}
+
+std::string result_text(const RankResult& found, const CommandLine& line) {
+  const Result& result = found.result;
+  std::string text = fmt::format("input   {} {} ({}), {}", count_text(result.input.n), to_string(result.type),
+                                 bytes_text(result.input_bytes()), to_string(result.input.data));
+  if (result.input.data != Data::ones) text += fmt::format(", seed {}", result.input.seed);
+  text +=
+      fmt::format("\ncombine {} sum{} by {}\n", found.ranks, found.ranks == 1 ? "" : "s", found.combined_by);
+  if (result.ms && !line.scaling) {
+    text += fmt::format(
+        "time    the slowest rank's, from a barrier to the combined sum; the median of {} sample{}\n",
+        result.samples, result.samples == 1 ? "" : "s");
+  }
+  return text + fmt::format("result  {}\n\n", verdict_text(result));
+}
+
+constexpr std::string_view table_header =
+    "| ranks | devices | type | elements a rank | ms | p5 – p95 | GB/s | GB/s a rank | × one rank | verified "
+    "|\n"
+    "|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n";
+
+std::string table_row(const RankResult& found) {
+  const Result& result = found.result;
+  const std::string times =
+      result.ms ? fmt::format("{:.4f} | {:.4f} – {:.4f}", result.ms->median, result.ms->p5, result.ms->p95)
+                : "– | –";
+  return fmt::format("| {} | {} × {} | {} | {} | {} | {} | {} | {} | {} |\n", found.ranks, found.ranks,
+                     result.device.name, to_string(result.type), count_text(found.elements_a_rank), times,
+                     or_dash(result.gbps(), 1), or_dash(found.gbps_a_rank(), 1),
+                     or_dash(found.times_one_rank(), 3), result.verdict.verified ? "yes" : "**NO**");
+}
+
+}  // namespace
+
+RankReport::RankReport(const CommandLine& line)
+    : line_(line), out_(line.json_file == "-" ? stderr : stdout), json_file_(line.json_file) {}
+
+void RankReport::begin(const Step& step, const Job& job, const DeviceInfo& device, const std::string& note) {
+  if (line_.quiet) return;
+  print(fmt::format("{}: {}\n", step.name, step.title));
+  if (!note.empty()) print(fmt::format("note    {}\n", note));
+  print(fmt::format("ranks   {} on {}\n", job.ranks().count(), plural(job.nodes(), "node")));
+  print(fmt::format("device  of each: {}\n", device_text(device)));
+}
+
+void RankReport::add(const RankResult& found) {
+  if (!line_.quiet && !line_.scaling) print(result_text(found, line_));
+  if (results_.empty()) print(std::string(table_header));
+  print(table_row(found));
+  if (!found.result.verdict.verified) {
+    verified_ = false;
+    std::fflush(out_);
+    fmt::print(stderr, "{}: {} of {}: {}\n", found.result.step, plural(found.ranks, "rank"),
+               found.result.device.name, verdict_text(found.result));
+  }
+  results_.push_back(to_json(found, line_.weak));
+  if (line_.scaling) json_file_.keep(results_);
+}
+
+ExitCode RankReport::finish() {
+  json_file_.write(line_.scaling ? results_ : results_.front());
+  return verified_ ? ExitCode::verified : ExitCode::wrong_result;
+}
+
+void RankReport::print(const std::string& text) {
+  fmt::print(out_, "{}", text);
+  std::fflush(out_);
+}
+
+}  // namespace reduction

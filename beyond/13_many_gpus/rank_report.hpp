@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command_line.hpp"
+#include "harness/exit_code.hpp"
+#include "harness/json_report.hpp"
+#include "harness/run_step.hpp"
+#include "measure_ranks.hpp"
+
+namespace reduction {
+
+/// What rank 0 prints and writes: a heading, a row of a Markdown table for each number of ranks, a --json file. Where that
+/// file is stdout, everything else goes to stderr.
+class RankReport {
+ public:
+  /// Throws UsageError when the --json file cannot be written.
+  explicit RankReport(const CommandLine& line);
+
+  /// The heading; `note` says why it is this device, where that needs saying.
+  void begin(const Step& step, const Job& job, const DeviceInfo& device, const std::string& note);
+
+  /// A result as soon as it is there.
+  void add(const RankResult& found);
+
+  /// Writes the --json file: the result, or the list of them with --scaling. Says whether all results were verified.
+  ExitCode finish();
+
+ private:
+  void print(const std::string& text);
+
+  CommandLine line_;
+  std::FILE* out_;
+  JsonFile json_file_;
+  nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
+  bool verified_ = true;
+};
+
+}  // namespace reduction

@@ -1,0 +1,65 @@
+#include "ranks.hpp"
+
+#include <array>
+#include <string>
+
+#include "device/device_error.hpp"
+
+namespace reduction {
+
+void mpi_check(int status, const char* doing) {
+  if (status == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> reason{};
+  int length = 0;
+  MPI_Error_string(status, reason.data(), &length);
+  throw DeviceError(std::string(doing) + ": " + std::string(reason.data(), static_cast<std::size_t>(length)));
+}
+
+Ranks::Ranks(MPI_Comm communicator) : communicator_(communicator) {
+  if (communicator_ == MPI_COMM_NULL) return;
+  mpi_check(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "asking MPI to return errors");
+  mpi_check(MPI_Comm_rank(communicator_, &rank_), "asking for the rank");
+  mpi_check(MPI_Comm_size(communicator_, &count_), "counting the ranks");
+}
+
+void Ranks::barrier() const { mpi_check(MPI_Barrier(communicator_), "waiting for the other ranks"); }
+
+void Ranks::broadcast(void* data, std::size_t bytes, int root) const {
+  mpi_check(MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, communicator_), "sending to all ranks");
+}
+
+void Ranks::to_largest(std::vector<double>& numbers) const {
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
+                          communicator_),
+            "comparing the ranks");
+}
+
+std::uint64_t Ranks::smallest(std::uint64_t number) const {
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_UINT64_T, MPI_MIN, communicator_),
+            "comparing the ranks");
+  return number;
+}
+
+std::vector<Value> Ranks::gather(const Value& value) const {
+  std::vector<Value> values(rank_ == 0 ? static_cast<std::size_t>(count_) : 0);
+  mpi_check(
+      MPI_Gather(&value, sizeof(Value), MPI_BYTE, values.data(), sizeof(Value), MPI_BYTE, 0, communicator_),
+      "collecting the sums");
+  return values;
+}
+
+Ranks Ranks::first(int count) const {
+  MPI_Comm part = MPI_COMM_NULL;
+  mpi_check(MPI_Comm_split(communicator_, rank_ < count ? 0 : MPI_UNDEFINED, rank_, &part),
+            "splitting the ranks");
+  return Ranks(part);
+}
+
+Ranks Ranks::on_this_node() const {
+  MPI_Comm part = MPI_COMM_NULL;
+  mpi_check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part),
+            "finding the ranks of this node");
+  return Ranks(part);
+}
+
+}  // namespace reduction

@@ -1,0 +1,57 @@
+#pragma once
+/// \file
+/// MPI, as far as this step needs it. Every function that is called `by all` has to be called by every rank, in the same
+/// order; every one throws DeviceError where MPI reports an error.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "harness/value.hpp"
+
+namespace reduction {
+
+/// Throws DeviceError, with what was being done and MPI's own reason, unless `status` is MPI_SUCCESS.
+void mpi_check(int status, const char* doing);
+
+/// Ranks that work together: an MPI communicator. It lives until MPI_Finalize.
+class Ranks {
+ public:
+  /// MPI's errors on this communicator become DeviceErrors, where by default they would end the process without a word of
+  /// who it was.
+  explicit Ranks(MPI_Comm communicator);
+
+  MPI_Comm communicator() const { return communicator_; }
+  int rank() const { return rank_; }    ///< this process's number, from 0
+  int count() const { return count_; }  ///< of ranks
+
+  /// Waits for the others; by all.
+  void barrier() const;
+
+  /// `bytes` at `data` become those of rank `root`; by all.
+  void broadcast(void* data, std::size_t bytes, int root = 0) const;
+
+  /// Each entry becomes the largest of all ranks; by all.
+  void to_largest(std::vector<double>& numbers) const;
+
+  /// The smallest of all ranks' numbers; by all.
+  std::uint64_t smallest(std::uint64_t number) const;
+
+  /// On rank 0 the values of all ranks, elsewhere nothing; by all.
+  std::vector<Value> gather(const Value& value) const;
+
+  /// The first `count` ranks as a communicator of their own: what it says on the others means nothing; by all.
+  Ranks first(int count) const;
+
+  /// The ranks of this one that share its machine; by all.
+  Ranks on_this_node() const;
+
+ private:
+  MPI_Comm communicator_;
+  int rank_ = -1;
+  int count_ = 0;
+};
+
+}  // namespace reduction

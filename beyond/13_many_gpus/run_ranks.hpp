@@ -1,0 +1,11 @@
+#pragma once
+
+#include "harness/run_step.hpp"
+
+namespace reduction {
+
+/// The whole of a main that runs as one rank of many: MPI, options, device, shard, combination, timing, verification,
+/// report. Returns the exit code (exit_code.hpp); where this rank alone fails, it ends the whole job instead.
+int run_ranks(const Step& step, int argc, char** argv);
+
+}  // namespace reduction

@@ -1,0 +1,38 @@
+#pragma once
+#include "device/dialect.cuh"
+
+/// The harness has nothing to add up after a launch: *out is the sum.
+inline constexpr bool adds_atomically = true;
+
+/// Adds one sum a block to *out, which has to be zero before: that of the block's blockDim.x elements in the first half
+/// of `in` and of their partners in the second. The first half is the longer one where n is odd.
+/// blockDim.x is a power of two from 32 to 1024, with as many T of shared memory.
+template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
+  T* shared = shared_memory<T>();
+  const unsigned tid = threadIdx.x;
+  const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
+  const size_t half = ceil_divide(n, 2);
+
+  // A thread past the end adds the identity: it has to reach every barrier all the same.
+  T sum = i < half ? in[i] : T{};
+  if (i < half && i + half < n) sum += in[i + half];
+  shared[tid] = sum;
+  __syncthreads();
+  // Neighbouring threads touch neighbouring words: 32 lanes, 32 banks.
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();
+  }
+  if (tid == 0) add_atomically(out, shared[0]);
+}
+
+/// Blocks of the one pass over n elements: a thread for each element of the first half.
+template <typename T> size_t grid_size(size_t n, unsigned block) {
+  return ceil_divide(ceil_divide(n, 2), block);
+}
+
+/// The whole reduction: the n elements at `in` become one sum at `out`. Setting it to zero is part of that.
+template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
+  set_to_zero(out);
+  launch({grid, block, block * sizeof(T)}, reduce_kernel<T>, in, out, n);
+}

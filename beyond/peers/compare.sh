@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Runs the best steps and every peer on the first GPU of this machine, over sizes and element types, and prints one
+# Markdown table a type: a row a program, a column a size, GB/s and the share of CUB's.
+#
+#   beyond/peers/compare.sh [-n SIZES] [-t TYPES] [--bin FOLDER] [--python PROGRAM] [--json FILE] [STEP OPTION...]
+#
+# SIZES and TYPES are lists with commas: -n 2^20,2^24,2^28 -t int32,float32 (the default: 2^20,2^22,2^25,2^28 and all
+# six types). --bin takes executables from FOLDER instead of building them, --python names the interpreter that has
+# torch, cupy or jax (python3 by default), --json also writes all results into FILE. Other options are the steps' own.
+#
+# Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 130 Ctrl-C.
+
+set -euo pipefail
+caller_folder=$PWD
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+source common/scripts/set_up.sh
+
+sizes=2^20,2^22,2^25,2^28
+types=int32,int64,float32,float64,complex64,complex128
+bin=
+python=python3
+# What the shell says of a program that it cannot start: here one whose library is not on this machine.
+readonly no_program=127
+step_options=()
+table_options=()
+parts=()
+
+main() {
+  local program type size
+  read_options "$@"
+  require_gpu
+  if [[ -z $bin ]]; then
+    install_missing_packages "${build_packages[@]}"
+    configure_with_tests OFF
+    build ladder peers
+    bin=$build_folder/bin
+  fi
+  list_programs
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064  # the folder of now, not of then
+  trap "rm -rf '$work'" EXIT
+
+  # Program by program: what has once failed for a type is not tried again for each size.
+  for program in "${programs[@]}"; do
+    for type in ${types//,/ }; do
+      for size in ${sizes//,/ }; do run "$program" "$type" "$size" || break; done
+    done
+  done
+  run_python
+  "$bin/compare_table" "${parts[@]}" "${table_options[@]}"
+}
+
+read_options() {
+  while (($# > 0)); do
+    case $1 in
+      -h | --help)
+        sed -n '2,/^$/s/^# \{0,1\}//p' beyond/peers/compare.sh
+        exit
+        ;;
+      -n | -t | --bin | --python | --json)
+        if (($# < 2)); then fail "$bad_usage" "$1 needs a value"; fi
+        case $1 in
+          -n) sizes=$2 ;;
+          -t) types=$2 ;;
+          --bin) bin=$(absolute "$2") ;;
+          --python) python=$2 ;;
+          --json) table_options=(--json "$(absolute "$2")") ;;
+        esac
+        shift
+        ;;
+      *) step_options+=("$1") ;;
+    esac
+    shift
+  done
+  if [[ -n $bin && ! -x $bin/compare_table ]]; then
+    fail "$bad_usage" "--bin '$bin': there is no compare_table in it"
+  fi
+}
+
+absolute() {
+  if [[ $1 == /* ]]; then echo "$1"; else echo "$caller_folder/$1"; fi
+}
+
+require_gpu() {
+  if ! nvidia-smi -L >/dev/null 2>&1; then
+    fail "$not_possible" "there is no NVIDIA GPU here, or no driver for it: nvidia-smi lists none"
+  fi
+}
+
+# The last step of the ladder, those beyond, then the peers: what was built of them.
+list_programs() {
+  local folder name
+  programs=()
+  for folder in 07_cascade beyond/[0-9][0-9]_*; do
+    name=${folder##*/}
+    if [[ -x $bin/$name ]]; then programs+=("$name"); fi
+  done
+  for folder in beyond/peers/*/; do
+    name=peer_$(basename "$folder")
+    if [[ -x $bin/$name ]]; then
+      programs+=("$name")
+    elif [[ -f $folder/kernel.cuh ]]; then
+      say "not built: $name"
+    fi
+  done
+}
+
+# run PROGRAM TYPE SIZE keeps the result; it fails where the program cannot sum that: no such type, too little memory.
+run() {
+  local status=0 part
+  part=$(part_file)
+  say "$1 -t $2 -n $3"
+  "$bin/$1" -t "$2" -n "$3" --device cuda --quiet --json "$part" "${step_options[@]}" >/dev/null || status=$?
+  case $status in
+    0 | 1) if [[ -f $part ]]; then parts+=("$part"); fi ;;
+    "$not_possible" | "$no_program") return 1 ;;
+    *) exit "$status" ;;
+  esac
+}
+
+# What Python has, which says itself what is not installed.
+run_python() {
+  local status=0 part
+  part=$(part_file)
+  if ! command -v "$python" >/dev/null; then
+    say "not installed: $python"
+    return
+  fi
+  "$python" beyond/peers/python_peers.py -n "$sizes" -t "$types" --json "$part" >/dev/null || status=$?
+  case $status in
+    0 | 1 | "$not_possible") if [[ -f $part ]]; then parts+=("$part"); fi ;;
+    *) exit "$status" ;;
+  esac
+}
+
+part_file() { printf '%s/%04d.json' "$work" "${#parts[@]}"; }
+
+main "$@"

@@ -1,0 +1,38 @@
+#pragma once
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+#include "device/dialect.cuh"
+
+/// Sums many elements a thread: out[blockIdx.x] is the sum of every gridDim.x-th tile of blockDim.x elements of `in`.
+/// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
+template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
+  namespace cg = cooperative_groups;
+  T* shared = shared_memory<T>();
+  const cg::thread_block block = cg::this_thread_block();
+  const auto warp = cg::tiled_partition<32>(block);
+  const unsigned tid = block.thread_rank();
+
+  T sum{};
+  for (size_t i = size_t{blockIdx.x} * blockDim.x + tid; i < n; i += size_t{gridDim.x} * blockDim.x)
+    sum += in[i];
+  sum = cg::reduce(warp, sum, cg::plus<T>());
+  if (warp.thread_rank() == 0) shared[warp.meta_group_rank()] = sum;
+  block.sync();
+  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part.
+  if (warp.meta_group_rank() == 0) {
+    sum = cg::reduce(warp, tid < warp.meta_group_size() ? shared[tid] : T{}, cg::plus<T>());
+    if (tid == 0) out[blockIdx.x] = sum;
+  }
+}
+
+/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least eight elements a thread.
+template <typename T> size_t grid_size(size_t n, unsigned block) {
+  const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
+  return std::min(enough, ceil_divide(n, size_t{block} * 8));
+}
+
+/// One pass: the n elements at `in` become `grid` partial sums at `out`.
+template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
+  launch({grid, block, block / 32 * sizeof(T)}, reduce_kernel<T>, in, out, n);
+}

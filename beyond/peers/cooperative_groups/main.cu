@@ -1,0 +1,7 @@
+#include "kernel.cuh"
+
+#include "harness/step.cuh"
+
+int main(int argc, char** argv) {
+  return reduction::run_cuda_step("peer_cooperative_groups", "cooperative_groups::reduce", 0, argc, argv);
+}

@@ -1,0 +1,7 @@
+#include "kernel.cuh"
+
+#include "harness/step.cuh"
+
+int main(int argc, char** argv) {
+  return reduction::run_library("peer_cublas", "cuBLAS: dot product with ones", argc, argv);
+}

@@ -1,0 +1,468 @@
+#!/usr/bin/env python3
+"""Times the sums of torch, cupy and jax, where they are installed, by the method of the steps.
+
+The input is the steps' own, number by number. Before each sample a buffer of twice the L2's size is read. The sum is
+queued while the device is still reading, so that the host's latency is not in the sample; it stays on the device.
+torch and cupy are timed with CUDA events. jax has none: its sample is the host's time of the reading and the sum, less
+the median of the reading alone.
+
+Exit code: 0 every sum verified, 1 a wrong one, 2 bad usage, 3 no GPU, nothing installed,
+or something that could not be measured.
+"""
+
+import argparse
+import ctypes
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import time
+
+PROGRAM = "python_peers.py"
+LIBRARIES = ("torch", "cupy", "jax")
+TYPES = ("int32", "int64", "float32", "float64", "complex64", "complex128")
+# Reading the buffer this often keeps the device busy for longer than the host takes to queue a sum.
+READS = 8
+WARM_UP_RUNS = 3
+
+
+class CannotRun(Exception):
+    """This machine cannot do it: exit code 3."""
+
+
+# ---- the GPU ----
+
+
+def device_info():
+    """What the steps' JSON says of the first GPU, by the driver's own interface."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        raise CannotRun("no NVIDIA GPU: there is no libcuda.so.1, which comes with its driver") from None
+    ordinal = ctypes.c_int()
+    if driver.cuInit(0) != 0 or driver.cuDeviceGet(ctypes.byref(ordinal), 0) != 0:
+        raise CannotRun("no NVIDIA GPU: the driver lists none")
+
+    def attribute(number):
+        value = ctypes.c_int()
+        driver.cuDeviceGetAttribute(ctypes.byref(value), number, ordinal)
+        return value.value
+
+    name = ctypes.create_string_buffer(256)
+    driver.cuDeviceGetName(name, len(name), ordinal)
+    # CU_DEVICE_ATTRIBUTE_... MEMORY_CLOCK_RATE in kHz and GLOBAL_MEMORY_BUS_WIDTH in bits: two transfers a clock.
+    peak = attribute(36) * 1e3 * attribute(37) * 2 / 8 / 1e9
+    return {
+        "kind": "cuda",
+        "name": name.value.decode(),
+        "compute_capability": f"{attribute(75)}.{attribute(76)}",  # COMPUTE_CAPABILITY_MAJOR and _MINOR
+        "sms": attribute(16),  # MULTIPROCESSOR_COUNT
+        "l2_bytes": attribute(38),  # L2_CACHE_SIZE
+        "peak_gbps": peak or None,
+    }
+
+
+# ---- input and verification, as common/harness/input.hpp and verification.cpp have them ----
+
+
+def random_bits(seed, first, count):
+    """SplitMix64 for the counters first to first + count."""
+    counter = np.arange(first + 1, first + count + 1, dtype=np.uint64)
+    z = counter * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed * 0xD1342543DE82EF95 % 2**64)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def component_type(element_type):
+    """The type of one component: a complex number has two of them."""
+    return {"complex64": "float32", "complex128": "float64"}.get(element_type, element_type)
+
+
+def parts_of(element_type):
+    return 2 if element_type.startswith("complex") else 1
+
+
+def random_input(element_type, elements, seed):
+    """Integers over their whole range, reals in [-1, 1)."""
+    real = component_type(element_type)
+    parts = elements * parts_of(element_type)
+    data = np.empty(parts, dtype=real)
+    chunk = 1 << 22
+    for first in range(0, parts, chunk):
+        bits = random_bits(seed, first, min(chunk, parts - first))
+        if real.startswith("int"):
+            part = (bits >> np.uint64(64 - data.itemsize * 8)).astype(real.replace("int", "uint")).view(real)
+        else:
+            digits = 24 if real == "float32" else 53
+            part = (bits >> np.uint64(64 - digits)).astype(real) / np.dtype(real).type(2.0 ** (digits - 1)) - 1
+        data[first : first + len(bits)] = part
+    return data.view(element_type)
+
+
+class Reference:
+    """The sum of an input: modulo 2^32 or 2^64 for integers, in higher precision for reals."""
+
+    def __init__(self, data, sms):
+        self.is_integer = data.dtype.kind == "i"
+        if self.is_integer:
+            unsigned = np.dtype(f"uint{data.itemsize * 8}")
+            self.expected = int(data.view(unsigned).sum(dtype=unsigned).view(data.dtype))
+            self.tolerance = 0.0
+            return
+        parts = data.view(component_type(data.dtype.name)).reshape(len(data), -1)
+        exact = parts.sum(axis=0, dtype=np.longdouble)
+        magnitude = float(np.abs(parts).sum(axis=0, dtype=np.float64).max()) if len(data) else 0.0
+        self.expected = [float(part) for part in exact]
+        # A library does not say how it adds: threads that fill the device, and trees of 128 additions on top.
+        terms = (len(data) // (1024 * sms) + 129) * 2.0 ** (-24 if parts.dtype == np.float32 else -53)
+        self.tolerance = magnitude * terms / (1 - terms)
+
+    def error(self, result):
+        if self.is_integer:
+            return abs(int(result) - self.expected)
+        parts = [result.real, result.imag][: len(self.expected)]
+        return max(abs(float(part) - expected) for part, expected in zip(parts, self.expected))
+
+
+# ---- the libraries: each puts the input on the device, reads the L2's buffer, and sums ----
+
+
+class Torch:
+    def __init__(self):
+        self.module = importlib.import_module("torch")
+        if not self.module.cuda.is_available():
+            raise CannotRun("it was built without CUDA, or sees no GPU")
+
+    def prepare(self, data, flush_bytes):
+        self.data = self.module.from_numpy(data).cuda()
+        self.buffer = self.module.zeros(flush_bytes // 4, dtype=self.module.int32, device="cuda")
+        self.title = "torch.sum"
+
+    def read_buffer(self):
+        return self.buffer.sum()
+
+    def sum(self):
+        return self.module.sum(self.data, dtype=self.data.dtype)
+
+    def value(self, result):
+        return result.item()
+
+    def sample(self):
+        start, stop = (self.module.cuda.Event(enable_timing=True) for _ in range(2))
+        for _ in range(READS):
+            self.read_buffer()
+        start.record()
+        result = self.sum()
+        stop.record()
+        stop.synchronize()
+        return start.elapsed_time(stop), result
+
+    def release(self):
+        self.data = self.buffer = None
+        self.module.cuda.empty_cache()
+
+
+class Cupy:
+    def __init__(self):
+        self.module = importlib.import_module("cupy")
+        if not self.module.cuda.is_available():
+            raise CannotRun("it sees no GPU")
+
+    def prepare(self, data, flush_bytes):
+        self.data = self.module.asarray(data)
+        self.buffer = self.module.zeros(flush_bytes // 4, dtype="int32")
+        self.title = "cupy.sum"
+
+    def read_buffer(self):
+        return self.buffer.sum()
+
+    def sum(self):
+        return self.module.sum(self.data, dtype=self.data.dtype)
+
+    def value(self, result):
+        return result.item()
+
+    def sample(self):
+        start, stop = self.module.cuda.Event(), self.module.cuda.Event()
+        for _ in range(READS):
+            self.read_buffer()
+        start.record()
+        result = self.sum()
+        stop.record()
+        stop.synchronize()
+        return self.module.cuda.get_elapsed_time(start, stop), result
+
+    def release(self):
+        self.data = self.buffer = None
+        self.module.get_default_memory_pool().free_all_blocks()
+
+
+class Jax:
+    def __init__(self):
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        self.module = importlib.import_module("jax")
+        self.module.config.update("jax_enable_x64", True)
+        if self.module.default_backend() != "gpu":
+            raise CannotRun("it was installed without CUDA, or sees no GPU")
+        jnp = self.module.numpy
+        self.jitted_sum = self.module.jit(lambda data: jnp.sum(data, dtype=data.dtype))
+
+    def prepare(self, data, flush_bytes):
+        self.data = self.module.device_put(data)
+        self.buffer = self.module.numpy.zeros(flush_bytes // 4, dtype="int32")
+        self.title = "jax.numpy.sum"
+        self.host_ms()  # which compiles it
+        self.reading_ms = median([self.host_ms()[0] for _ in range(50)])
+
+    def read_buffer(self):
+        return self.jitted_sum(self.buffer)
+
+    def sum(self):
+        return self.jitted_sum(self.data)
+
+    def value(self, result):
+        return result.item()
+
+    def host_ms(self, then=None):
+        """The host's time until the readings are done, and what is queued behind them."""
+        self.module.block_until_ready((self.data, self.buffer))
+        began = time.perf_counter()
+        for _ in range(READS):
+            result = self.read_buffer()
+        if then:
+            result = then()
+        result.block_until_ready()
+        return (time.perf_counter() - began) * 1e3, result
+
+    def sample(self):
+        ms, result = self.host_ms(then=self.sum)
+        return ms - self.reading_ms, result
+
+    def release(self):
+        self.data.delete()
+        self.buffer.delete()
+
+
+# ---- measuring ----
+
+
+def quantile(ascending, q):
+    position = q * (len(ascending) - 1)
+    below = int(position)
+    above = min(below + 1, len(ascending) - 1)
+    return ascending[below] + (ascending[above] - ascending[below]) * (position - below)
+
+
+def median(samples):
+    return quantile(sorted(samples), 0.5)
+
+
+def summary(samples):
+    ascending = sorted(samples)
+    return {"median": quantile(ascending, 0.5), "p5": quantile(ascending, 0.05), "p95": quantile(ascending, 0.95),
+            "min": ascending[0]}
+
+
+def enough(samples, fixed, seconds):
+    """As the steps: nine samples in ten within 0.5 % of the median, at least ten of them, or two seconds."""
+    if fixed:
+        return len(samples) >= fixed
+    if len(samples) < 10 or seconds < 2.0 and len(samples) % 10:
+        return False
+    ms = summary(samples)
+    return seconds >= 2.0 or ms["p95"] - ms["p5"] <= 0.005 * ms["median"]
+
+
+def take_samples(library, fixed):
+    for _ in range(WARM_UP_RUNS):
+        library.sample()
+    samples, began, result = [], time.perf_counter(), None
+    while not enough(samples, fixed, time.perf_counter() - began):
+        ms, result = library.sample()
+        samples.append(ms)
+    return samples, library.value(result)
+
+
+def number_or_text(value):
+    """As the steps' JSON has it: [re, im] for complex numbers, text for integers beyond 2^53."""
+    if isinstance(value, list):
+        return value if len(value) > 1 else value[0]
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    return str(value) if isinstance(value, int) and abs(value) > 2**53 else value
+
+
+def measure(name, library, data, reference, device, arguments):
+    library.prepare(data, 2 * device["l2_bytes"])
+    try:
+        began = time.perf_counter()
+        library.value(library.sum())
+        first_run_ms = (time.perf_counter() - began) * 1e3
+        samples, result = take_samples(library, arguments.samples)
+    finally:
+        library.release()
+    ms = summary(samples)
+    if ms["median"] <= 0:
+        raise RuntimeError("the sum takes no longer than the host's clock is off")
+    gbps = data.nbytes / ms["median"] / 1e6
+    if device["peak_gbps"] and gbps > device["peak_gbps"]:
+        raise RuntimeError(f"{gbps:.1f} GB/s is more than this device can move: the time is wrong")
+    error = reference.error(result)
+    return {
+        "step": f"peer_{name}",
+        "title": library.title,
+        "device": device,
+        "type": data.dtype.name,
+        "elements": len(data),
+        "block": None,
+        "grid": None,
+        "samples": len(samples),
+        "ms": ms,
+        "first_run_ms": first_run_ms,
+        "timing": {"flush": "read", "warm_up": WARM_UP_RUNS, "queued": True},
+        "gbps": gbps,
+        "percent_of_peak": gbps / device["peak_gbps"] * 100 if device["peak_gbps"] else None,
+        "result": number_or_text(result),
+        "expected": number_or_text(reference.expected),
+        "error": error,
+        "tolerance": reference.tolerance,
+        "verified": bool(error <= reference.tolerance),  # NaN is not
+        "data": "random",
+        "seed": arguments.seed,
+        "version": f"{name} {library.module.__version__}",
+        "passes": [],
+        "counters": None,
+    }
+
+
+def count_text(count):
+    return f"2^{count.bit_length() - 1}" if count >= 1024 and count & (count - 1) == 0 else str(count)
+
+
+def print_row(result):
+    ms = result["ms"]
+    percent = "–" if result["percent_of_peak"] is None else f"{result['percent_of_peak']:.1f}"
+    print(f"| {result['step']} | {result['type']} | {count_text(result['elements'])} | – | {ms['median']:.4f} | "
+          f"{ms['p5']:.4f} – {ms['p95']:.4f} | {result['gbps']:.1f} | {percent} | "
+          f"{'yes' if result['verified'] else '**NO**'} |", flush=True)
+
+
+# ---- the command line ----
+
+
+def parse_count(text):
+    base, _, exponent = text.partition("^")
+    try:
+        count = int(base) ** int(exponent) if exponent else int(base)
+    except ValueError:
+        count = 0
+    if not 1 <= count <= 2**40:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of elements: 1000003 or 2^28, from 1 to 2^40")
+    return count
+
+
+def parse_type(text):
+    if text not in TYPES:
+        raise argparse.ArgumentTypeError(f"'{text}' is no type: {', '.join(TYPES)}")
+    return text
+
+
+def list_of(parse):
+    return lambda text: [parse(item) for item in text.split(",")]
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        fail(2, f"{message} (--help lists what is allowed)")
+
+
+def fail(code, message):
+    print(f"{PROGRAM}: error: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def parse_arguments():
+    parser = Parser(prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-n", "--elements", type=list_of(parse_count), default=[2**28], metavar="COUNTS",
+                        help="how many, with commas: 1000003,2^28; default 2^28")
+    parser.add_argument("-t", "--type", type=list_of(parse_type), default=["int32"], metavar="TYPES",
+                        help=f"with commas: {', '.join(TYPES)}; default int32")
+    parser.add_argument("-s", "--samples", type=parse_count, metavar="COUNT",
+                        help="timed runs; default: until they agree within 0.5 %%, for 2 s at most")
+    parser.add_argument("--seed", type=int, default=1, help="of the random input; default 1")
+    parser.add_argument("--json", metavar="FILE", help="also write the results there; - for stdout")
+    return parser.parse_args()
+
+
+def open_libraries():
+    """Those that are installed and see the GPU; a line on stderr says why another is left out."""
+    libraries = {}
+    for name, library in zip(LIBRARIES, (Torch, Cupy, Jax)):
+        if importlib.util.find_spec(name) is None:
+            print(f"not installed: {name}", file=sys.stderr)
+            continue
+        try:
+            libraries[name] = library()
+        except (CannotRun, ImportError, OSError, RuntimeError) as error:
+            print(f"not usable: {name}: {str(error).splitlines()[0]}", file=sys.stderr)
+    if not libraries:
+        raise CannotRun("none of torch, cupy and jax can be used")
+    return libraries
+
+
+def write_json(results, file):
+    text = json.dumps(results, indent=2) + "\n"
+    if file == "-":
+        sys.stdout.write(text)
+        return
+    with open(file, "w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def run(arguments):
+    if not any(importlib.util.find_spec(name) for name in LIBRARIES):
+        raise CannotRun(f"not installed: {', '.join(LIBRARIES)}")
+    if importlib.util.find_spec("numpy") is None:
+        raise CannotRun("not installed: numpy, which makes the input")
+    global np
+    np = importlib.import_module("numpy")
+    device = device_info()
+    libraries = open_libraries()
+
+    print("| step | type | elements | block | ms | p5 – p95 | GB/s | % of peak | verified |\n"
+          "|:--|:--|--:|--:|--:|--:|--:|--:|:--|", flush=True)
+    results = []
+    complete = True
+    for element_type in arguments.type:
+        for elements in arguments.elements:
+            data = random_input(element_type, elements, arguments.seed)
+            reference = Reference(data, device["sms"])
+            for name, library in libraries.items():
+                # What does not fit, or cannot be timed, keeps nothing else from being measured.
+                try:
+                    results.append(measure(name, library, data, reference, device, arguments))
+                    print_row(results[-1])
+                except (RuntimeError, MemoryError) as error:
+                    reason = (str(error) or type(error).__name__).splitlines()[0]
+                    print(f"not measured: {name}, {count_text(elements)} {element_type}: {reason}", file=sys.stderr)
+                    complete = False
+    if arguments.json:
+        write_json(results, arguments.json)
+    if not all(result["verified"] for result in results):
+        return 1
+    return 0 if complete else 3
+
+
+def main():
+    try:
+        sys.exit(run(parse_arguments()))
+    except (CannotRun, MemoryError) as error:
+        fail(3, str(error) or "not enough memory for the input")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+/// \file
+/// Compiled once for each kernel that adds atomically: what tells them apart, and that a run begins at zero.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "harness/emulated_device.hpp"
+#include "harness/measure.hpp"
+#include "harness/passes.hpp"
+
+namespace reduction {
+namespace {
+
+StepKernel kernel_of(ElementType type) { return emulated_step_kernels()[static_cast<std::size_t>(type)]; }
+
+/// Sums to be added for n elements, by the step's name.
+std::uint64_t additions(std::uint64_t n, ElementType type, unsigned block) {
+  const std::string_view step = STEP_NAME;
+  if (step == "atomic_each") return n;
+  // What is left after the last vector goes with the first ones, as far as there are some.
+  const std::uint64_t width = 16 / size_of(type);
+  if (step == "atomic_vector") return std::max(n / width, n % width);
+  const std::uint64_t tile = std::uint64_t{2} * block;
+  return (n + tile - 1) / tile;
+}
+
+TEST(Atomics, AreAsManyAsTheSumsOfTheStep) {
+  const auto device = open_emulated_device();
+  const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
+  for (const ElementType type : element_types) {
+    for (const std::uint64_t n : {0u, 1u, 7u, 4096u, 4099u}) {
+      const Result result = measure(step, kernel_of(type), *device, {type, n, 64}, Options{});
+      ASSERT_EQ(result.pass_counters.size(), 1u);
+      // A complex number takes two. A block without elements adds its zero all the same.
+      const std::uint64_t expected =
+          std::string_view(STEP_NAME) == "atomic_block" && n == 0 ? 1 : additions(n, type, 64);
+      EXPECT_EQ(result.pass_counters.front().atomics, expected * parts_of(type))
+          << fmt::format("{} {}", n, to_string(type));
+    }
+  }
+}
+
+TEST(Atomics, BeginAtZeroInEveryRun) {
+  const auto device = open_emulated_device();
+  constexpr std::size_t n = 1000;
+  for (const ElementType type : element_types) {
+    const StepKernel kernel = kernel_of(type);
+    const auto passes = plan_passes(kernel, n, 128);
+    const DeviceBuffer in(*device, n * size_of(type));
+    const DeviceBuffer out(*device, passes.front().blocks * size_of(type));
+    const Input input{Data::ones, 1, n};
+    device->fill(in.data(), input, type);
+    device->poison(out.data(), passes.front().blocks * size_of(type));
+    for (const char* run : {"first", "second"}) {
+      Value value;
+      value.type = type;
+      const void* const result = launch_passes(kernel, passes, 128, {in.data(), out.data(), nullptr});
+      device->download(value.bytes.data(), result, size_of(type));
+      EXPECT_TRUE(verify(value, reference_sum(input, type), tree_depth(n)).verified)
+          << to_string(type) << ", " << run << " run";
+    }
+  }
+}
+
+TEST(Atomics, AreHeldToATreeOfAllElements) {
+  const auto device = open_emulated_device();
+  const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
+  constexpr ElementType type = ElementType::float32;
+  const Result result = measure(step, kernel_of(type), *device, {type, 1 << 16, 256}, Options{});
+  const double magnitude = reference_sum(result.input, type).parts[0].magnitude;
+  EXPECT_EQ(result.verdict.tolerance, rounding_bound(magnitude, 16 + 1, rounding_unit(type)));
+}
+
+}  // namespace
+}  // namespace reduction
