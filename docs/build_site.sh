@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the HTML site from the repository's Markdown pages and the comments in common's headers, then checks its links.
+# Makes the HTML site from the repository's Markdown pages and the comments in its headers, then checks its links.
 #
 #   docs/build_site.sh [FOLDER]
 #

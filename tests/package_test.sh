@@ -3,7 +3,8 @@
 #
 #   package_test.sh REPOSITORY BUILD [ARCHITECTURES]
 #
-# BUILD is the repository's build folder, ARCHITECTURES are those of its CUDA; by default this machine's GPU, or 90.
+# BUILD is the repository's build folder, ARCHITECTURES are those of its CUDA. Without them, and for all-major, which
+# would take long, it is this machine's GPU, or 90.
 #
 # Exit code: 0 all of it, 1 something fails, 77 the rest is skipped because there is no nvcc or no GPU.
 
@@ -97,7 +98,7 @@ configure() {
 }
 
 choose_architectures() {
-  if [[ -n $architectures ]]; then return; fi
+  if [[ -n $architectures && $architectures != all-major ]]; then return; fi
   if nvidia-smi -L >/dev/null 2>&1; then architectures=native; else architectures=90; fi
 }
 
