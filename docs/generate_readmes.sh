@@ -8,6 +8,9 @@
 #
 # --check only names what is stale. The executables are in FOLDER, build/bin by default.
 
+# put_section calls them.
+# shellcheck disable=SC2317
+
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source docs/sections.sh
@@ -18,7 +21,7 @@ bin=build/bin
 results_folder=docs/results/nvidia_h200
 
 main() {
-  local step previous='' results faulty mend
+  local step previous='' results faulty
   read_options "$@"
   results=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder of now, not of then
@@ -26,22 +29,21 @@ main() {
   for step in [0-9][0-9]_* beyond/[0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
     if has_section "$step/README.md" diff; then
-      put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"
+      put_section "$step/README.md" diff kernel_diff "$previous" "$step"
     fi
     if has_section "$step/README.md" counters; then
       run_step "$results" "${step##*/}" "${previous##*/}"
-      put_section "$step/README.md" counters "$(table_of counted <"$results/${step##*/}")"
+      put_section "$step/README.md" counters table_of counted "$results/${step##*/}"
     fi
     if has_section "$step/README.md" documented; then
-      put_section "$step/README.md" documented "$("$bin/print_tables" "${step##*/}")"
+      put_section "$step/README.md" documented "$bin/print_tables" "${step##*/}"
     fi
     previous=$step
   done
   for faulty in docs/pitfalls/*.cuh; do
-    mend=$(mend_diff "$faulty")
-    put_section "${faulty%.cuh}.md" mend "$mend"
+    put_section "${faulty%.cuh}.md" mend mend_diff "$faulty"
   done
-  put_section docs/tables/README.md tables "$("$bin/print_tables")"
+  put_section docs/tables/README.md tables "$bin/print_tables"
   show_measurements
   exit "$stale"
 }
@@ -88,10 +90,11 @@ bare_kernel() { sed -n '/^template/,$ { s: *// finding$::; p; }' "$1"; }
 # What measure.sh has found on a GPU: the page of its folder, the ladder of the first page, the tables of the method.
 show_measurements() {
   local table
-  put_section README.md ladder "$(measured ladder)"
-  put_section README.md provenance "$(measured provenance)"
-  for table in flush queue warm_up repeat second_clock provenance; do put_section docs/method.md "$table" "$(measured "$table")"; done
-  put_page "$results_folder/README.md" "$(measured page)"
+  for table in ladder provenance; do put_section README.md "$table" measured "$table"; done
+  for table in flush queue warm_up repeat second_clock provenance; do
+    put_section docs/method.md "$table" measured "$table"
+  done
+  put_page "$results_folder/README.md" measured page
 }
 
 measured() { "$bin/print_results" "$results_folder" "$1"; }
@@ -103,7 +106,7 @@ run_step() {
   "$bin/$2" --device emulated -n "$elements" --json "$1/$2.json" "${compare[@]}" >"$1/$2"
 }
 
-# table_of NAME prints the table whose first column has this name.
-table_of() { sed -n "/^| $1 /,/^\$/p"; }
+# table_of NAME FILE prints the table whose first column has this name.
+table_of() { sed -n "/^| $1 /,/^\$/p" "$2"; }
 
 main "$@"
