@@ -18,6 +18,7 @@ main() {
   leaves_out_what_this_gpu_cannot_run
   stops_where_no_step_runs
   keeps_the_old_results_when_a_step_fails
+  prints_no_broken_results
   refuses_bad_usage
   refuses_a_machine_without_a_gpu
   if ((failures > 0)); then exit 1; fi
@@ -139,6 +140,26 @@ stops_where_no_step_runs() {
   rm "$work/bin/07_cascade.newer"
   expect "$work/log" "07_cascade and peer_cub have to run on the GPU"
   if [[ -e $work/none.new ]]; then fail "none.new is left behind"; fi
+}
+
+prints_no_broken_results() {
+  cp -r "$work/results" "$work/broken"
+  if [[ $("$programs/print_results" "$work/broken" second_clock) != "Nsight Compute was not run here." ]]; then
+    fail "a second clock that nobody has read"
+  fi
+  printed_nothing ladder '[' "'$work/broken/ladder.json' is no JSON"
+  printed_nothing ladder '[{"step": "07_cascade"}]' "the results in '$work/broken' are not as measure.sh writes them"
+  printed_nothing ladder '[]' "there is no GPU's step in it"
+}
+
+# printed_nothing SECTION JSON TEXT
+printed_nothing() {
+  local status=0
+  echo "$2" >"$work/broken/$1.json"
+  if [[ -n $("$programs/print_results" "$work/broken" "$1" 2>"$work/log") ]]; then fail "something of $2"; fi
+  "$programs/print_results" "$work/broken" "$1" >"$work/log" 2>&1 || status=$?
+  if ((status != 2)); then fail "$1.json with $2 ended with $status, not 2"; fi
+  expect "$work/log" "$3"
 }
 
 refuses_bad_usage() {
