@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "harness/configuration.hpp"
 #include "harness/host_fill.hpp"
 #include "harness/measurement_error.hpp"
 #include "harness/report.hpp"
@@ -119,6 +120,18 @@ TEST(Measure, TakesMoreThanThePeakFromACacheThatIsNotEmptied) {
   FakeDevice device;
   device.sample_ms = {0.001};
   EXPECT_GT(*measure_ones(device, 100'000, 100, false, Flush::none).percent_of_peak(), 100);
+}
+
+TEST(Measure, SweepsSizesUpToWhatFits) {
+  FakeDevice device;
+  Options options;
+  options.sweep = Sweep::size;
+  // In 1 MiB, 2^18 int32 would leave nothing for partial sums and timing.
+  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 17);
+  options.type = ElementType::complex128;
+  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 15);
+  options.elements = 1 << 12;
+  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 12);
 }
 
 TEST(Measure, RefusesWhatDoesNotFit) {
