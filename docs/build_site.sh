@@ -4,19 +4,24 @@
 #   docs/build_site.sh [FOLDER]
 #
 # The site is FOLDER/site/index.html; FOLDER is build-docs by default. `cmake --build --preset docs` calls this, too.
-# Exit code: 0 done, 1 a warning of Doxygen or a dead link, 3 something is not installed.
+# Exit code: 0 done, 1 a warning of Doxygen or a dead link, 2 bad usage, 3 something is not installed.
 
 set -euo pipefail
-folder=$(realpath -m "${1:-$(dirname "${BASH_SOURCE[0]}")/../build-docs}")
+given_folder=${1-$(dirname "${BASH_SOURCE[0]}")/../build-docs}
+folder=$(realpath -m -- "${given_folder:-.}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly not_possible=3
+readonly bad_usage=2 not_possible=3
 # A theme and a formula renderer from the distribution: nothing is fetched, and the site works without a network.
 readonly theme=/usr/share/doxygen-awesome-css
 readonly mathjax=/usr/share/javascript/mathjax
 
 main() {
   local page
+  if (($# > 1)) || [[ -z $given_folder || $given_folder == -* ]]; then
+    fail "$bad_usage" "usage: docs/build_site.sh [FOLDER]"
+  fi
+  require_own_folders
   require_packages
   rm -rf "$folder/site" "$folder/pages"
   mkdir -p "$folder/site" "$folder/pages"
@@ -24,17 +29,32 @@ main() {
   for page in "${pages[@]}"; do convert "$page"; done
   navigation >"$folder/layout.xml"
   copy_mathjax
-  SITE_FOLDER=$folder SITE_THEME=$theme doxygen docs/site/Doxyfile
+  { cat docs/site/Doxyfile && echo "INPUT += \"$folder/pages\""; } | SITE_FOLDER=$folder SITE_THEME=$theme doxygen -
   drop_empty_summaries
   docs/site/check_links.sh "$folder/site"
   echo "The site: $folder/site/index.html"
 }
 
+# fail EXIT_CODE LINE...
+fail() {
+  printf '%s\n' "${0##*/}: error: $2" "${@:3}" >&2
+  exit "$1"
+}
+
+# The two folders are made afresh: they must not be somebody else's, such as docs/site.
+require_own_folders() {
+  local own
+  for own in "$folder/site" "$folder/pages"; do
+    if [[ -e $own && ! -f $folder/pages/index.md ]]; then
+      fail "$bad_usage" "'$own' is not from this script, which would replace it: name another folder"
+    fi
+  done
+}
+
 require_packages() {
   if command -v doxygen >/dev/null && [[ -d $theme && -d $mathjax ]]; then return; fi
-  echo "${0##*/}: error: the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:" >&2
-  echo "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax" >&2
-  exit "$not_possible"
+  fail "$not_possible" "the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:" \
+    "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax"
 }
 
 # The navigation has them in this order.
@@ -142,4 +162,4 @@ drop_empty_summaries() {
     xargs -0 --no-run-if-empty sed -i 's|<a href="#nested-classes">Classes</a> *&#124; *||'
 }
 
-main
+main "$@"

@@ -9,6 +9,9 @@
 #
 # --check only names what is stale. The executables are in FOLDER, build/bin by default.
 
+# put_section calls them.
+# shellcheck disable=SC2317
+
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source docs/sections.sh
@@ -20,7 +23,7 @@ results_folder=docs/results/nvidia_h200
 package_page=beyond/12_any_operation/README.md
 
 main() {
-  local step previous='' results faulty mend
+  local step previous='' results faulty
   read_options "$@"
   results=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder of now, not of then
@@ -28,25 +31,24 @@ main() {
   for step in [0-9][0-9]_* beyond/[0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
     if has_section "$step/README.md" diff; then
-      put_section "$step/README.md" diff "$(kernel_diff "$previous" "$step")"
+      put_section "$step/README.md" diff kernel_diff "$previous" "$step"
     fi
     if has_section "$step/README.md" counters; then
       run_step "$results" "${step##*/}" "${previous##*/}"
-      put_section "$step/README.md" counters "$(table_of counted <"$results/${step##*/}")"
+      put_section "$step/README.md" counters table_of counted "$results/${step##*/}"
     fi
     if has_section "$step/README.md" documented; then
-      put_section "$step/README.md" documented "$("$bin/print_tables" "${step##*/}")"
+      put_section "$step/README.md" documented "$bin/print_tables" "${step##*/}"
     fi
     previous=$step
   done
   show_atomics "$results"
-  put_section "$package_page" example "$(package_call)"
-  put_section "$package_page" project "$(package_project)"
+  put_section "$package_page" example package_call
+  put_section "$package_page" project package_project
   for faulty in docs/pitfalls/*.cuh; do
-    mend=$(mend_diff "$faulty")
-    put_section "${faulty%.cuh}.md" mend "$mend"
+    put_section "${faulty%.cuh}.md" mend mend_diff "$faulty"
   done
-  put_section docs/tables/README.md tables "$("$bin/print_tables")"
+  put_section docs/tables/README.md tables "$bin/print_tables"
   show_measurements
   exit "$stale"
 }
@@ -83,14 +85,14 @@ show_atomics() {
   local results=$1 folder=beyond/atomics step previous=''
   for step in atomic_each atomic_vector atomic_block; do
     run_step "$results" "$step" "$previous"
-    put_section "$folder/$step/README.md" counters "$(table_of counted <"$results/$step")"
+    put_section "$folder/$step/README.md" counters table_of counted "$results/$step"
     previous=$step
   done
   for step in atomic_each atomic_vector; do
-    put_section "$folder/$step/README.md" documented "$(table_of documented <"$results/$step")"
+    put_section "$folder/$step/README.md" documented "$bin/print_tables" "$step"
   done
-  put_section "$folder/atomic_vector/README.md" diff "$(kernel_diff "$folder/atomic_each" "$folder/atomic_vector")"
-  put_section "$folder/atomic_block/README.md" diff "$(kernel_diff 04_first_add "$folder/atomic_block")"
+  put_section "$folder/atomic_vector/README.md" diff kernel_diff "$folder/atomic_each" "$folder/atomic_vector"
+  put_section "$folder/atomic_block/README.md" diff kernel_diff 04_first_add "$folder/atomic_block"
 }
 
 # mend_diff FAULTY prints what mends the kernel, without the headers of the files and of the first hunk.
@@ -123,11 +125,12 @@ package_project() {
 # What measure.sh has found on a GPU: the page of its folder, the ladder of the first page, the tables of the method.
 show_measurements() {
   local table
-  put_section README.md ladder "$(measured ladder)"
-  put_section README.md provenance "$(measured provenance)"
-  put_section beyond/13_many_gpus/README.md scaling "$(measured scaling)"
-  for table in flush queue warm_up repeat second_clock provenance; do put_section docs/method.md "$table" "$(measured "$table")"; done
-  put_page "$results_folder/README.md" "$(measured page)"
+  for table in ladder provenance; do put_section README.md "$table" measured "$table"; done
+  for table in flush queue warm_up repeat second_clock provenance; do
+    put_section docs/method.md "$table" measured "$table"
+  done
+  put_section beyond/13_many_gpus/README.md scaling measured scaling
+  put_page "$results_folder/README.md" measured page
 }
 
 measured() { "$bin/print_results" "$results_folder" "$1"; }
@@ -139,7 +142,7 @@ run_step() {
   "$bin/$2" --device emulated -n "$elements" --json "$1/$2.json" "${compare[@]}" >"$1/$2"
 }
 
-# table_of NAME prints the table whose first column has this name.
-table_of() { sed -n "/^| $1 /,/^\$/p"; }
+# table_of NAME FILE prints the table whose first column has this name.
+table_of() { sed -n "/^| $1 /,/^\$/p" "$2"; }
 
 main "$@"

@@ -13,10 +13,12 @@ fail() {
   exit 2
 }
 
-# put_section FILE NAME TEXT writes the section where it differs; with check=true it only says so, and sets stale=1.
+# put_section FILE NAME COMMAND... writes what the command prints into the section where it differs; with check=true it
+# only says so, and sets stale=1. A command that fails ends the script: the section stays as it is.
 put_section() {
-  local file=$1 name=$2 fresh
-  fresh=$(with_section "$file" "$name" "$3") || exit
+  local file=$1 name=$2 text fresh
+  text=$("${@:3}") || exit
+  fresh=$(with_section "$file" "$name" "$text") || exit
   if [[ $fresh == "$(<"$file")" ]]; then return; fi
   if [[ $check == true ]]; then
     echo "$file is stale in its section '$name': run ${0##*/}"
@@ -30,9 +32,10 @@ put_section() {
 # has_section FILE NAME
 has_section() { grep -qxF "<!-- $2:begin -->" "$1"; }
 
-# put_page FILE TEXT writes a page that is generated as a whole, as put_section does a section.
+# put_page FILE COMMAND... writes a page that is generated as a whole, as put_section does a section.
 put_page() {
-  local file=$1 text=$2
+  local file=$1 text
+  text=$("${@:2}") || exit
   if [[ -f $file && $text == "$(<"$file")" ]]; then return; fi
   if [[ $check == true ]]; then
     echo "$file is stale: run ${0##*/}"

@@ -339,6 +339,25 @@ TEST(Executables, KeepWhatASweepMeasuredBeforeCtrlC) {
   }
 }
 
+TEST(Executables, KeepAResultThatNobodyReads) {
+  const std::string programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::string pipe = temporary_path("unread_pipe");
+  const std::string sweep = temporary_path("unread_sweep.json");
+  const std::string table = temporary_path("unread_table.json");
+  for (const auto& [command, file] :
+       {std::pair(fmt::format("01_interleaved --device emulated --sweep block -n 1000 -q --json '{}'", sweep),
+                  sweep),
+        std::pair(fmt::format("ladder_table '{}' --json '{}'", sweep, table), table)}) {
+    // The pipe's only reader is gone before the program starts.
+    const std::string script = fmt::format(
+        "mkfifo '{0}' && exec 3<>'{0}' 4>'{0}' 3>&- && rm '{0}' && '{1}'/{2} >&4", pipe, programs, command);
+    EXPECT_NE(std::system(script.c_str()), 0) << command;
+    EXPECT_EQ(nlohmann::json::parse(std::ifstream(file)).size(), 1u) << command;
+  }
+  std::filesystem::remove(sweep);
+  std::filesystem::remove(table);
+}
+
 TEST(Executables, CountTheSameInEverySchedule) {
   const auto counters = [](const std::string& options) {
     const Outcome outcome =

@@ -15,7 +15,10 @@ main() {
   make_up_a_gpu
   make_up_steps
   measures_everything
+  leaves_out_what_this_gpu_cannot_run
+  stops_where_no_step_runs
   keeps_the_old_results_when_a_step_fails
+  prints_no_broken_results
   refuses_bad_usage
   refuses_a_machine_without_a_gpu
   if ((failures > 0)); then exit 1; fi
@@ -41,10 +44,14 @@ make_up_steps() {
   cat >"$work/bin/step" <<'STEP'
 #!/usr/bin/env bash
 set -euo pipefail
-step=${0##*/} elements=268435456 types=(int32) blocks=(256) flush=read warm_up=3 queued=true json='' sweep=''
+step=${0##*/} elements=268435456 types=(int32) blocks=(256) flush=read warm_up=3 queued=true json=/dev/null sweep=''
 while (($# > 0)); do
   case $1 in
-    -n) elements=$((${2/^/**})) && shift ;;
+    --version) exit ;;
+    -n)
+      if [[ $2 == *x* ]]; then echo "$step: error: --elements '$2'" >&2 && exit 2; fi
+      elements=$((${2/^/**})) && shift
+      ;;
     --sweep) sweep=$2 && shift ;;
     --flush) flush=$2 && shift ;;
     --warm-up) warm_up=$2 && shift ;;
@@ -54,7 +61,8 @@ while (($# > 0)); do
   esac
   shift
 done
-if [[ -f ${0%/*}/$step.fails ]]; then echo "$step: it is broken" && exit 1; fi
+if [[ -f ${0%/*}/$step.fails && $elements != 1 ]]; then echo "$step: it is broken" && exit 1; fi
+if [[ -f ${0%/*}/$step.newer ]]; then echo "$step: error: it needs a newer GPU" >&2 && exit 3; fi
 sizes=("$elements")
 case $sweep in
   type) types=(int32 float64) ;;
@@ -88,7 +96,7 @@ JSON
 } >"$json"
 STEP
   chmod +x "$work/bin/step"
-  for step in 00_cpu_serial 01_interleaved 07_cascade peer_cub; do ln -s step "$work/bin/$step"; done
+  for step in 00_cpu_serial 01_interleaved 07_cascade 11_bulk_copy peer_cub; do ln -s step "$work/bin/$step"; done
   for program in ladder_table print_results plot_data; do ln -s "$(realpath "$programs/$program")" "$work/bin/$program"; done
 }
 
@@ -117,10 +125,53 @@ keeps_the_old_results_when_a_step_fails() {
   if [[ $(cat "$work"/results/*.json | cksum) != "$before" ]]; then fail "the old results are gone"; fi
 }
 
+leaves_out_what_this_gpu_cannot_run() {
+  touch "$work/bin/11_bulk_copy.newer"
+  mkdir "$work/older"
+  measure "$work/older/" || fail "measure.sh failed: $(<"$work/log")"
+  expect "$work/log" "11_bulk_copy is left out: 11_bulk_copy: error: it needs a newer GPU"
+  expect "$work/older/ladder.json" 07_cascade
+  if grep -q 11_bulk_copy "$work/older/ladder.json"; then fail "what was left out is in ladder.json"; fi
+}
+
+stops_where_no_step_runs() {
+  touch "$work/bin/07_cascade.newer"
+  if measure "$work/none"; then fail "it went on without 07_cascade"; fi
+  rm "$work/bin/07_cascade.newer"
+  expect "$work/log" "07_cascade and peer_cub have to run on the GPU"
+  if [[ -e $work/none.new ]]; then fail "none.new is left behind"; fi
+}
+
+prints_no_broken_results() {
+  cp -r "$work/results" "$work/broken"
+  if [[ $("$programs/print_results" "$work/broken" second_clock) != "Nsight Compute was not run here." ]]; then
+    fail "a second clock that nobody has read"
+  fi
+  printed_nothing ladder '[' "'$work/broken/ladder.json' is no JSON"
+  printed_nothing ladder '[{"step": "07_cascade"}]' "the results in '$work/broken' are not as measure.sh writes them"
+  printed_nothing ladder '[]' "there is no GPU's step in it"
+}
+
+# printed_nothing SECTION JSON TEXT
+printed_nothing() {
+  local status=0
+  echo "$2" >"$work/broken/$1.json"
+  if [[ -n $("$programs/print_results" "$work/broken" "$1" 2>"$work/log") ]]; then fail "something of $2"; fi
+  "$programs/print_results" "$work/broken" "$1" >"$work/log" 2>&1 || status=$?
+  if ((status != 2)); then fail "$1.json with $2 ended with $status, not 2"; fi
+  expect "$work/log" "$3"
+}
+
 refuses_bad_usage() {
   refused 2 "usage:" --nonsense
   refused 2 "--commit needs a value" --commit
   refused 2 "there is no 07_cascade" --bin /nonexistent
+  refused 2 "--elements '2^x'" --bin "$work/bin" --commit c0ffee --largest 2^x "$work/other"
+  refused 2 "cannot be made" --bin "$work/bin" --commit c0ffee /dev/null/other
+  mkdir "$work/home"
+  touch "$work/home/thesis"
+  refused 2 "has something else than results in it" --bin "$work/bin" --commit c0ffee "$work/home"
+  if [[ ! -f $work/home/thesis ]]; then fail "the file of somebody else is gone"; fi
 }
 
 refuses_a_machine_without_a_gpu() {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "harness/configuration.hpp"
 #include "harness/host_fill.hpp"
 #include "harness/measurement_error.hpp"
 #include "harness/report.hpp"
@@ -65,11 +66,13 @@ void launch_sum(std::size_t, unsigned, const void* in, void* out, std::size_t n)
   std::memcpy(out, &sum, sizeof(sum));
 }
 
-Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool is_library = false) {
+Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool is_library = false,
+                    Flush flush = Flush::read) {
   launches = 0;
   last_right_launch = right_launches;
   Options options;
   options.data = Data::ones;
+  options.timing.flush = flush;
   const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
   return measure({"fake", "", nullptr, nullptr, is_library}, kernel, device, {ElementType::int32, n, 32},
                  options);
@@ -130,6 +133,24 @@ TEST(Measure, RefusesMoreThanThePeak) {
   FakeDevice device;
   device.sample_ms = {0.001};
   EXPECT_THROW(measure_ones(device, 100'000, 100), MeasurementError);
+}
+
+TEST(Measure, TakesMoreThanThePeakFromACacheThatIsNotEmptied) {
+  FakeDevice device;
+  device.sample_ms = {0.001};
+  EXPECT_GT(*measure_ones(device, 100'000, 100, false, Flush::none).percent_of_peak(), 100);
+}
+
+TEST(Measure, SweepsSizesUpToWhatFits) {
+  FakeDevice device;
+  Options options;
+  options.sweep = Sweep::size;
+  // In 1 MiB, 2^18 int32 would leave nothing for partial sums and timing.
+  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 17);
+  options.type = ElementType::complex128;
+  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 15);
+  options.elements = 1 << 12;
+  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 12);
 }
 
 TEST(Measure, RefusesWhatDoesNotFit) {

@@ -228,14 +228,14 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
       results.push_back(document);
     }
   }
-  const reduction::JsonFile json(json_file);
+  // Before the tables, whose reader may be gone.
+  reduction::JsonFile(json_file).write(Json(results));
   std::FILE* const out = json_file == "-" ? stderr : stdout;
   const bool emulated = std::any_of(results.begin(), results.end(), [](const Json& result) {
     return result.at("device").at("kind") == "emulated";
   });
   emulated ? print_emulated(results, out) : print_timed(results, out);
   if (!Configurations(results).several()) print_published(results, out);
-  json.write(Json(results));
   return std::all_of(results.begin(), results.end(), is_verified) ? reduction::ExitCode::verified
                                                                   : reduction::ExitCode::wrong_result;
 }

@@ -138,6 +138,10 @@ void Report::show_progress(const Configuration& configuration, std::size_t numbe
 }
 
 void Report::add(const Result& result) {
+  const bool is_first = results_.empty();
+  // Before it is printed: Ctrl-C also ends the reader of a pipe, and writing to nobody would end the sweep here.
+  results_.push_back(to_json(result));
+  if (sweep_) json_file_.keep(results_);
   if (!quiet_ && !sweep_) {
     print(result_text(result) + "\n");
     if (const auto counters = result.counters()) {
@@ -145,14 +149,12 @@ void Report::add(const Result& result) {
             "\n");
     }
   }
-  if (results_.empty()) print(table_header(result.device));
+  if (is_first) print(table_header(result.device));
   add_row(result);
   for (const Result& variant : result.other_variants)
     add_row(variant);
   if (!quiet_ && !sweep_) print_documented(result.step);
   verified_ = verified_ && result.verified();
-  results_.push_back(to_json(result));
-  if (sweep_) json_file_.keep(results_);
 }
 
 ExitCode Report::finish() {

@@ -27,7 +27,7 @@ main() {
   run_steps
   compare >"$work/tables" || status=$?
   if ((status > 1)); then exit "$status"; fi
-  put_section docs/counters/README.md counters "$(<"$work/tables")"
+  put_section docs/counters/README.md counters cat "$work/tables"
   exit $((status > stale ? status : stale))
 }
 

@@ -4,7 +4,8 @@
 #
 #   docs/results/measure.sh [--bin FOLDER] [--commit HASH] [--largest COUNT] [FOLDER]
 #
-# The results are in FOLDER, docs/results/<the GPU's name> by default. What is there is replaced when all is measured.
+# The results are in FOLDER, docs/results/<the GPU's name> by default. Results that are there are replaced when all is
+# measured; a folder with anything else is refused.
 # --bin takes executables from FOLDER instead of building them, --commit says what they were built from where there is
 # no git repository, and --largest ends the size sweep, which else goes to what fits. It takes about ten minutes.
 #
@@ -20,6 +21,8 @@ bin=
 commit=
 largest=()
 folder=
+# CUDA's first GPU is then nvidia-smi's first one, too.
+export CUDA_DEVICE_ORDER=PCI_BUS_ID
 # The step whose timing the method is shown with.
 method_step=07_cascade
 
@@ -27,15 +30,15 @@ main() {
   read_options "$@"
   require_gpu
   require_commit
+  choose_folder
   if [[ -z $bin ]]; then
     install_missing_packages "${build_packages[@]}"
     configure_with_tests OFF
     build ladder print_results plot_data
     bin=$build_folder/bin
   fi
+  require_readable_size
   list_programs
-  if [[ -z $folder ]]; then folder=docs/results/$(slug "$(gpu_name)"); fi
-  work=$folder.new
   rm -rf "$work"
   mkdir -p "$work/parts"
   trap 'say "What was measured until now: $work"; exit 130' INT
@@ -48,9 +51,10 @@ main() {
   rm -r "$work/parts"
   # Measured by hand, on several GPUs.
   if [[ -f $folder/many_gpus.json ]]; then cp "$folder/many_gpus.json" "$work"; fi
+  "$bin/print_results" "$work" page >"$work/README.md"
   rm -rf "$folder"
   mv "$work" "$folder"
-  "$bin/print_results" "$folder" page >"$folder/README.md"
+  trap 'exit 130' INT
   say "The results: $folder"
   draw_plots
 }
@@ -94,15 +98,43 @@ require_commit() {
   if [[ -n $(git status --porcelain --untracked-files=no) ]]; then commit+=" with changes"; fi
 }
 
-# The steps that a GPU runs, in order, and at the end CUB's reduction.
-list_programs() {
-  local kernel name
-  programs=()
-  for kernel in [0-9][0-9]_*/kernel.cuh beyond/[0-9][0-9]_*/kernel.cuh; do
-    name=$(basename "$(dirname "$kernel")")
-    if [[ -x $bin/$name ]]; then programs+=("$name"); fi
+# The folder is replaced as a whole in the end, so it must not have what measure.sh has not written.
+choose_folder() {
+  local taken
+  if [[ -z $folder ]]; then folder=docs/results/$(slug "$(gpu_name)"); fi
+  folder=$(realpath -m "$folder")
+  work=$folder.new
+  for taken in "$folder" "$work"; do
+    if [[ -e $taken && ! -f $taken/measured.json && -n $(ls -A "$taken") ]]; then
+      fail "$bad_usage" "'$taken' has something else than results in it: name another folder"
+    fi
   done
-  programs+=(peer_cub)
+  if ! mkdir -p "$(dirname "$folder")" 2>/dev/null || [[ ! -w $(dirname "$folder") ]]; then
+    fail "$bad_usage" "'$folder' cannot be made: name a folder where you can write"
+  fi
+}
+
+# Says now, not after minutes, that --largest is no number.
+require_readable_size() { "$bin/$method_step" "${largest[@]}" --version >/dev/null; }
+
+# The steps that this GPU runs, in order, and at the end CUB's reduction.
+list_programs() {
+  local name why status
+  programs=()
+  for name in [0-9][0-9]_*/kernel.cuh beyond/[0-9][0-9]_*/kernel.cuh peer_cub/; do
+    name=$(basename "${name%/*}")
+    if [[ ! -x $bin/$name ]]; then continue; fi
+    status=0
+    why=$("$bin/$name" --device cuda -n 1 -s 1 2>&1 >/dev/null) || status=$?
+    if ((status == not_possible)); then
+      say "$name is left out: $why"
+    else
+      programs+=("$name")
+    fi
+  done
+  if [[ " ${programs[*]} " != *" $method_step "*"peer_cub "* ]]; then
+    fail "$not_possible" "$method_step and peer_cub have to run on the GPU, and one of them in $bin does not"
+  fi
 }
 
 gpu_name() { nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1; }
@@ -166,16 +198,20 @@ measure_method() {
 
 # Nsight Compute's times beside the steps' own, where its counters may be read.
 measure_with_second_clock() {
-  local program separator='['
+  local program times separator='['
   for program in "${programs[@]}"; do
     say "second_clock: $program"
-    if ! docs/profile.sh "$program" --bin "$(realpath "$bin")" >"$work/log" 2>&1; then
+    times=
+    if docs/profile.sh "$program" --bin "$(realpath "$bin")" -n 2^28 >"$work/log" 2>&1; then
+      times=$(sed -n 's/^Time: ncu gives \([0-9.]*\) ms .* median is \([0-9.]*\) ms.*/"ncu_ms": \1, "step_ms": \2/p' \
+        "$work/log")
+    fi
+    if [[ -z $times ]]; then
       say "There is no second_clock.json:" "$(head -n 3 "$work/log")"
       rm -f "$work/log" "$work/second_clock.json"
       return
     fi
-    sed -n "s/^Time: ncu gives \([0-9.]*\) ms .* median is \([0-9.]*\) ms.*/$separator{\"step\": \"$program\", \"ncu_ms\": \1, \"step_ms\": \2}/p" \
-      "$work/log" >>"$work/second_clock.json"
+    echo "$separator{\"step\": \"$program\", $times}" >>"$work/second_clock.json"
     separator=,
   done
   echo ']' >>"$work/second_clock.json"
@@ -191,12 +227,12 @@ run_all() {
   gather "$name"
 }
 
-# run NAME PROGRAM [OPTION...]
+# run NAME PROGRAM [OPTION...] : on the GPU, never on the emulated device in its place.
 run() {
   local number status=0
   number=$(find "$work/parts" -name "$1.*" | wc -l)
   say "$1: ${*:2}"
-  "$bin/$2" "${@:3}" --quiet --json "$work/parts/$1.$(printf %04d "$number").json" >"$work/log" || status=$?
+  "$bin/$2" --device cuda "${@:3}" --quiet --json "$work/parts/$1.$(printf %04d "$number").json" >"$work/log" || status=$?
   if ((status != 0)); then
     cat "$work/log" >&2
     exit "$status"

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -27,13 +29,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Results = std::vector<Json>;
 
-/// A file of the results' folder.
+/// A file of the results' folder. Throws UsageError where it is no JSON.
 Json read(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream)
     throw UsageError(
         fmt::format("'{}' cannot be read: name a folder that measure.sh has filled", file.string()));
-  return Json::parse(stream);
+  try {
+    return Json::parse(stream);
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("'{}' is no JSON: {}", file.string(), error.what()));
+  }
 }
 
 Results read_list(const std::filesystem::path& folder, const char* name) {
@@ -136,6 +142,18 @@ std::string type_sweep(const std::filesystem::path& folder) {
   return bandwidth_table(read_list(folder, "sweep_type"), "GB/s", step_of, type_of);
 }
 
+/// How many elements of each type; on a GPU with less memory, fewer of the large ones.
+std::string type_sweep_elements(const std::filesystem::path& folder) {
+  const Results results = read_list(folder, "sweep_type");
+  if (results.empty()) throw UsageError("sweep_type.json has no result");
+  const auto by_elements = [](const Json& a, const Json& b) {
+    return a.at("elements").get<std::uint64_t>() < b.at("elements").get<std::uint64_t>();
+  };
+  const auto [least, most] = std::minmax_element(results.begin(), results.end(), by_elements);
+  if (elements_of(*least) == elements_of(*most)) return elements_of(*most);
+  return fmt::format("{} to {}", elements_of(*least), elements_of(*most));
+}
+
 /// What the L2's flush does to the bandwidth.
 std::string flush(const std::filesystem::path& folder) {
   const auto flush_of = [](const Json& result) -> std::string { return result.at("timing").at("flush"); };
@@ -203,10 +221,12 @@ std::string repeat(const std::filesystem::path& folder) {
 
 /// The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so.
 std::string second_clock(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / "second_clock.json")) return "Nsight Compute was not run here.\n";
+  const bool was_run = std::filesystem::exists(folder / "second_clock.json");
+  const Results rows = was_run ? read_list(folder, "second_clock") : Results();
+  if (rows.empty()) return "Nsight Compute was not run here.\n";
   std::string text =
       "| step | the step's own median, ms | Nsight Compute, ms | difference, % |\n|:--|--:|--:|--:|\n";
-  for (const Json& row : read_list(folder, "second_clock")) {
+  for (const Json& row : rows) {
     const double ncu_ms = row.at("ncu_ms");
     const double step_ms = row.at("step_ms");
     text += fmt::format("| {} | {:.4f} | {:.4f} | {:.1f} |\n", step_of(row), step_ms, ncu_ms,
@@ -265,7 +285,8 @@ std::string page(const std::filesystem::path& folder) {
           size_sweep(folder));
   text += "\nThe same as time against size:\n\n![Time against array size](sweep_size.svg)\n";
   section("Element type", "sweep_type", "sweep_type",
-          fmt::format("GB/s of {} elements in blocks of {} threads", elements, first->at("block").dump()),
+          fmt::format("GB/s of {} elements in blocks of {} threads", type_sweep_elements(folder),
+                      first->at("block").dump()),
           type_sweep(folder));
   return text;
 }
@@ -284,6 +305,16 @@ constexpr std::array<Section, 12> sections{{{"page", page},
                                             {"second_clock", second_clock},
                                             {"scaling", scaling}}};
 
+/// Throws UsageError where a result has not the keys that the steps write.
+std::string print_section(const Section& section, const std::filesystem::path& folder) {
+  try {
+    return section.second(folder);
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("the results in '{}' are not as measure.sh writes them: {}", folder.string(),
+                                 error.what()));
+  }
+}
+
 ExitCode run(int argc, char** argv) {
   const std::string name = argc == 3 ? argv[2] : "";
   const auto* const section =
@@ -294,7 +325,7 @@ ExitCode run(int argc, char** argv) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", each.first);
     throw UsageError("usage: print_results FOLDER SECTION, where SECTION is one of " + names);
   }
-  fmt::print("{}", section->second(argv[1]));
+  fmt::print("{}", print_section(*section, argv[1]));
   return ExitCode::verified;
 }
 
