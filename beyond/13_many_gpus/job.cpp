@@ -26,21 +26,10 @@ std::string node_name() {
   return {name.data(), static_cast<std::size_t>(length)};
 }
 
-/// How many nodes there are: each has one rank that is the first on it.
-int count_nodes(const Ranks& ranks, const Ranks& node) {
-  int nodes = node.rank() == 0 ? 1 : 0;
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, ranks.communicator()),
-            "counting the nodes");
-  return nodes;
-}
-
 }  // namespace
 
 Job::Job(std::string_view program, int argc, char** argv)
-    : program_(program),
-      ranks_(start(argc, argv)),
-      node_(ranks_.on_this_node()),
-      nodes_(count_nodes(ranks_, node_)) {}
+    : program_(program), ranks_(start(argc, argv)), node_(ranks_.on_this_node()) {}
 
 Job::~Job() { MPI_Finalize(); }
 

@@ -26,7 +26,6 @@ class Job {
 
   const Ranks& ranks() const { return ranks_; }
   const Ranks& node() const { return node_; }  ///< those on this machine
-  int nodes() const { return nodes_; }         ///< how many machines
 
   /// What this rank calls its device when it fails.
   void name_device(const std::string& name) { device_ = name; }
@@ -46,7 +45,6 @@ class Job {
   std::string program_;
   Ranks ranks_;
   Ranks node_;
-  int nodes_ = 1;
   std::string device_ = "no device yet";
 };
 

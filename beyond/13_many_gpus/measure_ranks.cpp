@@ -170,7 +170,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, c
   const bool on_gpu = result.device.kind == DeviceKind::cuda;
   const bool speaks = ranks.rank() == 0;
   found.ranks = ranks.count();
-  found.nodes = job.nodes();
+  found.nodes = ranks.count_nodes();
   found.elements_a_rank = shard_of(n, 0, ranks.count()).count;
 
   ShardReduction shard(kernel, device, result.input, line.type, shard_of(n, ranks.rank(), ranks.count()));
@@ -217,7 +217,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, c
   check();
   result.samples = ms.size();
   result.ms = summarise(ms);
-  if (found.percent_of_peak().value_or(0) > 100) {
+  if (speaks && found.percent_of_peak().value_or(0) > 100) {
     throw MeasurementError(
         fmt::format("{:.1f} GB/s a rank is more than the {:.1f} GB/s that its device can move: "
                     "the time is wrong",

@@ -71,11 +71,12 @@ std::string table_row(const RankResult& found) {
 RankReport::RankReport(const CommandLine& line)
     : line_(line), out_(line.json_file == "-" ? stderr : stdout), json_file_(line.json_file) {}
 
-void RankReport::begin(const Step& step, const Job& job, const DeviceInfo& device, const std::string& note) {
+void RankReport::begin(const Step& step, int ranks, int nodes, const DeviceInfo& device,
+                       const std::string& note) {
   if (line_.quiet) return;
   print(fmt::format("{}: {}\n", step.name, step.title));
   if (!note.empty()) print(fmt::format("note    {}\n", note));
-  print(fmt::format("ranks   {} on {}\n", job.ranks().count(), plural(job.nodes(), "node")));
+  print(fmt::format("ranks   {} on {}\n", ranks, plural(nodes, "node")));
   print(fmt::format("device  of each: {}\n", device_text(device)));
 }
 

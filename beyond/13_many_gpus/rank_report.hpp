@@ -20,7 +20,7 @@ class RankReport {
   explicit RankReport(const CommandLine& line);
 
   /// The heading; `note` says why it is this device, where that needs saying.
-  void begin(const Step& step, const Job& job, const DeviceInfo& device, const std::string& note);
+  void begin(const Step& step, int ranks, int nodes, const DeviceInfo& device, const std::string& note);
 
   /// A result as soon as it is there.
   void add(const RankResult& found);

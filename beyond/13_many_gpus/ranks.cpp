@@ -62,4 +62,10 @@ Ranks Ranks::on_this_node() const {
   return Ranks(part);
 }
 
+int Ranks::count_nodes() const {
+  int nodes = on_this_node().rank() == 0 ? 1 : 0;  // each machine has one rank that is the first on it
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, communicator_), "counting the nodes");
+  return nodes;
+}
+
 }  // namespace reduction

@@ -48,6 +48,9 @@ class Ranks {
   /// The ranks of this one that share its machine; by all.
   Ranks on_this_node() const;
 
+  /// How many machines the ranks are on; by all.
+  int count_nodes() const;
+
  private:
   MPI_Comm communicator_;
   int rank_ = -1;

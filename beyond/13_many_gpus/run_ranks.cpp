@@ -87,7 +87,8 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
     }
   });
 
-  if (speaks) report->begin(step, job, device.info(), selected.note);
+  const int nodes = ranks.count_nodes();
+  if (speaks) report->begin(step, ranks.count(), nodes, device.info(), selected.note);
   std::optional<double> one_rank_gbps;
   for (const int size : sizes) {
     const Ranks group = ranks.first(size);
