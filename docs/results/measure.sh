@@ -125,8 +125,9 @@ list_programs() {
     name=$(basename "${name%/*}")
     if [[ ! -x $bin/$name ]]; then continue; fi
     status=0
-    why=$("$bin/$name" --device cuda -n 1 -s 1 2>&1 >/dev/null) || status=$?
-    if ((status == not_possible)); then
+    # A sweep of one size: this GPU may be too old for the step, and a step over many GPUs has no sweeps.
+    why=$("$bin/$name" --device cuda --sweep size -n 1024 -s 1 2>&1 >/dev/null) || status=$?
+    if ((status == not_possible || status == bad_usage)); then
       say "$name is left out: $why"
     else
       programs+=("$name")
