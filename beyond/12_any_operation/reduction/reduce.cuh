@@ -2,9 +2,14 @@
 /// \file
 /// reduce(): the ladder's result for other people's projects. It needs C++17, the CUDA toolkit and this folder.
 ///
-/// Two kernels: in the first each block leaves one partial result, in the second one block combines these. From compute
-/// capability 9.0 on the second one is launched ahead and waits on the device ("programmatic dependent launch", CUDA C++
-/// Programming Guide), so that its launch costs next to nothing. A small input takes the second kernel alone.
+/// A small input takes one kernel: one block, or from compute capability 9.0 on one cluster of blocks. A larger one takes
+/// two: in the first each block leaves one partial result, in the second one block combines these. From compute capability
+/// 9.0 on the second one is launched ahead and waits on the device ("programmatic dependent launch", CUDA C++ Programming
+/// Guide), so that its launch costs next to nothing, and a very large input comes by bulk copies.
+
+#ifndef __CUDACC__
+#error "reduction/reduce.cuh has kernels: include it where nvcc compiles, in a .cu file"
+#endif
 
 #include <cuda_runtime.h>
 
@@ -203,13 +208,18 @@ cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const 
                    Operation operation, T identity, cudaStream_t stream = nullptr) {
   static_assert(std::is_trivially_copyable_v<T>, "elements are moved as bytes between threads");
   static_assert(std::is_default_constructible_v<T>, "threads hold elements that they have yet to load");
-  if constexpr (16 % sizeof(T) == 0) {
-    // A T that is larger than its alignment may stand where no vector of them can begin.
-    if (alignof(T) == sizeof(T) || reinterpret_cast<std::uintptr_t>(in) % sizeof(T) == 0)
-      return detail::reduce<true>(temporary_storage, temporary_bytes, in, out, n, operation, identity,
-                                  stream);
+  // A T that is larger than its alignment may stand where no vector of them can begin.
+  constexpr bool always_wide = 16 % sizeof(T) == 0 && alignof(T) == sizeof(T);
+  if constexpr (always_wide) {
+    return detail::reduce<true>(temporary_storage, temporary_bytes, in, out, n, operation, identity, stream);
+  } else {
+    if constexpr (16 % sizeof(T) == 0) {
+      if (reinterpret_cast<std::uintptr_t>(in) % sizeof(T) == 0)
+        return detail::reduce<true>(temporary_storage, temporary_bytes, in, out, n, operation, identity,
+                                    stream);
+    }
+    return detail::reduce<false>(temporary_storage, temporary_bytes, in, out, n, operation, identity, stream);
   }
-  return detail::reduce<false>(temporary_storage, temporary_bytes, in, out, n, operation, identity, stream);
 }
 
 /// The same for an operation that knows its identity.
