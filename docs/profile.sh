@@ -123,11 +123,14 @@ count_on_gpu() {
   if ((passes > 0)); then
     launches=(-k "regex:reduce_kernel" -c "$passes")
   else
-    # CUB takes one kernel where one block is enough, else two, of which the last is the same.
-    launches=(-k "regex:DeviceReduce" -c 2)
+    # A library takes one kernel for a small input, else two; cut off after the one that leaves the result.
+    case $step in
+      12_*) launches=(-k "regex:(one_block|cluster|reduce|bulk|combine)_kernel" -c 2) ;;
+      *) launches=(-k "regex:DeviceReduce" -c 2) ;;  # CUB's
+    esac
   fi
   profile "$bin/$step" "${step_options[@]}" -s 1 -q
-  reported | awk -F, '$2 == "kernel" { over = last; last = last || $3 ~ /SingleTile/ } !over' >"$work/launches.csv"
+  reported | awk -F, '$2 == "kernel" { over = last; last = last || $3 ~ /SingleTile|one_block|cluster|combine/ } !over' >"$work/launches.csv"
   got=$(number_of_launches)
   if ((got < passes)); then
     fail "$not_possible" "ncu reported $got launches of $step, and a reduction has $passes; its last words:" \

@@ -48,7 +48,7 @@ main() {
   measure_sweeps
   measure_method
   measure_with_second_clock
-  rm -r "$work/parts"
+  rm -rf "$work/parts" "$work/log"
   # Measured by hand, on several GPUs.
   if [[ -f $folder/many_gpus.json ]]; then cp "$folder/many_gpus.json" "$work"; fi
   "$bin/print_results" "$work" page >"$work/README.md"
@@ -208,15 +208,16 @@ measure_with_second_clock() {
         "$work/log")
     fi
     if [[ -z $times ]]; then
-      say "There is no second_clock.json:" "$(head -n 3 "$work/log")"
-      rm -f "$work/log" "$work/second_clock.json"
-      return
+      say "second_clock: $program is left out:" "$(head -n 3 "$work/log")"
+      rm "$work/log"
+      # Where the first one cannot be profiled, none can.
+      if [[ $separator == '[' ]]; then return; fi
+      continue
     fi
     echo "$separator{\"step\": \"$program\", $times}" >>"$work/second_clock.json"
     separator=,
   done
   echo ']' >>"$work/second_clock.json"
-  rm "$work/log"
 }
 
 # run_all NAME PROGRAMS [OPTION...] runs each program and gathers the results.
