@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
+#include "harness/text_options.hpp"
 #include "harness/version.hpp"
 
 namespace reduction {
@@ -43,49 +44,32 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
                            name, title),
                std::string(name));
   app.set_version_flag("--version", fmt::format("{} {}", name, version));
-  // Every value is read as text and parsed by a function, so that each mistake is answered in the same form.
-  const auto text_option = [&](const char* flags, const char* placeholder, const char* help,
-                               const auto& parse, auto& target) {
-    app.add_option_function<std::string>(
-           flags, [&target, parse](const std::string& text) { target = parse(text); }, help)
-        ->type_name(placeholder)
-        ->take_last();
-  };
-  text_option("-n,--elements", "COUNT",
-              "how many, split over the ranks; as 1000003, 2^28 or 64M; default 2^28 on GPUs, 2^20 emulated",
-              parse_elements, line.elements);
+  add_text_option(
+      app, "-n,--elements", "COUNT",
+      "how many, split over the ranks; as 1000003, 2^28 or 64M; default 2^28 on GPUs, 2^20 emulated",
+      parse_elements, line.elements);
   app.add_flag("--weak", line.weak, "COUNT is what each rank has, not all of them together")
       ->disable_flag_override();
   app.add_flag("--scaling", line.scaling, "a row for 1, 2, 4, ... ranks, and for all of them")
       ->disable_flag_override();
-  text_option("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
-              parse_type, line.type);
-  text_option("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
-              parse_samples, line.samples);
-  text_option("--time-limit", "SECONDS",
-              "how long a rank waits for the combined sum before it ends the job; default 60",
-              parse_time_limit, line.time_limit);
-  text_option("--seed", "NUMBER", "of the random input; default 1", parse_seed, line.seed);
-  text_option("--data", "KIND", "random (default), ones or cancelling", parse_data, line.data);
-  text_option("--device", "KIND",
-              "auto (default: GPUs where there are any), cuda (a GPU for each rank) or emulated",
-              parse_device_kind, line.device);
-  text_option("--json", "FILE", "also write the results there; - for stdout", parse_file, line.json_file);
+  add_text_option(app, "-t,--type", "TYPE",
+                  "int32 (default), int64, float32, float64, complex64 or complex128", parse_type, line.type);
+  add_text_option(app, "-s,--samples", "COUNT",
+                  "timed runs; default: until they agree within 0.5 %, for 2 s at most", parse_samples,
+                  line.samples);
+  add_text_option(app, "--time-limit", "SECONDS",
+                  "how long a rank waits for the combined sum before it ends the job; default 60",
+                  parse_time_limit, line.time_limit);
+  add_text_option(app, "--seed", "NUMBER", "of the random input; default 1", parse_seed, line.seed);
+  add_text_option(app, "--data", "KIND", "random (default), ones or cancelling", parse_data, line.data);
+  add_text_option(app, "--device", "KIND",
+                  "auto (default: GPUs where there are any), cuda (a GPU for each rank) or emulated",
+                  parse_device_kind, line.device);
+  add_text_option(app, "--json", "FILE", "also write the results there; - for stdout", parse_file,
+                  line.json_file);
   app.add_flag("-q,--quiet", line.quiet, "print the result rows only")->disable_flag_override();
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    line.answer = app.help();
-  } catch (const CLI::CallForVersion& request) {
-    line.answer = fmt::format("{}\n", request.what());
-  } catch (const CLI::ArgumentMismatch& error) {
-    const std::string what = error.what();
-    throw UsageError(
-        fmt::format("{} needs a value (--help lists what is allowed)", what.substr(0, what.find(':'))));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{} (--help lists what is allowed)", error.what()));
-  }
+  line.answer = read_command_line(app, argc, argv);
   return line;
 }
 

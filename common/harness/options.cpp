@@ -9,6 +9,7 @@
 #include <charconv>
 #include <utility>
 
+#include "harness/text_options.hpp"
 #include "harness/version.hpp"
 
 namespace reduction {
@@ -160,14 +161,6 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
       fmt::format("{}: {}. Sums n elements, verifies the sum and reports the bandwidth.", name, title),
       std::string(name));
   app.set_version_flag("--version", fmt::format("{} {}", name, version));
-  // Every value is read as text and parsed below, so that each mistake is answered in the same form.
-  const auto text_option = [&](const char* flags, const char* placeholder, const char* help,
-                               const auto& parse, auto& target) {
-    app.add_option_function<std::string>(
-           flags, [&target, parse](const std::string& text) { target = parse(text); }, help)
-        ->type_name(placeholder)
-        ->take_last();
-  };
   const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
   const auto parse_flush = [](const std::string& text) { return parse_name("--flush", text, flush_names); };
   const auto parse_queue = [](const std::string& text) { return parse_name("--queue", text, on_off_names); };
@@ -178,53 +171,49 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     if (text.empty()) throw UsageError("--json and --compare need the name of a file");
     return text;
   };
-  text_option("-n,--elements", "COUNT",
-              "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated", parse_elements,
-              options.elements);
-  text_option("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
-              parse_type, options.type);
-  text_option("-b,--block", "THREADS", "threads a block: 32, 64, 128, 256 (default), 512 or 1024",
-              parse_block, options.block);
-  text_option("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
-              parse_samples, options.samples);
-  text_option("--seed", "NUMBER", "of the random input; default 1", parse_seed, options.seed);
-  text_option("--data", "KIND", "random (default), ones or cancelling", parse_data, options.data);
-  text_option("--device", "DEVICE", "auto (default: a GPU where there is one), cuda, cuda:N or emulated",
-              parse_device, options.device);
-  text_option("--sweep", "AXIS", "a row for every block, size (2^10 to COUNT; default what fits) or type",
-              parse_sweep, options.sweep);
-  text_option("--flush", "HOW",
-              "GPU: how the L2 is emptied before each sample: read (default), memset or none", parse_flush,
-              options.timing.flush);
-  text_option("--warm-up", "COUNT", "GPU: runs before the first sample; default 3", parse_warm_up,
-              options.timing.warm_up_runs);
-  text_option("--queue", "on|off",
-              "GPU: hold the device until a sample is queued, to keep launch latency out; default on",
-              parse_queue, options.timing.queued);
-  text_option("--counters", "on|off", "emulated: count and check accesses to memory; default on",
-              parse_counters, options.emulation.counters);
-  text_option("--schedule", "ORDER",
-              "emulated: order of threads: ascending (default), descending or random[:SEED]", parse_schedule,
-              options.emulation.schedule);
-  text_option("--compare", "FILE", "emulated: the --json file of another step, to show its counters beside",
-              parse_file, options.compare_file);
-  text_option("--json", "FILE", "also write the results there; - for stdout", parse_file, options.json_file);
+  add_text_option(app, "-n,--elements", "COUNT",
+                  "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated", parse_elements,
+                  options.elements);
+  add_text_option(app, "-t,--type", "TYPE",
+                  "int32 (default), int64, float32, float64, complex64 or complex128", parse_type,
+                  options.type);
+  add_text_option(app, "-b,--block", "THREADS", "threads a block: 32, 64, 128, 256 (default), 512 or 1024",
+                  parse_block, options.block);
+  add_text_option(app, "-s,--samples", "COUNT",
+                  "timed runs; default: until they agree within 0.5 %, for 2 s at most", parse_samples,
+                  options.samples);
+  add_text_option(app, "--seed", "NUMBER", "of the random input; default 1", parse_seed, options.seed);
+  add_text_option(app, "--data", "KIND", "random (default), ones or cancelling", parse_data, options.data);
+  add_text_option(app, "--device", "DEVICE",
+                  "auto (default: a GPU where there is one), cuda, cuda:N or emulated", parse_device,
+                  options.device);
+  add_text_option(app, "--sweep", "AXIS",
+                  "a row for every block, size (2^10 to COUNT; default what fits) or type", parse_sweep,
+                  options.sweep);
+  add_text_option(app, "--flush", "HOW",
+                  "GPU: how the L2 is emptied before each sample: read (default), memset or none",
+                  parse_flush, options.timing.flush);
+  add_text_option(app, "--warm-up", "COUNT", "GPU: runs before the first sample; default 3", parse_warm_up,
+                  options.timing.warm_up_runs);
+  add_text_option(app, "--queue", "on|off",
+                  "GPU: hold the device until a sample is queued, to keep launch latency out; default on",
+                  parse_queue, options.timing.queued);
+  add_text_option(app, "--counters", "on|off", "emulated: count and check accesses to memory; default on",
+                  parse_counters, options.emulation.counters);
+  add_text_option(app, "--schedule", "ORDER",
+                  "emulated: order of threads: ascending (default), descending or random[:SEED]",
+                  parse_schedule, options.emulation.schedule);
+  add_text_option(app, "--compare", "FILE",
+                  "emulated: the --json file of another step, to show its counters beside", parse_file,
+                  options.compare_file);
+  add_text_option(app, "--json", "FILE", "also write the results there; - for stdout", parse_file,
+                  options.json_file);
   app.add_flag("-q,--quiet", options.quiet, "print the result rows only")->disable_flag_override();
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+  const std::string answer = read_command_line(app, argc, argv);
+  if (!answer.empty()) {
+    fmt::print("{}", answer);
     return std::nullopt;
-  } catch (const CLI::CallForVersion& request) {
-    fmt::print("{}\n", request.what());
-    return std::nullopt;
-  } catch (const CLI::ArgumentMismatch& error) {
-    const std::string what = error.what();
-    throw UsageError(
-        fmt::format("{} needs a value (--help lists what is allowed)", what.substr(0, what.find(':'))));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{} (--help lists what is allowed)", error.what()));
   }
   return options;
 }
