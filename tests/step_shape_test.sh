@@ -17,22 +17,27 @@ changed_lines() {
   echo $((${added:-0} > ${removed:-0} ? ${added:-0} : ${removed:-0}))
 }
 
-budget_after() {
-  case "$1" in
-    01_* | 02_* | 03_* | 04_*) echo 12 ;;
-    05_* | 06_*) echo 30 ;;
-    10_*) echo 60 ;;  # another way to load
-    *) echo 40 ;;
+# The bounds are 60 lines a kernel, 12 changed lines up to 05 and 30 after it. These steps miss them. Each is held to what
+# it is, so that it cannot grow, and said at every run; a step that meets its bound has no place here.
+declare -A lines_over=([10_single_pass]=82 [11_bulk_copy]=117)
+declare -A changes_over=([08_warp_shuffle]=38 [11_bulk_copy]=52)
+
+changes_allowed() {
+  case "${1##*/}" in
+    02_* | 03_* | 04_* | 05_*) echo 12 ;;
+    *) echo 30 ;;
   esac
 }
 
-# From 10 on a kernel is a whole reduction, and has a larger screen.
-screen_of() {
-  case "${1##*/}" in
-    0[1-9]_*) echo 60 ;;
-    10_*) echo 85 ;;
-    *) echo 120 ;;
-  esac
+# within WHAT VALUE BOUND KNOWN: KNOWN is what a step that misses the bound may have, else empty.
+within() {
+  if [ -n "$4" ]; then
+    echo "OVER THE BOUND: $1: $2, and $3 are allowed"
+    [ "$2" -gt "$3" ] || fail "$1: $2 is within the bound of $3: take it off the list"
+    [ "$2" -le "$4" ] || fail "$1: $2, more than the $4 it had"
+  else
+    [ "$2" -le "$3" ] || fail "$1: $2, and $3 are allowed"
+  fi
 }
 
 steps=(0[1-7]_*)
@@ -45,8 +50,7 @@ for step in "${steps[@]}"; do
     [ -s "$step/$file" ] || fail "$step/$file is missing or empty"
   done
   kernel_lines=$(wc -l <"$step/kernel.cuh")
-  [ "$kernel_lines" -le "$(screen_of "$step")" ] ||
-    fail "$step/kernel.cuh has $kernel_lines lines; $(screen_of "$step") fit a screen"
+  within "lines of $step/kernel.cuh" "$kernel_lines" 60 "${lines_over[${step##*/}]:-}"
   main_lines=$(wc -l <"$step/main.cu")
   [ "$main_lines" -le 25 ] || fail "$step/main.cu has $main_lines lines, not 25 at most"
   # Without its quoted names, every main.cu is the first one, but for a step that the emulated device cannot run.
@@ -54,10 +58,10 @@ for step in "${steps[@]}"; do
     fail "$step/main.cu differs from ${steps[0]}/main.cu by more than names"
   if [ -n "$previous" ]; then
     changed=$(changed_lines "$previous/kernel.cuh" "$step/kernel.cuh")
-    budget=$(budget_after "${previous##*/}")
+    budget=$(changes_allowed "$step")
     echo "$previous -> $step: $changed lines changed, $budget allowed"
     [ "$changed" -ge 1 ] || fail "$step/kernel.cuh is no change"
-    [ "$changed" -le "$budget" ] || fail "$previous -> $step changes $changed lines"
+    within "lines changed from $previous to $step" "$changed" "$budget" "${changes_over[${step##*/}]:-}"
   fi
   previous=$step
 done
