@@ -65,6 +65,7 @@ TEST(Executables, AnswerBadUsageWithOneLineAndExitCodeTwo) {
                             "--counters maybe",
                             "--flush write",
                             "--warm-up -1",
+                            "--lead-in 257",
                             "--queue maybe",
                             "--schedule sideways",
                             "--schedule random:x",

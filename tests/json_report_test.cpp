@@ -50,6 +50,7 @@ TEST(ToJson, HasTheDocumentedKeys) {
   EXPECT_EQ(json["timing"]["flush"], "memset");
   EXPECT_EQ(json["timing"]["warm_up"], 0);
   EXPECT_EQ(json["timing"]["queued"], false);
+  EXPECT_EQ(json["timing"]["lead_in"], 8);
   EXPECT_EQ(json["result"], -17);
   EXPECT_EQ(json["grid"], 3907);
   EXPECT_EQ(json["passes"].size(), 3u);

@@ -82,6 +82,15 @@ TEST(ParseOptions, HasTheDocumentedDefaults) {
   EXPECT_FALSE(options->quiet);
 }
 
+TEST(ParseOptions, HasTheStepsDefaults) {
+  Options defaults;
+  defaults.block = 1024;
+  const std::array none{"step"};
+  const auto options = parse_options(1, none.data(), "step", "a title", defaults);
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->block, 1024u);
+}
+
 TEST(ParseOptions, TakesEveryOption) {
   const auto options = parse({"-n",          "2^10",       "--type",
                               "complex128",  "-b",         "64",
@@ -90,7 +99,8 @@ TEST(ParseOptions, TakesEveryOption) {
                               "cuda:1",      "--sweep",    "type",
                               "--flush",     "memset",     "--warm-up",
                               "0",           "--queue",    "off",
-                              "--json",      "x.json",     "--quiet"});
+                              "--lead-in",   "3",          "--json",
+                              "x.json",      "--quiet"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->elements, 1024u);
   EXPECT_EQ(options->type, ElementType::complex128);
@@ -104,6 +114,7 @@ TEST(ParseOptions, TakesEveryOption) {
   EXPECT_EQ(options->timing.flush, Flush::memset);
   EXPECT_EQ(options->timing.warm_up_runs, 0u);
   EXPECT_FALSE(options->timing.queued);
+  EXPECT_EQ(options->timing.lead_in, 3u);
   EXPECT_EQ(options->json_file, "x.json");
   EXPECT_TRUE(options->quiet);
 }
@@ -131,6 +142,7 @@ TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
       {{"--sweep", "colour"}, {"--sweep", "'colour'", "block, size, type"}},
       {{"--flush", "write"}, {"--flush", "'write'", "read, memset, none"}},
       {{"--warm-up", "-1"}, {"--warm-up", "'-1'", "0 to 1000000"}},
+      {{"--lead-in", "257"}, {"--lead-in", "'257'", "0 to 256"}},
       {{"--queue", "1"}, {"--queue", "'1'", "on, off"}},
       {{"--counters", "maybe"}, {"--counters", "'maybe'", "on, off"}},
       {{"--schedule", "random:-1"}, {"--schedule", "'random:-1'", "random:SEED"}},

@@ -68,6 +68,9 @@ __global__ void hold_kernel(const volatile unsigned* queued_sample, unsigned sam
   }
 }
 
+/// Does nothing, before a sample.
+__global__ void lead_in_kernel() {}
+
 /// A word of host memory that the device reads.
 class HostWord {
  public:
@@ -213,6 +216,9 @@ class CudaDevice final : public Device {
       } else {
         cuda_check(cudaDeviceSynchronize(), "emptying the L2");
       }
+      for (unsigned k = 0; k < method.lead_in; ++k)
+        lead_in_kernel<<<1, 1>>>();
+      cuda_check(cudaGetLastError(), "leading in");
       start.record();
       launches();
       stop.record();

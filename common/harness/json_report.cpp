@@ -72,7 +72,10 @@ Json ms_json(const std::optional<Summary>& ms) {
 
 Json timing_json(const std::optional<TimingMethod>& timing) {
   if (!timing) return nullptr;
-  return {{"flush", to_string(timing->flush)}, {"warm_up", timing->warm_up_runs}, {"queued", timing->queued}};
+  return {{"flush", to_string(timing->flush)},
+          {"warm_up", timing->warm_up_runs},
+          {"queued", timing->queued},
+          {"lead_in", timing->lead_in}};
 }
 
 Json counters_json(const std::optional<emulated::Counters>& counters) {

@@ -56,12 +56,12 @@ unsigned parse_block(const std::string& text) {
   return *block;
 }
 
-unsigned parse_warm_up(const std::string& text) {
-  const auto runs = parse_number<unsigned>(text);
-  if (!runs || *runs > 1'000'000) {
-    throw UsageError(fmt::format("--warm-up '{}': give a whole number from 0 to 1000000", text));
-  }
-  return *runs;
+/// 0 to `most`.
+unsigned parse_count(std::string_view option, const std::string& text, unsigned most) {
+  const auto count = parse_number<unsigned>(text);
+  if (!count || *count > most)
+    throw UsageError(fmt::format("{} '{}': give a whole number from 0 to {}", option, text, most));
+  return *count;
 }
 
 }  // namespace
@@ -155,8 +155,8 @@ emulated::Schedule parse_schedule(const std::string& text) {
 }
 
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
-                                     std::string_view title) {
-  Options options;
+                                     std::string_view title, const Options& defaults) {
+  Options options = defaults;
   CLI::App app(
       fmt::format("{}: {}. Sums n elements, verifies the sum and reports the bandwidth.", name, title),
       std::string(name));
@@ -164,6 +164,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
   const auto parse_flush = [](const std::string& text) { return parse_name("--flush", text, flush_names); };
   const auto parse_queue = [](const std::string& text) { return parse_name("--queue", text, on_off_names); };
+  const auto parse_warm_up = [](const std::string& text) {
+    return parse_count("--warm-up", text, 1'000'000);
+  };
+  // All of them wait behind the kernel that holds the device, in a queue that has room for about a thousand.
+  const auto parse_lead_in = [](const std::string& text) { return parse_count("--lead-in", text, 256); };
   const auto parse_counters = [](const std::string& text) {
     return parse_name("--counters", text, on_off_names);
   };
@@ -177,8 +182,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   add_text_option(app, "-t,--type", "TYPE",
                   "int32 (default), int64, float32, float64, complex64 or complex128", parse_type,
                   options.type);
-  add_text_option(app, "-b,--block", "THREADS", "threads a block: 32, 64, 128, 256 (default), 512 or 1024",
-                  parse_block, options.block);
+  add_text_option(
+      app, "-b,--block", "THREADS",
+      fmt::format("threads a block: {}; default {}", fmt::join(block_sizes, ", "), defaults.block),
+      parse_block, options.block);
   add_text_option(app, "-s,--samples", "COUNT",
                   "timed runs; default: until they agree within 0.5 %, for 2 s at most", parse_samples,
                   options.samples);
@@ -198,6 +205,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   add_text_option(app, "--queue", "on|off",
                   "GPU: hold the device until a sample is queued, to keep launch latency out; default on",
                   parse_queue, options.timing.queued);
+  add_text_option(app, "--lead-in", "COUNT", "GPU: empty kernels in front of each sample; default 8",
+                  parse_lead_in, options.timing.lead_in);
   add_text_option(app, "--counters", "on|off", "emulated: count and check accesses to memory; default on",
                   parse_counters, options.emulation.counters);
   add_text_option(app, "--schedule", "ORDER",

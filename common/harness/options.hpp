@@ -80,9 +80,9 @@ DeviceChoice parse_device(const std::string& text);
 /// "ascending", "descending", "random" or "random:7". Throws UsageError.
 emulated::Schedule parse_schedule(const std::string& text);
 
-/// The options of a command line, or none where it asked for --help or --version, which are printed to stdout.
-/// Throws UsageError.
+/// The options of a command line, `defaults` where it has none, or nothing where it asked for --help or --version, which
+/// are printed to stdout. Throws UsageError.
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
-                                     std::string_view title);
+                                     std::string_view title, const Options& defaults = {});
 
 }  // namespace reduction

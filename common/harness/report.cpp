@@ -40,6 +40,7 @@ std::string timing_text(const Result& result) {
   if (result.timing->warm_up_runs != usual.warm_up_runs)
     text += fmt::format(", --warm-up {}", result.timing->warm_up_runs);
   if (!result.timing->queued) text += ", --queue off";
+  if (result.timing->lead_in != usual.lead_in) text += fmt::format(", --lead-in {}", result.timing->lead_in);
   return text;
 }
 

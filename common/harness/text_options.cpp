@@ -9,7 +9,7 @@
 
 namespace reduction {
 
-void add_text_option(CLI::App& app, const char* flags, const char* placeholder, const char* help,
+void add_text_option(CLI::App& app, const char* flags, const char* placeholder, const std::string& help,
                      std::function<void(const std::string&)> take) {
   app.add_option_function<std::string>(flags, std::move(take), help)->type_name(placeholder)->take_last();
 }

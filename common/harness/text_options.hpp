@@ -12,13 +12,13 @@ class App;
 namespace reduction {
 
 /// Gives `app` an option with a value. `take` gets its text; of a repeated option the last one.
-void add_text_option(CLI::App& app, const char* flags, const char* placeholder, const char* help,
+void add_text_option(CLI::App& app, const char* flags, const char* placeholder, const std::string& help,
                      std::function<void(const std::string&)> take);
 
 /// The same for a function that makes of the text what `target` is to hold.
 template <typename Parse, typename Target>
-void add_text_option(CLI::App& app, const char* flags, const char* placeholder, const char* help, Parse parse,
-                     Target& target) {
+void add_text_option(CLI::App& app, const char* flags, const char* placeholder, const std::string& help,
+                     Parse parse, Target& target) {
   add_text_option(app, flags, placeholder, help,
                   [&target, parse](const std::string& text) { target = parse(text); });
 }

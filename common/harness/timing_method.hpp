@@ -18,6 +18,7 @@ struct TimingMethod {
   unsigned warm_up_runs = 3;  ///< whole reductions before the first sample
   bool queued =
       true;  ///< the device waits until a whole sample is queued: no launch latency of the host in it
+  unsigned lead_in = 8;  ///< empty kernels before each sample: the device has fetched what follows them
 };
 
 /// The name that `--flush` takes and JSON has.
