@@ -181,8 +181,8 @@ cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const 
   status = launch_first<wide>(plan, in, partial, n, operation, identity, stream);
   if (status != cudaSuccess) return status;
   const auto ahead = launched_ahead();
-  return launch(combine_kernel<T, Operation>, 1, block, 0, stream, plan.hopper ? &ahead : nullptr, partial,
-                out, plan.grid, operation, identity);
+  return launch(combine_kernel<T, Operation>, 1, combine_block, 0, stream, plan.hopper ? &ahead : nullptr,
+                partial, out, plan.grid, operation, identity);
 }
 
 }  // namespace detail

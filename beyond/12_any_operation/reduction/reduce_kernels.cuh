@@ -17,11 +17,12 @@ namespace reduction {
 namespace detail {
 
 // Measured on an H200.
-inline constexpr unsigned block = 512;         ///< threads
-inline constexpr unsigned loads = 4;           ///< vectors a thread has under way
-inline constexpr unsigned small_block = 256;   ///< threads where one block does it all, and has little to do
-inline constexpr unsigned large_block = 1024;  ///< threads where one block does it all
-inline constexpr unsigned cluster_blocks = 8;  ///< of `block` threads each
+inline constexpr unsigned block = 512;          ///< threads
+inline constexpr unsigned loads = 4;            ///< vectors a thread has under way
+inline constexpr unsigned combine_block = 256;  ///< threads of the second kernel
+inline constexpr unsigned small_block = 256;    ///< threads where one block does it all, and has little to do
+inline constexpr unsigned large_block = 1024;   ///< threads where one block does it all
+inline constexpr unsigned cluster_blocks = 8;   ///< of `block` threads each
 inline constexpr unsigned bulk_block = 512;
 inline constexpr unsigned bulk_stages = 3;
 inline constexpr unsigned bulk_stage_bytes = 32 << 10;
@@ -159,11 +160,11 @@ __global__ void __launch_bounds__(block)
 template <typename T, typename Operation, bool wide>
 __global__ void __launch_bounds__(block)
     reduce_kernel(const T* in, T* partial, std::size_t n, Operation operation, T identity) {
+  T result = thread_reduce<block, wide>(in, n, operation, identity);
+  result = block_reduce<block>(result, operation);
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();  // the second kernel may come now: it waits for this one's end
 #endif
-  T result = thread_reduce<block, wide>(in, n, operation, identity);
-  result = block_reduce<block>(result, operation);
   if (threadIdx.x == 0) partial[blockIdx.x] = result;
 }
 
@@ -172,7 +173,6 @@ template <typename T, typename Operation, bool wide>
 __global__ void __launch_bounds__(bulk_block)
     bulk_kernel(const T* in, T* partial, std::size_t n, Operation operation, T identity) {
 #if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
   using Barrier = cuda::barrier<cuda::thread_scope_block>;
   constexpr unsigned tile = bulk_stage_bytes / 16;  // vectors
   extern __shared__ __align__(128) unsigned char ring_bytes[];
@@ -217,21 +217,29 @@ __global__ void __launch_bounds__(bulk_block)
     }
   }
   result = block_reduce<bulk_block>(result, operation);
+  cudaTriggerProgrammaticLaunchCompletion();
   if (tid == 0) partial[blockIdx.x] = result;
 #endif
 }
 
 /// out[0] becomes the `count` partial results, combined by one block.
 template <typename T, typename Operation>
-__global__ void __launch_bounds__(block)
+__global__ void __launch_bounds__(combine_block)
     combine_kernel(const T* partial, T* out, unsigned count, Operation operation, T identity) {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
   T result = identity;
-  for (unsigned k = threadIdx.x; k < count; k += block)
-    result = operation(result, partial[k]);
-  result = block_reduce<block>(result, operation);
+  for (unsigned i = threadIdx.x; i < count; i += loads * combine_block) {
+    T loaded[loads];  // all are under way before the first operation waits for one
+#pragma unroll
+    for (unsigned k = 0; k < loads; ++k)
+      loaded[k] = i + k * combine_block < count ? partial[i + k * combine_block] : identity;
+#pragma unroll
+    for (unsigned k = 0; k < loads; ++k)
+      result = operation(result, loaded[k]);
+  }
+  result = block_reduce<combine_block>(result, operation);
   if (threadIdx.x == 0) *out = result;
 }
 
