@@ -51,24 +51,36 @@ TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
   EXPECT_EQ(passes[0].blocks, 3907u);
 }
 
-TEST(AdditionDepth, CountsTheLastBlocksOwnAdditions) {
-  const auto two_passes = addition_depth({{1 << 28, 1056}, {1056, 1}}, 256);
-  EXPECT_EQ(addition_depth({{1 << 28, 1056}}, 256), two_passes);
-  EXPECT_LT(addition_depth({{1 << 28, 1}}, 256) - (1u << 28) / 256, 16u);
+/// Blocks that take four elements a thread at a time.
+StepKernel vectors() {
+  StepKernel kernel = one_element_a_thread();
+  kernel.elements_at_a_time = [](unsigned block) { return std::size_t{4} * block; };
+  return kernel;
+}
+
+TEST(AdditionDepth, IsThatOfThreadsAndTreesPassAfterPass) {
+  // 256 sums of 256 elements, then one of 256: no thread adds anything itself.
+  EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 16, 256}, {256, 1}}, 256), 2 * (1 + 8));
+  // Two elements a thread, as from step 04 on.
+  EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 17, 256}, {256, 1}}, 256), 2 + 8 + 1 + 8);
+}
+
+TEST(AdditionDepth, CountsAWholeTurnForWhatIsLeftOfThePairs) {
+  EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 18, 1}}, 256), 1024u + 8);
+  EXPECT_EQ(addition_depth(one_element_a_thread(), {{(1 << 18) + 1, 1}}, 256), 1026u + 8);
 }
 
 TEST(AdditionDepth, CountsWholeVectors) {
-  // One thread of the 256 has four elements, which 5 of the levels then pass on.
-  EXPECT_GE(addition_depth({{128, 1}}, 256), 4u + 5u);
+  // 32 of the 256 threads have four elements each, and there is no thread with fewer.
+  EXPECT_EQ(addition_depth(vectors(), {{128, 1}}, 256), 4u + 8);
   // 257 vectors for 256 threads: one of these adds eight elements.
-  EXPECT_GE(addition_depth({{4 * 257, 1}}, 256), 8u + 8u);
+  EXPECT_EQ(addition_depth(vectors(), {{4 * 256, 1}}, 256), 4u + 8);
+  EXPECT_EQ(addition_depth(vectors(), {{4 * 257, 1}}, 256), 8u + 8);
 }
 
-TEST(AdditionDepth, CoversThreadsAndTrees) {
-  EXPECT_GE(addition_depth({{256, 1}}, 256), 8u);
-  EXPECT_GE(addition_depth({{1 << 28, 1056}, {1056, 1}}, 256),
-            (1u << 28) / (1056 * 256) + 8 + 1056 / 256 + 8);
-  EXPECT_LE(addition_depth({{1 << 28, 1056}, {1056, 1}}, 256), 1100u);
+TEST(AdditionDepth, CountsTheLastBlocksOwnAdditions) {
+  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 256}}, 256), 4u * 4 + 8 + 1 + 8);
+  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 1024}}, 256), 4u + 8 + 4 + 8);
 }
 
 }  // namespace

@@ -9,23 +9,11 @@ template <typename T> __device__ T warp_sum(T sum) {
   return sum;
 }
 
-/// The sum of a block's values, in thread 0. Takes one T of shared memory a warp.
-template <typename T> __device__ T block_sum(T sum) {
+/// Sums many tiles a block: out[blockIdx.x] is the sum of every gridDim.x-th tile of 2 * block elements.
+/// block, which is blockDim.x, is a power of two from 32 to 1024, with one T of shared memory a warp.
+template <typename T, unsigned block> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   T* shared = shared_memory<T>();
   const unsigned tid = threadIdx.x;
-  sum = warp_sum(sum);
-  if (tid % 32 == 0) shared[tid / 32] = sum;
-  __syncthreads();
-  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part in a shuffle.
-  if (tid < 32) sum = warp_sum(tid < blockDim.x / 32 ? shared[tid] : T{});
-  return sum;
-}
-
-/// Sums many tiles a block: out[blockIdx.x] is the sum of every gridDim.x-th tile of 2 * blockDim.x elements.
-/// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
-template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
-  const unsigned tid = threadIdx.x;
-  const unsigned block = blockDim.x;
 
   // A grid-stride loop: most additions happen here, in a register, and only the last few in the tree.
   T sum{};
@@ -33,17 +21,34 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
     sum += in[i];
     if (i + block < n) sum += in[i + block];
   }
-  sum = block_sum(sum);
+  sum = warp_sum(sum);
+  if (tid % 32 == 0) shared[tid / 32] = sum;
+  __syncthreads();
+  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part in a shuffle.
+  if (tid < 32) sum = warp_sum(tid < block / 32 ? shared[tid] : T{});
   if (tid == 0) out[blockIdx.x] = sum;
+}
+
+/// The kernel that was compiled for this block size.
+template <typename T> auto kernel_for(unsigned block) {
+  switch (block) {
+    case 32: return reduce_kernel<T, 32>;
+    case 64: return reduce_kernel<T, 64>;
+    case 128: return reduce_kernel<T, 128>;
+    case 256: return reduce_kernel<T, 256>;
+    case 512: return reduce_kernel<T, 512>;
+    case 1024: return reduce_kernel<T, 1024>;
+    default: throw std::invalid_argument("a block has 32, 64, 128, 256, 512 or 1024 threads");
+  }
 }
 
 /// Blocks, and so partial sums, of one pass: enough to fill the device, but at least eight elements a thread.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
-  const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
+  const size_t enough = blocks_to_fill_device(kernel_for<T>(block), block, block / 32 * sizeof(T));
   return std::min(enough, ceil_divide(n, size_t{block} * 8));
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.
 template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
-  launch({grid, block, block / 32 * sizeof(T)}, reduce_kernel<T>, in, out, n);
+  launch({grid, block, block / 32 * sizeof(T)}, kernel_for<T>(block), in, out, n);
 }

@@ -1,6 +1,8 @@
 #pragma once
 #include "device/dialect.cuh"
 
+template <typename T> size_t elements_at_a_time(unsigned block) { return size_t{block} * Vector<T>::width; }
+
 /// The sum of a warp's 32 values, in its lane 0. Lanes read each other's registers: no memory, no barrier.
 template <typename T> __device__ T warp_sum(T sum) {
 #pragma unroll
@@ -9,22 +11,11 @@ template <typename T> __device__ T warp_sum(T sum) {
   return sum;
 }
 
-/// The sum of a block's values, in thread 0. Takes one T of shared memory a warp.
-template <typename T> __device__ T block_sum(T sum) {
-  T* shared = shared_memory<T>();
-  const unsigned tid = threadIdx.x;
-  sum = warp_sum(sum);
-  if (tid % 32 == 0) shared[tid / 32] = sum;
-  __syncthreads();
-  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part in a shuffle.
-  if (tid < 32) sum = warp_sum(tid < blockDim.x / 32 ? shared[tid] : T{});
-  return sum;
-}
-
 /// Sums vectors of 16 bytes: out[blockIdx.x] is the sum of every gridDim.x-th row of blockDim.x vectors of `in`.
 /// Block 0 adds what is left at both ends. `in` may begin at any element's address.
 /// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
+  T* shared = shared_memory<T>();
   const unsigned tid = threadIdx.x;
   const size_t step = size_t{gridDim.x} * blockDim.x;
 
@@ -42,16 +33,20 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
     for (const Vector<T>& vector : loaded)
       sum += vector.sum();
   }
-  for (; i < vectors; i += step)
-    sum += load_vector(in + head, i).sum();
-  sum = block_sum(sum);
+  for (unsigned k = 0; k < 3; ++k)  // fewer than four are left
+    if (i + k * step < vectors) sum += load_vector(in + head, i + k * step).sum();
+  sum = warp_sum(sum);
+  if (tid % 32 == 0) shared[tid / 32] = sum;
+  __syncthreads();
+  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part in a shuffle.
+  if (tid < 32) sum = warp_sum(tid < blockDim.x / 32 ? shared[tid] : T{});
   if (tid == 0) out[blockIdx.x] = sum;
 }
 
-/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least four vectors a thread.
+/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least four rows each.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (size_t{block} * 4 * Vector<T>::width), 1, enough);
+  return std::clamp<size_t>(n / (4 * elements_at_a_time<T>(block)), 1, enough);
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

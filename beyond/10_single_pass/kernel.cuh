@@ -1,31 +1,10 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/block_sum.cuh"
 
-/// The harness has nothing to add up after a launch: out[0] is the sum.
-inline constexpr bool single_pass = true;
-
-/// Tickets that blocks of the running launch have taken; 0 before and after it. Two launches must not overlap.
-static __device__ unsigned tickets;
-
-/// The sum of a warp's 32 values, in its lane 0. Lanes read each other's registers: no memory, no barrier.
-template <typename T> __device__ T warp_sum(T sum) {
-#pragma unroll
-  for (unsigned stride = 16; stride > 0; stride /= 2)
-    sum += shuffle_down(sum, stride);
-  return sum;
-}
-
-/// The sum of a block's values, in thread 0. Takes one T of shared memory a warp.
-template <typename T> __device__ T block_sum(T sum) {
-  T* shared = shared_memory<T>();
-  const unsigned tid = threadIdx.x;
-  sum = warp_sum(sum);
-  if (tid % 32 == 0) shared[tid / 32] = sum;
-  __syncthreads();
-  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part in a shuffle.
-  if (tid < 32) sum = warp_sum(tid < blockDim.x / 32 ? shared[tid] : T{});
-  return sum;
-}
+inline constexpr bool single_pass = true;        // one launch leaves the sum at out[0]
+inline constexpr unsigned default_block = 1024;  // the fewer blocks, the fewer tickets and partial sums
+static __device__ unsigned tickets;  // that blocks have taken: 0 between launches, which must not overlap
+template <typename T> size_t elements_at_a_time(unsigned block) { return size_t{block} * Vector<T>::width; }
 
 /// Sums vectors of 16 bytes: out[blockIdx.x] becomes the sum of every gridDim.x-th row of blockDim.x vectors of `in`,
 /// then out[0] that of these. Block 0 adds what is left at both ends. `in` may begin at any element's address.
@@ -48,8 +27,8 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
     for (const Vector<T>& vector : loaded)
       sum += vector.sum();
   }
-  for (; i < vectors; i += step)
-    sum += load_vector(in + head, i).sum();
+  for (unsigned k = 0; k < 3; ++k)  // fewer than four are left
+    if (i + k * step < vectors) sum += load_vector(in + head, i + k * step).sum();
   sum = block_sum(sum);
   if (tid == 0) out[blockIdx.x] = sum;
   if (gridDim.x == 1) return;
@@ -59,21 +38,20 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   if (tid == 0) {
     __threadfence();
     is_last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;  // which sets it back to 0
-    if (is_last) __threadfence();
+    __threadfence();
   }
   if (!__syncthreads_or(is_last)) return;
-  // In the order of the blocks, whichever is the last: the same bits in every run.
   sum = T{};
-  for (unsigned k = tid; k < gridDim.x; k += blockDim.x)
+  for (unsigned k = tid; k < gridDim.x; k += blockDim.x)  // whichever is last: the same order, the same bits
     sum += out[k];
   sum = block_sum(sum);
   if (tid == 0) out[0] = sum;
 }
 
-/// Blocks, and so partial sums: enough to fill the device, but at least four vectors a thread.
+/// Blocks, and so partial sums: enough to fill the device, but at least four rows each.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (size_t{block} * 4 * Vector<T>::width), 1, enough);
+  return std::clamp<size_t>(n / (4 * elements_at_a_time<T>(block)), 1, enough);
 }
 
 /// The whole reduction: the n elements at `in` become one sum at out[0], by way of `grid` partial sums at `out`.

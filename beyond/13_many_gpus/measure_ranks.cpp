@@ -27,9 +27,10 @@ std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, Elemen
 
 /// The most additions that an element of the longest shard may go through, and then those of the other ranks' sums: in
 /// which order MPI or NCCL adds them is theirs to choose, and one after the other is the longest.
-std::uint64_t most_additions(const std::vector<Pass>& passes, const DeviceInfo& device, int ranks) {
+std::uint64_t most_additions(const StepKernel& kernel, const std::vector<Pass>& passes,
+                             const DeviceInfo& device, int ranks) {
   const auto others = static_cast<std::uint64_t>(ranks - 1);
-  if (device.kind == DeviceKind::emulated) return addition_depth(passes, block) + others;
+  if (device.kind == DeviceKind::emulated) return addition_depth(kernel, passes, block) + others;
   // As the harness does with a library: threads that fill the device, and trees of no more than 128 additions.
   return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128 + others;
 }
@@ -50,6 +51,7 @@ class ShardReduction {
     device.fill(in_.data(), input, type, shard.first, shard.count);
   }
 
+  const StepKernel& kernel() const { return kernel_; }
   const std::vector<Pass>& passes() const { return passes_; }
 
   void poison() {
@@ -181,7 +183,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, c
   // Of the whole input: a shard that is missing, or counted twice, is an error that this finds.
   Reference reference;
   if (speaks) reference = reference_sum(result.input, line.type);
-  const std::uint64_t depth = most_additions(shard.passes(), result.device, ranks.count());
+  const std::uint64_t depth = most_additions(shard.kernel(), shard.passes(), result.device, ranks.count());
   result.expected = to_value(reference);
 
   const auto poison = [&] {

@@ -11,6 +11,8 @@ namespace step_defaults {
 inline constexpr bool single_pass = false;
 inline constexpr bool adds_atomically = false;
 inline constexpr bool waits_for_result = false;
+inline constexpr unsigned default_block = reduction::StepKernel{}.default_block;
+template <typename> inline constexpr std::nullptr_t elements_at_a_time = nullptr;
 }  // namespace step_defaults
 using namespace step_defaults;
 
@@ -25,7 +27,8 @@ template <typename... Elements> StepKernels make_step_kernels() {
                        launch_reduce(grid, block, static_cast<const Elements*>(in),
                                      static_cast<Elements*>(out), n);
                      },
-                     ::single_pass || ::adds_atomically, ::adds_atomically, ::waits_for_result}...};
+                     ::single_pass || ::adds_atomically, ::adds_atomically, ::waits_for_result,
+                     ::default_block, ::elements_at_a_time<Elements>}...};
 }
 
 }  // namespace reduction

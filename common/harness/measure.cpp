@@ -25,7 +25,7 @@ std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, Elemen
 std::uint64_t most_additions(const Step& step, const StepKernel& kernel, const std::vector<Pass>& passes,
                              unsigned block, const DeviceInfo& device) {
   if (kernel.adds_atomically) return tree_depth(passes.front().elements);
-  if (!step.is_library) return addition_depth(passes, block);
+  if (!step.is_library) return addition_depth(kernel, passes, block);
   return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128;
 }
 

@@ -11,10 +11,15 @@ namespace reduction {
 
 namespace {
 
-/// The most elements that one of the threads adds up. They are dealt out in vectors of up to four.
-std::size_t one_by_one(std::size_t elements, std::size_t threads) {
-  const std::size_t row = 4 * threads;
-  return (elements / row + (elements % row != 0 ? 1 : 0)) * 4;
+std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
+
+/// The most elements of a pass that one thread adds up. Blocks take turns, so one may have a turn more than another.
+std::size_t of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned block) {
+  const std::size_t threads = pass.blocks * block;
+  if (kernel.elements_at_a_time == nullptr)
+    return pass.elements <= threads ? 1 : 2 * ceil_divide(pass.elements, 2 * threads);
+  const std::size_t at_a_time = kernel.elements_at_a_time(block);
+  return ceil_divide(pass.elements, at_a_time * pass.blocks) * ceil_divide(at_a_time, block);
 }
 
 }  // namespace
@@ -33,13 +38,13 @@ std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned 
   return passes;
 }
 
-std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block) {
+std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block) {
   const auto levels = static_cast<std::uint64_t>(std::bit_width(block) - 1);  // of a block's tree
   std::uint64_t depth = 0;
   for (const Pass& pass : passes)
-    depth += one_by_one(pass.elements, pass.blocks * block) + levels;
-  // Where more than one sum is left in the end, the last block adds these up.
-  if (const std::size_t left = passes.back().blocks; left > 1) depth += one_by_one(left, block) + levels;
+    depth += of_one_thread(kernel, pass, block) + levels;
+  // Where more than one sum is left in the end, the last block adds these up, thread by thread.
+  if (const std::size_t left = passes.back().blocks; left > 1) depth += ceil_divide(left, block) + levels;
   return depth;
 }
 

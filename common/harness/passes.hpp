@@ -23,7 +23,7 @@ std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned 
 
 /// The most additions that any element goes through: its thread's own, then a tree over the block, pass after pass, and
 /// once more where a single pass has several blocks.
-std::uint64_t addition_depth(const std::vector<Pass>& passes, unsigned block);
+std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block);
 
 /// The additions that each of n elements goes through where all are added in pairs: log2(n), rounded up.
 std::uint64_t tree_depth(std::size_t n);

@@ -31,6 +31,15 @@ const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected)
   return *step.cuda;
 }
 
+/// What the step runs with where the user does not choose; the same on every device.
+Options defaults_of(const Step& step) {
+  Options defaults;
+  for (const StepKernels* kernels : {step.cuda, step.emulated}) {
+    if (kernels != nullptr) defaults.block = kernels->front().default_block;
+  }
+  return defaults;
+}
+
 ExitCode run(const Step& step, const Options& options) {
   Report report(options);
   const SelectedDevice selected = select_device(options);
@@ -55,7 +64,7 @@ ExitCode run(const Step& step, const Options& options) {
 
 int run_step(const Step& step, int argc, char** argv) {
   return exit_code_of(step.name, [&] {
-    const auto options = parse_options(argc, argv, step.name, step.title);
+    const auto options = parse_options(argc, argv, step.name, step.title, defaults_of(step));
     return options ? run(step, *options) : ExitCode::verified;
   });
 }

@@ -21,6 +21,11 @@ struct StepKernel {
   bool adds_atomically = false;
   /// Whether launch waits for the device, as a library does that returns the sum to the host.
   bool waits_for_result = false;
+  /// Threads a block where the user does not choose.
+  unsigned default_block = 256;
+  /// Elements that a block takes at a time, as many for each of its threads. Null: one a thread where the grid has a
+  /// thread for each, else two.
+  std::size_t (*elements_at_a_time)(unsigned block) = nullptr;
 };
 
 /// A step compiled for one kind of device, indexed by ElementType.

@@ -1,0 +1,50 @@
+#pragma once
+/// \file
+/// Bulk copies from global to shared memory (PTX ISA, cp.async.bulk) in the words of 11_bulk_copy. They take compute
+/// capability 9.0; in code for an older GPU, which such a step refuses, they do nothing.
+
+#include <cuda/barrier>
+
+#include "device/dialect.cuh"
+
+/// Opens, turn after turn, when all the bytes that are on their way to a place in shared memory have come.
+using BulkBarrier = cuda::barrier<cuda::thread_scope_block>;
+
+/// Makes `count` barriers, for copies that the calling thread will ask for.
+__device__ inline void make_barriers(BulkBarrier* barriers, unsigned count) {
+#if __CUDA_ARCH__ >= 900
+  for (unsigned k = 0; k < count; ++k)
+    init(barriers + k, 1);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the copy engine sees them
+#endif
+}
+
+/// Asks the copy engine for the `count` vectors from number `first` on, or as many as there are, of the `vectors` that
+/// begin at `from`, whose address is a multiple of 16. They are at `to`, in shared memory, when `arrived` opens.
+template <typename T>
+__device__ void bulk_copy(Vector<T>* to, size_t count, const T* from, size_t first, size_t vectors,
+                          BulkBarrier& arrived) {
+#if __CUDA_ARCH__ >= 900
+  if (first >= vectors) return;
+  const auto* source = reinterpret_cast<const Vector<T>*>(from) + first;
+  const size_t bytes = std::min<size_t>(count, vectors - first) * sizeof(Vector<T>);
+  cuda::device::memcpy_async_tx(to, source, cuda::aligned_size_t<16>(bytes), arrived);
+  static_cast<void>(cuda::device::barrier_arrive_tx(arrived, 1, static_cast<std::ptrdiff_t>(bytes)));
+#endif
+}
+
+/// Waits until `arrived` has opened for the turn-th time, counted from 0.
+__device__ inline void wait_for_turn(BulkBarrier& arrived, unsigned turn) {
+#if __CUDA_ARCH__ >= 900
+  arrived.wait_parity(turn % 2 != 0);
+#endif
+}
+
+/// The same kernel, which may now be launched with that much dynamic shared memory, more than the 48 KiB that every
+/// kernel may have.
+template <typename Kernel> Kernel with_shared(size_t bytes, Kernel kernel) {
+  reduction::cuda_check(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "asking for shared memory");
+  return kernel;
+}
