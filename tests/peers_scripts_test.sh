@@ -7,7 +7,8 @@
 # BIN has compare_table and 00_cpu_serial, which are not made up.
 
 set -euo pipefail
-compare=$1/compare.sh python_peers=$1/python_peers.py programs=$2
+peers=$(realpath "$1")
+compare=$peers/compare.sh python_peers=$peers/python_peers.py programs=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
@@ -17,6 +18,7 @@ main() {
   make_up_programs
   prints_a_table_a_type
   keeps_a_wrong_result
+  takes_files_from_where_it_is_called
   goes_on_where_a_peer_crashes
   prints_what_there_is_when_interrupted
   says_that_nothing_could_be_measured
@@ -117,6 +119,12 @@ keeps_a_wrong_result() {
   expect "$work/out" '| 07_cascade | **WRONG** |' '| peer_cub | 2000.0 (100.0 %) |'
 }
 
+takes_files_from_where_it_is_called() {
+  (cd "$work" && compare --python path/made_up_python -n 2^20 -t int32 --json here.json) ||
+    fail "from another folder: $(<"$work/log")"
+  expect "$work/here.json" '"step": "peer_torch"'
+}
+
 goes_on_where_a_peer_crashes() {
   touch "$work/bin/07_cascade.crashes"
   compare -n 2^20 -t int32 || fail "a crash ends compare.sh: $(<"$work/log")"
@@ -197,7 +205,7 @@ import os
 from numpy import asarray, zeros
 __version__ = "1.2.3"
 def sum(data, dtype):
-    if os.environ.get("FAILS") == str(data.dtype): raise Exception("no kernel for this\nand more lines")
+    if os.environ.get("FAILS") == f"{len(data)} {data.dtype}": raise Exception("no kernel for this\nand more lines")
     return data.sum(dtype=dtype)
 class Pool:
     def free_all_blocks(self): print("freed", file=open(os.environ["FREED"], "a"))
@@ -217,7 +225,7 @@ import numpy as np
 __version__ = "4.5.6"
 assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false" and os.environ["JAX_PLATFORMS"] == "cuda"
 seconds, noise = 0.0, itertools.cycle([0, 2e-3, 1e-3, 5e-3, 3e-3])
-time.perf_counter = lambda: seconds
+time.perf_counter = lambda: seconds + (next(noise) if "NOISE" in os.environ else 0)
 class Array:
     def __init__(self, array): self.array = array
     def delete(self): self.array = None
@@ -227,7 +235,7 @@ class Result:
     def block_until_ready(self): pass
 def jitted_sum(data):
     global seconds
-    seconds += data.array.nbytes / 1e9 + (next(noise) if "NOISE" in os.environ else 0)
+    seconds += data.array.nbytes / 1e9
     return Result(data.array.sum(dtype=data.array.dtype))
 def jit(function): return jitted_sum
 def block_until_ready(arrays): pass
@@ -275,7 +283,7 @@ python_verifies_sums_of_the_steps_input() {
 
 python_measures_the_rest_where_a_library_fails() {
   local status=0
-  FAILS=int32 run_python --library torch,cupy -n 1K -t int32,int64 -s 3 --json "$work/python.json" || status=$?
+  FAILS="1024 int32" run_python --library torch,cupy -n 1K -t int32,int64 -s 3 --json "$work/python.json" || status=$?
   if ((status != 3)); then fail "a library failed: exit code $status, not 3: $(<"$work/log")"; fi
   expect "$work/log" 'not usable: torch: built for another numpy' 'not measured: cupy, 2^10 int32: no kernel for this'
   expect "$work/python.json" '"type": "int64"'

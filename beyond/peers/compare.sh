@@ -77,7 +77,7 @@ read_options() {
           -t) types=$2 ;;
           -s) samples=$2 ;;
           --bin) bin=$(absolute "$2") ;;
-          --python) python=$2 ;;
+          --python) if [[ $2 == */* ]]; then python=$(absolute "$2"); else python=$2; fi ;;
           --json) table_options=(--json "$(absolute "$2")") ;;
         esac
         shift

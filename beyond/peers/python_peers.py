@@ -3,8 +3,9 @@
 
 The input is the steps' own, number by number. Before each sample a buffer of twice the L2's size is read. The sum is
 queued while the device is still reading, so that the host's latency is not in the sample; it stays on the device.
-torch and cupy are timed with CUDA events. jax has none: its sample is the host's time of the reading and the sum, less
-the median of the reading alone. Where that says less than its own spread, there is no figure.
+torch and cupy are timed with CUDA events. jax has none: its sample is the host's time of readings and several sums,
+each behind a reading, less the median of the readings alone. Where that is less than its own spread, there is no
+figure.
 
 A library keeps memory of the GPU for itself until the process ends, so on a small GPU, or beside other programs, take
 one at a time with --library.
@@ -28,7 +29,9 @@ PROGRAM = "python_peers.py"
 LIBRARIES = ("torch", "cupy", "jax")
 TYPES = ("int32", "int64", "float32", "float64", "complex64", "complex128")
 # Reading the buffer this often keeps the device busy for longer than the host takes to queue a sum.
-READS = 8
+READS = 16
+# Sums of a sample that the host times: its clock is off by as much for all of them as for one.
+SUMS = 8
 WARM_UP_RUNS = 3
 
 
@@ -204,7 +207,7 @@ class Cupy:
         self.title = "cupy.sum"
 
     def read_buffer(self):
-        return self.buffer.sum()
+        return self.module.sum(self.buffer, dtype=self.buffer.dtype)  # else as int64, by a kernel to be compiled first
 
     def sum(self):
         return self.module.sum(self.data, dtype=self.data.dtype)
@@ -246,8 +249,8 @@ class Jax:
         self.data = self.module.device_put(data)
         self.buffer = self.module.numpy.zeros(flush_bytes // 4, dtype="int32")
         self.title = "jax.numpy.sum"
-        self.host_ms()  # which compiles it
-        self.reading_ms = median([self.host_ms()[0] for _ in range(50)])
+        self.host_ms(sums=0)  # which compiles it
+        self.reading_ms = median([self.host_ms(sums=0)[0] for _ in range(50)])
 
     def read_buffer(self):
         return self.jitted_sum(self.buffer)
@@ -258,20 +261,20 @@ class Jax:
     def value(self, result):
         return result.item()
 
-    def host_ms(self, then=None):
-        """The host's time until the readings are done, and what is queued behind them."""
+    def host_ms(self, sums):
+        """The host's time until the readings are done, and as many sums behind the last of them."""
         self.module.block_until_ready((self.data, self.buffer))
         began = time.perf_counter()
-        for _ in range(READS):
+        for k in range(READS + SUMS):
             result = self.read_buffer()
-        if then:
-            result = then()
+            if k >= READS + SUMS - sums:
+                result = self.sum()
         result.block_until_ready()
         return (time.perf_counter() - began) * 1e3, result
 
     def sample(self):
-        ms, result = self.host_ms(then=self.sum)
-        return ms - self.reading_ms, result
+        ms, result = self.host_ms(SUMS)
+        return (ms - self.reading_ms) / SUMS, result
 
     def release(self):
         for array in (self.data, self.buffer):

@@ -189,7 +189,8 @@ measure_sweeps() {
 # elements, or to as many bytes as the size sweep went to. Small inputs take a few microseconds, where a median of more
 # samples is worth its time.
 measure_against_cub() {
-  local name=sweep_size_types types=(int32 int64 float32 float64 complex64 complex128) bytes=(4 8 4 8 8 16) k n most program
+  local name=sweep_size_types types=(int32 int64 float32 float64 complex64 complex128) bytes=(4 8 4 8 8 16)
+  local k n most program
   if [[ " ${programs[*]} " != *" $header_step "* ]]; then
     say "$name is left out: there is no $header_step"
     return
