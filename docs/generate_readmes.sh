@@ -122,7 +122,8 @@ package_project() {
   echo '```'
 }
 
-# What measure.sh has found on a GPU: the page of its folder, the ladder of the first page, the tables of the method.
+# What was found on a GPU: the page of its folder, the ladder of the first page, the tables of the method, and what the
+# pages beyond the ladder show.
 show_measurements() {
   local table
   for table in ladder provenance; do put_section README.md "$table" measured "$table"; done
@@ -130,6 +131,9 @@ show_measurements() {
     put_section docs/method.md "$table" measured "$table"
   done
   put_section beyond/13_many_gpus/README.md scaling measured scaling
+  put_section "$package_page" against_cub measured against_cub
+  put_section beyond/atomics/README.md measured measured atomics
+  put_section beyond/peers/README.md measured measured peers
   put_page "$results_folder/README.md" measured page
 }
 

@@ -1,4 +1,4 @@
-# Writes a folder of results of a card that does not exist, as docs/plots reads them:
+# Writes a folder of results of a card that does not exist, as docs/plots and print_results read them:
 #
 #   CARD_NAME=NAME awk -f made_up_results.awk -v folder=FOLDER -v peak=GBPS
 #
@@ -35,6 +35,36 @@ BEGIN {
   for (s = 1; s <= gpu_steps; ++s)
     for (t = 1; t <= types; ++t) on_gpu(s, t, 28, 256)
   end()
+
+  # CUB takes a quarter longer, but for one cell where it is the faster one; the last type goes to fewer elements.
+  begin(folder "/sweep_size_types.json")
+  for (t = 1; t <= types; ++t)
+    for (k = 10; k <= (type[t] == "complex128" ? 10 : 20); k += 10) {
+      of_library("12_any_operation", t, k, 1)
+      of_library("peer_cub", t, k, type[t] == "int64" && k == 10 ? 0.9 : 1.25)
+    }
+  end()
+
+  # Half of CUB's bandwidth; torch has one type and one size only.
+  begin(folder "/peers.json")
+  for (t = 1; t <= types; ++t)
+    for (k = 20; k <= 28; k += 8) {
+      of_library("12_any_operation", t, k, 1)
+      of_library("peer_cub", t, k, 0.5)
+      if (type[t] == "float32" && k == 28) of_library("peer_torch", t, k, 1, "torch 1.2.3")
+    }
+  end()
+
+  begin(folder "/atomics.json")
+  of_library("atomic_each", 3, 25, 32)
+  of_library("atomic_block", 3, 25, 0.5)
+  of_library("atomic_block", 1, 25, 0.5)
+  end()
+}
+
+# A result that takes so many milliseconds.
+function of_library(step, t, k, ms, version) {
+  result(step, "cuda", type[t], k, "null", ms, bytes[t], version)
 }
 
 function is_library(s) { return steps[s] ~ /^peer_/ }
@@ -56,7 +86,7 @@ function print_measured(file) {
 
 function begin(path) { file = path; separator = "[" }
 
-function result(step, kind, name, k, block, ms, size,    gbps) {
+function result(step, kind, name, k, block, ms, size, version,    gbps) {
   gbps = 2 ^ k * (size ? size : 4) / ms / 1e6
   printf "%s\n{\"step\": \"%s\", ", separator, step >file
   printf "\"device\": {\"kind\": \"%s\", \"name\": \"%s\", \"peak_gbps\": %s}, ", kind, card,
@@ -64,8 +94,8 @@ function result(step, kind, name, k, block, ms, size,    gbps) {
   printf "\"type\": \"%s\", \"elements\": %.0f, \"block\": %s, ", name, 2 ^ k, block >file
   printf "\"ms\": {\"median\": %.6g, \"p5\": %.6g, ", ms, ms * 0.99 >file
   printf "\"p95\": %.6g, \"min\": %.6g}, ", ms * 1.01, ms * 0.98 >file
-  printf "\"gbps\": %.6g, \"percent_of_peak\": %s, \"verified\": true}", gbps,
-    kind == "cuda" ? sprintf("%.4g", gbps / peak * 100) : "null" >file
+  printf "\"gbps\": %.6g, \"percent_of_peak\": %s, \"verified\": true, \"version\": \"%s\"}", gbps,
+    kind == "cuda" ? sprintf("%.4g", gbps / peak * 100) : "null", version ? version : "0.0.0" >file
   separator = ","
 }
 

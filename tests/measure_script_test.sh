@@ -15,6 +15,8 @@ main() {
   make_up_a_gpu
   make_up_steps
   measures_everything
+  ends_the_header_at_2_to_the_30
+  keeps_what_is_measured_by_hand
   leaves_out_what_this_gpu_cannot_run
   stops_where_no_step_runs
   keeps_the_old_results_when_a_step_fails
@@ -57,6 +59,7 @@ while (($# > 0)); do
     --warm-up) warm_up=$2 && shift ;;
     --queue) if [[ $2 == off ]]; then queued=false; fi && shift ;;
     --json) json=$2 && shift ;;
+    -t) types=("$2") && shift ;;
     -s) shift ;;
   esac
   shift
@@ -97,22 +100,69 @@ JSON
 } >"$json"
 STEP
   chmod +x "$work/bin/step"
-  for step in 00_cpu_serial 01_interleaved 07_cascade 11_bulk_copy 13_many_gpus peer_cub; do ln -s step "$work/bin/$step"; done
+  for step in 00_cpu_serial 01_interleaved 07_cascade 11_bulk_copy 12_any_operation 13_many_gpus peer_cub \
+    atomic_each atomic_vector atomic_block; do
+    ln -s step "$work/bin/$step"
+  done
   for program in ladder_table print_results plot_data; do ln -s "$(realpath "$programs/$program")" "$work/bin/$program"; done
 }
 
 measures_everything() {
   local name
   measure "$work/results" || fail "measure.sh failed: $(<"$work/log")"
-  for name in ladder repeat sweep_block sweep_size sweep_type method_flush method_queue method_warm_up; do
+  for name in ladder repeat sweep_block sweep_size sweep_type sweep_size_types atomics method_flush method_queue \
+    method_warm_up; do
     expect "$work/results/$name.json" '"verified": true'
   done
   expect "$work/results/measured.json" '"gpu": "Made Up 9000"' '"driver": "123.45"' '"cuda": "12.9"' \
     '"command": "docs/results/measure.sh --largest 2^20"' '"commit": "c0ffee"'
   expect "$work/results/README.md" '# Results · Made Up 9000' '| 07_cascade | 1.0000 | 1000.0 | 50.0 | 1.00 | 1.00 | 100.0 |' \
-    '| 2^20 | 1000.0 | 1000.0 | 1000.0 |'
+    '| 2^20 | 1000.0 | 1000.0 | 1000.0 |' 'Their geometric mean: 1.00.' '| atomic_each | float32 | 2^25 | 1.0000 |'
+  measures_the_header_beside_cub
+  measures_the_atomics
   if [[ -e $work/results.new ]]; then fail "results.new is left behind"; fi
   if command -v gnuplot >/dev/null; then expect "$work/results/ladder.svg" "Made Up 9000"; fi
+}
+
+# In turn, each type to the bytes of 2^20 int32, which is what --largest says.
+measures_the_header_beside_cub() {
+  local expected='' type step sizes=(20 19 20 19 19 18) k=0
+  for type in int32 int64 float32 float64 complex64 complex128; do
+    for step in 12_any_operation peer_cub; do
+      expected+="sweep_size_types: $step --sweep size -t $type -n $((2 ** sizes[k])) -s 200"$'\n'
+    done
+    k=$((k + 1))
+  done
+  if [[ $(grep '^sweep_size_types: ' "$work/log") != "${expected%$'\n'}" ]]; then
+    fail "not in turn: $(grep '^sweep_size_types: ' "$work/log")"
+  fi
+}
+
+measures_the_atomics() {
+  local step
+  for step in atomic_each atomic_vector atomic_block; do
+    expect "$work/log" "atomics: $step -t float32 -n 2^15 -s 20" "atomics: $step -t float32 -n 2^25 -s 20" \
+      "atomics: $step -t int32 -n 2^25 -s 20"
+  done
+  if (($(grep -c '"step": "atomic_' "$work/results/atomics.json") != 12)); then fail "atomics.json is not complete"; fi
+}
+
+# However far the sweep of int32 goes.
+ends_the_header_at_2_to_the_30() {
+  measure "$work/large" --largest 2^34 || fail "measure.sh failed: $(<"$work/log")"
+  expect "$work/log" 'sweep_size_types: peer_cub --sweep size -t int32 -n 1073741824' \
+    'sweep_size_types: peer_cub --sweep size -t complex128 -n 1073741824'
+}
+
+keeps_what_is_measured_by_hand() {
+  local file
+  for file in many_gpus peers; do
+    echo '[]' >"$work/results/$file.json"
+  done
+  measure "$work/results" || fail "measure.sh failed: $(<"$work/log")"
+  for file in many_gpus peers; do
+    if [[ $(<"$work/results/$file.json") != '[]' ]]; then fail "$file.json is not what it was"; fi
+  done
 }
 
 keeps_the_old_results_when_a_step_fails() {
@@ -127,13 +177,18 @@ keeps_the_old_results_when_a_step_fails() {
 }
 
 leaves_out_what_this_gpu_cannot_run() {
-  touch "$work/bin/11_bulk_copy.newer"
+  touch "$work/bin/11_bulk_copy.newer" "$work/bin/12_any_operation.newer"
+  mv "$work/bin/atomic_vector" "$work/atomic_vector"
   mkdir "$work/older"
   measure "$work/older/" || fail "measure.sh failed: $(<"$work/log")"
   expect "$work/log" "13_many_gpus is left out: 13_many_gpus: error: --sweep: unknown"
   expect "$work/log" "11_bulk_copy is left out: 11_bulk_copy: error: it needs a newer GPU"
   expect "$work/older/ladder.json" 07_cascade
   if grep -q 11_bulk_copy "$work/older/ladder.json"; then fail "what was left out is in ladder.json"; fi
+  expect "$work/log" "sweep_size_types is left out: there is no 12_any_operation" \
+    "atomics are left out: there is no atomic_vector"
+  if grep -qE 'against CUB|## Atomics' "$work/older/README.md"; then fail "a section of what was left out"; fi
+  mv "$work/atomic_vector" "$work/bin"
 }
 
 stops_where_no_step_runs() {
@@ -181,9 +236,9 @@ refuses_a_machine_without_a_gpu() {
   refused 3 "there is no NVIDIA GPU here" --bin "$work/bin" --commit c0ffee "$work/other"
 }
 
-# measure FOLDER
+# measure FOLDER [OPTION...]
 measure() {
-  PATH=$work/path:$PATH "$measure" --bin "$work/bin" --commit c0ffee --largest 2^20 "$1" >"$work/log" 2>&1
+  PATH=$work/path:$PATH "$measure" --bin "$work/bin" --commit c0ffee --largest 2^20 "${@:2}" "$1" >"$work/log" 2>&1
 }
 
 # refused EXIT_CODE TEXT OPTION... : one line that has the text.

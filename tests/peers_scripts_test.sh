@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # beyond/peers/compare.sh with a GPU and programs that are made up here: its tables, what it leaves out, what it
-# refuses. And python_peers.py where nothing is installed.
+# refuses. And python_peers.py where nothing is installed, and with a driver and libraries that are made up.
 #
 #   peers_scripts_test.sh PEERS_FOLDER BIN
 #
-# BIN has compare_table, which is not made up.
+# BIN has compare_table and 00_cpu_serial, which are not made up.
 
 set -euo pipefail
-compare=$1/compare.sh python_peers=$1/python_peers.py programs=$2
+peers=$(realpath "$1")
+compare=$peers/compare.sh python_peers=$peers/python_peers.py programs=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
@@ -17,11 +18,23 @@ main() {
   make_up_programs
   prints_a_table_a_type
   keeps_a_wrong_result
+  takes_files_from_where_it_is_called
+  goes_on_where_a_peer_crashes
+  prints_what_there_is_when_interrupted
+  says_that_nothing_could_be_measured
   refuses_bad_usage
   refuses_a_machine_without_a_gpu
   if command -v python3 >/dev/null; then
     python_says_what_is_not_installed
     python_refuses_bad_usage
+    if python3 -c "import numpy" 2>/dev/null; then
+      make_up_libraries
+      python_verifies_sums_of_the_steps_input
+      python_measures_the_rest_where_a_library_fails
+      python_gives_no_figure_below_the_noise
+    else
+      echo "not tested: the sums of python_peers.py, there is no numpy"
+    fi
   else
     echo "not tested: python_peers.py, there is no python3"
   fi
@@ -31,12 +44,18 @@ main() {
 make_up_a_gpu() {
   mkdir "$work/path"
   printf '#!/bin/sh\necho "GPU 0: Made Up 9000"\n' >"$work/path/nvidia-smi"
-  # Two results, as python_peers.py writes them.
+  # python_peers.py with torch, with a jax that ends the process after its first result, and without cupy.
   cat >"$work/path/made_up_python" <<'PYTHON'
 #!/usr/bin/env bash
 set -euo pipefail
-echo "not installed: cupy" >&2
-echo "[$("${0%/*}/../bin/program" -n 2^20 -t int32 --json - | sed 's/"program"/"peer_torch"/')]" >"${*: -1}"
+echo "python: $*" >&2
+case $* in
+  *cupy*) echo "not installed: cupy" >&2 && exit 3 ;;
+  *torch*) library=torch ;;
+  *jax*) library=jax ;;
+esac
+echo "[$("${0%/*}/../bin/program" -n 2^20 -t int32 --json - | sed "s/\"program\"/\"peer_$library\"/")]" >"${*: -1}"
+if [[ $library == jax ]]; then exit 139; fi
 PYTHON
   chmod +x "$work/path"/*
 }
@@ -63,13 +82,16 @@ case $step in
   peer_cublas) if [[ $type == int* ]]; then echo "peer_cublas: error: no integers" >&2 && exit 3; fi ;;
 esac
 if [[ -f ${0%/*}/$step.is_wrong ]]; then verified=false; fi
+if [[ -f ${0%/*}/$step.crashes ]]; then exit 134; fi
+if [[ -f ${0%/*}/$step.interrupts ]]; then kill -TERM $PPID && exit 0; fi
+if [[ -f ${0%/*}/all.too_small ]]; then echo "$step: error: no memory" >&2 && exit 3; fi
 cat >"${json/#-/\/dev/stdout}" <<JSON
 {"step": "$step", "type": "$type", "elements": $elements, "gbps": $gbps, "verified": $verified}
 JSON
 $verified
 PROGRAM
   chmod +x "$work/bin/program"
-  for program in 07_cascade peer_cub peer_thrust peer_cublas; do ln -s program "$work/bin/$program"; done
+  for program in 07_cascade 13_many_gpus peer_cub peer_thrust peer_cublas; do ln -s program "$work/bin/$program"; done
   ln -s "$(realpath "$programs/compare_table")" "$work/bin/compare_table"
 }
 
@@ -78,9 +100,13 @@ prints_a_table_a_type() {
   expect "$work/out" '| int32 | 2^20 | 2^24 |' '| float32 | 2^20 | 2^24 |' \
     '| 07_cascade | 1000.0 (50.0 %) | 1000.0 (50.0 %) |' '| peer_cub | 2000.0 (100.0 %) | 2000.0 (100.0 %) |' \
     '| peer_cublas | – | – |' '| peer_cublas | 1000.0 (50.0 %) | 1000.0 (50.0 %) |' \
-    '| peer_torch | 1000.0 (50.0 %) | – |'
+    '| peer_torch | 1000.0 (50.0 %) | – |' '| peer_jax | 1000.0 (50.0 %) | – |'
   expect "$work/log" 'not built: peer_cooperative_groups' 'not installed: cupy' 'peer_cublas: error: no integers'
   expect "$work/all.json" '"step": "peer_torch"'
+  # One library a process, with the samples of the steps, and what one leaves when it crashes is in the table.
+  expect "$work/log" 'python: beyond/peers/python_peers.py --library torch -n 2^20,2^24 -t int32,float32 -s 100' \
+    'python: beyond/peers/python_peers.py --library jax' 'jax crashed: exit code 139'
+  if grep -q 13_many_gpus "$work/out"; then fail "several GPUs are compared with one"; fi
   if (($(grep -c 'peer_cublas -t int32' "$work/log") != 1)); then fail "a type that is refused is tried again"; fi
 }
 
@@ -91,6 +117,39 @@ keeps_a_wrong_result() {
   rm "$work/bin/07_cascade.is_wrong"
   if ((status != 1)); then fail "a wrong result: exit code $status, not 1"; fi
   expect "$work/out" '| 07_cascade | **WRONG** |' '| peer_cub | 2000.0 (100.0 %) |'
+}
+
+takes_files_from_where_it_is_called() {
+  (cd "$work" && compare --python path/made_up_python -n 2^20 -t int32 --json here.json) ||
+    fail "from another folder: $(<"$work/log")"
+  expect "$work/here.json" '"step": "peer_torch"'
+}
+
+goes_on_where_a_peer_crashes() {
+  touch "$work/bin/07_cascade.crashes"
+  compare -n 2^20 -t int32 || fail "a crash ends compare.sh: $(<"$work/log")"
+  rm "$work/bin/07_cascade.crashes"
+  expect "$work/log" '07_cascade -t int32 -n 2^20 crashed: exit code 134'
+  expect "$work/out" '| peer_cub | 2000.0 (100.0 %) |'
+}
+
+prints_what_there_is_when_interrupted() {
+  local status=0
+  touch "$work/bin/peer_cub.interrupts"
+  # By TERM, which does what Ctrl-C does: that one is ignored by what runs in the background.
+  compare -n 2^20 -t int32 || status=$?
+  rm "$work/bin/peer_cub.interrupts"
+  if ((status != 130)); then fail "Ctrl-C: exit code $status, not 130"; fi
+  expect "$work/out" '| 07_cascade | 1000.0 |'
+}
+
+says_that_nothing_could_be_measured() {
+  local status=0
+  touch "$work/bin/all.too_small"
+  compare --python none -n 2^20 -t int32 || status=$?
+  rm "$work/bin/all.too_small"
+  if ((status != 3)); then fail "nothing measured: exit code $status, not 3"; fi
+  expect "$work/log" 'nothing could be measured'
 }
 
 refuses_bad_usage() {
@@ -117,12 +176,129 @@ python_says_what_is_not_installed() {
 
 python_refuses_bad_usage() {
   local arguments status
-  for arguments in "-n 0" "-n 2^x" "-n 2^99" "-t int8" "-t int32,complex" "--frobnicate"; do
+  for arguments in "-n 0" "-n 2^x" "-n 2^99" "-t int8" "-t int32,complex" "--frobnicate" \
+    "-n 64m" "--library numpy"; do
     status=0
     # shellcheck disable=SC2086  # two words
     python3 -I -S "$python_peers" $arguments >"$work/out" 2>"$work/log" || status=$?
     if ((status != 2)) || (($(wc -l <"$work/log") != 1)); then fail "$arguments: exit code $status: $(<"$work/log")"; fi
   done
+}
+
+# A driver with one GPU and libraries that sum with numpy: cupy in a millisecond, jax at 1 GB/s by a clock of its own,
+# which is off by milliseconds where NOISE is set.
+make_up_libraries() {
+  mkdir -p "$work/libraries" "$work/driver"
+  cat >"$work/driver/driver.c" <<'DRIVER'
+#include <string.h>
+int cuInit(unsigned flags) { return (int)flags; }
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal; }
+int cuDeviceGetName(char* name, int length, int device) { return strncpy(name, "Made Up 9000", (size_t)length), device; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  *value = attribute == 36 ? 1000000 : attribute == 37 ? 8000 : attribute == 38 ? 1 << 20 : 9;
+  return device;
+}
+DRIVER
+  "${CC:-cc}" -shared -fPIC -o "$work/driver/libcuda.so.1" "$work/driver/driver.c"
+  cat >"$work/libraries/cupy.py" <<'CUPY'
+import os
+from numpy import asarray, zeros
+__version__ = "1.2.3"
+def sum(data, dtype):
+    if os.environ.get("FAILS") == f"{len(data)} {data.dtype}": raise Exception("no kernel for this\nand more lines")
+    return data.sum(dtype=dtype)
+class Pool:
+    def free_all_blocks(self): print("freed", file=open(os.environ["FREED"], "a"))
+get_default_memory_pool = Pool
+class cuda:
+    is_available = staticmethod(lambda: True)
+    get_elapsed_time = staticmethod(lambda start, stop: 1.0)
+    class Event:
+        def record(self): pass
+        def synchronize(self): pass
+CUPY
+  echo 'raise AttributeError("built for another numpy")' >"$work/libraries/torch.py"
+  cat >"$work/libraries/jax.py" <<'JAX'
+import itertools, os, time
+from types import SimpleNamespace
+import numpy as np
+__version__ = "4.5.6"
+assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false" and os.environ["JAX_PLATFORMS"] == "cuda"
+seconds, noise = 0.0, itertools.cycle([0, 2e-3, 1e-3, 5e-3, 3e-3])
+time.perf_counter = lambda: seconds + (next(noise) if "NOISE" in os.environ else 0)
+class Array:
+    def __init__(self, array): self.array = array
+    def delete(self): self.array = None
+class Result:
+    def __init__(self, value): self.value = value
+    def item(self): return self.value.item()
+    def block_until_ready(self): pass
+def jitted_sum(data):
+    global seconds
+    seconds += data.array.nbytes / 1e9
+    return Result(data.array.sum(dtype=data.array.dtype))
+def jit(function): return jitted_sum
+def block_until_ready(arrays): pass
+def default_backend(): return "gpu"
+device_put = Array
+config = SimpleNamespace(update=lambda name, value: None)
+numpy = SimpleNamespace(zeros=lambda n, dtype: Array(np.zeros(n, dtype)))
+JAX
+}
+
+# run_python ARGUMENT... runs python_peers.py with them.
+run_python() {
+  rm -f "$work/freed"
+  LD_LIBRARY_PATH=$work/driver PYTHONPATH=$work/libraries FREED=$work/freed python3 "$python_peers" "$@" \
+    >"$work/out" 2>"$work/log"
+}
+
+# expected FILE : the sum that each result was held to, to six digits.
+expected() {
+  python3 - "$1" <<'SUMS'
+import json, sys
+results = json.load(open(sys.argv[1]))
+for result in results if isinstance(results, list) else [results]:
+    sums = result["expected"]
+    for part in sums if isinstance(sums, list) else [sums]:
+        print(part if isinstance(part, str) or "int" in result["type"] else f"{part:.6g}")
+SUMS
+}
+
+# Number by number, or else the sums differ. More elements than a piece has, and no multiple of one.
+python_verifies_sums_of_the_steps_input() {
+  local type types=int32,int64,float32,float64,complex64,complex128
+  run_python --library cupy -n 300001 -t $types -s 3 --seed 7 --json "$work/python.json" ||
+    fail "python_peers.py failed: $(<"$work/log")"
+  for type in ${types//,/ }; do
+    "$programs/00_cpu_serial" -n 300001 -t "$type" -s 1 --seed 7 --quiet --json "$work/cpu.json" >/dev/null
+    expected "$work/cpu.json"
+  done >"$work/expected"
+  if [[ $(expected "$work/python.json") != "$(<"$work/expected")" ]]; then
+    fail "other sums than the steps': $(expected "$work/python.json")"
+  fi
+  expect "$work/python.json" '"name": "Made Up 9000"' '"version": "cupy 1.2.3"' '"samples": 3' '"verified": true'
+  if (($(wc -l <"$work/freed") != 6)); then fail "memory is not given back after each sum"; fi
+}
+
+python_measures_the_rest_where_a_library_fails() {
+  local status=0
+  FAILS="1024 int32" run_python --library torch,cupy -n 1K -t int32,int64 -s 3 --json "$work/python.json" || status=$?
+  if ((status != 3)); then fail "a library failed: exit code $status, not 3: $(<"$work/log")"; fi
+  expect "$work/log" 'not usable: torch: built for another numpy' 'not measured: cupy, 2^10 int32: no kernel for this'
+  expect "$work/python.json" '"type": "int64"'
+  if (($(wc -l <"$work/log") != 2)); then fail "more than a line a failure: $(<"$work/log")"; fi
+  if (($(wc -l <"$work/freed") != 2)); then fail "memory is kept where a sum has failed"; fi
+}
+
+python_gives_no_figure_below_the_noise() {
+  local status=0
+  run_python --library jax -n 1024 -t int32 -s 20 --json "$work/python.json" || fail "jax failed: $(<"$work/log")"
+  expect "$work/out" '| peer_jax | int32 | 2^10 | – | 0.0041 | 0.0041 – 0.0041 | 1.0 |'
+  NOISE=on run_python --library jax -n 1024 -t int32 -s 20 --json "$work/python.json" || status=$?
+  if ((status != 3)); then fail "a noisy clock: exit code $status, not 3: $(<"$work/log")"; fi
+  expect "$work/log" "the sum takes no longer than the host's clock is off"
+  if [[ $(<"$work/python.json") != '[]' ]]; then fail "a figure out of noise: $(<"$work/python.json")"; fi
 }
 
 compare() {

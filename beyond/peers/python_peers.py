@@ -3,8 +3,12 @@
 
 The input is the steps' own, number by number. Before each sample a buffer of twice the L2's size is read. The sum is
 queued while the device is still reading, so that the host's latency is not in the sample; it stays on the device.
-torch and cupy are timed with CUDA events. jax has none: its sample is the host's time of the reading and the sum, less
-the median of the reading alone.
+torch and cupy are timed with CUDA events. jax has none: its sample is the host's time of readings and several sums,
+each behind a reading, less the median of the readings alone. Where that is less than its own spread, there is no
+figure.
+
+A library keeps memory of the GPU for itself until the process ends, so on a small GPU, or beside other programs, take
+one at a time with --library.
 
 Exit code: 0 every sum verified, 1 a wrong one, 2 bad usage, 3 no GPU, nothing installed,
 or something that could not be measured.
@@ -16,14 +20,18 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 PROGRAM = "python_peers.py"
 LIBRARIES = ("torch", "cupy", "jax")
 TYPES = ("int32", "int64", "float32", "float64", "complex64", "complex128")
 # Reading the buffer this often keeps the device busy for longer than the host takes to queue a sum.
-READS = 8
+READS = 16
+# Sums of a sample that the host times: its clock is off by as much for all of them as for one.
+SUMS = 8
 WARM_UP_RUNS = 3
 
 
@@ -84,20 +92,29 @@ def parts_of(element_type):
     return 2 if element_type.startswith("complex") else 1
 
 
+def over_chunks(work, count):
+    """The list of work(first, end) for every piece of `count` numbers. numpy lets other threads run while it computes,
+    and the arrays of a piece stay in a core's cache."""
+    chunk = 1 << 17
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        return list(threads.map(lambda first: work(first, min(first + chunk, count)), range(0, count, chunk)))
+
+
 def random_input(element_type, elements, seed):
     """Integers over their whole range, reals in [-1, 1)."""
     real = component_type(element_type)
-    parts = elements * parts_of(element_type)
-    data = np.empty(parts, dtype=real)
-    chunk = 1 << 22
-    for first in range(0, parts, chunk):
-        bits = random_bits(seed, first, min(chunk, parts - first))
+    data = np.empty(elements * parts_of(element_type), dtype=real)
+
+    def fill(first, end):
+        bits = random_bits(seed, first, end - first)
         if real.startswith("int"):
             part = (bits >> np.uint64(64 - data.itemsize * 8)).astype(real.replace("int", "uint")).view(real)
         else:
             digits = 24 if real == "float32" else 53
             part = (bits >> np.uint64(64 - digits)).astype(real) / np.dtype(real).type(2.0 ** (digits - 1)) - 1
-        data[first : first + len(bits)] = part
+        data[first:end] = part
+
+    over_chunks(fill, len(data))
     return data.view(element_type)
 
 
@@ -108,16 +125,25 @@ class Reference:
         self.is_integer = data.dtype.kind == "i"
         if self.is_integer:
             unsigned = np.dtype(f"uint{data.itemsize * 8}")
-            self.expected = int(data.view(unsigned).sum(dtype=unsigned).view(data.dtype))
+            bits = data.view(unsigned)
+            sums = over_chunks(lambda first, end: bits[first:end].sum(dtype=unsigned), len(bits))
+            self.expected = int(np.array(sums, dtype=unsigned).sum(dtype=unsigned).view(data.dtype))
             self.tolerance = 0.0
             return
-        parts = data.view(component_type(data.dtype.name)).reshape(len(data), -1)
-        exact = parts.sum(axis=0, dtype=np.longdouble)
-        magnitude = float(np.abs(parts).sum(axis=0, dtype=np.float64).max()) if len(data) else 0.0
-        self.expected = [float(part) for part in exact]
+        parts = parts_of(data.dtype.name)
+        reals = data.view(component_type(data.dtype.name))
+        wider = np.float64 if reals.dtype == np.float32 else np.longdouble
+
+        def sums_of(first, end):
+            """Of each component of a piece its sum, and the sum of its magnitudes."""
+            components = [reals[first + k : end : parts] for k in range(parts)]
+            return [(each.sum(dtype=wider), np.abs(each).sum(dtype=np.float64)) for each in components]
+
+        totals = np.array(over_chunks(sums_of, len(reals)), dtype=np.longdouble).sum(axis=0)
+        self.expected = [float(exact) for exact, _ in totals]
         # A library does not say how it adds: threads that fill the device, and trees of 128 additions on top.
-        terms = (len(data) // (1024 * sms) + 129) * 2.0 ** (-24 if parts.dtype == np.float32 else -53)
-        self.tolerance = magnitude * terms / (1 - terms)
+        terms = (len(data) // (1024 * sms) + 129) * 2.0 ** (-24 if reals.dtype == np.float32 else -53)
+        self.tolerance = float(totals[:, 1].max()) * terms / (1 - terms)
 
     def error(self, result):
         if self.is_integer:
@@ -130,6 +156,9 @@ class Reference:
 
 
 class Torch:
+    # Whether a sample is the difference of two times of the host, not of the device.
+    by_host_clock = False
+
     def __init__(self):
         self.module = importlib.import_module("torch")
         if not self.module.cuda.is_available():
@@ -165,6 +194,8 @@ class Torch:
 
 
 class Cupy:
+    by_host_clock = False
+
     def __init__(self):
         self.module = importlib.import_module("cupy")
         if not self.module.cuda.is_available():
@@ -176,7 +207,7 @@ class Cupy:
         self.title = "cupy.sum"
 
     def read_buffer(self):
-        return self.buffer.sum()
+        return self.module.sum(self.buffer, dtype=self.buffer.dtype)  # else as int64, by a kernel to be compiled first
 
     def sum(self):
         return self.module.sum(self.data, dtype=self.data.dtype)
@@ -200,8 +231,13 @@ class Cupy:
 
 
 class Jax:
+    by_host_clock = True
+
     def __init__(self):
+        # Else it takes three quarters of the GPU's memory at once, and looks for TPUs.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        os.environ.setdefault("JAX_PLATFORMS", "cuda")
+        self.data = self.buffer = None
         self.module = importlib.import_module("jax")
         self.module.config.update("jax_enable_x64", True)
         if self.module.default_backend() != "gpu":
@@ -213,8 +249,8 @@ class Jax:
         self.data = self.module.device_put(data)
         self.buffer = self.module.numpy.zeros(flush_bytes // 4, dtype="int32")
         self.title = "jax.numpy.sum"
-        self.host_ms()  # which compiles it
-        self.reading_ms = median([self.host_ms()[0] for _ in range(50)])
+        self.host_ms(sums=0)  # which compiles it
+        self.reading_ms = median([self.host_ms(sums=0)[0] for _ in range(50)])
 
     def read_buffer(self):
         return self.jitted_sum(self.buffer)
@@ -225,24 +261,26 @@ class Jax:
     def value(self, result):
         return result.item()
 
-    def host_ms(self, then=None):
-        """The host's time until the readings are done, and what is queued behind them."""
+    def host_ms(self, sums):
+        """The host's time until the readings are done, and as many sums behind the last of them."""
         self.module.block_until_ready((self.data, self.buffer))
         began = time.perf_counter()
-        for _ in range(READS):
+        for k in range(READS + SUMS):
             result = self.read_buffer()
-        if then:
-            result = then()
+            if k >= READS + SUMS - sums:
+                result = self.sum()
         result.block_until_ready()
         return (time.perf_counter() - began) * 1e3, result
 
     def sample(self):
-        ms, result = self.host_ms(then=self.sum)
-        return ms - self.reading_ms, result
+        ms, result = self.host_ms(SUMS)
+        return (ms - self.reading_ms) / SUMS, result
 
     def release(self):
-        self.data.delete()
-        self.buffer.delete()
+        for array in (self.data, self.buffer):
+            if array is not None:
+                array.delete()
+        self.data = self.buffer = None
 
 
 # ---- measuring ----
@@ -295,8 +333,8 @@ def number_or_text(value):
 
 
 def measure(name, library, data, reference, device, arguments):
-    library.prepare(data, 2 * device["l2_bytes"])
     try:
+        library.prepare(data, 2 * device["l2_bytes"])
         began = time.perf_counter()
         library.value(library.sum())
         first_run_ms = (time.perf_counter() - began) * 1e3
@@ -304,7 +342,7 @@ def measure(name, library, data, reference, device, arguments):
     finally:
         library.release()
     ms = summary(samples)
-    if ms["median"] <= 0:
+    if library.by_host_clock and ms["median"] <= ms["p95"] - ms["p5"]:
         raise RuntimeError("the sum takes no longer than the host's clock is off")
     gbps = data.nbytes / ms["median"] / 1e6
     if device["peak_gbps"] and gbps > device["peak_gbps"]:
@@ -353,19 +391,25 @@ def print_row(result):
 
 
 def parse_count(text):
-    base, _, exponent = text.partition("^")
-    try:
-        count = int(base) ** int(exponent) if exponent else int(base)
-    except ValueError:
-        count = 0
+    match = re.fullmatch(r"(\d{1,15})(?:\^(\d{1,2})|([KMG]))?", text)
+    count = 0
+    if match:
+        base, exponent, suffix = match.groups()
+        count = int(base) ** int(exponent or 1) << 10 * (" KMG".index(suffix) if suffix else 0)
     if not 1 <= count <= 2**40:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of elements: 1000003 or 2^28, from 1 to 2^40")
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of elements: 1000003, 2^28 or 64M, from 1 to 2^40")
     return count
 
 
 def parse_type(text):
     if text not in TYPES:
         raise argparse.ArgumentTypeError(f"'{text}' is no type: {', '.join(TYPES)}")
+    return text
+
+
+def parse_library(text):
+    if text not in LIBRARIES:
+        raise argparse.ArgumentTypeError(f"'{text}' is no library: {', '.join(LIBRARIES)}")
     return text
 
 
@@ -389,6 +433,8 @@ def parse_arguments():
                         help="how many, with commas: 1000003,2^28; default 2^28")
     parser.add_argument("-t", "--type", type=list_of(parse_type), default=["int32"], metavar="TYPES",
                         help=f"with commas: {', '.join(TYPES)}; default int32")
+    parser.add_argument("--library", type=list_of(parse_library), default=list(LIBRARIES), metavar="NAMES",
+                        help=f"with commas: {', '.join(LIBRARIES)}; default: all")
     parser.add_argument("-s", "--samples", type=parse_count, metavar="COUNT",
                         help="timed runs; default: until they agree within 0.5 %%, for 2 s at most")
     parser.add_argument("--seed", type=int, default=1, help="of the random input; default 1")
@@ -396,60 +442,81 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def open_libraries():
+def open_libraries(names):
     """Those that are installed and see the GPU; a line on stderr says why another is left out."""
     libraries = {}
-    for name, library in zip(LIBRARIES, (Torch, Cupy, Jax)):
-        if importlib.util.find_spec(name) is None:
+    for name in names:
+        if not is_installed(name):
             print(f"not installed: {name}", file=sys.stderr)
             continue
+        # What an installation that does not fit this machine raises may be anything.
         try:
-            libraries[name] = library()
-        except (CannotRun, ImportError, OSError, RuntimeError) as error:
-            print(f"not usable: {name}: {str(error).splitlines()[0]}", file=sys.stderr)
+            libraries[name] = {"torch": Torch, "cupy": Cupy, "jax": Jax}[name]()
+        except Exception as error:
+            print(f"not usable: {name}: {first_line(error)}", file=sys.stderr)
     if not libraries:
-        raise CannotRun("none of torch, cupy and jax can be used")
+        raise CannotRun(f"cannot be used: {', '.join(names)}")
     return libraries
 
 
+def is_installed(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def first_line(error):
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def json_text(results):
+    return json.dumps(results, indent=2) + "\n"
+
+
 def write_json(results, file):
-    text = json.dumps(results, indent=2) + "\n"
-    if file == "-":
-        sys.stdout.write(text)
+    """Replaces the file by these results, where one was asked for."""
+    if file in (None, "-"):
         return
-    with open(file, "w", encoding="utf-8") as stream:
-        stream.write(text)
+    try:
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(json_text(results))
+    except OSError as error:
+        fail(2, f"--json '{file}' cannot be written: {error.strerror}")
 
 
 def run(arguments):
-    if not any(importlib.util.find_spec(name) for name in LIBRARIES):
-        raise CannotRun(f"not installed: {', '.join(LIBRARIES)}")
-    if importlib.util.find_spec("numpy") is None:
+    if not any(is_installed(name) for name in arguments.library):
+        raise CannotRun(f"not installed: {', '.join(arguments.library)}")
+    if not is_installed("numpy"):
         raise CannotRun("not installed: numpy, which makes the input")
     global np
     np = importlib.import_module("numpy")
     device = device_info()
-    libraries = open_libraries()
+    libraries = open_libraries(arguments.library)
+    results = []
+    # Says now, not after minutes, that it cannot be written.
+    write_json(results, arguments.json)
 
     print("| step | type | elements | block | ms | p5 – p95 | GB/s | % of peak | verified |\n"
           "|:--|:--|--:|--:|--:|--:|--:|--:|:--|", flush=True)
-    results = []
     complete = True
     for element_type in arguments.type:
         for elements in arguments.elements:
             data = random_input(element_type, elements, arguments.seed)
             reference = Reference(data, device["sms"])
             for name, library in libraries.items():
-                # What does not fit, or cannot be timed, keeps nothing else from being measured.
+                # What does not fit, or cannot be timed, keeps nothing else from being measured. Libraries raise what
+                # they like, out of memory above all.
                 try:
                     results.append(measure(name, library, data, reference, device, arguments))
-                    print_row(results[-1])
-                except (RuntimeError, MemoryError) as error:
-                    reason = (str(error) or type(error).__name__).splitlines()[0]
-                    print(f"not measured: {name}, {count_text(elements)} {element_type}: {reason}", file=sys.stderr)
+                except Exception as error:
+                    print(f"not measured: {name}, {count_text(elements)} {element_type}: {first_line(error)}",
+                          file=sys.stderr)
                     complete = False
-    if arguments.json:
-        write_json(results, arguments.json)
+                    continue
+                print_row(results[-1])
+                # Each time: a library may also end the process.
+                write_json(results, arguments.json)
+    if arguments.json == "-":
+        sys.stdout.write(json_text(results))
     if not all(result["verified"] for result in results):
         return 1
     return 0 if complete else 3

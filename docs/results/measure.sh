@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures everything that the pages show of a GPU, on the first GPU of this machine, and draws the plots: the ladder,
-# the three sweeps, and what each part of the timing method is for.
+# Measures what the pages show of a GPU, on the first GPU of this machine, and draws the plots: the ladder, the three
+# sweeps, the header beside CUB, the atomics, and what each part of the timing method is for.
 #
 #   docs/results/measure.sh [--bin FOLDER] [--commit HASH] [--largest COUNT] [FOLDER]
 #
@@ -25,8 +25,14 @@ folder=
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 # The step whose timing the method is shown with.
 method_step=07_cascade
+# The header, which is held against CUB in all types and sizes.
+header_step=12_any_operation
+# Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is beyond/peers/compare.sh's.
+kept=(many_gpus.json peers.json)
+atomics=(atomic_each atomic_vector atomic_block)
 
 main() {
+  local file
   read_options "$@"
   require_gpu
   require_commit
@@ -34,7 +40,7 @@ main() {
   if [[ -z $bin ]]; then
     install_missing_packages "${build_packages[@]}"
     configure_with_tests OFF
-    build ladder print_results plot_data
+    build ladder "${atomics[@]}" print_results plot_data
     bin=$build_folder/bin
   fi
   require_readable_size
@@ -46,11 +52,14 @@ main() {
 
   measure_ladder
   measure_sweeps
+  measure_against_cub
+  measure_atomics
   measure_method
   measure_with_second_clock
   rm -rf "$work/parts" "$work/log"
-  # Measured by hand, on several GPUs.
-  if [[ -f $folder/many_gpus.json ]]; then cp "$folder/many_gpus.json" "$work"; fi
+  for file in "${kept[@]}"; do
+    if [[ -f $folder/$file ]]; then cp "$folder/$file" "$work"; fi
+  done
   "$bin/print_results" "$work" page >"$work/README.md"
   rm -rf "$folder"
   mv "$work" "$folder"
@@ -174,6 +183,47 @@ measure_sweeps() {
   run_all sweep_block "${programs[*]}" --sweep block -s 50
   run_all sweep_type "${programs[*]}" --sweep type -s 50
   run_all sweep_size "${programs[*]}" --sweep size -s 50 "${largest[@]}"
+}
+
+# The header and CUB in turn, a type after the other, so that the two of a type are measured side by side: to 2^30
+# elements, or to as many bytes as the size sweep went to. Small inputs take a few microseconds, where a median of more
+# samples is worth its time.
+measure_against_cub() {
+  local name=sweep_size_types types=(int32 int64 float32 float64 complex64 complex128) bytes=(4 8 4 8 8 16)
+  local k n most program
+  if [[ " ${programs[*]} " != *" $header_step "* ]]; then
+    say "$name is left out: there is no $header_step"
+    return
+  fi
+  most=$(largest_elements "$work/sweep_size.json")
+  for k in "${!types[@]}"; do
+    n=$((most * bytes[0] / bytes[k]))
+    if ((n > 2 ** 30)); then n=$((2 ** 30)); fi
+    if ((n < 1024)); then n=1024; fi
+    for program in "$header_step" peer_cub; do
+      run $name "$program" --sweep size -t "${types[k]}" -n $n -s 200
+    done
+  done
+  gather $name
+}
+
+# largest_elements FILE: of a list of results.
+largest_elements() { sed -n 's/^ *"elements": \([0-9]*\).*/\1/p' "$1" | sort -n | tail -n 1; }
+
+# 2^25 float32 have been published. The first takes tens of milliseconds a run for these: few samples.
+measure_atomics() {
+  local program n
+  for program in "${atomics[@]}"; do
+    if [[ ! -x $bin/$program ]]; then
+      say "atomics are left out: there is no $program in $bin"
+      return
+    fi
+  done
+  for program in "${atomics[@]}"; do
+    for n in 2^15 2^20 2^25; do run atomics "$program" -t float32 -n $n -s 20; done
+    run atomics "$program" -t int32 -n 2^25 -s 20
+  done
+  gather atomics
 }
 
 # For each part of the method, one step with it and without it.

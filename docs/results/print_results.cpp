@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -17,10 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "harness/documented_tables.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
 #include "harness/statistics.hpp"
 #include "harness/units.hpp"
+#include "peer_tables.hpp"
 
 namespace reduction {
 
@@ -44,6 +47,19 @@ Json read(const std::filesystem::path& file) {
 
 Results read_list(const std::filesystem::path& folder, const char* name) {
   return read(folder / (std::string(name) + ".json")).get<Results>();
+}
+
+/// The same of a file that not every card has: nothing where it is missing.
+Results read_list_if_there(const std::filesystem::path& folder, const char* name) {
+  return std::filesystem::exists(folder / (std::string(name) + ".json")) ? read_list(folder, name)
+                                                                         : Results();
+}
+
+/// On a page that has a place for a section, what stands there where its results are missing.
+template <std::string (*print)(const std::filesystem::path&)>
+std::string or_none(const std::filesystem::path& folder) {
+  const std::string text = print(folder);
+  return text.empty() ? "No results are committed yet.\n" : text;
 }
 
 std::string step_of(const Json& result) { return result.at("step"); }
@@ -221,8 +237,7 @@ std::string repeat(const std::filesystem::path& folder) {
 
 /// The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so.
 std::string second_clock(const std::filesystem::path& folder) {
-  const bool was_run = std::filesystem::exists(folder / "second_clock.json");
-  const Results rows = was_run ? read_list(folder, "second_clock") : Results();
+  const Results rows = read_list_if_there(folder, "second_clock");
   if (rows.empty()) return "Nsight Compute was not run here.\n";
   std::string text =
       "| step | the step's own median, ms | Nsight Compute, ms | difference, % |\n|:--|--:|--:|--:|\n";
@@ -235,14 +250,15 @@ std::string second_clock(const std::filesystem::path& folder) {
   return text;
 }
 
-/// 13_many_gpus on more and more ranks; where it was not measured, a sentence that says so.
+/// 13_many_gpus on more and more ranks; nothing where it was not measured.
 std::string scaling(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / "many_gpus.json")) return "No results are committed yet.\n";
+  const Results results = read_list_if_there(folder, "many_gpus");
+  if (results.empty()) return "";
   std::string text =
       "| ranks | devices | nodes | type | elements a rank | ms | GB/s | GB/s a rank | × one rank | combined "
       "by "
       "|\n|--:|:--|--:|:--|--:|--:|--:|--:|--:|:--|\n";
-  for (const Json& result : read_list(folder, "many_gpus")) {
+  for (const Json& result : results) {
     const int ranks = result.at("ranks");
     const Json ms = result.at("ms").is_null() ? Json() : result.at("ms").at("median");
     text += fmt::format(
@@ -253,6 +269,113 @@ std::string scaling(const std::filesystem::path& folder) {
         number_or_dash(result.at("times_one_rank"), 3), result.at("combined_by").get<std::string>());
   }
   return text;
+}
+
+/// CUB's time over that of 12_any_operation, a row a size and a column a type, and what all of these come to; nothing
+/// where the two were not measured.
+std::string against_cub(const std::filesystem::path& folder) {
+  const Results results = read_list_if_there(folder, "sweep_size_types");
+  // By size, so that the rows ascend.
+  std::map<std::uint64_t, std::map<std::string, double>> rows;
+  std::string lowest;
+  double lowest_ratio = 0;
+  double sum_of_logarithms = 0;
+  std::size_t cells = 0;
+  for (const Json& result : results) {
+    if (step_of(result) != "12_any_operation") continue;
+    const Json* const cub = find(results, [&](const Json& other) {
+      return step_of(other) == "peer_cub" && type_of(other) == type_of(result) &&
+             other.at("elements") == result.at("elements");
+    });
+    if (cub == nullptr) continue;
+    const double ratio = median_ms(*cub) / median_ms(result);
+    rows[result.at("elements")][type_of(result)] = ratio;
+    if (cells == 0 || ratio < lowest_ratio) {
+      lowest_ratio = ratio;
+      lowest = fmt::format("{} {}", elements_of(result), type_of(result));
+    }
+    sum_of_logarithms += std::log(ratio);
+    ++cells;
+  }
+  if (cells == 0) return "";
+
+  const std::vector<std::string> types = types_of(results);
+  std::string text = "| elements |";
+  std::string alignments = "|:--|";
+  for (const std::string& type : types) {
+    text += fmt::format(" {} |", type);
+    alignments += "--:|";
+  }
+  text += "\n" + alignments + "\n";
+  for (const auto& [elements, ratios] : rows) {
+    text += fmt::format("| {} |", count_text(elements));
+    for (const std::string& type : types) {
+      const auto ratio = ratios.find(type);
+      text += ratio != ratios.end() ? fmt::format(" {:.2f} |", ratio->second) : " – |";
+    }
+    text += "\n";
+  }
+  return text + fmt::format("\nThe lowest of these {}: {:.2f} ({}). Their geometric mean: {:.2f}.\n", cells,
+                            lowest_ratio, lowest, std::exp(sum_of_logarithms / static_cast<double>(cells)));
+}
+
+/// What others have published of a step for the same type and size: "2.47 GB/s, 0.3 % of peak (blog 2025, RTX 3090)".
+std::string published(const Json& result) {
+  std::string text;
+  for (const DocumentedTable& table : original_tables()) {
+    const DocumentedFigure* const figure = table.find(step_of(result));
+    if (figure == nullptr || !figure->gbps || table.type != type_of(result) ||
+        table.elements != result.at("elements"))
+      continue;
+    text += fmt::format("{}{:.5g} GB/s, {} % of peak ({}, {})", text.empty() ? "" : "; ", *figure->gbps,
+                        percent_text(*figure), table.label, table.gpu);
+  }
+  return text.empty() ? "–" : text;
+}
+
+/// The kernels that add with atomics, beside what others have published; nothing where they were not measured.
+std::string atomics(const std::filesystem::path& folder) {
+  const Results results = read_list_if_there(folder, "atomics");
+  if (results.empty()) return "";
+  std::string text =
+      "| kernel | type | elements | ms | GB/s | % of peak | published |\n|:--|:--|--:|--:|--:|--:|:--|\n";
+  for (const Json& result : results)
+    text += fmt::format("| {} | {} | {} | {:.4f} | {:.1f} | {} | {} |\n", step_of(result), type_of(result),
+                        elements_of(result), median_ms(result), gbps(result),
+                        number_or_dash(result.at("percent_of_peak"), 1), published(result));
+  return text;
+}
+
+/// "torch 2.8.0, cupy 13.5.1": the libraries among the peers that say their own version.
+std::string library_versions(const Results& results) {
+  std::vector<std::string> versions;
+  for (const Json& result : results) {
+    const std::string version = result.value("version", "");
+    const bool names_library = version.find(' ') != std::string::npos;
+    if (names_library && std::find(versions.begin(), versions.end(), version) == versions.end())
+      versions.push_back(version);
+  }
+  return fmt::format("{}", fmt::join(versions, ", "));
+}
+
+/// The tables of compare.sh, one for each type that is accepted; nothing where it was not run.
+std::string peer_tables(const std::filesystem::path& folder, bool (*accepts)(const std::string& type)) {
+  const Results results = read_list_if_there(folder, "peers");
+  std::string text;
+  for (const std::string& type : types_of(results)) {
+    if (accepts(type)) text += fmt::format("{}{}", text.empty() ? "" : "\n", peer_table(results, type));
+  }
+  const std::string versions = library_versions(results);
+  return text.empty() || versions.empty() ? text : text + fmt::format("\nThe libraries: {}.\n", versions);
+}
+
+std::string peers(const std::filesystem::path& folder) {
+  return peer_tables(folder, [](const std::string&) { return true; });
+}
+
+/// Of the types that most readers look for.
+std::string peers_32_bit(const std::filesystem::path& folder) {
+  return peer_tables(folder, [](const std::string& type) { return type == "int32" || type == "float32"; });
 }
 
 /// The whole page of the folder.
@@ -288,11 +411,27 @@ std::string page(const std::filesystem::path& folder) {
           fmt::format("GB/s of {} elements in blocks of {} threads", type_sweep_elements(folder),
                       first->at("block").dump()),
           type_sweep(folder));
+  // Not every card has these results.
+  const auto section_if_there = [&](const char* title, const char* file, const std::string& what,
+                                    const std::string& table) {
+    if (table.empty()) return;
+    text += fmt::format("\n## {0}\n\n{1}. Data: [{2}.json]({2}.json)\n\n{3}", title, what, file, table);
+  };
+  section_if_there("12_any_operation against CUB", "sweep_size_types",
+                   "CUB's time over that of 12_any_operation: above 1 CUB takes longer", against_cub(folder));
+  section_if_there("Peers", "peers",
+                   "GB/s, and the share of CUB's, in one run of `beyond/peers/compare.sh`. A dash is what a "
+                   "program cannot sum or was not measured on",
+                   peers(folder));
+  section_if_there("Atomics", "atomics",
+                   "The kernels of [beyond/atomics](../../../beyond/atomics/README.md) beside what others "
+                   "have published",
+                   atomics(folder));
   return text;
 }
 
 using Section = std::pair<const char*, std::string (*)(const std::filesystem::path&)>;
-constexpr std::array<Section, 12> sections{{{"page", page},
+constexpr std::array<Section, 15> sections{{{"page", page},
                                             {"provenance", provenance},
                                             {"ladder", ladder},
                                             {"block", block_sweep},
@@ -303,7 +442,10 @@ constexpr std::array<Section, 12> sections{{{"page", page},
                                             {"warm_up", warm_up},
                                             {"repeat", repeat},
                                             {"second_clock", second_clock},
-                                            {"scaling", scaling}}};
+                                            {"scaling", or_none<scaling>},
+                                            {"against_cub", or_none<against_cub>},
+                                            {"atomics", or_none<atomics>},
+                                            {"peers", or_none<peers_32_bit>}}};
 
 /// Throws UsageError where a result has not the keys that the steps write.
 std::string print_section(const Section& section, const std::filesystem::path& folder) {
