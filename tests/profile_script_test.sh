@@ -44,6 +44,7 @@ all_steps_into_a_file() {
   holds "n/a is missing" grep -qxF "01_interleaved,gpu__time_duration.sum,missing" "$work/out.csv"
   holds "12 steps of 18 metrics" test "$(grep -c '^[01][0-9]_[a-z_]*,[a-z0-9_.]*,[0-9.a-z]*$' "$work/out.csv")" = 216
 
+  FAKE_GPU=full FAKE_NCU=breaks_later expect 3 "counted nothing in 04_first_add" --bin "$work/bin" --out "$work/out.csv"
   FAKE_GPU=older expect 0 "11_bulk_copy does not run on this GPU: 11_bulk_copy: error: it needs" \
     --bin "$work/bin" --out "$work/out.csv"
   holds "all of it is missing" test "$(grep -c '^11_bulk_copy,.*,missing$' "$work/out.csv")" = 18
@@ -185,6 +186,10 @@ NCU
 #!/usr/bin/env bash
 if [[ ${FAKE_GPU-} == none ]]; then
   echo "01_interleaved: error: no CUDA device: the driver lists no CUDA device" >&2
+  exit 3
+fi
+if [[ ${FAKE_GPU-} == full && $0 == */04_first_add ]]; then
+  echo "04_first_add: error: not enough memory on the device" >&2
   exit 3
 fi
 if [[ ${FAKE_GPU-} == older && $0 == */11_bulk_copy ]]; then
