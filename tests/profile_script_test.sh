@@ -42,7 +42,13 @@ all_steps_into_a_file() {
   holds "a number without its commas" grep -qxF "07_cascade,smsp__inst_executed.sum,1234567" "$work/out.csv"
   holds "a ratio" grep -qxF "03_sequential,smsp__thread_inst_executed_per_inst_executed.ratio,17.25" "$work/out.csv"
   holds "n/a is missing" grep -qxF "01_interleaved,gpu__time_duration.sum,missing" "$work/out.csv"
-  holds "7 steps of 15 metrics" test "$(grep -c '^0[1-7]_[a-z_]*,[a-z0-9_.]*,[0-9.a-z]*$' "$work/out.csv")" = 105
+  holds "12 steps of 18 metrics" test "$(grep -c '^[01][0-9]_[a-z_]*,[a-z0-9_.]*,[0-9.a-z]*$' "$work/out.csv")" = 216
+
+  FAKE_GPU=full FAKE_NCU=breaks_later expect 3 "counted nothing in 04_first_add" --bin "$work/bin" --out "$work/out.csv"
+  FAKE_GPU=older expect 0 "11_bulk_copy does not run on this GPU: 11_bulk_copy: error: it needs" \
+    --bin "$work/bin" --out "$work/out.csv"
+  holds "all of it is missing" test "$(grep -c '^11_bulk_copy,.*,missing$' "$work/out.csv")" = 18
+  holds "the next step is there" grep -qxF "12_any_operation,smsp__inst_executed.sum,1234567" "$work/out.csv"
 
   FAKE_NCU=older expect 0 "is written" --bin "$work/bin" --out "$work/out.csv"
   holds "an unknown metric is missing" grep -qxF \
@@ -182,6 +188,14 @@ if [[ ${FAKE_GPU-} == none ]]; then
   echo "01_interleaved: error: no CUDA device: the driver lists no CUDA device" >&2
   exit 3
 fi
+if [[ ${FAKE_GPU-} == full && $0 == */04_first_add ]]; then
+  echo "04_first_add: error: not enough memory on the device" >&2
+  exit 3
+fi
+if [[ ${FAKE_GPU-} == older && $0 == */11_bulk_copy ]]; then
+  echo "11_bulk_copy: error: it needs a CUDA device of compute capability 9.0 or higher" >&2
+  exit 3
+fi
 elements=4194304 passes=16384,64,1
 if [[ $0 == */peer_cub ]]; then passes=; fi
 while (($# > 0)); do
@@ -219,10 +233,10 @@ counters() {
     printf '  "counters": null\n'
   fi
   printf '}\n'
-} >"$json"
+} >"${json:-/dev/null}"
 STEP
   for step in 00_cpu_serial 01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated \
-    07_cascade peer_cub; do
+    07_cascade 08_warp_shuffle 09_vector_loads 10_single_pass 11_bulk_copy 12_any_operation peer_cub; do
     cp "$work/step" "$work/bin/$step"
   done
   chmod +x "$work/tools/ncu" "$work/bin"/*

@@ -13,11 +13,10 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 source docs/sections.sh
+source docs/counters/steps.sh
 
 bin=build/bin
 results=()
-steps=([0-9][0-9]_*/kernel.cuh)
-steps=("${steps[@]%/kernel.cuh}")
 
 main() {
   local status=0
@@ -48,12 +47,12 @@ read_options() {
 
 run_steps() {
   local program
-  for program in "${steps[@]}" counter_comparison; do
+  for program in "${compared_steps[@]}" counter_comparison; do
     if [[ ! -x $bin/$program ]]; then
       fail "there is no $bin/$program: build everything with ./run_tests.sh, or name its folder with --bin"
     fi
   done
-  for program in "${steps[@]}"; do
+  for program in "${compared_steps[@]}"; do
     "$bin/$program" --device emulated -n 2^22 -t int32 -b 256 -q --json "$work/$program.json" >/dev/null
     results+=("$work/$program.json")
   done
@@ -64,7 +63,7 @@ compare() {
   local gpu differs=0 status
   for gpu in docs/counters/*.csv; do
     status=0
-    "$bin/counter_comparison" "$gpu" "${results[@]}" || status=$?
+    "$bin/counter_comparison" "$gpu" "${results[@]}" --gpu-only "${gpu_only_steps[@]}" || status=$?
     if ((status > 1)); then return "$status"; fi
     if ((status == 1)); then differs=1; fi
   done

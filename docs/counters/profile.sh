@@ -7,21 +7,25 @@
 #   --bin FOLDER   the steps' executables, built with CUDA; default build/bin
 #   --out FILE     default docs/counters/<gpu>.csv, for example nvidia_h200.csv
 #
-# A metric that this GPU does not have is written as `missing`. The file appears whole or not at all.
+# A metric that this GPU does not have is written as `missing`, and so is all of a step that this GPU cannot run (11 takes
+# compute capability 9.0). The file appears whole or not at all.
 #
 # Exit code: 0 the file is written, 2 bad usage, 3 a machine that cannot do it.
 
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../nsight_compute.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../nsight_compute.sh"
+# shellcheck source-path=SCRIPTDIR source=steps.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/steps.sh"
 
 counters=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 bin=$counters/../../build/bin
 out=
 
-steps=(01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
-# These names hold from Turing to Blackwell. A wavefront is one turn at the banks of shared memory, a request one warp
-# instruction at the L1 cache, a sector 32 bytes.
+steps=("${compared_steps[@]}" "${gpu_only_steps[@]}")
+# These names hold from Turing to Blackwell, but for the copy engine's (tma), which Hopper has first. A wavefront is one
+# turn at the banks of shared memory, a request one warp instruction at the L1 cache, a sector 32 bytes, xbar what leads
+# from the L2 cache to the multiprocessors.
 metrics=(
   launch__grid_size
   smsp__inst_executed_op_shared_ld.sum
@@ -34,6 +38,9 @@ metrics=(
   l1tex__t_requests_pipe_lsu_mem_global_op_st.sum
   l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
   l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+  dram__bytes_read.sum
+  l1tex__m_xbar2l1tex_read_bytes.sum
+  l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum
   smsp__inst_executed.sum
   smsp__thread_inst_executed_per_inst_executed.ratio
   smsp__sass_branch_targets_threads_divergent.sum
@@ -55,7 +62,12 @@ main() {
   describe_run >"$work/counters.csv"
   for step in "${steps[@]}"; do
     echo "$step" >&2
-    profile "$bin/$step" "${step_options[@]}"
+    if runs_here "$step"; then
+      profile "$bin/$step" "${step_options[@]}"
+    else
+      echo "$step does not run on this GPU: $(<"$work/why")" >&2
+      : >"$work/log"
+    fi
     counts_of "$step" >>"$work/counters.csv"
   done
   mv "$work/counters.csv" "$out.partial"
@@ -93,6 +105,13 @@ check_machine() {
   if ! "$bin/${steps[0]}" -n 1 -s 1 -q --device cuda --json "$work/gpu.json" >/dev/null 2>"$work/why"; then
     fail "$not_possible" "the steps do not run on a GPU here: $(<"$work/why")"
   fi
+}
+
+# Fails where the step says that it takes another GPU. Any other failure is ncu's to tell.
+runs_here() {
+  local status=0
+  "$bin/$1" -n 1 -s 1 -q --device cuda >/dev/null 2>"$work/why" || status=$?
+  ! { ((status == not_possible)) && grep -q "it needs a CUDA device of compute capability" "$work/why"; }
 }
 
 gpu_name() { sed -n 's/^ *"name": "\(.*\)",$/\1/p' "$work/gpu.json"; }

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# counter_steps_test.sh REPOSITORY: the steps whose counts docs/counters has are the steps that there are, and each
+# <gpu>.csv has all of them. A new step is compared if the emulated device runs it, else it is named as one of the GPU's.
+
+set -euo pipefail
+repository=$1
+# shellcheck source-path=SCRIPTDIR source=../docs/counters/steps.sh
+source "$repository/docs/counters/steps.sh"
+failures=0
+
+main() {
+  local gpu
+  same "compared_steps" "$(printf '%s\n' "${compared_steps[@]}")" "$(steps_with -l)"
+  # 13 has nothing of its own to count: its ranks run another step's kernel.
+  same "gpu_only_steps" "$(printf '%s\n' "${gpu_only_steps[@]}")" "$(steps_with -L | grep -v '^13_')"
+  for gpu in "$repository"/docs/counters/*.csv; do
+    same "$gpu" "$(sed -n 's/^\([0-9][0-9]_[a-z_]*\),.*/\1/p' "$gpu" | uniq)" \
+      "$(printf '%s\n' "${compared_steps[@]}" "${gpu_only_steps[@]}")"
+  done
+  exit "$failures"
+}
+
+# The GPU steps whose main.cu has (-l) or has not (-L) the call that runs on the emulated device, too.
+steps_with() {
+  (cd "$repository" && grep "$1" 'reduction::run_step(' {,beyond/}[0-9][0-9]_*/main.cu) |
+    sed 's|/main.cu$||; s|.*/||' | sort
+}
+
+# same WHAT LISTED EXPECTED
+same() {
+  if [[ $2 == "$3" ]]; then return; fi
+  printf '%s: the steps listed (<) are not those that there are (>):\n' "$1"
+  diff <(echo "$2") <(echo "$3") || true
+  failures=1
+}
+
+main
