@@ -127,7 +127,7 @@ package_project() {
 show_measurements() {
   local table
   for table in ladder provenance; do put_section README.md "$table" measured "$table"; done
-  for table in flush queue warm_up repeat second_clock provenance; do
+  for table in flush queue lead_in warm_up repeat second_clock provenance; do
     put_section docs/method.md "$table" measured "$table"
   done
   put_section beyond/13_many_gpus/README.md scaling measured scaling

@@ -46,7 +46,7 @@ make_up_steps() {
   cat >"$work/bin/step" <<'STEP'
 #!/usr/bin/env bash
 set -euo pipefail
-step=${0##*/} elements=268435456 types=(int32) blocks=(256) flush=read warm_up=3 queued=true json=/dev/null sweep=''
+step=${0##*/} elements=268435456 types=(int32) blocks=(256) flush=read warm_up=3 queued=true lead_in=8 json=/dev/null sweep=''
 while (($# > 0)); do
   case $1 in
     --version) exit ;;
@@ -58,6 +58,7 @@ while (($# > 0)); do
     --flush) flush=$2 && shift ;;
     --warm-up) warm_up=$2 && shift ;;
     --queue) if [[ $2 == off ]]; then queued=false; fi && shift ;;
+    --lead-in) lead_in=$2 && shift ;;
     --json) json=$2 && shift ;;
     -t) types=("$2") && shift ;;
     -s) shift ;;
@@ -81,7 +82,7 @@ result() {
   cat <<JSON
 {"step": "$step", "device": {"kind": "$kind", "name": "Made Up 9000", "peak_gbps": 2000.0}, "type": "$2", "elements": $1,
  "block": $block, "samples": 10, "ms": {"median": 1.0, "p5": 0.9, "p95": 1.1, "min": 0.9}, "first_run_ms": 2.0,
- "timing": {"flush": "$flush", "warm_up": $warm_up, "queued": $queued}, "gbps": 1000.0, "percent_of_peak": 50.0,
+ "timing": {"flush": "$flush", "warm_up": $warm_up, "queued": $queued, "lead_in": $lead_in}, "gbps": 1000.0, "percent_of_peak": 50.0,
  "verified": true, "data": "random", "passes": [{}, {}]}
 JSON
 }
@@ -111,7 +112,7 @@ measures_everything() {
   local name
   measure "$work/results" || fail "measure.sh failed: $(<"$work/log")"
   for name in ladder repeat sweep_block sweep_size sweep_type sweep_size_types atomics method_flush method_queue \
-    method_warm_up; do
+    method_lead_in method_warm_up; do
     expect "$work/results/$name.json" '"verified": true'
   done
   expect "$work/results/measured.json" '"gpu": "Made Up 9000"' '"driver": "123.45"' '"cuda": "12.9"' \

@@ -16,6 +16,7 @@ main() {
   holds_the_header_against_cub
   shows_the_atomics_beside_what_is_published
   shows_the_peers
+  shows_what_leads_in
   has_them_on_the_page
   takes_no_header_without_cub_for_a_table
   says_what_is_not_measured
@@ -41,6 +42,11 @@ shows_the_peers() {
   if show peers | grep -q 'int64'; then fail "the short list of peers has int64"; fi
 }
 
+shows_what_leads_in() {
+  expect lead_in '| empty kernels in front | 07_made_up, µs | p5 – p95 | peer_cub, µs | p5 – p95 |' \
+    '| 0 | 9.00 | 8.91 – 9.09 | 8.00 | 7.92 – 8.08 |' '| 8 | – | – | 7.00 | 6.93 – 7.07 |'
+}
+
 has_them_on_the_page() {
   expect page '## 12_any_operation against CUB' '[sweep_size_types.json](sweep_size_types.json)' '1.21.' '## Peers' \
     '| complex128 | 2^20 | 2^28 |' '## Atomics' '| atomic_each |'
@@ -59,8 +65,8 @@ says_what_is_not_measured() {
   local section
   mkdir "$work/without"
   cp "$work"/*.json "$work/without"
-  for section in "${optional[@]}"; do rm "$work/without/$section.json"; done
-  for section in against_cub atomics peers scaling; do
+  for section in "${optional[@]}" method_lead_in; do rm "$work/without/$section.json"; done
+  for section in against_cub atomics peers scaling lead_in; do
     if [[ $("$print_results" "$work/without" "$section") != "No results are committed yet." ]]; then
       fail "$section without its file"
     fi

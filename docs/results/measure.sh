@@ -25,6 +25,8 @@ folder=
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 # The step whose timing the method is shown with.
 method_step=07_cascade
+# What takes two kernels at 2^20 elements.
+lead_in_programs=(07_cascade 12_any_operation peer_cub)
 # The header, which is held against CUB in all types and sizes.
 header_step=12_any_operation
 # Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is beyond/peers/compare.sh's.
@@ -228,7 +230,7 @@ measure_atomics() {
 
 # For each part of the method, one step with it and without it.
 measure_method() {
-  local n flush queue count
+  local n flush queue count program
   for n in 2^20 2^22 2^24 2^25 2^26 2^28; do
     for flush in read memset none; do run method_flush $method_step -n $n --flush $flush -s 200; done
   done
@@ -240,6 +242,12 @@ measure_method() {
     done
   done
   gather method_queue
+  for count in 0 1 2 3 4 6 8 12 16; do
+    for program in "${lead_in_programs[@]}"; do
+      if [[ " ${programs[*]} " == *" $program "* ]]; then run method_lead_in "$program" -n 2^20 --lead-in $count -s 200; fi
+    done
+  done
+  gather method_lead_in
   # One sample a process, so that each is the first one.
   for _ in 1 2 3 4 5 6 7 8 9 10; do
     for count in 0 1 3 10; do run method_warm_up $method_step --warm-up $count -s 1; done

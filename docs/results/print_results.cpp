@@ -196,6 +196,42 @@ std::string queue(const std::filesystem::path& folder) {
   return text;
 }
 
+/// What empty kernels in front of a sample do to reductions of two kernels: a row a number of them, two columns a step.
+/// Nothing where it was not measured.
+std::string lead_in(const std::filesystem::path& folder) {
+  std::vector<std::string> steps;
+  std::map<unsigned, std::map<std::string, const Json*>> rows;
+  const Results results = read_list_if_there(folder, "method_lead_in");
+  for (const Json& result : results) {
+    rows[result.at("timing").at("lead_in")][step_of(result)] = &result;
+    if (std::find(steps.begin(), steps.end(), step_of(result)) == steps.end())
+      steps.push_back(step_of(result));
+  }
+  if (rows.empty()) return "";
+  std::string text = "| empty kernels in front |";
+  std::string alignments = "|--:|";
+  for (const std::string& step : steps) {
+    text += fmt::format(" {}, µs | p5 – p95 |", step);
+    alignments += "--:|--:|";
+  }
+  text += "\n" + alignments + "\n";
+  for (const auto& [count, row] : rows) {
+    text += fmt::format("| {} |", count);
+    for (const std::string& step : steps) {
+      const auto result = row.find(step);
+      if (result == row.end()) {
+        text += " – | – |";
+        continue;
+      }
+      const Json& ms = result->second->at("ms");
+      text += fmt::format(" {:.2f} | {:.2f} – {:.2f} |", ms.at("median").get<double>() * 1e3,
+                          ms.at("p5").get<double>() * 1e3, ms.at("p95").get<double>() * 1e3);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 /// The very first run of a process, and its first timed sample after so many warm-up runs.
 std::string warm_up(const std::filesystem::path& folder) {
   std::map<unsigned, std::vector<double>> first_samples;
@@ -431,7 +467,7 @@ std::string page(const std::filesystem::path& folder) {
 }
 
 using Section = std::pair<const char*, std::string (*)(const std::filesystem::path&)>;
-constexpr std::array<Section, 15> sections{{{"page", page},
+constexpr std::array<Section, 16> sections{{{"page", page},
                                             {"provenance", provenance},
                                             {"ladder", ladder},
                                             {"block", block_sweep},
@@ -439,6 +475,7 @@ constexpr std::array<Section, 15> sections{{{"page", page},
                                             {"type", type_sweep},
                                             {"flush", flush},
                                             {"queue", queue},
+                                            {"lead_in", or_none<lead_in>},
                                             {"warm_up", warm_up},
                                             {"repeat", repeat},
                                             {"second_clock", second_clock},
