@@ -16,8 +16,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source docs/sections.sh
 
-# The size of the comparison with hardware counters (docs/counters).
+# The size and the block of the comparison with hardware counters (docs/counters). Counters are compared in one block
+# size only, and not every step has the same by default.
 elements='2^22'
+block=256
 bin=build/bin
 results_folder=docs/results/nvidia_h200
 package_page=beyond/12_any_operation/README.md
@@ -143,7 +145,7 @@ measured() { "$bin/print_results" "$results_folder" "$1"; }
 run_step() {
   local compare=()
   if [[ -n $3 ]]; then compare=(--compare "$1/$3.json"); fi
-  "$bin/$2" --device emulated -n "$elements" --json "$1/$2.json" "${compare[@]}" >"$1/$2"
+  "$bin/$2" --device emulated -n "$elements" -b "$block" --json "$1/$2.json" "${compare[@]}" >"$1/$2"
 }
 
 # table_of NAME FILE prints the table whose first column has this name.

@@ -136,7 +136,27 @@ TEST(DocumentedTables, HaveThisRepositorysFromItsResults) {
   EXPECT_EQ(table.data, "../../docs/results/card/ladder.json");
   ASSERT_EQ(table.steps.size(), 1u);
   EXPECT_EQ(table.steps.front().percent, 25);
+  EXPECT_EQ(input_text(table), "1000000 float32, block 256");
   EXPECT_THROW(parse_measured_table("own", json, "{}", ladder), std::runtime_error);
+}
+
+TEST(DocumentedTables, NameTheBlockOnlyWhereAllStepsHaveIt) {
+  const auto own_table = [](const std::vector<std::string>& blocks) {
+    std::string ladder;
+    for (const std::string& block : blocks) {
+      ladder +=
+          (ladder.empty() ? "[" : ", ") +
+          (R"({"step": "a", "device": {"kind": "cuda", "peak_gbps": 400}, "elements": 1024, "type": "int32",
+                     "ms": {"median": 1}, "gbps": 1, "block": )" +
+           block + "}");
+    }
+    return parse_measured_table("own", R"({"label": "L 2026", "results": "docs/results/card"})",
+                                R"({"gpu": "Card", "driver": "1.2", "cuda": "13.0", "date": "2026-11-21",
+                                    "command": "docs/results/measure.sh", "commit": "0123456789abcdef"})",
+                                ladder + "]");
+  };
+  EXPECT_EQ(input_text(own_table({"256", "256", "null"})), "2^10 int32, block 256");
+  EXPECT_EQ(input_text(own_table({"256", "1024", "256", "null"})), "2^10 int32");
 }
 
 /// The row of the repository's own table, whose figures change with each measurement.
@@ -144,7 +164,7 @@ std::string own_row(const std::string& step) {
   const DocumentedTable& table = table_named("2026_nvidia_h200");
   const DocumentedFigure* const figure = table.find(step);
   if (figure == nullptr) throw std::runtime_error("no figure of " + step);
-  return fmt::format("| this repository 2026 | NVIDIA H200 | 2^28 int32, block 256 | {:.5g} | {:.1f} |\n",
+  return fmt::format("| this repository 2026 | NVIDIA H200 | {} | {:.5g} | {:.1f} |\n", input_text(table),
                      *figure->gbps, figure->percent);
 }
 

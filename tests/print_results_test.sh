@@ -18,6 +18,7 @@ main() {
   shows_the_peers
   shows_what_leads_in
   has_them_on_the_page
+  names_the_block_that_all_have
   takes_no_header_without_cub_for_a_table
   says_what_is_not_measured
   refuses_broken_results
@@ -50,6 +51,19 @@ shows_what_leads_in() {
 has_them_on_the_page() {
   expect page '## 12_any_operation against CUB' '[sweep_size_types.json](sweep_size_types.json)' '1.21.' '## Peers' \
     '| complex128 | 2^20 | 2^28 |' '## Atomics' '| atomic_each |'
+}
+
+# The CPU and a library have no block. A step with another one than the rest: the heading does not speak for it.
+names_the_block_that_all_have() {
+  local file
+  expect page '2^28 int32 in blocks of 256 threads. Data: [ladder.json]' \
+    'GB/s of int32 in blocks of 256 threads. Data: [sweep_size.json]' \
+    'GB/s of 2^28 elements in blocks of 256 threads. Data: [sweep_type.json]'
+  for file in ladder sweep_size sweep_type; do
+    sed -i '/"08_made_up"/s/"block": 256/"block": 1024/' "$work/$file.json"
+  done
+  expect page '2^28 int32. Data: [ladder.json]' 'GB/s of int32. Data: [sweep_size.json]' \
+    'GB/s of 2^28 elements. Data: [sweep_type.json]'
 }
 
 # A GPU that is too old for the header leaves CUB alone.

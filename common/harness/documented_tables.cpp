@@ -96,6 +96,8 @@ DocumentedTable read_measured_table(const std::string& name, const Json& json, c
       table.type = result.at("type");
       table.block = result.at("block").get<unsigned>();
     }
+    // It belongs to the input only where all steps have the same; a library has none.
+    if (const Json& block = result.at("block"); !block.is_null() && block != table.block) table.block.reset();
     DocumentedFigure figure;
     figure.name = result.at("step");
     figure.gbps = rounded(result.at("gbps"), 0.1);

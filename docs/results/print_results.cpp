@@ -158,6 +158,18 @@ std::string type_sweep(const std::filesystem::path& folder) {
   return bandwidth_table(read_list(folder, "sweep_type"), "GB/s", step_of, type_of);
 }
 
+/// " in blocks of 256 threads": the size that all results have, but for those of the CPU and of libraries, which have none.
+/// Empty where they differ.
+std::string in_blocks(const Results& results) {
+  const auto has_block = [](const Json& result) { return !result.at("block").is_null(); };
+  const Json* const first = find(results, has_block);
+  const auto has_another = [&](const Json& result) {
+    return has_block(result) && result.at("block") != first->at("block");
+  };
+  if (first == nullptr || find(results, has_another) != nullptr) return "";
+  return fmt::format(" in blocks of {} threads", first->at("block").dump());
+}
+
 /// How many elements of each type; on a GPU with less memory, fewer of the large ones.
 std::string type_sweep_elements(const std::filesystem::path& folder) {
   const Results results = read_list(folder, "sweep_type");
@@ -434,18 +446,17 @@ std::string page(const std::filesystem::path& folder) {
   };
   const std::string elements = elements_of(*first);
   section("The ladder", "ladder", "ladder",
-          fmt::format("{} {} in blocks of {} threads", elements, type_of(*first), first->at("block").dump()),
-          ladder(folder));
+          fmt::format("{} {}{}", elements, type_of(*first), in_blocks(ladder_results)), ladder(folder));
   section("Block size", "sweep_block", "sweep_block",
           fmt::format("GB/s of {} {} in blocks of 32 to 1024 threads", elements, type_of(*first)),
           block_sweep(folder));
   section("Array size", "sweep_size", "bandwidth",
-          fmt::format("GB/s of {} in blocks of {} threads", type_of(*first), first->at("block").dump()),
+          fmt::format("GB/s of {}{}", type_of(*first), in_blocks(read_list(folder, "sweep_size"))),
           size_sweep(folder));
   text += "\nThe same as time against size:\n\n![Time against array size](sweep_size.svg)\n";
   section("Element type", "sweep_type", "sweep_type",
-          fmt::format("GB/s of {} elements in blocks of {} threads", type_sweep_elements(folder),
-                      first->at("block").dump()),
+          fmt::format("GB/s of {} elements{}", type_sweep_elements(folder),
+                      in_blocks(read_list(folder, "sweep_type"))),
           type_sweep(folder));
   // Not every card has these results.
   const auto section_if_there = [&](const char* title, const char* file, const std::string& what,
