@@ -65,6 +65,23 @@ BEGIN {
   timing = ""
   end()
 
+  # Two GPUs, of which one takes a quarter longer.
+  begin(folder "/many_gpus.json")
+  job = "\"ranks\": 1, \"nodes\": 1, \"elements_a_rank\": 1024, \"gbps_a_rank\": 4.1, \"times_one_rank\": 1, \"combined_by\": \"MPI\""
+  of_library("13_many_gpus", 1, 10, 0.001)
+  gsub(/"ranks": 1/, "\"ranks\": 2", job)
+  gsub(/_rank": 1,/, "_rank\": 1.54,", job)
+  of_library("13_many_gpus", 1, 11, 0.0013)
+  job = ""
+  end()
+  begin(folder "/many_gpus_alone.json")
+  ordinal = "\"ordinal\": 0, "
+  of_library("12_any_operation", 1, 10, 0.001)
+  ordinal = "\"ordinal\": 1, "
+  of_library("12_any_operation", 1, 10, 0.00125)
+  ordinal = ""
+  end()
+
   begin(folder "/atomics.json")
   of_library("atomic_each", 3, 25, 32)
   of_library("atomic_block", 3, 25, 0.5)
@@ -99,11 +116,12 @@ function begin(path) { file = path; separator = "[" }
 function result(step, kind, name, k, block, ms, size, version,    gbps) {
   gbps = 2 ^ k * (size ? size : 4) / ms / 1e6
   printf "%s\n{\"step\": \"%s\", ", separator, step >file
-  printf "\"device\": {\"kind\": \"%s\", \"name\": \"%s\", \"peak_gbps\": %s}, ", kind, card,
+  printf "\"device\": {%s\"kind\": \"%s\", \"name\": \"%s\", \"peak_gbps\": %s}, ", ordinal, kind, card,
     kind == "cuda" ? peak : "null" >file
   printf "\"type\": \"%s\", \"elements\": %.0f, \"block\": %s, ", name, 2 ^ k, block >file
   printf "\"ms\": {\"median\": %.6g, \"p5\": %.6g, ", ms, ms * 0.99 >file
   printf "\"p95\": %.6g, \"min\": %.6g}, ", ms * 1.01, ms * 0.98 >file
+  if (job) printf "%s, ", job >file
   if (timing) printf "\"timing\": %s, ", timing >file
   printf "\"gbps\": %.6g, \"percent_of_peak\": %s, \"verified\": true, \"version\": \"%s\"}", gbps,
     kind == "cuda" ? sprintf("%.4g", gbps / peak * 100) : "null", version ? version : "0.0.0" >file

@@ -17,6 +17,7 @@ main() {
   shows_the_atomics_beside_what_is_published
   shows_the_peers
   shows_what_leads_in
+  holds_a_job_against_its_slowest_gpu
   has_them_on_the_page
   names_the_block_that_all_have
   takes_no_header_without_cub_for_a_table
@@ -46,6 +47,11 @@ shows_the_peers() {
 shows_what_leads_in() {
   expect lead_in '| empty kernels in front | 07_made_up, µs | p5 – p95 | peer_cub, µs | p5 – p95 |' \
     '| 0 | 9.00 | 8.91 – 9.09 | 8.00 | 7.92 – 8.08 |' '| 8 | – | – | 7.00 | 6.93 – 7.07 |'
+}
+
+holds_a_job_against_its_slowest_gpu() {
+  expect scaling '| 2 | 2 × Made up | 1 | int32 | 2^10 | 0.0013 |' '| 1 | 2^10 | 0.0013 | 3.3 |' \
+    'The bandwidth of its slowest GPU alone: 2 ranks 1.923 times.'
 }
 
 has_them_on_the_page() {
@@ -79,7 +85,7 @@ says_what_is_not_measured() {
   local section
   mkdir "$work/without"
   cp "$work"/*.json "$work/without"
-  for section in "${optional[@]}" method_lead_in; do rm "$work/without/$section.json"; done
+  for section in "${optional[@]}" method_lead_in many_gpus; do rm "$work/without/$section.json"; done
   for section in against_cub atomics peers scaling lead_in; do
     if [[ $("$print_results" "$work/without" "$section") != "No results are committed yet." ]]; then
       fail "$section without its file"

@@ -30,7 +30,7 @@ lead_in_programs=(07_cascade 12_any_operation peer_cub)
 # The header, which is held against CUB in all types and sizes.
 header_step=12_any_operation
 # Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is beyond/peers/compare.sh's.
-kept=(many_gpus.json peers.json)
+kept=(many_gpus.json many_gpus_alone.json peers.json)
 atomics=(atomic_each atomic_vector atomic_block)
 
 main() {

@@ -298,6 +298,29 @@ std::string second_clock(const std::filesystem::path& folder) {
   return text;
 }
 
+/// What each GPU of the machine takes for one rank's elements by itself, and how a job of equal shards stands against the
+/// slowest that takes part in it; nothing where that was not measured.
+std::string against_slowest_gpu(const std::filesystem::path& folder, const Results& jobs) {
+  const Results alone = read_list_if_there(folder, "many_gpus_alone");
+  if (alone.empty()) return "";
+  std::string text = "\n| GPU alone | elements | ms | GB/s |\n|--:|--:|--:|--:|\n";
+  for (const Json& gpu : alone) {
+    text += fmt::format("| {} | {} | {:.4f} | {:.1f} |\n", gpu.at("device").at("ordinal").get<int>(),
+                        elements_of(gpu), median_ms(gpu), gbps(gpu));
+  }
+  std::vector<std::string> ratios;
+  for (const Json& job : jobs) {
+    const std::size_t ranks = job.at("ranks");
+    if (ranks < 2 || ranks > alone.size() || job.at("ms").is_null()) continue;
+    double slowest = 0;
+    for (std::size_t k = 0; k < ranks; ++k)
+      slowest = std::max(slowest, median_ms(alone[k]));
+    ratios.push_back(
+        fmt::format("{} ranks {:.3f} times", ranks, static_cast<double>(ranks) * slowest / median_ms(job)));
+  }
+  return text + fmt::format("\nThe bandwidth of its slowest GPU alone: {}.\n", fmt::join(ratios, ", "));
+}
+
 /// 13_many_gpus on more and more ranks; nothing where it was not measured.
 std::string scaling(const std::filesystem::path& folder) {
   const Results results = read_list_if_there(folder, "many_gpus");
@@ -316,7 +339,7 @@ std::string scaling(const std::filesystem::path& folder) {
         number_or_dash(result.at("gbps"), 1), number_or_dash(result.at("gbps_a_rank"), 1),
         number_or_dash(result.at("times_one_rank"), 3), result.at("combined_by").get<std::string>());
   }
-  return text;
+  return text + against_slowest_gpu(folder, results);
 }
 
 /// CUB's time over that of 12_any_operation, a row a size and a column a type, and what all of these come to; nothing
