@@ -17,6 +17,7 @@ main() {
   measures_everything
   ends_the_header_at_2_to_the_30
   keeps_what_is_measured_by_hand
+  names_the_gpu_that_cuda_sees
   leaves_out_what_this_gpu_cannot_run
   stops_where_no_step_runs
   keeps_the_old_results_when_a_step_fails
@@ -32,6 +33,7 @@ make_up_a_gpu() {
 #!/bin/sh
 case $* in
   *driver_version*) echo 123.45 ;;
+  *--id=3*) echo "Made Up 3" ;;
   *) echo "Made Up 9000" ;;
 esac
 SMI
@@ -175,6 +177,11 @@ keeps_the_old_results_when_a_step_fails() {
   if ((status != 1)); then fail "a wrong result ended with $status, not 1"; fi
   expect "$work/log" "07_cascade: it is broken"
   if [[ $(cat "$work"/results/*.json | cksum) != "$before" ]]; then fail "the old results are gone"; fi
+}
+
+names_the_gpu_that_cuda_sees() {
+  CUDA_VISIBLE_DEVICES=3,0 measure "$work/third" || fail "the third GPU: $(<"$work/log")"
+  expect "$work/third/measured.json" '"gpu": "Made Up 3"'
 }
 
 leaves_out_what_this_gpu_cannot_run() {

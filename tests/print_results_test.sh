@@ -45,8 +45,8 @@ shows_the_peers() {
 }
 
 shows_what_leads_in() {
-  expect lead_in '| empty kernels in front | 07_made_up, µs | p5 – p95 | peer_cub, µs | p5 – p95 |' \
-    '| 0 | 9.00 | 8.91 – 9.09 | 8.00 | 7.92 – 8.08 |' '| 8 | – | – | 7.00 | 6.93 – 7.07 |'
+  expect lead_in '| empty kernels in front | 07_made_up, µs (p5–p95) | peer_cub, µs (p5–p95) |' \
+    '| 0 | 9.00 (8.91–9.09) | 8.00 (7.92–8.08) |' '| 8 | – | 7.00 (6.93–7.07) |'
 }
 
 holds_a_job_against_its_slowest_gpu() {

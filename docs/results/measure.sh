@@ -149,7 +149,11 @@ list_programs() {
   fi
 }
 
-gpu_name() { nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1; }
+# The GPU that is CUDA's first one: where CUDA is to see some only, the first of these, by its number or UUID.
+gpu_name() {
+  local visible=${CUDA_VISIBLE_DEVICES:-0}
+  nvidia-smi --id="${visible%%,*}" --query-gpu=name --format=csv,noheader
+}
 driver() { nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1; }
 slug() { tr '[:upper:]' '[:lower:]' <<<"$1" | tr -cs 'a-z0-9\n' _; }
 

@@ -208,7 +208,7 @@ std::string queue(const std::filesystem::path& folder) {
   return text;
 }
 
-/// What empty kernels in front of a sample do to reductions of two kernels: a row a number of them, two columns a step.
+/// What empty kernels in front of a sample do to reductions of two kernels: a row a number of them, a column a step.
 /// Nothing where it was not measured.
 std::string lead_in(const std::filesystem::path& folder) {
   std::vector<std::string> steps;
@@ -223,8 +223,8 @@ std::string lead_in(const std::filesystem::path& folder) {
   std::string text = "| empty kernels in front |";
   std::string alignments = "|--:|";
   for (const std::string& step : steps) {
-    text += fmt::format(" {}, µs | p5 – p95 |", step);
-    alignments += "--:|--:|";
+    text += fmt::format(" {}, µs (p5–p95) |", step);
+    alignments += "--:|";
   }
   text += "\n" + alignments + "\n";
   for (const auto& [count, row] : rows) {
@@ -232,11 +232,11 @@ std::string lead_in(const std::filesystem::path& folder) {
     for (const std::string& step : steps) {
       const auto result = row.find(step);
       if (result == row.end()) {
-        text += " – | – |";
+        text += " – |";
         continue;
       }
       const Json& ms = result->second->at("ms");
-      text += fmt::format(" {:.2f} | {:.2f} – {:.2f} |", ms.at("median").get<double>() * 1e3,
+      text += fmt::format(" {:.2f} ({:.2f}–{:.2f}) |", ms.at("median").get<double>() * 1e3,
                           ms.at("p5").get<double>() * 1e3, ms.at("p95").get<double>() * 1e3);
     }
     text += "\n";
