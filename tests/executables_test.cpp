@@ -289,6 +289,14 @@ TEST(Executables, WriteTheResultAsJson) {
   std::filesystem::remove(file);
 }
 
+TEST(Executables, RunInBlocksOfTheStepsOwnSize) {
+  for (const auto& [step, block] : {std::pair{"09_vector_loads", 256}, std::pair{"10_single_pass", 1024}}) {
+    const Outcome outcome = run_step_executable(step, "-n 100 --device emulated --json - --quiet");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_EQ(nlohmann::json::parse(outcome.out)["block"], block) << step;
+  }
+}
+
 TEST(Executables, SweepOneRowAtATime) {
   const Outcome blocks =
       run_step_executable("06_templated", "-n 3000 --sweep block --device emulated --json - --quiet");

@@ -35,7 +35,7 @@ TEST(ToJson, HasTheDocumentedKeys) {
   Result result = result_of<std::int32_t>(ElementType::int32, -17);
   result.samples = 3;
   result.ms = Summary{0.01, 0.008, 0.012, 0.007};
-  result.timing = TimingMethod{Flush::memset, 0, false};
+  result.timing = TimingMethod{Flush::memset, 0, false, 3};
   result.verdict = {true, 0, 0};
   const auto json = to_json(result);
   std::vector<std::string> keys;
@@ -50,7 +50,7 @@ TEST(ToJson, HasTheDocumentedKeys) {
   EXPECT_EQ(json["timing"]["flush"], "memset");
   EXPECT_EQ(json["timing"]["warm_up"], 0);
   EXPECT_EQ(json["timing"]["queued"], false);
-  EXPECT_EQ(json["timing"]["lead_in"], 8);
+  EXPECT_EQ(json["timing"]["lead_in"], 3);
   EXPECT_EQ(json["result"], -17);
   EXPECT_EQ(json["grid"], 3907);
   EXPECT_EQ(json["passes"].size(), 3u);

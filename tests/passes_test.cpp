@@ -51,10 +51,11 @@ TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
   EXPECT_EQ(passes[0].blocks, 3907u);
 }
 
-/// Blocks that take four elements a thread at a time.
+/// Blocks that take a vector of four elements a thread at a time.
 StepKernel vectors() {
   StepKernel kernel = one_element_a_thread();
-  kernel.elements_at_a_time = [](unsigned block) { return std::size_t{4} * block; };
+  kernel.vectors_at_a_time = [](unsigned block) { return std::size_t{block}; };
+  kernel.vector_width = 4;
   return kernel;
 }
 
@@ -70,17 +71,24 @@ TEST(AdditionDepth, CountsAWholeTurnForWhatIsLeftOfThePairs) {
   EXPECT_EQ(addition_depth(one_element_a_thread(), {{(1 << 18) + 1, 1}}, 256), 1026u + 8);
 }
 
-TEST(AdditionDepth, CountsWholeVectors) {
-  // 32 of the 256 threads have four elements each, and there is no thread with fewer.
-  EXPECT_EQ(addition_depth(vectors(), {{128, 1}}, 256), 4u + 8);
-  // 257 vectors for 256 threads: one of these adds eight elements.
-  EXPECT_EQ(addition_depth(vectors(), {{4 * 256, 1}}, 256), 4u + 8);
-  EXPECT_EQ(addition_depth(vectors(), {{4 * 257, 1}}, 256), 8u + 8);
+TEST(AdditionDepth, AddsAVectorsElementsToEachOtherFirst) {
+  // 32 of the 256 threads have a vector each: three additions in it, and one to the thread's sum.
+  EXPECT_EQ(addition_depth(vectors(), {{128, 1}}, 256), 3u + 1 + 8);
+  // 257 vectors for 256 threads: one of these adds two.
+  EXPECT_EQ(addition_depth(vectors(), {{4 * 256, 1}}, 256), 3u + 1 + 8);
+  EXPECT_EQ(addition_depth(vectors(), {{4 * 256 + 1, 1}}, 256), 3u + 2 + 8);
+}
+
+TEST(AdditionDepth, CountsAllVectorsThatAThreadTakesAtATime) {
+  StepKernel tiles = vectors();
+  tiles.vectors_at_a_time = [](unsigned) { return std::size_t{2048}; };
+  EXPECT_EQ(addition_depth(tiles, {{4 * 2048, 1}}, 256), 3u + 8 + 8);
+  EXPECT_EQ(addition_depth(tiles, {{4 * 2048 + 4, 1}}, 256), 3u + 16 + 8);
 }
 
 TEST(AdditionDepth, CountsTheLastBlocksOwnAdditions) {
-  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 256}}, 256), 4u * 4 + 8 + 1 + 8);
-  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 1024}}, 256), 4u + 8 + 4 + 8);
+  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 256}}, 256), 3u + 4 + 8 + 1 + 8);
+  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 1024}}, 256), 3u + 1 + 8 + 4 + 8);
 }
 
 }  // namespace

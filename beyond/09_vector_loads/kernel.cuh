@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-template <typename T> size_t elements_at_a_time(unsigned block) { return size_t{block} * Vector<T>::width; }
+constexpr size_t vectors_at_a_time(unsigned block) { return block; }  // that a block takes
 
 /// The sum of a warp's 32 values, in its lane 0. Lanes read each other's registers: no memory, no barrier.
 template <typename T> __device__ T warp_sum(T sum) {
@@ -46,7 +46,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
 /// Blocks, and so partial sums, of one pass: enough to fill the device, but at least four rows each.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (4 * elements_at_a_time<T>(block)), 1, enough);
+  return std::clamp<size_t>(n / (4 * vectors_at_a_time(block) * Vector<T>::width), 1, enough);
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

@@ -2,9 +2,9 @@
 #include "device/block_sum.cuh"
 
 inline constexpr bool single_pass = true;        // one launch leaves the sum at out[0]
-inline constexpr unsigned default_block = 1024;  // the fewer blocks, the fewer tickets and partial sums
+inline constexpr unsigned default_block = 1024;  // the last block has a thread for each partial sum
 static __device__ unsigned tickets;  // that blocks have taken: 0 between launches, which must not overlap
-template <typename T> size_t elements_at_a_time(unsigned block) { return size_t{block} * Vector<T>::width; }
+constexpr size_t vectors_at_a_time(unsigned block) { return block; }  // that a block takes
 
 /// Sums vectors of 16 bytes: out[blockIdx.x] becomes the sum of every gridDim.x-th row of blockDim.x vectors of `in`,
 /// then out[0] that of these. Block 0 adds what is left at both ends. `in` may begin at any element's address.
@@ -51,7 +51,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
 /// Blocks, and so partial sums: enough to fill the device, but at least four rows each.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (4 * elements_at_a_time<T>(block)), 1, enough);
+  return std::clamp<size_t>(n / (4 * vectors_at_a_time(block) * Vector<T>::width), 1, enough);
 }
 
 /// The whole reduction: the n elements at `in` become one sum at out[0], by way of `grid` partial sums at `out`.

@@ -13,6 +13,7 @@ template <typename T> __device__ T warp_sum(T sum) {
 }
 
 /// The sum of a block's values, in thread 0. Takes one T of shared memory a warp, at its beginning; all threads take part.
+/// Between what else uses that memory and this, and between two such sums, there has to be a barrier of the block.
 template <typename T> __device__ T block_sum(T sum) {
   T* shared = shared_memory<T>();
   const unsigned tid = threadIdx.x;

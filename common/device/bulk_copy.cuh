@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// Bulk copies from global to shared memory (PTX ISA, cp.async.bulk) in the words of 11_bulk_copy. They take compute
-/// capability 9.0; in code for an older GPU, which such a step refuses, they do nothing.
+/// capability 9.0. In code that was compiled for an older GPU they do nothing: with_shared refuses to launch that.
 
 #include <cuda/barrier>
 
@@ -10,7 +10,7 @@
 /// Opens, turn after turn, when all the bytes that are on their way to a place in shared memory have come.
 using BulkBarrier = cuda::barrier<cuda::thread_scope_block>;
 
-/// Makes `count` barriers, for copies that the calling thread will ask for.
+/// Makes `count` barriers, for copies that the calling thread will ask for. Others wait for them behind a __syncthreads().
 __device__ inline void make_barriers(BulkBarrier* barriers, unsigned count) {
 #if __CUDA_ARCH__ >= 900
   for (unsigned k = 0; k < count; ++k)
@@ -41,8 +41,15 @@ __device__ inline void wait_for_turn(BulkBarrier& arrived, unsigned turn) {
 }
 
 /// The same kernel, which may now be launched with that much dynamic shared memory, more than the 48 KiB that every
-/// kernel may have.
+/// kernel may have. Throws DeviceError where it was compiled for a GPU that has no bulk copies.
 template <typename Kernel> Kernel with_shared(size_t bytes, Kernel kernel) {
+  cudaFuncAttributes attributes{};
+  reduction::cuda_check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel's attributes");
+  if (attributes.ptxVersion < 90) {
+    throw reduction::DeviceError(
+        "it was compiled for GPUs before compute capability 9.0, which have no bulk copies: build it with "
+        "-DCMAKE_CUDA_ARCHITECTURES=90 or native");
+  }
   reduction::cuda_check(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
       "asking for shared memory");

@@ -12,7 +12,7 @@ inline constexpr bool single_pass = false;
 inline constexpr bool adds_atomically = false;
 inline constexpr bool waits_for_result = false;
 inline constexpr unsigned default_block = reduction::StepKernel{}.default_block;
-template <typename> inline constexpr std::nullptr_t elements_at_a_time = nullptr;
+inline constexpr std::nullptr_t vectors_at_a_time = nullptr;
 }  // namespace step_defaults
 using namespace step_defaults;
 
@@ -28,7 +28,7 @@ template <typename... Elements> StepKernels make_step_kernels() {
                                      static_cast<Elements*>(out), n);
                      },
                      ::single_pass || ::adds_atomically, ::adds_atomically, ::waits_for_result,
-                     ::default_block, ::elements_at_a_time<Elements>}...};
+                     ::default_block, ::vectors_at_a_time, 16 / sizeof(Elements)}...};
 }
 
 }  // namespace reduction

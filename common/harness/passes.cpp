@@ -13,13 +13,16 @@ namespace {
 
 std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
-/// The most elements of a pass that one thread adds up. Blocks take turns, so one may have a turn more than another.
+/// The most additions that an element goes through in its thread. Blocks take turns, so one may have a turn more than
+/// another; a vector's elements are added to each other before they are added to the thread's sum.
 std::size_t of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned block) {
   const std::size_t threads = pass.blocks * block;
-  if (kernel.elements_at_a_time == nullptr)
+  if (kernel.vectors_at_a_time == nullptr)
     return pass.elements <= threads ? 1 : 2 * ceil_divide(pass.elements, 2 * threads);
-  const std::size_t at_a_time = kernel.elements_at_a_time(block);
-  return ceil_divide(pass.elements, at_a_time * pass.blocks) * ceil_divide(at_a_time, block);
+  const std::size_t at_a_time = kernel.vectors_at_a_time(block);
+  const std::size_t turns =
+      ceil_divide(ceil_divide(pass.elements, kernel.vector_width), at_a_time * pass.blocks);
+  return turns * ceil_divide(at_a_time, block) + kernel.vector_width - 1;
 }
 
 }  // namespace

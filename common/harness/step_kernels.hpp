@@ -23,9 +23,11 @@ struct StepKernel {
   bool waits_for_result = false;
   /// Threads a block where the user does not choose.
   unsigned default_block = 256;
-  /// Elements that a block takes at a time, as many for each of its threads. Null: one a thread where the grid has a
-  /// thread for each, else two.
-  std::size_t (*elements_at_a_time)(unsigned block) = nullptr;
+  /// Vectors of 16 bytes that a block takes at a time, as many for each of its threads. Null: it takes elements, one a
+  /// thread where the grid has a thread for each, else two.
+  std::size_t (*vectors_at_a_time)(unsigned block) = nullptr;
+  /// Elements in such a vector.
+  std::size_t vector_width = 1;
 };
 
 /// A step compiled for one kind of device, indexed by ElementType.
