@@ -109,10 +109,10 @@ TEST_F(CounterComparison, AgreesWithEveryGpu) {
 
 TEST_F(CounterComparison, ComparesAllThatTheModelClaims) {
   const Outcome outcome = compare(counters_folder / "nvidia_h200.csv");
-  // In each of 10 steps: shared loads and stores, their conflicts, global load requests and sectors.
+  // In each of 10 steps: shared loads and stores, their conflicts, global load and store requests and sectors.
   const auto place = outcome.out.find("All ");
   ASSERT_NE(place, std::string::npos) << outcome.out;
-  EXPECT_GE(std::stoi(outcome.out.substr(place + 4)), 60) << outcome.out;
+  EXPECT_EQ(std::stoi(outcome.out.substr(place + 4)), 80) << outcome.out;
 }
 
 TEST_F(CounterComparison, NoticesAnyNumberThatIsFivePercentOff) {

@@ -53,7 +53,6 @@ while (($# > 0)); do
   case $1 in
     --version) exit ;;
     -n)
-      if [[ $2 == *x* ]]; then echo "$step: error: --elements '$2'" >&2 && exit 2; fi
       elements=$((${2/^/**})) && shift
       ;;
     --sweep) sweep=$2 && shift ;;
@@ -159,11 +158,11 @@ ends_the_header_at_2_to_the_30() {
 
 keeps_what_is_measured_by_hand() {
   local file
-  for file in many_gpus peers; do
+  for file in many_gpus many_gpus_alone peers; do
     echo '[]' >"$work/results/$file.json"
   done
   measure "$work/results" || fail "measure.sh failed: $(<"$work/log")"
-  for file in many_gpus peers; do
+  for file in many_gpus many_gpus_alone peers; do
     if [[ $(<"$work/results/$file.json") != '[]' ]]; then fail "$file.json is not what it was"; fi
   done
 }
@@ -231,7 +230,8 @@ refuses_bad_usage() {
   refused 2 "usage:" --nonsense
   refused 2 "--commit needs a value" --commit
   refused 2 "there is no 07_cascade" --bin /nonexistent
-  refused 2 "--elements '2^x'" --bin "$work/bin" --commit c0ffee --largest 2^x "$work/other"
+  refused 2 "the results go into one folder" --bin "$work/bin" --commit c0ffee "$work/other" "$work/third"
+  refused 2 "--largest '2^x'" --bin "$work/bin" --commit c0ffee --largest 2^x "$work/other"
   refused 2 "cannot be made" --bin "$work/bin" --commit c0ffee /dev/null/other
   mkdir "$work/home"
   touch "$work/home/thesis"

@@ -29,6 +29,9 @@ libraries=(torch cupy jax)
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 # What the shell says of a program that it cannot start: here one whose library is not on this machine.
 readonly no_program=127 interrupted=130
+# What the steps and python_peers.py take.
+readonly sizes_pattern='[1-9][0-9]{0,14}(\^[0-9]{1,2}|[KMG])?'
+readonly types_pattern='int32|int64|float32|float64|complex64|complex128'
 step_options=()
 table_options=()
 parts=()
@@ -89,6 +92,24 @@ read_options() {
   if [[ -n $bin && ! -x $bin/compare_table ]]; then
     fail "$bad_usage" "--bin '$bin': there is no compare_table in it"
   fi
+  require_list -n "$sizes" "$sizes_pattern" "sizes, as 2^20,2^28 or 64M"
+  require_list -t "$types" "$types_pattern" "types, of int32, int64, float32, float64, complex64 and complex128"
+  require_list -s "$samples" '[1-9][0-9]*' "one number of samples"
+  require_writable
+}
+
+# require_list OPTION TEXT PATTERN WHAT : each of the commas' parts has to be as the pattern says.
+require_list() {
+  if [[ ! $2 =~ ^($3)(,($3))*$ ]]; then fail "$bad_usage" "$1 '$2': give $4, with commas and no spaces"; fi
+}
+
+# Before minutes of measuring, not after.
+require_writable() {
+  if ((${#table_options[@]} == 0)); then return; fi
+  local file=${table_options[1]}
+  if [[ -d $file || ! -d $(dirname "$file") || ! -w $(dirname "$file") || (-e $file && ! -w $file) ]]; then
+    fail "$bad_usage" "--json '$file': name a file in a folder that can be written"
+  fi
 }
 
 absolute() {
@@ -148,7 +169,7 @@ run_python() {
   "$python" beyond/peers/python_peers.py --library "$1" -n "$sizes" -t "$types" -s "$samples" --json "$part" \
     >/dev/null || status=$?
   if [[ -s $part ]]; then parts+=("$part"); fi
-  if ((status == interrupted)); then exit "$status"; fi
+  case $status in "$bad_usage" | "$interrupted") exit "$status" ;; esac
   # A sum that is wrong is in the table; other results are, too, where a library has ended the process.
   if ((status > not_possible)); then say "$1 crashed: exit code $status"; fi
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Times the sums of torch, cupy and jax, where they are installed, by the method of the steps.
 
-The input is the steps' own, number by number. Before each sample a buffer of twice the L2's size is read. The sum is
-queued while the device is still reading, so that the host's latency is not in the sample; it stays on the device.
-torch and cupy are timed with CUDA events. jax has none: its sample is the host's time of readings and several sums,
-each behind a reading, less the median of the readings alone. Where that is less than its own spread, there is no
-figure.
+The input is the steps' own, number by number, and the sum stays on the device. torch and cupy are timed with CUDA
+events: before each sample a buffer of twice the L2's size is read, and the sum is queued while the device is still
+reading, so that the host's latency is not in the sample. jax has no events: a sample is the host's time of many sums,
+one behind the other, over their number. They take turns at copies of the input, as many as empty the cache. Where the
+host cannot ask for sums faster than they are done, there is no figure.
 
 A library keeps memory of the GPU for itself until the process ends, so on a small GPU, or beside other programs, take
 one at a time with --library.
@@ -158,7 +158,13 @@ class Reference:
 # ---- the libraries: each puts the input on the device, reads the L2's buffer, and sums ----
 
 
+# What the steps' JSON says of this way to time.
+BY_EVENTS = {"flush": "read", "warm_up": WARM_UP_RUNS, "queued": True, "lead_in": 0}
+
+
 class Torch:
+    timing = BY_EVENTS
+
     def __init__(self):
         self.module = importlib.import_module("torch")
         if not self.module.cuda.is_available():
@@ -197,6 +203,8 @@ class Torch:
 
 
 class Cupy:
+    timing = BY_EVENTS
+
     def __init__(self):
         self.module = importlib.import_module("cupy")
         if not self.module.cuda.is_available():
@@ -235,6 +243,8 @@ class Cupy:
 
 
 class Jax:
+    timing = None  # no way of theirs
+
     def __init__(self):
         # Else it takes three quarters of the GPU's memory at once, and looks for TPUs.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -253,9 +263,11 @@ class Jax:
         self.copies = [self.module.device_put(data) for _ in range(min(copies, MOST_COPIES))]
         self.title = "jax.numpy.sum"
         self.sums = len(self.copies)
+        self.asking = []
         self.sample()  # which compiles it
         ms, _ = self.sample()
         self.sums = max(self.sums, math.ceil(SAMPLE_MS / max(ms, 1e-3)))
+        self.asking = []
 
     def sum(self):
         return self.jitted_sum(self.copies[0])
@@ -266,18 +278,21 @@ class Jax:
     def sample(self):
         """The host's time of as many sums as take some milliseconds, one behind the other, over their number."""
         self.module.block_until_ready(self.copies)
+        # Only the first: with some dozens of sums ahead, asking for one more waits for the device.
+        first = min(16, self.sums)
         began = time.perf_counter()
         for k in range(self.sums):
             result = self.jitted_sum(self.copies[k % len(self.copies)])
-        asked = time.perf_counter()
+            if k + 1 == first:
+                asking = (time.perf_counter() - began) / first
         result.block_until_ready()
-        ended = time.perf_counter()
-        self.asking = (asked - began) / (ended - began)
-        return (ended - began) * 1e3 / self.sums, result
+        seconds = (time.perf_counter() - began) / self.sums
+        self.asking.append(asking / seconds)
+        return seconds * 1e3, result
 
     def waits_for_host(self):
-        """Whether the last sample took hardly longer than it took to ask for its sums."""
-        return self.asking > 0.8
+        """Whether asking for a sum took about as long as a sum did."""
+        return median(self.asking) > 0.8
 
     def release(self):
         for array in self.copies:
@@ -361,7 +376,7 @@ def measure(name, library, data, reference, device, arguments):
         "samples": len(samples),
         "ms": ms,
         "first_run_ms": first_run_ms,
-        "timing": {"flush": "read", "warm_up": WARM_UP_RUNS, "queued": True},
+        "timing": library.timing,
         "gbps": gbps,
         "percent_of_peak": gbps / device["peak_gbps"] * 100 if device["peak_gbps"] else None,
         "result": number_or_text(result),

@@ -45,7 +45,6 @@ main() {
     build ladder "${atomics[@]}" print_results plot_data
     bin=$build_folder/bin
   fi
-  require_readable_size
   list_programs
   rm -rf "$work"
   mkdir -p "$work/parts"
@@ -78,12 +77,25 @@ read_options() {
         case $1 in
           --bin) bin=$(absolute "$2") ;;
           --commit) commit=$2 ;;
-          --largest) largest=(-n "$2") && command_line+=" --largest $2" ;;
+          --largest)
+            # Now, not after minutes.
+            if [[ ! $2 =~ ^[1-9][0-9]{0,14}(\^[0-9]{1,2}|[KMG])?$ ]]; then
+              fail "$bad_usage" "--largest '$2': give a whole number, as 1000003, 2^34 or 64M"
+            fi
+            largest=(-n "$2") && command_line+=" --largest $2"
+            ;;
         esac
         shift
         ;;
+      -h | --help)
+        sed -n '2,/^$/s/^# \{0,1\}//p' docs/results/measure.sh
+        exit
+        ;;
       -*) fail "$bad_usage" "usage: docs/results/measure.sh [--bin FOLDER] [--commit HASH] [--largest COUNT] [FOLDER]" ;;
-      *) folder=$(absolute "$1") ;;
+      *)
+        if [[ -n $folder ]]; then fail "$bad_usage" "'$1': the results go into one folder, and that is $folder"; fi
+        folder=$(absolute "$1")
+        ;;
     esac
     shift
   done
@@ -124,9 +136,6 @@ choose_folder() {
     fail "$bad_usage" "'$folder' cannot be made: name a folder where you can write"
   fi
 }
-
-# Says now, not after minutes, that --largest is no number.
-require_readable_size() { "$bin/$method_step" "${largest[@]}" --version >/dev/null; }
 
 # The steps that this GPU runs, in order, and at the end CUB's reduction.
 list_programs() {

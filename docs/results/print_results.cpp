@@ -310,14 +310,21 @@ std::string against_slowest_gpu(const std::filesystem::path& folder, const Resul
   }
   std::vector<std::string> ratios;
   for (const Json& job : jobs) {
-    const std::size_t ranks = job.at("ranks");
-    if (ranks < 2 || ranks > alone.size() || job.at("ms").is_null()) continue;
+    const int ranks = job.at("ranks");
+    if (ranks < 2 || job.at("ms").is_null()) continue;
     double slowest = 0;
-    for (std::size_t k = 0; k < ranks; ++k)
-      slowest = std::max(slowest, median_ms(alone[k]));
-    ratios.push_back(
-        fmt::format("{} ranks {:.3f} times", ranks, static_cast<double>(ranks) * slowest / median_ms(job)));
+    int found = 0;
+    for (const Json& gpu : alone) {
+      // Rank r of a machine has GPU r.
+      if (gpu.at("device").at("ordinal") >= ranks || gpu.at("elements") != job.at("elements_a_rank"))
+        continue;
+      slowest = std::max(slowest, median_ms(gpu));
+      ++found;
+    }
+    if (found == ranks)
+      ratios.push_back(fmt::format("{} ranks {:.3f} times", ranks, ranks * slowest / median_ms(job)));
   }
+  if (ratios.empty()) return text;
   return text + fmt::format("\nThe bandwidth of its slowest GPU alone: {}.\n", fmt::join(ratios, ", "));
 }
 
