@@ -120,7 +120,7 @@ package_call() {
 
 package_project() {
   echo '```cmake'
-  sed -n '/^project/,$p' tests/package/CMakeLists.txt
+  sed -n '/^cmake_minimum_required/,$p' tests/package/CMakeLists.txt
   echo '```'
 }
 
