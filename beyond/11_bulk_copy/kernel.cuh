@@ -56,5 +56,5 @@ template <typename T> size_t grid_size(size_t n, unsigned block) {
 
 /// The whole reduction: the n elements at `in` become one sum at out[0], by way of `grid` partial sums at `out`.
 template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
-  launch({grid, block, ring_bytes}, with_shared(ring_bytes, reduce_kernel<T>), in, out, n);
+  launch({grid, block, ring_bytes}, reduce_kernel<T>, in, out, n);  // grid_size has asked for the ring
 }

@@ -13,6 +13,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
+#include "harness/text_options.hpp"
 #include "peer_tables.hpp"
 
 namespace {
@@ -51,17 +52,18 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Puts the --json files of steps and peers into one Markdown table for each element type.",
-               "compare_table");
-  std::vector<std::string> files;
-  std::string json_file;
-  app.add_option("files", files, "the --json files; the rows are in their order")->required();
-  app.add_option("--json", json_file, "also write all results to this file, as one list");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error)
-                                      : (app.exit(error), static_cast<int>(reduction::ExitCode::bad_usage));
-  }
-  return reduction::exit_code_of("compare_table", [&] { return run(files, json_file); });
+  return reduction::exit_code_of("compare_table", [&] {
+    CLI::App app("Puts the --json files of steps and peers into one Markdown table for each element type.",
+                 "compare_table");
+    std::vector<std::string> files;
+    std::string json_file;
+    app.add_option("files", files, "the --json files; the rows are in their order")->required();
+    app.add_option("--json", json_file, "also write all results to this file, as one list");
+    const std::string answer = reduction::read_command_line(app, argc, argv);
+    if (!answer.empty()) {
+      fmt::print("{}", answer);
+      return reduction::ExitCode::verified;
+    }
+    return run(files, json_file);
+  });
 }

@@ -158,13 +158,33 @@ class Reference:
 # ---- the libraries: each puts the input on the device, reads the L2's buffer, and sums ----
 
 
-# What the steps' JSON says of this way to time.
-BY_EVENTS = {"flush": "read", "warm_up": WARM_UP_RUNS, "queued": True, "lead_in": 0}
+class WithEvents:
+    """A library whose device has events, and which is asked for its sum while the device is busy with readings."""
+
+    # What the steps' JSON says of this way to time.
+    timing = {"flush": "read", "warm_up": WARM_UP_RUNS, "queued": True, "lead_in": 0}
+
+    def sum(self):
+        return self.module.sum(self.data, dtype=self.data.dtype)
+
+    def value(self, result):
+        return result.item()
+
+    def sample(self):
+        start, stop = self.event(), self.event()
+        for _ in range(READS):
+            self.read_buffer()
+        start.record()
+        result = self.sum()
+        stop.record()
+        stop.synchronize()
+        return self.ms_between(start, stop), result
+
+    def waits_for_host(self):
+        return False
 
 
-class Torch:
-    timing = BY_EVENTS
-
+class Torch(WithEvents):
     def __init__(self):
         self.module = importlib.import_module("torch")
         if not self.module.cuda.is_available():
@@ -178,33 +198,18 @@ class Torch:
     def read_buffer(self):
         return self.buffer.sum()
 
-    def sum(self):
-        return self.module.sum(self.data, dtype=self.data.dtype)
+    def event(self):
+        return self.module.cuda.Event(enable_timing=True)
 
-    def value(self, result):
-        return result.item()
-
-    def sample(self):
-        start, stop = (self.module.cuda.Event(enable_timing=True) for _ in range(2))
-        for _ in range(READS):
-            self.read_buffer()
-        start.record()
-        result = self.sum()
-        stop.record()
-        stop.synchronize()
-        return start.elapsed_time(stop), result
-
-    def waits_for_host(self):
-        return False  # its events are the device's, and the readings keep that busy
+    def ms_between(self, start, stop):
+        return start.elapsed_time(stop)
 
     def release(self):
         self.data = self.buffer = None
         self.module.cuda.empty_cache()
 
 
-class Cupy:
-    timing = BY_EVENTS
-
+class Cupy(WithEvents):
     def __init__(self):
         self.module = importlib.import_module("cupy")
         if not self.module.cuda.is_available():
@@ -218,24 +223,11 @@ class Cupy:
     def read_buffer(self):
         return self.module.sum(self.buffer, dtype=self.buffer.dtype)  # else as int64, by a kernel to be compiled first
 
-    def sum(self):
-        return self.module.sum(self.data, dtype=self.data.dtype)
+    def event(self):
+        return self.module.cuda.Event()
 
-    def value(self, result):
-        return result.item()
-
-    def sample(self):
-        start, stop = self.module.cuda.Event(), self.module.cuda.Event()
-        for _ in range(READS):
-            self.read_buffer()
-        start.record()
-        result = self.sum()
-        stop.record()
-        stop.synchronize()
-        return self.module.cuda.get_elapsed_time(start, stop), result
-
-    def waits_for_host(self):
-        return False  # as for torch
+    def ms_between(self, start, stop):
+        return self.module.cuda.get_elapsed_time(start, stop)
 
     def release(self):
         self.data = self.buffer = None
@@ -450,7 +442,7 @@ def parse_arguments():
                         help="how many, with commas: 1000003,2^28; default 2^28")
     parser.add_argument("-t", "--type", type=list_of(parse_type), default=["int32"], metavar="TYPES",
                         help=f"with commas: {', '.join(TYPES)}; default int32")
-    parser.add_argument("--library", type=list_of(parse_library), default=list(LIBRARIES), metavar="NAMES",
+    parser.add_argument("--library", dest="libraries", type=list_of(parse_library), default=list(LIBRARIES), metavar="NAMES",
                         help=f"with commas: {', '.join(LIBRARIES)}; default: all")
     parser.add_argument("-s", "--samples", type=parse_count, metavar="COUNT",
                         help="timed runs; default: until they agree within 0.5 %%, for 2 s at most")
@@ -500,14 +492,14 @@ def write_json(results, file):
 
 
 def run(arguments):
-    if not any(is_installed(name) for name in arguments.library):
-        raise CannotRun(f"not installed: {', '.join(arguments.library)}")
+    if not any(is_installed(name) for name in arguments.libraries):
+        raise CannotRun(f"not installed: {', '.join(arguments.libraries)}")
     if not is_installed("numpy"):
         raise CannotRun("not installed: numpy, which makes the input")
     global np
     np = importlib.import_module("numpy")
     device = device_info()
-    libraries = open_libraries(arguments.library)
+    libraries = open_libraries(arguments.libraries)
     results = []
     # Says now, not after minutes, that it cannot be written.
     write_json(results, arguments.json)

@@ -19,6 +19,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
+#include "harness/text_options.hpp"
 #include "harness/units.hpp"
 
 namespace {
@@ -243,16 +244,17 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Puts the --json files of the steps into one Markdown table.", "ladder_table");
-  std::vector<std::string> files;
-  std::string json_file;
-  app.add_option("files", files, "the steps' --json files, in step order")->required();
-  app.add_option("--json", json_file, "FILE: also write all results there, as one list; - for stdout");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error)
-                                      : (app.exit(error), static_cast<int>(reduction::ExitCode::bad_usage));
-  }
-  return reduction::exit_code_of("ladder_table", [&] { return run(files, json_file); });
+  return reduction::exit_code_of("ladder_table", [&] {
+    CLI::App app("Puts the --json files of the steps into one Markdown table.", "ladder_table");
+    std::vector<std::string> files;
+    std::string json_file;
+    app.add_option("files", files, "the steps' --json files, in step order")->required();
+    app.add_option("--json", json_file, "FILE: also write all results there, as one list; - for stdout");
+    const std::string answer = reduction::read_command_line(app, argc, argv);
+    if (!answer.empty()) {
+      fmt::print("{}", answer);
+      return reduction::ExitCode::verified;
+    }
+    return run(files, json_file);
+  });
 }

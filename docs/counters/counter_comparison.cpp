@@ -24,6 +24,7 @@
 #include "harness/counter_names.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
+#include "harness/text_options.hpp"
 
 namespace {
 
@@ -346,19 +347,19 @@ reduction::ExitCode run(const std::string& hardware_file, const std::vector<std:
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Puts the steps' counters on the emulated device beside those of a GPU.",
-               "counter_comparison");
-  std::string hardware_file;
-  std::vector<std::string> step_files, gpu_only;
-  app.add_option("gpu", hardware_file, "the file that docs/counters/profile.sh wrote")->required();
-  app.add_option("steps", step_files, "the --json files of the steps, emulated, -n 2^22")->required();
-  app.add_option("--gpu-only", gpu_only, "steps that only a GPU runs, by name: shown, not compared");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error)
-                                      : (app.exit(error), static_cast<int>(reduction::ExitCode::bad_usage));
-  }
-  return reduction::exit_code_of("counter_comparison",
-                                 [&] { return run(hardware_file, step_files, gpu_only); });
+  return reduction::exit_code_of("counter_comparison", [&] {
+    CLI::App app("Puts the steps' counters on the emulated device beside those of a GPU.",
+                 "counter_comparison");
+    std::string hardware_file;
+    std::vector<std::string> step_files, gpu_only;
+    app.add_option("gpu", hardware_file, "the file that docs/counters/profile.sh wrote")->required();
+    app.add_option("steps", step_files, "the --json files of the steps, emulated, -n 2^22")->required();
+    app.add_option("--gpu-only", gpu_only, "steps that only a GPU runs, by name: shown, not compared");
+    const std::string answer = reduction::read_command_line(app, argc, argv);
+    if (!answer.empty()) {
+      fmt::print("{}", answer);
+      return reduction::ExitCode::verified;
+    }
+    return run(hardware_file, step_files, gpu_only);
+  });
 }

@@ -29,6 +29,7 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
+#include "harness/text_options.hpp"
 #include "harness/units.hpp"
 
 namespace {
@@ -236,18 +237,17 @@ void write_all(const std::filesystem::path& data, const std::vector<std::string>
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Turns folders of measured results into data for gnuplot.", "plot_data");
-  std::string data;
-  std::vector<std::string> folders;
-  app.add_option("data", data, "the folder to write to")->required();
-  app.add_option("results", folders, "folders of results, one a card")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error)
-                                      : (app.exit(error), static_cast<int>(reduction::ExitCode::bad_usage));
-  }
   return reduction::exit_code_of("plot_data", [&] {
+    CLI::App app("Turns folders of measured results into data for gnuplot.", "plot_data");
+    std::string data;
+    std::vector<std::string> folders;
+    app.add_option("data", data, "the folder to write to")->required();
+    app.add_option("results", folders, "folders of results, one a card")->required();
+    const std::string answer = reduction::read_command_line(app, argc, argv);
+    if (!answer.empty()) {
+      fmt::print("{}", answer);
+      return reduction::ExitCode::verified;
+    }
     write_all(data, folders);
     return reduction::ExitCode::verified;
   });
