@@ -4,7 +4,8 @@
 /// Sums one tile a block: out[blockIdx.x] is the sum of its 2 * blockDim.x elements of `in`, as far as n reaches.
 /// blockDim.x is a power of two from 32 to 1024, with as many T of shared memory.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * blockDim.x * 2 + tid;
 
@@ -37,6 +38,6 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
 template <typename T> size_t grid_size(size_t n, unsigned block) { return ceil_divide(n, size_t{block} * 2); }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
-  launch({grid, block, block * sizeof(T)}, reduce_kernel<T>, in, out, n);
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
+  reduce_kernel<T><<<grid, block, block * sizeof(T)>>>(in, out, n);
 }

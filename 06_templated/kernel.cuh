@@ -4,7 +4,8 @@
 /// Sums one tile a block: out[blockIdx.x] is the sum of its 2 * block elements of `in`, as far as n reaches.
 /// block, which is blockDim.x, is a power of two from 32 to 1024, with as many T of shared memory.
 template <typename T, unsigned block> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * block * 2 + tid;
 
@@ -51,6 +52,6 @@ template <typename T> auto kernel_for(unsigned block) {
 template <typename T> size_t grid_size(size_t n, unsigned block) { return ceil_divide(n, size_t{block} * 2); }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
-  launch({grid, block, block * sizeof(T)}, kernel_for<T>(block), in, out, n);
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
+  kernel_for<T>(block)<<<grid, block, block * sizeof(T)>>>(in, out, n);
 }

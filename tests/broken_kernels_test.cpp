@@ -36,37 +36,39 @@ constexpr size_t no_element = std::numeric_limits<size_t>::max();
 
 size_t one_block(std::size_t, unsigned) { return 1; }
 
-template <typename T> void launch_correct(size_t grid, unsigned block, const void* in, void* out, size_t n) {
+template <typename T>
+void launch_correct(unsigned grid, unsigned block, const void* in, void* out, size_t n) {
   launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out), size_t{0}, n,
          no_element);
 }
 
 template <typename T>
-void launch_without_last(size_t grid, unsigned block, const void* in, void* out, size_t n) {
+void launch_without_last(unsigned grid, unsigned block, const void* in, void* out, size_t n) {
   launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out), size_t{0},
          n - 1, no_element);
 }
 
 template <typename T>
-void launch_one_twice(size_t grid, unsigned block, const void* in, void* out, size_t n) {
+void launch_one_twice(unsigned grid, unsigned block, const void* in, void* out, size_t n) {
   launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out), size_t{0}, n,
          n / 2);
 }
 
-template <typename T> void launch_not_a_number(size_t grid, unsigned block, const void*, void* out, size_t) {
+template <typename T>
+void launch_not_a_number(unsigned grid, unsigned block, const void*, void* out, size_t) {
   launch({grid, block, 0}, constant_kernel<T>, static_cast<T*>(out),
          T{std::numeric_limits<float>::quiet_NaN()});
 }
 
-template <typename T> void launch_zero(size_t grid, unsigned block, const void*, void* out, size_t) {
+template <typename T> void launch_zero(unsigned grid, unsigned block, const void*, void* out, size_t) {
   launch({grid, block, 0}, constant_kernel<T>, static_cast<T*>(out), T{});
 }
 
-template <typename T> void launch_nothing(size_t grid, unsigned block, const void*, void* out, size_t) {
+template <typename T> void launch_nothing(unsigned grid, unsigned block, const void*, void* out, size_t) {
   launch({grid, block, 0}, idle_kernel<T>, static_cast<T*>(out));
 }
 
-using Launch = void (*)(size_t, unsigned, const void*, void*, size_t);
+using Launch = void (*)(unsigned, unsigned, const void*, void*, size_t);
 
 bool verifies(Launch launch, ElementType type, Data data) {
   const auto device = open_emulated_device();

@@ -49,7 +49,8 @@ std::string faults_of(const auto& launch_kernel) {
 enum class Between { nothing, block_barrier, warp_barrier, half_warp_barriers, shuffle };
 
 template <typename T> __global__ void exchange(T* out, Between between, unsigned distance) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = tid;
   switch (between) {
@@ -102,7 +103,8 @@ TEST(EmulatedChecks, SeeRacesBetweenLanesAndBetweenWarps) {
 
 /// Three lanes pass a word on: 0 to 1 behind one barrier, 1 to 2 behind another. 0 and 2 never meet.
 template <typename T> __global__ void relay(bool second_barrier) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   if (tid == 0) shared[0] = 1;
   if (tid < 2) __syncwarp(0b011);
@@ -119,7 +121,8 @@ TEST(EmulatedChecks, FollowOrderThroughBarriersOfPartsOfAWarp) {
 
 /// All lanes read what lane 0 then overwrites; a barrier of the lower half does not wait for the upper.
 template <typename T> __global__ void overwrite_what_was_read(T* out, unsigned mask) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   if (tid == 0) shared[0] = 1;
   __syncwarp();
@@ -138,7 +141,8 @@ TEST(EmulatedChecks, SeeAWriteThatRacesWithAnyOfManyReads) {
 enum class Mix { atomics, barrier_before_plain, plain_beside_atomics };
 
 template <typename T> __global__ void add_in_shared_memory(T* out, Mix mix) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   if (threadIdx.x == 0) shared[0] = 0;
   __syncthreads();
   atomicAdd(&shared[0], 1);
@@ -200,7 +204,8 @@ TEST(EmulatedChecks, ForgetStoresOfEarlierLaunches) {
 
 template <typename T> __global__ void copy(const T* in, T* out) { out[threadIdx.x] = in[threadIdx.x]; }
 template <typename T> __global__ void copy_from_shared(T* out, unsigned written) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   if (threadIdx.x < written) shared[threadIdx.x] = 1;
   __syncthreads();
   out[threadIdx.x] = shared[threadIdx.x];
@@ -337,6 +342,7 @@ TEST(EndlessLoop, IsNoWarpThatSynchronisesOften) {
   EXPECT_EQ(faults_of_one([] { launch({1, 1024, 0}, synchronise_often, 8192U); }), "");
 }
 
+constexpr unsigned line_of_the_store = __LINE__ + 3;
 void store_forever(Word* out) {
   while (true)
     out[threadIdx.x] = Word(1U);
@@ -350,7 +356,7 @@ TEST(EndlessLoop, IsNamedByItsOwnLine) {
   } catch (const KernelFinding& finding) {
     ASSERT_EQ(finding.findings().size(), 1U);
     ASSERT_EQ(finding.findings()[0].places.size(), 1U);
-    EXPECT_EQ(finding.findings()[0].places[0].line, 342U) << finding.what();
+    EXPECT_EQ(finding.findings()[0].places[0].line, line_of_the_store) << finding.what();
   }
 }
 

@@ -65,17 +65,18 @@ constexpr unsigned steps = 10;
 
 template <typename T>
 void launch_step(unsigned step, unsigned block, const Traced<T>* in, Traced<T>* out, size_t n) {
+  const auto grid = [](size_t blocks) { return static_cast<unsigned>(blocks); };
   switch (step) {
-    case 1: return step_01::launch_reduce(step_01::grid_size<T>(n, block), block, in, out, n);
-    case 2: return step_02::launch_reduce(step_02::grid_size<T>(n, block), block, in, out, n);
-    case 3: return step_03::launch_reduce(step_03::grid_size<T>(n, block), block, in, out, n);
-    case 4: return step_04::launch_reduce(step_04::grid_size<T>(n, block), block, in, out, n);
-    case 5: return step_05::launch_reduce(step_05::grid_size<T>(n, block), block, in, out, n);
-    case 6: return step_06::launch_reduce(step_06::grid_size<T>(n, block), block, in, out, n);
-    case 7: return step_07::launch_reduce(step_07::grid_size<Traced<T>>(n, block), block, in, out, n);
-    case 8: return step_08::launch_reduce(step_08::grid_size<Traced<T>>(n, block), block, in, out, n);
-    case 9: return step_09::launch_reduce(step_09::grid_size<Traced<T>>(n, block), block, in, out, n);
-    default: return step_10::launch_reduce(step_10::grid_size<Traced<T>>(n, block), block, in, out, n);
+    case 1: return step_01::launch_reduce(grid(step_01::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 2: return step_02::launch_reduce(grid(step_02::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 3: return step_03::launch_reduce(grid(step_03::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 4: return step_04::launch_reduce(grid(step_04::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 5: return step_05::launch_reduce(grid(step_05::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 6: return step_06::launch_reduce(grid(step_06::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 7: return step_07::launch_reduce(grid(step_07::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 8: return step_08::launch_reduce(grid(step_08::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 9: return step_09::launch_reduce(grid(step_09::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    default: return step_10::launch_reduce(grid(step_10::grid_size<Traced<T>>(n, block)), block, in, out, n);
   }
 }
 
@@ -350,7 +351,8 @@ TEST(EmulatedCounters, StayZeroWhereInstrumentationIsOff) {
 
 /// Even lanes go one way and odd lanes the other, then all store.
 template <typename T> __global__ void diverge(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   if (tid % 2 == 0) {
     shared[tid] = in[tid];

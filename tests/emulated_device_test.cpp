@@ -69,7 +69,8 @@ TEST(EmulatedDevice, RunsEveryThreadOfEveryBlockAtAnyBlockSize) {
 
 /// Passes every value around the block through shared memory: right only if the barrier is one.
 template <typename T> __global__ void rotate(T* data, unsigned rounds) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   for (unsigned round = 0; round < rounds; ++round) {
     shared[(threadIdx.x + 1) % blockDim.x] = data[threadIdx.x];
     __syncthreads();
@@ -91,7 +92,8 @@ TEST(EmulatedDevice, BlockBarrierSeparatesWritesFromReads) {
 
 /// Each warp sums its lanes in two ways; the last warp may be a part of one.
 template <typename T> __global__ void sum_warps(T* by_shuffles, T* by_shared_memory) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned lane = threadIdx.x % 32;
   T sum = static_cast<float>(threadIdx.x);
   for (int lane_mask = 16; lane_mask > 0; lane_mask /= 2)
@@ -264,7 +266,8 @@ TEST(EmulatedDevice, ATicketFindsTheLastBlock) {
 
 template <typename T> __global__ void read_at(const T* in, T* out, long index) { out[0] = in[index]; }
 template <typename T> __global__ void read_shared_at(T* out, long index) {
-  out[0] = shared_memory<T>()[index];
+  extern __shared__ std::byte bytes[];
+  out[0] = reinterpret_cast<T*>(bytes)[index];
 }
 
 TEST(EmulatedDevice, StopsAccessesOutOfBounds) {

@@ -57,7 +57,8 @@ std::string agreed(const auto& verdict, unsigned repetitions = 1) {
 }
 
 template <typename T> __global__ void add_beside_a_store(T* out, bool barrier) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   if (threadIdx.x == 0) shared[0] = 0;
   if (barrier) __syncthreads();
   atomicAdd(&shared[0], 1);
@@ -66,7 +67,8 @@ template <typename T> __global__ void add_beside_a_store(T* out, bool barrier) {
 }
 
 template <typename T> __global__ void add_beside_a_load(T* out, bool barrier) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   if (threadIdx.x == 0) shared[0] = 0;
   __syncthreads();
   if (threadIdx.x == 0) out[0] = shared[0];
@@ -122,7 +124,8 @@ enum class Last { block_done, block_done_fence_by_all, without_fence, fence_afte
 
 /// Every block stores its sum; the last one adds them.
 template <typename T, Last last> __global__ void sum_of_sums(T* out, T* ticket) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   if (tid == 0) {
     out[blockIdx.x] = blockIdx.x;

@@ -21,7 +21,7 @@ namespace {
 template <typename Real>
 Real sum_from(Device& device, ElementType type, const Input& input, std::size_t offset) {
   constexpr unsigned block = 256;
-  const StepKernel& kernel = cuda_step_kernels()[static_cast<std::size_t>(type)];
+  const StepKernel& kernel = (*cuda_step_kernels())[static_cast<std::size_t>(type)];
   const auto passes = plan_passes(kernel, input.n - offset, block);
   const std::size_t sums = passes.front().blocks * size_of(type);
   const DeviceBuffer in(device, input.n * size_of(type));

@@ -58,7 +58,7 @@ int launches = 0;
 int last_right_launch = 0;  ///< later ones leave the output alone
 
 /// One block that sums everything, on the host.
-void launch_sum(std::size_t, unsigned, const void* in, void* out, std::size_t n) {
+void launch_sum(unsigned, unsigned, const void* in, void* out, std::size_t n) {
   if (++launches > last_right_launch) return;
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < n; ++i)
@@ -66,16 +66,16 @@ void launch_sum(std::size_t, unsigned, const void* in, void* out, std::size_t n)
   std::memcpy(out, &sum, sizeof(sum));
 }
 
-Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool is_library = false,
+Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool chooses_launch = false,
                     Flush flush = Flush::read) {
   launches = 0;
   last_right_launch = right_launches;
   Options options;
   options.data = Data::ones;
   options.timing.flush = flush;
-  const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
-  return measure({"fake", "", nullptr, nullptr, is_library}, kernel, device, {ElementType::int32, n, 32},
-                 options);
+  const StepKernel kernel{
+      [](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum, {.chooses_launch = chooses_launch}};
+  return measure({"fake", "", nullptr, nullptr}, kernel, device, {ElementType::int32, n, 32}, options);
 }
 
 TEST(Measure, ReportsTheMedianAndTheBandwidth) {
@@ -97,7 +97,7 @@ TEST(Measure, VerifiesWhatTheLastSampleLeft) {
   EXPECT_FALSE(measure_ones(device, 1000, 3).verified());
 }
 
-TEST(Measure, KnowsNoBlocksOfALibrary) {
+TEST(Measure, KnowsNoBlocksOfAStepThatChoosesThem) {
   FakeDevice device;
   const Result result = measure_ones(device, 1000, 100, true);
   EXPECT_TRUE(result.verified());
@@ -112,7 +112,7 @@ TEST(Measure, QueuesNoSampleOfAKernelThatWaits) {
     launches = 0;
     last_right_launch = 100;
     StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
-    kernel.waits_for_result = waits;
+    kernel.traits.waits_for_result = waits;
     const Result result =
         measure({"fake", "", nullptr, nullptr}, kernel, device, {ElementType::int32, 100, 32}, Options{});
     EXPECT_EQ(result.timing->queued, device.queued);

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "device/device_error.hpp"
+
 namespace reduction {
 namespace {
 
@@ -35,6 +37,18 @@ TEST(PlanPasses, RefusesAGridThatNeverShrinks) {
   EXPECT_EQ(plan_passes(endless, 1, 32).size(), 1u);
 }
 
+TEST(LaunchPasses, RefuseMoreBlocksThanAGridMayHaveBeforeTheyLaunch) {
+  static unsigned launched = 0;
+  StepKernel kernel = one_element_a_thread();
+  kernel.launch = [](unsigned grid, unsigned, const void*, void*, std::size_t) { launched = grid; };
+  const std::size_t most = (std::size_t{1} << 31) - 1;
+  launch_passes(kernel, {{most * 32, most}}, 32, {});
+  EXPECT_EQ(launched, most);
+  launched = 0;
+  EXPECT_THROW(launch_passes(kernel, {{most * 32 + 1, most + 1}}, 32, {}), DeviceError);
+  EXPECT_EQ(launched, 0u);
+}
+
 TEST(TreeDepth, IsTheLogarithmRoundedUp) {
   EXPECT_EQ(tree_depth(0), 0u);
   EXPECT_EQ(tree_depth(1), 0u);
@@ -45,7 +59,7 @@ TEST(TreeDepth, IsTheLogarithmRoundedUp) {
 
 TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
   StepKernel kernel = one_element_a_thread();
-  kernel.single_pass = true;
+  kernel.traits.single_pass = true;
   const auto passes = plan_passes(kernel, 1'000'003, 256);
   ASSERT_EQ(passes.size(), 1u);
   EXPECT_EQ(passes[0].blocks, 3907u);
@@ -54,7 +68,7 @@ TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
 /// Blocks that take a vector of four elements a thread at a time.
 StepKernel vectors() {
   StepKernel kernel = one_element_a_thread();
-  kernel.vectors_at_a_time = [](unsigned block) { return std::size_t{block}; };
+  kernel.traits.vectors_at_a_time = [](unsigned block) { return std::size_t{block}; };
   kernel.vector_width = 4;
   return kernel;
 }
@@ -81,7 +95,7 @@ TEST(AdditionDepth, AddsAVectorsElementsToEachOtherFirst) {
 
 TEST(AdditionDepth, CountsAllVectorsThatAThreadTakesAtATime) {
   StepKernel tiles = vectors();
-  tiles.vectors_at_a_time = [](unsigned) { return std::size_t{2048}; };
+  tiles.traits.vectors_at_a_time = [](unsigned) { return std::size_t{2048}; };
   EXPECT_EQ(addition_depth(tiles, {{4 * 2048, 1}}, 256), 3u + 8 + 8);
   EXPECT_EQ(addition_depth(tiles, {{4 * 2048 + 4, 1}}, 256), 3u + 16 + 8);
 }

@@ -73,17 +73,17 @@ using Kernel = void (*)(const Element* in, Element* out);
 using GuardedKernel = void (*)(const Element* in, Element* out, size_t n);
 using SinglePassKernel = void (*)(const Element* in, Element* partial, Element* out);
 
-LaunchConfig sharing(size_t grid, unsigned block) { return {grid, block, block * sizeof(Element)}; }
+LaunchConfig sharing(unsigned grid, unsigned block) { return {grid, block, block * sizeof(Element)}; }
 
-Launch launch_of(size_t grid, unsigned block, Kernel kernel) {
+Launch launch_of(unsigned grid, unsigned block, Kernel kernel) {
   return [=](auto in, auto out) { launch(sharing(grid, block), kernel, in, out); };
 }
 
-Launch launch_of(size_t grid, unsigned block, GuardedKernel kernel) {
+Launch launch_of(unsigned grid, unsigned block, GuardedKernel kernel) {
   return [=](auto in, auto out) { launch(sharing(grid, block), kernel, in, out, input_elements); };
 }
 
-Launch launch_of(size_t grid, unsigned block, SinglePassKernel kernel) {
+Launch launch_of(unsigned grid, unsigned block, SinglePassKernel kernel) {
   return [=](auto in, auto out) {
     const std::unique_ptr<void, decltype(&release)> partial{allocate(grid * sizeof(Element)), release};
     launch(sharing(grid, block), kernel, in, static_cast<Element*>(partial.get()), out);

@@ -68,9 +68,9 @@ TEST(Step, TakesOneVectorAThreadFrom09On) {
   if (step != "09_vector_loads" && step != "10_single_pass") return;
   for (const ElementType type : element_types) {
     const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(type)];
-    ASSERT_NE(kernel.vectors_at_a_time, nullptr);
+    ASSERT_NE(kernel.traits.vectors_at_a_time, nullptr);
     for (const unsigned block : block_sizes)
-      EXPECT_EQ(kernel.vectors_at_a_time(block), block);
+      EXPECT_EQ(kernel.traits.vectors_at_a_time(block), block);
     EXPECT_EQ(kernel.vector_width, 16 / size_of(type));
   }
 }
@@ -125,7 +125,7 @@ std::array<std::byte, 16> bits_of_sum(const Configuration& configuration) {
 }
 
 TEST(Step, GivesTheSameBitsInEverySchedule) {
-  if (emulated_step_kernels().front().adds_atomically)
+  if (emulated_step_kernels().front().traits.adds_atomically)
     GTEST_SKIP() << "atomics add in the order of the schedule";
   const Configuration configuration{ElementType::float32, 70'001, 64};
   const auto expected = bits_of_sum(configuration);

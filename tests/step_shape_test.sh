@@ -17,7 +17,7 @@ changed_lines() {
   echo $((${added:-0} > ${removed:-0} ? ${added:-0} : ${removed:-0}))
 }
 
-# The bounds are 60 lines a kernel, 12 changed lines up to 05 and 30 after it.
+# The bounds are 70 lines a kernel, 12 changed lines up to 05 and 30 after it.
 changes_allowed() {
   case "${1##*/}" in
     02_* | 03_* | 04_* | 05_*) echo 12 ;;
@@ -38,7 +38,7 @@ for step in "${steps[@]}"; do
     [ -s "$step/$file" ] || fail "$step/$file is missing or empty"
   done
   kernel_lines=$(wc -l <"$step/kernel.cuh")
-  within "lines of $step/kernel.cuh" "$kernel_lines" 60
+  within "lines of $step/kernel.cuh" "$kernel_lines" 70
   main_lines=$(wc -l <"$step/main.cu")
   [ "$main_lines" -le 25 ] || fail "$step/main.cu has $main_lines lines, not 25 at most"
   # Without its quoted names, every main.cu is the first one, but for a step that the emulated device cannot run.

@@ -1,7 +1,8 @@
 #pragma once
 #include "device/dialect.cuh"
 
-constexpr size_t vectors_at_a_time(unsigned block) { return block; }  // that a block takes
+/// A block takes a row of vectors at a time, one per thread.
+inline constexpr StepTraits traits{.vectors_at_a_time = [](unsigned block) -> size_t { return block; }};
 
 /// The sum of a warp's 32 values, in its lane 0. Lanes read each other's registers: no memory, no barrier.
 template <typename T> __device__ T warp_sum(T sum) {
@@ -15,12 +16,13 @@ template <typename T> __device__ T warp_sum(T sum) {
 /// Block 0 adds what is left at both ends. `in` may begin at any element's address.
 /// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t step = size_t{gridDim.x} * blockDim.x;
 
   // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
-  const size_t head = std::min<size_t>(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
+  const size_t head = min(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
   const size_t vectors = (n - head) / Vector<T>::width;
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
   T sum = blockIdx.x == 0 && edge < n ? in[edge] : T{};
@@ -46,10 +48,10 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
 /// Blocks, and so partial sums, of one pass: enough to fill the device, but at least four rows each.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (4 * vectors_at_a_time(block) * Vector<T>::width), 1, enough);
+  return std::clamp<size_t>(n / (4 * size_t{block} * Vector<T>::width), 1, enough);
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
-  launch({grid, block, block / 32 * sizeof(T)}, reduce_kernel<T>, in, out, n);
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
+  reduce_kernel<T><<<grid, block, block / 32 * sizeof(T)>>>(in, out, n);
 }

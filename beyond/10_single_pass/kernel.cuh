@@ -1,10 +1,11 @@
 #pragma once
 #include "device/block_sum.cuh"
 
-inline constexpr bool single_pass = true;        // one launch leaves the sum at out[0]
-inline constexpr unsigned default_block = 1024;  // the last block has a thread for each partial sum
+/// One launch leaves the sum at out[0]; the last of 1024-thread blocks has a thread for each partial sum.
+inline constexpr StepTraits traits{.single_pass = true,
+                                   .default_block = 1024,
+                                   .vectors_at_a_time = [](unsigned block) -> size_t { return block; }};
 static __device__ unsigned tickets;  // that blocks have taken: 0 between launches, which must not overlap
-constexpr size_t vectors_at_a_time(unsigned block) { return block; }  // that a block takes
 
 /// Sums vectors of 16 bytes: out[blockIdx.x] becomes the sum of every gridDim.x-th row of blockDim.x vectors of `in`,
 /// then out[0] that of these. Block 0 adds what is left at both ends. `in` may begin at any element's address.
@@ -14,7 +15,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   const size_t step = size_t{gridDim.x} * blockDim.x;
 
   // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
-  const size_t head = std::min<size_t>(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
+  const size_t head = min(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
   const size_t vectors = (n - head) / Vector<T>::width;
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
   T sum = blockIdx.x == 0 && edge < n ? in[edge] : T{};
@@ -51,10 +52,10 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
 /// Blocks, and so partial sums: enough to fill the device, but at least four rows each.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (4 * vectors_at_a_time(block) * Vector<T>::width), 1, enough);
+  return std::clamp<size_t>(n / (4 * size_t{block} * Vector<T>::width), 1, enough);
 }
 
 /// The whole reduction: the n elements at `in` become one sum at out[0], by way of `grid` partial sums at `out`.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
-  launch({grid, block, block / 32 * sizeof(T)}, reduce_kernel<T>, in, out, n);
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
+  reduce_kernel<T><<<grid, block, block / 32 * sizeof(T)>>>(in, out, n);
 }

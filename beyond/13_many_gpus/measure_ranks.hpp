@@ -7,7 +7,7 @@
 #include "command_line.hpp"
 #include "harness/device.hpp"
 #include "harness/result.hpp"
-#include "harness/run_step.hpp"
+#include "harness/step.hpp"
 #include "job.hpp"
 
 namespace reduction {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/run_step.hpp"
+#include "harness/step.hpp"
 
 namespace reduction {
 

@@ -29,14 +29,3 @@ if(REDUCTION_SANITIZE)
   target_compile_options(compiler_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${REDUCTION_SANITIZERS}>")
   target_link_options(compiler_settings INTERFACE ${REDUCTION_SANITIZERS})
 endif()
-
-# How kernels for the emulated device are compiled. It tells accesses apart by their place in the program: the compiler
-# must neither copy one for some of the lanes nor merge two. (`#pragma unroll` is for nvcc.)
-add_library(emulated_kernel_settings INTERFACE)
-target_compile_options(emulated_kernel_settings INTERFACE -Wno-unknown-pragmas)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(
-    emulated_kernel_settings
-    INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fno-thread-jumps;-fno-tree-dominator-opts;-fno-split-paths;-fno-unswitch-loops;-fno-tree-tail-merge;-fno-crossjumping>"
-  )
-endif()

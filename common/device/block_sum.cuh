@@ -15,7 +15,8 @@ template <typename T> __device__ T warp_sum(T sum) {
 /// The sum of a block's values, in thread 0. Takes one T of shared memory a warp, at its beginning; all threads take part.
 /// Between what else uses that memory and this, and between two such sums, there has to be a barrier of the block.
 template <typename T> __device__ T block_sum(T sum) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   sum = warp_sum(sum);
   if (tid % 32 == 0) shared[tid / 32] = sum;

@@ -27,7 +27,7 @@ __device__ void bulk_copy(Vector<T>* to, size_t count, const T* from, size_t fir
 #if __CUDA_ARCH__ >= 900
   if (first >= vectors) return;
   const auto* source = reinterpret_cast<const Vector<T>*>(from) + first;
-  const size_t bytes = std::min<size_t>(count, vectors - first) * sizeof(Vector<T>);
+  const size_t bytes = min(count, vectors - first) * sizeof(Vector<T>);
   cuda::device::memcpy_async_tx(to, source, cuda::aligned_size_t<16>(bytes), arrived);
   static_cast<void>(cuda::device::barrier_arrive_tx(arrived, 1, static_cast<std::ptrdiff_t>(bytes)));
 #endif

@@ -7,17 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "device/cuda_check.cuh"
-#include "device/launch_config.hpp"
-
-/// The block's dynamic shared memory as T. (`extern __shared__ T name[]` of two types cannot share a name.)
-template <typename T> __device__ T* shared_memory() {
-  extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
-  return reinterpret_cast<T*>(dynamic_shared_memory);
-}
 
 /// What the lane `delta` higher up in the warp brings as `value`; its own for a lane that has none there. All 32 lanes
 /// have to take part. __shfl_down_sync is for arithmetic types; this is for any, in words of 4 bytes as the hardware
@@ -49,22 +41,6 @@ template <typename T> struct alignas(16) Vector {
 /// Vector number i of those that begin at `from`, whose address is a multiple of 16, in one load.
 template <typename T> __device__ Vector<T> load_vector(const T* from, std::size_t i) {
   return reinterpret_cast<const Vector<T>*>(from)[i];
-}
-
-/// Launches kernel(arguments...) on the default stream, in the shape of cudaLaunchKernelEx.
-/// Throws DeviceError where CUDA refuses the launch; a fault inside the kernel shows at the next synchronisation.
-template <typename... Parameters, typename... Arguments>
-void launch(const LaunchConfig& config, void (*kernel)(Parameters...), Arguments... arguments) {
-  if (config.grid > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw reduction::DeviceError(
-        "a grid has at most 2^31 - 1 blocks: choose a larger block or fewer elements");
-  }
-  cudaLaunchConfig_t cuda_config{};
-  cuda_config.gridDim = dim3(static_cast<unsigned>(config.grid));
-  cuda_config.blockDim = dim3(config.block);
-  cuda_config.dynamicSmemBytes = config.shared_bytes;
-  reduction::cuda_check(cudaLaunchKernelEx(&cuda_config, kernel, static_cast<Parameters>(arguments)...),
-                        "launching a kernel");
 }
 
 /// The number of blocks that are resident at once when `kernel` has the device to itself.

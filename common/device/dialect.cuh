@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include "device/step_traits.hpp"
+
 #ifdef __CUDACC__
 #include "device/cuda_dialect.cuh"
 #else

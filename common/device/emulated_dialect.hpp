@@ -25,10 +25,8 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 
-/// The block's dynamic shared memory as T.
-template <typename T> T* shared_memory() {
-  return static_cast<T*>(reduction::emulated::dynamic_shared_memory());
-}
+template <typename A, typename B> constexpr std::common_type_t<A, B> min(A a, B b) { return b < a ? b : a; }
+template <typename A, typename B> constexpr std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }
 
 inline void __syncthreads(
     reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
@@ -151,7 +149,9 @@ template <typename Parameter>
 inline constexpr bool may_hold_pointers =
     std::is_class_v<Parameter>&& std::is_same_v<Parameter, reduction::emulated::Untraced<Parameter>>;
 
-/// Launches kernel(arguments...) and waits for it, in the shape of cudaLaunchKernelEx.
+namespace reduction::emulated {
+
+/// Launches kernel(arguments...) and waits for it, as a launch in CUDA does.
 template <typename... Parameters, typename... Arguments>
 void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
   using Kernel = void (*)(Parameters...);
@@ -171,6 +171,23 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
       config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel), outputs,
                (may_hold_pointers<Parameters> || ...)});
 }
+
+/// What the rewriter makes of `kernel<<<grid, block, shared_bytes, stream>>>`, to be called with the arguments.
+template <typename... Parameters> class Launch {
+ public:
+  Launch(void (*kernel)(Parameters...), std::size_t grid, unsigned block, std::size_t shared_bytes = 0)
+      : kernel_{kernel}, config_{grid, block, shared_bytes} {}
+
+  template <typename... Arguments> void operator()(const Arguments&... arguments) const {
+    launch(config_, kernel_, arguments...);
+  }
+
+ private:
+  void (*kernel_)(Parameters...);
+  LaunchConfig config_;
+};
+
+}  // namespace reduction::emulated
 
 /// The number of blocks that are resident at once when `kernel` has the device to itself.
 template <typename... Parameters>

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "device/emulated/traced.hpp"
-#include "harness/make_step_kernels.hpp"
+#include "harness/step.cuh"
 
 namespace reduction {
 

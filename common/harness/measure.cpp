@@ -18,14 +18,14 @@ std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, Elemen
   return k < passes.size() ? passes[k].blocks * size_of(type) : 0;
 }
 
-/// The most additions that an element may go through. A library does not say how it adds. It is held to threads that
+/// The most additions that an element may go through. A step that chooses its own launch does not say how it adds. It is held to threads that
 /// fill the device, 1024 to a multiprocessor, and trees that take no more than 128 additions on top. Atomics add one
 /// after the other, n of them at worst, in an order of chance. A bound for that would excuse any sum of 2^24 floats;
 /// they are held to a tree of all elements, as step 00's running sum is.
-std::uint64_t most_additions(const Step& step, const StepKernel& kernel, const std::vector<Pass>& passes,
-                             unsigned block, const DeviceInfo& device) {
-  if (kernel.adds_atomically) return tree_depth(passes.front().elements);
-  if (!step.is_library) return addition_depth(kernel, passes, block);
+std::uint64_t most_additions(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
+                             const DeviceInfo& device) {
+  if (kernel.traits.adds_atomically) return tree_depth(passes.front().elements);
+  if (!kernel.traits.chooses_launch) return addition_depth(kernel, passes, block);
   return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128;
 }
 
@@ -60,7 +60,7 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   result.input = {options.data, options.seed, configuration.elements};
   const unsigned block = configuration.block;
   const std::vector<Pass> passes = plan_passes(kernel, configuration.elements, block);
-  if (!step.is_library) {
+  if (!kernel.traits.chooses_launch) {
     result.block = block;
     result.passes = passes;
   }
@@ -74,7 +74,7 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
   device.fill(in_buffer.data(), result.input, result.type, 0, result.input.n);
 
   const Reference reference = reference_sum(result.input, result.type);
-  const std::uint64_t depth = most_additions(step, kernel, passes, block, device.info());
+  const std::uint64_t depth = most_additions(kernel, passes, block, device.info());
   const void* out = nullptr;
   const auto launches = [&] { out = launch_passes(kernel, passes, block, buffers); };
   const auto poison = [&] {
@@ -102,7 +102,7 @@ Result measure(const Step& step, const StepKernel& kernel, Device& device, const
 
   TimingMethod timing = options.timing;
   // Held until all is queued, the device would never come to what the launch waits for.
-  if (kernel.waits_for_result) timing.queued = false;
+  if (kernel.traits.waits_for_result) timing.queued = false;
   const std::vector<double> ms = device.time(poison, launches, {options.samples}, timing);
   if (ms.empty()) return result;
   check();

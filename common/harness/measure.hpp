@@ -4,7 +4,7 @@
 #include "harness/device.hpp"
 #include "harness/options.hpp"
 #include "harness/result.hpp"
-#include "harness/run_step.hpp"
+#include "harness/step.hpp"
 
 namespace reduction {
 

@@ -7,9 +7,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "device/device_error.hpp"
+
 namespace reduction {
 
 namespace {
+
+/// Blocks that a grid may have: CUDA C++ Programming Guide, "Compute Capabilities".
+constexpr std::size_t most_blocks = (std::size_t{1} << 31) - 1;
 
 std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
@@ -17,9 +22,9 @@ std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n 
 /// another; a vector's elements are added to each other before they are added to the thread's sum.
 std::size_t of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned block) {
   const std::size_t threads = pass.blocks * block;
-  if (kernel.vectors_at_a_time == nullptr)
+  if (kernel.traits.vectors_at_a_time == nullptr)
     return pass.elements <= threads ? 1 : 2 * ceil_divide(pass.elements, 2 * threads);
-  const std::size_t at_a_time = kernel.vectors_at_a_time(block);
+  const std::size_t at_a_time = kernel.traits.vectors_at_a_time(block);
   const std::size_t turns =
       ceil_divide(ceil_divide(pass.elements, kernel.vector_width), at_a_time * pass.blocks);
   return turns * ceil_divide(at_a_time, block) + kernel.vector_width - 1;
@@ -28,6 +33,7 @@ std::size_t of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned b
 }  // namespace
 
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {
+  const bool is_single_pass = kernel.traits.single_pass || kernel.traits.adds_atomically;
   std::vector<Pass> passes;
   do {
     const std::size_t blocks = std::max<std::size_t>(1, kernel.grid_size(n, block));
@@ -37,7 +43,7 @@ std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned 
     }
     passes.push_back({n, blocks});
     n = blocks;
-  } while (n > 1 && !kernel.single_pass);
+  } while (n > 1 && !is_single_pass);
   return passes;
 }
 
@@ -61,7 +67,13 @@ void* launch_passes(const StepKernel& kernel, const std::vector<Pass>& passes, u
   void* out = buffers.partial;
   void* next_out = buffers.next_partial;
   for (std::size_t k = 0; k < passes.size(); ++k) {
-    kernel.launch(passes[k].blocks, block, in, out, passes[k].elements);
+    if (passes[k].blocks > most_blocks) {
+      throw DeviceError(
+          fmt::format("{} elements take {} blocks of {} threads, and a grid has at most 2^31 - 1: "
+                      "choose a larger block or fewer elements",
+                      passes[k].elements, passes[k].blocks, block));
+    }
+    kernel.launch(static_cast<unsigned>(passes[k].blocks), block, in, out, passes[k].elements);
     if (after_pass) after_pass(k);
     in = out;
     std::swap(out, next_out);

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "harness/step_kernels.hpp"
+#include "harness/step.hpp"
 
 namespace reduction {
 
@@ -16,7 +16,7 @@ struct Pass {
 };
 
 /// A launch is the only barrier across the blocks of an ordinary kernel, so a reduction is passes over the partial
-/// sums until one is left, or one pass that does it all (StepKernel::single_pass). An input of no elements is one pass
+/// sums until one is left, or one pass that does it all (StepTraits::single_pass). An input of no elements is one pass
 /// by one block, which writes the identity.
 /// Throws std::logic_error for a grid_size that would never come down to one.
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block);
@@ -36,7 +36,8 @@ struct PassBuffers {
   void* next_partial;
 };
 
-/// Queues every pass and returns the place of the result. `after_pass(k)` is called when pass k is queued.
+/// Queues every pass and returns the place of the result. `after_pass(k)` is called when pass k is queued. Throws
+/// DeviceError, before it queues the pass, for more blocks than a grid may have: 2^31 - 1.
 void* launch_passes(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
                     const PassBuffers& buffers, const std::function<void(std::size_t)>& after_pass = {});
 

@@ -4,53 +4,65 @@
 
 #include <cstdint>
 
-#include "harness/make_step_kernels.hpp"
-#include "harness/run_step.hpp"
+#include "harness/step.hpp"
 
 #ifdef __CUDACC__
 #include <cuda/std/complex>
+
+#include "device/cuda_check.cuh"
 #endif
+
+/// The traits of a kernel.cuh that declares none: ::traits is the kernel's own, and only where it has none is it looked
+/// for here.
+namespace step_defaults {
+inline constexpr StepTraits traits{};
+}
+using namespace step_defaults;
 
 namespace reduction {
 
+/// Makes the table from the grid_size and launch_reduce templates of the kernel.cuh that was included before.
+/// `Elements` are the types that the kernels see, in the order of ElementType.
+template <typename... Elements> StepKernels make_step_kernels() {
+  static_assert(sizeof...(Elements) == element_types.size(), "one type for each ElementType");
+  return {StepKernel{[](std::size_t n, unsigned block) { return grid_size<Elements>(n, block); },
+                     [](unsigned grid, unsigned block, const void* in, void* out, std::size_t n) {
+                       launch_reduce(grid, block, static_cast<const Elements*>(in),
+                                     static_cast<Elements*>(out), n);
 #ifdef __CUDACC__
-/// What the kernel.cuh that was included before launches on a CUDA device.
-inline const StepKernels& cuda_step_kernels() {
+                       cuda_check(cudaGetLastError(), "launching a kernel");
+#endif
+                     },
+                     ::traits, 16 / sizeof(Elements)}...};
+}
+
+/// What the kernel.cuh that was included before launches on a CUDA device, or null in a build without CUDA.
+inline const StepKernels* cuda_step_kernels() {
+#ifdef __CUDACC__
   // Integers as unsigned: the same bits, and a sum that wraps around is defined.
   static const StepKernels kernels =
       make_step_kernels<std::uint32_t, std::uint64_t, float, double, cuda::std::complex<float>,
                         cuda::std::complex<double>>();
-  return kernels;
-}
-
-/// Runs a library's reduction as a step is run, on a CUDA device only.
-inline int run_library(const char* name, const char* title, int argc, char** argv) {
-  return run_step(Step{name, title, &cuda_step_kernels(), nullptr, true}, argc, argv);
-}
-#endif
-
-/// Runs a step that no other device can, on a CUDA device of that major compute capability or higher. In a build without
-/// CUDA it only says so.
-inline int run_cuda_step(const char* name, const char* title, int least_capability, int argc, char** argv) {
-#ifdef __CUDACC__
-  return run_step(Step{name, title, &cuda_step_kernels(), nullptr, false, least_capability}, argc, argv);
+  return &kernels;
 #else
-  return run_step(Step{name, title, nullptr, nullptr, false, least_capability}, argc, argv);
+  return nullptr;
 #endif
 }
 
 /// The step whose kernel.cuh was included before, with its kernels for each device that this build has.
 inline Step make_step(const char* name, const char* title) {
-#ifdef __CUDACC__
-  return Step{name, title, &cuda_step_kernels(), &emulated_step_kernels()};
-#else
-  return Step{name, title, nullptr, &emulated_step_kernels()};
-#endif
+  return Step{name, title, cuda_step_kernels(), &emulated_step_kernels()};
 }
 
 /// Runs the step whose kernel.cuh was included before on the device that the command line chooses.
 inline int run_step(const char* name, const char* title, int argc, char** argv) {
   return run_step(make_step(name, title), argc, argv);
+}
+
+/// Runs a step that the emulated device cannot, on a CUDA device of that major compute capability or higher. In a build
+/// without CUDA it only says so.
+inline int run_cuda_step(const char* name, const char* title, int least_capability, int argc, char** argv) {
+  return run_step(Step{name, title, cuda_step_kernels(), nullptr, least_capability}, argc, argv);
 }
 
 }  // namespace reduction

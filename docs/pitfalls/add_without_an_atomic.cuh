@@ -3,7 +3,8 @@
 
 /// Meant to leave one sum for the whole grid in out[0], which is 0 before; the blocks add to it side by side.
 template <typename T> __global__ void add_without_an_atomic(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

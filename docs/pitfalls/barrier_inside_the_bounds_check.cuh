@@ -3,7 +3,8 @@
 
 /// Meant to sum one tile a block; threads past the end of the input skip everything, barriers included.
 template <typename T> __global__ void barrier_inside_the_bounds_check(const T* in, T* out, size_t n) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
   if (i < n) {

@@ -5,7 +5,8 @@ static __device__ unsigned tickets;
 
 /// Meant to leave one sum for the whole grid: the block that takes the last ticket adds up what all have left.
 template <typename T> __global__ void ticket_without_a_fence(const T* in, T* partial, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

@@ -3,7 +3,8 @@
 
 /// Meant to sum two tiles a block; the bounds check covers the first load only.
 template <typename T> __global__ void unguarded_second_load(const T* in, T* out, size_t n) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * blockDim.x * 2 + tid;
   T sum{};

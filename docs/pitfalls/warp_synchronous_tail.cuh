@@ -3,7 +3,8 @@
 
 /// Meant to sum one tile of 64 elements a block; the last warp trusts its lanes to run in lockstep.
 template <typename T> __global__ void warp_synchronous_tail(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

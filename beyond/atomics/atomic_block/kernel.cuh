@@ -2,13 +2,14 @@
 #include "device/dialect.cuh"
 
 /// The harness has nothing to add up after a launch: *out is the sum.
-inline constexpr bool adds_atomically = true;
+inline constexpr StepTraits traits{.adds_atomically = true};
 
 /// Adds one sum a block to *out, which has to be zero before: that of the block's blockDim.x elements in the first half
 /// of `in` and of their partners in the second. The first half is the longer one where n is odd.
 /// blockDim.x is a power of two from 32 to 1024, with as many T of shared memory.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
   const size_t half = ceil_divide(n, 2);
@@ -32,7 +33,7 @@ template <typename T> size_t grid_size(size_t n, unsigned block) {
 }
 
 /// The whole reduction: the n elements at `in` become one sum at `out`. Setting it to zero is part of that.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
   set_to_zero(out);
-  launch({grid, block, block * sizeof(T)}, reduce_kernel<T>, in, out, n);
+  reduce_kernel<T><<<grid, block, block * sizeof(T)>>>(in, out, n);
 }

@@ -2,7 +2,7 @@
 #include "device/dialect.cuh"
 
 /// The harness has nothing to add up after a launch: *out is the sum.
-inline constexpr bool adds_atomically = true;
+inline constexpr StepTraits traits{.adds_atomically = true};
 
 /// Adds every element to *out, which has to be zero before.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
@@ -15,7 +15,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
 template <typename T> size_t grid_size(size_t n, unsigned block) { return ceil_divide(n, block); }
 
 /// The whole reduction: the n elements at `in` become one sum at `out`. Setting it to zero is part of that.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
   set_to_zero(out);
-  launch({grid, block, 0}, reduce_kernel<T>, in, out, n);
+  reduce_kernel<T><<<grid, block>>>(in, out, n);
 }

@@ -2,7 +2,7 @@
 #include "device/dialect.cuh"
 
 /// The harness has nothing to add up after a launch: *out is the sum.
-inline constexpr bool adds_atomically = true;
+inline constexpr StepTraits traits{.adds_atomically = true};
 
 /// Adds the sum of every vector of 16 bytes to *out, which has to be zero before. Block 0 takes along what is left at
 /// both ends. `in` may begin at any element's address.
@@ -11,7 +11,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
 
   // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
-  const size_t head = std::min<size_t>(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
+  const size_t head = min(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
   const size_t vectors = (n - head) / Vector<T>::width;
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
   const bool has_edge = blockIdx.x == 0 && edge < n;
@@ -26,7 +26,7 @@ template <typename T> size_t grid_size(size_t n, unsigned block) {
 }
 
 /// The whole reduction: the n elements at `in` become one sum at `out`. Setting it to zero is part of that.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
   set_to_zero(out);
-  launch({grid, block, 0}, reduce_kernel<T>, in, out, n);
+  reduce_kernel<T><<<grid, block>>>(in, out, n);
 }

@@ -8,7 +8,8 @@
 /// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   namespace cg = cooperative_groups;
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const cg::thread_block block = cg::this_thread_block();
   const auto warp = cg::tiled_partition<32>(block);
   const unsigned tid = block.thread_rank();
@@ -33,6 +34,6 @@ template <typename T> size_t grid_size(size_t n, unsigned block) {
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.
-template <typename T> void launch_reduce(size_t grid, unsigned block, const T* in, T* out, size_t n) {
-  launch({grid, block, block / 32 * sizeof(T)}, reduce_kernel<T>, in, out, n);
+template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
+  reduce_kernel<T><<<grid, block, block / 32 * sizeof(T)>>>(in, out, n);
 }

@@ -3,5 +3,5 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_library("peer_cub", "cub::DeviceReduce::Sum", argc, argv);
+  return reduction::run_cuda_step("peer_cub", "cub::DeviceReduce::Sum", 0, argc, argv);
 }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "device/cuda_check.cuh"
+#include "device/step_traits.hpp"
 
 inline void cublas_check(cublasStatus_t status, const char* doing) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -69,6 +70,8 @@ auto dot(cublasHandle_t handle, std::int64_t n, const cuda::std::complex<Real>* 
   }
 }
 
+inline constexpr StepTraits traits{.chooses_launch = true};
+
 /// cuBLAS leaves one sum, however many kernels it takes. Throws DeviceError for integers, which it does not know.
 template <typename T> std::size_t grid_size(std::size_t, unsigned) {
   if constexpr (std::is_integral_v<T>) {
@@ -80,7 +83,7 @@ template <typename T> std::size_t grid_size(std::size_t, unsigned) {
 
 /// Queues the whole reduction: the n elements at `in` become one sum at `out`, as their dot product with ones. They
 /// all are the same 1, read again and again with an increment of 0: a vector of them would double the bytes.
-template <typename T> void launch_reduce(std::size_t, unsigned, const T* in, T* out, std::size_t n) {
+template <typename T> void launch_reduce(unsigned, unsigned, const T* in, T* out, std::size_t n) {
   if constexpr (!std::is_integral_v<T>) {
     static const Cublas cublas;
     static const One<T> one;

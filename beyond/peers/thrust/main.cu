@@ -3,5 +3,5 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_library("peer_thrust", "thrust::reduce", argc, argv);
+  return reduction::run_cuda_step("peer_thrust", "thrust::reduce", 0, argc, argv);
 }

@@ -17,7 +17,9 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, s
 
 void memory_fence() { Multiprocessor::running()->fence(); }
 
-void* dynamic_shared_memory() { return Multiprocessor::running()->shared_memory(); }
+DynamicSharedMemory dynamic_shared_memory() {
+  return DynamicSharedMemory{Multiprocessor::running()->shared_memory()};
+}
 
 void begin_atomic(const void* address, std::size_t bytes) {
   Multiprocessor::running()->begin_atomic(address, bytes, __builtin_return_address(0));

@@ -23,8 +23,16 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, s
 /// Lets a later atomic operation tell other blocks of what the calling thread has done so far.
 void memory_fence();
 
-/// The block's dynamic shared memory, aligned to 128 bytes.
-void* dynamic_shared_memory();
+/// The block's dynamic shared memory, aligned to 128 bytes, as a pointer to anything.
+class DynamicSharedMemory {
+ public:
+  explicit DynamicSharedMemory(void* begin) : begin_{begin} {}
+  template <typename T> operator T*() const { return static_cast<T*>(begin_); }
+
+ private:
+  void* begin_;
+};
+DynamicSharedMemory dynamic_shared_memory();
 
 /// Holds the calling thread until no other block can run the atomic operation it is about to run, checks its
 /// address and counts it. Atomics happen in the order of blocks: a floating-point sum does not depend on

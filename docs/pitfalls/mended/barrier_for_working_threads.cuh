@@ -3,7 +3,8 @@
 
 /// Sums one tile a block; all threads go to the barrier, also those that do not add.
 template <typename T> __global__ void barrier_for_working_threads(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

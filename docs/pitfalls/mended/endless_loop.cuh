@@ -3,7 +3,8 @@
 
 /// Sums one tile a block; the loop's last clause halves the stride.
 template <typename T> __global__ void endless_loop(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

@@ -3,7 +3,8 @@
 
 /// Leaves one sum a block, each in its own cell.
 template <typename T> __global__ void one_cell_for_all_blocks(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

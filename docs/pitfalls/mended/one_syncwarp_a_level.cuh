@@ -3,7 +3,8 @@
 
 /// Sums one tile of 64 elements a block; in the last warp no lane writes what another reads at that level.
 template <typename T> __global__ void one_syncwarp_a_level(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

@@ -3,7 +3,8 @@
 
 /// Sums one tile a block; the last warp leaves out the level that a block of 32 threads does not have.
 template <typename T> __global__ void tail_past_shared_memory(const T* in, T* out) {
-  T* shared = shared_memory<T>();
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   shared[tid] = in[size_t{blockIdx.x} * blockDim.x + tid];
   __syncthreads();

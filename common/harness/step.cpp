@@ -1,4 +1,4 @@
-#include "harness/run_step.hpp"
+#include "harness/step.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected)
 Options defaults_of(const Step& step) {
   Options defaults;
   for (const StepKernels* kernels : {step.cuda, step.emulated}) {
-    if (kernels != nullptr) defaults.block = kernels->front().default_block;
+    if (kernels != nullptr) defaults.block = kernels->front().traits.default_block;
   }
   return defaults;
 }
@@ -47,8 +47,7 @@ ExitCode run(const Step& step, const Options& options) {
   const StepKernels& kernels = kernels_for(step, selected);
   const auto kernel_of = [&](ElementType type) { return kernels[static_cast<std::size_t>(type)]; };
   auto planned = plan_configurations(options, device);
-  // A library's block size is its own affair.
-  if (step.is_library && options.sweep == Sweep::block) planned.resize(1);
+  if (kernels.front().traits.chooses_launch && options.sweep == Sweep::block) planned.resize(1);
   // All of them before the first runs: a sweep that cannot end should not begin.
   for (const Configuration& configuration : planned) {
     require_memory(kernel_of(configuration.type), device, configuration);

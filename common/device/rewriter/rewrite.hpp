@@ -1,0 +1,23 @@
+#pragma once
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace reduction::rewriter {
+
+/// What the rewriter cannot read, in one line of text, and where it is.
+struct RewriteError : std::runtime_error {
+  RewriteError(const std::string& text, std::size_t where) : std::runtime_error{text}, line{where} {}
+
+  std::size_t line;  ///< counted from 1
+};
+
+/// Turns what only nvcc can read, launches with <<< >>> and __shared__ variables, into calls of the emulated
+/// device. Everything else stays as it is, and on its line, so that findings and debuggers name the source's
+/// own lines. Works on tokens, before macros are expanded and without knowing any type.
+/// Throws RewriteError for a launch or a variable of a form it does not know, and for a comment or a literal
+/// without an end.
+std::string rewrite(std::string_view source);
+
+}  // namespace reduction::rewriter

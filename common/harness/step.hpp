@@ -1,0 +1,46 @@
+#pragma once
+/// \file
+/// A step as the compiled harness sees it: names, and two function pointers per element type and kind of device.
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "device/step_traits.hpp"
+#include "harness/element_type.hpp"
+
+namespace reduction {
+
+/// A step's two functions for one element type, and its traits.
+struct StepKernel {
+  /// Partial sums that one pass over n >= 1 elements leaves.
+  std::size_t (*grid_size)(std::size_t n, unsigned block);
+  /// Queues one pass: the n elements at `in` become `grid` partial sums at `out`. Throws DeviceError where the device
+  /// refuses the launch.
+  void (*launch)(unsigned grid, unsigned block, const void* in, void* out, std::size_t n);
+  StepTraits traits{};
+  /// Elements in a vector of 16 bytes.
+  std::size_t vector_width = 1;
+};
+
+/// A step compiled for one kind of device, indexed by ElementType.
+using StepKernels = std::array<StepKernel, element_types.size()>;
+
+/// The step's kernels for the emulated device, compiled by the host compiler from the same kernel.cuh as the CUDA ones
+/// (emulated_step.cpp).
+const StepKernels& emulated_step_kernels();
+
+/// A step as its main.cu names it, with its kernels for each device.
+struct Step {
+  std::string_view name;        ///< the folder's: 03_sequential
+  std::string_view title;       ///< for a reader: sequential addressing
+  const StepKernels* cuda;      ///< null in a build without CUDA
+  const StepKernels* emulated;  ///< null for a step that the emulated device cannot run
+  int least_capability = 0;     ///< the major compute capability of the oldest GPU that can run it; 0: any
+};
+
+/// The whole of a step's main: options, device, input, launches, timing, verification, report. Returns the exit code
+/// (exit_code.hpp).
+int run_step(const Step& step, int argc, char** argv);
+
+}  // namespace reduction
