@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/dialect.cuh"
+#include "device/vector.cuh"
 #include "emulated_words.hpp"
 
 namespace {
@@ -294,7 +295,7 @@ TEST(EmulatedChecks, ReportEachPairOfLinesOnce) {
   } catch (const KernelFinding& finding) {
     const std::string text = finding.what();
     EXPECT_LT(std::ranges::count(text, '\n'), 2) << text;
-    EXPECT_NE(text.find("exchange<Traced<unsigned int>>"), std::string::npos) << text;
+    EXPECT_NE(text.find("exchange<unsigned int>"), std::string::npos) << text;
     EXPECT_NE(text.find("tests/emulated_checks_test.cpp:"), std::string::npos) << text;
   }
 }
@@ -360,8 +361,8 @@ TEST(EndlessLoop, IsNamedByItsOwnLine) {
   }
 }
 
-void read_across_two_words(const Word* in, Traced<std::uint64_t>* out) {
-  if (threadIdx.x == 0) *out = *reinterpret_cast<const Traced<std::uint64_t>*>(in + 1);
+void read_across_two_words(const Word* in, std::uint64_t* out) {
+  if (threadIdx.x == 0) *out = *reinterpret_cast<const std::uint64_t*>(in + 1);
 }
 
 TEST(Alignment, OfALargeAccessIsItsSize) {
@@ -372,7 +373,7 @@ TEST(Alignment, OfALargeAccessIsItsSize) {
   Words out(2);
   EXPECT_EQ(faults_of([&] {
               launch({1, 32, 0}, read_across_two_words, static_cast<Word*>(in),
-                     reinterpret_cast<Traced<std::uint64_t>*>(static_cast<Word*>(out)));
+                     reinterpret_cast<std::uint64_t*>(static_cast<Word*>(out)));
             }),
             "misaligned access");
 }

@@ -2,13 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <complex>
 #include <cstdint>
 #include <numeric>
 #include <ostream>
 #include <vector>
 
+#include "device/block_sum.cuh"
 #include "device/dialect.cuh"
+#include "device/emulated/complex.hpp"
+#include "device/vector.cuh"
 
 namespace step_01 {
 #include "01_interleaved/kernel.cuh"
@@ -63,20 +65,19 @@ using namespace reduction::emulated;
 constexpr unsigned profiled_steps = 7;
 constexpr unsigned steps = 10;
 
-template <typename T>
-void launch_step(unsigned step, unsigned block, const Traced<T>* in, Traced<T>* out, size_t n) {
+template <typename T> void launch_step(unsigned step, unsigned block, const T* in, T* out, size_t n) {
   const auto grid = [](size_t blocks) { return static_cast<unsigned>(blocks); };
   switch (step) {
-    case 1: return step_01::launch_reduce(grid(step_01::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 2: return step_02::launch_reduce(grid(step_02::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 3: return step_03::launch_reduce(grid(step_03::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 4: return step_04::launch_reduce(grid(step_04::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 5: return step_05::launch_reduce(grid(step_05::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 6: return step_06::launch_reduce(grid(step_06::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 7: return step_07::launch_reduce(grid(step_07::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 8: return step_08::launch_reduce(grid(step_08::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    case 9: return step_09::launch_reduce(grid(step_09::grid_size<Traced<T>>(n, block)), block, in, out, n);
-    default: return step_10::launch_reduce(grid(step_10::grid_size<Traced<T>>(n, block)), block, in, out, n);
+    case 1: return step_01::launch_reduce(grid(step_01::grid_size<T>(n, block)), block, in, out, n);
+    case 2: return step_02::launch_reduce(grid(step_02::grid_size<T>(n, block)), block, in, out, n);
+    case 3: return step_03::launch_reduce(grid(step_03::grid_size<T>(n, block)), block, in, out, n);
+    case 4: return step_04::launch_reduce(grid(step_04::grid_size<T>(n, block)), block, in, out, n);
+    case 5: return step_05::launch_reduce(grid(step_05::grid_size<T>(n, block)), block, in, out, n);
+    case 6: return step_06::launch_reduce(grid(step_06::grid_size<T>(n, block)), block, in, out, n);
+    case 7: return step_07::launch_reduce(grid(step_07::grid_size<T>(n, block)), block, in, out, n);
+    case 8: return step_08::launch_reduce(grid(step_08::grid_size<T>(n, block)), block, in, out, n);
+    case 9: return step_09::launch_reduce(grid(step_09::grid_size<T>(n, block)), block, in, out, n);
+    default: return step_10::launch_reduce(grid(step_10::grid_size<T>(n, block)), block, in, out, n);
   }
 }
 
@@ -86,7 +87,7 @@ template <typename T> Counters count_step(unsigned step, unsigned block, size_t 
   T* const out = static_cast<T*>(allocate(n * sizeof(T)));
   std::fill_n(in, n, T(1));
   mark_initialised(in, n * sizeof(T));
-  launch_step(step, block, reinterpret_cast<const Traced<T>*>(in), reinterpret_cast<Traced<T>*>(out), n);
+  launch_step(step, block, in, out, n);
   const Counters counters = last_launch_counters();
   const size_t sums = step < 10 ? counters.blocks : 1;
   EXPECT_EQ(std::accumulate(out, out + sums, T{}), T(static_cast<float>(n)));
@@ -292,7 +293,7 @@ Counters model_last_block(unsigned block, unsigned grid, unsigned bytes) {
 
 template <typename T> class EmulatedCountersByType : public testing::Test {};
 using ElementTypes =
-    testing::Types<std::uint32_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
+    testing::Types<std::uint32_t, std::uint64_t, float, double, Complex<float>, Complex<double>>;
 TYPED_TEST_SUITE(EmulatedCountersByType, ElementTypes);
 
 TYPED_TEST(EmulatedCountersByType, AreThoseOfTheModelByHand) {
@@ -368,8 +369,7 @@ TEST(EmulatedCounters, KeepTheTwoSidesOfABranchApart) {
   T* const out = static_cast<T*>(allocate(32 * sizeof(T)));
   std::fill_n(in, 64, 1U);
   mark_initialised(in, 64 * sizeof(T));
-  launch({1, 32, 128}, diverge<Traced<T>>, reinterpret_cast<const Traced<T>*>(in),
-         reinterpret_cast<Traced<T>*>(out));
+  launch({1, 32, 128}, diverge<T>, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out));
   const Counters counted = last_launch_counters();
   EXPECT_EQ(counted.shared_store_lanes, 32U);
   EXPECT_EQ(counted.shared_load_requests, 1U);

@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <complex>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -11,6 +9,8 @@
 #include <vector>
 
 #include "device/dialect.cuh"
+#include "device/emulated/complex.hpp"
+#include "device/shuffle_down.cuh"
 
 namespace {
 
@@ -30,7 +30,6 @@ template <typename T> class DeviceArray {
   T& operator[](size_t i) { return data_[i]; }
   T* begin() { return data_; }
   T* end() { return data_ + count_; }
-  Traced<T>* traced() { return reinterpret_cast<Traced<T>*>(data_); }
 
  private:
   size_t count_;
@@ -59,7 +58,7 @@ template <typename T> __global__ void write_indices(T* out) {
 TEST(EmulatedDevice, RunsEveryThreadOfEveryBlockAtAnyBlockSize) {
   for (const unsigned block : {1U, 2U, 31U, 32U, 33U, 100U, 256U, 1000U, 1024U}) {
     DeviceArray<std::uint32_t> out{7 * block};
-    launch({7, block, 0}, write_indices<Traced<std::uint32_t>>, out.traced());
+    launch({7, block, 0}, write_indices<std::uint32_t>, out.begin());
     for (unsigned i = 0; i < 7 * block; ++i)
       ASSERT_EQ(out[i], i / block * 1000 + i % block) << block;
     EXPECT_EQ(last_launch_counters().blocks, 7);
@@ -83,7 +82,7 @@ TEST(EmulatedDevice, BlockBarrierSeparatesWritesFromReads) {
   for (const unsigned block : {1U, 48U, 1024U}) {
     DeviceArray<std::uint64_t> data{block};
     std::iota(data.begin(), data.end(), 0);
-    launch({1, block, block * sizeof(std::uint64_t)}, rotate<Traced<std::uint64_t>>, data.traced(), 5U);
+    launch({1, block, block * sizeof(std::uint64_t)}, rotate<std::uint64_t>, data.begin(), 5U);
     for (unsigned i = 0; i < block; ++i)
       EXPECT_EQ(data[(i + 5) % block], i);
     EXPECT_EQ(last_launch_counters().block_barriers, 10);
@@ -112,7 +111,7 @@ template <typename T> __global__ void sum_warps(T* by_shuffles, T* by_shared_mem
 TEST(EmulatedDevice, WarpsSumByShufflesAndByWarpBarriers) {
   DeviceArray<float> shuffled{3};
   DeviceArray<float> shared{3};
-  launch({1, 96, 96 * sizeof(float)}, sum_warps<Traced<float>>, shuffled.traced(), shared.traced());
+  launch({1, 96, 96 * sizeof(float)}, sum_warps<float>, shuffled.begin(), shared.begin());
   for (unsigned warp = 0; warp < 3; ++warp) {
     const float expected = static_cast<float>(32 * (32 * warp) + 31 * 32 / 2);
     EXPECT_EQ(shuffled[warp], expected);
@@ -132,7 +131,7 @@ template <typename T> std::uint64_t shuffles_of_one_value() {
   DeviceArray<T> out{32};
   for (unsigned lane = 0; lane < 32; ++lane)
     out[lane] = static_cast<T>(static_cast<float>(lane));
-  launch({1, 32, 0}, shuffle_down_by_one<Traced<T>>, out.traced());
+  launch({1, 32, 0}, shuffle_down_by_one<T>, out.begin());
   for (unsigned lane = 0; lane < 32; ++lane)
     EXPECT_EQ(out[lane], static_cast<T>(static_cast<float>(lane < 31 ? lane + 1 : 31))) << lane;
   return last_launch_counters().shuffles;
@@ -141,8 +140,8 @@ template <typename T> std::uint64_t shuffles_of_one_value() {
 TEST(EmulatedDevice, CountsShufflesByTheWord) {
   EXPECT_EQ(shuffles_of_one_value<float>(), 1U);
   EXPECT_EQ(shuffles_of_one_value<std::uint64_t>(), 2U);
-  EXPECT_EQ(shuffles_of_one_value<std::complex<float>>(), 2U);
-  EXPECT_EQ(shuffles_of_one_value<std::complex<double>>(), 4U);
+  EXPECT_EQ(shuffles_of_one_value<Complex<float>>(), 2U);
+  EXPECT_EQ(shuffles_of_one_value<Complex<double>>(), 4U);
 }
 
 template <typename T> __global__ void any_thread(T* out, unsigned which) {
@@ -153,7 +152,7 @@ template <typename T> __global__ void any_thread(T* out, unsigned which) {
 TEST(EmulatedDevice, BlockBarrierTellsWhetherAnyThreadSaidYes) {
   DeviceArray<std::uint32_t> out{96};
   for (const unsigned which : {0U, 40U, 95U, 96U}) {
-    launch({1, 96, 0}, any_thread<Traced<std::uint32_t>>, out.traced(), which);
+    launch({1, 96, 0}, any_thread<std::uint32_t>, out.begin(), which);
     for (const std::uint32_t answer : out)
       EXPECT_EQ(answer, which < 96 ? 1U : 0U) << which;
     EXPECT_EQ(last_launch_counters().block_barriers, 2);
@@ -169,7 +168,7 @@ template <typename T> __global__ void count_in_threes(T* out) {
 TEST(EmulatedDevice, CountsTicketsInADeviceVariable) {
   turnstile = 0;
   DeviceArray<std::uint32_t> out{96};
-  launch({3, 32, 0}, count_in_threes<Traced<std::uint32_t>>, out.traced());
+  launch({3, 32, 0}, count_in_threes<std::uint32_t>, out.begin());
   for (std::uint32_t ticket = 0; ticket < 3; ++ticket)
     EXPECT_EQ(std::count(out.begin(), out.end(), ticket), 32);
   EXPECT_EQ(turnstile, 0U);
@@ -196,7 +195,7 @@ template <typename T> __global__ void shuffle_each_way(T* out) {
 
 TEST(EmulatedDevice, ShufflesTakeTheirValueFromTheLaneThatCudaNames) {
   DeviceArray<std::uint32_t> out{128};
-  launch({1, 32, 0}, shuffle_each_way<Traced<std::uint32_t>>, out.traced());
+  launch({1, 32, 0}, shuffle_each_way<std::uint32_t>, out.begin());
   for (unsigned lane = 0; lane < 32; ++lane) {
     EXPECT_EQ(out[lane], lane / 8 * 8 + 5);
     EXPECT_EQ(out[32 + lane], lane < 3 ? lane : lane - 3);
@@ -218,7 +217,7 @@ template <typename T> __global__ void half_warp(T* out) {
 
 TEST(EmulatedDevice, MasksLetAPartOfAWarpSynchronise) {
   DeviceArray<double> out{1};
-  launch({1, 32, 0}, half_warp<Traced<double>>, out.traced());
+  launch({1, 32, 0}, half_warp<double>, out.begin());
   EXPECT_EQ(out[0], 16.0);
 }
 
@@ -236,7 +235,7 @@ TEST(EmulatedDevice, AtomicsAddUpAlikeOnAnyNumberOfHostThreads) {
   for (const unsigned host_threads : {1U, 2U, 7U}) {
     const HostThreads scope{host_threads};
     DeviceArray<float> out{1};
-    launch({ceil_divide(n, 128), 128, 0}, add_all<Traced<float>>, in.traced(), out.traced(), n);
+    launch({ceil_divide(n, 128), 128, 0}, add_all<float>, in.begin(), out.begin(), n);
     EXPECT_EQ(last_launch_counters().atomics, n);
     sums.push_back(out[0]);
   }
@@ -260,7 +259,7 @@ TEST(EmulatedDevice, ATicketFindsTheLastBlock) {
   DeviceArray<std::uint32_t> partial{1000};
   DeviceArray<std::uint32_t> out{1};
   DeviceArray<unsigned> ticket{1};
-  launch({1000, 1, 0}, last_block<Traced<std::uint32_t>>, partial.traced(), out.traced(), ticket.begin());
+  launch({1000, 1, 0}, last_block<std::uint32_t>, partial.begin(), out.begin(), ticket.begin());
   EXPECT_EQ(out[0], 999U * 1000 / 2);
 }
 
@@ -271,22 +270,22 @@ template <typename T> __global__ void read_shared_at(T* out, long index) {
 }
 
 TEST(EmulatedDevice, StopsAccessesOutOfBounds) {
-  using T = Traced<std::uint64_t>;
+  using T = std::uint64_t;
   DeviceArray<std::uint64_t> in{10};
   DeviceArray<std::uint64_t> out{1};
   for (const long index : {-1L, 10L, 1000L, 1L << 40}) {
     EXPECT_NE(finding_of([&] {
-                launch({1, 1, 0}, read_at<T>, in.traced(), out.traced(), index);
+                launch({1, 1, 0}, read_at<T>, in.begin(), out.begin(), index);
               }).find("bounds"),
               std::string::npos);
   }
   for (const long index : {-1L, 32L}) {
     EXPECT_NE(finding_of([&] {
-                launch({1, 1, 256}, read_shared_at<T>, out.traced(), index);
+                launch({1, 1, 256}, read_shared_at<T>, out.begin(), index);
               }).find("shared"),
               std::string::npos);
   }
-  launch({1, 1, 0}, read_at<T>, in.traced(), out.traced(), 9L);
+  launch({1, 1, 0}, read_at<T>, in.begin(), out.begin(), 9L);
 }
 
 __global__ void miss_a_barrier(unsigned threads) {
@@ -322,37 +321,86 @@ TEST(EmulatedDevice, EndsADeadlockWithAFinding) {
   launch({1, 64, 0}, miss_a_barrier, 64U);
 }
 
-struct Counted {
-  explicit Counted(std::atomic<int>* count) : count_{count} { ++*count_; }
-  ~Counted() { --*count_; }
-  std::atomic<int>* count_;
-};
-
-__global__ void throw_at(size_t first_block, std::atomic<int>* alive) {
-  const Counted counted{alive};
+__global__ void throw_at(size_t first_block) {
   if (blockIdx.x >= first_block && threadIdx.x == 5) throw std::runtime_error{std::to_string(blockIdx.x)};
   __syncthreads();
 }
 
-TEST(EmulatedDevice, RethrowsWhatTheLowestFailingBlockThrewAndDestroysTheRest) {
+TEST(EmulatedDevice, RethrowsWhatTheLowestFailingBlockThrew) {
   for (const unsigned host_threads : {1U, 4U}) {
     const HostThreads scope{host_threads};
     const size_t first = 777;
-    std::atomic<int> alive = 0;
     try {
-      launch({5000, 64, 0}, throw_at, first, &alive);
+      launch({5000, 64, 0}, throw_at, first);
       ADD_FAILURE() << "nothing was thrown";
     } catch (const std::runtime_error& error) {
       EXPECT_EQ(error.what(), std::to_string(first));
     }
-    EXPECT_EQ(alive, 0);
+  }
+}
+
+TEST(EmulatedDevice, CountsTheNextLaunchAfreshWhereAKernelThrew) {
+  const HostThreads scope{1};
+  EXPECT_THROW(launch({100, 64, 0}, throw_at, size_t{90}), std::runtime_error);
+  launch({3, 64, 0}, throw_at, size_t{3});
+  EXPECT_EQ(last_launch_counters().blocks, 3U);
+  EXPECT_EQ(last_launch_counters().block_barriers, 3U);
+}
+
+/// A fault in a function that may not throw, and while an object is destroyed.
+struct StoresWhenDestroyed {
+  ~StoresWhenDestroyed() { *where = 1; }
+  unsigned* where;
+};
+unsigned load_without_throwing(const unsigned* from) noexcept { return *from; }
+__global__ void fault_where_nothing_may_throw(unsigned* out, bool in_destructor) {
+  if (in_destructor) {
+    const StoresWhenDestroyed object{out + 1};
+  } else {
+    out[0] = load_without_throwing(out + 1);
+  }
+}
+
+TEST(EmulatedDevice, ReportsAFaultWhereNothingMayThrow) {
+  DeviceArray<unsigned> out{1};
+  for (const bool in_destructor : {false, true}) {
+    EXPECT_NE(finding_of([&] {
+                launch({1, 32, 0}, fault_where_nothing_may_throw, out.begin(), in_destructor);
+              }).find("out of bounds"),
+              std::string::npos);
+  }
+}
+
+__device__ unsigned recurse(unsigned depth) {
+  volatile unsigned local[16] = {depth};
+  return depth == 0 ? 1 : recurse(depth - 1) + local[depth % 16];
+}
+__global__ void recurse_to(unsigned depth, unsigned* out) {
+  const unsigned sum = recurse(depth);
+  if (threadIdx.x == 0) out[0] = sum;
+}
+__global__ void take_much_stack(unsigned* out) {
+  volatile unsigned local[1 << 16];
+  local[0] = threadIdx.x;
+  if (threadIdx.x == 0) out[0] = local[0];
+}
+
+TEST(EmulatedDevice, ReportsAStackOverflowAndGoesOn) {
+  DeviceArray<unsigned> out{1};
+  for (unsigned repetition = 0; repetition < 3; ++repetition) {
+    launch({1, 64, 0}, recurse_to, 10U, out.begin());
+    const std::string deep = finding_of([&] { launch({1, 64, 0}, recurse_to, 1'000'000U, out.begin()); });
+    EXPECT_TRUE(deep.starts_with("stack overflow in recurse_to: block 0, thread 0 has used up its stack at "))
+        << deep;
+    EXPECT_NE(deep.find("tests/emulated_device_test.cpp:"), std::string::npos) << deep;
+    const std::string wide = finding_of([&] { launch({1, 64, 0}, take_much_stack, out.begin()); });
+    EXPECT_TRUE(wide.starts_with("stack overflow in take_much_stack: block 0, thread 0")) << wide;
   }
 }
 
 TEST(EmulatedDevice, RefusesLaunchesThatNoDeviceHas) {
-  for (const LaunchConfig& config :
-       {LaunchConfig{0, 32, 0}, LaunchConfig{1, 0, 0}, LaunchConfig{1, 1025, 0},
-        LaunchConfig{size_t{1} << 31, 32, 0}, LaunchConfig{1, 32, 227 * 1024 + 1}}) {
+  for (const LaunchConfig& config : {LaunchConfig{0, 32, 0}, LaunchConfig{1, 0, 0}, LaunchConfig{1, 1025, 0},
+                                     LaunchConfig{1U << 31, 32, 0}, LaunchConfig{1, 32, 227 * 1024 + 1}}) {
     EXPECT_THROW(launch(config, miss_a_barrier, 0U), std::invalid_argument);
   }
 }
@@ -365,21 +413,37 @@ TEST(EmulatedDevice, FillsTheDeviceAsItsLimitsAllow) {
 
 template <typename T> class EmulatedTypes : public testing::Test {};
 using ElementTypes =
-    testing::Types<std::uint32_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
+    testing::Types<std::uint32_t, std::uint64_t, float, double, Complex<float>, Complex<double>>;
 TYPED_TEST_SUITE(EmulatedTypes, ElementTypes);
 
-TYPED_TEST(EmulatedTypes, TracedLooksLikeTheTypeItWraps) {
-  using T = Traced<TypeParam>;
-  static_assert(sizeof(T) == sizeof(TypeParam) && alignof(T) == alignof(TypeParam));
-  static_assert(std::is_standard_layout_v<T>);
-  static_assert(std::is_trivially_default_constructible_v<T> ==
-                std::is_trivially_default_constructible_v<TypeParam>);
-  T a = TypeParam(3);
-  T b{};
-  b += a + a;
-  EXPECT_EQ(TypeParam(b), TypeParam(6));
-  EXPECT_EQ(b - a, a);
-  EXPECT_EQ(a * a, T(TypeParam(9)));
+/// Each element is loaded and stored as one word, however the compiler copies a struct.
+template <typename T> __global__ void copy_and_add(const T* in, T* out) {
+  out[threadIdx.x] = threadIdx.x < 16 ? in[threadIdx.x] : T{};
+  out[threadIdx.x] += in[threadIdx.x];
+}
+
+TYPED_TEST(EmulatedTypes, AreLoadedAndStoredAsOneWord) {
+  DeviceArray<TypeParam> in{32};
+  DeviceArray<TypeParam> out{32};
+  std::fill(in.begin(), in.end(), TypeParam(3));
+  launch({1, 32, 0}, copy_and_add<TypeParam>, in.begin(), out.begin());
+  for (unsigned i = 0; i < 32; ++i)
+    EXPECT_EQ(out[i], TypeParam(static_cast<float>(i < 16 ? 6 : 3)));
+  EXPECT_EQ(last_launch_counters().global_load_requests, 3U);
+  EXPECT_EQ(last_launch_counters().global_load_lanes, 16U + 64U);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 2 * sizeof(TypeParam));
+}
+
+TEST(EmulatedDevice, HasComplexNumbersAsTheGpuHas) {
+  static_assert(sizeof(Complex<float>) == 8 && alignof(Complex<float>) == 8);
+  static_assert(sizeof(Complex<double>) == 16 && alignof(Complex<double>) == 16);
+  static_assert(std::is_standard_layout_v<Complex<float>>);
+  static_assert(std::is_trivially_default_constructible_v<Complex<float>>);
+  Complex<float> sum{1, 2};
+  sum += Complex<float>{3, 4} + Complex<float>{5};
+  EXPECT_EQ(sum, (Complex<float>{9, 6}));
+  EXPECT_FALSE(sum == (Complex<float>{9, 7}));
 }
 
 TEST(EmulatedDevice, AllocatesNothingAndMuch) {

@@ -5,11 +5,10 @@
 #include <cstdint>
 
 #include "device/emulated/device.hpp"
-#include "device/emulated/traced.hpp"
 
 namespace reduction::emulated {
 
-using Word = Traced<std::uint32_t>;
+using Word = std::uint32_t;
 
 /// A buffer of words in the emulated device's global memory that are 0 and count as written.
 class Words {
@@ -21,7 +20,7 @@ class Words {
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
   ~Words() { release(data_); }
-  operator Word*() const { return reinterpret_cast<Word*>(data_); }
+  operator Word*() const { return data_; }
   void forget(std::size_t first, std::size_t count) {
     mark_uninitialised(data_ + first, count * sizeof(Word));
   }

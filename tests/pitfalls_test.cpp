@@ -49,7 +49,7 @@ namespace mended {
 namespace {
 
 using namespace reduction::emulated;
-using Element = Traced<std::uint32_t>;
+using Element = std::uint32_t;
 
 using Launch = std::function<void(const Element* in, Element* out)>;
 

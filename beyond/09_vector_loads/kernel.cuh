@@ -1,5 +1,6 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/shuffle_down.cuh"
+#include "device/vector.cuh"
 
 /// A block takes a row of vectors at a time, one per thread.
 inline constexpr StepTraits traits{.vectors_at_a_time = [](unsigned block) -> size_t { return block; }};

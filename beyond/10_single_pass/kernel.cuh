@@ -1,5 +1,6 @@
 #pragma once
 #include "device/block_sum.cuh"
+#include "device/vector.cuh"
 
 /// One launch leaves the sum at out[0]; the last of 1024-thread blocks has a thread for each partial sum.
 inline constexpr StepTraits traits{.single_pass = true,

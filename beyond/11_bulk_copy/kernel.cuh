@@ -2,6 +2,7 @@
 #include "device/block_sum.cuh"
 #include "device/bulk_copy.cuh"
 #include "device/last_block.cuh"
+#include "device/vector.cuh"
 
 inline constexpr unsigned stages = 3, tile = 2048;  // a ring in shared memory of three times 2048 vectors
 inline constexpr size_t ring_bytes = stages * (tile * size_t{16} + sizeof(BulkBarrier));

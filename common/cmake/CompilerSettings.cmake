@@ -24,8 +24,22 @@ target_compile_options(
   INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${REDUCTION_HOST_FLAGS};${REDUCTION_WARNINGS}>"
             "$<$<COMPILE_LANGUAGE:CUDA>:${REDUCTION_CUDA_FLAGS};-Xcompiler=${REDUCTION_HOST_WARNINGS}>")
 
-if(REDUCTION_SANITIZE)
+# Sanitizers are for the host's code: files with kernels are compiled with the emulated device's own instrumentation.
+if(REDUCTION_SANITIZE STREQUAL "ADDRESS")
   set(REDUCTION_SANITIZERS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_compile_options(compiler_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${REDUCTION_SANITIZERS}>")
+elseif(REDUCTION_SANITIZE STREQUAL "THREAD")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "REDUCTION_SANITIZE=THREAD takes GCC: kernels need hooks beside the sanitizer's (own_hooks.hpp)")
+  endif()
+  # It does not know fibers: function entries and exits would not match.
+  set(REDUCTION_SANITIZERS -fsanitize=thread "SHELL:--param tsan-instrument-func-entry-exit=0")
+elseif(REDUCTION_SANITIZE)
+  message(FATAL_ERROR "REDUCTION_SANITIZE is '${REDUCTION_SANITIZE}'; it can be OFF, ADDRESS or THREAD")
+endif()
+if(REDUCTION_SANITIZE)
+  target_compile_options(
+    compiler_settings
+    INTERFACE
+      "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:$<TARGET_PROPERTY:REDUCTION_HAS_KERNELS>>>>:${REDUCTION_SANITIZERS}>")
   target_link_options(compiler_settings INTERFACE ${REDUCTION_SANITIZERS})
 endif()

@@ -21,6 +21,13 @@ function(rewrite_kernels target)
   add_custom_target(${target} DEPENDS ${rewritten_files})
 endfunction()
 
+# compile_kernels(TARGET) says that TARGET has rewritten kernels among its sources. To be called before it is linked to
+# anything else: the rewritten headers come first.
+function(compile_kernels target)
+  set_target_properties(${target} PROPERTIES REDUCTION_HAS_KERNELS ON)
+  target_link_libraries(${target} PRIVATE emulated_kernels)
+endfunction()
+
 # Where the rewritten form of a file of this project is.
 function(rewritten_path file variable)
   cmake_path(ABSOLUTE_PATH file)

@@ -2,7 +2,7 @@
 /// \file
 /// The tree of 08_warp_shuffle, for the steps after it.
 
-#include "device/dialect.cuh"
+#include "device/shuffle_down.cuh"
 
 /// The sum of a warp's 32 values, in its lane 0.
 template <typename T> __device__ T warp_sum(T sum) {

@@ -5,7 +5,7 @@
 
 #include <cuda/barrier>
 
-#include "device/dialect.cuh"
+#include "device/vector.cuh"
 
 /// Opens, turn after turn, when all the bytes that are on their way to a place in shared memory have come.
 using BulkBarrier = cuda::barrier<cuda::thread_scope_block>;

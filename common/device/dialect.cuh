@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a kernel.cuh may use: CUDA C++, in nvcc's own form or in the emulated device's, and the helpers below.
+/// What a kernel.cuh may use: CUDA C++, from nvcc or from the emulated device, and the two helpers below.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,12 +9,33 @@
 #include "device/step_traits.hpp"
 
 #ifdef __CUDACC__
-#include "device/cuda_dialect.cuh"
+#include <cuda_runtime.h>
+
+#include "device/cuda_check.cuh"
 #else
-#include "device/emulated_dialect.hpp"
+#include "device/emulated/cuda.hpp"
 #endif
 
 using std::size_t;
 
 /// How many parts of `part` elements it takes to hold n elements.
 constexpr size_t ceil_divide(size_t n, size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
+
+/// The number of blocks that are resident at once when `kernel` has the device to itself.
+template <typename... Parameters>
+size_t blocks_to_fill_device([[maybe_unused]] void (*kernel)(Parameters...), unsigned block, size_t shared_bytes) {
+#ifdef __CUDACC__
+  int device = 0;
+  int multiprocessors = 0;
+  int blocks_per_multiprocessor = 0;
+  reduction::cuda_check(cudaGetDevice(&device), "asking for the current device");
+  reduction::cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+                        "asking for the number of multiprocessors");
+  reduction::cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel,
+                                                                      static_cast<int>(block), shared_bytes),
+                        "asking for the kernel's occupancy");
+  return static_cast<size_t>(multiprocessors) * static_cast<size_t>(blocks_per_multiprocessor);
+#else
+  return reduction::emulated::resident_blocks(block, shared_bytes);
+#endif
+}

@@ -3,19 +3,17 @@
 
 #include "kernel.cuh"
 
-#include <complex>
 #include <cstdint>
 
-#include "device/emulated/traced.hpp"
+#include "device/emulated/complex.hpp"
 #include "harness/step.cuh"
 
 namespace reduction {
 
 const StepKernels& emulated_step_kernels() {
-  using emulated::Traced;
   static const StepKernels kernels =
-      make_step_kernels<Traced<std::uint32_t>, Traced<std::uint64_t>, Traced<float>, Traced<double>,
-                        Traced<std::complex<float>>, Traced<std::complex<double>>>();
+      make_step_kernels<std::uint32_t, std::uint64_t, float, double, emulated::Complex<float>,
+                        emulated::Complex<double>>();
   return kernels;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/atomics.cuh"
+#include "device/vector.cuh"
 
 /// The harness has nothing to add up after a launch: *out is the sum.
 inline constexpr StepTraits traits{.adds_atomically = true};

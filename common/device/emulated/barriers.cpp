@@ -3,11 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "device/emulated/lanes.hpp"
-#include "device/emulated/multiprocessor.hpp"
+#include "device/emulated/block.hpp"
 
 /// \file
-/// How the threads of a block wait for each other: Multiprocessor's barriers and shuffles.
+/// How the threads of a block wait for each other: Block's barriers and shuffles.
 
 namespace reduction::emulated {
 namespace {
@@ -34,8 +33,8 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
-bool Multiprocessor::block_barrier(SourceLine where, bool predicate) {
-  Thread& self = *current_;
+bool Block::barrier(SourceLine where, bool predicate) {
+  Thread& self = threads_[scheduler_.current()];
   self.state = State::at_block_barrier;
   self.where = where;
   if (arrived_ == 0) barrier_ = where;
@@ -46,98 +45,113 @@ bool Multiprocessor::block_barrier(SourceLine where, bool predicate) {
     arrived_ = 0;
     released_any_ = std::exchange(arrived_any_, false);
     ++counters_.block_barriers;
-    if (instrumented_) instrumentation_.block_barrier(static_cast<unsigned>(warps_.size()), counters_);
+    if (instrumented_) end_interval();
     for (unsigned i = 0; i < size_; ++i)
-      ready_.push(i);
+      scheduler_.make_ready(i);
     note_release(releases_);
   }
-  suspend(self);
+  scheduler_.suspend();
+  self.state = State::running;
   return released_any_;
 }
 
-void Multiprocessor::warp_barrier(unsigned mask, SourceLine where) {
-  wait_for_lanes(*current_, State::at_warp_barrier, mask, where);
+void Block::warp_barrier(unsigned mask, SourceLine where) {
+  wait_for_lanes(State::at_warp_barrier, mask, where);
 }
 
-void Multiprocessor::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value,
-                             std::size_t bytes, SourceLine where) {
-  Thread& self = *current_;
-  self.where = where;
+void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+                    SourceLine where) {
+  const unsigned thread = scheduler_.current();
+  Waiting& self = waiting_[thread];
+  threads_[thread].where = where;
   if (width < 1 || width > static_cast<int>(warp_size) || (width & (width - 1)) != 0) {
-    abort_block(
-        {Fault::invalid_width, "", {witness(self, "shuffles in a width that is no power of two up to 32")}});
+    stop({Fault::invalid_width,
+          "",
+          {action_at_barrier(thread, "shuffles in a width that is no power of two up to 32")}});
   }
   self.shuffle = kind;
-  self.source_lane = source_lane(kind, self.index % warp_size, operand, static_cast<unsigned>(width));
+  self.source_lane = source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
   self.bytes = bytes;
   std::memcpy(self.brought.data(), value, bytes);
-  wait_for_lanes(self, State::at_shuffle, mask, where);
+  wait_for_lanes(State::at_shuffle, mask, where);
   std::memcpy(value, self.received.data(), bytes);
 }
 
-void Multiprocessor::wait_for_lanes(Thread& self, State state, unsigned mask, SourceLine where) {
-  Warp& warp = warp_of(self);
-  const unsigned own = bit_of(self.index % warp_size);
-  self.mask = mask & warp.lanes;
+void Block::wait_for_lanes(State state, unsigned mask, SourceLine where) {
+  const unsigned thread = scheduler_.current();
+  Thread& self = threads_[thread];
+  Warp& warp = warp_of(thread);
+  const unsigned own = bit_of(thread % warp_size);
+  waiting_[thread].mask = mask & warp.lanes;
   self.where = where;
   if ((mask & own) == 0) {
-    abort_block({Fault::invalid_mask, "", {witness(self, "is not in the mask that it passes")}});
+    stop({Fault::invalid_mask, "", {action_at_barrier(thread, "is not in the mask that it passes")}});
   }
   self.state = state;
   warp.waiting |= own;
-  release_complete_group(self);
-  suspend(self);
+  release_complete_group(thread);
+  scheduler_.suspend();
+  self.state = State::running;
 }
 
 /// Makes the lanes that wait for each other with `member` ready if the last of them has arrived.
-void Multiprocessor::release_complete_group(const Thread& member) {
+void Block::release_complete_group(unsigned member) {
+  const State state = threads_[member].state;
+  const Waiting& first = waiting_[member];
   Warp& warp = warp_of(member);
-  const unsigned group = member.mask & ~warp.finished;
+  const unsigned group = first.mask & ~warp.finished;
   if ((warp.waiting & group) != group) return;
   for (const unsigned lane : lanes_of(group)) {
-    const Thread& other = thread_at(member, lane);
-    const bool same_call = member.state != State::at_shuffle || other.shuffle == member.shuffle;
-    if (other.state != member.state || other.mask != member.mask || !same_call) return;
+    const Waiting& other = waiting_[in_warp_of(member, lane)];
+    const bool same_call = state != State::at_shuffle || other.shuffle == first.shuffle;
+    if (threads_[in_warp_of(member, lane)].state != state || other.mask != first.mask || !same_call) return;
   }
   warp.waiting &= ~group;
-  const unsigned index = member.index / warp_size;
-  if (member.state == State::at_shuffle) {
+  const unsigned index = member / warp_size;
+  if (state == State::at_shuffle) {
     hand_over_values(member, group);
-    counters_.shuffles += (member.bytes + shuffle_bytes - 1) / shuffle_bytes;
+    counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;
   } else {
     ++counters_.warp_barriers;
-    if (instrumented_) instrumentation_.warp_barrier(index, group, warp.lanes);
+    if (instrumented_) {
+      order_.warp_barrier(index, group, warp.lanes);
+      fences_.warp_barrier(index, group);
+    }
   }
-  if (instrumented_ && member.mask == warp.lanes) instrumentation_.warp_converged(index, counters_);
+  // All lanes that are still in the kernel have met: accesses before and after are different instructions.
+  if (instrumented_ && first.mask == warp.lanes) instructions_.count_warp(index, counters_);
   for (const unsigned lane : lanes_of(group))
-    ready_.push(thread_at(member, lane).index);
+    scheduler_.make_ready(in_warp_of(member, lane));
   note_release(warp.releases);
 }
 
 /// Gives each lane of a complete shuffle its value, now: a lane that runs on may bring the next one.
-void Multiprocessor::hand_over_values(const Thread& member, unsigned group) {
+void Block::hand_over_values(unsigned member, unsigned group) {
   for (const unsigned lane : lanes_of(group)) {
-    Thread& receiver = thread_at(member, lane);
-    receiver.received = thread_at(member, receiver.source_lane).brought;
-    if ((group & bit_of(receiver.source_lane)) != 0) continue;
-    const std::string deed =
-        "shuffles from lane " + std::to_string(receiver.source_lane) + ", which takes no part,";
-    findings_.add({Fault::inactive_lane, "", {witness(receiver, deed.c_str())}});
-    failed_ = true;
-    return;
+    const unsigned receiver = in_warp_of(member, lane);
+    const unsigned source = waiting_[receiver].source_lane;
+    waiting_[receiver].received = waiting_[in_warp_of(member, source)].brought;
+    if ((group & bit_of(source)) != 0) continue;
+    const std::string action = "shuffles from lane " + std::to_string(source) + ", which takes no part,";
+    stop({Fault::inactive_lane, "", {action_at_barrier(receiver, action.c_str())}});
   }
 }
 
 /// Threads of the block have met once more: they go on, unless they have done so for too long.
-void Multiprocessor::note_release(unsigned& releases) {
+void Block::note_release(unsigned& releases) {
   accesses_ = 0;
-  if (++releases < most_releases || failed_) return;
-  findings_.add({Fault::endless_loop, "", {witness(*current_, "has passed 2^18 barriers, the last")}});
-  failed_ = true;
+  if (++releases < most_releases) return;
+  stop({Fault::endless_loop,
+        "",
+        {action_at_barrier(scheduler_.current(), "has passed 2^18 barriers, the last")}});
+}
+
+ThreadAction Block::action_at_barrier(unsigned thread, const char* action) const {
+  return {describe_threads({thread}), number_, action, nullptr, threads_[thread].where};
 }
 
 /// No thread can go on. Threads by what they wait for: the same words for the same fault in every schedule.
-Evidence Multiprocessor::stall() const {
+FaultRecord Block::stall() const {
   struct Group {
     State state;
     SourceLine where;
@@ -155,30 +169,30 @@ Evidence Multiprocessor::stall() const {
 
   std::size_t block_barriers = 0;
   bool only_block_barriers = true;
-  Evidence evidence{Fault::deadlock, "", {}};
+  FaultRecord record{Fault::deadlock, "", {}};
   for (const Group& group : groups) {
-    const char* deed = "have left the kernel";
+    const char* action = "have left the kernel";
     switch (group.state) {
       case State::at_block_barrier:
-        deed = "wait at __syncthreads()";
+        action = "wait at __syncthreads()";
         ++block_barriers;
         break;
       case State::at_warp_barrier:
-        deed = "wait at __syncwarp()";
+        action = "wait at __syncwarp()";
         only_block_barriers = false;
         break;
       case State::at_shuffle:
-        deed = "wait at a shuffle";
+        action = "wait at a shuffle";
         only_block_barriers = false;
         break;
       default: break;
     }
-    evidence.witnesses.push_back({describe_threads(group.threads), block_, deed, nullptr, group.where});
+    record.actions.push_back({describe_threads(group.threads), number_, action, nullptr, group.where});
   }
   if (only_block_barriers) {
-    evidence.fault = block_barriers > 1 ? Fault::divergent_barrier : Fault::missed_barrier;
+    record.fault = block_barriers > 1 ? Fault::divergent_barrier : Fault::missed_barrier;
   }
-  return evidence;
+  return record;
 }
 
 }  // namespace reduction::emulated

@@ -1,17 +1,16 @@
 #pragma once
 /// \file
-/// CUDA's built-in variables. Each host thread has its own set, which follows the CUDA thread it is running.
+/// CUDA's built-in variables, as the emulated device sets them. Each host thread has its own, which follow the CUDA thread
+/// that it is running. Kernels see the same symbols as constants (cuda.hpp): for the compiler, to read a constant is no
+/// access to memory.
 
-struct uint3 {
-  unsigned x, y, z;
-};
+#include "device/emulated/cuda_types.hpp"
 
-struct dim3 {
-  unsigned x = 1, y = 1, z = 1;
-};
+namespace reduction::emulated::builtin {
 
-inline thread_local constinit uint3 threadIdx{};
-inline thread_local constinit uint3 blockIdx{};
-inline thread_local constinit dim3 blockDim{};
-inline thread_local constinit dim3 gridDim{};
-inline constexpr int warpSize = 32;
+extern thread_local constinit uint3 threadIdx asm("threadIdx");
+extern thread_local constinit uint3 blockIdx asm("blockIdx");
+extern thread_local constinit uint3 blockDim asm("blockDim");
+extern thread_local constinit uint3 gridDim asm("gridDim");
+
+}  // namespace reduction::emulated::builtin

@@ -4,17 +4,21 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "device/emulated/global_memory.hpp"
-#include "device/emulated/grid.hpp"
 #include "device/emulated/host_threads.hpp"
 #include "device/emulated/launch.hpp"
-#include "device/emulated/multiprocessor.hpp"
+#include "device/emulated/memory.hpp"
 
 namespace reduction::emulated {
 namespace {
 
 /// Waking another host thread pays from about so many CUDA threads on.
 constexpr std::size_t threads_worth_a_helper = 16384;
+
+/// Each has up to 1024 stacks with a guard page below, and a process has 65530 mappings by default.
+constexpr std::size_t most_host_threads = 24;
+
+/// Blocks that a grid may have in y and in z: CUDA C++ Programming Guide, "Compute Capabilities".
+constexpr std::size_t most_blocks_in_y = 65535;
 
 /// What the program has set, and what it may ask for; device_mutex() guards it.
 struct Settings {
@@ -36,13 +40,16 @@ void require_possible(const LaunchConfig& config) {
     throw std::invalid_argument{std::string{"the emulated device cannot launch this: "} + what + " at most " +
                                 std::to_string(limit) + ", not " + std::to_string(value)};
   };
-  if (config.grid == 0)
+  if (count(config.grid) == 0)
     throw std::invalid_argument{"the emulated device cannot launch this: a grid of no blocks"};
-  if (config.block == 0)
+  if (count(config.block) == 0)
     throw std::invalid_argument{"the emulated device cannot launch this: a block of no threads"};
-  if (config.grid > device.grid_size) refuse("a grid has blocks,", device.grid_size, config.grid);
-  if (config.block > device.threads_per_block) {
-    refuse("a block has threads,", device.threads_per_block, config.block);
+  if (config.grid.x > device.grid_size) refuse("a grid has blocks,", device.grid_size, config.grid.x);
+  if (std::max(config.grid.y, config.grid.z) > most_blocks_in_y) {
+    refuse("a grid has blocks in y or z,", most_blocks_in_y, std::max(config.grid.y, config.grid.z));
+  }
+  if (count(config.block) > device.threads_per_block) {
+    refuse("a block has threads,", device.threads_per_block, count(config.block));
   }
   if (config.shared_bytes > device.shared_bytes_per_block) {
     refuse("a block has bytes of shared memory,", device.shared_bytes_per_block, config.shared_bytes);
@@ -50,9 +57,10 @@ void require_possible(const LaunchConfig& config) {
 }
 
 unsigned useful_host_threads(const LaunchConfig& config) {
-  const std::size_t wanted = settings().host_threads != 0 ? settings().host_threads : available_cpus();
-  const std::size_t useful = 1 + config.grid * config.block / threads_worth_a_helper;
-  return static_cast<unsigned>(std::min({wanted, useful, config.grid}));
+  const std::size_t asked = settings().host_threads != 0 ? settings().host_threads : available_cpus();
+  const std::size_t wanted = std::min(asked, most_host_threads);
+  const std::size_t useful = 1 + count(config.grid) * count(config.block) / threads_worth_a_helper;
+  return static_cast<unsigned>(std::min({wanted, useful, count(config.grid)}));
 }
 
 }  // namespace
@@ -82,7 +90,7 @@ std::size_t resident_blocks(unsigned block, std::size_t shared_bytes) {
 void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
   static HostThreads host_threads;
   require_possible(config);
-  if (Multiprocessor::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
+  if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   Settings& current = settings();
   const unsigned used = useful_host_threads(config);

@@ -4,6 +4,7 @@
 
 #include "device/emulated/counters.hpp"
 #include "device/emulated/finding.hpp"
+#include "device/emulated/launch_config.hpp"
 #include "device/emulated/schedule.hpp"
 
 /// The host's side of the emulated device: what a program asks of it before and after a launch.
@@ -41,7 +42,12 @@ void mark_initialised(void* begin, std::size_t bytes);
 /// Declares that a kernel which reads these bytes of a buffer before it writes them is wrong.
 void mark_uninitialised(void* begin, std::size_t bytes);
 
-/// Host threads that blocks are spread over; 0 stands for every CPU this process may use, the default.
+/// Runs every thread of every block to its end. Throws std::invalid_argument where the device has no such
+/// launch, KernelFinding for a faulty kernel, and whatever a thread of the kernel throws.
+void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
+
+/// Host threads that blocks are spread over; 0 stands for every CPU this process may use, the default, but at most 24:
+/// the guard pages of more stacks than theirs take more mappings than Linux gives a process.
 /// Results and counters do not depend on it.
 void set_host_threads(unsigned count);
 

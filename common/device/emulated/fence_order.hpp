@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/emulated/intrinsics.hpp"
+#include "device/emulated/lanes.hpp"
 
 namespace reduction::emulated {
 

@@ -3,6 +3,7 @@
 #include <boost/context/preallocated.hpp>
 #include <boost/context/stack_context.hpp>
 #include <cfenv>
+#include <cstdlib>
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
@@ -25,30 +26,32 @@ struct BorrowedStack {
 
 }  // namespace
 
-void Fiber::prepare(std::span<std::byte> stack, std::function<Fiber&()> body) {
+void Fiber::prepare(std::span<std::byte> stack, std::function<void()> body) {
+#ifdef REDUCTION_ADDRESS_SANITIZER
+  __asan_unpoison_memory_region(stack.data(), stack.size());  // a dropped fiber has left its frames there
   stack_bottom_ = stack.data();
   stack_bytes_ = stack.size();
+  fake_stack_ = nullptr;
+#endif
   boost::context::stack_context context;
   context.sp = stack.data() + stack.size();
   context.size = stack.size();
-  continuation_ = boost::context::fiber{
+  new (&continuation_) boost::context::fiber{
       std::allocator_arg, boost::context::preallocated{context.sp, context.size, context}, BorrowedStack{},
-      [this, body = std::move(body)](boost::context::fiber&& previous) {
+      [this, body = std::move(body)](boost::context::fiber&& previous) -> boost::context::fiber {
         arrive(std::move(previous));
         // A switch restores the floating-point status, and is ten times slower where it has to change it.
         // Once all its flags are up, no arithmetic of a kernel makes two fibers differ.
         std::feraiseexcept(FE_ALL_EXCEPT);
-        Fiber& next = body();
-        announce_switch_to(next, true);
-        departed = this;
-        return std::move(next.continuation_);
+        body();
+        std::abort();  // it never returns
       }};
 }
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
 
-void Fiber::announce_switch_to(const Fiber& next, bool ends) {
-  __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack_, next.stack_bottom_, next.stack_bytes_);
+void Fiber::announce_switch_to(const Fiber& next) {
+  __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
 }
 
 void Fiber::take_up_stack() {

@@ -2,6 +2,7 @@
 #include <boost/context/fiber.hpp>
 #include <cstddef>
 #include <functional>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -20,20 +21,18 @@ namespace reduction::emulated {
 class Fiber {
  public:
   /// The host thread itself, on the stack it came with.
-  Fiber() = default;
+  Fiber() : continuation_{} {}
   Fiber(Fiber&&) = delete;
+  /// Drops what is suspended: Boost would throw through it, which kernels need not bear.
+  ~Fiber() {}
 
-  /// Makes this a fiber that runs `body` on `stack` once switched to; body returns the fiber to continue
-  /// then.
-  void prepare(std::span<std::byte> stack, std::function<Fiber&()> body);
-
-  /// Whether the fiber has something to run; the host's own has not before it is suspended.
-  explicit operator bool() const { return static_cast<bool>(continuation_); }
+  /// Makes this a fiber that runs `body`, which never returns, on `stack` once switched to. What it was before is dropped.
+  void prepare(std::span<std::byte> stack, std::function<void()> body);
 
   /// Suspends this fiber, which is the running one, and continues `next`. Inline, because a return after a
   /// switch is one that the processor mispredicts: there should be as few as possible.
   void switch_to(Fiber& next) {
-    announce_switch_to(next, false);
+    announce_switch_to(next);
     departed = this;
     arrive(std::move(next.continuation_).resume());
   }
@@ -42,24 +41,28 @@ class Fiber {
   /// To be called where a fiber continues, with what is left of the one that ran before it.
   void arrive(boost::context::fiber&& previous) {
     take_up_stack();
-    departed->continuation_ = std::move(previous);
+    new (&departed->continuation_) boost::context::fiber{std::move(previous)};
   }
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
-  void announce_switch_to(const Fiber& next, bool ends);
+  void announce_switch_to(const Fiber& next);
   void take_up_stack();
 #else
-  void announce_switch_to(const Fiber&, bool) {}
+  void announce_switch_to(const Fiber&) {}
   void take_up_stack() {}
 #endif
 
   /// The fiber of this host thread that ran before the one that runs now.
   static inline thread_local constinit Fiber* departed = nullptr;
 
-  boost::context::fiber continuation_;
+  union {
+    boost::context::fiber continuation_;  ///< never destroyed
+  };
+#ifdef REDUCTION_ADDRESS_SANITIZER
   const void* stack_bottom_ = nullptr;
   std::size_t stack_bytes_ = 0;
-  [[maybe_unused]] void* fake_stack_ = nullptr;  ///< where AddressSanitizer keeps this fiber's variables
+  void* fake_stack_ = nullptr;  ///< where AddressSanitizer keeps this fiber's variables
+#endif
 };
 
 }  // namespace reduction::emulated

@@ -29,6 +29,7 @@ std::string_view name_of(Fault fault) {
     case Fault::out_of_bounds: return "out of bounds";
     case Fault::uninitialised_read: return "uninitialised read";
     case Fault::endless_loop: return "endless loop";
+    case Fault::stack_overflow: return "stack overflow";
   }
   return "fault";
 }

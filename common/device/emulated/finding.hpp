@@ -18,7 +18,8 @@ enum class Fault {
   misaligned,          ///< an access at an address that is no multiple of its size
   out_of_bounds,       ///< an access outside of shared and global memory
   uninitialised_read,  ///< a read of a word that nobody has written
-  endless_loop         ///< a block goes on and on, with barriers or without
+  endless_loop,        ///< a block goes on and on, with barriers or without
+  stack_overflow       ///< a thread has used up its stack
 };
 
 /// The fault's name as a reader would write it, such as "uninitialised read".

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/emulated/intrinsics.hpp"
+#include "device/emulated/lanes.hpp"
 
 namespace reduction::emulated {
 

@@ -3,6 +3,8 @@
 
 namespace reduction::emulated {
 
+inline constexpr unsigned warp_size = 32;
+
 /// A set of a warp's lanes is a word with a bit for each; this is the bit of one.
 constexpr unsigned bit_of(unsigned lane) { return 1U << lane; }
 

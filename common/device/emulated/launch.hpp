@@ -1,23 +1,55 @@
 #pragma once
 #include <cstddef>
-#include <span>
-#include <stdexcept>
+#include <exception>
+#include <mutex>
+#include <vector>
 
-#include "device/launch_config.hpp"
+#include "device/emulated/block.hpp"
+#include "device/emulated/block_turns.hpp"
+#include "device/emulated/counters.hpp"
+#include "device/emulated/global_races.hpp"
+#include "device/emulated/launch_config.hpp"
+#include "device/emulated/report.hpp"
+#include "device/emulated/scheduler.hpp"
 
 namespace reduction::emulated {
 
-/// A kernel with its arguments, as the device sees it: something to call once a thread.
-struct KernelCall {
-  void (*run_thread)(const void* arguments);
-  std::span<const std::byte> arguments;  ///< constant memory: a kernel copies its parameters from here
-  const void* entry;                     ///< the kernel's address, which names it in a finding
-  std::span<const void* const> outputs;  ///< arguments through which a kernel may store, nullptr among them
-  bool stores_anywhere;                  ///< an argument may hold further such pointers
+/// How the device runs a launch, beside what the program asks for.
+struct LaunchOptions {
+  unsigned host_threads;
+  Schedule schedule;
+  bool instrumented;   ///< whether accesses are counted and checked
+  std::size_t number;  ///< of the launch
 };
 
-/// Runs every thread of every block to its end. Throws std::invalid_argument where the device has no such
-/// launch, KernelFinding for a faulty kernel, and whatever a thread of the kernel throws.
-void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
+/// One launch: host threads run its blocks, and it gathers what they did.
+class Grid {
+ public:
+  Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOptions& options);
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+  ~Grid();
+
+  /// Runs blocks on the calling host thread as long as there are any.
+  void work();
+
+  /// What all blocks did. Throws what the lowest block that failed has thrown, or a KernelFinding for its faults.
+  Counters result() const;
+
+ private:
+  void fail(std::size_t block, BlockOutcome outcome);
+  bool has_failed_before(std::size_t block) const;
+
+  const LaunchConfig config_;
+  const KernelCall kernel_;
+  BlockTurns turns_;
+  GridRaces races_;
+  const LaunchContext context_;
+
+  mutable std::mutex mutex_;
+  std::size_t failed_block_;
+  BlockOutcome failure_;
+  Counters counters_;
+};
 
 }  // namespace reduction::emulated

@@ -4,13 +4,13 @@
 #include <array>
 #include <bit>
 
-#include "device/emulated/intrinsics.hpp"
+#include "device/emulated/lanes.hpp"
+#include "device/emulated/memory.hpp"
 
 namespace reduction::emulated {
 namespace {
 
 constexpr unsigned banks = 32;
-constexpr std::size_t word_bytes = 4;
 constexpr std::size_t sector_bytes = 32;
 
 /// The wavefronts of lanes that are served together: distinct words of a bank, at the bank that has the most.

@@ -1,0 +1,226 @@
+#include "device/emulated/block.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "device/emulated/builtin_variables.hpp"
+#include "device/emulated/device.hpp"
+
+thread_local constinit uint3 reduction::emulated::builtin::threadIdx{};
+thread_local constinit uint3 reduction::emulated::builtin::blockIdx{};
+thread_local constinit uint3 reduction::emulated::builtin::blockDim{};
+thread_local constinit uint3 reduction::emulated::builtin::gridDim{};
+
+namespace reduction::emulated {
+namespace {
+
+/// Accesses of a block's threads, without a barrier in between, after which it is taken to go on forever: enough to
+/// touch every byte of global memory once, and many more.
+std::size_t most_accesses() { return (std::size_t{1} << 24) + global_memory().bytes(); }
+
+uint3 index_in(const dim3& shape, std::size_t number) {
+  return {static_cast<unsigned>(number % shape.x), static_cast<unsigned>(number / shape.x % shape.y),
+          static_cast<unsigned>(number / shape.x / shape.y)};
+}
+
+uint3 extent_of(const dim3& shape) { return {shape.x, shape.y, shape.z}; }
+
+}  // namespace
+
+Block& Block::local() {
+  static thread_local Block block;
+  return block;
+}
+
+Block::Block()
+    : scheduler_{
+          [](void* block) { static_cast<Block*>(block)->run_thread(); },
+          [](void* block, const void* instruction) {
+            // A call site is the address after the instruction.
+            static_cast<Block*>(block)->stop_for_overflow(static_cast<const std::byte*>(instruction) + 1);
+          },
+          this},
+      threads_(properties().threads_per_block),
+      waiting_(properties().threads_per_block),
+      order_{properties().threads_per_block / warp_size},
+      fences_{properties().threads_per_block},
+      instructions_{properties().threads_per_block},
+      shared_races_{shared_},
+      global_races_{fences_} {}
+
+// ---- the life of a block ----
+
+BlockOutcome Block::run(const LaunchContext& launch, std::size_t number) {
+  prepare(launch, number);
+  running_ = this;
+  scheduler_.run();
+  running_ = nullptr;
+  // No thread is ready: all have left the kernel, one has failed, or they are stuck.
+  if (faults_.empty() && !exception_ && finished_ != size_) faults_.add(stall());
+
+  if (instrumented_) {
+    if (finished_ != size_) instructions_.clear();
+    end_interval();
+    global_races_.end_block(number, faults_, launch.races);
+  }
+  return {counters_, faults_.take(), std::exchange(exception_, nullptr)};
+}
+
+void Block::prepare(const LaunchContext& launch, std::size_t number) {
+  launch_ = &launch;
+  number_ = number;
+  instrumented_ = launch.instrumented;
+  size_ = static_cast<unsigned>(count(launch.config.block));
+  finished_ = arrived_ = releases_ = 0;
+  barrier_is_divergent_ = arrived_any_ = has_turn_ = false;
+  accesses_ = 0;
+  last_buffer_ = nullptr;
+  counters_ = {.blocks = 1, .threads = size_};
+  if (launch_number_ != launch.number) shared_.begin_launch(launch.config.shared_bytes);
+  launch_number_ = launch.number;
+  if (instrumented_) {
+    order_.begin_block();
+    fences_.begin_block();
+  }
+  builtin::gridDim = extent_of(launch.config.grid);
+  builtin::blockDim = extent_of(launch.config.block);
+  builtin::blockIdx = index_in(launch.config.grid, number);
+
+  warps_.assign((size_ + warp_size - 1) / warp_size, Warp{});
+  if (const unsigned rest = size_ % warp_size; rest != 0) warps_.back().lanes = bit_of(rest) - 1;
+  for (unsigned i = 0; i < size_; ++i) {
+    threads_[i].state = State::running;
+    threads_[i].where = {};
+  }
+  scheduler_.begin_block(extent_of(launch.config.block), launch.schedule, number);
+  accesses_left_ = scheduler_.accesses_in_a_turn();
+}
+
+/// The whole of a thread, on its fiber.
+void Block::run_thread() {
+  try {
+    launch_->kernel.run_thread(launch_->kernel.arguments.data());
+  } catch (...) {
+    exception_ = std::current_exception();
+  }
+  if (exception_) scheduler_.stop();
+  finish(scheduler_.current());
+}
+
+void Block::finish(unsigned thread) {
+  threads_[thread].state = State::finished;
+  ++finished_;
+  Warp& warp = warp_of(thread);
+  warp.finished |= bit_of(thread % warp_size);
+  // Lanes that waited for this one need it no longer.
+  for (const unsigned lane : lanes_of(warp.waiting)) {
+    if ((warp.waiting & bit_of(lane)) != 0) release_complete_group(in_warp_of(thread, lane));
+  }
+}
+
+/// Ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access to
+/// memory throws nothing, and kernels have functions that may not.
+void Block::stop(FaultRecord fault) {
+  faults_.add(std::move(fault));
+  scheduler_.stop();
+}
+
+void Block::stop_for_overflow(const void* call_site) {
+  stop({Fault::stack_overflow,
+        "",
+        {{describe_threads({scheduler_.current()}), number_, "has used up its stack", call_site, {}}}});
+}
+
+// ---- accesses to memory ----
+
+/// What is neither in dynamic shared memory nor in the buffer of the last access.
+void Block::access_elsewhere(const Access& access) {
+  if (shared_.contains(access.address, access.bytes)) {
+    if (instrumented_) note_shared(access);
+  } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
+    last_buffer_ = buffer;
+    if (instrumented_) note_global(access);
+  } else if (access.operation != Operation::load ||
+             !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
+    stop(fault_of(access, Fault::out_of_bounds, stray_memory(access)));
+  }
+}
+
+void Block::refuse(const Access& access) {
+  if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
+  const std::string bytes = std::to_string(access.bytes);
+  stop(fault_of(access, Fault::misaligned, bytes + " bytes at an address that is no multiple of them"));
+}
+
+void Block::note_shared(const Access& access) {
+  using Kind = LaneAccess::Kind;
+  const unsigned thread = scheduler_.current();
+  shared_races_.check(access, thread, number_, order_, faults_);
+  if (access.operation == Operation::atomic) return;
+  const Kind kind = access.operation == Operation::load ? Kind::shared_load : Kind::shared_store;
+  instructions_.add(thread, {shared_.offset_of(access.address), access, kind});
+}
+
+void Block::note_global(const Access& access) {
+  using Kind = LaneAccess::Kind;
+  const unsigned thread = scheduler_.current();
+  global_races_.check(access, *last_buffer_, thread, number_, order_, faults_);
+  if (access.operation == Operation::atomic) return fences_.atomic(thread);
+  const Kind kind = access.operation == Operation::load ? Kind::global_load : Kind::global_store;
+  instructions_.add(thread, {reinterpret_cast<std::uintptr_t>(access.address), access, kind});
+}
+
+/// All threads have met, or have left the kernel: what they do now is ordered after what they did before.
+void Block::end_interval() {
+  for (unsigned warp = 0; warp < warps_.size(); ++warp)
+    instructions_.count_warp(warp, counters_);
+  order_.block_barrier();
+  fences_.block_barrier();
+}
+
+void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
+  const auto* const begin = static_cast<const std::byte*>(address);
+  if (!has_turn_ && !shared_.contains(begin, bytes)) {
+    launch_->turns.wait_for(number_);
+    has_turn_ = true;
+  }
+  access({Operation::atomic, begin, bytes, call_site});
+  ++counters_.atomics;
+}
+
+/// Takes the turn from a thread that has made many accesses, and ends a block in which one makes nothing else.
+void Block::count_access(const void* call_site) {
+  const unsigned in_a_turn = scheduler_.accesses_in_a_turn();
+  accesses_left_ = in_a_turn;
+  accesses_ += in_a_turn;
+  if (accesses_ > most_accesses()) {
+    const char* const action = "goes on without a barrier, for millions of accesses, the last";
+    stop({Fault::endless_loop,
+          "",
+          {{describe_threads({scheduler_.current()}), number_, action, call_site, {}}}});
+  }
+  scheduler_.give_way();
+}
+
+bool Block::in_arguments(const Access& access) const {
+  const std::span<const std::byte> arguments = launch_->kernel.arguments;
+  return static_cast<std::size_t>(access.address - arguments.data()) < arguments.size();
+}
+
+FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memory) const {
+  return {
+      fault,
+      std::move(memory),
+      {{describe_threads({scheduler_.current()}), number_, verb_of(access.operation), access.call_site, {}}}};
+}
+
+std::string Block::stray_memory(const Access& access) const {
+  if (shared_.is_near(access.address)) return shared_.describe_with_size(access.address, access.bytes);
+  if (const Buffer* const buffer = global_memory().nearest(access.address)) {
+    return buffer->describe(access.address, access.bytes);
+  }
+  return std::to_string(access.bytes) + " bytes that are in no memory of the device";
+}
+
+}  // namespace reduction::emulated

@@ -1,0 +1,58 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "device/emulated/counters.hpp"
+#include "device/emulated/lanes.hpp"
+#include "device/emulated/memory.hpp"
+
+namespace reduction::emulated {
+
+/// One access of one lane, as much of it as counting needs.
+struct LaneAccess {
+  enum class Kind : std::uint8_t { shared_load, shared_store, global_load, global_store };
+
+  LaneAccess() = default;
+  /// \param offset  the address as the banks, or sectors, count it.
+  LaneAccess(std::uintptr_t offset, const Access& access, Kind of_kind)
+      : address{offset},
+        call_site{static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(access.call_site))},
+        bytes{static_cast<std::uint8_t>(access.bytes)},
+        kind{of_kind} {}
+
+  std::uintptr_t address = 0;
+  std::uint32_t call_site = 0;  ///< low bits of the place in the kernel
+  std::uint8_t bytes = 0;
+  Kind kind{};
+};
+
+/// What the lanes of each warp have accessed since the warp last synchronised, and how it is counted: the
+/// k-th accesses of all lanes from one place are one warp instruction. Time plays no part, as the lanes of a
+/// warp run one after the other here.
+class WarpInstructionLog {
+ public:
+  explicit WarpInstructionLog(unsigned threads) : lanes_(threads), pending_(threads / warp_size) {}
+
+  void add(unsigned thread, const LaneAccess& access) {
+    lanes_[thread].push_back(access);
+    pending_[thread / warp_size] |= bit_of(thread % warp_size);
+  }
+
+  /// The warp synchronises: counts its instructions and forgets them.
+  void count_warp(unsigned warp, Counters& counters) {
+    if (pending_[warp] != 0) count_pending(warp, counters);
+  }
+
+  /// Forgets everything, after a block that failed.
+  void clear();
+
+ private:
+  void count_pending(unsigned warp, Counters& counters);
+  void count_diverged(unsigned warp, std::size_t begin, Counters& counters);
+
+  std::vector<std::vector<LaneAccess>> lanes_;
+  std::vector<unsigned> pending_;  ///< for each warp, the lanes whose log is not empty
+};
+
+}  // namespace reduction::emulated

@@ -1,0 +1,179 @@
+/// \file
+/// What the compiler's instrumentation for races (-fsanitize=thread) calls before each access of a kernel to memory. The
+/// sanitizer's own runtime is not linked: these functions take its place. (LLVM, compiler-rt, tsan_interface.h)
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "device/emulated/block.hpp"
+
+// Where the sanitizer's runtime is linked for the host's code, kernels call these by names of their own (own_hooks.hpp).
+#ifdef __SANITIZE_THREAD__
+#define HOOK(name) asm("emulated_" name)
+#else
+#define HOOK(name) asm("__tsan_" name)
+#endif
+
+namespace {
+
+using reduction::emulated::Block;
+using reduction::emulated::Operation;
+using reduction::emulated::word_bytes;
+
+/// Outside of kernels it is the host that accesses memory.
+[[gnu::always_inline]] inline void note(Operation operation, const void* address, std::size_t bytes,
+                                        const void* call_site) {
+  Block* const block = Block::running();
+  if (block == nullptr) return;
+  block->access({operation, static_cast<const std::byte*>(address), bytes, call_site});
+}
+
+/// A struct, or a number that need not be aligned: a GPU accesses it in parts. How large they are follows from the type's
+/// alignment, which is not known here. A size of up to 16 bytes comes here only if the type is aligned to 4 or fewer.
+void note_range(Operation operation, const void* begin, std::size_t bytes, const void* call_site) {
+  const auto* address = static_cast<const std::byte*>(begin);
+  const std::size_t widest = bytes > 16 && bytes % 8 == 0 ? 8 : word_bytes;
+  while (bytes > 0) {
+    std::size_t part = widest;
+    while (part > bytes || reinterpret_cast<std::uintptr_t>(address) % part != 0)
+      part /= 2;
+    note(operation, address, part, call_site);
+    address += part;
+    bytes -= part;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void note_read1(void* address) HOOK("read1");
+void note_read1(void* address) { note(Operation::load, address, 1, __builtin_return_address(0)); }
+void note_read2(void* address) HOOK("read2");
+void note_read2(void* address) { note(Operation::load, address, 2, __builtin_return_address(0)); }
+void note_read4(void* address) HOOK("read4");
+void note_read4(void* address) { note(Operation::load, address, 4, __builtin_return_address(0)); }
+void note_read8(void* address) HOOK("read8");
+void note_read8(void* address) { note(Operation::load, address, 8, __builtin_return_address(0)); }
+void note_read16(void* address) HOOK("read16");
+void note_read16(void* address) { note(Operation::load, address, 16, __builtin_return_address(0)); }
+void note_unaligned_read2(void* address) HOOK("unaligned_read2");
+void note_unaligned_read2(void* address) {
+  note_range(Operation::load, address, 2, __builtin_return_address(0));
+}
+void note_unaligned_read4(void* address) HOOK("unaligned_read4");
+void note_unaligned_read4(void* address) {
+  note_range(Operation::load, address, 4, __builtin_return_address(0));
+}
+void note_unaligned_read8(void* address) HOOK("unaligned_read8");
+void note_unaligned_read8(void* address) {
+  note_range(Operation::load, address, 8, __builtin_return_address(0));
+}
+void note_unaligned_read16(void* address) HOOK("unaligned_read16");
+void note_unaligned_read16(void* address) {
+  note_range(Operation::load, address, 16, __builtin_return_address(0));
+}
+void note_read_range(void* begin, std::size_t bytes) HOOK("read_range");
+void note_read_range(void* begin, std::size_t bytes) {
+  note_range(Operation::load, begin, bytes, __builtin_return_address(0));
+}
+void note_write1(void* address) HOOK("write1");
+void note_write1(void* address) { note(Operation::store, address, 1, __builtin_return_address(0)); }
+void note_write2(void* address) HOOK("write2");
+void note_write2(void* address) { note(Operation::store, address, 2, __builtin_return_address(0)); }
+void note_write4(void* address) HOOK("write4");
+void note_write4(void* address) { note(Operation::store, address, 4, __builtin_return_address(0)); }
+void note_write8(void* address) HOOK("write8");
+void note_write8(void* address) { note(Operation::store, address, 8, __builtin_return_address(0)); }
+void note_write16(void* address) HOOK("write16");
+void note_write16(void* address) { note(Operation::store, address, 16, __builtin_return_address(0)); }
+void note_unaligned_write2(void* address) HOOK("unaligned_write2");
+void note_unaligned_write2(void* address) {
+  note_range(Operation::store, address, 2, __builtin_return_address(0));
+}
+void note_unaligned_write4(void* address) HOOK("unaligned_write4");
+void note_unaligned_write4(void* address) {
+  note_range(Operation::store, address, 4, __builtin_return_address(0));
+}
+void note_unaligned_write8(void* address) HOOK("unaligned_write8");
+void note_unaligned_write8(void* address) {
+  note_range(Operation::store, address, 8, __builtin_return_address(0));
+}
+void note_unaligned_write16(void* address) HOOK("unaligned_write16");
+void note_unaligned_write16(void* address) {
+  note_range(Operation::store, address, 16, __builtin_return_address(0));
+}
+void note_write_range(void* begin, std::size_t bytes) HOOK("write_range");
+void note_write_range(void* begin, std::size_t bytes) {
+  note_range(Operation::store, begin, bytes, __builtin_return_address(0));
+}
+// Clang copies structs by these (from version 15 on; before, by memcpy, which is not seen).
+void* note_memcpy(void* to, const void* from, std::size_t bytes) HOOK("memcpy");
+void* note_memcpy(void* to, const void* from, std::size_t bytes) {
+  note_range(Operation::load, from, bytes, __builtin_return_address(0));
+  note_range(Operation::store, to, bytes, __builtin_return_address(0));
+  return std::memcpy(to, from, bytes);
+}
+void* note_memmove(void* to, const void* from, std::size_t bytes) HOOK("memmove");
+void* note_memmove(void* to, const void* from, std::size_t bytes) {
+  note_range(Operation::load, from, bytes, __builtin_return_address(0));
+  note_range(Operation::store, to, bytes, __builtin_return_address(0));
+  return std::memmove(to, from, bytes);
+}
+void* note_memset(void* to, int value, std::size_t bytes) HOOK("memset");
+void* note_memset(void* to, int value, std::size_t bytes) {
+  note_range(Operation::store, to, bytes, __builtin_return_address(0));
+  return std::memset(to, value, bytes);
+}
+
+#ifndef __SANITIZE_THREAD__
+
+// std::atomic, which the host's code in a file with kernels may use. It is none of CUDA's, so that it is not followed.
+#define HOST_ATOMIC(bits, T)                                                                              \
+  T __tsan_atomic##bits##_load(const volatile T* a, int) { return __atomic_load_n(a, __ATOMIC_SEQ_CST); } \
+  void __tsan_atomic##bits##_store(volatile T* a, T v, int) { __atomic_store_n(a, v, __ATOMIC_SEQ_CST); } \
+  T __tsan_atomic##bits##_exchange(volatile T* a, T v, int) {                                             \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                       \
+  T __tsan_atomic##bits##_fetch_add(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  T __tsan_atomic##bits##_fetch_sub(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  T __tsan_atomic##bits##_fetch_and(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  T __tsan_atomic##bits##_fetch_or(volatile T* a, T v, int) {                                             \
+    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                     \
+  }                                                                                                       \
+  T __tsan_atomic##bits##_fetch_xor(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* a, T* c, T v, int, int) {                 \
+    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);               \
+  }                                                                                                       \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* a, T* c, T v, int, int) {                   \
+    return __atomic_compare_exchange_n(a, c, v, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                \
+  }                                                                                                       \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T c, T v, int, int) {                       \
+    __atomic_compare_exchange_n(a, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                     \
+    return c;                                                                                             \
+  }
+HOST_ATOMIC(8, std::uint8_t)
+HOST_ATOMIC(16, std::uint16_t)
+HOST_ATOMIC(32, std::uint32_t)
+HOST_ATOMIC(64, std::uint64_t)
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+// What else instrumented code calls. A kernel's accesses are all that is followed.
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+#endif
+
+}  // extern "C"

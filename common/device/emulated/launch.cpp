@@ -1,0 +1,67 @@
+#include "device/emulated/launch.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "device/emulated/memory.hpp"
+
+namespace reduction::emulated {
+
+Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOptions& options)
+    : config_{config},
+      kernel_{kernel},
+      turns_{count(config.grid), options.host_threads},
+      context_{config_, kernel_, options.schedule, options.instrumented, options.number, turns_, races_},
+      failed_block_{count(config.grid)} {
+  if (kernel.stores_anywhere) global_memory().set_recorded(true);
+  for (const void* const output : kernel.outputs) {
+    const auto* const begin = static_cast<const std::byte*>(output);
+    Buffer* const buffer = begin != nullptr ? global_memory().nearest(begin) : nullptr;
+    if (buffer != nullptr) buffer->set_recorded(true);
+  }
+}
+
+Grid::~Grid() {
+  races_.mark_initialised();
+  global_memory().set_recorded(false);
+}
+
+void Grid::work() {
+  while (const std::optional<BlockTurns::Range> range = turns_.claim()) {
+    Counters counters;
+    for (std::size_t block = range->begin; block < range->end && !has_failed_before(block); ++block) {
+      BlockOutcome outcome = Block::local().run(context_, block);
+      counters += outcome.counters;
+      if (outcome.exception || !outcome.faults.empty()) fail(block, std::move(outcome));
+    }
+    {
+      const std::lock_guard lock{mutex_};
+      counters_ += counters;
+    }
+    turns_.complete(*range);
+  }
+}
+
+/// Blocks below a failed one still run, so that the lowest failure is found whatever the order.
+void Grid::fail(std::size_t block, BlockOutcome outcome) {
+  const std::lock_guard lock{mutex_};
+  if (block >= failed_block_) return;
+  failed_block_ = block;
+  failure_ = std::move(outcome);
+  turns_.end_before(block);
+}
+
+bool Grid::has_failed_before(std::size_t block) const {
+  const std::lock_guard lock{mutex_};
+  return failed_block_ < block;
+}
+
+Counters Grid::result() const {
+  if (failure_.exception) std::rethrow_exception(failure_.exception);
+  // What blocks have done to each other is only known if all have run.
+  const std::vector<FaultRecord> faults = failure_.faults.empty() ? races_.faults() : failure_.faults;
+  if (!faults.empty()) throw KernelFinding{findings_from(faults, kernel_.entry)};
+  return counters_;
+}
+
+}  // namespace reduction::emulated

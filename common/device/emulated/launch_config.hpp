@@ -1,0 +1,28 @@
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "device/emulated/cuda_types.hpp"
+
+namespace reduction::emulated {
+
+/// The shape of a launch.
+struct LaunchConfig {
+  dim3 grid;                     ///< blocks
+  dim3 block;                    ///< threads per block
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
+};
+
+/// The number of blocks, or threads, of such a shape.
+constexpr std::size_t count(const dim3& shape) { return std::size_t{shape.x} * shape.y * shape.z; }
+
+/// A kernel with its arguments, as the device sees it: something to call once per thread.
+struct KernelCall {
+  void (*run_thread)(const void* arguments);
+  std::span<const std::byte> arguments;  ///< constant memory: a kernel copies its parameters from here
+  const void* entry;                     ///< the kernel's address, which names it in a finding
+  std::span<const void* const> outputs;  ///< arguments through which a kernel may store, nullptr among them
+  bool stores_anywhere;                  ///< an argument may hold further such pointers
+};
+
+}  // namespace reduction::emulated

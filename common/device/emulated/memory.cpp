@@ -1,0 +1,278 @@
+#include "device/emulated/memory.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "device/emulated/device.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+/// Bytes on either side of a buffer that belong to no other, so that an access past its end is seen as one.
+constexpr std::size_t margin = std::size_t{64} << 10;
+
+/// Leaves room for all that is kept beside a buffer of the largest size.
+constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() / 16;
+
+/// Bytes of static shared memory that a kernel may have: CUDA C++ Programming Guide, "Compute Capabilities".
+constexpr std::size_t most_static_bytes = std::size_t{48} << 10;
+
+/// Each shared variable begins at the first bank, with at least so many bytes that are nobody's before the next.
+constexpr std::size_t shared_alignment = 128;
+
+std::size_t words_in(std::size_t bytes) { return bytes / word_bytes + 1; }
+
+/// "4-byte word 3": words as wide as the access.
+std::string word_text(std::ptrdiff_t offset, std::size_t bytes) {
+  const auto width = static_cast<std::ptrdiff_t>(bytes);
+  return std::to_string(bytes) + "-byte word " +
+         std::to_string(offset < 0 ? (offset - width + 1) / width : offset / width);
+}
+
+/// From an offset to the nearest byte of a range.
+std::ptrdiff_t distance(std::ptrdiff_t offset, std::size_t begin, std::size_t bytes) {
+  const auto first = static_cast<std::ptrdiff_t>(begin);
+  const auto end = static_cast<std::ptrdiff_t>(begin + bytes);
+  return offset < first ? first - offset : offset < end ? 0 : offset - end + 1;
+}
+
+/// The buffer that holds these bytes; the host has passed something else where there is none.
+Buffer& buffer_of(void* begin, std::size_t bytes) {
+  Buffer* const buffer = global_memory().nearest(static_cast<const std::byte*>(begin));
+  if (buffer == nullptr || (bytes != 0 && !buffer->contains(static_cast<const std::byte*>(begin), bytes))) {
+    throw std::invalid_argument{"these bytes are in no buffer of the emulated device"};
+  }
+  return *buffer;
+}
+
+void mark(void* begin, std::size_t bytes, bool initialised) {
+  const std::lock_guard lock{device_mutex()};
+  if (bytes == 0) return;
+  Buffer& buffer = buffer_of(begin, bytes);
+  buffer.mark(static_cast<std::size_t>(static_cast<std::byte*>(begin) - buffer.begin()), bytes, initialised);
+}
+
+/// A part of a file that the program was loaded from.
+struct Segment {
+  std::byte* begin;
+  std::size_t bytes;
+  bool is_writable;
+
+  bool contains(const std::byte* address, std::size_t count) const {
+    const auto offset = static_cast<std::size_t>(address - begin);
+    return offset < bytes && count <= bytes - offset;
+  }
+};
+
+/// What the program and its libraries have of memory when it starts.
+std::vector<Segment> loaded_segments() {
+  std::vector<Segment> segments;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* found) {
+        for (const auto& header : std::span{object->dlpi_phdr, object->dlpi_phnum}) {
+          if (header.p_type != PT_LOAD) continue;
+          auto* const begin = reinterpret_cast<std::byte*>(object->dlpi_addr + header.p_vaddr);
+          static_cast<std::vector<Segment>*>(found)->push_back(
+              {begin, header.p_memsz, (header.p_flags & PF_W) != 0});
+        }
+        return 0;
+      },
+      &segments);
+  return segments;
+}
+
+/// The calling host thread's variables, those of the program itself.
+Segment thread_storage() {
+  Segment storage{nullptr, 0, true};
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* found) {
+        for (const auto& header : std::span{object->dlpi_phdr, object->dlpi_phnum}) {
+          if (header.p_type != PT_TLS || object->dlpi_tls_data == nullptr) continue;
+          *static_cast<Segment*>(found) = {static_cast<std::byte*>(object->dlpi_tls_data), header.p_memsz,
+                                           true};
+        }
+        return 1;  // the program comes first
+      },
+      &storage);
+  return storage;
+}
+
+}  // namespace
+
+// ---- global memory ----
+
+Buffer::Buffer(std::size_t bytes)
+    : pages_{bytes + 2 * margin},
+      initialised_{(words_in(bytes) / 64 + 1) * sizeof(std::uint64_t), Backing::as_touched},
+      begin_{pages_.begin() + margin},
+      bytes_{bytes} {}
+
+void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
+  if (is_static()) return;
+  const std::size_t end = (offset + count + word_bytes - 1) / word_bytes;
+  for (std::size_t word = offset / word_bytes; word < end;) {
+    // As many words as one word of bits has, or what is left of them.
+    const std::size_t next = std::min(end, (word / 64 + 1) * 64);
+    const std::uint64_t ones = ~std::uint64_t{0} >> (64 - (next - word));
+    const std::uint64_t mask = ones << (word % 64);
+    const std::atomic_ref bits{initialised_bits(word)};
+    if (!initialised) {
+      bits.fetch_and(~mask, std::memory_order_relaxed);
+    } else if ((bits.load(std::memory_order_relaxed) & mask) != mask) {
+      bits.fetch_or(mask, std::memory_order_relaxed);
+    }
+    word = next;
+  }
+}
+
+std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
+  if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";
+  return word_text(address - begin_, bytes) + " of a global buffer of " + std::to_string(bytes_ / bytes);
+}
+
+GlobalMemory::GlobalMemory() {
+  for (const Segment& segment : loaded_segments()) {
+    if (segment.is_writable) static_storage_.emplace_back(segment.begin, segment.bytes);
+  }
+}
+
+std::byte* GlobalMemory::allocate(std::size_t bytes) {
+  if (bytes > largest_buffer) throw std::bad_alloc{};
+  Buffer buffer{bytes};
+  std::byte* const begin = buffer.begin();
+  buffers_.emplace(begin, std::move(buffer));
+  return begin;
+}
+
+void GlobalMemory::release(std::byte* begin) noexcept { buffers_.erase(begin); }
+
+Buffer* GlobalMemory::nearest(const std::byte* address) {
+  const auto above = buffers_.upper_bound(address + margin);
+  if (above == buffers_.begin()) return nullptr;
+  Buffer& buffer = std::prev(above)->second;
+  return address < buffer.begin() + buffer.bytes() + margin ? &buffer : nullptr;
+}
+
+Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
+  Buffer* const buffer = nearest(address);
+  if (buffer != nullptr) return buffer->contains(address, bytes) ? buffer : nullptr;
+  const auto storage = std::ranges::find_if(
+      static_storage_, [&](const Buffer& candidate) { return candidate.contains(address, bytes); });
+  return storage != static_storage_.end() ? &*storage : nullptr;
+}
+
+void GlobalMemory::set_recorded(bool on) {
+  for (auto& [begin, buffer] : buffers_)
+    buffer.set_recorded(on);
+}
+
+std::size_t GlobalMemory::bytes() const {
+  return std::accumulate(buffers_.begin(), buffers_.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& entry) { return sum + entry.second.bytes(); });
+}
+
+GlobalMemory& global_memory() {
+  static GlobalMemory memory;
+  return memory;
+}
+
+std::mutex& device_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+bool is_constant_of_the_program(const std::byte* address, std::size_t bytes) {
+  static const std::vector<Segment> segments = loaded_segments();
+  static thread_local const Segment own = thread_storage();
+  if (own.contains(address, bytes)) return true;
+  return std::ranges::any_of(segments, [&](const Segment& segment) {
+    return !segment.is_writable && segment.contains(address, bytes);
+  });
+}
+
+void* allocate(std::size_t bytes) {
+  const std::lock_guard lock{device_mutex()};
+  return global_memory().allocate(bytes);
+}
+
+void release(void* buffer) noexcept {
+  const std::lock_guard lock{device_mutex()};
+  global_memory().release(static_cast<std::byte*>(buffer));
+}
+
+void mark_initialised(void* begin, std::size_t bytes) { mark(begin, bytes, true); }
+
+void mark_uninitialised(void* begin, std::size_t bytes) { mark(begin, bytes, false); }
+
+// ---- shared memory ----
+
+std::size_t SharedMemory::capacity() {
+  // Static variables take more than their own size, for what separates them.
+  return properties().shared_bytes_per_block + 4 * most_static_bytes;
+}
+
+SharedMemory::SharedMemory() : pages_{capacity() + 2 * margin, Backing::as_touched} {}
+
+void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
+  dynamic_bytes_ = end_ = dynamic_bytes;
+  static_bytes_ = 0;
+  variables_.clear();
+}
+
+void* SharedMemory::variable(const void* name, std::size_t bytes) {
+  const auto known = std::ranges::find(variables_, name, &Variable::name);
+  if (known != variables_.end()) return begin() + known->offset;
+  static_bytes_ += bytes;
+  if (static_bytes_ > most_static_bytes) {
+    throw std::invalid_argument{"a kernel has at most " + std::to_string(most_static_bytes) +
+                                " bytes of static shared memory"};
+  }
+  const std::size_t offset = (end_ + shared_alignment) / shared_alignment * shared_alignment;
+  variables_.push_back({name, offset, bytes});
+  end_ = offset + bytes;
+  return begin() + offset;
+}
+
+const SharedMemory::Variable* SharedMemory::variable_near(std::size_t offset) const {
+  const auto after = std::ranges::upper_bound(variables_, offset, {}, &Variable::offset);
+  return after != variables_.begin() ? &*std::prev(after) : nullptr;
+}
+
+bool SharedMemory::contains(const std::byte* address, std::size_t bytes) const {
+  if (dynamic_contains(address, bytes)) return true;
+  const std::size_t offset = offset_of(address);
+  const Variable* const variable = offset < end_ ? variable_near(offset) : nullptr;
+  return variable != nullptr && offset + bytes <= variable->offset + variable->bytes;
+}
+
+std::string SharedMemory::describe_with_size(const std::byte* address, std::size_t bytes) const {
+  const std::ptrdiff_t offset = address - begin();
+  // What lies between two of them is past the end of one or before the other, whichever is nearer.
+  std::ptrdiff_t least = dynamic_bytes_ > 0 ? distance(offset, 0, dynamic_bytes_) : PTRDIFF_MAX;
+  Variable nearest{nullptr, 0, dynamic_bytes_};
+  for (const Variable& variable : variables_) {
+    const std::ptrdiff_t here = distance(offset, variable.offset, variable.bytes);
+    if (here < least) nearest = variable;
+    least = std::min(least, here);
+  }
+  const char* const of = nearest.name != nullptr ? " of a shared variable of " : " of shared memory of ";
+  return word_text(offset - static_cast<std::ptrdiff_t>(nearest.offset), bytes) + of +
+         std::to_string(nearest.bytes / bytes);
+}
+
+std::string SharedMemory::describe(std::size_t offset, std::size_t bytes) const {
+  const Variable* const variable = variable_near(offset);
+  if (variable == nullptr) return word_text(static_cast<std::ptrdiff_t>(offset), bytes) + " of shared memory";
+  return word_text(static_cast<std::ptrdiff_t>(offset - variable->offset), bytes) + " of a shared variable";
+}
+
+}  // namespace reduction::emulated

@@ -1,0 +1,179 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/emulated/mapping.hpp"
+
+namespace reduction::emulated {
+
+inline constexpr std::size_t word_bytes = 4;       ///< memory is followed in words of so many bytes
+inline constexpr std::size_t largest_access = 16;  ///< bytes of the widest access of one lane
+
+/// What an access does to memory.
+enum class Operation : unsigned char { load, store, atomic };
+
+constexpr const char* verb_of(Operation operation) {
+  switch (operation) {
+    case Operation::load: return "reads";
+    case Operation::store: return "writes";
+    case Operation::atomic: return "atomically updates";
+  }
+  return "accesses";
+}
+
+/// Whether two accesses to the same bytes can be a race, if nothing orders them.
+constexpr bool can_race(Operation one, Operation other) { return one != other || one == Operation::store; }
+
+/// One access of one thread.
+struct Access {
+  Operation operation;
+  const std::byte* address;
+  std::size_t bytes;
+  const void* call_site;  ///< the place in the kernel, as a return address
+};
+
+/// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static
+/// storage, which is what `__device__` variables are here: these have been written when the program starts.
+class Buffer {
+ public:
+  /// Pages of its own, between two margins.
+  explicit Buffer(std::size_t bytes);
+  /// Static storage of the program.
+  Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes}, recorded_{true} {}
+
+  std::byte* begin() const { return begin_; }
+  std::size_t bytes() const { return bytes_; }
+  bool contains(const std::byte* address, std::size_t count) const {
+    const auto offset = static_cast<std::size_t>(address - begin_);
+    return offset < bytes_ && count <= bytes_ - offset;
+  }
+
+  /// Marks the words that hold these bytes, on behalf of any number of host threads at once.
+  void mark(std::size_t offset, std::size_t count, bool initialised);
+  bool is_initialised(std::size_t offset, std::size_t count) const {
+    if (is_static()) return true;
+    for (std::size_t word = offset / word_bytes; word * word_bytes < offset + count; ++word) {
+      const std::uint64_t bits = std::atomic_ref{initialised_bits(word)}.load(std::memory_order_relaxed);
+      if ((bits >> (word % 64) & 1) == 0) return false;
+    }
+    return true;
+  }
+
+  /// Whether the launch that runs may store to the buffer, so that all accesses to it are recorded.
+  bool is_recorded() const { return recorded_; }
+  void set_recorded(bool on) { recorded_ = on || is_static(); }
+
+  /// "4-byte word 10 of a global buffer of 10": words as wide as the access, counted from the buffer's beginning.
+  std::string describe(const std::byte* address, std::size_t bytes) const;
+
+ private:
+  bool is_static() const { return pages_.begin() == nullptr; }
+  std::uint64_t& initialised_bits(std::size_t word) const {
+    return reinterpret_cast<std::uint64_t*>(initialised_.begin())[word / 64];
+  }
+
+  Mapping pages_;
+  Mapping initialised_;
+  std::byte* begin_;
+  std::size_t bytes_;
+  bool recorded_ = false;
+};
+
+/// The emulated device's global memory: every buffer that has been allocated and not yet released, and the program's
+/// static storage.
+class GlobalMemory {
+ public:
+  GlobalMemory();
+
+  std::byte* allocate(std::size_t bytes);
+  void release(std::byte* begin) noexcept;
+
+  /// The buffer that holds the address, or one that ends shortly before it or begins shortly after; or nullptr.
+  Buffer* nearest(const std::byte* address);
+  /// The buffer, or static storage, that holds all these bytes, or nullptr.
+  Buffer* find(const std::byte* address, std::size_t bytes);
+
+  /// Whether accesses are recorded, for every buffer.
+  void set_recorded(bool on);
+
+  /// Bytes of all buffers.
+  std::size_t bytes() const;
+
+ private:
+  std::map<const std::byte*, Buffer> buffers_;
+  std::vector<Buffer> static_storage_;
+};
+
+/// The one device, and the lock that a launch, or a change to its memory, holds.
+GlobalMemory& global_memory();
+std::mutex& device_mutex();
+
+/// Whether the program itself has these bytes for reading: constants and tables in the files that it was loaded from, or
+/// variables of the calling host thread. Such reads say nothing about a kernel.
+bool is_constant_of_the_program(const std::byte* address, std::size_t bytes);
+
+/// A block's shared memory: the dynamic part, whose size the launch gives, then each static variable that a thread of the
+/// kernel has come by. None borders on another, so that an access past the end of one is seen.
+class SharedMemory {
+ public:
+  SharedMemory();
+
+  /// Begins a launch, with no static variables.
+  void begin_launch(std::size_t dynamic_bytes);
+
+  std::byte* dynamic() const { return begin(); }
+
+  /// The variable of that name, the address of any object of the program. Throws std::invalid_argument where a block would
+  /// have more shared memory than a GPU gives it.
+  void* variable(const void* name, std::size_t bytes);
+
+  /// From the beginning of shared memory to the address.
+  std::size_t offset_of(const std::byte* address) const {
+    return static_cast<std::size_t>(address - begin());
+  }
+  bool dynamic_contains(const std::byte* address, std::size_t bytes) const {
+    const std::size_t offset = offset_of(address);
+    return offset < dynamic_bytes_ && bytes <= dynamic_bytes_ - offset;
+  }
+  bool contains(const std::byte* address, std::size_t bytes) const;
+  /// Whether the address is in shared memory or near to it.
+  bool is_near(const std::byte* address) const {
+    return static_cast<std::size_t>(address - pages_.begin()) < pages_.bytes();
+  }
+
+  /// "4-byte word 16 of shared memory of 32".
+  std::string describe_with_size(const std::byte* address, std::size_t bytes) const;
+  /// "4-byte word 16 of shared memory".
+  std::string describe(std::size_t offset, std::size_t bytes) const;
+
+  /// Bytes that all of it can take.
+  static std::size_t capacity();
+
+ private:
+  struct Variable {
+    const void* name;
+    std::size_t offset;
+    std::size_t bytes;
+  };
+
+  std::byte* begin() const { return pages_.begin() + margin; }
+  /// The variable at the offset or the last one before it, or nullptr for the dynamic part.
+  const Variable* variable_near(std::size_t offset) const;
+
+  /// Bytes on either side where an access is known to be a stray one.
+  static constexpr std::size_t margin = std::size_t{64} << 10;
+
+  Mapping pages_;
+  std::size_t dynamic_bytes_ = 0;
+  std::size_t static_bytes_ = 0;
+  std::size_t end_ = 0;
+  std::vector<Variable> variables_;
+};
+
+}  // namespace reduction::emulated

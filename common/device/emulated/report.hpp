@@ -1,0 +1,56 @@
+#pragma once
+#include <cstddef>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "device/emulated/finding.hpp"
+#include "device/emulated/source_location.hpp"
+
+namespace reduction::emulated {
+
+/// Threads of one block that have a part in a fault, and where in the kernel.
+struct ThreadAction {
+  std::string threads;  ///< "thread 3", "threads 0-31"
+  std::size_t block = 0;
+  std::string action;               ///< "reads", "waits at __syncthreads()"
+  const void* call_site = nullptr;  ///< the place as a return address,
+  SourceLine line;                  ///< or as a source line, where that is known
+};
+
+/// A fault as it was seen, before its places have been looked up.
+struct FaultRecord {
+  Fault fault;
+  std::string memory;  ///< what the first witness does it to, such as "4-byte word 16 of shared memory"
+  std::vector<ThreadAction> actions;
+};
+
+/// What has been seen of one block's faults, once for each fault and pair of places: the first is as good as thousands.
+class FaultLog {
+ public:
+  /// Whether a fault between these places has not been seen in the block before.
+  bool is_new(Fault fault, const void* place, const void* other = nullptr) {
+    return seen_.insert({fault, place, other}).second;
+  }
+
+  void add(FaultRecord record) { records_.push_back(std::move(record)); }
+  bool empty() const { return records_.empty(); }
+
+  /// Hands the records over and forgets them.
+  std::vector<FaultRecord> take();
+
+ private:
+  std::set<std::tuple<Fault, const void*, const void*>> seen_;
+  std::vector<FaultRecord> records_;
+};
+
+/// Puts records into words, one finding for each fault and set of source lines. \param kernel  the kernel's
+/// entry, by which it is named.
+std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel);
+
+/// "thread 4", "threads 0-31, 40": ascending numbers as ranges.
+std::string describe_threads(const std::vector<unsigned>& numbers);
+
+}  // namespace reduction::emulated

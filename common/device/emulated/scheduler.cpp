@@ -1,0 +1,159 @@
+#include "device/emulated/scheduler.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <span>
+#include <system_error>
+
+namespace reduction::emulated {
+namespace {
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+struct sigaction& earlier_action() {
+  static struct sigaction action {};
+  return action;
+}
+
+/// Where a signal interrupted its thread, and what that thread is to go on with in place of it.
+class Interrupted {
+ public:
+  explicit Interrupted(void* context) : registers_{static_cast<ucontext_t*>(context)->uc_mcontext} {}
+
+#if defined(__x86_64__)
+  const void* instruction() const { return reinterpret_cast<const void*>(registers_.gregs[REG_RIP]); }
+  void call(void (*function)(), std::byte* stack_top) {
+    registers_.gregs[REG_RSP] = reinterpret_cast<greg_t>(stack_top) - 8;  // as after a call
+    registers_.gregs[REG_RIP] = reinterpret_cast<greg_t>(function);
+  }
+#elif defined(__aarch64__)
+  const void* instruction() const { return reinterpret_cast<const void*>(registers_.pc); }
+  void call(void (*function)(), std::byte* stack_top) {
+    registers_.sp = reinterpret_cast<std::uintptr_t>(stack_top);
+    registers_.pc = reinterpret_cast<std::uintptr_t>(function);
+  }
+#else
+#error "the emulated device knows the registers of x86-64 and AArch64 only: add those of this processor"
+#endif
+
+ private:
+  mcontext_t& registers_;
+};
+
+}  // namespace
+
+Scheduler::Scheduler(Body body, OnOverflow on_overflow, void* block)
+    : body_{body},
+      on_overflow_{on_overflow},
+      block_{block},
+      stacks_{ReadyThreads::capacity * stack_bytes, Backing::as_touched},
+      fibers_(ReadyThreads::capacity + 1),
+      indices_(ReadyThreads::capacity + 1),
+      is_parked_(ReadyThreads::capacity, false) {
+  use_alternate_signal_stack();
+  static std::once_flag installed;
+  std::call_once(installed, [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_segmentation_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, &earlier_action());
+  });
+}
+
+Scheduler::~Scheduler() {
+  if (signal_stack_.begin() == nullptr) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+}
+
+/// A thread that has overflowed its stack has none to handle the signal on.
+void Scheduler::use_alternate_signal_stack() {
+  stack_t present{};
+  sigaltstack(nullptr, &present);
+  if ((present.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer has brought one
+  signal_stack_ = Mapping{std::size_t{64} << 10};
+  stack_t own{};
+  own.ss_sp = signal_stack_.begin();
+  own.ss_size = signal_stack_.bytes();
+  sigaltstack(&own, nullptr);
+}
+
+void Scheduler::begin_block(const uint3& shape, const Schedule& schedule, std::size_t block) {
+  const unsigned threads = shape.x * shape.y * shape.z;
+  if (shape.x != shape_.x || shape.y != shape_.y || shape.z != shape_.z) {
+    shape_ = shape;
+    for (unsigned i = 0; i < threads; ++i)
+      indices_[i] = {i % shape.x, i / shape.x % shape.y, i / shape.x / shape.y};
+  }
+  ready_.begin_block(schedule, block);
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    if (!is_parked_[thread]) prepare(thread);
+    is_parked_[thread] = false;
+    ready_.push(thread);
+  }
+}
+
+void Scheduler::run() {
+  running_ = this;
+  run_next();
+  running_ = nullptr;
+}
+
+void Scheduler::prepare(unsigned thread) {
+  std::byte* const stack = stack_of(thread);
+  if (mprotect(stack, page_bytes(), PROT_NONE) != 0) {
+    throw std::system_error{errno, std::generic_category(), "guarding the stack of an emulated thread"};
+  }
+  // Stacks that begin at different cache sets: at equal ones their tops would evict each other.
+  const std::size_t offset = thread % 16 * 256;
+  fibers_[thread].prepare({stack + page_bytes(), stack_bytes - page_bytes() - offset},
+                          [this, thread] { live_as(thread); });
+}
+
+/// The life of a fiber: one thread of a block after the other.
+void Scheduler::live_as(unsigned thread) {
+  while (true) {
+    body_(block_);
+    is_parked_[thread] = true;
+    run_next();
+  }
+}
+
+void Scheduler::stop() {
+  switch_to(host);
+  std::abort();  // nothing switches back
+}
+
+bool Scheduler::in_guard_page(const void* address) const {
+  return static_cast<std::size_t>(static_cast<const std::byte*>(address) - stack_) < page_bytes();
+}
+
+/// What is no overflow goes to whoever handled the signal before.
+void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
+  Scheduler* const self = running_;
+  if (self == nullptr || self->current_ == host || !self->in_guard_page(info->si_addr)) {
+    sigaction(SIGSEGV, &earlier_action(), nullptr);
+    return;  // to the same fault
+  }
+  Interrupted interrupted{context};
+  self->faulting_instruction_ = interrupted.instruction();
+  interrupted.call(leave_overflowed_stack, self->stack_of(self->current_) + stack_bytes);
+}
+
+/// Runs where the overflowed stack began: nothing on it is needed any more.
+void Scheduler::leave_overflowed_stack() {
+  running_->on_overflow_(running_->block_, running_->faulting_instruction_);
+  std::abort();  // it does not return
+}
+
+}  // namespace reduction::emulated

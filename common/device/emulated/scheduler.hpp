@@ -1,0 +1,171 @@
+#pragma once
+#include <signal.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "device/emulated/builtin_variables.hpp"
+#include "device/emulated/fiber.hpp"
+#include "device/emulated/mapping.hpp"
+#include "device/emulated/schedule.hpp"
+
+namespace reduction::emulated {
+
+/// The threads of a block that can run on, and whose turn it is. Each is in it at most once.
+class ReadyThreads {
+ public:
+  static constexpr unsigned capacity = 1024;
+
+  void begin_block(const Schedule& schedule, std::size_t block) {
+    first_ = last_ = 0;
+    order_ = schedule.order;
+    random_ = schedule.seed ^ (block * 0xbf58476d1ce4e5b9);
+  }
+
+  bool empty() const { return first_ == last_; }
+
+  /// Adds a thread that has just become ready. Of several, the lowest has to come first.
+  void push(unsigned thread) { at(last_++) = static_cast<std::uint16_t>(thread); }
+
+  /// Adds a thread that is to have its turn after all others.
+  void push_behind(unsigned thread) {
+    if (order_ == Order::descending) {
+      at(--first_) = static_cast<std::uint16_t>(thread);
+    } else {
+      push(thread);
+    }
+  }
+
+  unsigned pop() {
+    if (order_ == Order::descending) return at(--last_);
+    if (order_ == Order::random) std::swap(at(first_), at(first_ + random() % (last_ - first_)));
+    return at(first_++);
+  }
+
+  /// Accesses that a thread may make before it loses its turn.
+  unsigned accesses_in_a_turn() {
+    // A thread that spins on a word another one has to write must not spin forever.
+    return order_ == Order::random ? 1 + random() % 8 : 4096;
+  }
+
+ private:
+  std::uint16_t& at(unsigned position) { return threads_[position % capacity]; }
+
+  /// The splitmix64 generator of Steele, Lea and Flood (2014), its high half.
+  unsigned random() {
+    std::uint64_t z = random_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return static_cast<unsigned>((z ^ (z >> 31)) >> 32);
+  }
+
+  std::array<std::uint16_t, capacity> threads_{};
+  unsigned first_ = 0;
+  unsigned last_ = 0;
+  Order order_ = Order::ascending;
+  std::uint64_t random_ = 0;
+};
+
+/// Lets the threads of one block after the other take turns on the calling host thread, each on a fiber. A thread runs
+/// until it suspends itself or ends, then the next one that is ready continues. Fibers and their stacks outlive a block
+/// and serve the next.
+class Scheduler {
+ public:
+  /// What each thread of a block runs. It must not throw.
+  using Body = void (*)(void* block);
+  /// What runs, in place of it, on the stack of a thread that has overflowed it, and must not return.
+  using OnOverflow = void (*)(void* block, const void* instruction);
+
+  Scheduler(Body body, OnOverflow on_overflow, void* block);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  ~Scheduler();
+
+  /// Makes all threads of a block of this shape ready.
+  void begin_block(const uint3& shape, const Schedule& schedule, std::size_t block);
+
+  /// Runs the threads of the block until none is ready, or stop() is called.
+  void run();
+
+  /// The thread that is running: x + y * shape.x + z * shape.x * shape.y.
+  unsigned current() const { return current_; }
+
+  /// Lets others run until something has made the running thread ready again.
+  void suspend() { run_next(); }
+
+  /// Lets all others that are ready run before the running thread goes on.
+  void give_way() {
+    ready_.push_behind(current_);
+    suspend();
+  }
+
+  void make_ready(unsigned thread) { ready_.push(thread); }
+
+  /// Ends run(). No thread of the block goes on: what they hold is dropped, as a GPU drops it.
+  [[noreturn]] void stop();
+
+  unsigned accesses_in_a_turn() { return ready_.accesses_in_a_turn(); }
+
+  /// Whether the address is on the running thread's stack.
+  bool on_own_stack(const void* address) const {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(address) - stack_) < stack_bytes;
+  }
+
+  /// Whether so little is left of the running thread's stack that what counts its accesses may overflow it.
+  bool is_stack_short(const void* stack_pointer) const {
+    return static_cast<const std::byte*>(stack_pointer) - stack_ < static_cast<std::ptrdiff_t>(stack_reserve);
+  }
+
+  /// Bytes of each thread's stack, a guard page and the reserve among them. AddressSanitizer makes frames larger.
+#ifdef REDUCTION_ADDRESS_SANITIZER
+  static constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+#else
+  static constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+#endif
+
+ private:
+  static constexpr unsigned host =
+      ReadyThreads::capacity;  ///< in place of a thread's number: the host thread itself
+
+  static constexpr std::size_t stack_reserve = std::size_t{12} << 10;
+
+  void live_as(unsigned thread);
+  void prepare(unsigned thread);
+  void run_next() { switch_to(ready_.empty() ? host : ready_.pop()); }
+  void switch_to(unsigned next);
+  std::byte* stack_of(unsigned thread) const { return stacks_.begin() + thread * stack_bytes; }
+  bool in_guard_page(const void* address) const;
+  void use_alternate_signal_stack();
+  static void on_segmentation_fault(int signal, siginfo_t* info, void* context);
+  [[noreturn]] static void leave_overflowed_stack();
+
+  static inline thread_local constinit Scheduler* running_ = nullptr;
+
+  const Body body_;
+  const OnOverflow on_overflow_;
+  void* const block_;
+  Mapping stacks_;
+  Mapping signal_stack_;
+  // Apart from each other, so that a switch touches little memory: all fibers together take more than the first cache.
+  std::vector<Fiber> fibers_;  ///< of the threads, and last the host's own
+  std::vector<uint3> indices_;
+  std::vector<char> is_parked_;  ///< whether the thread's fiber waits for its next block
+  unsigned current_ = host;
+  const std::byte* stack_ = nullptr;  ///< the lowest byte of the running thread's
+  ReadyThreads ready_;
+  uint3 shape_{};
+  const void* faulting_instruction_ = nullptr;
+};
+
+inline void Scheduler::switch_to(unsigned next) {
+  if (next == current_) return;
+  Fiber& from = fibers_[std::exchange(current_, next)];
+  builtin::threadIdx = indices_[next];
+  stack_ = stack_of(next);
+  from.switch_to(fibers_[next]);
+}
+
+}  // namespace reduction::emulated

@@ -1,0 +1,124 @@
+#include "device/emulated/shared_races.hpp"
+
+#include <algorithm>
+
+#include "device/emulated/lanes.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+ThreadAction action_of(unsigned thread, std::size_t block, Operation operation, const void* call_site) {
+  return {describe_threads({thread}), block, verb_of(operation), call_site, {}};
+}
+
+}  // namespace
+
+SharedRaces::SharedRaces(const SharedMemory& memory)
+    : memory_{memory}, words_{SharedMemory::capacity() / word_bytes}, bytes_{SharedMemory::capacity()} {}
+
+/// A whole word, or several, or parts of one.
+void SharedRaces::check_parts(const Access& access, unsigned thread, std::size_t block,
+                              const HappensBefore& order, FaultLog& faults) const {
+  const std::size_t begin = memory_.offset_of(access.address);
+  const std::size_t end = begin + access.bytes;
+  for (std::size_t word = begin / word_bytes; word * word_bytes < end; ++word) {
+    const bool is_whole = begin <= word * word_bytes && (word + 1) * word_bytes <= end;
+    if (is_whole && !is_split(word, order)) {
+      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults);
+      continue;
+    }
+    if (!is_split(word, order)) split(word, order);
+    const std::size_t first = std::max(begin, word * word_bytes);
+    const std::size_t last = std::min(end, (word + 1) * word_bytes);
+    for (std::size_t byte = first; byte < last; ++byte)
+      check_cell(bytes_.cell(byte), bytes_.moments(byte), access, thread, block, order, faults);
+  }
+}
+
+/// What was done to the word so far was done to each of its bytes.
+void SharedRaces::split(std::size_t word, const HappensBefore& order) const {
+  for (std::size_t byte = word * word_bytes; byte < (word + 1) * word_bytes; ++byte) {
+    bytes_.cell(byte) = words_.cell(word);
+    bytes_.moments(byte) = words_.moments(word);
+  }
+  words_.cell(word).split = order.last_block_barrier();
+}
+
+void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
+                             std::size_t block, const HappensBefore& order, FaultLog& faults) const {
+  const auto report = [&](Fault fault, std::optional<ThreadAction> other) {
+    FaultRecord record{fault, memory_.describe(memory_.offset_of(access.address), access.bytes), {}};
+    record.actions.push_back(action_of(thread, block, access.operation, access.call_site));
+    if (other) record.actions.push_back(*std::move(other));
+    faults.add(std::move(record));
+  };
+  const auto report_race = [&](unsigned other, Operation operation, const void* call_site) {
+    if (!faults.is_new(Fault::race, access.call_site, call_site)) return;
+    report(Fault::race, action_of(other, block, operation, call_site));
+  };
+  const bool stored = before.written >= order.block_begin();
+  const bool updated = before.atomics.lanes != 0 && before.atomics.interval >= order.block_begin();
+  if (!stored && !updated && access.operation != Operation::store &&
+      faults.is_new(Fault::uninitialised_read, access.call_site)) {
+    report(Fault::uninitialised_read, std::nullopt);
+  }
+  if (stored && !order.ordered(before.written, before.writer, thread)) {
+    report_race(before.writer, Operation::store, before.write_site);
+  }
+  if (access.operation != Operation::atomic) {
+    const auto other = racing(before.atomics, moments.atomics, thread, order);
+    if (other) report_race(other->thread, Operation::atomic, other->call_site);
+  }
+  if (access.operation != Operation::load) {
+    const auto other = racing(before.readers, moments.readers, thread, order);
+    if (other) report_race(other->thread, Operation::load, other->call_site);
+  }
+  switch (access.operation) {
+    case Operation::load: note(before.readers, moments.readers, thread, access.call_site, order); break;
+    case Operation::atomic: note(before.atomics, moments.atomics, thread, access.call_site, order); break;
+    case Operation::store:
+      before.written = order.now(thread);
+      before.writer = static_cast<std::uint16_t>(thread);
+      before.write_site = access.call_site;
+      break;
+  }
+}
+
+std::optional<SharedRaces::Accessor> SharedRaces::racing(const Accessors& accessors,
+                                                         const LaneMoments& moments, unsigned thread,
+                                                         const HappensBefore& order) {
+  if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) return std::nullopt;
+  const unsigned warp = thread / warp_size;
+  const unsigned first = accessors.warp * warp_size;
+  if (accessors.warp != warp) return Accessor{first + *lanes_of{accessors.lanes}.begin(), accessors.site};
+  if (accessors.by_warps) return Accessor{accessors.other, accessors.other_site};
+  for (const unsigned lane : lanes_of{accessors.lanes}) {
+    const Moment moment =
+        order.in_parts(thread) ? std::max(accessors.interval, moments[lane]) : accessors.interval;
+    if (!order.ordered(moment, first + lane, thread)) return Accessor{first + lane, accessors.site};
+  }
+  return std::nullopt;
+}
+
+void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
+                       const HappensBefore& order) {
+  const unsigned warp = thread / warp_size;
+  const unsigned own = bit_of(thread % warp_size);
+  if (order.in_parts(thread)) moments[thread % warp_size] = order.now(thread);
+
+  const Moment interval = order.last_warp_barrier(thread);
+  if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) {
+    accessors = {interval, call_site, nullptr, own, static_cast<std::uint16_t>(warp), 0, false};
+  } else if (accessors.warp != warp) {
+    accessors.by_warps = true;
+    accessors.other = static_cast<std::uint16_t>(thread);
+    accessors.other_site = call_site;
+  } else {
+    // What the warp did before its last barrier cannot race with the warp itself any more.
+    accessors.lanes = accessors.interval < interval ? own : accessors.lanes | own;
+    accessors.interval = interval;
+    accessors.site = call_site;
+  }
+}
+
+}  // namespace reduction::emulated

@@ -1,0 +1,99 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "device/emulated/happens_before.hpp"
+#include "device/emulated/mapping.hpp"
+#include "device/emulated/memory.hpp"
+#include "device/emulated/report.hpp"
+
+namespace reduction::emulated {
+
+/// Remembers, for each 4-byte word of a block's shared memory, or each byte of a word that threads access by bytes, who
+/// stored to it, read it and updated it atomically last, and with that sees races and reads of what nobody has written. What matters is whether a barrier orders two accesses, not
+/// which of them came first, so the verdict is the same in every schedule.
+class SharedRaces {
+ public:
+  explicit SharedRaces(const SharedMemory& memory);
+
+  void check(const Access& access, unsigned thread, std::size_t block, const HappensBefore& order,
+             FaultLog& faults) {
+    const std::size_t word = memory_.offset_of(access.address) / word_bytes;
+    if (access.bytes == word_bytes && !is_split(word, order)) {
+      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults);
+    } else {
+      check_parts(access, thread, block, order, faults);
+    }
+  }
+
+ private:
+  /// The threads that have done one thing, read a word or updated it atomically, since the last block barrier, as
+  /// far as another access could race with them.
+  struct Accessors {
+    Moment interval;  ///< the beginning of the one, between barriers of their warp, in which `lanes` did it
+    const void* site;
+    const void* other_site;
+    std::uint32_t lanes;  ///< of `warp`
+    std::uint16_t warp;
+    std::uint16_t other;  ///< a thread of another warp
+    bool by_warps;        ///< whether there is one
+  };
+
+  /// What was done to a word, or a byte. Each kind of access is kept on its own: none of them hides what the others
+  /// still race with.
+  struct alignas(64) Cell {
+    Moment written;  ///< by a plain store; 0 is before every block
+    const void* write_site;
+    std::uint16_t writer;
+    Accessors readers;
+    Accessors atomics;
+    Moment split;  ///< of a word: since when its bytes are followed one by one
+  };
+  using LaneMoments = std::array<Moment, warp_size>;  ///< only written while a warp meets in parts
+  struct CellMoments {
+    LaneMoments readers;
+    LaneMoments atomics;
+  };
+
+  /// Cells, which take memory once they are touched.
+  class Cells {
+   public:
+    explicit Cells(std::size_t count)
+        : cells_{count * sizeof(Cell), Backing::as_touched},
+          moments_{count * sizeof(CellMoments), Backing::as_touched} {}
+    Cell& cell(std::size_t index) const { return reinterpret_cast<Cell*>(cells_.begin())[index]; }
+    CellMoments& moments(std::size_t index) const {
+      return reinterpret_cast<CellMoments*>(moments_.begin())[index];
+    }
+
+   private:
+    Mapping cells_;
+    Mapping moments_;
+  };
+
+  struct Accessor {
+    unsigned thread;
+    const void* call_site;
+  };
+
+  bool is_split(std::size_t word, const HappensBefore& order) const {
+    return words_.cell(word).split >= order.block_begin();
+  }
+  void check_parts(const Access& access, unsigned thread, std::size_t block, const HappensBefore& order,
+                   FaultLog& faults) const;
+  void split(std::size_t word, const HappensBefore& order) const;
+  void check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
+                  std::size_t block, const HappensBefore& order, FaultLog& faults) const;
+  static std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments,
+                                        unsigned thread, const HappensBefore& order);
+  static void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
+                   const HappensBefore& order);
+
+  const SharedMemory& memory_;
+  Cells words_;
+  Cells bytes_;
+};
+
+}  // namespace reduction::emulated

@@ -1,0 +1,264 @@
+/// Kernels as a newcomer writes them, with no word of this repository in them: counted and checked all the same.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "device/dialect.cuh"
+
+namespace {
+
+using reduction::emulated::KernelFinding;
+using reduction::emulated::last_launch_counters;
+
+/// Device memory for `count` elements, all of them 0 and written.
+template <typename T> class Array {
+ public:
+  explicit Array(size_t count) : data_{static_cast<T*>(reduction::emulated::allocate(count * sizeof(T)))} {
+    std::fill_n(data_, count, T{});
+    reduction::emulated::mark_initialised(data_, count * sizeof(T));
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() { reduction::emulated::release(data_); }
+  operator T*() const { return data_; }
+
+ private:
+  T* data_;
+};
+
+std::string finding_of(const auto& launch_kernel) {
+  try {
+    launch_kernel();
+  } catch (const KernelFinding& finding) {
+    return finding.what();
+  }
+  return "";
+}
+
+// ---- a race ----
+
+__global__ void reverse(const float* in, float* out) {
+  __shared__ float tile[64];
+  int i = threadIdx.x;
+  tile[i] = in[i];
+  out[i] = tile[63 - i];  // no barrier in between
+}
+
+__global__ void reverse_behind_a_barrier(const float* in, float* out) {
+  __shared__ float tile[64];
+  int i = threadIdx.x;
+  tile[i] = in[i];
+  __syncthreads();
+  out[i] = tile[63 - i];
+}
+
+TEST(PlainKernels, OverFloatsRaceWhereABarrierIsMissing) {
+  Array<float> in{64};
+  Array<float> out{64};
+  for (int i = 0; i < 64; ++i)
+    in[i] = static_cast<float>(i);
+  const std::string text = finding_of([&] { reverse<<<1, 64>>>(in, out); });
+  EXPECT_TRUE(text.starts_with("race in reverse: block 0, thread ")) << text;
+  EXPECT_NE(text.find(" of a shared variable at tests/plain_kernels_test.cpp:"), std::string::npos) << text;
+  EXPECT_EQ(finding_of([&] { reverse_behind_a_barrier<<<1, 64>>>(in, out); }), "");
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(out[i], static_cast<float>(63 - i));
+  EXPECT_EQ(last_launch_counters().shared_load_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 8U);
+}
+
+// ---- bank conflicts ----
+
+template <int width> __global__ void transpose(const float* in, float* out) {
+  __shared__ float tile[32][width];
+  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+  __syncthreads();
+  out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+
+TEST(PlainKernels, OfTwoDimensionsHaveBankConflicts) {
+  Array<float> in{1024};
+  Array<float> out{1024};
+  for (int i = 0; i < 1024; ++i)
+    in[i] = static_cast<float>(i);
+  const auto expect_transposed = [&] {
+    for (int i = 0; i < 1024; ++i)
+      ASSERT_EQ(out[i], static_cast<float>(i % 32 * 32 + i / 32));
+  };
+  transpose<32><<<1, dim3(32, 32)>>>(in, out);
+  expect_transposed();
+  EXPECT_EQ(last_launch_counters().shared_load_requests, 32U);
+  EXPECT_EQ(last_launch_counters().shared_load_conflicts, 32U * 31);
+  EXPECT_EQ(last_launch_counters().shared_store_conflicts, 0U);
+  transpose<33><<<1, dim3(32, 32)>>>(in, out);
+  expect_transposed();
+  EXPECT_EQ(last_launch_counters().shared_load_conflicts, 0U);
+}
+
+// ---- a struct of two floats ----
+
+struct Point {
+  float x, y;
+};
+
+struct __align__(8) AlignedPoint {
+  float x, y;
+};
+
+template <typename P> __global__ void shift(P* points, float by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  P point = points[i];
+  point.x += by;
+  point.y -= by;
+  points[i] = point;
+}
+
+TEST(PlainKernels, OverStructsAreCountedAsTheirAlignmentAllows) {
+  Array<Point> points{64};
+  shift<Point><<<2, 32>>>(points, 2.0F);
+  EXPECT_EQ(points[63].x, 2.0F);
+  EXPECT_EQ(points[63].y, -2.0F);
+  // A GPU loads each float by itself where 8 bytes at once might not be aligned.
+  EXPECT_EQ(last_launch_counters().global_load_requests, 4U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 32U);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 4U);
+  const std::string text = finding_of([&] { shift<Point><<<3, 32>>>(points, 2.0F); });
+  EXPECT_TRUE(
+      text.starts_with("out of bounds in shift<Point>: block 2, thread 0 reads 4-byte word 128 of a global "
+                       "buffer of 128 at tests/plain_kernels_test.cpp:"))
+      << text;
+
+  Array<AlignedPoint> aligned{64};
+  shift<AlignedPoint><<<2, 32>>>(aligned, 2.0F);
+  EXPECT_EQ(aligned[63].y, -2.0F);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 16U);
+}
+
+// ---- elements of any size, local arrays, pointers in memory, __device__ arrays ----
+
+__global__ void count_letters(const unsigned char* text, unsigned* counts, int n) {
+  __shared__ unsigned char letters[64];
+  unsigned local[2] = {0, 0};
+  int i = threadIdx.x;
+  letters[i] = i < n ? text[i] : 0;
+  __syncthreads();
+  for (int k = 0; k < 64; ++k)
+    ++local[letters[(i + k) % 64] == 'a' ? 1 : 0];
+  counts[i] = local[1];
+}
+
+TEST(PlainKernels, OverBytesDoNotRaceWithTheirNeighbours) {
+  Array<unsigned char> text{64};
+  Array<unsigned> counts{64};
+  for (int i = 0; i < 64; i += 4)
+    text[i] = 'a';
+  EXPECT_EQ(finding_of([&] { count_letters<<<1, 64>>>(text, counts, 60); }), "");
+  EXPECT_EQ(counts[63], 15U);
+  EXPECT_EQ(last_launch_counters().shared_store_wavefronts, 2U) << "four lanes share a word";
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 2U);
+}
+
+__global__ void store_bytes(unsigned char* out, int distinct) { out[threadIdx.x % distinct] = 1; }
+
+TEST(PlainKernels, OverBytesRaceByTheByte) {
+  Array<unsigned char> out{64};
+  EXPECT_EQ(finding_of([&] { store_bytes<<<1, 64>>>(out, 64); }), "");
+  const std::string text = finding_of([&] { store_bytes<<<1, 64>>>(out, 63); });
+  EXPECT_TRUE(text.starts_with(
+      "race in store_bytes: block 0, thread 0 writes 1-byte word 0 of a global buffer of 64"))
+      << text;
+}
+
+struct List {
+  float* first;
+  int length;
+};
+
+__global__ void follow(const List* lists, float* out) {
+  const List list = lists[threadIdx.x];
+  float sum = 0;
+  for (int i = 0; i < list.length; ++i)
+    sum += list.first[i];
+  out[threadIdx.x] = sum;
+}
+
+TEST(PlainKernels, FollowPointersInMemory) {
+  Array<float> numbers{10};
+  Array<List> lists{2};
+  Array<float> out{2};
+  std::fill_n(static_cast<float*>(numbers), 10, 1.0F);
+  lists[0] = {numbers, 10};
+  lists[1] = {numbers + 5, 5};
+  EXPECT_EQ(finding_of([&] { follow<<<1, 2>>>(lists, out); }), "");
+  EXPECT_EQ(out[0] + out[1], 15.0F);
+  EXPECT_EQ(last_launch_counters().global_load_lanes, 15U + 2);
+  lists[1].length = 6;
+  const std::string text = finding_of([&] { follow<<<1, 2>>>(lists, out); });
+  EXPECT_NE(text.find("thread 1 reads 4-byte word 10 of a global buffer of 10"), std::string::npos) << text;
+}
+
+__device__ int histogram[8];
+__constant__ int weights[2] = {1, 10};
+
+__global__ void add_to_histogram(bool atomically) {
+  int* const bin = &histogram[threadIdx.x % 8];
+  if (atomically) {
+    atomicAdd(bin, weights[threadIdx.x % 2]);
+  } else {
+    *bin += weights[threadIdx.x % 2];
+  }
+}
+
+TEST(PlainKernels, ShareDeviceArrays) {
+  std::fill_n(histogram, 8, 0);
+  EXPECT_EQ(finding_of([] { add_to_histogram<<<4, 32>>>(true); }), "");
+  EXPECT_EQ(histogram[0], 16);
+  EXPECT_EQ(histogram[7], 160);
+  EXPECT_EQ(last_launch_counters().atomics, 128U);
+  const std::string text = finding_of([] { add_to_histogram<<<1, 32>>>(false); });
+  EXPECT_TRUE(text.starts_with("race in add_to_histogram: block 0, thread ")) << text;
+  EXPECT_NE(text.find("4 bytes of a __device__ variable"), std::string::npos) << text;
+}
+
+__global__ void load_vectors(const float4* in, float* out) {
+  float4 four = in[threadIdx.x];
+  out[threadIdx.x] = four.x + four.y + four.z + four.w;
+}
+
+TEST(PlainKernels, LoadVectorsAtOnce) {
+  Array<float> in{132};
+  Array<float> out{32};
+  std::fill_n(static_cast<float*>(in), 132, 1.0F);
+  load_vectors<<<1, 32>>>(reinterpret_cast<const float4*>(in + 0), out);
+  EXPECT_EQ(out[31], 4.0F);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 1U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 16U);
+  const std::string text =
+      finding_of([&] { load_vectors<<<1, 32>>>(reinterpret_cast<const float4*>(in + 1), out); });
+  EXPECT_TRUE(text.starts_with("misaligned access in load_vectors: block 0, thread 0 reads 16 bytes"))
+      << text;
+}
+
+__global__ void past_a_static_array(float* out, int index) {
+  __shared__ float one[32];
+  __shared__ float other[32];
+  one[threadIdx.x] = other[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = one[index];
+}
+
+TEST(PlainKernels, DoNotReadPastTheEndOfAStaticArray) {
+  Array<float> out{32};
+  EXPECT_EQ(finding_of([&] { past_a_static_array<<<1, 32>>>(out, 31); }), "");
+  for (const int index : {-1, 32, 40}) {
+    const std::string text = finding_of([&] { past_a_static_array<<<1, 32>>>(out, index); });
+    EXPECT_NE(text.find("4-byte word " + std::to_string(index) + " of a shared variable of 32"),
+              std::string::npos)
+        << text;
+  }
+}
+
+}  // namespace
