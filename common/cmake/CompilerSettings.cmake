@@ -13,6 +13,9 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 # Line numbers, so that the emulated device can name the line of a kernel's fault.
 set(REDUCTION_HOST_FLAGS -g1)
 set(REDUCTION_WARNINGS -Wall -Wextra -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND REDUCTION_WARNINGS -Wno-sign-conversion)  # which GCC's -Wconversion leaves out
+endif()
 set(REDUCTION_CUDA_FLAGS -lineinfo --expt-relaxed-constexpr)
 if(REDUCTION_WARNINGS_AS_ERRORS)
   list(APPEND REDUCTION_WARNINGS -Werror)

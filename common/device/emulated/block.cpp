@@ -53,9 +53,7 @@ Block::Block()
 
 BlockOutcome Block::run(const LaunchContext& launch, std::size_t number) {
   prepare(launch, number);
-  running_ = this;
   scheduler_.run();
-  running_ = nullptr;
   // No thread is ready: all have left the kernel, one has failed, or they are stuck.
   if (faults_.empty() && !exception_ && finished_ != size_) faults_.add(stall());
 
@@ -99,11 +97,13 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
 
 /// The whole of a thread, on its fiber.
 void Block::run_thread() {
+  running_ = this;
   try {
     launch_->kernel.run_thread(launch_->kernel.arguments.data());
   } catch (...) {
     exception_ = std::current_exception();
   }
+  running_ = nullptr;
   if (exception_) scheduler_.stop();
   finish(scheduler_.current());
 }
@@ -127,6 +127,7 @@ void Block::stop(FaultRecord fault) {
 }
 
 void Block::stop_for_overflow(const void* call_site) {
+  const AtWork at_work{*this};
   stop({Fault::stack_overflow,
         "",
         {{describe_threads({scheduler_.current()}), number_, "has used up its stack", call_site, {}}}});
@@ -134,8 +135,10 @@ void Block::stop_for_overflow(const void* call_site) {
 
 // ---- accesses to memory ----
 
-/// What is neither in dynamic shared memory nor in the buffer of the last access.
-void Block::access_elsewhere(const Access& access) {
+/// What is neither in dynamic shared memory nor in the buffer of the last access. Returns whether it is memory of the
+/// device: what the program itself has is read without a word.
+bool Block::access_elsewhere(const Access& access) {
+  const AtWork at_work{*this};
   if (shared_.contains(access.address, access.bytes)) {
     if (instrumented_) note_shared(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
@@ -144,16 +147,21 @@ void Block::access_elsewhere(const Access& access) {
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
     stop(fault_of(access, Fault::out_of_bounds, stray_memory(access)));
+  } else {
+    return false;
   }
+  return true;
 }
 
 void Block::refuse(const Access& access) {
+  const AtWork at_work{*this};
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
   const std::string bytes = std::to_string(access.bytes);
   stop(fault_of(access, Fault::misaligned, bytes + " bytes at an address that is no multiple of them"));
 }
 
 void Block::note_shared(const Access& access) {
+  const AtWork at_work{*this};
   using Kind = LaneAccess::Kind;
   const unsigned thread = scheduler_.current();
   shared_races_.check(access, thread, number_, order_, faults_);
@@ -163,6 +171,7 @@ void Block::note_shared(const Access& access) {
 }
 
 void Block::note_global(const Access& access) {
+  const AtWork at_work{*this};
   using Kind = LaneAccess::Kind;
   const unsigned thread = scheduler_.current();
   global_races_.check(access, *last_buffer_, thread, number_, order_, faults_);
@@ -179,9 +188,19 @@ void Block::end_interval() {
   fences_.block_barrier();
 }
 
+void Block::fence() {
+  if (instrumented_) fences_.fence(scheduler_.current());
+}
+
+void* Block::shared_variable(const void* name, std::size_t bytes) {
+  const AtWork at_work{*this};
+  return shared_.variable(name, bytes);
+}
+
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
   const auto* const begin = static_cast<const std::byte*>(address);
   if (!has_turn_ && !shared_.contains(begin, bytes)) {
+    const AtWork at_work{*this};
     launch_->turns.wait_for(number_);
     has_turn_ = true;
   }
@@ -191,6 +210,7 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
 
 /// Takes the turn from a thread that has made many accesses, and ends a block in which one makes nothing else.
 void Block::count_access(const void* call_site) {
+  const AtWork at_work{*this};
   const unsigned in_a_turn = scheduler_.accesses_in_a_turn();
   accesses_left_ = in_a_turn;
   accesses_ += in_a_turn;

@@ -49,7 +49,8 @@ class alignas(128) Block {
   /// The calling host thread's.
   static Block& local();
 
-  /// The one whose kernel the calling host thread is running, or nullptr outside of kernels.
+  /// The one whose kernel the calling host thread is running, or nullptr outside of kernels and while the device itself
+  /// works for it.
   static Block* running() { return running_; }
 
   Block();
@@ -64,19 +65,34 @@ class alignas(128) Block {
   void warp_barrier(unsigned mask, SourceLine where);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where);
-  void fence() {
-    if (instrumented_) fences_.fence(scheduler_.current());
-  }
-  SharedMemory& shared_memory() { return shared_; }
+  void fence();
+  void* dynamic_shared_memory() const { return shared_.dynamic(); }
+  void* shared_variable(const void* name, std::size_t bytes);
 
   /// The running thread is about to access memory. Ends the block if it may not.
   void access(const Access& access);
 
-  /// The same for an atomic operation. Holds the thread until no other block can run one: they happen in the order of
+  /// Ends the block for a misaligned access, or because too little is left of the running thread's stack.
+  [[noreturn]] void refuse(const Access& access);
+
+  /// The running thread is about to update memory atomically. Holds the thread until no other block can run one: they happen in the order of
   /// blocks, so that not even a floating-point sum depends on chance.
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
 
  private:
+  /// While the device works for a kernel, hooks mean nothing: where the program has two copies of an inline function, the
+  /// linker may have taken that of a kernel's file, with hooks, for the device, too.
+  class AtWork {
+   public:
+    explicit AtWork(Block& block) : block_{block} { running_ = nullptr; }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+    ~AtWork() { running_ = &block_; }
+
+   private:
+    Block& block_;
+  };
+
   enum class State : unsigned char { running, at_block_barrier, at_warp_barrier, at_shuffle, finished };
 
   struct Thread {
@@ -119,8 +135,7 @@ class alignas(128) Block {
   static unsigned in_warp_of(unsigned member, unsigned lane) { return member / warp_size * warp_size + lane; }
 
   // Memory.
-  void access_elsewhere(const Access& access);
-  [[noreturn]] void refuse(const Access& access);
+  bool access_elsewhere(const Access& access);
   bool in_arguments(const Access& access) const;
   void note_shared(const Access& access);
   void note_global(const Access& access);  ///< to the last buffer
@@ -174,8 +189,8 @@ inline void Block::access(const Access& access) {
     if (instrumented_) note_shared(access);
   } else if (last_buffer_ != nullptr && last_buffer_->contains(access.address, access.bytes)) {
     if (instrumented_) note_global(access);
-  } else {
-    access_elsewhere(access);
+  } else if (!access_elsewhere(access)) {
+    return;
   }
   if (--accesses_left_ == 0) count_access(access.call_site);
 }

@@ -24,9 +24,16 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, s
   Block::running()->shuffle(kind, mask, operand, width, value, bytes, where);
 }
 
-void* dynamic_shared_memory_begin() { return Block::running()->shared_memory().dynamic(); }
+void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {
+  if (Block::running() == nullptr) return;
+  const auto* const begin = static_cast<const std::byte*>(address);
+  const Operation operation = stores ? Operation::store : Operation::load;
+  Block::running()->refuse({operation, begin, bytes, __builtin_return_address(0)});
+}
+
+void* dynamic_shared_memory_begin() { return Block::running()->dynamic_shared_memory(); }
 void* shared_variable_begin(const void* name, std::size_t bytes) {
-  return Block::running()->shared_memory().variable(name, bytes);
+  return Block::running()->shared_variable(name, bytes);
 }
 
 }  // namespace reduction::emulated

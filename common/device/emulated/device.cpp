@@ -20,6 +20,9 @@ constexpr std::size_t most_host_threads = 24;
 /// Blocks that a grid may have in y and in z: CUDA C++ Programming Guide, "Compute Capabilities".
 constexpr std::size_t most_blocks_in_y = 65535;
 
+/// Threads that a block may have in z: the same table.
+constexpr std::size_t most_threads_in_z = 64;
+
 /// What the program has set, and what it may ask for; device_mutex() guards it.
 struct Settings {
   unsigned host_threads = 0;
@@ -50,6 +53,9 @@ void require_possible(const LaunchConfig& config) {
   }
   if (count(config.block) > device.threads_per_block) {
     refuse("a block has threads,", device.threads_per_block, count(config.block));
+  }
+  if (config.block.z > most_threads_in_z) {
+    refuse("a block has threads in z,", most_threads_in_z, config.block.z);
   }
   if (config.shared_bytes > device.shared_bytes_per_block) {
     refuse("a block has bytes of shared memory,", device.shared_bytes_per_block, config.shared_bytes);

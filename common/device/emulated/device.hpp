@@ -46,8 +46,8 @@ void mark_uninitialised(void* begin, std::size_t bytes);
 /// launch, KernelFinding for a faulty kernel, and whatever a thread of the kernel throws.
 void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
 
-/// Host threads that blocks are spread over; 0 stands for every CPU this process may use, the default, but at most 24:
-/// the guard pages of more stacks than theirs take more mappings than Linux gives a process.
+/// Host threads that blocks are spread over; 0 stands for every CPU this process may use, the default. At most 24 are: the
+/// guard pages of more stacks than theirs take more mappings than Linux gives a process.
 /// Results and counters do not depend on it.
 void set_host_threads(unsigned count);
 
@@ -56,7 +56,8 @@ void set_host_threads(unsigned count);
 void set_schedule(const Schedule& schedule);
 
 /// Whether accesses to memory are counted, and checked for races and uninitialised reads; on by default.
-/// Without it their counters are 0, and only accesses out of bounds and threads that wait forever are found.
+/// Without it their counters are 0, and what is found is accesses out of bounds or misaligned, stacks that overflow, and
+/// threads that wait or run forever.
 void set_instrumented(bool on);
 
 /// What the last launch that ended without a finding did.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "device/emulated/block.hpp"
 
@@ -29,9 +28,18 @@ using reduction::emulated::word_bytes;
   block->access({operation, static_cast<const std::byte*>(address), bytes, call_site});
 }
 
+/// 16 bytes that are aligned to 8 at least: a GPU takes a struct that need not be aligned to more in halves.
+[[gnu::always_inline]] inline void note_sixteen(Operation operation, const void* address,
+                                                const void* call_site) {
+  if (reinterpret_cast<std::uintptr_t>(address) % 16 != 8) return note(operation, address, 16, call_site);
+  note(operation, address, 8, call_site);
+  note(operation, static_cast<const std::byte*>(address) + 8, 8, call_site);
+}
+
 /// A struct, or a number that need not be aligned: a GPU accesses it in parts. How large they are follows from the type's
-/// alignment, which is not known here. A size of up to 16 bytes comes here only if the type is aligned to 4 or fewer.
+/// alignment, which is not known here. A size of up to 16 bytes mostly comes here if the type is aligned to 4 or fewer.
 void note_range(Operation operation, const void* begin, std::size_t bytes, const void* call_site) {
+  if (Block::running() == nullptr) return;
   const auto* address = static_cast<const std::byte*>(begin);
   const std::size_t widest = bytes > 16 && bytes % 8 == 0 ? 8 : word_bytes;
   while (bytes > 0) {
@@ -57,7 +65,7 @@ void note_read4(void* address) { note(Operation::load, address, 4, __builtin_ret
 void note_read8(void* address) HOOK("read8");
 void note_read8(void* address) { note(Operation::load, address, 8, __builtin_return_address(0)); }
 void note_read16(void* address) HOOK("read16");
-void note_read16(void* address) { note(Operation::load, address, 16, __builtin_return_address(0)); }
+void note_read16(void* address) { note_sixteen(Operation::load, address, __builtin_return_address(0)); }
 void note_unaligned_read2(void* address) HOOK("unaligned_read2");
 void note_unaligned_read2(void* address) {
   note_range(Operation::load, address, 2, __builtin_return_address(0));
@@ -87,7 +95,7 @@ void note_write4(void* address) { note(Operation::store, address, 4, __builtin_r
 void note_write8(void* address) HOOK("write8");
 void note_write8(void* address) { note(Operation::store, address, 8, __builtin_return_address(0)); }
 void note_write16(void* address) HOOK("write16");
-void note_write16(void* address) { note(Operation::store, address, 16, __builtin_return_address(0)); }
+void note_write16(void* address) { note_sixteen(Operation::store, address, __builtin_return_address(0)); }
 void note_unaligned_write2(void* address) HOOK("unaligned_write2");
 void note_unaligned_write2(void* address) {
   note_range(Operation::store, address, 2, __builtin_return_address(0));
@@ -108,24 +116,31 @@ void note_write_range(void* begin, std::size_t bytes) HOOK("write_range");
 void note_write_range(void* begin, std::size_t bytes) {
   note_range(Operation::store, begin, bytes, __builtin_return_address(0));
 }
-// Clang copies structs by these (from version 15 on; before, by memcpy, which is not seen).
-void* note_memcpy(void* to, const void* from, std::size_t bytes) HOOK("memcpy");
-void* note_memcpy(void* to, const void* from, std::size_t bytes) {
+
+// Calls of the C library in a kernel. The linker takes these functions for the library's (--wrap).
+void* __real_memcpy(void* to, const void* from, std::size_t bytes);
+void* __real_memmove(void* to, const void* from, std::size_t bytes);
+void* __real_memset(void* to, int value, std::size_t bytes);
+
+void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
   note_range(Operation::load, from, bytes, __builtin_return_address(0));
   note_range(Operation::store, to, bytes, __builtin_return_address(0));
-  return std::memcpy(to, from, bytes);
+  return __real_memcpy(to, from, bytes);
 }
-void* note_memmove(void* to, const void* from, std::size_t bytes) HOOK("memmove");
-void* note_memmove(void* to, const void* from, std::size_t bytes) {
+void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
   note_range(Operation::load, from, bytes, __builtin_return_address(0));
   note_range(Operation::store, to, bytes, __builtin_return_address(0));
-  return std::memmove(to, from, bytes);
+  return __real_memmove(to, from, bytes);
 }
-void* note_memset(void* to, int value, std::size_t bytes) HOOK("memset");
-void* note_memset(void* to, int value, std::size_t bytes) {
+void* __wrap_memset(void* to, int value, std::size_t bytes) {
   note_range(Operation::store, to, bytes, __builtin_return_address(0));
-  return std::memset(to, value, bytes);
+  return __real_memset(to, value, bytes);
 }
+
+// How Clang copies structs from version 15 on; before, it called memcpy.
+void* note_memcpy(void*, const void*, std::size_t) HOOK("memcpy") __attribute__((alias("__wrap_memcpy")));
+void* note_memmove(void*, const void*, std::size_t) HOOK("memmove") __attribute__((alias("__wrap_memmove")));
+void* note_memset(void*, int, std::size_t) HOOK("memset") __attribute__((alias("__wrap_memset")));
 
 #ifndef __SANITIZE_THREAD__
 

@@ -79,10 +79,12 @@ std::vector<Segment> loaded_segments() {
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* found) {
         for (const auto& header : std::span{object->dlpi_phdr, object->dlpi_phnum}) {
-          if (header.p_type != PT_LOAD) continue;
+          // Tables of addresses are constants once the program has been loaded, in front of a writable segment.
+          const bool is_table = header.p_type == PT_GNU_RELRO;
+          if (header.p_type != PT_LOAD && !is_table) continue;
           auto* const begin = reinterpret_cast<std::byte*>(object->dlpi_addr + header.p_vaddr);
-          static_cast<std::vector<Segment>*>(found)->push_back(
-              {begin, header.p_memsz, (header.p_flags & PF_W) != 0});
+          const bool is_writable = (header.p_flags & PF_W) != 0 && !is_table;
+          static_cast<std::vector<Segment>*>(found)->push_back({begin, header.p_memsz, is_writable});
         }
         return 0;
       },
@@ -140,8 +142,15 @@ std::string Buffer::describe(const std::byte* address, std::size_t bytes) const 
 }
 
 GlobalMemory::GlobalMemory() {
-  for (const Segment& segment : loaded_segments()) {
-    if (segment.is_writable) static_storage_.emplace_back(segment.begin, segment.bytes);
+  const std::vector<Segment> segments = loaded_segments();
+  for (Segment segment : segments) {
+    if (!segment.is_writable) continue;
+    for (const Segment& table : segments) {
+      if (table.is_writable || table.begin != segment.begin) continue;
+      segment.begin += table.bytes;
+      segment.bytes -= std::min(segment.bytes, table.bytes);
+    }
+    static_storage_.emplace_back(segment.begin, segment.bytes);
   }
 }
 
@@ -236,7 +245,11 @@ void* SharedMemory::variable(const void* name, std::size_t bytes) {
     throw std::invalid_argument{"a kernel has at most " + std::to_string(most_static_bytes) +
                                 " bytes of static shared memory"};
   }
-  const std::size_t offset = (end_ + shared_alignment) / shared_alignment * shared_alignment;
+  if (dynamic_bytes_ + static_bytes_ > properties().shared_bytes_per_block) {
+    throw std::invalid_argument{"a block has at most " + std::to_string(properties().shared_bytes_per_block) +
+                                " bytes of shared memory, static and dynamic"};
+  }
+  const std::size_t offset = (end_ + 2 * shared_alignment - 1) / shared_alignment * shared_alignment;
   variables_.push_back({name, offset, bytes});
   end_ = offset + bytes;
   return begin() + offset;

@@ -21,9 +21,15 @@ namespace reduction::emulated {
 using Word8 [[gnu::may_alias]] = std::uint64_t;
 using Word16 [[gnu::may_alias]] = unsigned __int128;
 
+/// Ends the block, whose running thread is about to load or store that many bytes at an address that is no multiple of them.
+void refuse_misaligned(const void* address, std::size_t bytes, bool stores);
+
 /// Copies T, of 8 or 16 bytes and aligned to its size, by one load and one store.
 template <typename T> REDUCTION_INLINE void copy_word(T* to, const T* from) {
   static_assert((sizeof(T) == 8 || sizeof(T) == 16) && alignof(T) == sizeof(T));
+  // The compiler takes for granted that they are aligned, so that its hooks need not tell.
+  if (reinterpret_cast<std::uintptr_t>(from) % sizeof(T) != 0) refuse_misaligned(from, sizeof(T), false);
+  if (reinterpret_cast<std::uintptr_t>(to) % sizeof(T) != 0) refuse_misaligned(to, sizeof(T), true);
   if constexpr (sizeof(T) == 8) {
     *reinterpret_cast<Word8*>(to) = *reinterpret_cast<const Word8*>(from);
   } else {
