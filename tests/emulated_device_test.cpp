@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -322,7 +323,12 @@ TEST(EmulatedDevice, EndsADeadlockWithAFinding) {
 }
 
 __global__ void throw_at(size_t first_block) {
-  if (blockIdx.x >= first_block && threadIdx.x == 5) throw std::runtime_error{std::to_string(blockIdx.x)};
+  if (blockIdx.x >= first_block && threadIdx.x == 5) {
+    // A string would be the host's memory, which a kernel may not store to.
+    char text[16];
+    std::snprintf(text, sizeof(text), "%u", blockIdx.x);
+    throw std::runtime_error{text};
+  }
   __syncthreads();
 }
 

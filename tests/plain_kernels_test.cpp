@@ -139,6 +139,69 @@ TEST(PlainKernels, OverStructsAreCountedAsTheirAlignmentAllows) {
 #endif
 }
 
+Point operator+(const Point& a, const Point& b) { return {a.x + b.x, a.y + b.y}; }
+__device__ float length_of(Point point) { return point.x + point.y; }
+
+template <bool barrier> __global__ void sum_points(const Point* in, Point* out, float* length) {
+  __shared__ Point tile[64];
+  unsigned i = threadIdx.x;
+  tile[i] = in[i];
+  __syncthreads();
+  for (unsigned stride = 32; stride > 0; stride /= 2) {
+    if (i < stride) tile[i] = tile[i] + tile[i + stride];
+    if (barrier) __syncthreads();
+  }
+  if (i == 0) out[0] = tile[0];
+  if (i == 0) length[0] = length_of(tile[0]);
+}
+
+TEST(PlainKernels, PassStructsToFunctionsAndBack) {
+  Array<Point> in{64};
+  Array<Point> out{1};
+  Array<float> length{1};
+  std::fill_n(static_cast<Point*>(in), 64, Point{1, 2});
+  EXPECT_EQ(finding_of([&] { sum_points<true><<<1, 64>>>(in, out, length); }), "");
+  EXPECT_EQ(out[0].x, 64.0F);
+  EXPECT_EQ(length[0], 192.0F);
+  // In words: two to copy, four to load and two to store in each of six levels, and two for each of the results.
+  EXPECT_EQ(last_launch_counters().shared_store_lanes, 2U * 64 + 2 * 63);
+  EXPECT_EQ(last_launch_counters().shared_load_lanes, 4U * 63 + 2 + 2);
+  const std::string text = finding_of([&] { sum_points<false><<<1, 64>>>(in, out, length); });
+  EXPECT_TRUE(text.starts_with("race in sum_points<false>: block 0, thread ")) << text;
+}
+
+__global__ void branch(const float* in, float* out) {
+  const auto load = [in](unsigned i) { return in[i]; };
+  unsigned i = threadIdx.x;
+  if (i % 2 == 0) {
+    out[i] = load(i);
+  } else {
+    out[i] = load(i + 32);
+  }
+}
+
+TEST(PlainKernels, CountEachCallOfAFunctionOnItsOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  branch<<<1, 32>>>(in, out);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_load_lanes, 32U);
+}
+
+__global__ void take_last(int* last, volatile int* out) {
+  __shared__ int winner;
+  if (threadIdx.x == 5) winner = 7;
+  __syncthreads();
+  if (last == nullptr) out[threadIdx.x] = winner;
+}
+
+TEST(PlainKernels, TakeNullsAndVolatilePointers) {
+  Array<int> out{32};
+  take_last<<<1, 32>>>(NULL, out);
+  EXPECT_EQ(out[31], 7);
+  take_last<<<1, 32>>>(0, out);
+}
+
 // ---- elements of any size, local arrays, pointers in memory, __device__ arrays ----
 
 __global__ void count_letters(const unsigned char* text, unsigned* counts, int n) {

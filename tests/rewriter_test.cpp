@@ -243,36 +243,35 @@ TEST(RewriteSharedVariable, BecomesAReference) {
   expect_in_kernel("  __shared__ T tile[block];", "   T (&tile)[block]" + variable + ";");
   expect_in_kernel("__shared__ float tile[32][33], other[4];",
                    " float (&tile)[32][33]" + variable + ", (&other)[4]" + variable + ";");
-  expect_in_kernel("__shared__ unsigned is_last;", " unsigned (&is_last)" + variable + ";");
-  expect_in_kernel("static __shared__ int a;", "  int (&a)" + variable + ";");
-  expect_in_kernel("__shared__ static int a;", "  int (&a)" + variable + ";");
-  expect_in_kernel("volatile __shared__ int a;", "volatile  int (&a)" + variable + ";");
+  expect_in_kernel("__shared__ unsigned is_last;", " unsigned &is_last" + variable + ";");
+  expect_in_kernel("static __shared__ int a;", "  int &a" + variable + ";");
+  expect_in_kernel("__shared__ static int a;", "  int &a" + variable + ";");
+  expect_in_kernel("volatile __shared__ int a;", "volatile  int &a" + variable + ";");
   expect_in_kernel("__shared__ alignas(16) unsigned char bytes[threads / 32 * sizeof(T)];",
                    "  unsigned char (&bytes)[threads / 32 * sizeof(T)]" + variable + ";");
   expect_in_kernel("__shared__ float a[3] __attribute__((aligned(16)));", " float (&a)[3]" + variable + " ;");
   expect_in_kernel("int __shared__ a [f<int>(x[2], 3)];", "int  (&a) [f<int>(x[2], 3)]" + variable + ";");
   expect_in_kernel("__shared__ typename cub::BlockReduce<T, 256>::TempStorage temp;",
-                   " typename cub::BlockReduce<T, 256>::TempStorage (&temp)" + variable + ";");
-  expect_in_kernel("[[maybe_unused]] __shared__ int a;", "[[maybe_unused]]  int (&a)" + variable + ";");
+                   " typename cub::BlockReduce<T, 256>::TempStorage &temp" + variable + ";");
+  expect_in_kernel("[[maybe_unused]] __shared__ int a;", "[[maybe_unused]]  int &a" + variable + ";");
 }
 
 TEST(RewriteSharedVariable, TakesPointers) {
   const std::string variable = " = ::reduction::emulated::shared_variable([] {})";
-  expect_in_kernel("__shared__ float* p;", " float* (&p)" + variable + ";");
-  expect_in_kernel(
-      "__shared__ const float *p, * const *q, r;",
-      " const float *(&p)" + variable + ", * const *(&q)" + variable + ", (&r)" + variable + ";");
+  expect_in_kernel("__shared__ float* p;", " float* &p" + variable + ";");
+  expect_in_kernel("__shared__ const float *p, * const *q, r;",
+                   " const float *&p" + variable + ", * const *&q" + variable + ", &r" + variable + ";");
 }
 
 TEST(RewriteSharedVariable, TakesTwoInARowOverLines) {
   const std::string variable = " = ::reduction::emulated::shared_variable([] {})";
   expect_in_kernel("__shared__ int a;__shared__ // b\n int\n b\n [2]\n;",
-                   " int (&a)" + variable + "; // b\n int\n (&b)\n [2]" + variable + "\n;");
+                   " int &a" + variable + "; // b\n int\n (&b)\n [2]" + variable + "\n;");
 }
 
 TEST(RewriteSharedVariable, WorksInLambdas) {
   expect_in_kernel("f([&] { __shared__ int a; });",
-                   "f([&] {  int (&a) = ::reduction::emulated::shared_variable([] {}); });");
+                   "f([&] {  int &a = ::reduction::emulated::shared_variable([] {}); });");
 }
 
 TEST(RewriteSharedVariable, RefusesOtherPlaces) {

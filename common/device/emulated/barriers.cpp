@@ -36,8 +36,9 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 bool Block::barrier(SourceLine where, bool predicate) {
   const AtWork at_work{*this};
   Thread& self = threads_[scheduler_.current()];
-  self.state = State::at_block_barrier;
   self.where = where;
+  require_stack();
+  self.state = State::at_block_barrier;
   if (arrived_ == 0) barrier_ = where;
   arrived_any_ = arrived_any_ || predicate;
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
@@ -87,6 +88,7 @@ void Block::wait_for_lanes(State state, unsigned mask, SourceLine where) {
   const unsigned own = bit_of(thread % warp_size);
   waiting_[thread].mask = mask & warp.lanes;
   self.where = where;
+  require_stack();
   if ((mask & own) == 0) {
     stop({Fault::invalid_mask, "", {action_at_barrier(thread, "is not in the mask that it passes")}});
   }
@@ -138,6 +140,12 @@ void Block::hand_over_values(unsigned member, unsigned group) {
     const std::string action = "shuffles from lane " + std::to_string(source) + ", which takes no part,";
     stop({Fault::inactive_lane, "", {action_at_barrier(receiver, action.c_str())}});
   }
+}
+
+/// What is to be done where threads meet takes some stack.
+void Block::require_stack() {
+  if (!scheduler_.is_stack_short(__builtin_frame_address(0))) return;
+  stop({Fault::stack_overflow, "", {action_at_barrier(scheduler_.current(), "has used up its stack")}});
 }
 
 /// Threads of the block have met once more: they go on, unless they have done so for too long.

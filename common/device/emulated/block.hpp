@@ -129,6 +129,7 @@ class alignas(128) Block {
   void release_complete_group(unsigned member);
   void hand_over_values(unsigned member, unsigned group);
   void note_release(unsigned& releases);
+  void require_stack();
   FaultRecord stall() const;
   ThreadAction action_at_barrier(unsigned thread, const char* action) const;
   Warp& warp_of(unsigned thread) { return warps_[thread / warp_size]; }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>  // before __noinline__, which it uses as a word of its own
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -23,7 +24,8 @@
 
 // ---- the language ----
 
-#define __global__
+// What a kernel calls is inlined, so that each call has places of its own, and structs are passed by copies, which hooks see.
+#define __global__ __attribute__((flatten))
 #define __device__
 #define __host__
 #define __constant__
@@ -44,6 +46,11 @@ using cudaStream_t = struct CUstream_st*;
 template <typename A, typename B> constexpr std::common_type_t<A, B> min(A a, B b) { return b < a ? b : a; }
 template <typename A, typename B> constexpr std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }
 
+template <typename T> REDUCTION_INLINE T __ldg(const T* address) { return *address; }
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __clz(int bits) { return bits == 0 ? 32 : __builtin_clz(static_cast<unsigned>(bits)); }
+
 // ---- barriers, fences and shuffles ----
 
 void __syncthreads(reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
@@ -57,6 +64,8 @@ void __syncwarp(unsigned mask = 0xffffffff,
 
 /// Orders what the calling thread did before with its atomic operations after, for other blocks.
 void __threadfence();
+/// Within a block, barriers alone order.
+inline void __threadfence_block() {}
 
 namespace reduction::emulated {
 
@@ -156,6 +165,9 @@ inline DynamicSharedMemory dynamic_shared_memory() { return {}; }
 /// The same outside of functions, where there is no block yet.
 template <typename T> struct DynamicSharedArray {
   operator T*() const { return static_cast<T*>(dynamic_shared_memory_begin()); }
+  template <typename U> explicit operator U*() const {
+    return static_cast<U*>(dynamic_shared_memory_begin());
+  }
 };
 
 /// `__shared__ X name[4];` becomes `X (&name)[4] = shared_variable([] {});`. Each lambda has a type of its own, so that the
@@ -172,10 +184,16 @@ template <typename Lambda> SharedVariable shared_variable(Lambda) { return {&Nam
 /// The pointer through which a kernel may store to its parameter's buffer, or nullptr.
 template <typename Parameter> const void* output_of(const Parameter& parameter) {
   if constexpr (std::is_pointer_v<Parameter> && !std::is_const_v<std::remove_pointer_t<Parameter>>) {
-    return reinterpret_cast<const void*>(parameter);
+    return (const void*)parameter;  // NOLINT: of a volatile pointer, or of a function's
   }
   return nullptr;
 }
+
+/// Whether a parameter may hold further pointers, or point to some: a class, or a pointer to one or to a pointer.
+template <typename Parameter>
+inline constexpr bool may_lead_elsewhere =
+    std::is_class_v<Parameter> || std::is_class_v<std::remove_pointer_t<Parameter>> ||
+    std::is_pointer_v<std::remove_pointer_t<Parameter>>;
 
 /// Copies the parameters for one thread. They are constant memory on a GPU, and reading them is not counted.
 template <typename Call, std::size_t... index>
@@ -197,9 +215,8 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
         return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, output_of(parameters)...};
       },
       call);
-  // A class may hold further pointers.
   launch_grid(config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel),
-                       outputs, (std::is_class_v<Parameters> || ...)});
+                       outputs, (may_lead_elsewhere<Parameters> || ...)});
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes
@@ -210,9 +227,7 @@ template <typename... Parameters> class Launch {
          cudaStream_t = nullptr)
       : kernel_{kernel}, config_{grid, block, shared_bytes} {}
 
-  template <typename... Arguments> void operator()(const Arguments&... arguments) const {
-    launch(config_, kernel_, arguments...);
-  }
+  void operator()(Parameters... arguments) const { launch(config_, kernel_, arguments...); }
 
  private:
   void (*kernel_)(Parameters...);

@@ -45,6 +45,7 @@ void BlockRaces::check(const Access& access, Buffer& buffer, unsigned thread, st
     }
     return;
   }
+  if (!buffer.is_recorded()) buffer.mark(offset, access.bytes, true);
   const FenceOrder::Point now = fences_.now();
   const std::size_t first = offset / word_bytes * word_bytes;
   for (std::size_t at = first; at < offset + access.bytes; at += word_bytes) {

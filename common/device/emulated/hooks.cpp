@@ -187,8 +187,12 @@ void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); 
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) {}
-void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void** pointer, void*) {
+  note(Operation::store, pointer, sizeof(void*), __builtin_return_address(0));
+}
+void __tsan_vptr_read(void** pointer) {
+  note(Operation::load, pointer, sizeof(void*), __builtin_return_address(0));
+}
 #endif
 
 }  // extern "C"

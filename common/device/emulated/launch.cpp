@@ -23,6 +23,7 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
 
 Grid::~Grid() {
   races_.mark_initialised();
+  if (!context_.instrumented) global_memory().mark_recorded_as_initialised();
   global_memory().set_recorded(false);
 }
 

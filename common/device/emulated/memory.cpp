@@ -120,8 +120,11 @@ Buffer::Buffer(std::size_t bytes)
 
 void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
   if (is_static()) return;
-  const std::size_t end = (offset + count + word_bytes - 1) / word_bytes;
-  for (std::size_t word = offset / word_bytes; word < end;) {
+  // A word of which one byte is written counts as written.
+  const std::size_t begin = (initialised ? offset : offset + word_bytes - 1) / word_bytes;
+  const bool to_the_end = initialised || offset + count == bytes_;
+  const std::size_t end = (offset + count + (to_the_end ? word_bytes - 1 : 0)) / word_bytes;
+  for (std::size_t word = begin; word < end;) {
     // As many words as one word of bits has, or what is left of them.
     const std::size_t next = std::min(end, (word / 64 + 1) * 64);
     const std::uint64_t ones = ~std::uint64_t{0} >> (64 - (next - word));
@@ -182,6 +185,12 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
 void GlobalMemory::set_recorded(bool on) {
   for (auto& [begin, buffer] : buffers_)
     buffer.set_recorded(on);
+}
+
+void GlobalMemory::mark_recorded_as_initialised() {
+  for (auto& [begin, buffer] : buffers_) {
+    if (buffer.is_recorded()) buffer.mark(0, buffer.bytes(), true);
+  }
 }
 
 std::size_t GlobalMemory::bytes() const {

@@ -102,6 +102,9 @@ class GlobalMemory {
   /// Whether accesses are recorded, for every buffer.
   void set_recorded(bool on);
 
+  /// Of what a launch has stored without being followed nothing is known.
+  void mark_recorded_as_initialised();
+
   /// Bytes of all buffers.
   std::size_t bytes() const;
 

@@ -134,20 +134,27 @@ void Scheduler::stop() {
   std::abort();  // nothing switches back
 }
 
-bool Scheduler::in_guard_page(const void* address) const {
-  return static_cast<std::size_t>(static_cast<const std::byte*>(address) - stack_) < page_bytes();
+unsigned Scheduler::thread_of_guard_page(const void* address) const {
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - stacks_.begin());
+  return offset < stacks_.bytes() && offset % stack_bytes < page_bytes()
+             ? static_cast<unsigned>(offset / stack_bytes)
+             : host;
 }
 
 /// What is no overflow goes to whoever handled the signal before.
 void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
   Scheduler* const self = running_;
-  if (self == nullptr || self->current_ == host || !self->in_guard_page(info->si_addr)) {
+  const unsigned thread = self != nullptr ? self->thread_of_guard_page(info->si_addr) : host;
+  if (thread == host) {
     sigaction(SIGSEGV, &earlier_action(), nullptr);
     return;  // to the same fault
   }
+  // Not always the running one: a switch to another may be under way.
+  self->current_ = thread;
+  self->stack_ = self->stack_of(thread);
   Interrupted interrupted{context};
   self->faulting_instruction_ = interrupted.instruction();
-  interrupted.call(leave_overflowed_stack, self->stack_of(self->current_) + stack_bytes);
+  interrupted.call(leave_overflowed_stack, self->stack_of(thread) + stack_bytes);
 }
 
 /// Runs where the overflowed stack began: nothing on it is needed any more.

@@ -137,7 +137,8 @@ class Scheduler {
   void run_next() { switch_to(ready_.empty() ? host : ready_.pop()); }
   void switch_to(unsigned next);
   std::byte* stack_of(unsigned thread) const { return stacks_.begin() + thread * stack_bytes; }
-  bool in_guard_page(const void* address) const;
+  /// The thread below whose stack this is, or host.
+  unsigned thread_of_guard_page(const void* address) const;
   void use_alternate_signal_stack();
   static void on_segmentation_fault(int signal, siginfo_t* info, void* context);
   [[noreturn]] static void leave_overflowed_stack();

@@ -28,11 +28,25 @@ void SharedRaces::check_parts(const Access& access, unsigned thread, std::size_t
       continue;
     }
     if (!is_split(word, order)) split(word, order);
+    // A struct is copied with what pads it, which nobody has written.
+    const bool may_be_padding = is_whole && is_partly_written(word, order);
     const std::size_t first = std::max(begin, word * word_bytes);
     const std::size_t last = std::min(end, (word + 1) * word_bytes);
     for (std::size_t byte = first; byte < last; ++byte)
-      check_cell(bytes_.cell(byte), bytes_.moments(byte), access, thread, block, order, faults);
+      check_cell(bytes_.cell(byte), bytes_.moments(byte), access, thread, block, order, faults,
+                 may_be_padding);
   }
+}
+
+bool SharedRaces::is_written(const Cell& cell, const HappensBefore& order) {
+  return cell.written >= order.block_begin() ||
+         (cell.atomics.lanes != 0 && cell.atomics.interval >= order.block_begin());
+}
+
+bool SharedRaces::is_partly_written(std::size_t word, const HappensBefore& order) const {
+  for (std::size_t byte = word * word_bytes; byte < (word + 1) * word_bytes; ++byte)
+    if (is_written(bytes_.cell(byte), order)) return true;
+  return false;
 }
 
 /// What was done to the word so far was done to each of its bytes.
@@ -45,7 +59,8 @@ void SharedRaces::split(std::size_t word, const HappensBefore& order) const {
 }
 
 void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
-                             std::size_t block, const HappensBefore& order, FaultLog& faults) const {
+                             std::size_t block, const HappensBefore& order, FaultLog& faults,
+                             bool may_be_padding) const {
   const auto report = [&](Fault fault, std::optional<ThreadAction> other) {
     FaultRecord record{fault, memory_.describe(memory_.offset_of(access.address), access.bytes), {}};
     record.actions.push_back(action_of(thread, block, access.operation, access.call_site));
@@ -57,8 +72,7 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
     report(Fault::race, action_of(other, block, operation, call_site));
   };
   const bool stored = before.written >= order.block_begin();
-  const bool updated = before.atomics.lanes != 0 && before.atomics.interval >= order.block_begin();
-  if (!stored && !updated && access.operation != Operation::store &&
+  if (!is_written(before, order) && !may_be_padding && access.operation != Operation::store &&
       faults.is_new(Fault::uninitialised_read, access.call_site)) {
     report(Fault::uninitialised_read, std::nullopt);
   }

@@ -12,8 +12,9 @@
 namespace reduction::emulated {
 
 /// Remembers, for each 4-byte word of a block's shared memory, or each byte of a word that threads access by bytes, who
-/// stored to it, read it and updated it atomically last, and with that sees races and reads of what nobody has written. What matters is whether a barrier orders two accesses, not
-/// which of them came first, so the verdict is the same in every schedule.
+/// stored to it, read it and updated it atomically last, and with that sees races and reads of what nobody has written.
+/// What matters is whether a barrier orders two accesses, not which of them came first, so the verdict is the same in
+/// every schedule.
 class SharedRaces {
  public:
   explicit SharedRaces(const SharedMemory& memory);
@@ -85,7 +86,10 @@ class SharedRaces {
                    FaultLog& faults) const;
   void split(std::size_t word, const HappensBefore& order) const;
   void check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
-                  std::size_t block, const HappensBefore& order, FaultLog& faults) const;
+                  std::size_t block, const HappensBefore& order, FaultLog& faults,
+                  bool may_be_padding = false) const;
+  static bool is_written(const Cell& cell, const HappensBefore& order);
+  bool is_partly_written(std::size_t word, const HappensBefore& order) const;
   static std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments,
                                         unsigned thread, const HappensBefore& order);
   static void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,

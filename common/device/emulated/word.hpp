@@ -78,6 +78,15 @@ using int4 = reduction::emulated::VectorOfFour<int>;
 using uint4 = reduction::emulated::VectorOfFour<unsigned>;
 using float4 = reduction::emulated::VectorOfFour<float>;
 
+struct int3 {
+  int x, y, z;
+};
+struct float3 {
+  float x, y, z;
+};
+
+inline int3 make_int3(int x, int y, int z) { return {x, y, z}; }
+inline float3 make_float3(float x, float y, float z) { return {x, y, z}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline float2 make_float2(float x, float y) { return {x, y}; }

@@ -414,8 +414,9 @@ class Rewriter : private Code {
     if (!dimensions.empty() && is_empty(dimensions[0])) {
       refuse(name, "a __shared__ array without a size: give it one, or declare it extern");
     }
-    insert(offset(name), "(&");
-    insert(end_of(name), ")");
+    // An array's name needs parentheses, and compilers warn of those around another.
+    insert(offset(name), dimensions.empty() ? "&" : "(&");
+    if (!dimensions.empty()) insert(end_of(name), ")");
     insert(end_of(dimensions.empty() ? name : partner(dimensions.back())),
            " = ::reduction::emulated::shared_variable([] {})");
   }
