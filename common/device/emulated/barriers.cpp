@@ -37,13 +37,13 @@ bool Block::barrier(SourceLine where, bool predicate) {
   const AtWork at_work{*this};
   Thread& self = threads_[scheduler_.current()];
   self.where = where;
-  require_stack();
   self.state = State::at_block_barrier;
   if (arrived_ == 0) barrier_ = where;
   arrived_any_ = arrived_any_ || predicate;
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
   if (!(where == barrier_)) barrier_is_divergent_ = true;
   if (++arrived_ == size_ && !barrier_is_divergent_) {
+    require_stack();
     arrived_ = 0;
     released_any_ = std::exchange(arrived_any_, false);
     ++counters_.block_barriers;
@@ -53,7 +53,6 @@ bool Block::barrier(SourceLine where, bool predicate) {
     note_release(releases_);
   }
   scheduler_.suspend();
-  self.state = State::running;
   return released_any_;
 }
 
@@ -96,7 +95,6 @@ void Block::wait_for_lanes(State state, unsigned mask, SourceLine where) {
   warp.waiting |= own;
   release_complete_group(thread);
   scheduler_.suspend();
-  self.state = State::running;
 }
 
 /// Makes the lanes that wait for each other with `member` ready if the last of them has arrived.

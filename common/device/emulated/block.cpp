@@ -88,7 +88,7 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   warps_.assign((size_ + warp_size - 1) / warp_size, Warp{});
   if (const unsigned rest = size_ % warp_size; rest != 0) warps_.back().lanes = bit_of(rest) - 1;
   for (unsigned i = 0; i < size_; ++i) {
-    threads_[i].state = State::running;
+    threads_[i].state = State::started;
     threads_[i].where = {};
   }
   scheduler_.begin_block(extent_of(launch.config.block), launch.schedule, number);

@@ -93,11 +93,12 @@ class alignas(128) Block {
     Block& block_;
   };
 
-  enum class State : unsigned char { running, at_block_barrier, at_warp_barrier, at_shuffle, finished };
+  /// What a thread has last waited for; it may have gone on since.
+  enum class State : unsigned char { started, at_block_barrier, at_warp_barrier, at_shuffle, finished };
 
   struct Thread {
     SourceLine where;  ///< the barrier or shuffle at which it waits
-    State state = State::running;
+    State state = State::started;
   };
 
   /// What a thread waits for at a warp barrier or a shuffle.

@@ -1,6 +1,7 @@
 #pragma once
 #include <boost/context/fiber.hpp>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <span>
@@ -35,6 +36,16 @@ class Fiber {
     announce_switch_to(next);
     departed = this;
     arrive(std::move(next.continuation_).resume());
+  }
+
+  /// Fetches what is on top of the suspended fiber's stack: it is to continue soon, and all fibers together take more than
+  /// the first cache. Boost's fiber is a pointer to that place.
+  void prefetch() const {
+    static_assert(sizeof(continuation_) == sizeof(void*));
+    const std::byte* top = nullptr;
+    std::memcpy(&top, static_cast<const void*>(&continuation_), sizeof(top));
+    for (std::size_t line = 0; line < 4; ++line)
+      __builtin_prefetch(top + line * 64);
   }
 
  private:

@@ -45,6 +45,9 @@ class ReadyThreads {
     return at(first_++);
   }
 
+  /// The thread that comes next where the order is ascending.
+  unsigned next_ascending() { return at(first_); }
+
   /// Accesses that a thread may make before it loses its turn.
   unsigned accesses_in_a_turn() {
     // A thread that spins on a word another one has to write must not spin forever.
@@ -134,7 +137,11 @@ class Scheduler {
 
   void live_as(unsigned thread);
   void prepare(unsigned thread);
-  void run_next() { switch_to(ready_.empty() ? host : ready_.pop()); }
+  void run_next() {
+    const unsigned next = ready_.empty() ? host : ready_.pop();
+    if (!ready_.empty()) fibers_[ready_.next_ascending()].prefetch();
+    switch_to(next);
+  }
   void switch_to(unsigned next);
   std::byte* stack_of(unsigned thread) const { return stacks_.begin() + thread * stack_bytes; }
   /// The thread below whose stack this is, or host.
