@@ -23,7 +23,8 @@ constexpr size_t ceil_divide(size_t n, size_t part) { return n / part + (n % par
 
 /// The number of blocks that are resident at once when `kernel` has the device to itself.
 template <typename... Parameters>
-size_t blocks_to_fill_device([[maybe_unused]] void (*kernel)(Parameters...), unsigned block, size_t shared_bytes) {
+size_t blocks_to_fill_device([[maybe_unused]] void (*kernel)(Parameters...), unsigned block,
+                             size_t shared_bytes) {
 #ifdef __CUDACC__
   int device = 0;
   int multiprocessors = 0;
