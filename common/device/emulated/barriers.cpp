@@ -68,9 +68,10 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* v
   Waiting& self = waiting_[thread];
   threads_[thread].where = where;
   if (width < 1 || width > static_cast<int>(warp_size) || (width & (width - 1)) != 0) {
-    stop({Fault::invalid_width,
-          "",
-          {action_at_barrier(thread, "shuffles in a width that is no power of two up to 32")}});
+    faults_.add({Fault::invalid_width,
+                 "",
+                 {action_at_barrier(thread, "shuffles in a width that is no power of two up to 32")}});
+    scheduler_.stop();
   }
   self.shuffle = kind;
   self.source_lane = source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
@@ -89,7 +90,8 @@ void Block::wait_for_lanes(State state, unsigned mask, SourceLine where) {
   self.where = where;
   require_stack();
   if ((mask & own) == 0) {
-    stop({Fault::invalid_mask, "", {action_at_barrier(thread, "is not in the mask that it passes")}});
+    faults_.add({Fault::invalid_mask, "", {action_at_barrier(thread, "is not in the mask that it passes")}});
+    scheduler_.stop();
   }
   self.state = state;
   warp.waiting |= own;
@@ -135,28 +137,34 @@ void Block::hand_over_values(unsigned member, unsigned group) {
     const unsigned source = waiting_[receiver].source_lane;
     waiting_[receiver].received = waiting_[in_warp_of(member, source)].brought;
     if ((group & bit_of(source)) != 0) continue;
-    const std::string action = "shuffles from lane " + std::to_string(source) + ", which takes no part,";
-    stop({Fault::inactive_lane, "", {action_at_barrier(receiver, action.c_str())}});
+    faults_.add({Fault::inactive_lane,
+                 "",
+                 {action_at_barrier(
+                     receiver, "shuffles from lane " + std::to_string(source) + ", which takes no part,")}});
+    scheduler_.stop();
   }
 }
 
 /// What is to be done where threads meet takes some stack.
 void Block::require_stack() {
   if (!scheduler_.is_stack_short(__builtin_frame_address(0))) return;
-  stop({Fault::stack_overflow, "", {action_at_barrier(scheduler_.current(), "has used up its stack")}});
+  faults_.add(
+      {Fault::stack_overflow, "", {action_at_barrier(scheduler_.current(), "has used up its stack")}});
+  scheduler_.stop();
 }
 
 /// Threads of the block have met once more: they go on, unless they have done so for too long.
 void Block::note_release(unsigned& releases) {
   accesses_ = 0;
   if (++releases < most_releases) return;
-  stop({Fault::endless_loop,
-        "",
-        {action_at_barrier(scheduler_.current(), "has passed 2^18 barriers, the last")}});
+  faults_.add({Fault::endless_loop,
+               "",
+               {action_at_barrier(scheduler_.current(), "has passed 2^18 barriers, the last")}});
+  scheduler_.stop();
 }
 
-ThreadAction Block::action_at_barrier(unsigned thread, const char* action) const {
-  return {describe_threads({thread}), number_, action, nullptr, threads_[thread].where};
+ThreadAction Block::action_at_barrier(unsigned thread, std::string action) const {
+  return {describe_threads({thread}), number_, std::move(action), nullptr, threads_[thread].where};
 }
 
 /// No thread can go on. Threads by what they wait for: the same words for the same fault in every schedule.

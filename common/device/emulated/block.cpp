@@ -101,6 +101,7 @@ void Block::run_thread() {
   try {
     launch_->kernel.run_thread(launch_->kernel.arguments.data());
   } catch (...) {
+    running_ = nullptr;
     exception_ = std::current_exception();
   }
   running_ = nullptr;
@@ -119,18 +120,16 @@ void Block::finish(unsigned thread) {
   }
 }
 
-/// Ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access to
-/// memory throws nothing, and kernels have functions that may not.
-void Block::stop(FaultRecord fault) {
-  faults_.add(std::move(fault));
-  scheduler_.stop();
-}
+// A fault ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access
+// to memory throws nothing, and kernels have functions that may not. Whoever calls scheduler_.stop() holds nothing by then.
 
 void Block::stop_for_overflow(const void* call_site) {
   const AtWork at_work{*this};
-  stop({Fault::stack_overflow,
-        "",
-        {{describe_threads({scheduler_.current()}), number_, "has used up its stack", call_site, {}}}});
+  faults_.add(
+      {Fault::stack_overflow,
+       "",
+       {{describe_threads({scheduler_.current()}), number_, "has used up its stack", call_site, {}}}});
+  scheduler_.stop();
 }
 
 // ---- accesses to memory ----
@@ -146,7 +145,8 @@ bool Block::access_elsewhere(const Access& access) {
     if (instrumented_) note_global(access);
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
-    stop(fault_of(access, Fault::out_of_bounds, stray_memory(access)));
+    faults_.add(fault_of(access, Fault::out_of_bounds, stray_memory(access)));
+    scheduler_.stop();
   } else {
     return false;
   }
@@ -156,8 +156,9 @@ bool Block::access_elsewhere(const Access& access) {
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
-  const std::string bytes = std::to_string(access.bytes);
-  stop(fault_of(access, Fault::misaligned, bytes + " bytes at an address that is no multiple of them"));
+  faults_.add(fault_of(access, Fault::misaligned,
+                       std::to_string(access.bytes) + " bytes at an address that is no multiple of them"));
+  scheduler_.stop();
 }
 
 void Block::note_shared(const Access& access) {
@@ -216,9 +217,10 @@ void Block::count_access(const void* call_site) {
   accesses_ += in_a_turn;
   if (accesses_ > most_accesses()) {
     const char* const action = "goes on without a barrier, for millions of accesses, the last";
-    stop({Fault::endless_loop,
-          "",
-          {{describe_threads({scheduler_.current()}), number_, action, call_site, {}}}});
+    faults_.add({Fault::endless_loop,
+                 "",
+                 {{describe_threads({scheduler_.current()}), number_, action, call_site, {}}}});
+    scheduler_.stop();
   }
   scheduler_.give_way();
 }

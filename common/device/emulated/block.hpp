@@ -122,7 +122,6 @@ class alignas(128) Block {
   void prepare(const LaunchContext& launch, std::size_t number);
   void run_thread();
   void finish(unsigned thread);
-  [[noreturn]] void stop(FaultRecord fault);
   [[noreturn]] void stop_for_overflow(const void* call_site);
 
   // Barriers and shuffles, in barriers.cpp.
@@ -132,7 +131,7 @@ class alignas(128) Block {
   void note_release(unsigned& releases);
   void require_stack();
   FaultRecord stall() const;
-  ThreadAction action_at_barrier(unsigned thread, const char* action) const;
+  ThreadAction action_at_barrier(unsigned thread, std::string action) const;
   Warp& warp_of(unsigned thread) { return warps_[thread / warp_size]; }
   static unsigned in_warp_of(unsigned member, unsigned lane) { return member / warp_size * warp_size + lane; }
 
