@@ -19,11 +19,11 @@ namespace {
 
 const std::filesystem::path source_folder = SOURCE_FOLDER;
 
-const DocumentedTable& table_named(const std::string& name) {
+const DocumentedTable& table_named(std::string_view name) {
   const auto& tables = documented_tables();
   const auto found = std::find_if(tables.begin(), tables.end(),
                                   [&](const DocumentedTable& table) { return table.name == name; });
-  if (found == tables.end()) throw std::runtime_error("no table " + name);
+  if (found == tables.end()) throw std::runtime_error("no table " + std::string{name});
   return *found;
 }
 
