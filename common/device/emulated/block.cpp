@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "device/emulated/builtin_variables.hpp"
 #include "device/emulated/device.hpp"
 
 thread_local constinit uint3 reduction::emulated::builtin::threadIdx{};

@@ -9,7 +9,6 @@
 #include "device/emulated/block_turns.hpp"
 #include "device/emulated/counters.hpp"
 #include "device/emulated/counting.hpp"
-#include "device/emulated/cuda_types.hpp"
 #include "device/emulated/fence_order.hpp"
 #include "device/emulated/global_races.hpp"
 #include "device/emulated/happens_before.hpp"
@@ -19,7 +18,6 @@
 #include "device/emulated/report.hpp"
 #include "device/emulated/scheduler.hpp"
 #include "device/emulated/shared_races.hpp"
-#include "device/emulated/shuffle.hpp"
 #include "device/emulated/source_location.hpp"
 
 namespace reduction::emulated {

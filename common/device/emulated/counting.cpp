@@ -2,13 +2,77 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <span>
 #include <tuple>
 #include <utility>
 
-#include "device/emulated/transactions.hpp"
-
 namespace reduction::emulated {
+
+// ---- the cost of one warp instruction ----
+
+namespace {
+
+constexpr unsigned banks = 32;
+constexpr std::size_t sector_bytes = 32;
+
+/// The wavefronts of lanes that are served together: distinct words of a bank, at the bank that has the most.
+unsigned wavefronts(std::span<const std::uintptr_t> addresses, std::size_t bytes) {
+  std::array<std::array<std::uintptr_t, warp_size>, banks> words;
+  std::array<unsigned, banks> distinct{};
+  unsigned most = 0;
+  const std::size_t words_each = std::max<std::size_t>(1, bytes / word_bytes);
+  for (const std::uintptr_t address : addresses) {
+    for (std::size_t i = 0; i < words_each; ++i) {
+      const std::uintptr_t word = address / word_bytes + i;
+      const std::size_t bank = word % banks;
+      auto& here = words[bank];
+      const auto end = here.begin() + distinct[bank];
+      if (std::find(here.begin(), end, word) != end) continue;
+      *end = word;
+      most = std::max(most, ++distinct[bank]);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+SharedTransactions shared_transactions(std::span<const std::uintptr_t> addresses, unsigned lanes,
+                                       std::size_t bytes) {
+  const unsigned together = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+  const unsigned group = together == 32 ? ~0U : (1U << together) - 1;
+  SharedTransactions total;
+  std::size_t first = 0;
+  for (unsigned lane = 0; lane < warp_size; lane += together) {
+    const auto count = static_cast<std::size_t>(std::popcount(lanes >> lane & group));
+    if (count == 0) continue;
+    const unsigned needed = wavefronts(addresses.subspan(first, count), bytes);
+    total.wavefronts += needed;
+    total.conflicts += needed - 1;
+    first += count;
+  }
+  return total;
+}
+
+unsigned global_sectors(std::span<const std::uintptr_t> addresses, std::size_t bytes) {
+  std::array<std::uintptr_t, 2 * warp_size> sectors;
+  unsigned count = 0;
+  const auto add = [&](std::uintptr_t sector) {
+    if (count == 0 || sectors[count - 1] != sector) sectors[count++] = sector;
+  };
+  for (const std::uintptr_t address : addresses) {
+    add(address / sector_bytes);
+    add((address + bytes - 1) / sector_bytes);
+  }
+  const auto end = sectors.begin() + count;
+  if (!std::is_sorted(sectors.begin(), end)) std::sort(sectors.begin(), end);
+  return static_cast<unsigned>(std::unique(sectors.begin(), end) - sectors.begin());
+}
+
+// ---- which accesses are one ----
+
 namespace {
 
 /// The active lanes of one warp instruction and what they access.
@@ -143,6 +207,36 @@ void WarpInstructionLog::clear() {
   for (auto& log : lanes_)
     log.clear();
   std::ranges::fill(pending_, 0U);
+}
+
+// ---- sums ----
+
+Counters& Counters::operator+=(const Counters& other) {
+  blocks += other.blocks;
+  threads += other.threads;
+  shared_load_requests += other.shared_load_requests;
+  shared_load_wavefronts += other.shared_load_wavefronts;
+  shared_load_conflicts += other.shared_load_conflicts;
+  shared_load_lanes += other.shared_load_lanes;
+  shared_store_requests += other.shared_store_requests;
+  shared_store_wavefronts += other.shared_store_wavefronts;
+  shared_store_conflicts += other.shared_store_conflicts;
+  shared_store_lanes += other.shared_store_lanes;
+  global_load_requests += other.global_load_requests;
+  global_load_sectors += other.global_load_sectors;
+  global_load_lanes += other.global_load_lanes;
+  global_store_requests += other.global_store_requests;
+  global_store_sectors += other.global_store_sectors;
+  global_store_lanes += other.global_store_lanes;
+  block_barriers += other.block_barriers;
+  warp_barriers += other.warp_barriers;
+  shuffles += other.shuffles;
+  atomics += other.atomics;
+  return *this;
+}
+
+bool Counters::operator==(const Counters& other) const {
+  return std::memcmp(this, &other, sizeof(*this)) == 0;
 }
 
 }  // namespace reduction::emulated

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "device/emulated/block.hpp"
-#include "device/emulated/shuffle.hpp"
+#include "device/emulated/lanes.hpp"
 
 using reduction::emulated::Block;
 using reduction::emulated::SourceLine;

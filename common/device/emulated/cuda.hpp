@@ -11,10 +11,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "device/emulated/cuda_types.hpp"
 #include "device/emulated/device.hpp"
+#include "device/emulated/lanes.hpp"
 #include "device/emulated/launch_config.hpp"
-#include "device/emulated/shuffle.hpp"
 #include "device/emulated/source_location.hpp"
 #include "device/emulated/word.hpp"
 

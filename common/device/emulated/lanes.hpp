@@ -29,4 +29,7 @@ class lanes_of {
   unsigned lanes_;
 };
 
+/// From which lane a shuffle takes its value, relative to its operand.
+enum class Shuffle : unsigned char { indexed, up, down, exclusive_or };
+
 }  // namespace reduction::emulated

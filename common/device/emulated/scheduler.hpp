@@ -7,10 +7,22 @@
 #include <utility>
 #include <vector>
 
-#include "device/emulated/builtin_variables.hpp"
 #include "device/emulated/fiber.hpp"
-#include "device/emulated/mapping.hpp"
+#include "device/emulated/launch_config.hpp"
+#include "device/emulated/memory.hpp"
 #include "device/emulated/schedule.hpp"
+
+/// CUDA's built-in variables, as the device sets them. Each host thread has its own, which follow the CUDA thread that it
+/// is running. Kernels see the same symbols as constants (cuda.hpp): for the compiler, to read a constant is no access to
+/// memory.
+namespace reduction::emulated::builtin {
+
+extern thread_local constinit uint3 threadIdx asm("threadIdx");
+extern thread_local constinit uint3 blockIdx asm("blockIdx");
+extern thread_local constinit uint3 blockDim asm("blockDim");
+extern thread_local constinit uint3 gridDim asm("gridDim");
+
+}  // namespace reduction::emulated::builtin
 
 namespace reduction::emulated {
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "device/emulated/happens_before.hpp"
-#include "device/emulated/mapping.hpp"
 #include "device/emulated/memory.hpp"
 #include "device/emulated/report.hpp"
 
