@@ -292,6 +292,25 @@ TEST(PlainKernels, ShareDeviceArrays) {
   EXPECT_NE(text.find("4 bytes of a __device__ variable"), std::string::npos) << text;
 }
 
+__global__ void count_odd(const int* in, int* out) {
+  __shared__ int odd;
+  if (threadIdx.x == 0) odd = 0;
+  __syncthreads();
+  if (in[threadIdx.x] % 2 != 0) atomicAdd(&odd, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = odd;
+}
+
+TEST(PlainKernels, UpdateStaticSharedVariablesAtomically) {
+  Array<int> in{64};
+  Array<int> out{1};
+  for (int i = 0; i < 64; ++i)
+    in[i] = i;
+  EXPECT_EQ(finding_of([&] { count_odd<<<1, 64>>>(in, out); }), "");
+  EXPECT_EQ(out[0], 32);
+  EXPECT_EQ(last_launch_counters().atomics, 32U);
+}
+
 __global__ void load_vectors(const float4* in, float* out) {
   float4 four = in[threadIdx.x];
   out[threadIdx.x] = four.x + four.y + four.z + four.w;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "device/emulated/block_turns.hpp"
@@ -73,8 +75,8 @@ class alignas(128) Block {
   /// Ends the block for a misaligned access, or because too little is left of the running thread's stack.
   [[noreturn]] void refuse(const Access& access);
 
-  /// The running thread is about to update memory atomically. Holds the thread until no other block can run one: they happen in the order of
-  /// blocks, so that not even a floating-point sum depends on chance.
+  /// The running thread is about to update memory atomically. Holds it until no other block can do so: atomic operations
+  /// happen in the order of blocks, and not even a floating-point sum depends on chance.
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
 
  private:
@@ -82,13 +84,13 @@ class alignas(128) Block {
   /// linker may have taken that of a kernel's file, with hooks, for the device, too.
   class AtWork {
    public:
-    explicit AtWork(Block& block) : block_{block} { running_ = nullptr; }
+    AtWork() = default;
     AtWork(const AtWork&) = delete;
     AtWork& operator=(const AtWork&) = delete;
-    ~AtWork() { running_ = &block_; }
+    ~AtWork() { running_ = before_; }
 
    private:
-    Block& block_;
+    Block* const before_ = std::exchange(running_, nullptr);
   };
 
   /// What a thread has last waited for; it may have gone on since.

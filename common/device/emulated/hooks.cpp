@@ -2,16 +2,15 @@
 /// What the compiler's instrumentation for races (-fsanitize=thread) calls before each access of a kernel to memory. The
 /// sanitizer's own runtime is not linked: these functions take its place. (LLVM, compiler-rt, tsan_interface.h)
 
-#include <algorithm>
 #include <cstdint>
 
 #include "device/emulated/block.hpp"
 
 // Where the sanitizer's runtime is linked for the host's code, kernels call these by names of their own (own_hooks.hpp).
 #ifdef __SANITIZE_THREAD__
-#define HOOK(name) asm("emulated_" name)
+#define HOOK(name) emulated_##name
 #else
-#define HOOK(name) asm("__tsan_" name)
+#define HOOK(name) __tsan_##name
 #endif
 
 namespace {
@@ -56,64 +55,44 @@ void note_range(Operation operation, const void* begin, std::size_t bytes, const
 
 extern "C" {
 
-void note_read1(void* address) HOOK("read1");
-void note_read1(void* address) { note(Operation::load, address, 1, __builtin_return_address(0)); }
-void note_read2(void* address) HOOK("read2");
-void note_read2(void* address) { note(Operation::load, address, 2, __builtin_return_address(0)); }
-void note_read4(void* address) HOOK("read4");
-void note_read4(void* address) { note(Operation::load, address, 4, __builtin_return_address(0)); }
-void note_read8(void* address) HOOK("read8");
-void note_read8(void* address) { note(Operation::load, address, 8, __builtin_return_address(0)); }
-void note_read16(void* address) HOOK("read16");
-void note_read16(void* address) { note_sixteen(Operation::load, address, __builtin_return_address(0)); }
-void note_unaligned_read2(void* address) HOOK("unaligned_read2");
-void note_unaligned_read2(void* address) {
+void HOOK(read1)(void* address) { note(Operation::load, address, 1, __builtin_return_address(0)); }
+void HOOK(read2)(void* address) { note(Operation::load, address, 2, __builtin_return_address(0)); }
+void HOOK(read4)(void* address) { note(Operation::load, address, 4, __builtin_return_address(0)); }
+void HOOK(read8)(void* address) { note(Operation::load, address, 8, __builtin_return_address(0)); }
+void HOOK(read16)(void* address) { note_sixteen(Operation::load, address, __builtin_return_address(0)); }
+void HOOK(unaligned_read2)(void* address) {
   note_range(Operation::load, address, 2, __builtin_return_address(0));
 }
-void note_unaligned_read4(void* address) HOOK("unaligned_read4");
-void note_unaligned_read4(void* address) {
+void HOOK(unaligned_read4)(void* address) {
   note_range(Operation::load, address, 4, __builtin_return_address(0));
 }
-void note_unaligned_read8(void* address) HOOK("unaligned_read8");
-void note_unaligned_read8(void* address) {
+void HOOK(unaligned_read8)(void* address) {
   note_range(Operation::load, address, 8, __builtin_return_address(0));
 }
-void note_unaligned_read16(void* address) HOOK("unaligned_read16");
-void note_unaligned_read16(void* address) {
+void HOOK(unaligned_read16)(void* address) {
   note_range(Operation::load, address, 16, __builtin_return_address(0));
 }
-void note_read_range(void* begin, std::size_t bytes) HOOK("read_range");
-void note_read_range(void* begin, std::size_t bytes) {
+void HOOK(read_range)(void* begin, std::size_t bytes) {
   note_range(Operation::load, begin, bytes, __builtin_return_address(0));
 }
-void note_write1(void* address) HOOK("write1");
-void note_write1(void* address) { note(Operation::store, address, 1, __builtin_return_address(0)); }
-void note_write2(void* address) HOOK("write2");
-void note_write2(void* address) { note(Operation::store, address, 2, __builtin_return_address(0)); }
-void note_write4(void* address) HOOK("write4");
-void note_write4(void* address) { note(Operation::store, address, 4, __builtin_return_address(0)); }
-void note_write8(void* address) HOOK("write8");
-void note_write8(void* address) { note(Operation::store, address, 8, __builtin_return_address(0)); }
-void note_write16(void* address) HOOK("write16");
-void note_write16(void* address) { note_sixteen(Operation::store, address, __builtin_return_address(0)); }
-void note_unaligned_write2(void* address) HOOK("unaligned_write2");
-void note_unaligned_write2(void* address) {
+void HOOK(write1)(void* address) { note(Operation::store, address, 1, __builtin_return_address(0)); }
+void HOOK(write2)(void* address) { note(Operation::store, address, 2, __builtin_return_address(0)); }
+void HOOK(write4)(void* address) { note(Operation::store, address, 4, __builtin_return_address(0)); }
+void HOOK(write8)(void* address) { note(Operation::store, address, 8, __builtin_return_address(0)); }
+void HOOK(write16)(void* address) { note_sixteen(Operation::store, address, __builtin_return_address(0)); }
+void HOOK(unaligned_write2)(void* address) {
   note_range(Operation::store, address, 2, __builtin_return_address(0));
 }
-void note_unaligned_write4(void* address) HOOK("unaligned_write4");
-void note_unaligned_write4(void* address) {
+void HOOK(unaligned_write4)(void* address) {
   note_range(Operation::store, address, 4, __builtin_return_address(0));
 }
-void note_unaligned_write8(void* address) HOOK("unaligned_write8");
-void note_unaligned_write8(void* address) {
+void HOOK(unaligned_write8)(void* address) {
   note_range(Operation::store, address, 8, __builtin_return_address(0));
 }
-void note_unaligned_write16(void* address) HOOK("unaligned_write16");
-void note_unaligned_write16(void* address) {
+void HOOK(unaligned_write16)(void* address) {
   note_range(Operation::store, address, 16, __builtin_return_address(0));
 }
-void note_write_range(void* begin, std::size_t bytes) HOOK("write_range");
-void note_write_range(void* begin, std::size_t bytes) {
+void HOOK(write_range)(void* begin, std::size_t bytes) {
   note_range(Operation::store, begin, bytes, __builtin_return_address(0));
 }
 
@@ -138,9 +117,9 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
 }
 
 // How Clang copies structs from version 15 on; before, it called memcpy.
-void* note_memcpy(void*, const void*, std::size_t) HOOK("memcpy") __attribute__((alias("__wrap_memcpy")));
-void* note_memmove(void*, const void*, std::size_t) HOOK("memmove") __attribute__((alias("__wrap_memmove")));
-void* note_memset(void*, int, std::size_t) HOOK("memset") __attribute__((alias("__wrap_memset")));
+void* HOOK(memcpy)(void*, const void*, std::size_t) __attribute__((alias("__wrap_memcpy")));
+void* HOOK(memmove)(void*, const void*, std::size_t) __attribute__((alias("__wrap_memmove")));
+void* HOOK(memset)(void*, int, std::size_t) __attribute__((alias("__wrap_memset")));
 
 #ifndef __SANITIZE_THREAD__
 

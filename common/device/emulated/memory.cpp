@@ -9,7 +9,6 @@
 #include <new>
 #include <numeric>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -273,6 +272,10 @@ void* SharedMemory::variable(const void* name, std::size_t bytes) {
                                 " bytes of shared memory, static and dynamic"};
   }
   const std::size_t offset = (end_ + 2 * shared_alignment - 1) / shared_alignment * shared_alignment;
+  if (offset + bytes > capacity()) {
+    throw std::invalid_argument{
+        "a kernel has more static shared variables here than the emulated device can keep apart"};
+  }
   variables_.push_back({name, offset, bytes});
   end_ = offset + bytes;
   return begin() + offset;

@@ -5,10 +5,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <mutex>
-#include <span>
 #include <system_error>
 
 namespace reduction::emulated {
