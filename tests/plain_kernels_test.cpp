@@ -170,13 +170,14 @@ TEST(PlainKernels, PassStructsToFunctionsAndBack) {
   EXPECT_TRUE(text.starts_with("race in sum_points<false>: block 0, thread ")) << text;
 }
 
+__device__ float load(const float* in, unsigned i) { return in[i]; }
+
 __global__ void branch(const float* in, float* out) {
-  const auto load = [in](unsigned i) { return in[i]; };
   unsigned i = threadIdx.x;
   if (i % 2 == 0) {
-    out[i] = load(i);
+    out[i] = load(in, i);
   } else {
-    out[i] = load(i + 32);
+    out[i] = load(in, i + 32);
   }
 }
 

@@ -34,7 +34,7 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 }  // namespace
 
 bool Block::barrier(SourceLine where, bool predicate) {
-  const AtWork at_work;
+  const AtWork at_work{*this};
   Thread& self = threads_[scheduler_.current()];
   self.where = where;
   self.state = State::at_block_barrier;
@@ -57,13 +57,13 @@ bool Block::barrier(SourceLine where, bool predicate) {
 }
 
 void Block::warp_barrier(unsigned mask, SourceLine where) {
-  const AtWork at_work;
+  const AtWork at_work{*this};
   wait_for_lanes(State::at_warp_barrier, mask, where);
 }
 
 void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                     SourceLine where) {
-  const AtWork at_work;
+  const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
   Waiting& self = waiting_[thread];
   threads_[thread].where = where;

@@ -121,7 +121,7 @@ void Block::finish(unsigned thread) {
 // to memory throws nothing, and kernels have functions that may not. Whoever calls scheduler_.stop() holds nothing by then.
 
 void Block::stop_for_overflow(const void* call_site) {
-  const AtWork at_work;
+  running_ = nullptr;
   faults_.add(
       {Fault::stack_overflow,
        "",
@@ -134,7 +134,7 @@ void Block::stop_for_overflow(const void* call_site) {
 /// What is neither in dynamic shared memory nor in the buffer of the last access. Returns whether it is memory of the
 /// device: what the program itself has is read without a word.
 bool Block::access_elsewhere(const Access& access) {
-  const AtWork at_work;
+  const AtWork at_work{*this};
   if (shared_.contains(access.address, access.bytes)) {
     if (instrumented_) note_shared(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
@@ -151,7 +151,7 @@ bool Block::access_elsewhere(const Access& access) {
 }
 
 void Block::refuse(const Access& access) {
-  const AtWork at_work;
+  const AtWork at_work{*this};
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
   faults_.add(fault_of(access, Fault::misaligned,
                        std::to_string(access.bytes) + " bytes at an address that is no multiple of them"));
@@ -159,7 +159,6 @@ void Block::refuse(const Access& access) {
 }
 
 void Block::note_shared(const Access& access) {
-  const AtWork at_work;
   using Kind = LaneAccess::Kind;
   const unsigned thread = scheduler_.current();
   shared_races_.check(access, thread, number_, order_, faults_);
@@ -169,7 +168,6 @@ void Block::note_shared(const Access& access) {
 }
 
 void Block::note_global(const Access& access) {
-  const AtWork at_work;
   using Kind = LaneAccess::Kind;
   const unsigned thread = scheduler_.current();
   global_races_.check(access, *last_buffer_, thread, number_, order_, faults_);
@@ -191,16 +189,18 @@ void Block::fence() {
 }
 
 void* Block::shared_variable(const void* name, std::size_t bytes) {
-  const AtWork at_work;
+  const AtWork at_work{*this};
   return shared_.variable(name, bytes);
 }
 
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
-  const AtWork at_work;
   const auto* const begin = static_cast<const std::byte*>(address);
-  if (!has_turn_ && !shared_.contains(begin, bytes)) {
-    launch_->turns.wait_for(number_);
-    has_turn_ = true;
+  if (!has_turn_) {
+    const AtWork at_work{*this};
+    if (!shared_.contains(begin, bytes)) {
+      launch_->turns.wait_for(number_);
+      has_turn_ = true;
+    }
   }
   access({Operation::atomic, begin, bytes, call_site});
   ++counters_.atomics;
@@ -208,7 +208,7 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
 
 /// Takes the turn from a thread that has made many accesses, and ends a block in which one makes nothing else.
 void Block::count_access(const void* call_site) {
-  const AtWork at_work;
+  const AtWork at_work{*this};
   const unsigned in_a_turn = scheduler_.accesses_in_a_turn();
   accesses_left_ = in_a_turn;
   accesses_ += in_a_turn;

@@ -81,16 +81,16 @@ class alignas(128) Block {
 
  private:
   /// While the device works for a kernel, hooks mean nothing: where the program has two copies of an inline function, the
-  /// linker may have taken that of a kernel's file, with hooks, for the device, too.
+  /// linker may have taken that of a kernel's file, with hooks, for the device, too. Never one inside another.
   class AtWork {
    public:
-    AtWork() = default;
+    explicit AtWork(Block& block) : block_{block} { running_ = nullptr; }
     AtWork(const AtWork&) = delete;
     AtWork& operator=(const AtWork&) = delete;
-    ~AtWork() { running_ = before_; }
+    ~AtWork() { running_ = &block_; }
 
    private:
-    Block* const before_ = std::exchange(running_, nullptr);
+    Block& block_;
   };
 
   /// What a thread has last waited for; it may have gone on since.
@@ -187,9 +187,15 @@ inline void Block::access(const Access& access) {
   const bool is_misaligned = (reinterpret_cast<std::uintptr_t>(access.address) & (access.bytes - 1)) != 0;
   if (is_misaligned || scheduler_.is_stack_short(__builtin_frame_address(0))) refuse(access);
   if (shared_.dynamic_contains(access.address, access.bytes)) {
-    if (instrumented_) note_shared(access);
+    if (instrumented_) {
+      const AtWork at_work{*this};
+      note_shared(access);
+    }
   } else if (last_buffer_ != nullptr && last_buffer_->contains(access.address, access.bytes)) {
-    if (instrumented_) note_global(access);
+    if (instrumented_) {
+      const AtWork at_work{*this};
+      note_global(access);
+    }
   } else if (!access_elsewhere(access)) {
     return;
   }
