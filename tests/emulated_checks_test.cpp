@@ -8,11 +8,14 @@
 
 #include "device/dialect.cuh"
 #include "device/vector.cuh"
-#include "emulated_words.hpp"
+#include "device_array.hpp"
 
 namespace {
 
 using namespace reduction::emulated;
+using Word = std::uint32_t;
+using Words = DeviceArray<Word>;
+
 /// The faults of a launch in ascending order; "" if there is none.
 std::string faults_of_one(const auto& launch_kernel) {
   std::string faults;

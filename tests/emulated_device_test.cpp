@@ -13,45 +13,17 @@
 #include "device/dialect.cuh"
 #include "device/emulated/complex.hpp"
 #include "device/shuffle_down.cuh"
+#include "device_array.hpp"
 
 namespace {
 
 using namespace reduction::emulated;
-
-/// A buffer of the emulated device that a test fills and reads back.
-template <typename T> class DeviceArray {
- public:
-  explicit DeviceArray(size_t count) : count_{count}, data_{static_cast<T*>(allocate(count * sizeof(T)))} {
-    std::fill_n(data_, count, T{});
-    mark_initialised(data_, count * sizeof(T));
-  }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { release(data_); }
-
-  T& operator[](size_t i) { return data_[i]; }
-  T* begin() { return data_; }
-  T* end() { return data_ + count_; }
-
- private:
-  size_t count_;
-  T* data_;
-};
 
 /// Restores the default of set_host_threads() at the end of a test.
 struct HostThreads {
   explicit HostThreads(unsigned count) { set_host_threads(count); }
   ~HostThreads() { set_host_threads(0); }
 };
-
-std::string finding_of(const auto& launch_kernel) {
-  try {
-    launch_kernel();
-  } catch (const KernelFinding& finding) {
-    return finding.what();
-  }
-  return "no finding";
-}
 
 template <typename T> __global__ void write_indices(T* out) {
   out[size_t{blockIdx.x} * blockDim.x + threadIdx.x] = blockIdx.x * 1000 + threadIdx.x;

@@ -7,21 +7,13 @@
 #include <vector>
 
 #include "device/dialect.cuh"
-#include "emulated_words.hpp"
+#include "device_array.hpp"
 
 namespace {
 
 using namespace reduction::emulated;
-
-/// What the device says about a launch: its findings' texts, or "" if there are none.
-std::string text_of(const auto& launch_kernel) {
-  try {
-    launch_kernel();
-  } catch (const KernelFinding& finding) {
-    return finding.what();
-  }
-  return "";
-}
+using Word = std::uint32_t;
+using Words = DeviceArray<Word>;
 
 /// A finding's kinds of fault only.
 std::string faults_of(const auto& launch_kernel) {
@@ -100,7 +92,7 @@ std::string text_between_blocks(const auto& kernel, LaunchConfig config, unsigne
     mark_uninitialised(&out[1], (words - 1) * sizeof(Word));
     launch(config, kernel, out, ticket);
   };
-  return agreed([&] { return text_of(launch_once); }, repetitions);
+  return agreed([&] { return finding_of(launch_once); }, repetitions);
 }
 
 bool is_one_race(const std::string& text) {

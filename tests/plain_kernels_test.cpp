@@ -6,36 +6,14 @@
 #include <string>
 
 #include "device/dialect.cuh"
+#include "device_array.hpp"
 
 namespace {
 
-using reduction::emulated::KernelFinding;
+using reduction::emulated::finding_of;
 using reduction::emulated::last_launch_counters;
 
-/// Device memory for `count` elements, all of them 0 and written.
-template <typename T> class Array {
- public:
-  explicit Array(size_t count) : data_{static_cast<T*>(reduction::emulated::allocate(count * sizeof(T)))} {
-    std::fill_n(data_, count, T{});
-    reduction::emulated::mark_initialised(data_, count * sizeof(T));
-  }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  ~Array() { reduction::emulated::release(data_); }
-  operator T*() const { return data_; }
-
- private:
-  T* data_;
-};
-
-std::string finding_of(const auto& launch_kernel) {
-  try {
-    launch_kernel();
-  } catch (const KernelFinding& finding) {
-    return finding.what();
-  }
-  return "";
-}
+template <typename T> using Array = reduction::emulated::DeviceArray<T>;
 
 // ---- a race ----
 
