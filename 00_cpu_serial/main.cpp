@@ -1,5 +1,7 @@
 #include "kernel.hpp"
 
-#include "harness/cpu_step.hpp"
+#include "harness/make_cpu_step.hpp"
 
-int main(int argc, char** argv) { return reduction::run_cpu_step("00_cpu_serial", "serial sum", argc, argv); }
+int main(int argc, char** argv) {
+  return reduction::run_cpu_step(reduction::make_cpu_step("00_cpu_serial", "serial sum"), argc, argv);
+}

@@ -3,5 +3,5 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step("05_unroll_warp", "last warp unrolled", argc, argv);
+  return reduction::run_step(reduction::make_step("05_unroll_warp", "last warp unrolled"), argc, argv);
 }

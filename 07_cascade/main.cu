@@ -3,5 +3,5 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step("07_cascade", "many elements a thread", argc, argv);
+  return reduction::run_step(reduction::make_step("07_cascade", "many elements per thread"), argc, argv);
 }

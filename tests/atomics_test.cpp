@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "harness/device_reduction.hpp"
 #include "harness/emulated_device.hpp"
 #include "harness/measure.hpp"
-#include "harness/passes.hpp"
+#include "harness/reduction_plan.hpp"
 
 namespace reduction {
 namespace {
@@ -33,7 +34,8 @@ TEST(Atomics, AreAsManyAsTheSumsOfTheStep) {
   const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
   for (const ElementType type : element_types) {
     for (const std::uint64_t n : {0u, 1u, 7u, 4096u, 4099u}) {
-      const Result result = measure(step, kernel_of(type), *device, {type, n, 64}, Options{});
+      const ReductionPlan plan = plan_reduction(kernel_of(type), {type, n, 64}, device->info());
+      const Result result = measure(step, *device, plan, Options{});
       ASSERT_EQ(result.pass_counters.size(), 1u);
       // A complex number takes two. A block without elements adds its zero all the same.
       const std::uint64_t expected =
@@ -48,19 +50,13 @@ TEST(Atomics, BeginAtZeroInEveryRun) {
   const auto device = open_emulated_device();
   constexpr std::size_t n = 1000;
   for (const ElementType type : element_types) {
-    const StepKernel kernel = kernel_of(type);
-    const auto passes = plan_passes(kernel, n, 128);
-    const DeviceBuffer in(*device, n * size_of(type));
-    const DeviceBuffer out(*device, passes.front().blocks * size_of(type));
     const Input input{Data::ones, 1, n};
-    device->fill(in.data(), input, type, 0, input.n);
-    device->poison(out.data(), passes.front().blocks * size_of(type));
+    DeviceReduction reduction(*device, plan_reduction(kernel_of(type), {type, n, 128}, device->info()),
+                              input);
+    reduction.poison();
     for (const char* run : {"first", "second"}) {
-      Value value;
-      value.type = type;
-      const void* const result = launch_passes(kernel, passes, 128, {in.data(), out.data(), nullptr});
-      device->download(value.bytes.data(), result, size_of(type));
-      EXPECT_TRUE(verify(value, reference_sum(input, type), tree_depth(n)).verified)
+      reduction.launch();
+      EXPECT_TRUE(reduction.check(reference_sum(input, type)).verdict.verified)
           << to_string(type) << ", " << run << " run";
     }
   }
@@ -70,7 +66,8 @@ TEST(Atomics, AreHeldToATreeOfAllElements) {
   const auto device = open_emulated_device();
   const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
   constexpr ElementType type = ElementType::float32;
-  const Result result = measure(step, kernel_of(type), *device, {type, 1 << 16, 256}, Options{});
+  const ReductionPlan plan = plan_reduction(kernel_of(type), {type, 1 << 16, 256}, device->info());
+  const Result result = measure(step, *device, plan, Options{});
   const double magnitude = reference_sum(result.input, type).parts[0].magnitude;
   EXPECT_EQ(result.verdict.tolerance, rounding_bound(magnitude, 16 + 1, rounding_unit(type)));
 }

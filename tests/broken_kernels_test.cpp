@@ -72,8 +72,8 @@ bool verifies(Launch launch, ElementType type, Data data) {
   Options options;
   options.data = data;
   const StepKernel kernel{one_block, launch};
-  return measure({"broken", "", nullptr, nullptr}, kernel, *device, {type, 1000, 32}, options)
-      .verdict.verified;
+  const ReductionPlan plan = plan_reduction(kernel, {type, 1000, 32}, device->info());
+  return measure({"broken", "", nullptr, nullptr}, *device, plan, options).verdict.verified;
 }
 
 TEST(Verifier, AcceptsACorrectKernel) {

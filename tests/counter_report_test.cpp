@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/emulated_device.hpp"
+#include "harness/json_file.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
 #include "harness/result.hpp"
@@ -33,7 +34,7 @@ TEST(CounterTable, GivesTotalsAndWhatABlockAndAnElementTake) {
 
 TEST(CounterTable, ComparesWithAnotherStep) {
   const std::string table = counter_table(counted_run("02", 1), counted_run("01", 4));
-  EXPECT_NE(table.find("| an element in 01 | change |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| per element in 01 | change |"), std::string::npos) << table;
   EXPECT_NE(table.find("| shared memory requests | 1500 | 150 | 1.5 | 6 | ÷ 4 |\n"), std::string::npos)
       << table;
   EXPECT_NE(table.find("| block barriers | 90 | 9 | 0.09 | 0.09 | same |\n"), std::string::npos) << table;

@@ -33,6 +33,12 @@ template <typename T> class DeviceArray {
   T* data_;
 };
 
+/// Every launch of the test program.
+inline const LaunchRecord all_launches;
+
+/// What the last launch that ended without a finding did.
+inline Counters last_launch_counters() { return all_launches.launches().back(); }
+
 /// The findings' texts of a launch, or "".
 std::string finding_of(const auto& launch_kernel) {
   try {

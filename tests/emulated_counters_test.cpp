@@ -11,6 +11,7 @@
 #include "device/dialect.cuh"
 #include "device/emulated/complex.hpp"
 #include "device/vector.cuh"
+#include "device_array.hpp"
 
 namespace step_01 {
 #include "01_interleaved/kernel.cuh"

@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "documented_tables.hpp"
 #include "harness/cuda_device.hpp"
-#include "harness/documented_tables.hpp"
 #include "run_executable.hpp"
 #include "temporary_path.hpp"
 
@@ -185,15 +185,15 @@ TEST(LadderTable, GivesEachStepsShareOfCub) {
   EXPECT_NE(ladder.find("| 03_sequential | 4.0000 | 250.0 | 12.5 | – | – | 25.0 | yes |\n"),
             std::string::npos)
       << ladder;
-  EXPECT_NE(ladder.find("| peer_cub | 1.0000 | 1000.0 | 50.0 | 4.00 | – | 100.0 | yes |\n"),
-            std::string::npos)
+  EXPECT_NE(ladder.find("| peer_cub | 1.0000 | 1000.0 | 50.0 | – | – | 100.0 | yes |\n"), std::string::npos)
       << ladder;
   EXPECT_EQ(ladder_of({step}).find("CUB"), std::string::npos);
 }
 
 /// This repository's own results; they change with each measurement.
 const DocumentedTable& own_table() {
-  for (const DocumentedTable& table : documented_tables()) {
+  static const std::vector<DocumentedTable> tables = read_documented_tables(SOURCE_FOLDER);
+  for (const DocumentedTable& table : tables) {
     if (table.author == "this repository") return table;
   }
   throw std::runtime_error("no table of this repository");

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "harness/cuda_device.hpp"
-#include "harness/passes.hpp"
+#include "harness/device_reduction.hpp"
 #include "kernel.cuh"
 // After the kernel.
 #include "harness/step.cuh"
@@ -22,14 +22,14 @@ template <typename Real>
 Real sum_from(Device& device, ElementType type, const Input& input, std::size_t offset) {
   constexpr unsigned block = 256;
   const StepKernel& kernel = (*cuda_step_kernels())[static_cast<std::size_t>(type)];
-  const auto passes = plan_passes(kernel, input.n - offset, block);
-  const std::size_t sums = passes.front().blocks * size_of(type);
+  const ReductionPlan plan = plan_reduction(kernel, {type, input.n - offset, block}, device.info());
+  const std::size_t sums = plan.partial_bytes(0);
   const DeviceBuffer in(device, input.n * size_of(type));
   const DeviceBuffer partial(device, sums);
   const DeviceBuffer next_partial(device, sums);
   device.fill(in.data(), input, type, 0, input.n);
   const void* const begin = static_cast<const std::byte*>(in.data()) + offset * size_of(type);
-  const void* const out = launch_passes(kernel, passes, block, {begin, partial.data(), next_partial.data()});
+  const void* const out = launch_passes(plan, begin, partial.data(), next_partial.data());
   Real sum[2];
   device.download(sum, out, size_of(type));
   return sum[0];

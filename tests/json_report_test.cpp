@@ -3,14 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "harness/options.hpp"
-#include "temporary_path.hpp"
 
 namespace reduction {
 namespace {
@@ -83,59 +77,6 @@ TEST(ToJson, WritesWhatADoubleCannotHoldAsText) {
 TEST(ToJson, WritesComplexNumbersAsPairs) {
   const auto json = to_json(result_of<double>(ElementType::complex128, 1.0, -2.0));
   EXPECT_EQ(json["result"].dump(), "[1.0,-2.0]");
-}
-
-class JsonFileTest : public testing::Test {
- protected:
-  JsonFileTest() { std::filesystem::create_directories(folder_); }
-  ~JsonFileTest() override { std::filesystem::remove_all(folder_); }
-
-  static std::string content(const std::filesystem::path& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-  }
-  auto files() const {
-    return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
-  }
-
-  std::filesystem::path folder_ = temporary_path("json_file_test");
-  std::filesystem::path file_ = folder_ / "result.json";
-};
-
-TEST_F(JsonFileTest, AppearsWholeAndAlone) {
-  const JsonFile json(file_.string());
-  EXPECT_EQ(files(), 0);
-  json.write({{"a", 1}});
-  EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
-  EXPECT_EQ(files(), 1);
-}
-
-TEST_F(JsonFileTest, LeavesWhatWasThereUntilItIsWhole) {
-  std::ofstream(file_) << "before";
-  const JsonFile json(file_.string());
-  EXPECT_EQ(content(file_), "before");
-  json.write({{"a", 1}});
-  EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
-}
-
-TEST_F(JsonFileTest, FollowsALink) {
-  const std::filesystem::path link = folder_ / "link.json";
-  std::ofstream(file_) << "before";
-  std::filesystem::create_symlink(file_, link);
-  JsonFile(link.string()).write({{"a", 1}});
-  EXPECT_TRUE(std::filesystem::is_symlink(link));
-  EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
-}
-
-TEST_F(JsonFileTest, RefusesAPlaceThatCannotBeWritten) {
-  EXPECT_THROW(JsonFile((folder_ / "missing" / "x.json").string()), UsageError);
-  EXPECT_THROW(JsonFile{folder_.string()}, UsageError);
-  EXPECT_THROW(JsonFile((folder_ / std::string(300, 'x')).string()), UsageError);
-}
-
-TEST_F(JsonFileTest, SaysWhenTheDiskIsFull) {
-  EXPECT_THROW(JsonFile("/dev/full").write({{"a", 1}}), std::runtime_error);
 }
 
 TEST(ToJson, WritesALargeSeedAsText) {

@@ -10,12 +10,30 @@
 #include <cstring>
 
 #include "harness/configuration.hpp"
+#include "harness/exit_code.hpp"
 #include "harness/host_fill.hpp"
-#include "harness/measurement_error.hpp"
 #include "harness/report.hpp"
 
 namespace reduction {
 namespace {
+
+/// Reports the times it is given, one after the other. Where it is `too_early`, it says so of each sample that is queued.
+class FakeTimer final : public SampleTimer {
+ public:
+  FakeTimer(const std::vector<double>& sample_ms, bool fails) : sample_ms_(sample_ms), fails_(fails) {}
+
+  void empty_l2() override {}
+  void start() override {}
+  double stop() override {
+    if (fails_) throw SampleNotQueued{};
+    return sample_ms_.at(next_++ % sample_ms_.size());
+  }
+
+ private:
+  std::vector<double> sample_ms_;
+  bool fails_;
+  std::size_t next_ = 0;
+};
 
 /// Host memory that passes for a GPU's. `sample_ms` are the times it reports.
 class FakeDevice final : public Device {
@@ -37,17 +55,14 @@ class FakeDevice final : public Device {
   }
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
-  std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
-                           const SamplingPlan&, const TimingMethod& method) override {
+  void synchronize() override {}
+  std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) override {
     queued = method.queued;
-    for (std::size_t k = 0; k < sample_ms.size(); ++k) {
-      prepare();
-      launches();
-    }
-    return sample_ms;
+    return std::make_unique<FakeTimer>(sample_ms, method.queued && !holds);
   }
 
   std::vector<double> sample_ms{1.0, 3.0, 2.0};
+  bool holds = true;    ///< whether it waits until a sample is queued
   bool queued = false;  ///< how the samples were taken
 
  private:
@@ -66,6 +81,14 @@ void launch_sum(unsigned, unsigned, const void* in, void* out, std::size_t n) {
   std::memcpy(out, &sum, sizeof(sum));
 }
 
+/// Measures as many samples as the device has times, without warm-up.
+Result measure_on(FakeDevice& device, const StepKernel& kernel, std::uint64_t n, Options options) {
+  options.samples = device.sample_ms.size();
+  options.timing.warm_up_runs = 0;
+  const ReductionPlan plan = plan_reduction(kernel, {ElementType::int32, n, 32}, device.info());
+  return measure({"fake", "", nullptr, nullptr}, device, plan, options);
+}
+
 Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool chooses_launch = false,
                     Flush flush = Flush::read) {
   launches = 0;
@@ -75,7 +98,7 @@ Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, boo
   options.timing.flush = flush;
   const StepKernel kernel{
       [](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum, {.chooses_launch = chooses_launch}};
-  return measure({"fake", "", nullptr, nullptr}, kernel, device, {ElementType::int32, n, 32}, options);
+  return measure_on(device, kernel, n, options);
 }
 
 TEST(Measure, ReportsTheMedianAndTheBandwidth) {
@@ -113,13 +136,22 @@ TEST(Measure, QueuesNoSampleOfAKernelThatWaits) {
     last_right_launch = 100;
     StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
     kernel.traits.waits_for_result = waits;
-    const Result result =
-        measure({"fake", "", nullptr, nullptr}, kernel, device, {ElementType::int32, 100, 32}, Options{});
+    const Result result = measure_on(device, kernel, 100, Options{});
     EXPECT_EQ(result.timing->queued, device.queued);
     return device.queued;
   };
   EXPECT_TRUE(is_queued(false));
   EXPECT_FALSE(is_queued(true));
+}
+
+TEST(Measure, SaysWhereADeviceDoesNotWaitForTheQueue) {
+  FakeDevice device;
+  EXPECT_TRUE(measure_ones(device, 1000, 100).timing_remark.empty());
+  device.holds = false;
+  const Result result = measure_ones(device, 1000, 100);
+  EXPECT_FALSE(result.timing->queued) << "no sample of a queue that there was not";
+  EXPECT_EQ(result.samples, 3u);
+  EXPECT_NE(result.timing_remark.find("CUDA_LAUNCH_BLOCKING"), std::string::npos) << result.timing_remark;
 }
 
 TEST(Measure, TakesNoTimeOfAWrongResult) {
@@ -146,17 +178,19 @@ TEST(Measure, SweepsSizesUpToWhatFits) {
   Options options;
   options.sweep = Sweep::size;
   // In 1 MiB, 2^18 int32 would leave nothing for partial sums and timing.
-  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 17);
+  EXPECT_EQ(plan_configurations(options, room_of(device)).back().elements, 1u << 17);
   options.type = ElementType::complex128;
-  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 15);
+  EXPECT_EQ(plan_configurations(options, room_of(device)).back().elements, 1u << 15);
   options.elements = 1 << 12;
-  EXPECT_EQ(plan_configurations(options, device).back().elements, 1u << 12);
+  EXPECT_EQ(plan_configurations(options, room_of(device)).back().elements, 1u << 12);
 }
 
 TEST(Measure, RefusesWhatDoesNotFit) {
   FakeDevice device;
+  const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
+  const ReductionPlan plan = plan_reduction(kernel, {ElementType::int32, 1 << 18, 32}, device.info());
   try {
-    measure_ones(device, 1 << 18, 100);
+    require_memory(plan, device);
     FAIL() << "1 MiB of input, partial sums and timing do not fit in 1 MiB";
   } catch (const DeviceError& error) {
     EXPECT_NE(std::string(error.what()).find("2^18 int32 need 1.001 MiB, and fake has 1 MiB free"),

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "device/emulated/device.hpp"
+#include "harness/device_reduction.hpp"
 #include "harness/emulated_device.hpp"
 #include "harness/measure.hpp"
-#include "harness/passes.hpp"
 #include "harness/report.hpp"
 
 namespace reduction {
@@ -31,7 +31,7 @@ Result run(const Configuration& configuration, Data data) {
   options.seed = configuration.elements + configuration.block;
   const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
   const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(configuration.type)];
-  return measure(step, kernel, *device, configuration, options);
+  return measure(step, *device, plan_reduction(kernel, configuration, device->info()), options);
 }
 
 /// Sizes, block sizes and types in full up to 1025 elements. A large size takes long, so that one of the inputs stands
@@ -85,12 +85,12 @@ template <typename Real> Real whole_number(std::size_t i, std::size_t part) {
 template <typename Real>
 void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsigned block) {
   const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(type)];
-  const auto passes = plan_passes(kernel, n, block);
   const std::size_t parts = parts_of(type);
   const std::unique_ptr<Device> device = open_emulated_device();
+  const ReductionPlan plan = plan_reduction(kernel, {type, n, block}, device->info());
   const DeviceBuffer in_buffer(*device, (offset + n + 4) * size_of(type));
-  const DeviceBuffer partial(*device, passes.front().blocks * size_of(type));
-  const DeviceBuffer next_partial(*device, passes.front().blocks * size_of(type));
+  const DeviceBuffer partial(*device, plan.partial_bytes(0));
+  const DeviceBuffer next_partial(*device, plan.partial_bytes(0));
   Real* const in = static_cast<Real*>(in_buffer.data()) + offset * parts;
   std::array<Real, 2> expected{};
   for (std::size_t k = 0; k < n * parts; ++k) {
@@ -98,7 +98,7 @@ void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsi
     expected[k % parts] = static_cast<Real>(expected[k % parts] + in[k]);
   }
   emulated::mark_initialised(in, n * size_of(type));
-  const void* const out = launch_passes(kernel, passes, block, {in, partial.data(), next_partial.data()});
+  const void* const out = launch_passes(plan, in, partial.data(), next_partial.data());
   for (std::size_t part = 0; part < parts; ++part) {
     EXPECT_EQ(static_cast<const Real*>(out)[part], expected[part])
         << fmt::format("{} {} elements {} behind the boundary, block {}", n, to_string(type), offset, block);

@@ -5,6 +5,7 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_cuda_step("11_bulk_copy", "bulk copies through a ring in shared memory", 9, argc,
-                                  argv);
+  return reduction::run_step(
+      reduction::make_cuda_step("11_bulk_copy", "bulk copies through a ring in shared memory", 9), argc,
+      argv);
 }

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
+#include <memory>
 #include <vector>
 
 #include "combine.hpp"
-#include "harness/configuration.hpp"
-#include "harness/measurement_error.hpp"
-#include "harness/passes.hpp"
+#include "harness/device_reduction.hpp"
+#include "harness/exit_code.hpp"
+#include "harness/reduction_plan.hpp"
 #include "harness/sampling.hpp"
 #include "shard.hpp"
 
@@ -20,114 +19,35 @@ namespace {
 /// Threads a block, on the emulated device; reduce() chooses its own.
 constexpr unsigned block = 256;
 
-/// One pass's partial sums, or none where there is no such pass.
-std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, ElementType type) {
-  return k < passes.size() ? passes[k].blocks * size_of(type) : 0;
+/// A rank's part of n elements. reduce() chooses its own blocks; on the emulated device they have 256 threads.
+ReductionPlan plan_shard(const StepKernel& kernel, const Device& device, ElementType type,
+                         const Shard& shard) {
+  return plan_reduction(kernel, {type, shard.count, 256}, device.info());
 }
 
-/// The most additions that an element of the longest shard may go through, and then those of the other ranks' sums: in
-/// which order MPI or NCCL adds them is theirs to choose, and one after the other is the longest.
-std::uint64_t most_additions(const StepKernel& kernel, const std::vector<Pass>& passes,
-                             const DeviceInfo& device, int ranks) {
-  const auto others = static_cast<std::uint64_t>(ranks - 1);
-  if (device.kind == DeviceKind::emulated) return addition_depth(kernel, passes, block) + others;
-  // As the harness does with a library: threads that fill the device, and trees of no more than 128 additions.
-  return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128 + others;
-}
-
-/// A rank's shard on its device, and all that it takes to reduce it again and again.
-class ShardReduction {
- public:
-  ShardReduction(const StepKernel& kernel, Device& device, const Input& input, ElementType type,
-                 const Shard& shard)
-      : kernel_(kernel),
-        device_(device),
-        passes_(plan_passes(kernel, shard.count, block)),
-        partial_bytes_(partial_bytes(passes_, 0, type)),
-        next_partial_bytes_(partial_bytes(passes_, 1, type)),
-        in_(device, shard.count * size_of(type)),
-        partial_(device, partial_bytes_),
-        next_partial_(device, next_partial_bytes_) {
-    device.fill(in_.data(), input, type, shard.first, shard.count);
+/// Times `work` on all ranks, from a common start to the end of the slowest, in ms. Every rank returns the same, and so
+/// all of them stop after the same sample.
+std::vector<double> time_ranks(const Ranks& ranks, const SamplingPlan& plan, DeviceReduction& reduction,
+                               Combine& combine, Device& device) {
+  const TimingMethod method;
+  const std::unique_ptr<SampleTimer> l2 = device.make_timer(method);
+  for (unsigned run = 0; run < method.warm_up_runs; ++run) {
+    combine.start(reduction.launch());
+    combine.wait();
   }
-
-  const StepKernel& kernel() const { return kernel_; }
-  const std::vector<Pass>& passes() const { return passes_; }
-
-  void poison() {
-    device_.poison(partial_.data(), partial_bytes_);
-    device_.poison(next_partial_.data(), next_partial_bytes_);
-  }
-
-  /// Queues all passes and returns where their sum will be.
-  const void* launch() {
-    return launch_passes(kernel_, passes_, block, {in_.data(), partial_.data(), next_partial_.data()});
-  }
-
- private:
-  StepKernel kernel_;
-  Device& device_;
-  std::vector<Pass> passes_;
-  std::size_t partial_bytes_;
-  std::size_t next_partial_bytes_;
-  DeviceBuffer in_;
-  DeviceBuffer partial_;
-  DeviceBuffer next_partial_;
-};
-
-/// Empties a GPU's L2 of the shard: the step's own kernel reads a buffer of twice its size.
-class CacheFlush {
- public:
-  CacheFlush(const StepKernel& kernel, Device& device, ElementType type)
-      : kernel_(kernel),
-        device_(device),
-        element_bytes_(size_of(type)),
-        elements_(device.timing_bytes() / size_of(type)),
-        buffer_(device, device.timing_bytes()),
-        sum_(device, size_of(type)) {
-    device.poison(buffer_.data(), device.timing_bytes());
-  }
-
-  /// Returns when it is done.
-  void operator()() {
-    kernel_.launch(1, block, buffer_.data(), sum_.data(), elements_);
-    Value ignored;
-    device_.download(ignored.bytes.data(), sum_.data(), element_bytes_);
-  }
-
- private:
-  StepKernel kernel_;
-  Device& device_;
-  std::size_t element_bytes_;
-  std::size_t elements_;
-  DeviceBuffer buffer_;
-  DeviceBuffer sum_;
-};
-
-/// Times `work` on all ranks, from a common start to the end of the slowest, in ms. `prepare` goes before each sample.
-/// Every rank returns the same, and so all of them stop after the same sample.
-std::vector<double> time_ranks(const Ranks& ranks, const SamplingPlan& plan,
-                               const std::function<void()>& prepare, const std::function<void()>& work) {
-  using Clock = std::chrono::steady_clock;
-  constexpr unsigned warm_up_runs = 3;
-  for (unsigned run = 0; run < warm_up_runs; ++run)
-    work();
-  std::vector<double> samples;
-  const auto began = Clock::now();
-  double seconds_spent = 0;
-  while (!enough_samples(plan, samples, seconds_spent)) {
-    prepare();
+  const Stopwatch began;
+  const auto take_sample = [&] {
+    reduction.poison();
+    combine.poison();
+    l2->empty_l2();
+    device.synchronize();
     ranks.barrier();
-    const auto start = Clock::now();
-    work();
-    const auto stop = Clock::now();
-    std::vector<double> slowest{std::chrono::duration<double, std::milli>(stop - start).count(),
-                                std::chrono::duration<double>(stop - began).count()};
-    ranks.to_largest(slowest);
-    samples.push_back(slowest[0]);
-    seconds_spent = slowest[1];
-  }
-  return samples;
+    const Stopwatch sample;
+    combine.start(reduction.launch());
+    combine.wait();
+    return ranks.largest(sample.ms());
+  };
+  return take_samples(plan, take_sample, [&] { return ranks.largest(began.seconds()); });
 }
 
 }  // namespace
@@ -149,15 +69,10 @@ std::optional<double> RankResult::percent_of_peak() const {
 
 void require_memory_for_shard(const Job& job, const StepKernel& kernel, const Device& device,
                               const CommandLine& line, std::uint64_t n, int ranks) {
-  const auto count = shard_of(n, 0, ranks).count;
-  const auto passes = plan_passes(kernel, count, block);
-  const std::size_t needed = count * size_of(line.type) + partial_bytes(passes, 0, line.type) +
-                             partial_bytes(passes, 1, line.type) + device.timing_bytes();
   // The ranks of a node share the host's memory; a GPU is one rank's alone.
   const bool shared = device.info().kind == DeviceKind::emulated;
-  const auto sharing = static_cast<std::size_t>(shared ? job.node().count() : 1);
-  if (needed > device.available_bytes() / sharing)
-    throw out_of_memory({line.type, count * sharing, block}, needed * sharing, device);
+  require_memory(plan_shard(kernel, device, line.type, shard_of(n, 0, ranks)), device,
+                 static_cast<std::size_t>(shared ? job.node().count() : 1));
 }
 
 RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, const StepKernel& kernel,
@@ -175,7 +90,9 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, c
   found.nodes = ranks.count_nodes();
   found.elements_a_rank = shard_of(n, 0, ranks.count()).count;
 
-  ShardReduction shard(kernel, device, result.input, line.type, shard_of(n, ranks.rank(), ranks.count()));
+  const Shard shard = shard_of(n, ranks.rank(), ranks.count());
+  const ReductionPlan plan = plan_shard(kernel, device, line.type, shard);
+  DeviceReduction reduction(device, plan, result.input, shard.first);
   const CombineSettings settings{job, ranks, device, line.type, line.time_limit};
   std::unique_ptr<Combine> combine = on_gpu ? combine_by_nccl(settings) : nullptr;
   found.combined_by = combine ? nccl_name() : "MPI";
@@ -183,45 +100,35 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, c
   // Of the whole input: a shard that is missing, or counted twice, is an error that this finds.
   Reference reference;
   if (speaks) reference = reference_sum(result.input, line.type);
-  const std::uint64_t depth = most_additions(shard.kernel(), shard.passes(), result.device, ranks.count());
   result.expected = to_value(reference);
+  // In which order MPI or NCCL adds the ranks' sums is theirs to choose, and one after the other is the longest.
+  const std::uint64_t most_additions = plan.most_additions + static_cast<std::uint64_t>(ranks.count() - 1);
 
-  const auto poison = [&] {
-    shard.poison();
-    combine->poison();
-  };
-  const auto reduce_and_combine = [&] {
-    combine->start(shard.launch());
-    combine->wait();
-  };
   // Rank 0 verifies every rank's copy of the sum, and shows the first that is wrong.
   const auto check = [&] {
     for (const Value& value : ranks.gather(combine->sum())) {
       result.value = value;
-      result.verdict = verify(value, reference, depth);
+      result.verdict = verify(value, reference, most_additions);
       if (!result.verdict.verified) break;
     }
     ranks.broadcast(&result.verdict.verified, sizeof(result.verdict.verified));
   };
 
-  poison();
+  reduction.poison();
+  combine->poison();
   ranks.barrier();  // the time limit is no limit for the reference
-  reduce_and_combine();
+  combine->start(reduction.launch());
+  combine->wait();
   check();
   if (!on_gpu || !result.verdict.verified) return found;
 
-  CacheFlush flush(kernel, device, line.type);
-  const auto prepare = [&] {
-    poison();
-    flush();
-  };
-  const std::vector<double> ms = time_ranks(ranks, {line.samples}, prepare, reduce_and_combine);
+  const std::vector<double> ms = time_ranks(ranks, {line.samples}, reduction, *combine, device);
   check();
   result.samples = ms.size();
   result.ms = summarise(ms);
   if (speaks && found.percent_of_peak().value_or(0) > 100) {
     throw MeasurementError(
-        fmt::format("{:.1f} GB/s a rank is more than the {:.1f} GB/s that its device can move: "
+        fmt::format("{:.1f} GB/s per rank are more than the {:.1f} GB/s that its device can move: "
                     "the time is wrong",
                     *found.gbps_a_rank(), *result.device.peak_gbps));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/json_report.hpp"
 #include "harness/report.hpp"
 #include "harness/units.hpp"
 
@@ -51,7 +52,8 @@ std::string result_text(const RankResult& found, const CommandLine& line) {
 }
 
 constexpr std::string_view table_header =
-    "| ranks | devices | type | elements a rank | ms | p5 – p95 | GB/s | GB/s a rank | × one rank | verified "
+    "| ranks | devices | type | elements per rank | ms | p5 – p95 | GB/s | GB/s per rank | × one rank | "
+    "verified "
     "|\n"
     "|--:|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n";
 

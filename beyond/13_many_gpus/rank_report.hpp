@@ -6,7 +6,7 @@
 
 #include "command_line.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/json_report.hpp"
+#include "harness/json_file.hpp"
 #include "harness/step.hpp"
 #include "measure_ranks.hpp"
 

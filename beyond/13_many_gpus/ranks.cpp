@@ -28,10 +28,10 @@ void Ranks::broadcast(void* data, std::size_t bytes, int root) const {
   mpi_check(MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, communicator_), "sending to all ranks");
 }
 
-void Ranks::to_largest(std::vector<double>& numbers) const {
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
-                          communicator_),
+double Ranks::largest(double number) const {
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_MAX, communicator_),
             "comparing the ranks");
+  return number;
 }
 
 std::uint64_t Ranks::smallest(std::uint64_t number) const {

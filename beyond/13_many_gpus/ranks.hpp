@@ -33,8 +33,8 @@ class Ranks {
   /// `bytes` at `data` become those of rank `root`; by all.
   void broadcast(void* data, std::size_t bytes, int root = 0) const;
 
-  /// Each entry becomes the largest of all ranks; by all.
-  void to_largest(std::vector<double>& numbers) const;
+  /// The largest of all ranks' numbers; by all.
+  double largest(double number) const;
 
   /// The smallest of all ranks' numbers; by all.
   std::uint64_t smallest(std::uint64_t number) const;

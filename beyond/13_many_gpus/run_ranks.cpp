@@ -76,7 +76,7 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
   const StepKernel& kernel = (on_gpu ? *step.cuda : *step.emulated)[static_cast<std::size_t>(line.type)];
 
   const std::uint64_t elements =
-      ranks.smallest(line.elements ? *line.elements : default_elements(device, line.type));
+      ranks.smallest(line.elements ? *line.elements : default_elements(room_of(device), line.type));
   const auto elements_of = [&](int size) {
     return line.weak ? elements * static_cast<std::uint64_t>(size) : elements;
   };

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "harness/exit_code.hpp"
-#include "harness/json_report.hpp"
+#include "harness/json_file.hpp"
 #include "harness/options.hpp"
 #include "harness/text_options.hpp"
 #include "peer_tables.hpp"

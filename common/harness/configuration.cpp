@@ -9,10 +9,14 @@
 
 namespace reduction {
 
-std::uint64_t default_elements(const Device& device, ElementType type) {
-  if (device.info().kind == DeviceKind::emulated) return std::uint64_t{1} << 20;
+DeviceRoom room_of(const Device& device) {
+  return {device.info().kind, device.info().name, device.available_bytes(), device.timing_bytes()};
+}
+
+std::uint64_t default_elements(const DeviceRoom& room, ElementType type) {
+  if (room.kind == DeviceKind::emulated) return std::uint64_t{1} << 20;
   std::uint64_t n = std::uint64_t{1} << 28;
-  while (n > 1 && n * size_of(type) > device.available_bytes() / 2)
+  while (n > 1 && n * size_of(type) > room.available_bytes / 2)
     n /= 2;
   return n;
 }
@@ -21,23 +25,22 @@ namespace {
 
 /// Where a size sweep ends that the user gave no end: on a GPU the largest power of two of elements that fits beside
 /// its partial sums, which take less than a sixteenth of it.
-std::uint64_t largest_elements(const Device& device, ElementType type) {
-  if (device.info().kind == DeviceKind::emulated) return default_elements(device, type);
-  const std::size_t available =
-      device.available_bytes() - std::min(device.available_bytes(), device.timing_bytes());
+std::uint64_t largest_elements(const DeviceRoom& room, ElementType type) {
+  if (room.kind == DeviceKind::emulated) return default_elements(room, type);
+  const std::size_t available = room.available_bytes - std::min(room.available_bytes, room.timing_bytes);
   return std::bit_floor(available / 17 * 16 / size_of(type));
 }
 
 }  // namespace
 
-std::vector<Configuration> plan_configurations(const Options& options, const Device& device) {
+std::vector<Configuration> plan_configurations(const Options& options, const DeviceRoom& room) {
   const auto elements_of = [&](ElementType type) {
-    return options.elements ? *options.elements : default_elements(device, type);
+    return options.elements ? *options.elements : default_elements(room, type);
   };
   const Configuration base{options.type, elements_of(options.type), options.block};
   if (!options.sweep) return {base};
 
-  const std::uint64_t largest = options.elements ? *options.elements : largest_elements(device, options.type);
+  const std::uint64_t largest = options.elements ? *options.elements : largest_elements(room, options.type);
   std::vector<Configuration> list;
   switch (*options.sweep) {
     case Sweep::block:
@@ -57,11 +60,11 @@ std::vector<Configuration> plan_configurations(const Options& options, const Dev
   return list;
 }
 
-DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const Device& device) {
+DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const DeviceRoom& room) {
   return DeviceError(fmt::format("{} {} need {}, and {} has {} free; choose fewer elements",
                                  count_text(configuration.elements), to_string(configuration.type),
-                                 bytes_text(static_cast<double>(needed)), device.info().name,
-                                 bytes_text(static_cast<double>(device.available_bytes()))));
+                                 bytes_text(static_cast<double>(needed)), room.name,
+                                 bytes_text(static_cast<double>(room.available_bytes))));
 }
 
 }  // namespace reduction

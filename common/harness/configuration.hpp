@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harness/device.hpp"
@@ -16,15 +17,25 @@ struct Configuration {
   unsigned block;
 };
 
+/// The memory of a device, for which configurations are planned.
+struct DeviceRoom {
+  DeviceKind kind;
+  std::string name;
+  std::size_t available_bytes;   ///< free now
+  std::size_t timing_bytes = 0;  ///< that timing needs of these
+};
+
+DeviceRoom room_of(const Device& device);
+
 /// How many elements a step takes where the user names no number. On a GPU 2^28, well over any L2, or the largest power
 /// of two that fits in half of its free memory; on the emulated device 2^20.
-std::uint64_t default_elements(const Device& device, ElementType type);
+std::uint64_t default_elements(const DeviceRoom& room, ElementType type);
 
-/// What a command line asks to run on `device`, in order: one configuration, or all of a sweep. Throws UsageError where
+/// What a command line asks to run, in order: one configuration, or all of a sweep. Throws UsageError where
 /// a sweep would be empty.
-std::vector<Configuration> plan_configurations(const Options& options, const Device& device);
+std::vector<Configuration> plan_configurations(const Options& options, const DeviceRoom& room);
 
 /// The error that says what a configuration needs, in bytes, and what the device has.
-DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const Device& device);
+DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const DeviceRoom& room);
 
 }  // namespace reduction

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "harness/counter_names.hpp"
 #include "harness/options.hpp"
 
 namespace reduction {
@@ -83,7 +82,7 @@ CountedRun read_counted_run(const std::string& json_file, ElementType type, unsi
     }
     run.type = type;
     run.block = block;
-    for (const NamedCounter& named : counter_names) {
+    for (const emulated::NamedCounter& named : emulated::counter_names) {
       run.counters.*named.counter = json.at("counters").at(std::string(named.name));
     }
   } catch (const nlohmann::json::exception&) {
@@ -93,26 +92,26 @@ CountedRun read_counted_run(const std::string& json_file, ElementType type, unsi
 }
 
 std::string counter_table(const CountedRun& run, const std::optional<CountedRun>& other) {
-  std::string text = "| counted | total | a block | an element |";
-  if (other) text += fmt::format(" an element in {} | change |", other->step);
+  std::string text = "| counted | total | per block | per element |";
+  if (other) text += fmt::format(" per element in {} | change |", other->step);
   text += other ? "\n|:--|--:|--:|--:|--:|:--|\n" : "\n|:--|--:|--:|--:|\n";
   for (const Row& row : rows) {
     const std::uint64_t total = row.count(run.counters);
     if (!row.always && total == 0 && (!other || row.count(other->counters) == 0)) continue;
-    const double an_element = ratio(total, run.elements);
+    const double per_element = ratio(total, run.elements);
     text += fmt::format("| {} | {} | {:.4g} | {:.4g} |", row.name, total, ratio(total, run.counters.blocks),
-                        an_element);
+                        per_element);
     if (other) {
       const double before = ratio(row.count(other->counters), other->elements);
-      text += fmt::format(" {:.4g} | {} |", before, change_text(before, an_element));
+      text += fmt::format(" {:.4g} | {} |", before, change_text(before, per_element));
     }
     text += "\n";
   }
-  const auto lanes_a_request = [](const Counters& c) { return ratio(shared_lanes(c), shared_requests(c)); };
-  const double lanes = lanes_a_request(run.counters);
-  text += fmt::format("| active lanes a shared request | {:.2f} | | |", lanes);
+  const auto lanes_per_request = [](const Counters& c) { return ratio(shared_lanes(c), shared_requests(c)); };
+  const double lanes = lanes_per_request(run.counters);
+  text += fmt::format("| active lanes per shared request | {:.2f} | | |", lanes);
   if (other) {
-    const double before = lanes_a_request(other->counters);
+    const double before = lanes_per_request(other->counters);
     text += fmt::format(" {:.2f} | {} |", before, change_text(before, lanes));
   }
   return text + "\n";

@@ -1,30 +1,30 @@
 #pragma once
-/// \file
-/// What 00_cpu_serial/main.cpp includes, after its kernel.hpp.
 
-#include <complex>
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
-#include "harness/run_cpu_step.hpp"
+#include "harness/element_type.hpp"
 
 namespace reduction {
 
-/// Makes the table from the running_sum and tree_sum templates that were included before.
-template <typename... Elements> CpuKernels make_cpu_kernels() {
-  return {CpuKernel{[](void* sum, const void* in, std::size_t n) {
-                      auto& total = *static_cast<Elements*>(sum);
-                      total = running_sum(total, static_cast<const Elements*>(in), n);
-                    },
-                    [](void* data, std::size_t n) { tree_sum(static_cast<Elements*>(data), n); }}...};
-}
+/// The two sums of 00_cpu_serial/kernel.hpp for one element type.
+struct CpuKernel {
+  void (*add_running_sum)(void* sum, const void* in, std::size_t n);
+  void (*sum_tree)(void* data, std::size_t n);  ///< n >= 1; leaves the sum in the first element
+};
 
-/// Runs the sums of the kernel.hpp that was included before. Integers as unsigned: a sum that wraps around is defined.
-inline int run_cpu_step(std::string_view name, std::string_view title, int argc, char** argv) {
-  static const CpuKernels kernels = make_cpu_kernels<std::uint32_t, std::uint64_t, float, double,
-                                                     std::complex<float>, std::complex<double>>();
-  return run_cpu_step(name, title, kernels, argc, argv);
-}
+/// Indexed by ElementType.
+using CpuKernels = std::array<CpuKernel, element_types.size()>;
+
+/// The step that runs on no device, as its main.cpp names it.
+struct CpuStep {
+  std::string_view name;
+  std::string_view title;
+  CpuKernels kernels;
+};
+
+/// The whole of its main: both sums over the same input, timed and verified. Returns the exit code (exit_code.hpp).
+int run_cpu_step(const CpuStep& step, int argc, char** argv);
 
 }  // namespace reduction

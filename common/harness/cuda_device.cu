@@ -3,27 +3,16 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <limits>
 
 #include "device/cuda_check.cuh"
+#include "harness/cuda_timer.hpp"
+#include "harness/grid_stride.cuh"
 #include "harness/units.hpp"
 
 namespace reduction {
 
 namespace {
-
-constexpr unsigned helper_block = 256;
-
-/// A grid-stride grid for the harness's own kernels: enough blocks for any device, never more than there is work.
-unsigned helper_grid(std::size_t items) {
-  const std::size_t blocks = (items + helper_block - 1) / helper_block;
-  return static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, 16384));
-}
-
-__device__ std::size_t grid_stride_start() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::size_t grid_stride_step() { return std::size_t{gridDim.x} * blockDim.x; }
 
 template <typename Real>
 __global__ void fill_kernel(Real* data, Input input, std::uint64_t parts, std::uint64_t first,
@@ -32,86 +21,6 @@ __global__ void fill_kernel(Real* data, Input input, std::uint64_t parts, std::u
     data[k] = real_at<Real>(input, first + k / parts, k % parts, parts);
   }
 }
-
-/// Reads the whole buffer; writes only if a word has a value that no word has.
-__global__ void read_kernel(unsigned* data, std::size_t words) {
-  unsigned seen = 0;
-  for (std::size_t k = grid_stride_start(); k < words; k += grid_stride_step())
-    seen |= data[k];
-  if (seen != 0) data[0] = seen;
-}
-
-/// Queues what `flush` says, with a buffer of at least twice the L2.
-void flush_l2(Flush flush, void* buffer, std::size_t bytes) {
-  const std::size_t words = bytes / sizeof(unsigned);
-  switch (flush) {
-    case Flush::read:
-      read_kernel<<<helper_grid(words), helper_block>>>(static_cast<unsigned*>(buffer), words);
-      cuda_check(cudaGetLastError(), "emptying the L2");
-      break;
-    case Flush::memset: cuda_check(cudaMemsetAsync(buffer, 0, bytes), "emptying the L2"); break;
-    case Flush::none: break;
-  }
-}
-
-/// Holds the device until the host has queued a whole sample behind it and says so, so that the host's launch latency is
-/// not in the sample. Tools that let the host wait for each launch would wait forever; hence the limit.
-__global__ void hold_kernel(const volatile unsigned* queued_sample, unsigned sample) {
-  constexpr std::uint64_t limit_nanoseconds = 100'000'000;
-  const auto now = [] {
-    std::uint64_t time;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
-    return time;
-  };
-  const std::uint64_t start = now();
-  while (*queued_sample != sample && now() - start < limit_nanoseconds) {
-  }
-}
-
-/// Does nothing, before a sample.
-__global__ void lead_in_kernel() {}
-
-/// A word of host memory that the device reads.
-class HostWord {
- public:
-  HostWord() {
-    cuda_check(cudaHostAlloc(&host_, sizeof(unsigned), cudaHostAllocMapped), "allocating pinned memory");
-    *host_ = 0;
-    cuda_check(cudaHostGetDevicePointer(&device_, host_, 0), "mapping pinned memory");
-  }
-  ~HostWord() { cudaFreeHost(host_); }
-  HostWord(const HostWord&) = delete;
-  HostWord& operator=(const HostWord&) = delete;
-
-  void set(unsigned value) { *static_cast<volatile unsigned*>(host_) = value; }
-  const unsigned* on_device() const { return device_; }
-
- private:
-  unsigned* host_ = nullptr;
-  unsigned* device_ = nullptr;
-};
-
-/// A CUDA event, destroyed with its owner.
-class Event {
- public:
-  Event() { cuda_check(cudaEventCreate(&event_), "creating an event"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  void record() { cuda_check(cudaEventRecord(event_), "recording an event"); }
-  void wait() { cuda_check(cudaEventSynchronize(event_), "waiting for the kernels"); }
-
-  /// Device time in ms that passed since `earlier`, which was recorded before.
-  double ms_since(const Event& earlier) const {
-    float ms = 0;
-    cuda_check(cudaEventElapsedTime(&ms, earlier.event_, event_), "reading the elapsed time");
-    return static_cast<double>(ms);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 int attribute(cudaDeviceAttr name, int ordinal) {
   int value = 0;
@@ -187,46 +96,14 @@ class CudaDevice final : public Device {
     cuda_check(cudaMemset(data, pattern, bytes), "poisoning the output");
   }
 
+  void synchronize() override { cuda_check(cudaDeviceSynchronize(), "running the kernels"); }
+
   void download(void* host, const void* data, std::size_t bytes) override {
     cuda_check(cudaMemcpy(host, data, bytes, cudaMemcpyDeviceToHost), "running the kernels");
   }
 
-  std::vector<double> time(const std::function<void()>& prepare, const std::function<void()>& launches,
-                           const SamplingPlan& plan, const TimingMethod& method) override {
-    using Clock = std::chrono::steady_clock;
-    const std::size_t flush_bytes = timing_bytes();
-    const DeviceBuffer flush(*this, flush_bytes);
-    cuda_check(cudaMemset(flush.data(), 0, flush_bytes), "preparing the L2 flush");
-
-    for (unsigned run = 0; run < method.warm_up_runs; ++run)
-      launches();
-    HostWord queued_sample;
-    Event start;
-    Event stop;
-    std::vector<double> samples;
-    const auto began = Clock::now();
-    const auto seconds_spent = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
-    while (!enough_samples(plan, samples, seconds_spent())) {
-      const unsigned sample = static_cast<unsigned>(samples.size()) + 1;
-      prepare();
-      flush_l2(method.flush, flush.data(), flush_bytes);
-      if (method.queued) {
-        hold_kernel<<<1, 1>>>(queued_sample.on_device(), sample);
-        cuda_check(cudaGetLastError(), "holding the device");
-      } else {
-        cuda_check(cudaDeviceSynchronize(), "emptying the L2");
-      }
-      for (unsigned k = 0; k < method.lead_in; ++k)
-        lead_in_kernel<<<1, 1>>>();
-      cuda_check(cudaGetLastError(), "leading in");
-      start.record();
-      launches();
-      stop.record();
-      queued_sample.set(sample);
-      stop.wait();
-      samples.push_back(stop.ms_since(start));
-    }
-    return samples;
+  std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) override {
+    return make_cuda_timer(*this, method);
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,7 +14,6 @@
 #include "device/emulated/counters.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
-#include "harness/sampling.hpp"
 #include "harness/timing_method.hpp"
 
 namespace reduction {
@@ -39,6 +39,28 @@ struct DeviceInfo {
   std::optional<double> peak_gbps;  ///< memory clock x bus width x 2 / 8; none where the device does not tell
 };
 
+/// Thrown by a timer whose device did not wait until a whole sample was queued.
+struct SampleNotQueued : std::exception {
+  const char* what() const noexcept override { return "the device did not wait for the whole sample"; }
+};
+
+/// The device's own clock around what is queued between start() and stop(). Every member throws DeviceError when the
+/// device fails.
+class SampleTimer {
+ public:
+  virtual ~SampleTimer() = default;
+
+  /// Queues what empties the device's L2, as the TimingMethod says.
+  virtual void empty_l2() = 0;
+
+  /// Empties the L2, holds the device where the TimingMethod says so, and starts the clock.
+  virtual void start() = 0;
+
+  /// Stops the clock, lets the device go and waits for it. Returns the ms since start(). Throws SampleNotQueued where
+  /// the device was held and went on too early: the host's launch latency is in that time.
+  virtual double stop() = 0;
+};
+
 /// Where a step runs. Every member throws DeviceError when the device fails.
 class Device {
  public:
@@ -62,17 +84,18 @@ class Device {
   /// Overwrites `bytes` at `data` with a pattern that is no plausible result.
   virtual void poison(void* data, std::size_t bytes) = 0;
 
-  /// Copies to the host, after everything launched so far has finished.
+  /// Waits for everything queued so far.
+  virtual void synchronize() = 0;
+
+  /// Copies to the host, after everything queued so far has finished.
   virtual void download(void* host, const void* data, std::size_t bytes) = 0;
 
-  /// What the last launch did, where the device counts that.
-  virtual std::optional<emulated::Counters> last_launch_counters() const { return std::nullopt; }
+  /// What each launch since the last call did, in order; nothing where the device does not count.
+  virtual std::vector<emulated::Counters> take_launch_counters() { return {}; }
 
-  /// Times launches(), which only queues kernels; prepare() goes before each sample and is not timed.
-  /// One entry a sample, in ms; none where time on this device means nothing.
-  virtual std::vector<double> time(const std::function<void()>& prepare,
-                                   const std::function<void()>& launches, const SamplingPlan& plan,
-                                   const TimingMethod& method) = 0;
+  /// A clock for what is queued on the device; null where time on this device means nothing. It uses timing_bytes() of
+  /// device memory, and must not outlive the device.
+  virtual std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) = 0;
 };
 
 /// A block of device memory, released with its owner.

@@ -1,6 +1,9 @@
 #include "harness/emulated_device.hpp"
 
 #include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "device/emulated/device.hpp"
 #include "harness/host_fill.hpp"
@@ -16,7 +19,7 @@ class EmulatedDevice final : public Device {
     emulated::set_instrumented(emulation.counters);
     emulated::set_schedule(emulation.schedule);
     info_.kind = DeviceKind::emulated;
-    info_.name = emulated::properties().name;
+    info_.name = emulated::device_name;
     info_.sms = emulated::properties().sms;
   }
 
@@ -37,20 +40,22 @@ class EmulatedDevice final : public Device {
     emulated::mark_uninitialised(data, bytes);
   }
 
+  void synchronize() override {}  // a launch returns when it has ended
+
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
 
-  std::optional<emulated::Counters> last_launch_counters() const override {
-    return counts_ ? std::optional(emulated::last_launch_counters()) : std::nullopt;
+  std::vector<emulated::Counters> take_launch_counters() override {
+    const std::vector<emulated::Counters> taken = record_->launches();
+    record_.emplace();
+    return counts_ ? taken : std::vector<emulated::Counters>();
   }
 
-  std::vector<double> time(const std::function<void()>&, const std::function<void()>&, const SamplingPlan&,
-                           const TimingMethod&) override {
-    return {};
-  }
+  std::unique_ptr<SampleTimer> make_timer(const TimingMethod&) override { return nullptr; }
 
  private:
   bool counts_;
   DeviceInfo info_;
+  std::optional<emulated::LaunchRecord> record_{std::in_place};
 };
 
 }  // namespace

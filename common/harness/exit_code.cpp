@@ -2,33 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
-
 #include <cctype>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 
-#include "device/emulated/device.hpp"
+#include "device/emulated/finding.hpp"
 #include "harness/host_memory.hpp"
-#include "harness/measurement_error.hpp"
 #include "harness/options.hpp"
+#include "harness/standard_streams.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
 
 namespace {
 
-/// A shell may have closed stdin, stdout or stderr. The next file to be opened would take its place and its output.
-void open_standard_streams() {
-  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    if (fcntl(descriptor, F_GETFD) == -1)
-      open("/dev/full", O_RDWR);  // the lowest one that is free, which is this one
-  }
-}
-
-/// On one line, whatever the command line held.
+/// Puts it on one line, whatever the command line held.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/parallel.hpp"
+#include "device/host_threads.hpp"
 
 namespace reduction {
 

@@ -2,22 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
-#include "harness/counter_names.hpp"
-#include "harness/options.hpp"
 #include "harness/version.hpp"
 
 namespace reduction {
@@ -81,7 +71,7 @@ Json timing_json(const std::optional<TimingMethod>& timing) {
 Json counters_json(const std::optional<emulated::Counters>& counters) {
   if (!counters) return nullptr;
   Json json;
-  for (const NamedCounter& named : counter_names)
+  for (const emulated::NamedCounter& named : emulated::counter_names)
     json[named.name] = (*counters).*named.counter;
   return json;
 }
@@ -128,66 +118,6 @@ Json to_json(const Result& result) {
   for (const Result& variant : result.other_variants)
     json["other_variants"].push_back(to_json(variant));
   return json;
-}
-
-namespace {
-
-/// An empty file that nobody else has, beside `path`. Throws std::system_error.
-std::filesystem::path make_temporary_beside(const std::filesystem::path& path) {
-  std::string name = path.string() + ".XXXXXX";
-  const int descriptor = mkstemp(name.data());
-  if (descriptor < 0) throw std::system_error(errno, std::generic_category());
-  // mkstemp makes a file for its owner alone; the result is to be an ordinary one.
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(descriptor, 0666 & ~mask);
-  close(descriptor);
-  return name;
-}
-
-}  // namespace
-
-JsonFile::JsonFile(const std::string& path) {
-  if (path.empty() || path == "-") {
-    path_ = path;
-    return;
-  }
-  try {
-    // A link stays one: what it points to is replaced.
-    path_ = std::filesystem::weakly_canonical(path);
-    const bool exists = std::filesystem::exists(path_);
-    if (std::filesystem::is_directory(path_)) throw std::system_error(EISDIR, std::generic_category());
-    if (exists && access(path_.c_str(), W_OK) != 0) throw std::system_error(errno, std::generic_category());
-    // Only an ordinary file can be replaced as a whole; a pipe or a terminal is written as it is.
-    replaced_ = !exists || std::filesystem::is_regular_file(path_);
-    if (replaced_) std::filesystem::remove(make_temporary_beside(path_));
-  } catch (const std::system_error& error) {
-    throw UsageError(fmt::format("--json '{}': {}; name a file in a folder that can be written", path,
-                                 error.code().message()));
-  }
-}
-
-void JsonFile::keep(const Json& document) const {
-  if (replaced_) write(document);
-}
-
-void JsonFile::write(const Json& document) const {
-  if (path_.empty()) return;
-  const std::string text = document.dump(2) + '\n';
-  if (path_ == "-") {
-    fmt::print("{}", text);
-    return;
-  }
-  const std::filesystem::path target = replaced_ ? make_temporary_beside(path_) : path_;
-  std::ofstream stream(target);
-  stream << text << std::flush;
-  const bool written = static_cast<bool>(stream);
-  stream.close();
-  if (!written) {
-    if (replaced_) std::filesystem::remove(target);
-    throw std::runtime_error(fmt::format("--json '{}': writing failed", path_.string()));
-  }
-  if (replaced_) std::filesystem::rename(target, path_);
 }
 
 }  // namespace reduction

@@ -2,36 +2,70 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-
-#include "harness/measurement_error.hpp"
-#include "harness/report.hpp"
-#include "harness/units.hpp"
+#include "harness/device_reduction.hpp"
+#include "harness/exit_code.hpp"
+#include "harness/sampling.hpp"
 
 namespace reduction {
 
 namespace {
 
-/// Bytes of the partial sums that pass k leaves; none where there is no such pass.
-std::size_t partial_bytes(const std::vector<Pass>& passes, std::size_t k, ElementType type) {
-  return k < passes.size() ? passes[k].blocks * size_of(type) : 0;
+Result describe(const Step& step, const Device& device, const ReductionPlan& plan, const Options& options) {
+  Result result;
+  result.step = step.name;
+  result.title = step.title;
+  result.device = device.info();
+  result.type = plan.configuration.type;
+  result.input = {options.data, options.seed, plan.configuration.elements};
+  if (!plan.kernel.traits.chooses_launch) {
+    result.block = plan.configuration.block;
+    result.passes = plan.passes;
+  }
+  return result;
 }
 
-/// The most additions that an element may go through. A step that chooses its own launch does not say how it adds. It is held to threads that
-/// fill the device, 1024 to a multiprocessor, and trees that take no more than 128 additions on top. Atomics add one
-/// after the other, n of them at worst, in an order of chance. A bound for that would excuse any sum of 2^24 floats;
-/// they are held to a tree of all elements, as step 00's running sum is.
-std::uint64_t most_additions(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
-                             const DeviceInfo& device) {
-  if (kernel.traits.adds_atomically) return tree_depth(passes.front().elements);
-  if (!kernel.traits.chooses_launch) return addition_depth(kernel, passes, block);
-  return passes.front().elements / (std::size_t{1024} * std::max(1u, device.sms)) + 128;
+void keep(const CheckedSum& checked, Result& result) {
+  result.value = checked.value;
+  result.verdict = checked.verdict;
+}
+
+std::vector<double> take_timed_samples(Device& device, DeviceReduction& reduction, const TimingMethod& method,
+                                       const SamplingPlan& plan) {
+  const std::unique_ptr<SampleTimer> timer = device.make_timer(method);
+  if (timer == nullptr) return {};
+  for (unsigned run = 0; run < method.warm_up_runs; ++run)
+    reduction.launch();
+  return take_samples(plan, [&] {
+    reduction.poison();
+    timer->start();
+    reduction.launch();
+    return timer->stop();
+  });
+}
+
+/// Times the reduction, held until a sample is queued where that is asked for and possible.
+void time(Device& device, DeviceReduction& reduction, const TimingMethod& method, const SamplingPlan& plan,
+          Result& result) {
+  TimingMethod used = method;
+  std::vector<double> ms;
+  try {
+    ms = take_timed_samples(device, reduction, used, plan);
+  } catch (const SampleNotQueued& reason) {
+    used.queued = false;
+    result.timing_remark = fmt::format(
+        "{}, as with CUDA_LAUNCH_BLOCKING=1: the host's launch latency is in the times (--queue off)",
+        reason.what());
+    ms = take_timed_samples(device, reduction, used, plan);
+  }
+  if (ms.empty()) return;
+  result.samples = ms.size();
+  result.ms = summarise(ms);
+  result.timing = used;
 }
 
 void require_possible(const Result& result) {
   // The L2, which still has the input then, may well be faster than the memory.
-  if (result.timing->flush == Flush::none) return;
+  if (!result.timing || result.timing->flush == Flush::none) return;
   if (result.percent_of_peak().value_or(0) <= 100) return;
   throw MeasurementError(
       fmt::format("{:.1f} GB/s is more than the {:.1f} GB/s that this device can move: the time is wrong",
@@ -40,75 +74,27 @@ void require_possible(const Result& result) {
 
 }  // namespace
 
-void require_memory(const StepKernel& kernel, const Device& device, const Configuration& configuration) {
-  const auto passes = plan_passes(kernel, configuration.elements, configuration.block);
-  const std::size_t needed = configuration.elements * size_of(configuration.type) +
-                             partial_bytes(passes, 0, configuration.type) +
-                             partial_bytes(passes, 1, configuration.type) + device.timing_bytes();
-  if (needed <= device.available_bytes()) return;
-  throw out_of_memory(configuration, needed, device);
-}
-
-Result measure(const Step& step, const StepKernel& kernel, Device& device, const Configuration& configuration,
-               const Options& options) {
-  require_memory(kernel, device, configuration);
-  Result result;
-  result.step = step.name;
-  result.title = step.title;
-  result.device = device.info();
-  result.type = configuration.type;
-  result.input = {options.data, options.seed, configuration.elements};
-  const unsigned block = configuration.block;
-  const std::vector<Pass> passes = plan_passes(kernel, configuration.elements, block);
-  if (!kernel.traits.chooses_launch) {
-    result.block = block;
-    result.passes = passes;
-  }
-
-  const std::size_t partial = partial_bytes(passes, 0, result.type);
-  const std::size_t next_partial = partial_bytes(passes, 1, result.type);
-  const DeviceBuffer in_buffer(device, configuration.elements * size_of(result.type));
-  const DeviceBuffer partial_buffer(device, partial);
-  const DeviceBuffer next_partial_buffer(device, next_partial);
-  const PassBuffers buffers{in_buffer.data(), partial_buffer.data(), next_partial_buffer.data()};
-  device.fill(in_buffer.data(), result.input, result.type, 0, result.input.n);
-
+Result measure(const Step& step, Device& device, const ReductionPlan& plan, const Options& options) {
+  Result result = describe(step, device, plan, options);
+  DeviceReduction reduction(device, plan, result.input);
   const Reference reference = reference_sum(result.input, result.type);
-  const std::uint64_t depth = most_additions(kernel, passes, block, device.info());
-  const void* out = nullptr;
-  const auto launches = [&] { out = launch_passes(kernel, passes, block, buffers); };
-  const auto poison = [&] {
-    device.poison(partial_buffer.data(), partial);
-    device.poison(next_partial_buffer.data(), next_partial);
-  };
-  const auto check = [&] {
-    result.value.type = result.type;
-    device.download(result.value.bytes.data(), out, size_of(result.type));
-    result.verdict = verify(result.value, reference, depth);
-  };
-
   result.expected = to_value(reference);
-  poison();
-  const auto began = std::chrono::steady_clock::now();
-  out = launch_passes(kernel, passes, block, buffers, [&](std::size_t) {
-    if (const auto counters = device.last_launch_counters()) result.pass_counters.push_back(*counters);
-  });
-  check();
-  if (result.device.kind == DeviceKind::cuda) {
-    result.first_run_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
-  }
+
+  device.take_launch_counters();  // those of an earlier configuration
+  reduction.poison();
+  const Stopwatch first_run;
+  reduction.launch();
+  keep(reduction.check(reference), result);
+  if (result.device.kind == DeviceKind::cuda) result.first_run_ms = first_run.ms();
+  result.pass_counters = device.take_launch_counters();
   if (!result.verdict.verified) return result;
 
-  TimingMethod timing = options.timing;
+  TimingMethod method = options.timing;
   // Held until all is queued, the device would never come to what the launch waits for.
-  if (kernel.traits.waits_for_result) timing.queued = false;
-  const std::vector<double> ms = device.time(poison, launches, {options.samples}, timing);
-  if (ms.empty()) return result;
-  check();
-  result.samples = ms.size();
-  result.ms = summarise(ms);
-  result.timing = timing;
+  if (plan.kernel.traits.waits_for_result) method.queued = false;
+  time(device, reduction, method, {options.samples}, result);
+  if (!result.ms) return result;
+  keep(reduction.check(reference), result);
   require_possible(result);
   return result;
 }

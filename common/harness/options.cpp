@@ -184,7 +184,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
                   options.type);
   add_text_option(
       app, "-b,--block", "THREADS",
-      fmt::format("threads a block: {}; default {}", fmt::join(block_sizes, ", "), defaults.block),
+      fmt::format("threads per block: {}; default {}", fmt::join(block_sizes, ", "), defaults.block),
       parse_block, options.block);
   add_text_option(app, "-s,--samples", "COUNT",
                   "timed runs; default: until they agree within 0.5 %, for 2 s at most", parse_samples,

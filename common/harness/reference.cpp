@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "harness/parallel.hpp"
+#include "device/host_threads.hpp"
 
 namespace reduction {
 

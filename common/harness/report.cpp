@@ -4,7 +4,10 @@
 
 #include <unistd.h>
 
-#include "harness/documented_tables.hpp"
+#include <exception>
+
+#include "harness/json_report.hpp"
+#include "harness/published_figures.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -130,11 +133,28 @@ void Report::begin(std::string_view step, std::string_view title, const DeviceIn
   print(fmt::format("device  {}\n", device_text(device)));
 }
 
-void Report::show_progress(const Configuration& configuration, std::size_t number, std::size_t total) {
+Report::~Report() {
+  if (finished_) return;
+  try {
+    write_results();
+  } catch (const std::exception&) {
+    // The error that has ended the run is the one to tell of.
+  }
+}
+
+bool Report::expect(const Configuration& configuration, std::size_t total) {
+  if (total == 1) return true;
+  if (!interruption_) interruption_.emplace();
+  interrupted_ = interruption_->requested();
+  if (!interrupted_) show_progress(configuration, total);
+  return !interrupted_;
+}
+
+void Report::show_progress(const Configuration& configuration, std::size_t total) {
   if (isatty(STDERR_FILENO) == 0) return;
   progress_shown_ = true;
-  fmt::print(stderr, "{}{} of {}: {} {} ...", erase_line, number, total, count_text(configuration.elements),
-             to_string(configuration.type));
+  fmt::print(stderr, "{}{} of {}: {} {} ...", erase_line, results_.size() + 1, total,
+             count_text(configuration.elements), to_string(configuration.type));
   std::fflush(stderr);
 }
 
@@ -154,23 +174,30 @@ void Report::add(const Result& result) {
   add_row(result);
   for (const Result& variant : result.other_variants)
     add_row(variant);
-  if (!quiet_ && !sweep_) print_documented(result.step);
+  if (!quiet_ && !sweep_) print_published(result.step);
   verified_ = verified_ && result.verified();
 }
 
 ExitCode Report::finish() {
-  if (!results_.empty()) json_file_.write(sweep_ ? results_ : results_.front());
+  finished_ = true;
+  write_results();
+  if (interrupted_) return ExitCode::interrupted;
   return verified_ ? ExitCode::verified : ExitCode::wrong_result;
+}
+
+void Report::write_results() {
+  if (!results_.empty()) json_file_.write(sweep_ ? results_ : results_.front());
 }
 
 void Report::add_row(const Result& result) {
   print(table_row(result));
+  if (!result.timing_remark.empty()) fmt::print(stderr, "{}: note: {}\n", result.step, result.timing_remark);
   if (result.verdict.verified) return;
   fmt::print(stderr, "{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result));
 }
 
-void Report::print_documented(const std::string& step) {
-  const std::string text = documented_text(step);
+void Report::print_published(const std::string& step) {
+  const std::string text = published_text(step);
   if (!text.empty()) print("\n" + text);
 }
 

@@ -11,7 +11,7 @@
 #include "harness/device.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
-#include "harness/passes.hpp"
+#include "harness/reduction_plan.hpp"
 #include "harness/statistics.hpp"
 #include "harness/timing_method.hpp"
 #include "harness/value.hpp"
@@ -27,14 +27,15 @@ struct Result {
   DeviceInfo device;
   ElementType type = ElementType::int32;
   Input input;
-  unsigned block = 0;                             ///< threads a block; 0 on the CPU and for a library
+  unsigned block = 0;                             ///< threads per block; 0 on the CPU and for a library
   std::vector<Pass> passes;                       ///< none on the CPU and for a library
-  std::vector<emulated::Counters> pass_counters;  ///< one a pass, where the device counts
+  std::vector<emulated::Counters> pass_counters;  ///< one per pass, where the device counts
   std::size_t samples = 0;
   std::optional<Summary> ms;  ///< none on the emulated device
   std::optional<double>
       first_run_ms;  ///< wall-clock time of a CUDA device's first run, which is verified only
   std::optional<TimingMethod> timing;  ///< how a CUDA device was timed
+  std::string timing_remark;           ///< why it was timed in another way than asked; else empty
   Value value;
   Value expected;
   Verdict verdict;

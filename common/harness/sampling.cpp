@@ -6,6 +6,19 @@
 
 namespace reduction {
 
+std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample,
+                                 const std::function<double()>& seconds_spent) {
+  std::vector<double> ms;
+  while (!enough_samples(plan, ms, seconds_spent()))
+    ms.push_back(take_sample());
+  return ms;
+}
+
+std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample) {
+  const Stopwatch began;
+  return take_samples(plan, take_sample, [&] { return began.seconds(); });
+}
+
 bool enough_samples(const SamplingPlan& plan, const std::vector<double>& ms, double seconds_spent) {
   constexpr std::size_t fewest = 10;
   constexpr double close_enough = 0.005;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -10,6 +12,25 @@ namespace reduction {
 struct SamplingPlan {
   std::optional<std::size_t> fixed;
 };
+
+/// Wall-clock time since it was made.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double ms() const { return seconds() * 1e3; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// Takes samples until there are enough, and returns them, in ms. take_sample() returns the time of one, in ms;
+/// seconds_spent() says how long all of it has taken: ranks that sample together have to agree on it.
+std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample,
+                                 const std::function<double()>& seconds_spent);
+
+/// The same by this program's own clock.
+std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample);
 
 /// Whether the samples so far (in ms) are enough: `fixed` of them, or, where the plan names no number, at least ten with
 /// (p95 - p5) / median of 0.5 % or less, or all that 2 s of wall-clock time gave.

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
 
-#include "harness/configuration.hpp"
 #include "harness/device_selection.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
-#include "harness/run_configurations.hpp"
 
 namespace reduction {
 
@@ -40,23 +39,32 @@ Options defaults_of(const Step& step) {
   return defaults;
 }
 
+/// All that the command line asks for, planned before the first of them runs: a sweep that cannot end should not begin.
+std::vector<ReductionPlan> plan_reductions(const StepKernels& kernels, const Options& options,
+                                           const Device& device) {
+  std::vector<Configuration> configurations = plan_configurations(options, room_of(device));
+  if (kernels.front().traits.chooses_launch && options.sweep == Sweep::block) configurations.resize(1);
+  std::vector<ReductionPlan> plans;
+  for (const Configuration& configuration : configurations) {
+    const StepKernel& kernel = kernels[static_cast<std::size_t>(configuration.type)];
+    plans.push_back(plan_reduction(kernel, configuration, device.info()));
+    require_memory(plans.back(), device);
+  }
+  return plans;
+}
+
 ExitCode run(const Step& step, const Options& options) {
   Report report(options);
   const SelectedDevice selected = select_device(options);
   Device& device = *selected.device;
-  const StepKernels& kernels = kernels_for(step, selected);
-  const auto kernel_of = [&](ElementType type) { return kernels[static_cast<std::size_t>(type)]; };
-  auto planned = plan_configurations(options, device);
-  if (kernels.front().traits.chooses_launch && options.sweep == Sweep::block) planned.resize(1);
-  // All of them before the first runs: a sweep that cannot end should not begin.
-  for (const Configuration& configuration : planned) {
-    require_memory(kernel_of(configuration.type), device, configuration);
-  }
+  const std::vector<ReductionPlan> plans = plan_reductions(kernels_for(step, selected), options, device);
 
   report.begin(step.name, step.title, device.info(), selected.note);
-  return run_configurations(report, planned, [&](const Configuration& configuration) {
-    return measure(step, kernel_of(configuration.type), device, configuration, options);
-  });
+  for (const ReductionPlan& plan : plans) {
+    if (!report.expect(plan.configuration, plans.size())) break;
+    report.add(measure(step, device, plan, options));
+  }
+  return report.finish();
 }
 
 }  // namespace

@@ -12,8 +12,7 @@
 #include "device/cuda_check.cuh"
 #endif
 
-/// The traits of a kernel.cuh that declares none: ::traits is the kernel's own, and only where it has none is it looked
-/// for here.
+/// The traits of a kernel.cuh that declares none: ::traits names the kernel's own where there are some, else these.
 namespace step_defaults {
 inline constexpr StepTraits traits{};
 }
@@ -54,15 +53,10 @@ inline Step make_step(const char* name, const char* title) {
   return Step{name, title, cuda_step_kernels(), &emulated_step_kernels()};
 }
 
-/// Runs the step whose kernel.cuh was included before on the device that the command line chooses.
-inline int run_step(const char* name, const char* title, int argc, char** argv) {
-  return run_step(make_step(name, title), argc, argv);
-}
-
-/// Runs a step that the emulated device cannot, on a CUDA device of that major compute capability or higher. In a build
-/// without CUDA it only says so.
-inline int run_cuda_step(const char* name, const char* title, int least_capability, int argc, char** argv) {
-  return run_step(Step{name, title, cuda_step_kernels(), nullptr, least_capability}, argc, argv);
+/// The same for a step that the emulated device cannot run: it takes a CUDA device of that major compute capability or
+/// higher, and in a build without CUDA it only says so.
+inline Step make_cuda_step(const char* name, const char* title, int least_capability) {
+  return Step{name, title, cuda_step_kernels(), nullptr, least_capability};
 }
 
 }  // namespace reduction

@@ -13,7 +13,7 @@ namespace reduction {
 
 /// A step's two functions for one element type, and its traits.
 struct StepKernel {
-  /// Partial sums that one pass over n >= 1 elements leaves.
+  /// Returns the number of partial sums that one pass over n >= 1 elements leaves.
   std::size_t (*grid_size)(std::size_t n, unsigned block);
   /// Queues one pass: the n elements at `in` become `grid` partial sums at `out`. Throws DeviceError where the device
   /// refuses the launch.
@@ -39,8 +39,7 @@ struct Step {
   int least_capability = 0;     ///< the major compute capability of the oldest GPU that can run it; 0: any
 };
 
-/// The whole of a step's main: options, device, input, launches, timing, verification, report. Returns the exit code
-/// (exit_code.hpp).
+/// The whole of a step's main, from the command line to the report. Returns the exit code (exit_code.hpp).
 int run_step(const Step& step, int argc, char** argv);
 
 }  // namespace reduction

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "device/emulated/counters.hpp"
-#include "harness/counter_names.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
 #include "harness/text_options.hpp"
@@ -109,7 +108,7 @@ Counters with_blocks(Counters counters, std::uint64_t blocks, bool single_pass) 
   const std::uint64_t emulated_blocks = counters.blocks;
   if (emulated_blocks == blocks) return counters;
   const std::uint64_t once_more = single_pass ? 1 : 0;
-  for (const auto& [name, counter] : reduction::counter_names) {
+  for (const auto& [name, counter] : reduction::emulated::counter_names) {
     if (name.starts_with("shared_") || name.starts_with("global_store_"))
       counters.*counter = counters.*counter * (blocks + once_more) / (emulated_blocks + once_more);
   }
@@ -145,7 +144,7 @@ Step read_step(const std::string& file, const Hardware& hardware) {
     }
     step.name = json.at("step");
     single_pass = passes.size() == 1;
-    for (const auto& [name, counter] : reduction::counter_names)
+    for (const auto& [name, counter] : reduction::emulated::counter_names)
       emulated.*counter = counters.at(std::string(name));
   } catch (const nlohmann::json::exception& error) {
     throw UsageError(fmt::format("'{}' is no JSON file of a step: {}", file, error.what()));

@@ -18,8 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/documented_tables.hpp"
+#include "documented_tables.hpp"
 #include "harness/exit_code.hpp"
+#include "harness/ladder.hpp"
 #include "harness/options.hpp"
 #include "harness/statistics.hpp"
 #include "harness/units.hpp"
@@ -30,7 +31,6 @@ namespace reduction {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Results = std::vector<Json>;
 
 /// A file of the results' folder. Throws UsageError where it is no JSON.
 Json read(const std::filesystem::path& file) {
@@ -87,29 +87,8 @@ std::string provenance(const std::filesystem::path& folder) {
                      text("commit").substr(0, 12));
 }
 
-/// The ladder: each step beside the one before it, beside 01 and beside CUB.
-std::string ladder(const std::filesystem::path& folder) {
-  const Results results = read_list(folder, "ladder");
-  const Json* const first = find(results, on_gpu);
-  const Json* const cub = find(results, [](const Json& result) { return step_of(result) == "peer_cub"; });
-  if (first == nullptr || cub == nullptr)
-    throw UsageError("ladder.json: there is no GPU's step in it, or no peer_cub");
-  std::string text =
-      "| step | ms | GB/s | % of peak | × previous | × 01 | % of CUB |\n|:--|--:|--:|--:|--:|--:|--:|\n";
-  const Json* previous = nullptr;
-  for (const Json& result : results) {
-    const bool is_step = on_gpu(result) && &result != cub;
-    text += fmt::format(
-        "| {} | {:.4f} | {:.1f} | {} | {} | {} | {} |\n", step_of(result), median_ms(result), gbps(result),
-        number_or_dash(result.at("percent_of_peak"), 1),
-        is_step && previous != nullptr ? fmt::format("{:.2f}", median_ms(*previous) / median_ms(result))
-                                       : "–",
-        on_gpu(result) ? fmt::format("{:.2f}", median_ms(*first) / median_ms(result)) : "–",
-        on_gpu(result) ? fmt::format("{:.1f}", median_ms(*cub) / median_ms(result) * 100) : "–");
-    if (is_step) previous = &result;
-  }
-  return text;
-}
+/// The ladder as ladder_table prints it.
+std::string ladder(const std::filesystem::path& folder) { return timed_ladder(read_list(folder, "ladder")); }
 
 /// A table of GB/s: a line for each value of `row`, a column for each value of `column`, both in order of appearance.
 std::string bandwidth_table(const Results& results, const std::string& corner,
@@ -333,7 +312,8 @@ std::string scaling(const std::filesystem::path& folder) {
   const Results results = read_list_if_there(folder, "many_gpus");
   if (results.empty()) return "";
   std::string text =
-      "| ranks | devices | nodes | type | elements a rank | ms | GB/s | GB/s a rank | × one rank | combined "
+      "| ranks | devices | nodes | type | elements per rank | ms | GB/s | GB/s per rank | × one rank | "
+      "combined "
       "by "
       "|\n|--:|:--|--:|:--|--:|--:|--:|--:|--:|:--|\n";
   for (const Json& result : results) {
@@ -400,7 +380,7 @@ std::string against_cub(const std::filesystem::path& folder) {
 /// What others have published of a step for the same type and size: "2.47 GB/s, 0.3 % of peak (blog 2025, RTX 3090)".
 std::string published(const Json& result) {
   std::string text;
-  for (const DocumentedTable& table : original_tables()) {
+  for (const DocumentedTable& table : originals_of(read_documented_tables(REPOSITORY))) {
     const DocumentedFigure* const figure = table.find(step_of(result));
     if (figure == nullptr || !figure->gbps || table.type != type_of(result) ||
         table.elements != result.at("elements"))

@@ -3,5 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step("atomic_each", "one atomic addition an element", argc, argv);
+  return reduction::run_step(reduction::make_step("atomic_each", "one atomic addition per element"), argc,
+                             argv);
 }

@@ -1,5 +1,10 @@
 #pragma once
+/// \file
+/// What a launch is counted by. C++17, for nvcc reads this header, too.
+
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace reduction::emulated {
 
@@ -25,13 +30,57 @@ struct Counters {
   std::uint64_t global_store_sectors = 0;
   std::uint64_t global_store_lanes = 0;
 
-  std::uint64_t block_barriers = 0;  ///< __syncthreads(), once a block
-  std::uint64_t warp_barriers = 0;   ///< __syncwarp()
+  std::uint64_t block_barriers = 0;  ///< __syncthreads(), once per block
+  std::uint64_t warp_barriers = 0;   ///< __syncwarp(), once per warp
   std::uint64_t shuffles = 0;
-  std::uint64_t atomics = 0;  ///< atomic operations, one a lane that takes part
+  std::uint64_t atomics = 0;  ///< atomic operations, one per lane that takes part
 
   Counters& operator+=(const Counters& other);
-  bool operator==(const Counters& other) const;  // not defaulted: nvcc reads this header as C++17
+  bool operator==(const Counters& other) const;
 };
+
+/// A counter and the name that it has in JSON.
+struct NamedCounter {
+  std::string_view name;
+  std::uint64_t Counters::*counter;
+};
+
+/// Every counter, in the order of a report.
+inline constexpr std::array counter_names{
+    NamedCounter{"blocks", &Counters::blocks},
+    NamedCounter{"threads", &Counters::threads},
+    NamedCounter{"shared_load_requests", &Counters::shared_load_requests},
+    NamedCounter{"shared_load_wavefronts", &Counters::shared_load_wavefronts},
+    NamedCounter{"shared_load_conflicts", &Counters::shared_load_conflicts},
+    NamedCounter{"shared_load_lanes", &Counters::shared_load_lanes},
+    NamedCounter{"shared_store_requests", &Counters::shared_store_requests},
+    NamedCounter{"shared_store_wavefronts", &Counters::shared_store_wavefronts},
+    NamedCounter{"shared_store_conflicts", &Counters::shared_store_conflicts},
+    NamedCounter{"shared_store_lanes", &Counters::shared_store_lanes},
+    NamedCounter{"global_load_requests", &Counters::global_load_requests},
+    NamedCounter{"global_load_sectors", &Counters::global_load_sectors},
+    NamedCounter{"global_load_lanes", &Counters::global_load_lanes},
+    NamedCounter{"global_store_requests", &Counters::global_store_requests},
+    NamedCounter{"global_store_sectors", &Counters::global_store_sectors},
+    NamedCounter{"global_store_lanes", &Counters::global_store_lanes},
+    NamedCounter{"block_barriers", &Counters::block_barriers},
+    NamedCounter{"warp_barriers", &Counters::warp_barriers},
+    NamedCounter{"shuffles", &Counters::shuffles},
+    NamedCounter{"atomics", &Counters::atomics},
+};
+static_assert(sizeof(Counters) == counter_names.size() * sizeof(std::uint64_t), "a counter has no name");
+
+inline Counters& Counters::operator+=(const Counters& other) {
+  for (const NamedCounter& named : counter_names)
+    this->*named.counter += other.*named.counter;
+  return *this;
+}
+
+inline bool Counters::operator==(const Counters& other) const {
+  for (const NamedCounter& named : counter_names) {
+    if (this->*named.counter != other.*named.counter) return false;
+  }
+  return true;
+}
 
 }  // namespace reduction::emulated

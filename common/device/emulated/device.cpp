@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
+#include <vector>
 
-#include "device/emulated/host_threads.hpp"
 #include "device/emulated/launch.hpp"
 #include "device/emulated/memory.hpp"
+#include "device/host_threads.hpp"
 
 namespace reduction::emulated {
 namespace {
@@ -29,7 +30,7 @@ struct Settings {
   Schedule schedule;
   bool instrumented = true;
   std::size_t launches = 0;
-  Counters last_counters;
+  std::vector<LaunchRecord*> records;
 };
 
 Settings& settings() {
@@ -72,8 +73,7 @@ unsigned useful_host_threads(const LaunchConfig& config) {
 }  // namespace
 
 const Properties& properties() {
-  static const Properties h200{.name = "emulated H200",
-                               .sms = 132,
+  static const Properties h200{.sms = 132,
                                .threads_per_sm = 2048,
                                .blocks_per_sm = 32,
                                .threads_per_block = 1024,
@@ -94,15 +94,26 @@ std::size_t resident_blocks(unsigned block, std::size_t shared_bytes) {
 }
 
 void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
-  static HostThreads host_threads;
   require_possible(config);
   if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   Settings& current = settings();
   const unsigned used = useful_host_threads(config);
   Grid grid{config, kernel, {used, current.schedule, current.instrumented, ++current.launches}};
-  host_threads.run(used - 1, [&grid] { grid.work(); });
-  current.last_counters = grid.result();
+  host_threads().run(used - 1, [&grid] { grid.work(); });
+  const Counters counters = grid.result();
+  for (LaunchRecord* const record : current.records)
+    record->launches_.push_back(counters);
+}
+
+LaunchRecord::LaunchRecord() {
+  const std::lock_guard lock{device_mutex()};
+  settings().records.push_back(this);
+}
+
+LaunchRecord::~LaunchRecord() {
+  const std::lock_guard lock{device_mutex()};
+  std::erase(settings().records, this);
 }
 
 void set_host_threads(unsigned count) {
@@ -118,11 +129,6 @@ void set_schedule(const Schedule& schedule) {
 void set_instrumented(bool on) {
   const std::lock_guard lock{device_mutex()};
   settings().instrumented = on;
-}
-
-Counters last_launch_counters() {
-  const std::lock_guard lock{device_mutex()};
-  return settings().last_counters;
 }
 
 }  // namespace reduction::emulated

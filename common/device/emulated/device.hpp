@@ -1,6 +1,8 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "device/emulated/counters.hpp"
 #include "device/emulated/finding.hpp"
@@ -10,9 +12,11 @@
 /// The host's side of the emulated device: what a program asks of it before and after a launch.
 namespace reduction::emulated {
 
+/// What a report calls the emulated device.
+inline constexpr std::string_view device_name = "emulated H200";
+
 /// The GPU whose limits the emulated device has.
 struct Properties {
-  std::string name;
   unsigned sms;
   unsigned threads_per_sm;
   unsigned blocks_per_sm;
@@ -60,7 +64,20 @@ void set_schedule(const Schedule& schedule);
 /// threads that wait or run forever.
 void set_instrumented(bool on);
 
-/// What the last launch that ended without a finding did.
-Counters last_launch_counters();
+/// While one lives, it keeps the counters of every launch that ends without a finding, in order.
+class LaunchRecord {
+ public:
+  LaunchRecord();
+  ~LaunchRecord();
+  LaunchRecord(const LaunchRecord&) = delete;
+  LaunchRecord& operator=(const LaunchRecord&) = delete;
+
+  const std::vector<Counters>& launches() const { return launches_; }
+
+ private:
+  friend void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
+
+  std::vector<Counters> launches_;
+};
 
 }  // namespace reduction::emulated

@@ -1,9 +1,9 @@
 #pragma once
 /// \file
-/// What has been published about the steps, by others and by this repository: docs/tables/*.json, which the build puts
-/// into the program.
+/// What has been published about the steps, by others and by this repository: docs/tables/*.json.
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,14 +54,11 @@ DocumentedTable parse_documented_table(const std::string& name, std::string_view
 DocumentedTable parse_measured_table(const std::string& name, std::string_view json,
                                      std::string_view measured, std::string_view ladder);
 
-/// All tables, the oldest first.
-const std::vector<DocumentedTable>& documented_tables();
+/// Reads all tables of a checkout of this repository, the oldest first. Throws as above, and where a file is missing.
+std::vector<DocumentedTable> read_documented_tables(const std::filesystem::path& repository);
 
 /// Those with figures of their own, which a result is compared with.
-std::vector<DocumentedTable> original_tables();
-
-/// The published figures of a step as a Markdown table; empty where there are none.
-std::string documented_text(std::string_view step);
+std::vector<DocumentedTable> originals_of(const std::vector<DocumentedTable>& tables);
 
 /// "2^22 int32, block 128"
 std::string input_text(const DocumentedTable& table);

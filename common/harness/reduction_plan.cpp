@@ -1,26 +1,20 @@
-#include "harness/passes.hpp"
+#include "harness/reduction_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
-#include <utility>
-
-#include "device/device_error.hpp"
 
 namespace reduction {
 
 namespace {
 
-/// Blocks that a grid may have: CUDA C++ Programming Guide, "Compute Capabilities".
-constexpr std::size_t most_blocks = (std::size_t{1} << 31) - 1;
-
 std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
 /// The most additions that an element goes through in its thread. Blocks take turns, so one may have a turn more than
 /// another; a vector's elements are added to each other before they are added to the thread's sum.
-std::size_t of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned block) {
+std::size_t additions_of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned block) {
   const std::size_t threads = pass.blocks * block;
   if (kernel.traits.vectors_at_a_time == nullptr)
     return pass.elements <= threads ? 1 : 2 * ceil_divide(pass.elements, 2 * threads);
@@ -30,7 +24,44 @@ std::size_t of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned b
   return turns * ceil_divide(at_a_time, block) + kernel.vector_width - 1;
 }
 
+/// A step that chooses its own launch does not say how it adds: it is held to threads that fill the device, 1024 per
+/// multiprocessor, and trees of at most 128 additions on top. Atomics add one after the other, n of them at worst, in
+/// any order. A bound for that would excuse any sum of 2^24 floats, so they are held to a tree of all elements, as step
+/// 00's running sum is.
+std::uint64_t most_additions(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
+                             const DeviceInfo& device) {
+  const std::size_t n = passes.front().elements;
+  if (kernel.traits.adds_atomically) return tree_depth(n);
+  if (!kernel.traits.chooses_launch) return addition_depth(kernel, passes, block);
+  return n / (std::size_t{1024} * std::max(1u, device.sms)) + 128;
+}
+
 }  // namespace
+
+std::size_t ReductionPlan::input_bytes() const {
+  return configuration.elements * size_of(configuration.type);
+}
+
+std::size_t ReductionPlan::partial_bytes(std::size_t k) const {
+  return k < passes.size() ? passes[k].blocks * size_of(configuration.type) : 0;
+}
+
+ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& configuration,
+                             const DeviceInfo& device) {
+  ReductionPlan plan{kernel, configuration, plan_passes(kernel, configuration.elements, configuration.block)};
+  plan.most_additions = most_additions(kernel, plan.passes, configuration.block, device);
+  return plan;
+}
+
+void require_memory(const ReductionPlan& plan, const Device& device, std::size_t sharers) {
+  const std::size_t needed =
+      plan.input_bytes() + plan.partial_bytes(0) + plan.partial_bytes(1) + device.timing_bytes();
+  const DeviceRoom room = room_of(device);
+  if (needed <= room.available_bytes / sharers) return;
+  Configuration all = plan.configuration;
+  all.elements *= sharers;
+  throw out_of_memory(all, needed * sharers, room);
+}
 
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {
   const bool is_single_pass = kernel.traits.single_pass || kernel.traits.adds_atomically;
@@ -51,7 +82,7 @@ std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& 
   const auto levels = static_cast<std::uint64_t>(std::bit_width(block) - 1);  // of a block's tree
   std::uint64_t depth = 0;
   for (const Pass& pass : passes)
-    depth += of_one_thread(kernel, pass, block) + levels;
+    depth += additions_of_one_thread(kernel, pass, block) + levels;
   // Where more than one sum is left in the end, the last block adds these up, thread by thread.
   if (const std::size_t left = passes.back().blocks; left > 1) depth += ceil_divide(left, block) + levels;
   return depth;
@@ -59,26 +90,6 @@ std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& 
 
 std::uint64_t tree_depth(std::size_t n) {
   return static_cast<std::uint64_t>(std::bit_width(std::max<std::size_t>(n, 1) - 1));
-}
-
-void* launch_passes(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
-                    const PassBuffers& buffers, const std::function<void(std::size_t)>& after_pass) {
-  const void* in = buffers.in;
-  void* out = buffers.partial;
-  void* next_out = buffers.next_partial;
-  for (std::size_t k = 0; k < passes.size(); ++k) {
-    if (passes[k].blocks > most_blocks) {
-      throw DeviceError(
-          fmt::format("{} elements take {} blocks of {} threads, and a grid has at most 2^31 - 1: "
-                      "choose a larger block or fewer elements",
-                      passes[k].elements, passes[k].blocks, block));
-    }
-    kernel.launch(static_cast<unsigned>(passes[k].blocks), block, in, out, passes[k].elements);
-    if (after_pass) after_pass(k);
-    in = out;
-    std::swap(out, next_out);
-  }
-  return const_cast<void*>(in);
 }
 
 }  // namespace reduction

@@ -1,10 +1,11 @@
-#include "harness/passes.hpp"
+#include "harness/reduction_plan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
 #include "device/device_error.hpp"
+#include "harness/device_reduction.hpp"
 
 namespace reduction {
 namespace {
@@ -42,10 +43,12 @@ TEST(LaunchPasses, RefuseMoreBlocksThanAGridMayHaveBeforeTheyLaunch) {
   StepKernel kernel = one_element_a_thread();
   kernel.launch = [](unsigned grid, unsigned, const void*, void*, std::size_t) { launched = grid; };
   const std::size_t most = (std::size_t{1} << 31) - 1;
-  launch_passes(kernel, {{most * 32, most}}, 32, {});
+  const Configuration configuration{ElementType::int32, most * 32, 32};
+  launch_passes({kernel, configuration, {{most * 32, most}}}, nullptr, nullptr, nullptr);
   EXPECT_EQ(launched, most);
   launched = 0;
-  EXPECT_THROW(launch_passes(kernel, {{most * 32 + 1, most + 1}}, 32, {}), DeviceError);
+  const ReductionPlan too_large{kernel, configuration, {{most * 32 + 1, most + 1}}};
+  EXPECT_THROW(launch_passes(too_large, nullptr, nullptr, nullptr), DeviceError);
   EXPECT_EQ(launched, 0u);
 }
 

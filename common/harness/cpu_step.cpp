@@ -1,22 +1,22 @@
-#include "harness/run_cpu_step.hpp"
+#include "harness/cpu_step.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "device/emulated/device.hpp"
 #include "harness/configuration.hpp"
-#include "harness/device_selection.hpp"
+#include "harness/cuda_device.hpp"
+#include "harness/device_choice.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/host_fill.hpp"
 #include "harness/host_memory.hpp"
-#include "harness/passes.hpp"
 #include "harness/report.hpp"
-#include "harness/run_configurations.hpp"
+#include "harness/sampling.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -41,13 +41,6 @@ DeviceInfo describe_cpu() {
   return info;
 }
 
-/// Adds the wall-clock time of work() to `ms`.
-template <typename Work> void add_time(double& ms, const Work& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  ms += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// One sample of both sums: their results and how long each took without the time that the input took to make.
 struct Sample {
   Value running{};
@@ -67,13 +60,18 @@ Sample take_sample(const CpuKernel& kernel, const Input& input, ElementType type
   for (std::uint64_t first = 0; first < input.n; first += chunk_elements) {
     const std::uint64_t count = std::min(chunk_elements, input.n - first);
     fill_host(chunk.data(), input, type, first, count);
-    add_time(sample.running_ms,
-             [&] { kernel.add_running_sum(sample.running.bytes.data(), chunk.data(), count); });
-    add_time(sample.tree_ms, [&] { kernel.sum_tree(chunk.data(), count); });
+    const Stopwatch running;
+    kernel.add_running_sum(sample.running.bytes.data(), chunk.data(), count);
+    sample.running_ms += running.ms();
+    const Stopwatch tree;
+    kernel.sum_tree(chunk.data(), count);
+    sample.tree_ms += tree.ms();
     chunk_sums.insert(chunk_sums.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(size));
   }
   if (input.n > 0) {
-    add_time(sample.tree_ms, [&] { kernel.sum_tree(chunk_sums.data(), chunk_sums.size() / size); });
+    const Stopwatch tree;
+    kernel.sum_tree(chunk_sums.data(), chunk_sums.size() / size);
+    sample.tree_ms += tree.ms();
     std::memcpy(sample.tree.bytes.data(), chunk_sums.data(), size);
   }
   return sample;
@@ -90,20 +88,15 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
                                   bytes_text(static_cast<double>(available_host_bytes()))));
   }
   std::vector<std::byte> chunk(elements_held * size);
-  std::vector<double> running_ms;
-  std::vector<double> tree_ms;
   // One sample of warm-up, unless it would take long and matter little.
   Sample sample;
   if (common.input.n <= elements_held) sample = take_sample(kernel, common.input, common.type, chunk);
-  const auto began = std::chrono::steady_clock::now();
-  const auto seconds_spent = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  };
-  while (!enough_samples(plan, running_ms, seconds_spent())) {
+  std::vector<double> tree_ms;
+  const std::vector<double> running_ms = take_samples(plan, [&] {
     sample = take_sample(kernel, common.input, common.type, chunk);
-    running_ms.push_back(sample.running_ms);
     tree_ms.push_back(sample.tree_ms);
-  }
+    return sample.running_ms;
+  });
 
   const Reference reference = reference_sum(common.input, common.type);
   const std::uint64_t depth = tree_depth(common.input.n);
@@ -122,42 +115,50 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
   return result;
 }
 
-/// What the next steps will sum on the device, but for the block size, which a CPU has not. Refuses what they will
-/// refuse, before it has taken minutes.
-std::vector<Configuration> plan_cpu_configurations(const Options& options, const Device& device) {
-  auto planned = plan_configurations(options, device);
+/// The memory of the device that the next steps will take, without opening the emulated one.
+DeviceRoom room_of_next_steps(const Options& options) {
+  const ChosenDevice chosen = choose_device(options.device);
+  if (chosen.kind == DeviceKind::cuda) return room_of(*open_cuda_device(chosen.ordinal));
+  return {DeviceKind::emulated, std::string(emulated::device_name), available_host_bytes()};
+}
+
+/// What the next steps will sum on the device, apart from the block size, which a CPU does not have. Refuses what they
+/// will refuse, before it has taken minutes.
+std::vector<Configuration> plan_cpu_configurations(const Options& options) {
+  const DeviceRoom room = room_of_next_steps(options);
+  auto planned = plan_configurations(options, room);
   if (options.sweep == Sweep::block) planned.resize(1);
   for (const Configuration& configuration : planned) {
     const std::size_t needed = configuration.elements * size_of(configuration.type);
-    if (needed > device.available_bytes()) throw out_of_memory(configuration, needed, device);
+    if (needed > room.available_bytes) throw out_of_memory(configuration, needed, room);
   }
   return planned;
 }
 
-ExitCode run(std::string_view name, std::string_view title, const CpuKernels& kernels,
-             const Options& options) {
+ExitCode run(const CpuStep& step, const Options& options) {
   Report report(options);
-  const SelectedDevice selected = select_device(options);
+  const auto planned = plan_cpu_configurations(options);
   Result common;
-  common.step = name;
-  common.title = title;
+  common.step = step.name;
+  common.title = step.title;
   common.device = describe_cpu();
-  const auto planned = plan_cpu_configurations(options, *selected.device);
-  report.begin(name, title, common.device, "");
-  return run_configurations(report, planned, [&](const Configuration& configuration) {
+  report.begin(step.name, step.title, common.device, "");
+  for (const Configuration& configuration : planned) {
+    if (!report.expect(configuration, planned.size())) break;
     common.type = configuration.type;
     common.input = {options.data, options.seed, configuration.elements};
-    return measure_sums(common, kernels[static_cast<std::size_t>(configuration.type)], {options.samples});
-  });
+    report.add(
+        measure_sums(common, step.kernels[static_cast<std::size_t>(configuration.type)], {options.samples}));
+  }
+  return report.finish();
 }
 
 }  // namespace
 
-int run_cpu_step(std::string_view name, std::string_view title, const CpuKernels& kernels, int argc,
-                 char** argv) {
-  return exit_code_of(name, [&] {
-    const auto options = parse_options(argc, argv, name, title);
-    return options ? run(name, title, kernels, *options) : ExitCode::verified;
+int run_cpu_step(const CpuStep& step, int argc, char** argv) {
+  return exit_code_of(step.name, [&] {
+    const auto options = parse_options(argc, argv, step.name, step.title);
+    return options ? run(step, *options) : ExitCode::verified;
   });
 }
 

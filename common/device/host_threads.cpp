@@ -1,10 +1,8 @@
-#include "device/emulated/host_threads.hpp"
+#include "device/host_threads.hpp"
 
 #include <sched.h>
 
-#include <algorithm>
-
-namespace reduction::emulated {
+namespace reduction {
 
 unsigned available_cpus() {
   cpu_set_t allowed;
@@ -14,6 +12,7 @@ unsigned available_cpus() {
 
 void HostThreads::run(unsigned helpers, const std::function<void()>& work) {
   if (helpers == 0) return work();
+  const std::lock_guard one_at_a_time{running_};
   while (threads_.size() < helpers) {
     threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
   }
@@ -40,4 +39,9 @@ void HostThreads::help(const std::stop_token& stop) {
   }
 }
 
-}  // namespace reduction::emulated
+HostThreads& host_threads() {
+  static HostThreads pool;
+  return pool;
+}
+
+}  // namespace reduction

@@ -1,13 +1,15 @@
-#include "harness/documented_tables.hpp"
+#include "documented_tables.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
-#include "harness/documented_tables_json.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -117,6 +119,14 @@ template <typename Read> DocumentedTable named_read(const std::string& name, con
   }
 }
 
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw std::runtime_error(fmt::format("'{}' cannot be read", file.string()));
+  return text.str();
+}
+
 }  // namespace
 
 const DocumentedFigure* DocumentedTable::find(std::string_view step) const {
@@ -136,37 +146,32 @@ DocumentedTable parse_measured_table(const std::string& name, std::string_view j
   });
 }
 
-const std::vector<DocumentedTable>& documented_tables() {
-  static const std::vector<DocumentedTable> tables = [] {
-    std::vector<DocumentedTable> parsed;
-    for (const TableFile& file : table_files) {
-      parsed.push_back(file.ladder.empty()
-                           ? parse_documented_table(file.name, file.json)
-                           : parse_measured_table(file.name, file.json, file.measured, file.ladder));
-    }
-    return parsed;
-  }();
+std::vector<DocumentedTable> read_documented_tables(const std::filesystem::path& repository) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(repository / "docs/tables")) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<DocumentedTable> tables;
+  for (const std::filesystem::path& file : files) {
+    const std::string json = text_of(file);
+    // A table of the project's own names the folder of its results; the figures stay there.
+    const Json parsed = Json::parse(json, nullptr, false);
+    const std::string results = parsed.is_object() ? parsed.value("results", "") : "";
+    tables.push_back(results.empty() ? parse_documented_table(file.stem(), json)
+                                     : parse_measured_table(file.stem(), json,
+                                                            text_of(repository / results / "measured.json"),
+                                                            text_of(repository / results / "ladder.json")));
+  }
   return tables;
 }
 
-std::vector<DocumentedTable> original_tables() {
+std::vector<DocumentedTable> originals_of(const std::vector<DocumentedTable>& tables) {
   std::vector<DocumentedTable> originals;
-  for (const DocumentedTable& table : documented_tables()) {
+  for (const DocumentedTable& table : tables) {
     if (table.quotes.empty()) originals.push_back(table);
   }
   return originals;
-}
-
-std::string documented_text(std::string_view step) {
-  std::string text;
-  for (const DocumentedTable& table : original_tables()) {
-    const DocumentedFigure* const figure = table.find(step);
-    if (figure == nullptr) continue;
-    if (text.empty()) text = "| documented | GPU | input | GB/s | % of peak |\n|:--|:--|:--|--:|--:|\n";
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", table.label, table.gpu, input_text(table),
-                        figure->gbps ? fmt::format("{:.5g}", *figure->gbps) : "–", percent_text(*figure));
-  }
-  return text;
 }
 
 std::string input_text(const DocumentedTable& table) {

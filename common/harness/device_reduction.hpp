@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "harness/device.hpp"
+#include "harness/reduction_plan.hpp"
+#include "harness/verification.hpp"
+
+namespace reduction {
+
+/// One reduction on a device: its buffers, and all that is done with them. Allocated once, launched as often as wanted.
+/// Everything throws DeviceError when the device fails.
+class DeviceReduction {
+ public:
+  /// Allocates the plan's buffers and fills the first with the plan's number of elements, from element `first` of
+  /// `input` on.
+  DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input, std::uint64_t first = 0);
+
+  /// Overwrites all partial sums with a pattern that is no plausible sum.
+  void poison();
+
+  /// Queues every pass and returns where their sum will be, in device memory. Throws, before it queues the pass, for
+  /// more blocks than a grid may have.
+  const void* launch();
+
+  /// Waits for the passes and returns the sum.
+  Value sum() const;
+
+  /// Waits for the passes and compares the sum with its reference.
+  CheckedSum check(const Reference& reference) const;
+
+ private:
+  Device& device_;
+  ReductionPlan plan_;
+  DeviceBuffer in_;
+  DeviceBuffer partial_;       ///< sums that the first, third, ... pass leaves
+  DeviceBuffer next_partial_;  ///< those of the second, fourth, ...
+  const void* sum_ = nullptr;
+};
+
+/// Queues the passes of a plan: the elements at `in` become one sum. The sums of the first pass go to `partial`, those of
+/// the second to `next_partial`, and so on in turn. Returns the sum's place. Throws as DeviceReduction::launch does.
+const void* launch_passes(const ReductionPlan& plan, const void* in, void* partial, void* next_partial);
+
+}  // namespace reduction

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reduction {
+
+/// A published table: one source, one GPU, one input.
+struct PublishedTable {
+  std::string_view label;  ///< the source in two words: Harris 2007
+  std::string_view gpu;
+  std::string_view input;  ///< "2^22 int32, block 128"
+};
+
+/// What a published table says of a step, as a reader is shown it.
+struct PublishedFigure {
+  std::string_view step;
+  PublishedTable table;
+  std::string_view gbps;     ///< empty where the source gives a share of the peak only
+  std::string_view percent;  ///< of the card's peak
+};
+
+/// Every table, the oldest first.
+std::vector<PublishedTable> published_tables();
+
+/// The figure of a step in a table; null where there is none.
+const PublishedFigure* find_published(const PublishedTable& table, std::string_view step);
+
+/// The published figures of a step as a Markdown table; empty where there are none.
+std::string published_text(std::string_view step);
+
+}  // namespace reduction
