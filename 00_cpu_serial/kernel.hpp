@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-/// Adds the n elements at `in` to `sum`, one after the other: n additions, each of which waits for the one before.
+/// Adds the n elements at `in` to `sum`, one after the other. Each of the n additions waits for the one before.
 template <typename T> T running_sum(T sum, const T* in, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     sum += in[i];
@@ -10,9 +10,9 @@ template <typename T> T running_sum(T sum, const T* in, std::size_t n) {
   return sum;
 }
 
-/// Adds n >= 1 elements in place as a tree; the sum is left in data[0]. Level by level, `stride` doubles, and element i
-/// takes in its neighbour i + stride. The iterations of the inner loop do not touch each other's elements: from step 01
-/// on each of them is a thread. The levels do depend on each other: between two of them comes a barrier.
+/// Adds n >= 1 elements in place as a tree and leaves the sum in data[0]. From level to level `stride` doubles, and
+/// element i takes in its neighbour i + stride. Iterations of the inner loop touch different elements, so from step 01
+/// on each is a thread. Levels depend on each other, so from step 01 on a barrier separates them.
 template <typename T> T tree_sum(T* data, std::size_t n) {
   for (std::size_t stride = 1; stride < n; stride *= 2) {
     for (std::size_t i = 0; i + stride < n; i += 2 * stride) {

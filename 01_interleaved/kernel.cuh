@@ -1,15 +1,15 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Sums one tile a block: out[blockIdx.x] is the sum of its blockDim.x elements of `in`, as far as n reaches.
-/// blockDim.x is a power of two from 32 to 1024, with as many T of shared memory.
+/// Each block sums one tile of blockDim.x elements of `in` into out[blockIdx.x]; elements past n count as zero.
+/// blockDim.x is a power of two from 32 to 1024; shared memory holds one T per thread.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
 
-  // A thread past the end adds the identity: it has to reach every barrier all the same.
+  // A thread past the end adds the identity, because it must still reach every barrier.
   shared[tid] = i < n ? in[i] : T{};
   __syncthreads();
   // Threads 0, 2, 4, ... work, then 0, 4, 8, ...: fewer and fewer lanes of the same warps.
@@ -20,7 +20,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   if (tid == 0) out[blockIdx.x] = shared[0];
 }
 
-/// Blocks, and so partial sums, of one pass over n elements.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) { return ceil_divide(n, block); }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

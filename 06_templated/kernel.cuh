@@ -1,27 +1,27 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Sums one tile a block: out[blockIdx.x] is the sum of its 2 * block elements of `in`, as far as n reaches.
-/// block, which is blockDim.x, is a power of two from 32 to 1024, with as many T of shared memory.
+/// Each block sums one tile of 2 * block elements of `in` into out[blockIdx.x]; elements past n count as zero.
+/// block, which is blockDim.x, is a power of two from 32 to 1024; shared memory holds one T per thread.
 template <typename T, unsigned block> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * block * 2 + tid;
 
-  // A thread past the end adds the identity: it has to reach every barrier all the same.
+  // A thread past the end adds the identity, because it must still reach every barrier.
   T sum = i < n ? in[i] : T{};
-  // The first addition happens on the way in, and every thread takes part in it.
+  // The first addition happens while loading, and every thread takes part in it.
   if (i + block < n) sum += in[i + block];
   shared[tid] = sum;
   __syncthreads();
   // Neighbouring threads touch neighbouring words: 32 lanes, 32 banks.
-#pragma unroll  // The block size is a constant now: the whole tree becomes straight code.
+#pragma unroll  // The block size is a constant, so the whole tree becomes straight-line code.
   for (unsigned stride = block / 2; stride > 32; stride /= 2) {
     if (tid < stride) shared[tid] += shared[tid + stride];
     __syncthreads();
   }
-  // One warp is left. All its lanes read before one of them writes: they need not run in lockstep.
+  // One warp is left. Its lanes may not run in lockstep, so all of them read before any of them writes.
   if (tid < 32) {
     sum = shared[tid];
 #pragma unroll
@@ -35,7 +35,7 @@ template <typename T, unsigned block> __global__ void reduce_kernel(const T* in,
   if (tid == 0) out[blockIdx.x] = shared[0];
 }
 
-/// The kernel that was compiled for this block size.
+/// Returns the kernel that was compiled for this block size.
 template <typename T> auto kernel_for(unsigned block) {
   switch (block) {
     case 32: return reduce_kernel<T, 32>;
@@ -48,7 +48,7 @@ template <typename T> auto kernel_for(unsigned block) {
   }
 }
 
-/// Blocks, and so partial sums, of one pass over n elements.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) { return ceil_divide(n, size_t{block} * 2); }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

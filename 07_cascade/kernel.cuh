@@ -1,14 +1,14 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Sums many tiles a block: out[blockIdx.x] is the sum of every gridDim.x-th tile of 2 * block elements.
-/// block, which is blockDim.x, is a power of two from 32 to 1024, with as many T of shared memory.
+/// Each block sums every gridDim.x-th tile of 2 * block elements of `in` into out[blockIdx.x].
+/// block, which is blockDim.x, is a power of two from 32 to 1024; shared memory holds one T per thread.
 template <typename T, unsigned block> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
 
-  // A grid-stride loop: most additions happen here, in a register, and only the last few in the tree.
+  // A grid-stride loop: most additions happen here, in a register; only the last few happen in the tree.
   T sum{};
   for (size_t i = size_t{blockIdx.x} * block * 2 + tid; i < n; i += size_t{gridDim.x} * block * 2) {
     sum += in[i];
@@ -17,12 +17,12 @@ template <typename T, unsigned block> __global__ void reduce_kernel(const T* in,
   shared[tid] = sum;
   __syncthreads();
   // Neighbouring threads touch neighbouring words: 32 lanes, 32 banks.
-#pragma unroll  // The block size is a constant now: the whole tree becomes straight code.
+#pragma unroll  // The block size is a constant, so the whole tree becomes straight-line code.
   for (unsigned stride = block / 2; stride > 32; stride /= 2) {
     if (tid < stride) shared[tid] += shared[tid + stride];
     __syncthreads();
   }
-  // One warp is left. All its lanes read before one of them writes: they need not run in lockstep.
+  // One warp is left. Its lanes may not run in lockstep, so all of them read before any of them writes.
   if (tid < 32) {
     sum = shared[tid];
 #pragma unroll
@@ -36,7 +36,7 @@ template <typename T, unsigned block> __global__ void reduce_kernel(const T* in,
   if (tid == 0) out[blockIdx.x] = shared[0];
 }
 
-/// The kernel that was compiled for this block size.
+/// Returns the kernel that was compiled for this block size.
 template <typename T> auto kernel_for(unsigned block) {
   switch (block) {
     case 32: return reduce_kernel<T, 32>;
@@ -49,10 +49,10 @@ template <typename T> auto kernel_for(unsigned block) {
   }
 }
 
-/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least eight elements a thread.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(kernel_for<T>(block), block, block * sizeof(T));
-  return std::min(enough, ceil_divide(n, size_t{block} * 8));
+  return std::min(enough, ceil_divide(n, size_t{block} * 8));  // at least eight elements per thread
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

@@ -2,7 +2,7 @@
 # Writes what the README of each step shows of the code: the diff from the kernel of the step before, and the counters
 # of a run on the emulated device beside those of the step before, and the figures that others have published of it.
 # On the page of the package it writes the example that the package's test builds.
-# On the page of each pitfall it writes the diff to the mended kernel, all published figures on a page of their own, and
+# On the page of each pitfall it writes the diff to the fixed kernel, all published figures on a page of their own, and
 # what was measured on a GPU (docs/results) on the pages that show it.
 #
 #   docs/generate_readmes.sh [--check] [--bin FOLDER]
@@ -48,7 +48,7 @@ main() {
   put_section "$package_page" example package_call
   put_section "$package_page" project package_project
   for faulty in docs/pitfalls/*.cuh; do
-    put_section "${faulty%.cuh}.md" mend mend_diff "$faulty"
+    put_section "${faulty%.cuh}.md" fix fix_diff "$faulty"
   done
   put_section docs/tables/README.md tables "$bin/print_tables"
   show_measurements
@@ -97,12 +97,12 @@ show_atomics() {
   put_section "$folder/atomic_block/README.md" diff kernel_diff 04_first_add "$folder/atomic_block"
 }
 
-# mend_diff FAULTY prints what mends the kernel, without the headers of the files and of the first hunk.
-mend_diff() {
-  local faulty=$1 mended=${1%/*}/mended/${1##*/}
-  if [[ ! -f $mended ]]; then fail "there is no $mended"; fi
+# fix_diff FAULTY prints what fixes the kernel, without the headers of the files and of the first hunk.
+fix_diff() {
+  local faulty=$1 fixed=${1%/*}/fixed/${1##*/}
+  if [[ ! -f $fixed ]]; then fail "there is no $fixed"; fi
   echo '```diff'
-  { diff -d -U1 <(bare_kernel "$faulty") <(bare_kernel "$mended") || (($? == 1)); } | sed 1,3d
+  { diff -d -U1 <(bare_kernel "$faulty") <(bare_kernel "$fixed") || (($? == 1)); } | sed 1,3d
   echo '```'
 }
 

@@ -1,5 +1,5 @@
 /// The gallery of published bugs: each kernel has exactly one finding, at the lines it marks, in any schedule. Once
-/// mended it has none, and gives the right sums.
+/// fixed it has none, and gives the right sums.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,19 +32,19 @@
 #include "docs/pitfalls/unguarded_second_load.cuh"
 #include "docs/pitfalls/warp_synchronous_tail.cuh"
 
-// The same kernels, mended.
-namespace mended {
-#include "docs/pitfalls/mended/add_without_an_atomic.cuh"
-#include "docs/pitfalls/mended/barrier_for_working_threads.cuh"
-#include "docs/pitfalls/mended/barrier_inside_the_bounds_check.cuh"
-#include "docs/pitfalls/mended/endless_loop.cuh"
-#include "docs/pitfalls/mended/one_cell_for_all_blocks.cuh"
-#include "docs/pitfalls/mended/one_syncwarp_a_level.cuh"
-#include "docs/pitfalls/mended/tail_past_shared_memory.cuh"
-#include "docs/pitfalls/mended/ticket_without_a_fence.cuh"
-#include "docs/pitfalls/mended/unguarded_second_load.cuh"
-#include "docs/pitfalls/mended/warp_synchronous_tail.cuh"
-}  // namespace mended
+// The same kernels, fixed.
+namespace fixed {
+#include "docs/pitfalls/fixed/add_without_an_atomic.cuh"
+#include "docs/pitfalls/fixed/barrier_for_working_threads.cuh"
+#include "docs/pitfalls/fixed/barrier_inside_the_bounds_check.cuh"
+#include "docs/pitfalls/fixed/endless_loop.cuh"
+#include "docs/pitfalls/fixed/one_cell_for_all_blocks.cuh"
+#include "docs/pitfalls/fixed/one_syncwarp_a_level.cuh"
+#include "docs/pitfalls/fixed/tail_past_shared_memory.cuh"
+#include "docs/pitfalls/fixed/ticket_without_a_fence.cuh"
+#include "docs/pitfalls/fixed/unguarded_second_load.cuh"
+#include "docs/pitfalls/fixed/warp_synchronous_tail.cuh"
+}  // namespace fixed
 
 namespace {
 
@@ -58,10 +58,10 @@ struct Pitfall {
   std::string name;
   Fault fault;
   unsigned schedules;  ///< random ones to try, beside ascending and descending
-  size_t cells;        ///< that the mended kernel leaves a sum in
+  size_t cells;        ///< that the fixed kernel leaves a sum in
   size_t tile;         ///< elements that each of them is the sum of
   Launch launch_faulty;
-  Launch launch_mended;
+  Launch launch_fixed;
 };
 
 std::ostream& operator<<(std::ostream& stream, const Pitfall& pitfall) { return stream << pitfall.name; }
@@ -93,30 +93,30 @@ Launch launch_of(unsigned grid, unsigned block, SinglePassKernel kernel) {
 std::vector<Pitfall> gallery() {
   return {
       {"endless_loop", Fault::endless_loop, 1, 2, 32, launch_of(2, 32, endless_loop<Element>),
-       launch_of(2, 32, mended::endless_loop<Element>)},
+       launch_of(2, 32, fixed::endless_loop<Element>)},
       {"warp_synchronous_tail", Fault::race, 1000, 2, 64, launch_of(2, 64, warp_synchronous_tail<Element>),
-       launch_of(2, 64, mended::warp_synchronous_tail<Element>)},
+       launch_of(2, 64, fixed::warp_synchronous_tail<Element>)},
       {"one_syncwarp_a_level", Fault::race, 1000, 2, 64, launch_of(2, 64, one_syncwarp_a_level<Element>),
-       launch_of(2, 64, mended::one_syncwarp_a_level<Element>)},
+       launch_of(2, 64, fixed::one_syncwarp_a_level<Element>)},
       {"barrier_for_working_threads", Fault::missed_barrier, 1000, 2, 128,
        launch_of(2, 128, barrier_for_working_threads<Element>),
-       launch_of(2, 128, mended::barrier_for_working_threads<Element>)},
+       launch_of(2, 128, fixed::barrier_for_working_threads<Element>)},
       {"barrier_inside_the_bounds_check", Fault::missed_barrier, 1000, 3, 128,
        launch_of(3, 128, barrier_inside_the_bounds_check<Element>),
-       launch_of(3, 128, mended::barrier_inside_the_bounds_check<Element>)},
+       launch_of(3, 128, fixed::barrier_inside_the_bounds_check<Element>)},
       {"unguarded_second_load", Fault::out_of_bounds, 1000, 2, 256,
        launch_of(2, 128, unguarded_second_load<Element>),
-       launch_of(2, 128, mended::unguarded_second_load<Element>)},
+       launch_of(2, 128, fixed::unguarded_second_load<Element>)},
       {"one_cell_for_all_blocks", Fault::race, 1000, 4, 64,
        launch_of(4, 64, one_cell_for_all_blocks<Element>),
-       launch_of(4, 64, mended::one_cell_for_all_blocks<Element>)},
+       launch_of(4, 64, fixed::one_cell_for_all_blocks<Element>)},
       {"tail_past_shared_memory", Fault::out_of_bounds, 1000, 2, 32,
        launch_of(2, 32, tail_past_shared_memory<Element>),
-       launch_of(2, 32, mended::tail_past_shared_memory<Element>)},
+       launch_of(2, 32, fixed::tail_past_shared_memory<Element>)},
       {"add_without_an_atomic", Fault::race, 1000, 1, 256, launch_of(4, 64, add_without_an_atomic<Element>),
-       launch_of(4, 64, mended::add_without_an_atomic<Element>)},
+       launch_of(4, 64, fixed::add_without_an_atomic<Element>)},
       {"ticket_without_a_fence", Fault::race, 1000, 1, 256, launch_of(4, 64, ticket_without_a_fence<Element>),
-       launch_of(4, 64, mended::ticket_without_a_fence<Element>)},
+       launch_of(4, 64, fixed::ticket_without_a_fence<Element>)},
   };
 }
 
@@ -226,15 +226,15 @@ TEST_P(Gallery, HavePagesThatShowTheKernelAndTheFinding) {
   EXPECT_NE(page.find(findings[0].text), std::string::npos) << "the page should say: " << findings[0].text;
 }
 
-TEST_P(Gallery, HaveMendsThatGiveTheSumsInEverySchedule) {
-  expect_sums(GetParam().launch_mended, GetParam().cells, GetParam().tile);
+TEST_P(Gallery, HaveFixesThatGiveTheSumsInEverySchedule) {
+  expect_sums(GetParam().launch_fixed, GetParam().cells, GetParam().tile);
 }
 
-/// Blocks with and without the level that the mend leaves out.
-TEST(Pitfalls, HaveATailThatSuitsEveryBlockOnceMended) {
+/// Blocks with and without the level that the fix leaves out.
+TEST(Pitfalls, HaveATailThatSuitsEveryBlockOnceFixed) {
   for (const unsigned block : {32U, 64U, 128U}) {
     SCOPED_TRACE("block of " + std::to_string(block));
-    expect_sums(launch_of(2, block, mended::tail_past_shared_memory<Element>), 2, block);
+    expect_sums(launch_of(2, block, fixed::tail_past_shared_memory<Element>), 2, block);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "device/shuffle_down.cuh"
 
-/// The sum of a warp's 32 values, in its lane 0. Lanes read each other's registers: no memory, no barrier.
+/// Returns, in lane 0, the sum of a warp's 32 values. Lanes read each other's registers: no memory, no barrier.
 template <typename T> __device__ T warp_sum(T sum) {
 #pragma unroll
   for (unsigned stride = 16; stride > 0; stride /= 2)
@@ -9,14 +9,14 @@ template <typename T> __device__ T warp_sum(T sum) {
   return sum;
 }
 
-/// Sums many tiles a block: out[blockIdx.x] is the sum of every gridDim.x-th tile of 2 * block elements.
-/// block, which is blockDim.x, is a power of two from 32 to 1024, with one T of shared memory a warp.
+/// Each block sums every gridDim.x-th tile of 2 * block elements of `in` into out[blockIdx.x].
+/// block, which is blockDim.x, is a power of two from 32 to 1024; shared memory holds one T per warp.
 template <typename T, unsigned block> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
 
-  // A grid-stride loop: most additions happen here, in a register, and only the last few in the tree.
+  // A grid-stride loop: most additions happen here, in a register; only the last few happen in the tree.
   T sum{};
   for (size_t i = size_t{blockIdx.x} * block * 2 + tid; i < n; i += size_t{gridDim.x} * block * 2) {
     sum += in[i];
@@ -25,12 +25,12 @@ template <typename T, unsigned block> __global__ void reduce_kernel(const T* in,
   sum = warp_sum(sum);
   if (tid % 32 == 0) shared[tid / 32] = sum;
   __syncthreads();
-  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part in a shuffle.
+  // One warp is left. Lanes without a sum add the identity, because all 32 must take part in a shuffle.
   if (tid < 32) sum = warp_sum(tid < block / 32 ? shared[tid] : T{});
   if (tid == 0) out[blockIdx.x] = sum;
 }
 
-/// The kernel that was compiled for this block size.
+/// Returns the kernel that was compiled for this block size.
 template <typename T> auto kernel_for(unsigned block) {
   switch (block) {
     case 32: return reduce_kernel<T, 32>;
@@ -43,10 +43,10 @@ template <typename T> auto kernel_for(unsigned block) {
   }
 }
 
-/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least eight elements a thread.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(kernel_for<T>(block), block, block / 32 * sizeof(T));
-  return std::min(enough, ceil_divide(n, size_t{block} * 8));
+  return std::min(enough, ceil_divide(n, size_t{block} * 8));  // at least eight elements per thread
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

@@ -2,10 +2,10 @@
 #include "device/shuffle_down.cuh"
 #include "device/vector.cuh"
 
-/// A block takes a row of vectors at a time, one per thread.
+/// A block takes a row of vectors at a time, one vector per thread.
 inline constexpr StepTraits traits{.vectors_at_a_time = [](unsigned block) -> size_t { return block; }};
 
-/// The sum of a warp's 32 values, in its lane 0. Lanes read each other's registers: no memory, no barrier.
+/// Returns, in lane 0, the sum of a warp's 32 values. Lanes read each other's registers: no memory, no barrier.
 template <typename T> __device__ T warp_sum(T sum) {
 #pragma unroll
   for (unsigned stride = 16; stride > 0; stride /= 2)
@@ -13,16 +13,16 @@ template <typename T> __device__ T warp_sum(T sum) {
   return sum;
 }
 
-/// Sums vectors of 16 bytes: out[blockIdx.x] is the sum of every gridDim.x-th row of blockDim.x vectors of `in`.
-/// Block 0 adds what is left at both ends. `in` may begin at any element's address.
-/// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
+/// Each block sums every gridDim.x-th row of blockDim.x 16-byte vectors of `in` into out[blockIdx.x].
+/// Block 0 also adds what is left at both ends. `in` may begin at any element's address.
+/// blockDim.x is a power of two from 32 to 1024; shared memory holds one T per warp.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
   const size_t step = size_t{gridDim.x} * blockDim.x;
 
-  // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
+  // A vector's address is a multiple of 16, so less than one vector is left before the first and after the last.
   const size_t head = min(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
   const size_t vectors = (n - head) / Vector<T>::width;
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
@@ -41,15 +41,15 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   sum = warp_sum(sum);
   if (tid % 32 == 0) shared[tid / 32] = sum;
   __syncthreads();
-  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part in a shuffle.
+  // One warp is left. Lanes without a sum add the identity, because all 32 must take part in a shuffle.
   if (tid < 32) sum = warp_sum(tid < blockDim.x / 32 ? shared[tid] : T{});
   if (tid == 0) out[blockIdx.x] = sum;
 }
 
-/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least four rows each.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (4 * size_t{block} * Vector<T>::width), 1, enough);
+  return std::clamp<size_t>(n / (4 * size_t{block} * Vector<T>::width), 1, enough);  // four rows or more
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

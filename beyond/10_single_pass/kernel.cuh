@@ -2,20 +2,20 @@
 #include "device/block_sum.cuh"
 #include "device/vector.cuh"
 
-/// One launch leaves the sum at out[0]; the last of 1024-thread blocks has a thread for each partial sum.
+/// One launch leaves the sum at out[0]. With 1024 threads, the last block has a thread for each partial sum.
 inline constexpr StepTraits traits{.single_pass = true,
                                    .default_block = 1024,
                                    .vectors_at_a_time = [](unsigned block) -> size_t { return block; }};
-static __device__ unsigned tickets;  // that blocks have taken: 0 between launches, which must not overlap
+static __device__ unsigned tickets;  // taken by blocks: 0 between launches, which must not overlap
 
-/// Sums vectors of 16 bytes: out[blockIdx.x] becomes the sum of every gridDim.x-th row of blockDim.x vectors of `in`,
-/// then out[0] that of these. Block 0 adds what is left at both ends. `in` may begin at any element's address.
-/// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
+/// Each block sums every gridDim.x-th row of blockDim.x 16-byte vectors of `in` into out[blockIdx.x]; the last block
+/// sums these into out[0]. Block 0 also adds what is left at both ends. `in` may begin at any element's address.
+/// blockDim.x is a power of two from 32 to 1024; shared memory holds one T per warp.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   const unsigned tid = threadIdx.x;
   const size_t step = size_t{gridDim.x} * blockDim.x;
 
-  // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
+  // A vector's address is a multiple of 16, so less than one vector is left before the first and after the last.
   const size_t head = min(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
   const size_t vectors = (n - head) / Vector<T>::width;
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
@@ -35,25 +35,25 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   if (tid == 0) out[blockIdx.x] = sum;
   if (gridDim.x == 1) return;
 
-  // The block with the last ticket adds up what all have left. The fences around the ticket let it see that.
+  // The block with the last ticket adds up all partial sums. The fences around the ticket let it see them.
   bool is_last = false;
   if (tid == 0) {
     __threadfence();
-    is_last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;  // which sets it back to 0
+    is_last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;  // the last ticket sets it back to 0
     __threadfence();
   }
   if (!__syncthreads_or(is_last)) return;
   sum = T{};
-  for (unsigned k = tid; k < gridDim.x; k += blockDim.x)  // whichever is last: the same order, the same bits
+  for (unsigned k = tid; k < gridDim.x; k += blockDim.x)  // same order and same bits, whichever block is last
     sum += out[k];
   sum = block_sum(sum);
   if (tid == 0) out[0] = sum;
 }
 
-/// Blocks, and so partial sums: enough to fill the device, but at least four rows each.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::clamp<size_t>(n / (4 * size_t{block} * Vector<T>::width), 1, enough);
+  return std::clamp<size_t>(n / (4 * size_t{block} * Vector<T>::width), 1, enough);  // four rows or more
 }
 
 /// The whole reduction: the n elements at `in` become one sum at out[0], by way of `grid` partial sums at `out`.

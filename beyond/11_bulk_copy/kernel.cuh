@@ -4,20 +4,20 @@
 #include "device/last_block.cuh"
 #include "device/vector.cuh"
 
-inline constexpr unsigned stages = 3, tile = 2048;  // a ring in shared memory of three times 2048 vectors
+inline constexpr unsigned stages = 3, tile = 2048;  // a ring of three stages in shared memory, in vectors
 inline constexpr size_t ring_bytes = stages * (tile * size_t{16} + sizeof(BulkBarrier));
-/// One launch leaves the sum at out[0]; the last of 1024-thread blocks has a thread for each partial sum.
+/// One launch leaves the sum at out[0]. With 1024 threads, the last block has a thread for each partial sum.
 inline constexpr StepTraits traits{
     .single_pass = true, .default_block = 1024, .vectors_at_a_time = [](unsigned) -> size_t { return tile; }};
 
-/// Sums vectors of 16 bytes: out[blockIdx.x] becomes the sum of every gridDim.x-th tile of vectors of `in`,
-/// then out[0] that of these. Block 0 adds what is left at both ends. `in` may begin at any element's address.
-/// blockDim.x is a power of two from 32 to 1024, with ring_bytes of shared memory. Compute capability 9.0 or higher.
+/// Each block sums every gridDim.x-th tile of 16-byte vectors of `in` into out[blockIdx.x]; the last block
+/// sums these into out[0]. Block 0 also adds what is left at both ends. `in` may begin at any element's address.
+/// blockDim.x is a power of two from 32 to 1024; shared memory holds ring_bytes. Compute capability 9.0 or higher.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   const unsigned tid = threadIdx.x;
   const size_t step = size_t{gridDim.x} * tile;
 
-  // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
+  // A vector's address is a multiple of 16, so less than one vector is left before the first and after the last.
   const size_t head = min(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
   const size_t vectors = (n - head) / Vector<T>::width;
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
@@ -37,26 +37,26 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
     wait_for_turn(filled[stage], turn / stages);
     for (size_t k = tid; k < tile && i + k < vectors; k += blockDim.x)
       sum += ring[stage * tile + k].sum();
-    __syncthreads();  // all have read the stage: it may be filled again
+    __syncthreads();  // all threads have read the stage: it may be filled again
     if (tid == 0) bulk_copy(ring + stage * tile, tile, in + head, i + stages * step, vectors, filled[stage]);
   }
   sum = block_sum(sum);
 
   if (!is_last_block(sum, out)) return;
   sum = T{};
-  for (unsigned k = tid; k < gridDim.x; k += blockDim.x)  // whichever is last: the same order, the same bits
+  for (unsigned k = tid; k < gridDim.x; k += blockDim.x)  // same order and same bits, whichever block is last
     sum += out[k];
   sum = block_sum(sum);
   if (tid == 0) out[0] = sum;
 }
 
-/// Blocks, and so partial sums: enough to fill the device, but at least a tile each.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(with_shared(ring_bytes, reduce_kernel<T>), block, ring_bytes);
-  return std::clamp<size_t>(n / (size_t{tile} * Vector<T>::width), 1, enough);
+  return std::clamp<size_t>(n / (size_t{tile} * Vector<T>::width), 1, enough);  // a tile or more
 }
 
 /// The whole reduction: the n elements at `in` become one sum at out[0], by way of `grid` partial sums at `out`.
 template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
-  reduce_kernel<T><<<grid, block, ring_bytes>>>(in, out, n);  // grid_size has asked for the ring
+  reduce_kernel<T><<<grid, block, ring_bytes>>>(in, out, n);  // grid_size allowed so much shared memory
 }

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What a rank reduces its shard with: nothing about it changes when there are more ranks. On a GPU it is the reduce() of
-/// step 12, on the emulated device the kernel of step 07.
+/// Each rank reduces its shard with this kernel, however many ranks there are: on a GPU with step 12's reduce(), on the
+/// emulated device with step 07's kernel.
 
 #ifdef __CUDACC__
 #include "../12_any_operation/kernel.cuh"

@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Meant to sum one tile a block; only the threads that add go to the barrier.
+/// Meant to sum one tile per block; only the threads that add reach the barrier.
 template <typename T> __global__ void barrier_for_working_threads(const T* in, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Meant to sum one tile a block; threads past the end of the input skip everything, barriers included.
+/// Meant to sum one tile per block; threads past the end of the input skip everything, barriers included.
 template <typename T> __global__ void barrier_inside_the_bounds_check(const T* in, T* out, size_t n) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

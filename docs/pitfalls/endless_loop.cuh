@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Meant to sum one tile a block; the loop's last clause computes a value and drops it.
+/// Meant to sum one tile per block; the loop's last clause computes a value and drops it.
 template <typename T> __global__ void endless_loop(const T* in, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Meant to leave one sum a block; the block's index has slipped from the output to the tile.
+/// Meant to leave one sum per block; the block's index has slipped from the output to the tile.
 template <typename T> __global__ void one_cell_for_all_blocks(const T* in, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

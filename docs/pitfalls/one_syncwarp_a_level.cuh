@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Meant to sum one tile of 64 elements a block; the last warp synchronises, but only after it has written.
+/// Meant to sum one tile of 64 elements per block; the last warp synchronises, but only after it has written.
 template <typename T> __global__ void one_syncwarp_a_level(const T* in, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

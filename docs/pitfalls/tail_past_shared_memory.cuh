@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Meant to sum one tile a block; the last warp takes for granted that there were 64 threads.
+/// Meant to sum one tile per block; the last warp takes for granted that the block has 64 threads.
 template <typename T> __global__ void tail_past_shared_memory(const T* in, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

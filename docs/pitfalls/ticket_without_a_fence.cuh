@@ -3,7 +3,7 @@
 
 static __device__ unsigned tickets;
 
-/// Meant to leave one sum for the whole grid: the block that takes the last ticket adds up what all have left.
+/// Meant to leave one sum for the whole grid: the block that takes the last ticket adds up all sums.
 template <typename T> __global__ void ticket_without_a_fence(const T* in, T* partial, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

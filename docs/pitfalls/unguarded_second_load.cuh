@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Meant to sum two tiles a block; the bounds check covers the first load only.
+/// Meant to sum two tiles per block; the bounds check covers the first load only.
 template <typename T> __global__ void unguarded_second_load(const T* in, T* out, size_t n) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

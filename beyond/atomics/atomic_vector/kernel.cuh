@@ -5,13 +5,13 @@
 /// The harness has nothing to add up after a launch: *out is the sum.
 inline constexpr StepTraits traits{.adds_atomically = true};
 
-/// Adds the sum of every vector of 16 bytes to *out, which has to be zero before. Block 0 takes along what is left at
-/// both ends. `in` may begin at any element's address.
+/// Each thread adds the sum of one vector of 16 bytes to *out, which must be zero before. Block 0 also adds what is
+/// left at both ends. `in` may begin at any element's address.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   const unsigned tid = threadIdx.x;
   const size_t i = size_t{blockIdx.x} * blockDim.x + tid;
 
-  // A vector's address is a multiple of 16: fewer elements than a vector has are left before it and after the last.
+  // A vector's address is a multiple of 16, so less than one vector is left before the first and after the last.
   const size_t head = min(n, -reinterpret_cast<size_t>(in) % 16 / sizeof(T));
   const size_t vectors = (n - head) / Vector<T>::width;
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
@@ -21,12 +21,12 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   if (i < vectors || has_edge) add_atomically(out, sum);
 }
 
-/// Blocks of the one pass over n elements: a thread for each vector.
+/// Number of blocks: one thread per vector.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   return ceil_divide(n, size_t{block} * Vector<T>::width);
 }
 
-/// The whole reduction: the n elements at `in` become one sum at `out`. Setting it to zero is part of that.
+/// The whole reduction: the n elements at `in` become one sum at `out`. It includes setting *out to zero.
 template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
   set_to_zero(out);
   reduce_kernel<T><<<grid, block>>>(in, out, n);

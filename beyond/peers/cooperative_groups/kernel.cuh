@@ -4,8 +4,8 @@
 
 #include "device/dialect.cuh"
 
-/// Sums many elements a thread: out[blockIdx.x] is the sum of every gridDim.x-th tile of blockDim.x elements of `in`.
-/// blockDim.x is a power of two from 32 to 1024, with one T of shared memory a warp.
+/// Each block sums every gridDim.x-th tile of blockDim.x elements of `in` into out[blockIdx.x].
+/// blockDim.x is a power of two from 32 to 1024; shared memory holds one T per warp.
 template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t n) {
   namespace cg = cooperative_groups;
   alignas(16) extern __shared__ std::byte bytes[];
@@ -20,17 +20,17 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   sum = cg::reduce(warp, sum, cg::plus<T>());
   if (warp.thread_rank() == 0) shared[warp.meta_group_rank()] = sum;
   block.sync();
-  // One warp is left. A lane for which there is no sum adds the identity: all 32 take part.
+  // One warp is left. Lanes without a sum add the identity, because all 32 must take part.
   if (warp.meta_group_rank() == 0) {
     sum = cg::reduce(warp, tid < warp.meta_group_size() ? shared[tid] : T{}, cg::plus<T>());
     if (tid == 0) out[blockIdx.x] = sum;
   }
 }
 
-/// Blocks, and so partial sums, of one pass: enough to fill the device, but at least eight elements a thread.
+/// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(reduce_kernel<T>, block, block / 32 * sizeof(T));
-  return std::min(enough, ceil_divide(n, size_t{block} * 8));
+  return std::min(enough, ceil_divide(n, size_t{block} * 8));  // at least eight elements per thread
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.

@@ -15,7 +15,7 @@ inline void cublas_check(cublasStatus_t status, const char* doing) {
   throw reduction::DeviceError(std::string(doing) + ": " + cublasGetStatusString(status));
 }
 
-/// cuBLAS with results left on the device, so that it need not wait for them.
+/// A cuBLAS handle that leaves results on the device, so that calls need not wait for them.
 class Cublas {
  public:
   Cublas() {
@@ -32,7 +32,7 @@ class Cublas {
   cublasHandle_t handle_ = nullptr;
 };
 
-/// A single 1 in device memory.
+/// Holds a single 1 in device memory.
 template <typename T> class One {
  public:
   One() {
@@ -50,7 +50,7 @@ template <typename T> class One {
   T* data_ = nullptr;
 };
 
-// The dot product for each type that cuBLAS knows; that of complex numbers without conjugation.
+// The dot product for each type that cuBLAS knows, without conjugation for complex numbers.
 inline auto dot(cublasHandle_t handle, std::int64_t n, const float* x, const float* y, float* result) {
   return cublasSdot_64(handle, n, x, 1, y, 0, result);
 }
@@ -72,7 +72,7 @@ auto dot(cublasHandle_t handle, std::int64_t n, const cuda::std::complex<Real>* 
 
 inline constexpr StepTraits traits{.chooses_launch = true};
 
-/// cuBLAS leaves one sum, however many kernels it takes. Throws DeviceError for integers, which it does not know.
+/// cuBLAS leaves one sum, however many kernels it takes. Throws DeviceError for integers, which cuBLAS does not know.
 template <typename T> std::size_t grid_size(std::size_t, unsigned) {
   if constexpr (std::is_integral_v<T>) {
     throw reduction::DeviceError(
@@ -81,8 +81,8 @@ template <typename T> std::size_t grid_size(std::size_t, unsigned) {
   return 1;
 }
 
-/// Queues the whole reduction: the n elements at `in` become one sum at `out`, as their dot product with ones. They
-/// all are the same 1, read again and again with an increment of 0: a vector of them would double the bytes.
+/// Queues the whole reduction: the n elements at `in` become one sum at `out`, as their dot product with ones. An
+/// increment of 0 reads the same 1 again and again, because a vector of ones would double the bytes.
 template <typename T> void launch_reduce(unsigned, unsigned, const T* in, T* out, std::size_t n) {
   if constexpr (!std::is_integral_v<T>) {
     static const Cublas cublas;

@@ -3,7 +3,7 @@
 
 static __device__ unsigned tickets;
 
-/// Leaves one sum for the whole grid: the block that takes the last ticket sees what all have left.
+/// Leaves one sum for the whole grid: the block that takes the last ticket sees all sums.
 template <typename T> __global__ void ticket_without_a_fence(const T* in, T* partial, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

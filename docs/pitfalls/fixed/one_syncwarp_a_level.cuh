@@ -1,7 +1,7 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Sums one tile of 64 elements a block; in the last warp no lane writes what another reads at that level.
+/// Sums one tile of 64 elements per block; in the last warp no lane writes what another reads at that level.
 template <typename T> __global__ void one_syncwarp_a_level(const T* in, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

@@ -1,8 +1,8 @@
 #pragma once
 #include "device/dialect.cuh"
 
-/// Leaves one sum a block, each in its own cell.
-template <typename T> __global__ void one_cell_for_all_blocks(const T* in, T* out) {
+/// Sums one tile per block; all threads reach the barrier, also those that do not add.
+template <typename T> __global__ void barrier_for_working_threads(const T* in, T* out) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
