@@ -393,6 +393,8 @@ TEST(EmulatedDevice, FillsTheDeviceAsItsLimitsAllow) {
   EXPECT_EQ(blocks_to_fill_device(miss_a_barrier, 256, 1024), 132U * 8);
   EXPECT_EQ(blocks_to_fill_device(miss_a_barrier, 32, 128), 132U * 32);
   EXPECT_EQ(blocks_to_fill_device(miss_a_barrier, 64, 100 * 1024), 132U * 2);
+  EXPECT_EQ(blocks_to_fill_device(miss_a_barrier, 1024, 227 * 1024), 132U);
+  EXPECT_THROW(blocks_to_fill_device(miss_a_barrier, 32, 227 * 1024 + 1), std::invalid_argument);
 }
 
 template <typename T> class EmulatedTypes : public testing::Test {};

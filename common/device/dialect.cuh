@@ -21,7 +21,8 @@ using std::size_t;
 /// How many parts of `part` elements it takes to hold n elements.
 constexpr size_t ceil_divide(size_t n, size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
-/// The number of blocks that are resident at once when `kernel` has the device to itself.
+/// The number of blocks that are resident at once when `kernel` has the device to itself; 1 where not even one fits, as it
+/// is for the launch to fail and say why.
 template <typename... Parameters>
 size_t blocks_to_fill_device([[maybe_unused]] void (*kernel)(Parameters...), unsigned block,
                              size_t shared_bytes) {
@@ -35,7 +36,7 @@ size_t blocks_to_fill_device([[maybe_unused]] void (*kernel)(Parameters...), uns
   reduction::cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel,
                                                                       static_cast<int>(block), shared_bytes),
                         "asking for the kernel's occupancy");
-  return static_cast<size_t>(multiprocessors) * static_cast<size_t>(blocks_per_multiprocessor);
+  return static_cast<size_t>(std::max(1, multiprocessors * blocks_per_multiprocessor));
 #else
   return reduction::emulated::resident_blocks(block, shared_bytes);
 #endif
