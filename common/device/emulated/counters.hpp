@@ -25,10 +25,10 @@ struct Counters {
   std::uint64_t global_store_sectors = 0;
   std::uint64_t global_store_lanes = 0;
 
-  std::uint64_t block_barriers = 0;  ///< __syncthreads(), once a block
+  std::uint64_t block_barriers = 0;  ///< __syncthreads(), once per block
   std::uint64_t warp_barriers = 0;   ///< __syncwarp()
   std::uint64_t shuffles = 0;
-  std::uint64_t atomics = 0;  ///< atomic operations, one a lane that takes part
+  std::uint64_t atomics = 0;  ///< atomic operations, one per lane that takes part
 
   Counters& operator+=(const Counters& other);
   bool operator==(const Counters& other) const;  // not defaulted: nvcc reads this header as C++17
