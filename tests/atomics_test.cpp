@@ -21,7 +21,7 @@ StepKernel kernel_of(ElementType type) { return emulated_step_kernels()[static_c
 std::uint64_t additions(std::uint64_t n, ElementType type, unsigned block) {
   const std::string_view step = STEP_NAME;
   if (step == "atomic_each") return n;
-  // What is left after the last vector goes with the first ones, as far as there are some.
+  // The first threads also take what is left after the last vector.
   const std::uint64_t width = 16 / size_of(type);
   if (step == "atomic_vector") return std::max(n / width, n % width);
   const std::uint64_t tile = std::uint64_t{2} * block;
@@ -35,7 +35,7 @@ TEST(Atomics, AreAsManyAsTheSumsOfTheStep) {
     for (const std::uint64_t n : {0u, 1u, 7u, 4096u, 4099u}) {
       const Result result = measure(step, kernel_of(type), *device, {type, n, 64}, Options{});
       ASSERT_EQ(result.pass_counters.size(), 1u);
-      // A complex number takes two. A block without elements adds its zero all the same.
+      // A complex number takes two. A block without elements still adds its zero.
       const std::uint64_t expected =
           std::string_view(STEP_NAME) == "atomic_block" && n == 0 ? 1 : additions(n, type, 64);
       EXPECT_EQ(result.pass_counters.front().atomics, expected * parts_of(type))
@@ -66,7 +66,7 @@ TEST(Atomics, BeginAtZeroInEveryRun) {
   }
 }
 
-TEST(Atomics, AreHeldToATreeOfAllElements) {
+TEST(Atomics, MeetTheToleranceOfATreeOverAllElements) {
   const auto device = open_emulated_device();
   const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
   constexpr ElementType type = ElementType::float32;
