@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Writes what the README of each step shows of the code: the diff from the kernel of the step before, and the counters
-# of a run on the emulated device beside those of the step before, and the figures that others have published of it.
-# On the page of the package it writes the example that the package's test builds.
-# On the page of each pitfall it writes the diff to the fixed kernel, all published figures on a page of their own, and
-# what was measured on a GPU (docs/results) on the pages that show it.
+# Writes the generated sections of the pages. The README of each step gets the diff from the kernel of the step before,
+# the counters of a run on the emulated device beside those of the step before, and the figures that others have
+# published. The page of the package gets the example that the package's test builds, the page of each pitfall the diff
+# to the fixed kernel, docs/tables all published figures, and other pages what was measured on a GPU (docs/results).
 #
 #   docs/generate_readmes.sh [--check] [--bin FOLDER]
 #
@@ -16,8 +15,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source docs/sections.sh
 
-# The size and the block of the comparison with hardware counters (docs/counters). Counters are compared in one block
-# size only, and not every step has the same by default.
+# The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
+# one block size, and steps differ in their default.
 elements='2^22'
 block=256
 bin=build/bin
@@ -28,8 +27,10 @@ main() {
   local step previous='' results faulty
   read_options "$@"
   results=$(mktemp -d)
-  # shellcheck disable=SC2064  # the folder of now, not of then
+  # shellcheck disable=SC2064  # expands to the folder now
   trap "rm -rf '$results'" EXIT
+  # The programs show these figures: where they are new, build and run this again.
+  put_page common/harness/published_figures_data.hpp "$bin/print_tables" --header
   for step in [0-9][0-9]_* beyond/[0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
     if has_section "$step/README.md" diff; then
@@ -73,7 +74,7 @@ read_options() {
   fi
 }
 
-# The labels stand for the files' names, which would carry the time of their last change.
+# The labels replace the files' names, to which diff would add the time of their last change.
 kernel_diff() {
   local before=$1/kernel.cuh after=$2/kernel.cuh status=0
   echo '```diff'
@@ -82,7 +83,7 @@ kernel_diff() {
   echo '```'
 }
 
-# The kernels that add atomically: each beside the one before it, the last in the diff beside the step whose tree it has.
+# The kernels that add atomically: each beside the one before it, but the diff of the last from the step with its tree.
 show_atomics() {
   local results=$1 folder=beyond/atomics step previous=''
   for step in atomic_each atomic_vector atomic_block; do

@@ -87,7 +87,7 @@ read_options() {
     esac
     shift
   done
-  # The CPU's step has nothing that a GPU could count.
+  # A GPU has nothing to count in the CPU's step.
   mapfile -t programs < <(cd "$bin" 2>/dev/null && find . -maxdepth 1 -type f -executable \
     \( -name '[0-9][0-9]_*' -o -name 'peer_*' \) -not -name '00_*' -printf '%f\n' | sort)
   if ((${#programs[@]} == 0)); then

@@ -22,7 +22,7 @@ StepKernel kernel_of(ElementType type) { return emulated_step_kernels()[static_c
 std::uint64_t additions(std::uint64_t n, ElementType type, unsigned block) {
   const std::string_view step = STEP_NAME;
   if (step == "atomic_each") return n;
-  // What is left after the last vector goes with the first ones, as far as there are some.
+  // The first threads also take what is left after the last vector.
   const std::uint64_t width = 16 / size_of(type);
   if (step == "atomic_vector") return std::max(n / width, n % width);
   const std::uint64_t tile = std::uint64_t{2} * block;
@@ -37,7 +37,7 @@ TEST(Atomics, AreAsManyAsTheSumsOfTheStep) {
       const ReductionPlan plan = plan_reduction(kernel_of(type), {type, n, 64}, device->info());
       const Result result = measure(step, *device, plan, Options{});
       ASSERT_EQ(result.pass_counters.size(), 1u);
-      // A complex number takes two. A block without elements adds its zero all the same.
+      // A complex number takes two. A block without elements still adds its zero.
       const std::uint64_t expected =
           std::string_view(STEP_NAME) == "atomic_block" && n == 0 ? 1 : additions(n, type, 64);
       EXPECT_EQ(result.pass_counters.front().atomics, expected * parts_of(type))
@@ -62,7 +62,7 @@ TEST(Atomics, BeginAtZeroInEveryRun) {
   }
 }
 
-TEST(Atomics, AreHeldToATreeOfAllElements) {
+TEST(Atomics, MeetTheToleranceOfATreeOverAllElements) {
   const auto device = open_emulated_device();
   const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
   constexpr ElementType type = ElementType::float32;

@@ -1,5 +1,5 @@
 /// \file
-/// The verifier has to see the mistakes that kernels make. Each of these kernels makes one.
+/// The verifier must see the mistakes that kernels make. Each of these kernels makes one.
 
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ CountedRun counted_run(const char* step, std::uint64_t factor) {
   return run;
 }
 
-TEST(CounterTable, GivesTotalsAndWhatABlockAndAnElementTake) {
+TEST(CounterTable, GivesTotalsAndCountsPerBlockAndPerElement) {
   const std::string table = counter_table(counted_run("02", 1), std::nullopt);
   EXPECT_NE(table.find("| block barriers | 90 | 9 | 0.09 |\n"), std::string::npos) << table;
   EXPECT_NE(table.find("| shared memory requests | 1500 | 150 | 1.5 |\n"), std::string::npos) << table;

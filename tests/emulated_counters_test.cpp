@@ -1,4 +1,4 @@
-/// The counters of the steps, held to what an H200 counts and to a model by hand.
+/// Compares the steps' counters with an H200's and with a model by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -235,7 +235,7 @@ void model_tree(Model& model, unsigned step, unsigned block) {
       add(stride, 1);
   }
   if (step >= 5) {
-    // The last warp: its own element, then a neighbour's a level, and two warp barriers around each write.
+    // The last warp: its own element, then a neighbour's per level, and two warp barriers around each write.
     model.load(32);
     model.load(32, 1, block > 32 ? 6 : 5);
     for (unsigned level = 0; level < 6; ++level)
@@ -279,7 +279,7 @@ Counters model_block(unsigned step, unsigned block, unsigned bytes) {
   return model.counted;
 }
 
-/// What the blocks of step 10 do beyond their own sums: a ticket each, and the last adds up all sums.
+/// What the blocks of step 10 do beyond their own sums: each takes a ticket, and the last adds up all sums.
 Counters model_last_block(unsigned block, unsigned grid, unsigned bytes) {
   Model model{bytes};
   model.counted.block_barriers += grid;

@@ -36,7 +36,7 @@ BEGIN {
     for (t = 1; t <= types; ++t) on_gpu(s, t, 28, 256)
   end()
 
-  # CUB takes a quarter longer, but for one cell where it is the faster one; the last type goes to fewer elements.
+  # CUB takes a quarter longer, except in one cell, where it is faster; the last type goes to fewer elements.
   begin(folder "/sweep_size_types.json")
   for (t = 1; t <= types; ++t)
     for (k = 10; k <= (type[t] == "complex128" ? 10 : 20); k += 10) {

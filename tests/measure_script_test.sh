@@ -149,7 +149,7 @@ measures_the_atomics() {
   if (($(grep -c '"step": "atomic_' "$work/results/atomics.json") != 12)); then fail "atomics.json is not complete"; fi
 }
 
-# However far the sweep of int32 goes.
+# The sweep of int32 may go further.
 ends_the_header_at_2_to_the_30() {
   measure "$work/large" --largest 2^34 || fail "measure.sh failed: $(<"$work/log")"
   expect "$work/log" 'sweep_size_types: peer_cub --sweep size -t int32 -n 1073741824' \

@@ -103,7 +103,7 @@ prints_a_table_a_type() {
     '| peer_torch | 1000.0 (50.0 %) | – |' '| peer_jax | 1000.0 (50.0 %) | – |'
   expect "$work/log" 'not built: peer_cooperative_groups' 'not installed: cupy' 'peer_cublas: error: no integers'
   expect "$work/all.json" '"step": "peer_torch"'
-  # One library a process, with the samples of the steps, and what one leaves when it crashes is in the table.
+  # One library per process, with the samples of the steps; the table has what a library leaves when it crashes.
   expect "$work/log" 'python: beyond/peers/python_peers.py --library torch -n 2^20,2^24 -t int32,float32 -s 100' \
     'python: beyond/peers/python_peers.py --library jax' 'jax crashed: exit code 139'
   if grep -q 13_many_gpus "$work/out"; then fail "several GPUs are compared with one"; fi
@@ -258,7 +258,7 @@ run_python() {
     >"$work/out" 2>"$work/log"
 }
 
-# expected FILE : the sum that each result was held to, to six digits.
+# expected FILE : the sum that each result was compared with, to six digits.
 expected() {
   python3 - "$1" <<'SUMS'
 import json, sys

@@ -148,7 +148,7 @@ struct Outcome {
   std::vector<std::uint32_t> out;
 };
 
-/// No two elements are the same, so that a sum over the wrong ones is another sum.
+/// No two elements are the same, so a sum over the wrong ones is a different sum.
 std::uint32_t input_element(size_t i) { return static_cast<std::uint32_t>(i * i + 1); }
 
 Outcome outcome_of(const Launch& launch, const Schedule& schedule) {
@@ -173,7 +173,7 @@ Outcome outcome_of(const Launch& launch, const Schedule& schedule) {
   return outcome;
 }
 
-/// What the kernel is meant to leave: the sum of a tile in each cell, as far as the input reaches.
+/// What the kernel is meant to leave: the sum of a tile in each cell; elements past the input's end count as zero.
 std::vector<std::uint32_t> sums_of(size_t cells, size_t tile) {
   std::vector<std::uint32_t> sums(output_elements);
   for (size_t i = 0; i < std::min(cells * tile, input_elements); ++i)

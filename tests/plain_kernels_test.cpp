@@ -1,4 +1,4 @@
-/// Kernels as a newcomer writes them, with no word of this repository in them: counted and checked all the same.
+/// Kernels as a newcomer writes them, without a word of this repository in them, are counted and checked, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -68,7 +68,7 @@ TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
   EXPECT_EQ(passes[0].blocks, 3907u);
 }
 
-/// Blocks that take a vector of four elements a thread at a time.
+/// Blocks that take a vector of four elements per thread at a time.
 StepKernel vectors() {
   StepKernel kernel = one_element_a_thread();
   kernel.traits.vectors_at_a_time = [](unsigned block) { return std::size_t{block}; };
@@ -79,7 +79,7 @@ StepKernel vectors() {
 TEST(AdditionDepth, IsThatOfThreadsAndTreesPassAfterPass) {
   // 256 sums of 256 elements, then one of 256: no thread adds anything itself.
   EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 16, 256}, {256, 1}}, 256), 2 * (1 + 8));
-  // Two elements a thread, as from step 04 on.
+  // Two elements per thread, as from step 04 on.
   EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 17, 256}, {256, 1}}, 256), 2 + 8 + 1 + 8);
 }
 

@@ -34,8 +34,8 @@ Result run(const Configuration& configuration, Data data) {
   return measure(step, *device, plan_reduction(kernel, configuration, device->info()), options);
 }
 
-/// Sizes, block sizes and types in full up to 1025 elements. A large size takes long, so that one of the inputs stands
-/// for all, and the largest runs one type a block size; which one turns with the block size, so that all six run.
+/// Sizes, block sizes and types in full up to 1025 elements. A large size takes long, so one input stands for all, and
+/// the largest size runs one type per block size: a different one for each block size, so that all six run.
 bool is_worth_running(std::uint64_t elements, std::size_t block_index, std::size_t type_index, Data data) {
   if (elements <= 1025) return true;
   const Data chosen = all_data[(block_index + type_index) % all_data.size()];
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, StepMatrix, testing::ValuesIn(sizes),
                          [](const auto& size) { return fmt::format("n{}", size.param); });
 
 /// The tolerance rests on what a kernel says of the vectors that it takes at a time.
-TEST(Step, TakesOneVectorAThreadFrom09On) {
+TEST(Step, TakesOneVectorPerThreadFrom09On) {
   const std::string_view step = STEP_NAME;
   if (step != "09_vector_loads" && step != "10_single_pass") return;
   for (const ElementType type : element_types) {
@@ -81,7 +81,7 @@ template <typename Real> Real whole_number(std::size_t i, std::size_t part) {
 }
 
 /// Runs the step over n whole numbers that begin `offset` elements behind an address that is a multiple of 64, and
-/// expects their sum. Elements around them are unwritten, so that a kernel which reads one is found out.
+/// expects their sum. Elements around them are unwritten, so a kernel that reads one has a finding.
 template <typename Real>
 void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsigned block) {
   const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(type)];

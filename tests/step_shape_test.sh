@@ -10,14 +10,14 @@ fail() {
   failures=$((failures + 1))
 }
 
-# Lines changed between two files: those added or those removed, whichever are more.
+# Prints the number of lines changed between two files: those added or those removed, whichever are more.
 changed_lines() {
   local added removed
   read -r added removed _ < <(git diff --no-index --numstat -- "$1" "$2" || true)
   echo $((${added:-0} > ${removed:-0} ? ${added:-0} : ${removed:-0}))
 }
 
-# The bounds are 70 lines a kernel, 12 changed lines up to 05 and 30 after it.
+# The bounds are 70 lines per kernel, 12 changed lines up to 05 and 30 after it.
 changes_allowed() {
   case "${1##*/}" in
     02_* | 03_* | 04_* | 05_*) echo 12 ;;
@@ -41,7 +41,7 @@ for step in "${steps[@]}"; do
   within "lines of $step/kernel.cuh" "$kernel_lines" 70
   main_lines=$(wc -l <"$step/main.cu")
   [ "$main_lines" -le 25 ] || fail "$step/main.cu has $main_lines lines, not 25 at most"
-  # Without its quoted names, every main.cu is the first one, but for a step that the emulated device cannot run.
+  # Without its quoted names, every main.cu is the first one, except for a step that the emulated device cannot run.
   grep -q run_cuda_step "$step/main.cu" || [ "$(sed 's/"[^"]*",/NAME/g' "$step/main.cu")" = "$(sed 's/"[^"]*",/NAME/g' "${steps[0]}/main.cu")" ] ||
     fail "$step/main.cu differs from ${steps[0]}/main.cu by more than names"
   if [ -n "$previous" ]; then

@@ -8,7 +8,7 @@
 
 namespace reduction {
 
-/// A path for this process alone: CTest runs the tests of one file side by side.
+/// A path for this process alone, because CTest runs the tests of one file side by side.
 inline std::filesystem::path temporary_path(const std::string& name) {
   return std::filesystem::path(testing::TempDir()) / (name + "." + std::to_string(getpid()));
 }

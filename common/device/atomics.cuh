@@ -7,7 +7,7 @@
 #include "device/dialect.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
-/// What devices before 6.0 lack, by the exchange that they have: it succeeds where no other thread came in between.
+/// Adds a double on devices before 6.0, which lack it: their exchange succeeds if no other thread came in between.
 static __device__ void atomicAdd(double* address, double value) {
   auto* const bits = reinterpret_cast<unsigned long long*>(address);
   unsigned long long seen = *bits;
@@ -19,8 +19,8 @@ static __device__ void atomicAdd(double* address, double value) {
 }
 #endif
 
-/// Adds to *address, which other threads may be adding to: each component of a complex number as one indivisible
-/// operation, so as two.
+/// Adds to *address, to which other threads may be adding: as one indivisible operation, or as two for the components
+/// of a complex number.
 template <typename T> __device__ void add_atomically(T* address, T value) {
   if constexpr (std::is_same_v<T, std::uint64_t>) {
     atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value));
@@ -33,7 +33,7 @@ template <typename T> __device__ void add_atomically(T* address, T value) {
   }
 }
 
-/// Queues on the default stream that *address, in device memory, becomes zero.
+/// Sets *address, in device memory, to zero, in the order of the default stream.
 template <typename T> void set_to_zero(T* address) {
 #ifdef __CUDACC__
   reduction::cuda_check(cudaMemsetAsync(address, 0, sizeof(T)), "setting the result to zero");

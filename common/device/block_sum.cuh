@@ -4,7 +4,7 @@
 
 #include "device/shuffle_down.cuh"
 
-/// The sum of a warp's 32 values, in its lane 0.
+/// Returns, in lane 0, the sum of a warp's 32 values.
 template <typename T> __device__ T warp_sum(T sum) {
 #pragma unroll
   for (unsigned stride = 16; stride > 0; stride /= 2)
@@ -12,8 +12,8 @@ template <typename T> __device__ T warp_sum(T sum) {
   return sum;
 }
 
-/// The sum of a block's values, in thread 0. Takes one T of shared memory a warp, at its beginning; all threads take part.
-/// Between what else uses that memory and this, and between two such sums, there has to be a barrier of the block.
+/// Returns, in thread 0, the sum of a block's values. All threads must take part. It uses one T per warp at the start
+/// of shared memory: a block barrier must separate it from other uses of that memory, and from another such sum.
 template <typename T> __device__ T block_sum(T sum) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);

@@ -1,16 +1,17 @@
 #pragma once
 /// \file
-/// Bulk copies from global to shared memory (PTX ISA, cp.async.bulk) in the words of 11_bulk_copy. They take compute
-/// capability 9.0. In code that was compiled for an older GPU they do nothing: with_shared refuses to launch that.
+/// Bulk copies from global to shared memory (PTX ISA, cp.async.bulk) in the words of 11_bulk_copy. They need compute
+/// capability 9.0. Compiled for an older GPU they do nothing: with_shared refuses to launch such code.
 
 #include <cuda/barrier>
 
 #include "device/vector.cuh"
 
-/// Opens, turn after turn, when all the bytes that are on their way to a place in shared memory have come.
+/// Opens, turn after turn, when all bytes under way to a place in shared memory have arrived.
 using BulkBarrier = cuda::barrier<cuda::thread_scope_block>;
 
-/// Makes `count` barriers, for copies that the calling thread will ask for. Others wait for them behind a __syncthreads().
+/// Makes `count` barriers, for copies that the calling thread will ask for. Others may wait for them after a
+/// __syncthreads().
 __device__ inline void make_barriers(BulkBarrier* barriers, unsigned count) {
 #if __CUDA_ARCH__ >= 900
   for (unsigned k = 0; k < count; ++k)
@@ -19,8 +20,8 @@ __device__ inline void make_barriers(BulkBarrier* barriers, unsigned count) {
 #endif
 }
 
-/// Asks the copy engine for the `count` vectors from number `first` on, or as many as there are, of the `vectors` that
-/// begin at `from`, whose address is a multiple of 16. They are at `to`, in shared memory, when `arrived` opens.
+/// Asks the copy engine for up to `count` vectors from number `first` on, of the `vectors` vectors at `from`, whose
+/// address is a multiple of 16. They are at `to`, in shared memory, when `arrived` opens.
 template <typename T>
 __device__ void bulk_copy(Vector<T>* to, size_t count, const T* from, size_t first, size_t vectors,
                           BulkBarrier& arrived) {
@@ -40,9 +41,8 @@ __device__ inline void wait_for_turn(BulkBarrier& arrived, unsigned turn) {
 #endif
 }
 
-/// The same kernel, which may now be launched on the current device with that much dynamic shared memory, more than the
-/// 48 KiB that every kernel may have; without it, none of its blocks fits. Throws DeviceError where it was compiled for a
-/// GPU that has no bulk copies.
+/// Lets the kernel be launched on the current device with `bytes` of dynamic shared memory, more than the 48 KiB that
+/// every kernel may have, and returns it. Throws DeviceError if it was compiled for a GPU without bulk copies.
 template <typename Kernel> Kernel with_shared(size_t bytes, Kernel kernel) {
   cudaFuncAttributes attributes{};
   reduction::cuda_check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel's attributes");

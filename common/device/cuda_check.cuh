@@ -8,7 +8,7 @@
 
 namespace reduction {
 
-/// Throws DeviceError, with what was being done and CUDA's own reason, unless `status` is cudaSuccess.
+/// Throws DeviceError unless `status` is cudaSuccess: it says what was being `doing`, and CUDA's own reason.
 inline void cuda_check(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
   std::string reason = std::string(doing) + ": " + cudaGetErrorString(status);

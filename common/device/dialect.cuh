@@ -18,11 +18,11 @@
 
 using std::size_t;
 
-/// How many parts of `part` elements it takes to hold n elements.
+/// Returns how many parts of `part` elements hold n elements.
 constexpr size_t ceil_divide(size_t n, size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
-/// The number of blocks that are resident at once when `kernel` has the device to itself; 1 where not even one fits, as it
-/// is for the launch to fail and say why.
+/// Returns the number of blocks that are resident at once when `kernel` has the device to itself; 1 where not even one
+/// fits: the launch will say why.
 template <typename... Parameters>
 size_t blocks_to_fill_device([[maybe_unused]] void (*kernel)(Parameters...), unsigned block,
                              size_t shared_bytes) {

@@ -4,9 +4,9 @@
 
 #include "device/dialect.cuh"
 
-/// What the lane `delta` higher up in the warp brings as `value`; its own for a lane that has none there. All 32 lanes
-/// have to take part. __shfl_down_sync is for arithmetic types; this is for any, in words of 4 bytes as the hardware
-/// moves them.
+/// Returns the `value` of the lane `delta` higher up in the warp, or the lane's own if there is none. All 32 lanes must
+/// take part. __shfl_down_sync takes only arithmetic types; this takes any type and moves words of 4 bytes, as the
+/// hardware does.
 template <typename T> __device__ T shuffle_down(T value, unsigned delta) {
   static_assert(sizeof(T) % sizeof(unsigned) == 0, "a shuffle moves whole words");
   unsigned words[sizeof(T) / sizeof(unsigned)];

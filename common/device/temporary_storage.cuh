@@ -6,7 +6,7 @@
 
 #include "device/cuda_check.cuh"
 
-/// Device memory that a library works in. It only grows, so that a timed run finds what the run before it has allocated.
+/// Device memory for a library to work in. It only grows, so a timed run finds what the run before has allocated.
 class TemporaryStorage {
  public:
   TemporaryStorage() = default;
@@ -14,7 +14,7 @@ class TemporaryStorage {
   TemporaryStorage(const TemporaryStorage&) = delete;
   TemporaryStorage& operator=(const TemporaryStorage&) = delete;
 
-  /// At least so many bytes; what was in them is lost where they move. Throws DeviceError.
+  /// Returns at least so many bytes; their contents are lost if they move. Throws DeviceError.
   void* at_least(std::size_t bytes) {
     if (bytes <= bytes_) return data_;
     reduction::cuda_check(cudaFree(data_), "releasing temporary storage");

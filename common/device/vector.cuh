@@ -4,7 +4,7 @@
 
 #include "device/dialect.cuh"
 
-/// As many neighbouring elements as one load of 16 bytes, the widest there is, brings.
+/// Holds the neighbouring elements of one load of 16 bytes, the widest there is.
 template <typename T> struct alignas(16) Vector {
   static constexpr unsigned width = 16 / sizeof(T);
   T elements[width];
@@ -17,7 +17,7 @@ template <typename T> struct alignas(16) Vector {
   }
 };
 
-/// Vector number i of those that begin at `from`, whose address is a multiple of 16, in one load.
+/// Loads, with one instruction, vector number i of those that begin at `from`, whose address is a multiple of 16.
 template <typename T> __device__ Vector<T> load_vector(const T* from, size_t i) {
   const uint4 loaded = reinterpret_cast<const uint4*>(from)[i];
   Vector<T> vector;

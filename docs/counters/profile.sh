@@ -23,9 +23,9 @@ bin=$counters/../../build/bin
 out=
 
 steps=("${compared_steps[@]}" "${gpu_only_steps[@]}")
-# These names hold from Turing to Blackwell, but for the copy engine's (tma), which Hopper has first. A wavefront is one
-# turn at the banks of shared memory, a request one warp instruction at the L1 cache, a sector 32 bytes, xbar what leads
-# from the L2 cache to the multiprocessors.
+# These names hold from Turing to Blackwell, except for the copy engine's (tma), which Hopper was the first to have. A
+# wavefront is one turn at the banks of shared memory, a request one warp instruction at the L1 cache, a sector 32
+# bytes, and xbar leads from the L2 cache to the multiprocessors.
 metrics=(
   launch__grid_size
   smsp__inst_executed_op_shared_ld.sum

@@ -225,7 +225,7 @@ measure_against_cub() {
 # largest_elements FILE: of a list of results.
 largest_elements() { sed -n 's/^ *"elements": \([0-9]*\).*/\1/p' "$1" | sort -n | tail -n 1; }
 
-# 2^25 float32 have been published. The first takes tens of milliseconds a run for these: few samples.
+# 2^25 float32 have been published. The first takes tens of milliseconds per run for these, so it gets few samples.
 measure_atomics() {
   local program n
   for program in "${atomics[@]}"; do
@@ -261,7 +261,7 @@ measure_method() {
     done
   done
   gather method_lead_in
-  # One sample a process, so that each is the first one.
+  # One sample per process, so that each is the first one.
   for _ in 1 2 3 4 5 6 7 8 9 10; do
     for count in 0 1 3 10; do run method_warm_up $method_step --warm-up $count -s 1; done
   done

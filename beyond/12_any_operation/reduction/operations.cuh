@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Operations for reduce.cuh. An operation is a callable T(T, T) that may be called on the device; with a member
-/// template identity<T>() it need not be told its identity.
+/// Operations for reduce.cuh. An operation is a callable T(T, T) for the device; with a member template identity<T>()
+/// the call of reduce() need not give its identity.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +19,7 @@ struct Product {
   template <typename T> static __host__ __device__ T identity() { return T(1); }
 };
 
-/// The smaller one. A NaN is passed over.
+/// Returns the smaller value and passes over a NaN.
 struct Min {
   template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
     return b < a || a != a ? b : a;
@@ -31,7 +31,7 @@ struct Min {
   }
 };
 
-/// The larger one. A NaN is passed over.
+/// Returns the larger value and passes over a NaN.
 struct Max {
   template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
     return a < b || a != a ? b : a;
@@ -53,14 +53,14 @@ struct LogicalOr {
   template <typename T> static __host__ __device__ T identity() { return T(false); }
 };
 
-/// A value and where it stands, for ArgMin.
+/// A value and its index, for ArgMin.
 template <typename T, typename Index = long long> struct Indexed {
   T value;
   Index index;
 };
 
-/// The smallest value, and of equal ones the first: so the order in which they are compared does not matter. A NaN is
-/// passed over.
+/// Returns the smallest value, and of equal ones the first, so the order of comparisons does not matter. Passes over a
+/// NaN.
 struct ArgMin {
   template <typename T, typename Index>
   __host__ __device__ Indexed<T, Index> operator()(const Indexed<T, Index>& a,
@@ -74,7 +74,7 @@ struct ArgMin {
   }
 
  private:
-  /// a < b, with a NaN above all else.
+  /// Returns a < b, with a NaN above all else.
   template <typename T> static __host__ __device__ bool is_less(const T& a, const T& b) {
     return a < b || (a == a && b != b);
   }

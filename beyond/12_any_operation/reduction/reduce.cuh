@@ -2,10 +2,10 @@
 /// \file
 /// reduce(): the ladder's result for other people's projects. It needs C++17, the CUDA toolkit and this folder.
 ///
-/// A small input takes one kernel: one block, or from compute capability 9.0 on one cluster of blocks. A larger one takes
-/// two: in the first each block leaves one partial result, in the second one block combines these. From compute capability
-/// 9.0 on the second one is launched ahead and waits on the device ("programmatic dependent launch", CUDA C++ Programming
-/// Guide), so that its launch costs next to nothing, and a very large input comes by bulk copies.
+/// A small input takes one kernel: one block, or from compute capability 9.0 on one cluster of blocks. A larger one
+/// takes two: in the first each block leaves one partial result, in the second one block combines these. From compute
+/// capability 9.0 on the second is launched ahead and waits on the device ("programmatic dependent launch", CUDA C++
+/// Programming Guide), so its launch costs next to nothing, and bulk copies load a very large input.
 
 #ifndef __CUDACC__
 #error "reduction/reduce.cuh has kernels: include it where nvcc compiles, in a .cu file"
@@ -25,7 +25,7 @@ namespace reduction {
 
 namespace detail {
 
-/// How to go about n elements.
+/// How to reduce n elements.
 enum class Method {
   one_small_block,  ///< one kernel of one block
   one_large_block,  ///< the same with more threads
@@ -42,15 +42,15 @@ inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
 
 struct Plan {
   Method method = Method::one_small_block;
-  unsigned grid = 1;      ///< blocks of the first kernel
+  unsigned grid = 1;      ///< number of blocks of the first kernel
   bool hopper = false;    ///< clusters, bulk copies, and a second kernel that may be launched ahead
   bool combines = false;  ///< whether there is a second kernel
 
-  /// Bytes of partial results; never 0, so that a caller who allocates them gets a pointer that is not null.
+  /// Number of bytes of partial results; never 0, so that a caller who allocates them gets a pointer that is not null.
   template <typename T> std::size_t temporary_bytes() const { return combines ? grid * sizeof(T) : 1; }
 };
 
-/// The blocks of `kernel` that are resident at once.
+/// Sets `blocks` to the number of blocks of `kernel` that are resident at once.
 template <typename Kernel>
 cudaError_t resident_blocks(unsigned& blocks, Kernel kernel, unsigned threads, unsigned shared_bytes,
                             int multiprocessors) {
@@ -80,7 +80,7 @@ template <bool wide, typename T, typename Operation> cudaError_t make_plan(Plan&
   if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, combine_kernel<T, Operation>);
   if (status != cudaSuccess) return status;
 
-  // Code that was compiled for an older architecture has none of this, whatever it runs on.
+  // Code compiled for an older architecture has none of this, whatever it runs on.
   plan.hopper = major >= 9 && attributes.ptxVersion >= 90;
   if (plan.hopper && bytes <= cluster_bytes) {
     plan.method = Method::cluster;
@@ -104,7 +104,7 @@ template <bool wide, typename T, typename Operation> cudaError_t make_plan(Plan&
   return status;
 }
 
-/// kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), with one attribute or none.
+/// Launches kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), with one attribute or none.
 template <typename... Parameters, typename... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), unsigned grid, unsigned threads, unsigned shared_bytes,
                    cudaStream_t stream, const cudaLaunchAttribute* attribute, Arguments... arguments) {
@@ -119,7 +119,7 @@ cudaError_t launch(void (*kernel)(Parameters...), unsigned grid, unsigned thread
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-/// All blocks of the grid are one cluster.
+/// Makes all blocks of the grid one cluster.
 inline cudaLaunchAttribute one_cluster() {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
@@ -129,7 +129,7 @@ inline cudaLaunchAttribute one_cluster() {
   return attribute;
 }
 
-/// The kernel may start before the one before it in the stream has ended.
+/// Lets the kernel start before the one before it in the stream has ended.
 inline cudaLaunchAttribute launched_ahead() {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -137,7 +137,7 @@ inline cudaLaunchAttribute launched_ahead() {
   return attribute;
 }
 
-/// The first kernel, which writes plan.grid partial results, or the only one, which writes the result.
+/// Launches the first kernel, which writes plan.grid partial results, or the only one, which writes the result.
 template <bool wide, typename T, typename Operation>
 cudaError_t launch_first(const Plan& plan, const T* in, T* out, std::size_t n, Operation operation,
                          T identity, cudaStream_t stream) {
@@ -187,28 +187,28 @@ cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const 
 
 }  // namespace detail
 
-/// Combines the n elements at `in` by `operation` and writes the result to `out`; `identity`, where n is 0.
+/// Combines the n elements at `in` by `operation` and writes the result to `out`: `identity`, if n is 0.
 ///
-/// Called with temporary_storage == nullptr it launches nothing and sets temporary_bytes to what the same call needs:
-/// n counts, the device, and where T is larger than its alignment the address `in`. The storage needs no
+/// With temporary_storage == nullptr it launches nothing and sets temporary_bytes to what the same call needs. That
+/// depends on n, on the device, and if T is larger than its alignment on the address `in`. The storage needs no
 /// initialisation, and is free again when the work has finished.
 ///
-/// - in, out, temporary_storage: device memory; `in` at any address that is right for a T, temporary_storage aligned for a
-///   T as cudaMalloc's is. `out` may be temporary_storage's neighbour, but overlaps neither it nor the input.
+/// - in, out, temporary_storage: device memory, aligned for a T, as cudaMalloc's is. `out` must not overlap
+///   temporary_storage or the input.
 /// - T: trivially copyable and default constructible, of any size.
-/// - operation: a device callable T(T, T), associative and commutative; one of operations.cuh or your own. Elements are
-///   combined in an order that depends on n, T, the device and `in` modulo 16 only: the same bits in every run.
+/// - operation: a device callable T(T, T), associative and commutative; one of operations.cuh or your own. The order in
+///   which it combines elements depends only on n, T, the device and `in` modulo 16: the same bits in every run.
 /// - identity: operation(identity, x) is x.
-/// - stream: everything is queued there, and nothing waits; it may be captured into a graph.
+/// - stream: everything is queued there, and the host does not wait; it may be captured into a graph.
 ///
-/// Returns the first error of CUDA, or cudaErrorInvalidValue for storage that is too small or misaligned. What fails on
-/// the device shows at the stream's next synchronisation, as ever.
+/// Returns the first error of CUDA, or cudaErrorInvalidValue for storage that is too small or misaligned. As always
+/// with CUDA, an error on the device shows at the stream's next synchronisation.
 template <typename T, typename Operation>
 cudaError_t reduce(void* temporary_storage, std::size_t& temporary_bytes, const T* in, T* out, std::size_t n,
                    Operation operation, T identity, cudaStream_t stream = nullptr) {
   static_assert(std::is_trivially_copyable_v<T>, "elements are moved as bytes between threads");
   static_assert(std::is_default_constructible_v<T>, "threads hold elements that they have yet to load");
-  // A T that is larger than its alignment may stand where no vector of them can begin.
+  // A T that is larger than its alignment may be at an address where no vector can begin.
   constexpr bool always_wide = 16 % sizeof(T) == 0 && alignof(T) == sizeof(T);
   if constexpr (always_wide) {
     return detail::reduce<true>(temporary_storage, temporary_bytes, in, out, n, operation, identity, stream);

@@ -18,17 +18,17 @@ namespace detail {
 
 // Measured on an H200.
 inline constexpr unsigned block = 512;          ///< threads
-inline constexpr unsigned loads = 4;            ///< vectors a thread has under way
+inline constexpr unsigned loads = 4;            ///< vectors that each thread has under way
 inline constexpr unsigned combine_block = 256;  ///< threads of the second kernel
-inline constexpr unsigned small_block = 256;    ///< threads where one block does it all, and has little to do
-inline constexpr unsigned large_block = 1024;   ///< threads where one block does it all
+inline constexpr unsigned small_block = 256;    ///< threads if one block does it all, and has little to do
+inline constexpr unsigned large_block = 1024;   ///< threads if one block does it all
 inline constexpr unsigned cluster_blocks = 8;   ///< of `block` threads each
 inline constexpr unsigned bulk_block = 512;
 inline constexpr unsigned bulk_stages = 3;
 inline constexpr unsigned bulk_stage_bytes = 32 << 10;
 inline constexpr unsigned bulk_ring_bytes = bulk_stages * bulk_stage_bytes;
 
-/// As many elements as one load brings: where `wide`, those that fill 16 bytes, else one.
+/// Holds the elements of one load: those that fill 16 bytes if `wide`, else one.
 template <typename T, bool wide> struct alignas(wide ? 16 : alignof(T)) Vector {
   static constexpr unsigned width = wide ? 16 / sizeof(T) : 1;
   T elements[width];
@@ -42,7 +42,7 @@ template <typename T, bool wide> struct alignas(wide ? 16 : alignof(T)) Vector {
   }
 };
 
-/// What the lane `delta` higher up in the warp brings, in words of 4 bytes as the hardware moves them. All 32 take part.
+/// Returns the value of the lane `delta` higher up in the warp, moved in words of 4 bytes. All 32 lanes must take part.
 template <typename T> __device__ T shuffle_down(const T& value, unsigned delta) {
   std::uint32_t words[(sizeof(T) + 3) / 4] = {};
   std::memcpy(words, &value, sizeof(T));
@@ -54,7 +54,7 @@ template <typename T> __device__ T shuffle_down(const T& value, unsigned delta) 
   return moved;
 }
 
-/// The values of the first `lanes` lanes of a warp, a power of two of them, combined, in lane 0. All 32 take part.
+/// Returns, in lane 0, the combined values of the first `lanes` lanes, a power of two. All 32 lanes must take part.
 template <unsigned lanes, typename T, typename Operation>
 __device__ T warp_reduce(T value, Operation operation) {
 #pragma unroll
@@ -63,7 +63,7 @@ __device__ T warp_reduce(T value, Operation operation) {
   return value;
 }
 
-/// The values of a block of `threads` threads, combined, in thread 0.
+/// Returns, in thread 0, the combined values of a block of `threads` threads.
 template <unsigned threads, typename T, typename Operation>
 __device__ T block_reduce(T value, Operation operation) {
   // Bytes, because T may have a constructor, and shared memory runs none.
@@ -77,13 +77,13 @@ __device__ T block_reduce(T value, Operation operation) {
   return value;
 }
 
-/// The n elements at `in` as vectors, and what is left at both ends: fewer elements than a vector has before the first
+/// Splits the n elements at `in` into vectors and what is left at both ends: less than one vector before the first
 /// multiple of 16 bytes, and after the last whole vector.
 template <typename T, bool wide> struct Split {
   static constexpr unsigned width = Vector<T, wide>::width;
   const Vector<T, wide>* vectors;
-  std::size_t count;  ///< of vectors
-  std::size_t head;   ///< elements before them
+  std::size_t count;  ///< number of vectors
+  std::size_t head;   ///< number of elements before them
 
   __device__ Split(const T* in, std::size_t n) {
     const std::size_t past = reinterpret_cast<std::uintptr_t>(in) % 16;
@@ -92,14 +92,14 @@ template <typename T, bool wide> struct Split {
     count = (n - head) / width;
   }
 
-  /// What thread `tid` of block 0 has of the ends, which take 2 * width - 2 elements at most; else `identity`.
+  /// Returns thread `tid`'s element of the ends, at most 2 * width - 2 elements, in block 0; else `identity`.
   __device__ T edge(const T* in, std::size_t n, unsigned tid, const T& identity) const {
     const std::size_t i = tid < head ? tid : count * width + tid;
     return blockIdx.x == 0 && i < n ? in[i] : identity;
   }
 };
 
-/// What the calling thread has of the n elements at `in`: tiles of `loads` vectors a thread, every gridDim.x-th.
+/// Combines the calling thread's part of the n elements at `in`: `loads` vectors of every gridDim.x-th tile.
 template <unsigned threads, bool wide, typename T, typename Operation>
 __device__ T thread_reduce(const T* in, std::size_t n, Operation operation, const T& identity) {
   const unsigned tid = threadIdx.x;
@@ -116,7 +116,7 @@ __device__ T thread_reduce(const T* in, std::size_t n, Operation operation, cons
     for (unsigned k = 0; k < loads; ++k)
       result = operation(result, loaded[k].combined(operation));
   }
-  // The tile that is cut short.
+  // The last tile may be incomplete.
 #pragma unroll
   for (unsigned k = 0; k < loads; ++k) {
     if (i + k * threads < split.count)
@@ -125,7 +125,7 @@ __device__ T thread_reduce(const T* in, std::size_t n, Operation operation, cons
   return result;
 }
 
-/// out[0] becomes the n elements at `in`, combined by one block.
+/// One block combines the n elements at `in` into out[0].
 template <unsigned threads, typename T, typename Operation, bool wide>
 __global__ void __launch_bounds__(threads)
     one_block_kernel(const T* in, T* out, std::size_t n, Operation operation, T identity) {
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x == 0) *out = result;
 }
 
-/// The same by the blocks of one cluster, which can write to each other's shared memory.
+/// Does the same with the blocks of one cluster, which can write to each other's shared memory.
 template <typename T, typename Operation, bool wide>
 __global__ void __launch_bounds__(block)
     cluster_kernel(const T* in, T* out, std::size_t n, Operation operation, T identity) {
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(block)
 #endif
 }
 
-/// partial[blockIdx.x] becomes this block's share of the n elements at `in`, combined.
+/// Each block combines its share of the n elements at `in` into partial[blockIdx.x].
 template <typename T, typename Operation, bool wide>
 __global__ void __launch_bounds__(block)
     reduce_kernel(const T* in, T* partial, std::size_t n, Operation operation, T identity) {
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(block)
   if (threadIdx.x == 0) partial[blockIdx.x] = result;
 }
 
-/// The same through a ring of stages in shared memory, which the copy engine fills while the threads read the others.
+/// Does the same through a ring of stages in shared memory: the copy engine fills some while the threads read another.
 template <typename T, typename Operation, bool wide>
 __global__ void __launch_bounds__(bulk_block)
     bulk_kernel(const T* in, T* partial, std::size_t n, Operation operation, T identity) {
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(bulk_block)
 #pragma unroll 4
     for (unsigned k = tid; k < count; k += bulk_block)
       result = operation(result, ring[stage * tile + k].combined(operation));
-    __syncthreads();  // all have read the stage before it is filled again
+    __syncthreads();  // all threads have read the stage: it may be filled again
     if (tid == 0) fetch(t + std::size_t{bulk_stages} * gridDim.x, stage);
     if (++stage == bulk_stages) {
       stage = 0;
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(bulk_block)
 #endif
 }
 
-/// out[0] becomes the `count` partial results, combined by one block.
+/// One block combines the `count` partial results into out[0].
 template <typename T, typename Operation>
 __global__ void __launch_bounds__(combine_block)
     combine_kernel(const T* partial, T* out, unsigned count, Operation operation, T identity) {

@@ -76,7 +76,7 @@ class alignas(128) Block {
   [[noreturn]] void refuse(const Access& access);
 
   /// The running thread is about to update memory atomically. Holds it until no other block can do so: atomic operations
-  /// happen in the order of blocks, and not even a floating-point sum depends on chance.
+  /// happen in the order of blocks, so even a floating-point sum is always the same.
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
 
  private:

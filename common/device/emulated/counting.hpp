@@ -16,8 +16,8 @@ struct SharedTransactions {
   unsigned conflicts = 0;  ///< wavefronts more than it would take without bank conflicts
 };
 
-/// Shared memory has 32 banks of 4-byte words. A wavefront serves any lanes that want no two different words
-/// of one bank. 8-byte accesses are served a half warp at a time, 16-byte accesses a quarter. \param
+/// Shared memory has 32 banks of 4-byte words. A wavefront serves any lanes that do not ask for two different
+/// words of one bank. 8-byte accesses are served by half warps, 16-byte accesses by quarter warps. \param
 /// addresses  of the active lanes, in order; \param lanes  which lanes these are.
 SharedTransactions shared_transactions(std::span<const std::uintptr_t> addresses, unsigned lanes,
                                        std::size_t bytes);
@@ -44,7 +44,7 @@ struct LaneAccess {
 };
 
 /// What the lanes of each warp have accessed since the warp last synchronised, and how it is counted: the
-/// k-th accesses of all lanes from one place are one warp instruction. Time plays no part, as the lanes of a
+/// k-th accesses of all lanes from one place are one warp instruction. Time does not matter: the lanes of a
 /// warp run one after the other here.
 class WarpInstructionLog {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// CUDA C++ for a host compiler, as far as kernels for the emulated device need it. Launches and shared variables are not
-/// here: a host compiler reads neither, so the rewriter turns them into the calls at the end of this file.
+/// The part of CUDA C++ that kernels for the emulated device need, for a host compiler. Launches and shared variables
+/// are not here: a host compiler reads neither, so the rewriter turns them into the calls at the end of this file.
 
 #include <array>
 #include <cstddef>

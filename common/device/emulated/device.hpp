@@ -21,46 +21,46 @@ struct Properties {
   unsigned threads_per_sm;
   unsigned blocks_per_sm;
   unsigned threads_per_block;
-  std::size_t grid_size;               ///< blocks a launch may have
-  std::size_t shared_bytes_per_sm;     ///< bytes of shared memory all blocks of an SM share
-  std::size_t shared_bytes_per_block;  ///< bytes one block may ask for
+  std::size_t grid_size;               ///< number of blocks that a launch may have
+  std::size_t shared_bytes_per_sm;     ///< bytes of shared memory that all blocks of an SM share
+  std::size_t shared_bytes_per_block;  ///< bytes that one block may ask for
   std::size_t reserved_shared_bytes;   ///< bytes the system takes of each block's share
 };
 
 /// An H200: NVIDIA's CUDA C++ Programming Guide, "Compute Capabilities", column 9.0; 132 SMs.
 const Properties& properties();
 
-/// Blocks that are resident at once when every SM is full: the grid that fills the device.
+/// Returns the number of blocks that are resident at once when every SM is full: the grid that fills the device.
 std::size_t resident_blocks(unsigned block, std::size_t shared_bytes);
 
-/// A buffer of `bytes` bytes in the emulated device's global memory, aligned to 64 bytes. Its pages are only
-/// taken from the host when they are touched. Throws std::bad_alloc.
+/// Allocates `bytes` bytes of the emulated device's global memory, aligned to 64 bytes. The host provides a page
+/// only when it is touched. Throws std::bad_alloc.
 void* allocate(std::size_t bytes);
 
-/// Gives back what allocate() returned; nullptr is nothing to give back.
+/// Releases what allocate() returned; does nothing for nullptr.
 void release(void* buffer) noexcept;
 
 /// Declares that the host has written these bytes of a buffer, so that a kernel may read them.
 void mark_initialised(void* begin, std::size_t bytes);
 
-/// Declares that a kernel which reads these bytes of a buffer before it writes them is wrong.
+/// Declares these bytes of a buffer unwritten: a kernel that reads them before it writes them is wrong.
 void mark_uninitialised(void* begin, std::size_t bytes);
 
-/// Runs every thread of every block to its end. Throws std::invalid_argument where the device has no such
+/// Runs every thread of every block to its end. Throws std::invalid_argument if the device cannot run such a
 /// launch, KernelFinding for a faulty kernel, and whatever a thread of the kernel throws.
 void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
 
-/// Host threads that blocks are spread over; 0 stands for every CPU this process may use, the default. At most 24 are: the
-/// guard pages of more stacks than theirs take more mappings than Linux gives a process.
+/// Sets the number of host threads that run blocks; 0, the default, means one per CPU that this process may use. At
+/// most 24 are used: the guard pages of more stacks need more mappings than Linux gives a process.
 /// Results and counters do not depend on it.
 void set_host_threads(unsigned count);
 
-/// The order in which threads take their turns; ascending by default. It decides what an unsynchronised
+/// Sets the order in which threads take their turns; ascending by default. It decides what an unsynchronised
 /// kernel computes, but neither counters nor findings.
 void set_schedule(const Schedule& schedule);
 
-/// Whether accesses to memory are counted, and checked for races and uninitialised reads; on by default.
-/// Without it their counters are 0, and what is found is accesses out of bounds or misaligned, stacks that overflow, and
+/// Sets whether accesses to memory are counted, and checked for races and uninitialised reads; on by default.
+/// Without it their counters are 0, and findings are only accesses out of bounds or misaligned, stack overflows, and
 /// threads that wait or run forever.
 void set_instrumented(bool on);
 

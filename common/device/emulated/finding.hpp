@@ -14,8 +14,8 @@ enum class Fault {
   deadlock,            ///< threads wait for each other in any other way
   invalid_mask,        ///< a thread calls a warp's function without being in its mask
   inactive_lane,       ///< a shuffle takes its value from a lane that takes no part
-  invalid_width,       ///< a shuffle's width is no power of two from 1 to 32
-  misaligned,          ///< an access at an address that is no multiple of its size
+  invalid_width,       ///< a shuffle's width is not a power of two from 1 to 32
+  misaligned,          ///< an access at an address that is not a multiple of its size
   out_of_bounds,       ///< an access outside of shared and global memory
   uninitialised_read,  ///< a read of a word that nobody has written
   endless_loop,        ///< a block goes on and on, with barriers or without
@@ -44,7 +44,7 @@ struct Finding {
 };
 
 /// Thrown by a launch of a faulty kernel: what compute-sanitizer would report on a GPU. what() is the
-/// findings' texts, a line each.
+/// findings' texts, one per line.
 class KernelFinding : public std::runtime_error {
  public:
   explicit KernelFinding(std::vector<Finding> findings);

@@ -14,7 +14,7 @@
 
 namespace reduction::emulated {
 
-/// How the device runs a launch, beside what the program asks for.
+/// How the device runs a launch, apart from what the program asks for.
 struct LaunchOptions {
   unsigned host_threads;
   Schedule schedule;

@@ -29,8 +29,8 @@ class SharedRaces {
   }
 
  private:
-  /// The threads that have done one thing, read a word or updated it atomically, since the last block barrier, as
-  /// far as another access could race with them.
+  /// The threads that have done one thing, read a word or updated it atomically, since the last block barrier, if
+  /// another access could race with them.
   struct Accessors {
     Moment interval;  ///< the beginning of the one, between barriers of their warp, in which `lanes` did it
     const void* site;

@@ -27,8 +27,8 @@ struct CodeLocation {
   Place place;           ///< of the kernel's own source: calls inlined from the emulated device are skipped
 };
 
-/// Looks an address up, the first time with addr2line, which comes with the compiler's binutils: only a
-/// finding needs it, so that a run without one pays nothing.
+/// Looks an address up, the first time with addr2line, which comes with the compiler's binutils. Only a
+/// finding needs it, so a run without one pays nothing.
 /// \param address  an instruction, such as the one before a return address.
 CodeLocation locate(const void* address);
 
