@@ -47,4 +47,10 @@ inline Outcome run_step_executable(const std::string& step, const std::string& a
   return run_command(fmt::format("'{}' {}", (folder / step).string(), arguments));
 }
 
+/// Whether a step gave up for want of memory, found when it planned its buffers or, as others take some too, later.
+inline bool lacks_memory(const Outcome& outcome) {
+  const auto says = [&](const char* text) { return outcome.error.find(text) != std::string::npos; };
+  return outcome.exit_code == 3 && (says("choose fewer elements") || says("out of memory"));
+}
+
 }  // namespace reduction
