@@ -58,5 +58,5 @@ template <typename T> size_t grid_size(size_t n, unsigned block) {
 
 /// The whole reduction: the n elements at `in` become one sum at out[0], by way of `grid` partial sums at `out`.
 template <typename T> void launch_reduce(unsigned grid, unsigned block, const T* in, T* out, size_t n) {
-  reduce_kernel<T><<<grid, block, ring_bytes>>>(in, out, n);  // grid_size has asked for the ring
+  with_shared(ring_bytes, reduce_kernel<T>)<<<grid, block, ring_bytes>>>(in, out, n);
 }

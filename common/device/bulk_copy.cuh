@@ -40,8 +40,9 @@ __device__ inline void wait_for_turn(BulkBarrier& arrived, unsigned turn) {
 #endif
 }
 
-/// The same kernel, which may now be launched with that much dynamic shared memory, more than the 48 KiB that every
-/// kernel may have. Throws DeviceError where it was compiled for a GPU that has no bulk copies.
+/// The same kernel, which may now be launched on the current device with that much dynamic shared memory, more than the
+/// 48 KiB that every kernel may have; without it, none of its blocks fits. Throws DeviceError where it was compiled for a
+/// GPU that has no bulk copies.
 template <typename Kernel> Kernel with_shared(size_t bytes, Kernel kernel) {
   cudaFuncAttributes attributes{};
   reduction::cuda_check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel's attributes");
