@@ -4,10 +4,14 @@
 
 #include "device/emulated/device.hpp"
 
-thread_local constinit uint3 reduction::emulated::builtin::threadIdx{};
-thread_local constinit uint3 reduction::emulated::builtin::blockIdx{};
-thread_local constinit uint3 reduction::emulated::builtin::blockDim{};
-thread_local constinit uint3 reduction::emulated::builtin::gridDim{};
+namespace reduction::emulated::builtin {
+
+thread_local constinit uint3 threadIdx{};
+thread_local constinit uint3 blockIdx{};
+thread_local constinit uint3 blockDim{};
+thread_local constinit uint3 gridDim{};
+
+}  // namespace reduction::emulated::builtin
 
 namespace reduction::emulated {
 namespace {

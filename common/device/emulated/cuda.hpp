@@ -33,12 +33,24 @@
 #define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
 
+namespace reduction::emulated {
+
 // Constants for the compiler: to read them is no access to memory.
-extern thread_local constinit const uint3 threadIdx;
-extern thread_local constinit const uint3 blockIdx;
-extern thread_local constinit const uint3 blockDim;
-extern thread_local constinit const uint3 gridDim;
+extern thread_local constinit const uint3 threadIdx asm("reduction_emulated_threadIdx");
+extern thread_local constinit const uint3 blockIdx asm("reduction_emulated_blockIdx");
+extern thread_local constinit const uint3 blockDim asm("reduction_emulated_blockDim");
+extern thread_local constinit const uint3 gridDim asm("reduction_emulated_gridDim");
 inline constexpr int warpSize = 32;
+
+}  // namespace reduction::emulated
+
+using reduction::emulated::blockDim;
+using reduction::emulated::blockIdx;
+using reduction::emulated::dim3;
+using reduction::emulated::gridDim;
+using reduction::emulated::threadIdx;
+using reduction::emulated::uint3;
+using reduction::emulated::warpSize;
 
 using cudaStream_t = struct CUstream_st*;
 

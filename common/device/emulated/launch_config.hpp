@@ -2,7 +2,10 @@
 #include <cstddef>
 #include <span>
 
-// CUDA's types of shapes and indices.
+namespace reduction::emulated {
+
+// CUDA's types of shapes and indices. Not the global ones, which nvcc's part of the same program has: cuda.hpp gives them to
+// kernels under these names.
 
 struct uint3 {
   unsigned x, y, z;
@@ -14,8 +17,6 @@ struct dim3 {
   constexpr dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1) : x{of_x}, y{of_y}, z{of_z} {}
   constexpr dim3(const uint3& of) : x{of.x}, y{of.y}, z{of.z} {}
 };
-
-namespace reduction::emulated {
 
 /// The shape of a launch.
 struct LaunchConfig {

@@ -17,10 +17,10 @@
 /// memory.
 namespace reduction::emulated::builtin {
 
-extern thread_local constinit uint3 threadIdx asm("threadIdx");
-extern thread_local constinit uint3 blockIdx asm("blockIdx");
-extern thread_local constinit uint3 blockDim asm("blockDim");
-extern thread_local constinit uint3 gridDim asm("gridDim");
+extern thread_local constinit uint3 threadIdx asm("reduction_emulated_threadIdx");
+extern thread_local constinit uint3 blockIdx asm("reduction_emulated_blockIdx");
+extern thread_local constinit uint3 blockDim asm("reduction_emulated_blockDim");
+extern thread_local constinit uint3 gridDim asm("reduction_emulated_gridDim");
 
 }  // namespace reduction::emulated::builtin
 

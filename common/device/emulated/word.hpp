@@ -66,6 +66,13 @@ template <typename T> struct alignas(16) VectorOfFour {
   ~VectorOfFour() = default;
 };
 
+struct int3 {
+  int x, y, z;
+};
+struct float3 {
+  float x, y, z;
+};
+
 }  // namespace reduction::emulated
 
 using int2 = reduction::emulated::VectorOfTwo<int>;
@@ -78,12 +85,8 @@ using int4 = reduction::emulated::VectorOfFour<int>;
 using uint4 = reduction::emulated::VectorOfFour<unsigned>;
 using float4 = reduction::emulated::VectorOfFour<float>;
 
-struct int3 {
-  int x, y, z;
-};
-struct float3 {
-  float x, y, z;
-};
+using reduction::emulated::float3;
+using reduction::emulated::int3;
 
 inline int3 make_int3(int x, int y, int z) { return {x, y, z}; }
 inline float3 make_float3(float x, float y, float z) { return {x, y, z}; }
