@@ -27,7 +27,7 @@ class Combine {
   /// Waits until this rank has the result; ends the job when it takes longer than the time limit. By all.
   virtual void wait() = 0;
 
-  /// The result, on the host.
+  /// Returns the result, on the host.
   virtual Value sum() = 0;
 };
 
@@ -40,14 +40,14 @@ struct CombineSettings {
   std::chrono::seconds time_limit;
 };
 
-/// On the host, by MPI: every machine can. By all.
+/// Combines on the host, by MPI: every machine can. By all.
 std::unique_ptr<Combine> combine_by_mpi(const CombineSettings& settings);
 
-/// From GPU to GPU, by NCCL: over NVLink or the network, without the host. A build without NCCL has none, and gives null.
-/// By all.
+/// Combines from GPU to GPU, by NCCL: over NVLink or the network, without the host. A build without NCCL has none, and
+/// gives null. By all.
 std::unique_ptr<Combine> combine_by_nccl(const CombineSettings& settings);
 
-/// "NCCL 2.28.9"; empty in a build without it.
+/// Returns "NCCL 2.28.9"; empty in a build without it.
 std::string nccl_name();
 
 }  // namespace reduction

@@ -8,7 +8,7 @@ namespace reduction {
 
 namespace {
 
-/// MPI's type of one real component.
+/// Returns MPI's type of one real component.
 MPI_Datatype real_type(ElementType type) {
   switch (type) {
     case ElementType::int32: return MPI_UINT32_T;

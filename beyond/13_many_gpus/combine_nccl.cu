@@ -17,7 +17,7 @@ void nccl_check(ncclResult_t status, const char* doing) {
                     ncclGetLastError(nullptr));
 }
 
-/// NCCL's type of one real component.
+/// Returns NCCL's type of one real component.
 ncclDataType_t real_type(ElementType type) {
   switch (type) {
     case ElementType::int32: return ncclUint32;

@@ -27,7 +27,7 @@ class Job {
   const Ranks& ranks() const { return ranks_; }
   const Ranks& node() const { return node_; }  ///< those on this machine
 
-  /// What this rank calls its device when it fails.
+  /// Says what this rank calls its device if it fails.
   void name_device(const std::string& name) { device_ = name; }
 
   /// Runs `body` on every rank. Where it throws on one or more, every rank throws the AgreedFailure of the lowest of
@@ -38,7 +38,7 @@ class Job {
   /// waits for a lost rank could wait for ever.
   [[noreturn]] void abort(const std::string& what) const;
 
-  /// The same for the exception that is being handled.
+  /// Does the same for the exception that is being handled.
   [[noreturn]] void abort_with_current_exception() const;
 
  private:

@@ -16,17 +16,15 @@ namespace reduction {
 
 namespace {
 
-/// Threads a block, on the emulated device; reduce() chooses its own.
-constexpr unsigned block = 256;
-
-/// A rank's part of n elements. reduce() chooses its own blocks; on the emulated device they have 256 threads.
+/// Plans the reduction of one rank's elements. reduce() chooses its own blocks; on the emulated device they have 256
+/// threads.
 ReductionPlan plan_shard(const StepKernel& kernel, const Device& device, ElementType type,
                          const Shard& shard) {
   return plan_reduction(kernel, {type, shard.count, 256}, device.info());
 }
 
-/// Times `work` on all ranks, from a common start to the end of the slowest, in ms. Every rank returns the same, and so
-/// all of them stop after the same sample.
+/// Times reduction and combination, from a common start to the end of the slowest rank, in ms. Every rank returns the
+/// same, and so all of them stop after the same sample.
 std::vector<double> time_ranks(const Ranks& ranks, const SamplingPlan& plan, DeviceReduction& reduction,
                                Combine& combine, Device& device) {
   const TimingMethod method;

@@ -23,21 +23,21 @@ struct RankResult {
 
   std::optional<double> gbps_a_rank() const;
 
-  /// The bandwidth as a multiple of one rank's, where that was measured.
+  /// Returns the bandwidth as a multiple of one rank's, if that was measured.
   std::optional<double> times_one_rank() const;
 
-  /// The bandwidth as a share of what the devices could do together, in percent.
+  /// Returns the bandwidth as a share of what the devices could do together, in percent.
   std::optional<double> percent_of_peak() const;
 };
 
-/// Throws DeviceError when this rank's shard of n elements does not fit into its device's free memory, or into its share of
-/// the host's where the device is emulated.
+/// Throws DeviceError if this rank's shard of n elements does not fit into its device's free memory, or into its
+/// share of the host's where the device is emulated.
 void require_memory_for_shard(const Job& job, const StepKernel& kernel, const Device& device,
                               const CommandLine& line, std::uint64_t n, int ranks);
 
-/// The first `ranks.count()` ranks sum n elements: each fills and reduces its shard, the sums are combined, and rank 0
-/// verifies what every rank got. Then, on GPUs, the timed samples, and rank 0 verifies what the last of them left.
-/// By all of `ranks`. Throws DeviceError when a device or MPI fails.
+/// Has the first `ranks.count()` ranks sum n elements: each fills and reduces its shard, the sums are combined, and
+/// rank 0 verifies what every rank got. Then, on GPUs, the timed samples, and rank 0 verifies what the last of them
+/// left. By all of `ranks`. Throws DeviceError if a device or MPI fails.
 RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, const StepKernel& kernel,
                          Device& device, const CommandLine& line, std::uint64_t n);
 

@@ -12,17 +12,17 @@
 
 namespace reduction {
 
-/// What rank 0 prints and writes: a heading, a row of a Markdown table for each number of ranks, a --json file. Where that
-/// file is stdout, everything else goes to stderr.
+/// What rank 0 prints and writes: a heading, a row of a Markdown table for each number of ranks, a --json file. Where
+/// that file is stdout, everything else goes to stderr.
 class RankReport {
  public:
-  /// Throws UsageError when the --json file cannot be written.
+  /// Throws UsageError if the --json file cannot be written.
   explicit RankReport(const CommandLine& line);
 
-  /// The heading; `note` says why it is this device, where that needs saying.
+  /// Prints the heading; `note` says why it is this device, where that needs saying.
   void begin(const Step& step, int ranks, int nodes, const DeviceInfo& device, const std::string& note);
 
-  /// A result as soon as it is there.
+  /// Prints a result as soon as it is there.
   void add(const RankResult& found);
 
   /// Writes the --json file: the result, or the list of them with --scaling. Says whether all results were verified.

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// MPI, as far as this step needs it. Every function that is called `by all` has to be called by every rank, in the same
-/// order; every one throws DeviceError where MPI reports an error.
+/// The part of MPI that this step needs. Every function that is called `by all` must be called by every rank, in the
+/// same order; every one throws DeviceError if MPI reports an error.
 
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ void mpi_check(int status, const char* doing);
 /// Ranks that work together: an MPI communicator. It lives until MPI_Finalize.
 class Ranks {
  public:
-  /// MPI's errors on this communicator become DeviceErrors, where by default they would end the process without a word of
+  /// Turns MPI's errors on this communicator into DeviceErrors. By default they would end the process without a word of
   /// who it was.
   explicit Ranks(MPI_Comm communicator);
 
@@ -30,25 +30,25 @@ class Ranks {
   /// Waits for the others; by all.
   void barrier() const;
 
-  /// `bytes` at `data` become those of rank `root`; by all.
+  /// Overwrites `bytes` at `data` with those of rank `root`; by all.
   void broadcast(void* data, std::size_t bytes, int root = 0) const;
 
-  /// The largest of all ranks' numbers; by all.
+  /// Returns the largest of all ranks' numbers; by all.
   double largest(double number) const;
 
-  /// The smallest of all ranks' numbers; by all.
+  /// Returns the smallest of all ranks' numbers; by all.
   std::uint64_t smallest(std::uint64_t number) const;
 
-  /// On rank 0 the values of all ranks, elsewhere nothing; by all.
+  /// Returns the values of all ranks on rank 0, elsewhere nothing; by all.
   std::vector<Value> gather(const Value& value) const;
 
-  /// The first `count` ranks as a communicator of their own: what it says on the others means nothing; by all.
+  /// Makes the first `count` ranks a communicator of their own; on the others, it means nothing. By all.
   Ranks first(int count) const;
 
-  /// The ranks of this one that share its machine; by all.
+  /// Returns the ranks of this one that share its machine; by all.
   Ranks on_this_node() const;
 
-  /// How many machines the ranks are on; by all.
+  /// Returns the number of machines that the ranks are on; by all.
   int count_nodes() const;
 
  private:

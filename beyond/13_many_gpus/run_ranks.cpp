@@ -17,7 +17,7 @@ namespace reduction {
 
 namespace {
 
-/// The GPU whose number is that of this rank on its node.
+/// Opens the GPU whose number is that of this rank on its node.
 std::unique_ptr<Device> open_own_gpu(const Job& job) {
   const std::string unavailable = cuda_unavailable_reason();
   try {
@@ -31,7 +31,7 @@ std::unique_ptr<Device> open_own_gpu(const Job& job) {
   }
 }
 
-/// A GPU for each rank, or the emulated device for all of them: by all.
+/// Opens a GPU for each rank, or the emulated device for all of them: by all.
 SelectedDevice open_device(const Job& job, DeviceChoice::Kind choice) {
   const std::string unavailable = cuda_unavailable_reason();
   const bool no_gpu_anywhere = job.ranks().smallest(unavailable.empty() ? 0 : 1) == 1;
@@ -43,7 +43,7 @@ SelectedDevice open_device(const Job& job, DeviceChoice::Kind choice) {
   return selected;
 }
 
-/// How many ranks take part, one run after the other.
+/// Lists how many ranks take part, one run after the other.
 std::vector<int> group_sizes(const CommandLine& line, int ranks) {
   std::vector<int> sizes;
   if (line.scaling) {

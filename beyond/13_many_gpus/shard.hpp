@@ -11,7 +11,7 @@ struct Shard {
   std::uint64_t count = 0;
 };
 
-/// Neighbouring elements for each of `ranks` ranks, and for none more than one element above another.
+/// Gives each of `ranks` ranks neighbouring elements, and none more than one element above another.
 constexpr Shard shard_of(std::uint64_t n, int rank, int ranks) {
   const auto number = static_cast<std::uint64_t>(rank);
   const auto count = static_cast<std::uint64_t>(ranks);

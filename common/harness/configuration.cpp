@@ -23,8 +23,8 @@ std::uint64_t default_elements(const DeviceRoom& room, ElementType type) {
 
 namespace {
 
-/// Where a size sweep ends that the user gave no end: on a GPU the largest power of two of elements that fits beside
-/// its partial sums, which take less than a sixteenth of it.
+/// Returns where a size sweep ends if the user does not say: on a GPU at the largest power of two of elements that fits
+/// beside its partial sums, which take less than a sixteenth of it.
 std::uint64_t largest_elements(const DeviceRoom& room, ElementType type) {
   if (room.kind == DeviceKind::emulated) return default_elements(room, type);
   const std::size_t available = room.available_bytes - std::min(room.available_bytes, room.timing_bytes);

@@ -17,7 +17,7 @@ struct Configuration {
   unsigned block;
 };
 
-/// The memory of a device, for which configurations are planned.
+/// The memory that a run has to fit into, and whose it is.
 struct DeviceRoom {
   DeviceKind kind;
   std::string name;
@@ -27,15 +27,15 @@ struct DeviceRoom {
 
 DeviceRoom room_of(const Device& device);
 
-/// How many elements a step takes where the user names no number. On a GPU 2^28, well over any L2, or the largest power
-/// of two that fits in half of its free memory; on the emulated device 2^20.
+/// Returns how many elements a step takes if the user names no number. On a GPU that is 2^28, well over any L2, or the
+/// largest power of two that fits in half of its free memory; on the emulated device it is 2^20.
 std::uint64_t default_elements(const DeviceRoom& room, ElementType type);
 
-/// What a command line asks to run, in order: one configuration, or all of a sweep. Throws UsageError where
-/// a sweep would be empty.
+/// Lists what a command line asks to run, in order: one configuration, or all of a sweep. Throws UsageError if a sweep
+/// would be empty.
 std::vector<Configuration> plan_configurations(const Options& options, const DeviceRoom& room);
 
-/// The error that says what a configuration needs, in bytes, and what the device has.
+/// Makes the error that says what a configuration needs, in bytes, and what the device has.
 DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const DeviceRoom& room);
 
 }  // namespace reduction

@@ -15,7 +15,7 @@ namespace {
 
 using emulated::Counters;
 
-/// A line of the table.
+/// A row of the table.
 struct Row {
   std::string_view name;
   std::uint64_t (*count)(const Counters&);
@@ -50,7 +50,7 @@ double ratio(std::uint64_t count, std::uint64_t of) {
   return of > 0 ? static_cast<double>(count) / static_cast<double>(of) : 0.0;
 }
 
-/// The factor that leads from one value to the other, as a reader says it: "÷ 3.3", "× 2", "same".
+/// Says by which factor one value becomes the other: "÷ 3.3", "× 2", "same".
 std::string change_text(double before, double after) {
   if (before == after) return "same";
   if (before == 0) return "new";

@@ -23,8 +23,8 @@ namespace reduction {
 
 namespace {
 
-/// The input is summed a chunk at a time, so that 64 GiB of it need no 64 GiB. A power of two of elements, so that the
-/// chunks' trees are the lower levels of the tree over all of them.
+/// The input is summed chunk by chunk, so that 64 GiB of it do not need 64 GiB of memory. A chunk has a power of two of
+/// elements, so that the chunks' trees are the lower levels of the tree over all of them.
 constexpr std::size_t chunk_bytes = std::size_t{256} << 20;
 
 DeviceInfo describe_cpu() {
@@ -77,8 +77,8 @@ Sample take_sample(const CpuKernel& kernel, const Input& input, ElementType type
   return sample;
 }
 
-/// The running sum and the tree over the same input. Both are held to what rounding can do to a tree: that a running
-/// sum may lose more is its weakness, no excuse.
+/// Measures the running sum and the tree over the same input. Both must meet the tolerance of a tree: that a running
+/// sum may lose more is its weakness, not an excuse.
 Result measure_sums(const Result& common, const CpuKernel& kernel, const SamplingPlan& plan) {
   const std::size_t size = size_of(common.type);
   const std::size_t elements_held = std::min<std::uint64_t>(common.input.n, chunk_bytes / size);
@@ -115,15 +115,15 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
   return result;
 }
 
-/// The memory of the device that the next steps will take, without opening the emulated one.
+/// Returns the memory of the device that the next steps will take, without opening the emulated one.
 DeviceRoom room_of_next_steps(const Options& options) {
   const ChosenDevice chosen = choose_device(options.device);
   if (chosen.kind == DeviceKind::cuda) return room_of(*open_cuda_device(chosen.ordinal));
   return {DeviceKind::emulated, std::string(emulated::device_name), available_host_bytes()};
 }
 
-/// What the next steps will sum on the device, apart from the block size, which a CPU does not have. Refuses what they
-/// will refuse, before it has taken minutes.
+/// Lists what the next steps will sum on the device; a CPU has no block size. Refuses what they will refuse, before it
+/// has taken minutes.
 std::vector<Configuration> plan_cpu_configurations(const Options& options) {
   const DeviceRoom room = room_of_next_steps(options);
   auto planned = plan_configurations(options, room);

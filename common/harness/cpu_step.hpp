@@ -24,7 +24,8 @@ struct CpuStep {
   CpuKernels kernels;
 };
 
-/// The whole of its main: both sums over the same input, timed and verified. Returns the exit code (exit_code.hpp).
+/// Is the whole of its main: it times and verifies both sums over the same input. Returns the exit code
+/// (exit_code.hpp).
 int run_cpu_step(const CpuStep& step, int argc, char** argv);
 
 }  // namespace reduction

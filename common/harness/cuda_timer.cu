@@ -25,8 +25,8 @@ struct Hold {
   unsigned given_up;  ///< the last one that the device did not wait for
 };
 
-/// Holds the device until the host has queued a whole sample behind it and says so, so that the host's launch latency is
-/// not in the sample. Where the host itself waits for each launch, it would wait forever; hence the limit.
+/// Holds the device until the host has queued a whole sample behind it and says so, so that the host's launch latency
+/// is not in the sample. Where the host itself waits for each launch, it would wait forever; hence the limit.
 __global__ void hold_kernel(volatile Hold* hold, unsigned sample) {
   constexpr std::uint64_t limit_nanoseconds = 500'000'000;
   const auto now = [] {

@@ -6,7 +6,7 @@
 
 namespace reduction {
 
-/// Times with CUDA events on the current device, which is `device`.
+/// Makes a timer of CUDA events on `device`, which is the current one.
 std::unique_ptr<SampleTimer> make_cuda_timer(Device& device, const TimingMethod& method);
 
 }  // namespace reduction

@@ -20,7 +20,7 @@ namespace reduction {
 
 enum class DeviceKind { cuda, emulated, cpu };
 
-/// The name that JSON has for it.
+/// Returns the name that JSON has for it.
 constexpr std::string_view to_string(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::cuda: return "cuda";
@@ -39,7 +39,7 @@ struct DeviceInfo {
   std::optional<double> peak_gbps;  ///< memory clock x bus width x 2 / 8; none where the device does not tell
 };
 
-/// Thrown by a timer whose device did not wait until a whole sample was queued.
+/// Thrown by a timer if its device did not wait until a whole sample was queued.
 struct SampleNotQueued : std::exception {
   const char* what() const noexcept override { return "the device did not wait for the whole sample"; }
 };
@@ -56,7 +56,7 @@ class SampleTimer {
   /// Empties the L2, holds the device where the TimingMethod says so, and starts the clock.
   virtual void start() = 0;
 
-  /// Stops the clock, lets the device go and waits for it. Returns the ms since start(). Throws SampleNotQueued where
+  /// Stops the clock, lets the device go and waits for it. Returns the ms since start(). Throws SampleNotQueued if
   /// the device was held and went on too early: the host's launch latency is in that time.
   virtual double stop() = 0;
 };
@@ -68,10 +68,10 @@ class Device {
 
   virtual const DeviceInfo& info() const = 0;
 
-  /// Device memory that is free now, in bytes.
+  /// Returns how much device memory is free now, in bytes.
   virtual std::size_t available_bytes() const = 0;
 
-  /// Device memory that timing needs beside the step's own, in bytes.
+  /// Returns how much device memory timing needs beside the step's own, in bytes.
   virtual std::size_t timing_bytes() const = 0;
 
   virtual void* allocate(std::size_t bytes) = 0;
@@ -90,11 +90,11 @@ class Device {
   /// Copies to the host, after everything queued so far has finished.
   virtual void download(void* host, const void* data, std::size_t bytes) = 0;
 
-  /// What each launch since the last call did, in order; nothing where the device does not count.
+  /// Returns what each launch since the last call did, in order; nothing if the device does not count.
   virtual std::vector<emulated::Counters> take_launch_counters() { return {}; }
 
-  /// A clock for what is queued on the device; null where time on this device means nothing. It uses timing_bytes() of
-  /// device memory, and must not outlive the device.
+  /// Makes a clock for what is queued on the device; null if time on this device means nothing. It uses timing_bytes()
+  /// of device memory, and must not outlive the device.
   virtual std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) = 0;
 };
 

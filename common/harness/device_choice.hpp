@@ -11,10 +11,10 @@ namespace reduction {
 struct ChosenDevice {
   DeviceKind kind;
   int ordinal = 0;   ///< of a CUDA device
-  std::string note;  ///< why it is the emulated one, where the user left the choice
+  std::string note;  ///< why it is the emulated one, if the user left the choice
 };
 
-/// Chooses the first GPU where the user leaves the choice, or the emulated device where there is none.
+/// Chooses what the user named, else the first GPU, else the emulated device.
 ChosenDevice choose_device(const DeviceChoice& choice);
 
 }  // namespace reduction

@@ -8,12 +8,11 @@
 
 namespace reduction {
 
-/// One reduction on a device: its buffers, and all that is done with them. Allocated once, launched as often as wanted.
-/// Everything throws DeviceError when the device fails.
+/// One reduction on a device: its buffers, and everything that is done with them. They are allocated once; the
+/// reduction can be launched any number of times. Every member throws DeviceError if the device fails.
 class DeviceReduction {
  public:
-  /// Allocates the plan's buffers and fills the first with the plan's number of elements, from element `first` of
-  /// `input` on.
+  /// Allocates the plan's buffers and fills the first with elements of `input`, from number `first` on.
   DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input, std::uint64_t first = 0);
 
   /// Overwrites all partial sums with a pattern that is no plausible sum.
@@ -38,8 +37,8 @@ class DeviceReduction {
   const void* sum_ = nullptr;
 };
 
-/// Queues the passes of a plan: the elements at `in` become one sum. The sums of the first pass go to `partial`, those of
-/// the second to `next_partial`, and so on in turn. Returns the sum's place. Throws as DeviceReduction::launch does.
+/// Queues the passes of a plan: the elements at `in` become one sum. The sums of the first pass go to `partial`, those
+/// of the second to `next_partial`, and so on in turn. Returns the sum's place. Throws as DeviceReduction::launch does.
 const void* launch_passes(const ReductionPlan& plan, const void* in, void* partial, void* next_partial);
 
 }  // namespace reduction

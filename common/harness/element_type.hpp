@@ -15,14 +15,14 @@ inline constexpr std::array element_types{ElementType::int32,     ElementType::i
                                           ElementType::float32,   ElementType::float64,
                                           ElementType::complex64, ElementType::complex128};
 
-/// The name that `--type` takes.
+/// Returns the name that `--type` takes.
 constexpr std::string_view to_string(ElementType type) {
   constexpr std::array<std::string_view, element_types.size()> names{"int32",   "int64",     "float32",
                                                                      "float64", "complex64", "complex128"};
   return names[static_cast<std::size_t>(type)];
 }
 
-/// Bytes of one element.
+/// Returns the size of one element in bytes.
 constexpr std::size_t size_of(ElementType type) {
   constexpr std::array<std::size_t, element_types.size()> sizes{4, 8, 4, 8, 8, 16};
   return sizes[static_cast<std::size_t>(type)];
@@ -35,7 +35,7 @@ constexpr bool is_complex(ElementType type) {
   return type == ElementType::complex64 || type == ElementType::complex128;
 }
 
-/// Real components of one element: 2 for the complex types.
+/// Returns the number of real components of one element: 2 for the complex types.
 constexpr std::size_t parts_of(ElementType type) { return is_complex(type) ? 2 : 1; }
 
 /// Calls visitor(Real{}) with the type that stores one real component. Integers are stored and added as unsigned:
@@ -50,7 +50,7 @@ template <typename Visitor> decltype(auto) visit_real(ElementType type, const Vi
   }
 }
 
-/// The rounding unit u of one real component: 2^-24 or 2^-53, 0 for the integers, which are exact.
+/// Returns the rounding unit u of one real component: 2^-24 or 2^-53, 0 for the integers, which are exact.
 constexpr double rounding_unit(ElementType type) {
   switch (type) {
     case ElementType::int32:

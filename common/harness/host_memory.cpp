@@ -23,7 +23,8 @@ std::size_t available_in_system() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// What a container's limit leaves (cgroup v2, as a process inside sees it). "max", which is no number, is no limit.
+/// Returns what a container's limit leaves (cgroup v2, as a process inside sees it). "max" is not a number and means no
+/// limit.
 std::size_t available_in_container() {
   std::size_t limit = 0;
   std::size_t used = 0;
@@ -32,7 +33,7 @@ std::size_t available_in_container() {
   return limit > used ? limit - used : 0;
 }
 
-/// What `ulimit -v` leaves.
+/// Returns what `ulimit -v` leaves.
 std::size_t available_to_process() {
   rlimit limit{};
   std::size_t pages = 0;

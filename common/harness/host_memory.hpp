@@ -4,8 +4,8 @@
 
 namespace reduction {
 
-/// Host memory in bytes that this process can use now without swapping: what the system has left, its container, and
-/// its own limit of address space.
+/// Returns how many bytes of host memory this process can use now without swapping: what the system, its container and
+/// its own limit of address space leave.
 std::size_t available_host_bytes();
 
 }  // namespace reduction

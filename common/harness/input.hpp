@@ -22,7 +22,7 @@ struct Input {
   std::uint64_t n = 0;
 };
 
-/// 64 random bits for (seed, counter): the SplitMix64 generator, whose state is a counter
+/// Returns 64 random bits for (seed, counter): the SplitMix64 generator, whose state is a counter
 /// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
   std::uint64_t z = seed * 0xd1342543de82ef95u + (counter + 1) * 0x9e3779b97f4a7c15u;
@@ -31,7 +31,8 @@ constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t counter) {
   return z ^ (z >> 31);
 }
 
-/// The real component `counter` of a random input: an unsigned integer over its whole range, or a real in [-1, 1).
+/// Returns the real component `counter` of a random input: an unsigned integer over its whole range, or a real in [-1,
+/// 1).
 template <typename Real> constexpr Real random_real(std::uint64_t seed, std::uint64_t counter) {
   const std::uint64_t bits = random_bits(seed, counter);
   if constexpr (std::is_integral_v<Real>) {
@@ -44,7 +45,7 @@ template <typename Real> constexpr Real random_real(std::uint64_t seed, std::uin
   }
 }
 
-/// Component `part` (0, or 1 for an imaginary part) of element i. `parts`: real components an element.
+/// Returns component `part` (0, or 1 for an imaginary part) of element i, which has `parts` components.
 template <typename Real>
 constexpr Real real_at(const Input& input, std::uint64_t i, std::uint64_t part, std::uint64_t parts) {
   if (input.data == Data::ones) return part == 0 ? Real{1} : Real{0};

@@ -2,8 +2,8 @@
 
 namespace reduction {
 
-/// While one lives, the first Ctrl-C only asks to stop after the current result, and says so on stderr; a second one ends
-/// the program at once. One at a time.
+/// While one lives, the first Ctrl-C only asks to stop after the current result, and says so on stderr; a second one
+/// ends the program at once. One at a time.
 class Interruption {
  public:
   Interruption();

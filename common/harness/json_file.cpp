@@ -18,7 +18,7 @@ namespace reduction {
 
 namespace {
 
-/// An empty file that nobody else has, beside `path`. Throws std::system_error.
+/// Makes an empty file that nobody else has, beside `path`. Throws std::system_error.
 std::filesystem::path make_temporary_beside(const std::filesystem::path& path) {
   std::string name = path.string() + ".XXXXXX";
   const int descriptor = mkstemp(name.data());

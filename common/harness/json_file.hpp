@@ -13,7 +13,7 @@ class JsonFile {
   /// "" writes nothing, "-" to stdout. Throws UsageError for a place that cannot be written, before anything has run.
   explicit JsonFile(const std::string& path);
 
-  /// Writes `document`. Throws std::runtime_error when the disk does not take it.
+  /// Writes `document`. Throws std::runtime_error if the disk does not take it.
   void write(const nlohmann::ordered_json& document) const;
 
   /// Writes `document` where a later call can replace it: not to stdout, nor to a pipe.

@@ -23,7 +23,7 @@ bool is_01(const Json& result) { return step_of(result).starts_with("01"); }
 /// The library that the steps are compared with, run_ladder.sh's last row on a CUDA device.
 bool is_cub(const Json& result) { return step_of(result) == "peer_cub"; }
 
-/// A rung of the ladder: no library, and not the CPU's sum.
+/// Says whether it is a rung of the ladder: a library and the CPU's sum are not.
 bool is_rung(const Json& result) { return on_gpu(result) && !step_of(result).starts_with("peer_"); }
 
 std::optional<double> number(const Json& value) {
@@ -40,15 +40,15 @@ std::string or_dash(const std::optional<double>& value, int digits) {
 
 std::string verified(const Json& result) { return is_verified(result) ? "yes" : "**NO**"; }
 
-/// Whether two results summed as many elements of the same type.
+/// Says whether two results are sums of as many elements of the same type.
 bool same_input(const Json& a, const Json& b) {
   return a.at("type") == b.at("type") && a.at("elements") == b.at("elements");
 }
 
 bool same_block(const Json& a, const Json& b) { return a.at("block") == b.at("block"); }
 
-/// Of the results that have the input of `result` and are `accepted`, the nearest before it: of that step, the one in
-/// blocks of the same size where there is one. Null where there is none.
+/// Finds the nearest step before `result` that is accepted and has the same input; of its results, the one in blocks of
+/// the same size if there is one. Null if there is no such step.
 template <typename Accept>
 const Json* find_before(const Results& results, const Json& result, const Accept& accepts) {
   const Json* found = nullptr;
@@ -61,7 +61,7 @@ const Json* find_before(const Results& results, const Json& result, const Accept
   return found;
 }
 
-/// The median time of `slow` as a multiple of that of `fast`.
+/// Returns the median time of `slow` as a multiple of that of `fast`.
 std::optional<double> ratio(const Json* slow, const Json* fast) {
   if (slow == nullptr || fast == nullptr || !median_ms(*slow) || !median_ms(*fast)) return std::nullopt;
   return *median_ms(*slow) / *median_ms(*fast);
@@ -86,7 +86,7 @@ class Configurations {
   bool several_;
 };
 
-/// A counter of a run on the emulated device: the sum of those whose names are given.
+/// Adds up the counters with these names.
 double count(const Json& result, const std::vector<const char*>& names) {
   double sum = 0;
   for (const char* name : names)
@@ -94,7 +94,7 @@ double count(const Json& result, const std::vector<const char*>& names) {
   return sum;
 }
 
-/// The counters that tell the steps apart; dashes where nothing was counted.
+/// Returns the counters that tell the steps apart; dashes if nothing was counted.
 std::string counter_cells(const Json& result, double blocks) {
   if (result.at("counters").is_null()) return " – | – | – | – | – |";
   const double requests = count(result, {"shared_load_requests", "shared_store_requests"});

@@ -18,7 +18,8 @@ template <typename... Elements> CpuKernels make_cpu_kernels() {
                     [](void* data, std::size_t n) { tree_sum(static_cast<Elements*>(data), n); }}...};
 }
 
-/// The step whose kernel.hpp was included before. Integers as unsigned: a sum that wraps around is defined.
+/// Makes the step whose kernel.hpp was included before. Integers are added as unsigned: a sum that wraps around is
+/// defined.
 inline CpuStep make_cpu_step(std::string_view name, std::string_view title) {
   return {name, title,
           make_cpu_kernels<std::uint32_t, std::uint64_t, float, double, std::complex<float>,

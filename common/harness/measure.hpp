@@ -9,7 +9,7 @@
 namespace reduction {
 
 /// Fills the input, runs the reduction once and verifies it, takes the timed samples and verifies what the last of them
-/// left. Throws DeviceError when the device fails or has too little memory, MeasurementError when the bandwidth is
+/// left. Throws DeviceError if the device fails or has too little memory, MeasurementError if the bandwidth is
 /// above the device's peak.
 Result measure(const Step& step, Device& device, const ReductionPlan& plan, const Options& options);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 48;
 
-/// The whole of `text` as a decimal number, or none.
+/// Reads the whole of `text` as a decimal number, or returns none.
 template <typename Number> std::optional<Number> parse_number(std::string_view text) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -26,7 +26,7 @@ template <typename Number> std::optional<Number> parse_number(std::string_view t
   return number;
 }
 
-/// The value that goes by the name `text`.
+/// Finds the value that goes by the name `text`.
 template <typename Value, std::size_t count>
 Value parse_name(std::string_view option, const std::string& text,
                  const std::array<std::pair<std::string_view, Value>, count>& names) {
@@ -56,7 +56,7 @@ unsigned parse_block(const std::string& text) {
   return *block;
 }
 
-/// 0 to `most`.
+/// Reads 0 to `most`.
 unsigned parse_count(std::string_view option, const std::string& text, unsigned most) {
   const auto count = parse_number<unsigned>(text);
   if (!count || *count > most)

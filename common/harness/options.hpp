@@ -56,32 +56,32 @@ struct Options {
 /// The block sizes that every step runs with.
 inline constexpr std::array<unsigned, 6> block_sizes{32, 64, 128, 256, 512, 1024};
 
-/// The name that `--data` takes.
+/// Returns the name that `--data` takes.
 std::string_view to_string(Data data);
 
-/// The name of an element type. Throws UsageError.
+/// Reads the name of an element type. Throws UsageError.
 ElementType parse_type(const std::string& text);
 
-/// 1 to 1000000. Throws UsageError.
+/// Reads 1 to 1000000. Throws UsageError.
 std::size_t parse_samples(const std::string& text);
 
-/// 0 to 2^64 - 1. Throws UsageError.
+/// Reads 0 to 2^64 - 1. Throws UsageError.
 std::uint64_t parse_seed(const std::string& text);
 
-/// "random", "ones" or "cancelling". Throws UsageError.
+/// Reads "random", "ones" or "cancelling". Throws UsageError.
 Data parse_data(const std::string& text);
 
-/// "1000003", "2^28" or "64M" (K, M, G: times 2^10, 2^20, 2^30), at most 2^48. Throws UsageError.
+/// Reads "1000003", "2^28" or "64M" (K, M, G: times 2^10, 2^20, 2^30), at most 2^48. Throws UsageError.
 std::uint64_t parse_elements(const std::string& text);
 
-/// "auto", "cuda", "cuda:1" or "emulated". Throws UsageError.
+/// Reads "auto", "cuda", "cuda:1" or "emulated". Throws UsageError.
 DeviceChoice parse_device(const std::string& text);
 
-/// "ascending", "descending", "random" or "random:7". Throws UsageError.
+/// Reads "ascending", "descending", "random" or "random:7". Throws UsageError.
 emulated::Schedule parse_schedule(const std::string& text);
 
-/// The options of a command line, `defaults` where it has none, or nothing where it asked for --help or --version, which
-/// are printed to stdout. Throws UsageError.
+/// Reads a command line; what it does not name is as in `defaults`. Prints --help or --version and returns nothing if
+/// it asks for them. Throws UsageError.
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
                                      std::string_view title, const Options& defaults = {});
 

@@ -21,13 +21,13 @@ struct PublishedFigure {
   std::string_view percent;  ///< of the card's peak
 };
 
-/// Every table, the oldest first.
+/// Lists every table, the oldest first.
 std::vector<PublishedTable> published_tables();
 
-/// The figure of a step in a table; null where there is none.
+/// Finds the figure of a step in a table; null if there is none.
 const PublishedFigure* find_published(const PublishedTable& table, std::string_view step);
 
-/// The published figures of a step as a Markdown table; empty where there are none.
+/// Returns the published figures of a step as a Markdown table; empty if there are none.
 std::string published_text(std::string_view step);
 
 }  // namespace reduction

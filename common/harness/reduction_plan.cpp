@@ -12,8 +12,8 @@ namespace {
 
 std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
-/// The most additions that an element goes through in its thread. Blocks take turns, so one may have a turn more than
-/// another; a vector's elements are added to each other before they are added to the thread's sum.
+/// Returns the most additions that an element goes through in its thread. Blocks take turns, so one may have a turn
+/// more than another; a vector's elements are added to each other before they are added to the thread's sum.
 std::size_t additions_of_one_thread(const StepKernel& kernel, const Pass& pass, unsigned block) {
   const std::size_t threads = pass.blocks * block;
   if (kernel.traits.vectors_at_a_time == nullptr)
@@ -24,10 +24,10 @@ std::size_t additions_of_one_thread(const StepKernel& kernel, const Pass& pass, 
   return turns * ceil_divide(at_a_time, block) + kernel.vector_width - 1;
 }
 
-/// A step that chooses its own launch does not say how it adds: it is held to threads that fill the device, 1024 per
+/// A step that chooses its own launch does not say how it adds: we assume threads that fill the device, 1024 per
 /// multiprocessor, and trees of at most 128 additions on top. Atomics add one after the other, n of them at worst, in
-/// any order. A bound for that would excuse any sum of 2^24 floats, so they are held to a tree of all elements, as step
-/// 00's running sum is.
+/// any order. A bound for that would excuse any sum of 2^24 floats, so they must meet that of a tree of all elements,
+/// as step 00's running sum must.
 std::uint64_t most_additions(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block,
                              const DeviceInfo& device) {
   const std::size_t n = passes.front().elements;

@@ -23,10 +23,10 @@ struct ReductionPlan {
   std::vector<Pass> passes;
   std::uint64_t most_additions = 0;  ///< that an element may go through: the tolerance follows from it
 
-  /// Bytes of the input.
+  /// Returns the size of the input.
   std::size_t input_bytes() const;
 
-  /// Bytes of the partial sums that pass k leaves; 0 where there is no such pass.
+  /// Returns the size of the partial sums that pass k leaves; 0 if there is no such pass.
   std::size_t partial_bytes(std::size_t k) const;
 };
 
@@ -34,20 +34,20 @@ struct ReductionPlan {
 ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& configuration,
                              const DeviceInfo& device);
 
-/// Throws DeviceError, with what is needed and what there is, when a reduction's input, partial sums and timing do not
+/// Throws DeviceError, with what is needed and what there is, if a reduction's input, partial sums and timing do not
 /// fit into the device's free memory. `sharers` programs like this one use that memory at the same time.
 void require_memory(const ReductionPlan& plan, const Device& device, std::size_t sharers = 1);
 
-/// The passes over n elements. A launch is the only barrier across the blocks of an ordinary kernel, so passes go on
-/// over the partial sums until one is left; a step of one launch (StepTraits) has one pass. An input of no elements is
-/// one pass by one block, which writes the identity. Throws as plan_reduction does.
+/// Plans the passes over n elements. A launch is the only barrier across the blocks of an ordinary kernel, so passes go
+/// on over the partial sums until one is left; a step of one launch (StepTraits) has one pass. An input of no elements
+/// is one pass by one block, which writes the identity. Throws as plan_reduction does.
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block);
 
-/// The most additions that any element goes through: those of its thread, then a tree over the block, pass after pass,
-/// and once more where a single pass has several blocks.
+/// Returns the most additions that any element goes through: those of its thread, then a tree over the block, pass
+/// after pass, and once more where a single pass has several blocks.
 std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block);
 
-/// The additions that each of n elements goes through where all are added in pairs: log2(n), rounded up.
+/// Returns the number of additions that each of n elements goes through if all are added in pairs: log2(n), rounded up.
 std::uint64_t tree_depth(std::size_t n);
 
 }  // namespace reduction

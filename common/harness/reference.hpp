@@ -27,10 +27,10 @@ struct Reference {
   std::array<CompensatedSum, 2> parts{};  ///< floating-point types: real and imaginary part
 };
 
-/// Sums the input on all of the host's cores without storing it. The result does not depend on their number.
+/// Sums the input on all CPUs of this process without storing it. The result does not depend on their number.
 Reference reference_sum(const Input& input, ElementType type);
 
-/// The reference rounded to its element type.
+/// Rounds the reference to its element type.
 Value to_value(const Reference& reference);
 
 }  // namespace reduction

@@ -14,7 +14,7 @@ namespace reduction {
 
 namespace {
 
-/// Of a terminal: back to the start of the line, and what stands in it is gone.
+/// Takes a terminal back to the start of the line, and erases it.
 constexpr std::string_view erase_line = "\r\x1b[K";
 
 bool is_emulated(const DeviceInfo& device) { return device.kind == DeviceKind::emulated; }
@@ -33,7 +33,7 @@ std::string passes_text(const Result& result) {
 
 std::string variant_text(const Result& result) { return result.variant.empty() ? "" : result.variant + ": "; }
 
-/// In what the timing differs from what a figure should be measured with.
+/// Says in what the timing differs from the usual.
 std::string timing_text(const Result& result) {
   std::string text;
   if (!result.timing) return text;
@@ -47,7 +47,7 @@ std::string timing_text(const Result& result) {
   return text;
 }
 
-/// Everything worth saying of a single result before its row.
+/// Says everything worth saying of a single result before its row.
 std::string result_text(const Result& result) {
   std::string text = fmt::format("input   {} {} ({}), {}", count_text(result.input.n), to_string(result.type),
                                  bytes_text(result.input_bytes()), to_string(result.input.data));

@@ -23,10 +23,11 @@ std::string device_text(const DeviceInfo& device);
 std::string verdict_text(const Result& result);
 
 /// What a run prints and writes: a heading, the results as rows of a Markdown table, a --json file. Where that file is
-/// stdout, everything else goes to stderr. Of a sweep, the --json file has every result that was added, whatever ends it.
+/// stdout, everything else goes to stderr. Of a sweep, the --json file has every result that was added, whatever ends
+/// it.
 class Report {
  public:
-  /// Throws UsageError when the --json file cannot be written or the --compare file not be read: before anything runs.
+  /// Throws UsageError if the --json file cannot be written or the --compare file cannot be read, before anything runs.
   explicit Report(const Options& options);
   ~Report();
   Report(const Report&) = delete;
@@ -37,15 +38,16 @@ class Report {
              const std::string& note);
 
   /// Announces that the next result will be of `configuration`, one of `total`. Says whether it is still wanted: Ctrl-C
-  /// ends a sweep after the result at hand. On a terminal, a line says which one is being measured until its row is there.
+  /// ends a sweep after the result at hand. On a terminal, a line says which one is being measured until its row is
+  /// there.
   bool expect(const Configuration& configuration, std::size_t total);
 
-  /// Prints a result as soon as it is there: its row, in a sweep also its place in the --json file, without --sweep also
-  /// what it was measured on and what others have published of its step; an error goes to stderr.
+  /// Prints a result as soon as it is there: its row, in a sweep also its place in the --json file, without --sweep
+  /// also what it was measured on and what others have published of its step; an error goes to stderr.
   void add(const Result& result);
 
-  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Says whether all results
-  /// were verified, or that Ctrl-C ended them.
+  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Says whether all
+  /// results were verified, or that Ctrl-C ended them.
   ExitCode finish();
 
  private:

@@ -41,14 +41,14 @@ struct Result {
   Verdict verdict;
   std::vector<Result> other_variants;  ///< the same input, summed in the step's other ways
 
-  /// Whether every variant gave the right sum.
+  /// Says whether every variant gave the right sum.
   bool verified() const {
     return verdict.verified &&
            std::all_of(other_variants.begin(), other_variants.end(),
                        [](const Result& variant_result) { return variant_result.verified(); });
   }
 
-  /// The sum over all passes; none where the device does not count.
+  /// Returns the sum over all passes; none if the device does not count.
   std::optional<emulated::Counters> counters() const {
     if (pass_counters.empty()) return std::nullopt;
     emulated::Counters sum;
@@ -57,16 +57,16 @@ struct Result {
     return sum;
   }
 
-  /// Bytes of the input.
+  /// Returns the size of the input in bytes.
   double input_bytes() const { return static_cast<double>(input.n) * static_cast<double>(size_of(type)); }
 
-  /// Input bytes over the median time of the whole reduction, in GB/s.
+  /// Returns input bytes over the median time of the whole reduction, in GB/s.
   std::optional<double> gbps() const {
     if (!ms || ms->median <= 0) return std::nullopt;
     return input_bytes() / ms->median / 1e6;
   }
 
-  /// gbps() as a share of the device's peak, in percent.
+  /// Returns gbps() as a share of the device's peak, in percent.
   std::optional<double> percent_of_peak() const {
     if (!gbps() || !device.peak_gbps) return std::nullopt;
     return *gbps() / *device.peak_gbps * 100;

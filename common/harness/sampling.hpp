@@ -13,7 +13,7 @@ struct SamplingPlan {
   std::optional<std::size_t> fixed;
 };
 
-/// Wall-clock time since it was made.
+/// Tells the wall-clock time since it was made.
 class Stopwatch {
  public:
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -29,11 +29,11 @@ class Stopwatch {
 std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample,
                                  const std::function<double()>& seconds_spent);
 
-/// The same by this program's own clock.
+/// Does the same by this program's own clock.
 std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample);
 
-/// Whether the samples so far (in ms) are enough: `fixed` of them, or, where the plan names no number, at least ten with
-/// (p95 - p5) / median of 0.5 % or less, or all that 2 s of wall-clock time gave.
+/// Says whether the samples so far (in ms) are enough: `fixed` of them, or, if the plan names no number, at least ten
+/// with (p95 - p5) / median of 0.5 % or less, or all that 2 s of wall-clock time gave.
 bool enough_samples(const SamplingPlan& plan, const std::vector<double>& ms, double seconds_spent);
 
 }  // namespace reduction

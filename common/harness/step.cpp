@@ -30,7 +30,7 @@ const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected)
   return *step.cuda;
 }
 
-/// What the step runs with where the user does not choose; the same on every device.
+/// Returns what the step runs with if the user does not choose; the same on every device.
 Options defaults_of(const Step& step) {
   Options defaults;
   for (const StepKernels* kernels : {step.cuda, step.emulated}) {
@@ -39,7 +39,7 @@ Options defaults_of(const Step& step) {
   return defaults;
 }
 
-/// All that the command line asks for, planned before the first of them runs: a sweep that cannot end should not begin.
+/// Plans all that the command line asks for before the first of them runs: a sweep that cannot end should not begin.
 std::vector<ReductionPlan> plan_reductions(const StepKernels& kernels, const Options& options,
                                            const Device& device) {
   std::vector<Configuration> configurations = plan_configurations(options, room_of(device));

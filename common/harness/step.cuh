@@ -35,8 +35,8 @@ template <typename... Elements> StepKernels make_step_kernels() {
                      ::traits, 16 / sizeof(Elements)}...};
 }
 
-/// Returns what the kernel.cuh that was included before launches on a CUDA device, or null in a build without CUDA. Static:
-/// the host compiler and nvcc both read this header for one program.
+/// Returns what the kernel.cuh that was included before launches on a CUDA device, or null in a build without CUDA.
+/// Static: the host compiler and nvcc both read this header for one program.
 static inline const StepKernels* cuda_step_kernels() {
 #ifdef __CUDACC__
   // Integers as unsigned: the same bits, and a sum that wraps around is defined.
@@ -49,13 +49,13 @@ static inline const StepKernels* cuda_step_kernels() {
 #endif
 }
 
-/// The step whose kernel.cuh was included before, with its kernels for each device that this build has.
+/// Makes the step whose kernel.cuh was included before, with its kernels for each device that this build has.
 static inline Step make_step(const char* name, const char* title) {
   return Step{name, title, cuda_step_kernels(), &emulated_step_kernels()};
 }
 
-/// The same for a step that the emulated device cannot run: it takes a CUDA device of that major compute capability or
-/// higher, and in a build without CUDA it only says so.
+/// Does the same for a step that the emulated device cannot run: it takes a CUDA device of that major compute
+/// capability or higher, and in a build without CUDA it only says so.
 static inline Step make_cuda_step(const char* name, const char* title, int least_capability) {
   return Step{name, title, cuda_step_kernels(), nullptr, least_capability};
 }

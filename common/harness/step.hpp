@@ -15,7 +15,7 @@ namespace reduction {
 struct StepKernel {
   /// Returns the number of partial sums that one pass over n >= 1 elements leaves.
   std::size_t (*grid_size)(std::size_t n, unsigned block);
-  /// Queues one pass: the n elements at `in` become `grid` partial sums at `out`. Throws DeviceError where the device
+  /// Queues one pass: the n elements at `in` become `grid` partial sums at `out`. Throws DeviceError if the device
   /// refuses the launch.
   void (*launch)(unsigned grid, unsigned block, const void* in, void* out, std::size_t n);
   StepTraits traits{};
@@ -26,8 +26,8 @@ struct StepKernel {
 /// A step compiled for one kind of device, indexed by ElementType.
 using StepKernels = std::array<StepKernel, element_types.size()>;
 
-/// The step's kernels for the emulated device, compiled by the host compiler from the same kernel.cuh as the CUDA ones
-/// (emulated_step.cpp).
+/// Returns the step's kernels for the emulated device, compiled by the host compiler from the same kernel.cuh as the
+/// CUDA ones (emulated_step.cpp).
 const StepKernels& emulated_step_kernels();
 
 /// A step as its main.cu names it, with its kernels for each device.
@@ -39,7 +39,7 @@ struct Step {
   int least_capability = 0;     ///< the major compute capability of the oldest GPU that can run it; 0: any
 };
 
-/// The whole of a step's main, from the command line to the report. Returns the exit code (exit_code.hpp).
+/// Is the whole of a step's main, from the command line to the report. Returns the exit code (exit_code.hpp).
 int run_step(const Step& step, int argc, char** argv);
 
 }  // namespace reduction

@@ -21,7 +21,7 @@ struct TimingMethod {
   unsigned lead_in = 8;  ///< empty kernels before each sample: the device has fetched what follows them
 };
 
-/// The name that `--flush` takes and JSON has.
+/// Returns the name that `--flush` takes and JSON has.
 constexpr std::string_view to_string(Flush flush) {
   switch (flush) {
     case Flush::read: return "read";

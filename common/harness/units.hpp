@@ -5,10 +5,10 @@
 
 namespace reduction {
 
-/// 2^20 for a power of two from 1024 on, else all digits: 1000003.
+/// Writes 2^20 for a power of two from 1024 on, else all digits: 1000003.
 std::string count_text(std::uint64_t count);
 
-/// 1.5 GiB, 60 MiB, 12 B: at most three digits after the point.
+/// Writes 1.5 GiB, 60 MiB, 12 B: at most three digits after the point.
 std::string bytes_text(double bytes);
 
 }  // namespace reduction

@@ -14,10 +14,10 @@ struct Value {
   alignas(16) std::array<std::byte, 16> bytes{};
 };
 
-/// Component `part` of a value whose components are stored as Real.
+/// Returns component `part` of a value whose components are stored as Real.
 template <typename Real> Real part_of(const Value& value, std::size_t part);
 
-/// As a reader writes it: -17, 3.25, (1.5, -2); as many digits as tell neighbouring values apart.
+/// Writes it as a reader would: -17, 3.25, (1.5, -2); as many digits as tell neighbouring values apart.
 std::string to_string(const Value& value);
 
 }  // namespace reduction

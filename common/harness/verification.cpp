@@ -9,7 +9,7 @@ namespace reduction {
 
 namespace {
 
-/// Of two sums modulo 2^32 or 2^64, how far one is from the other the shorter way round.
+/// Compares two sums modulo 2^32 or 2^64: the error is how far they are apart, the shorter way round.
 template <typename Integer> Verdict verify_integer(Integer result, Integer expected) {
   const Integer distance = std::min<Integer>(result - expected, expected - result);
   return {distance == 0, static_cast<double>(distance), 0.0};

@@ -20,12 +20,12 @@ struct CheckedSum {
   Verdict verdict;
 };
 
-/// How far rounding can move a sum of numbers whose absolute values add up to `magnitude`, when every element goes
-/// through at most `depth` additions: magnitude * depth * u / (1 - depth * u)
-/// (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, 2002, section 4.2).
+/// Returns how far rounding can move a sum of numbers whose absolute values add up to `magnitude`, when every element
+/// goes through at most `depth` additions: magnitude * depth * u / (1 - depth * u) (Higham, Accuracy and Stability of
+/// Numerical Algorithms, 2nd edition, 2002, section 4.2).
 double rounding_bound(double magnitude, std::uint64_t depth, double rounding_unit);
 
-/// Integers have to agree exactly; of floating-point values every component has to be within the rounding bound of
+/// Compares: integers must agree exactly; of floating-point values every component must be within the rounding bound of
 /// `depth` additions. NaN never verifies.
 Verdict verify(const Value& result, const Reference& reference, std::uint64_t depth);
 

@@ -1,4 +1,4 @@
-# Bandwidth against the threads a block, a panel for each card. A library chooses its own block: a level line.
+# Bandwidth against the threads per block, a panel for each card. A library chooses its own block: a level line.
 #
 #   gnuplot -c sweep_block.gnuplot DATA FIGURE.svg
 
@@ -8,7 +8,7 @@ call 'style.gnuplot' cards
 set output ARG2
 
 set logscale x 2
-set xlabel 'threads a block'
+set xlabel 'threads per block'
 set xrange [28 : 1170]
 set xtics (32, 64, 128, 256, 512, 1024)
 set key invert
