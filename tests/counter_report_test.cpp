@@ -52,7 +52,7 @@ TEST(ReadCountedRun, ReadsWhatJsonWrote) {
   result.pass_counters = {counters};
   const std::filesystem::path file = temporary_path("counter_report_test.json");
   JsonFile json(file.string());
-  json.write(to_json(result));
+  json.write(json_text(result));
   const CountedRun run = read_counted_run(file.string(), ElementType::int32, 256);
   EXPECT_EQ(run.step, "05_unroll_warp");
   EXPECT_EQ(run.elements, 77u);

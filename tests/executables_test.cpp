@@ -190,6 +190,27 @@ TEST(LadderTable, GivesEachStepsShareOfCub) {
   EXPECT_EQ(ladder_of({step}).find("CUB"), std::string::npos);
 }
 
+TEST(LadderTable, TakesTheStepBeforeForThePreviousOne) {
+  auto cpu = gpu_result("00_cpu_serial", 800, nullptr);
+  cpu["device"]["kind"] = "cpu";
+  auto half = gpu_result("09_vector_loads", 1, 256);
+  half["elements"] = 1 << 27;
+  const std::string ladder =
+      ladder_of({cpu, gpu_result("01_interleaved", 8, 256), gpu_result("09_vector_loads", 2, 256),
+                 gpu_result("10_single_pass", 1, 1024), gpu_result("peer_cub", 2, nullptr),
+                 gpu_result("12_any_operation", 0.5, nullptr)});
+  for (const char* row : {"| 00_cpu_serial | 800.0000 | 1.2 | 0.1 | – | – | – | yes |\n",
+                          "| 01_interleaved | 8.0000 | 125.0 | 6.2 | – | 1.00 | 25.0 | yes |\n",
+                          "| 10_single_pass | 1.0000 | 1000.0 | 50.0 | 2.00 | 8.00 | 200.0 | yes |\n",
+                          "| peer_cub | 2.0000 | 500.0 | 25.0 | – | 4.00 | 100.0 | yes |\n",
+                          "| 12_any_operation | 0.5000 | 2000.0 | 100.0 | 2.00 | 16.00 | 400.0 | yes |\n"}) {
+    EXPECT_NE(ladder.find(row), std::string::npos) << row << ladder;
+  }
+  // Of another number of elements, it is no step before.
+  EXPECT_NE(ladder_of({half, gpu_result("10_single_pass", 1, 1024)}).find("| 50.0 | – | – | yes |\n"),
+            std::string::npos);
+}
+
 /// This repository's own results; they change with each measurement.
 const DocumentedTable& own_table() {
   static const std::vector<DocumentedTable> tables = read_documented_tables(SOURCE_FOLDER);

@@ -34,7 +34,7 @@ class JsonFileTest : public testing::Test {
 TEST_F(JsonFileTest, AppearsWholeAndAlone) {
   const JsonFile json(file_.string());
   EXPECT_EQ(files(), 0);
-  json.write({{"a", 1}});
+  json.write(R"({"a": 1})");
   EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
   EXPECT_EQ(files(), 1);
 }
@@ -43,7 +43,7 @@ TEST_F(JsonFileTest, LeavesWhatWasThereUntilItIsWhole) {
   std::ofstream(file_) << "before";
   const JsonFile json(file_.string());
   EXPECT_EQ(content(file_), "before");
-  json.write({{"a", 1}});
+  json.write(R"({"a": 1})");
   EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
 }
 
@@ -51,7 +51,7 @@ TEST_F(JsonFileTest, FollowsALink) {
   const std::filesystem::path link = folder_ / "link.json";
   std::ofstream(file_) << "before";
   std::filesystem::create_symlink(file_, link);
-  JsonFile(link.string()).write({{"a", 1}});
+  JsonFile(link.string()).write(R"({"a": 1})");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
 }
@@ -63,7 +63,7 @@ TEST_F(JsonFileTest, RefusesAPlaceThatCannotBeWritten) {
 }
 
 TEST_F(JsonFileTest, SaysWhenTheDiskIsFull) {
-  EXPECT_THROW(JsonFile("/dev/full").write({{"a", 1}}), std::runtime_error);
+  EXPECT_THROW(JsonFile("/dev/full").write(R"({"a": 1})"), std::runtime_error);
 }
 
 }  // namespace

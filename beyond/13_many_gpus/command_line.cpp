@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "harness/text_options.hpp"
-#include "harness/version.hpp"
 
 namespace reduction {
 
@@ -39,37 +37,32 @@ std::string parse_file(const std::string& text) {
 CommandLine parse_command_line(int argc, const char* const* argv, std::string_view name,
                                std::string_view title) {
   CommandLine line;
-  CLI::App app(fmt::format("{}: {}. Every rank sums a part of n elements; the parts' sums are combined. "
-                           "Start it with mpirun or srun.",
-                           name, title),
-               std::string(name));
-  app.set_version_flag("--version", fmt::format("{} {}", name, version));
-  add_text_option(
-      app, "-n,--elements", "COUNT",
-      "how many, split over the ranks; as 1000003, 2^28 or 64M; default 2^28 on GPUs, 2^20 emulated",
-      parse_elements, line.elements);
-  app.add_flag("--weak", line.weak, "COUNT is what each rank has, not all of them together")
-      ->disable_flag_override();
-  app.add_flag("--scaling", line.scaling, "a row for 1, 2, 4, ... ranks, and for all of them")
-      ->disable_flag_override();
-  add_text_option(app, "-t,--type", "TYPE",
-                  "int32 (default), int64, float32, float64, complex64 or complex128", parse_type, line.type);
-  add_text_option(app, "-s,--samples", "COUNT",
-                  "timed runs; default: until they agree within 0.5 %, for 2 s at most", parse_samples,
-                  line.samples);
-  add_text_option(app, "--time-limit", "SECONDS",
-                  "how long a rank waits for the combined sum before it ends the job; default 60",
-                  parse_time_limit, line.time_limit);
-  add_text_option(app, "--seed", "NUMBER", "of the random input; default 1", parse_seed, line.seed);
-  add_text_option(app, "--data", "KIND", "random (default), ones or cancelling", parse_data, line.data);
-  add_text_option(app, "--device", "KIND",
-                  "auto (default: GPUs where there are any), cuda (a GPU for each rank) or emulated",
-                  parse_device_kind, line.device);
-  add_text_option(app, "--json", "FILE", "also write the results there; - for stdout", parse_file,
-                  line.json_file);
-  app.add_flag("-q,--quiet", line.quiet, "print the result rows only")->disable_flag_override();
+  TextOptions app(name,
+                  fmt::format("{}: {}. Every rank sums a part of n elements; the parts' sums are combined. "
+                              "Start it with mpirun or srun.",
+                              name, title));
+  app.add_version();
+  app.add("-n,--elements", "COUNT",
+          "how many, split over the ranks; as 1000003, 2^28 or 64M; default 2^28 on GPUs, 2^20 emulated",
+          parse_elements, line.elements);
+  app.add_flag("--weak", "COUNT is what each rank has, not all of them together", line.weak);
+  app.add_flag("--scaling", "a row for 1, 2, 4, ... ranks, and for all of them", line.scaling);
+  app.add("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
+          parse_type, line.type);
+  app.add("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
+          parse_samples, line.samples);
+  app.add("--time-limit", "SECONDS",
+          "how long a rank waits for the combined sum before it ends the job; default 60", parse_time_limit,
+          line.time_limit);
+  app.add("--seed", "NUMBER", "of the random input; default 1", parse_seed, line.seed);
+  app.add("--data", "KIND", "random (default), ones or cancelling", parse_data, line.data);
+  app.add("--device", "KIND",
+          "auto (default: GPUs where there are any), cuda (a GPU for each rank) or emulated",
+          parse_device_kind, line.device);
+  app.add("--json", "FILE", "also write the results there; - for stdout", parse_file, line.json_file);
+  app.add_flag("-q,--quiet", "print the result rows only", line.quiet);
 
-  line.answer = read_command_line(app, argc, argv);
+  line.answer = app.read(argc, argv);
   return line;
 }
 

@@ -93,11 +93,11 @@ void RankReport::add(const RankResult& found) {
                found.result.device.name, verdict_text(found.result));
   }
   results_.push_back(to_json(found, line_.weak));
-  if (line_.scaling) json_file_.keep(results_);
+  if (line_.scaling) json_file_.keep(results_.dump(2) + '\n');
 }
 
 ExitCode RankReport::finish() {
-  json_file_.write(line_.scaling ? results_ : results_.front());
+  json_file_.write((line_.scaling ? results_ : results_.front()).dump(2) + '\n');
   return verified_ ? ExitCode::verified : ExitCode::wrong_result;
 }
 

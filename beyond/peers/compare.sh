@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the best steps and every peer on the first GPU of this machine, over sizes and element types, and prints one
-# Markdown table a type: a row a program, a column a size, GB/s and the share of CUB's.
+# Markdown table per type: a row per program, a column per size, GB/s and the share of CUB's.
 #
 #   beyond/peers/compare.sh [-n SIZES] [-t TYPES] [-s SAMPLES] [--bin FOLDER] [--python PROGRAM] [--json FILE]
 #                           [STEP OPTION...]

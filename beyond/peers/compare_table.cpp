@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -43,7 +42,7 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
   fmt::print("GB/s (share of CUB's):\n");
   for (const std::string& type : reduction::types_of(results))
     fmt::print("\n{}", reduction::peer_table(results, type));
-  reduction::JsonFile(json_file).write(Json(results));
+  reduction::JsonFile(json_file).write(Json(results).dump(2) + '\n');
   const bool verified = std::all_of(results.begin(), results.end(),
                                     [](const Json& result) { return result.at("verified").get<bool>(); });
   return verified ? reduction::ExitCode::verified : reduction::ExitCode::wrong_result;
@@ -53,13 +52,15 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
 
 int main(int argc, char** argv) {
   return reduction::exit_code_of("compare_table", [&] {
-    CLI::App app("Puts the --json files of steps and peers into one Markdown table for each element type.",
-                 "compare_table");
+    reduction::TextOptions app(
+        "compare_table",
+        "Puts the --json files of steps and peers into one Markdown table for each element type.");
     std::vector<std::string> files;
     std::string json_file;
-    app.add_option("files", files, "the --json files; the rows are in their order")->required();
-    app.add_option("--json", json_file, "also write all results to this file, as one list");
-    const std::string answer = reduction::read_command_line(app, argc, argv);
+    app.add_arguments("files", "the --json files; the rows are in their order", files);
+    app.add("--json", "FILE", "also write all results to this file, as one list",
+            [&](const std::string& text) { json_file = text; });
+    const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
       fmt::print("{}", answer);
       return reduction::ExitCode::verified;

@@ -12,7 +12,7 @@ namespace reduction {
 /// `results` are objects under the keys of the steps' --json files.
 std::vector<std::string> types_of(const std::vector<nlohmann::ordered_json>& results);
 
-/// The results of one element type as a Markdown table: a row a program, a column a number of elements, in each cell
+/// The results of one element type as a Markdown table: a row per program, a column per number of elements, in each cell
 /// GB/s and the share of peer_cub's. Throws nlohmann's exception where a result lacks a key.
 std::string peer_table(const std::vector<nlohmann::ordered_json>& results, const std::string& type);
 

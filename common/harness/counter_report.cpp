@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string_view>
-
-#include "harness/options.hpp"
 
 namespace reduction {
 
@@ -61,35 +57,6 @@ std::string change_text(double before, double after) {
 }
 
 }  // namespace
-
-CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block) {
-  const auto refuse = [&](std::string_view why) {
-    throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
-                                 json_file, why));
-  };
-  std::ifstream stream(json_file);
-  if (!stream) refuse("it cannot be read");
-  CountedRun run;
-  try {
-    const auto json = nlohmann::json::parse(stream);
-    if (json.at("counters").is_null()) refuse("it has no counters");
-    run.step = json.at("step");
-    run.elements = json.at("elements");
-    if (json.at("type") != to_string(type) || json.at("block") != block) {
-      refuse(fmt::format("it ran {} in blocks of {}, not {} in blocks of {}",
-                         json.at("type").get<std::string>(), json.at("block").dump(), to_string(type),
-                         block));
-    }
-    run.type = type;
-    run.block = block;
-    for (const emulated::NamedCounter& named : emulated::counter_names) {
-      run.counters.*named.counter = json.at("counters").at(std::string(named.name));
-    }
-  } catch (const nlohmann::json::exception&) {
-    refuse("it is no such file");
-  }
-  return run;
-}
 
 std::string counter_table(const CountedRun& run, const std::optional<CountedRun>& other) {
   std::string text = "| counted | total | per block | per element |";

@@ -18,10 +18,6 @@ struct CountedRun {
   emulated::Counters counters;
 };
 
-/// Reads a run back from its --json file. Throws UsageError when it is no such file, one without counters, or one of
-/// another type or block size, whose counters differ for more reasons than the step.
-CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block);
-
 /// Returns the counters that tell steps apart as a Markdown table: in total, per block and per element; beside them,
 /// where there is one, those of another step and the factor between the two.
 std::string counter_table(const CountedRun& run, const std::optional<CountedRun>& other);

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 
@@ -53,13 +52,12 @@ JsonFile::JsonFile(const std::string& path) {
   }
 }
 
-void JsonFile::keep(const nlohmann::ordered_json& document) const {
-  if (replaced_) write(document);
+void JsonFile::keep(const std::string& text) const {
+  if (replaced_) write(text);
 }
 
-void JsonFile::write(const nlohmann::ordered_json& document) const {
+void JsonFile::write(const std::string& text) const {
   if (path_.empty()) return;
-  const std::string text = document.dump(2) + '\n';
   if (path_ == "-") {
     fmt::print("{}", text);
     return;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace reduction {
@@ -13,11 +12,11 @@ class JsonFile {
   /// "" writes nothing, "-" to stdout. Throws UsageError for a place that cannot be written, before anything has run.
   explicit JsonFile(const std::string& path);
 
-  /// Writes `document`. Throws std::runtime_error if the disk does not take it.
-  void write(const nlohmann::ordered_json& document) const;
+  /// Writes the text of a document. Throws std::runtime_error if the disk does not take it.
+  void write(const std::string& text) const;
 
-  /// Writes `document` where a later call can replace it: not to stdout, nor to a pipe.
-  void keep(const nlohmann::ordered_json& document) const;
+  /// Writes it where a later call can replace it: not to stdout, nor to a pipe.
+  void keep(const std::string& text) const;
 
  private:
   std::filesystem::path path_;

@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
 
+#include "harness/options.hpp"
 #include "harness/version.hpp"
 
 namespace reduction {
@@ -118,6 +120,44 @@ Json to_json(const Result& result) {
   for (const Result& variant : result.other_variants)
     json["other_variants"].push_back(to_json(variant));
   return json;
+}
+
+std::string json_text(const Result& result) { return to_json(result).dump(2) + '\n'; }
+
+std::string json_text(const std::vector<Result>& results) {
+  Json list = Json::array();
+  for (const Result& result : results)
+    list.push_back(to_json(result));
+  return list.dump(2) + '\n';
+}
+
+CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block) {
+  const auto refuse = [&](std::string_view why) {
+    throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
+                                 json_file, why));
+  };
+  std::ifstream stream(json_file);
+  if (!stream) refuse("it cannot be read");
+  CountedRun run;
+  try {
+    const auto json = Json::parse(stream);
+    if (json.at("counters").is_null()) refuse("it has no counters");
+    run.step = json.at("step");
+    run.elements = json.at("elements");
+    if (json.at("type") != to_string(type) || json.at("block") != block) {
+      refuse(fmt::format("it ran {} in blocks of {}, not {} in blocks of {}",
+                         json.at("type").get<std::string>(), json.at("block").dump(), to_string(type),
+                         block));
+    }
+    run.type = type;
+    run.block = block;
+    for (const emulated::NamedCounter& named : emulated::counter_names) {
+      run.counters.*named.counter = json.at("counters").at(std::string(named.name));
+    }
+  } catch (const Json::exception&) {
+    refuse("it is no such file");
+  }
+  return run;
 }
 
 }  // namespace reduction

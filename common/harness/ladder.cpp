@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "harness/options.hpp"
 #include "harness/published_figures.hpp"
 #include "harness/units.hpp"
 
@@ -15,6 +18,7 @@ namespace reduction {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Results = std::vector<Json>;
 
 std::string step_of(const Json& result) { return result.at("step"); }
 bool on_gpu(const Json& result) { return result.at("device").at("kind") == "cuda"; }
@@ -36,6 +40,12 @@ std::optional<double> median_ms(const Json& result) {
 
 std::string or_dash(const std::optional<double>& value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "–";
+}
+
+/// Says whether a result is right, and those of the step's other ways to sum, such as the tree beside 00's running sum.
+bool is_verified(const Json& result) {
+  const Json others = result.value("other_variants", Json::array());
+  return result.at("verified").get<bool>() && std::all_of(others.begin(), others.end(), is_verified);
 }
 
 std::string verified(const Json& result) { return is_verified(result) ? "yes" : "**NO**"; }
@@ -65,6 +75,17 @@ const Json* find_before(const Results& results, const Json& result, const Accept
 std::optional<double> ratio(const Json* slow, const Json* fast) {
   if (slow == nullptr || fast == nullptr || !median_ms(*slow) || !median_ms(*fast)) return std::nullopt;
   return *median_ms(*slow) / *median_ms(*fast);
+}
+
+/// Says whether every step has one result, all of them of one type and number of elements: no sweep.
+bool same_configuration(const Results& results) {
+  std::vector<std::string> steps;
+  for (const Json& result : results) {
+    if (!same_input(result, results.front())) return false;
+    if (std::find(steps.begin(), steps.end(), step_of(result)) != steps.end()) return false;
+    steps.push_back(step_of(result));
+  }
+  return true;
 }
 
 /// What the results differ in beside their step, as cells of a row: nothing, or in a sweep type, elements and block.
@@ -113,6 +134,69 @@ std::string published_cell(const PublishedTable& table, const std::string& step)
                               : fmt::format("{} ({})", figure->percent, figure->gbps);
 }
 
+/// Returns the table of results that the emulated device counted.
+std::string counted_ladder(const Results& results) {
+  const Configurations configurations(results);
+  std::string text = fmt::format(
+      "| step |{} passes | blocks | block barriers per block | shared requests per block | lanes per request "
+      "| "
+      "wavefronts per block | wavefronts per element | verified |\n",
+      configurations.names());
+  text += fmt::format("|:--|{}--:|--:|--:|--:|--:|--:|--:|:--|\n", configurations.alignments());
+  for (const Json& result : results) {
+    const Json& passes = result.at("passes");
+    std::uint64_t blocks = 0;
+    for (const Json& pass : passes)
+      blocks += pass.at("blocks").get<std::uint64_t>();
+    text += fmt::format("| {} |{} {} | {} |{} {} |\n", step_of(result), configurations.cells(result),
+                        passes.empty() ? "–" : fmt::to_string(passes.size()),
+                        passes.empty() ? "–" : fmt::to_string(blocks),
+                        counter_cells(result, static_cast<double>(blocks)), verified(result));
+  }
+  return text;
+}
+
+/// Returns the same steps on the cards of the published tables, beside this one if it was timed.
+std::string published_ladder(const Results& results) {
+  const auto timed = std::find_if(results.begin(), results.end(), on_gpu);
+  const std::vector<PublishedTable> tables = published_tables();
+  std::string names = "| step |";
+  std::string alignments = "|:--|";
+  if (timed != results.end()) {
+    names += fmt::format(" here: {} |", timed->at("device").at("name").get<std::string>());
+    alignments += "--:|";
+  }
+  for (const PublishedTable& table : tables) {
+    names += fmt::format(" {}: {}, {} |", table.label, table.gpu, table.input);
+    alignments += "--:|";
+  }
+  std::string text = names + "\n" + alignments + "\n";
+  for (const Json& result : results) {
+    // Step 00 runs on no card.
+    if (result.at("device").at("kind") == "cpu") continue;
+    text += fmt::format("| {} |", step_of(result));
+    if (timed != results.end()) {
+      text += fmt::format(" {} ({}) |", or_dash(number(result.at("percent_of_peak")), 1),
+                          or_dash(number(result.at("gbps")), 1));
+    }
+    for (const PublishedTable& table : tables)
+      text += fmt::format(" {} |", published_cell(table, step_of(result)));
+    text += "\n";
+  }
+  return text;
+}
+
+/// Reads a --json file. A sweep's is a list of results.
+Json read_result(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) throw UsageError(fmt::format("'{}' cannot be read; give the --json files of the steps", file));
+  try {
+    return Json::parse(stream);
+  } catch (const Json::parse_error& error) {
+    throw UsageError(fmt::format("'{}' is no JSON file of a step: {}", file, error.what()));
+  }
+}
+
 }  // namespace
 
 std::string timed_ladder(const Results& results) {
@@ -144,69 +228,27 @@ std::string timed_ladder(const Results& results) {
   return text;
 }
 
-std::string counted_ladder(const Results& results) {
-  const Configurations configurations(results);
-  std::string text = fmt::format(
-      "| step |{} passes | blocks | block barriers per block | shared requests per block | lanes per request "
-      "| "
-      "wavefronts per block | wavefronts per element | verified |\n",
-      configurations.names());
-  text += fmt::format("|:--|{}--:|--:|--:|--:|--:|--:|--:|:--|\n", configurations.alignments());
-  for (const Json& result : results) {
-    const Json& passes = result.at("passes");
-    std::uint64_t blocks = 0;
-    for (const Json& pass : passes)
-      blocks += pass.at("blocks").get<std::uint64_t>();
-    text += fmt::format("| {} |{} {} | {} |{} {} |\n", step_of(result), configurations.cells(result),
-                        passes.empty() ? "–" : fmt::to_string(passes.size()),
-                        passes.empty() ? "–" : fmt::to_string(blocks),
-                        counter_cells(result, static_cast<double>(blocks)), verified(result));
-  }
-  return text;
-}
-
-std::string published_ladder(const Results& results) {
-  const auto timed = std::find_if(results.begin(), results.end(), on_gpu);
-  const std::vector<PublishedTable> tables = published_tables();
-  std::string names = "| step |";
-  std::string alignments = "|:--|";
-  if (timed != results.end()) {
-    names += fmt::format(" here: {} |", timed->at("device").at("name").get<std::string>());
-    alignments += "--:|";
-  }
-  for (const PublishedTable& table : tables) {
-    names += fmt::format(" {}: {}, {} |", table.label, table.gpu, table.input);
-    alignments += "--:|";
-  }
-  std::string text = names + "\n" + alignments + "\n";
-  for (const Json& result : results) {
-    // Step 00 runs on no card.
-    if (result.at("device").at("kind") == "cpu") continue;
-    text += fmt::format("| {} |", step_of(result));
-    if (timed != results.end()) {
-      text += fmt::format(" {} ({}) |", or_dash(number(result.at("percent_of_peak")), 1),
-                          or_dash(number(result.at("gbps")), 1));
+Ladder read_ladder(const std::vector<std::string>& files) {
+  Results results;
+  for (const std::string& file : files) {
+    const Json document = read_result(file);
+    if (document.is_array()) {
+      results.insert(results.end(), document.begin(), document.end());
+    } else {
+      results.push_back(document);
     }
-    for (const PublishedTable& table : tables)
-      text += fmt::format(" {} |", published_cell(table, step_of(result)));
-    text += "\n";
   }
-  return text;
-}
-
-bool same_configuration(const Results& results) {
-  std::vector<std::string> steps;
-  for (const Json& result : results) {
-    if (!same_input(result, results.front())) return false;
-    if (std::find(steps.begin(), steps.end(), step_of(result)) != steps.end()) return false;
-    steps.push_back(step_of(result));
+  const bool counted = std::any_of(results.begin(), results.end(), [](const Json& result) {
+    return result.at("device").at("kind") == "emulated";
+  });
+  Ladder ladder{counted ? counted_ladder(results) : timed_ladder(results), Json(results).dump(2) + '\n',
+                std::all_of(results.begin(), results.end(), is_verified)};
+  if (same_configuration(results)) {
+    ladder.tables +=
+        fmt::format("\nDocumented figures, % of each card's peak (GB/s); sources in docs/tables:\n\n{}",
+                    published_ladder(results));
   }
-  return true;
-}
-
-bool is_verified(const Json& result) {
-  const Json others = result.value("other_variants", Json::array());
-  return result.at("verified").get<bool>() && std::all_of(others.begin(), others.end(), is_verified);
+  return ladder;
 }
 
 }  // namespace reduction

@@ -1,30 +1,26 @@
 #pragma once
 /// \file
-/// The results of the steps side by side, as Markdown: what ladder_table prints, and pages show. A result is an object
-/// under the keys of the steps' --json files; all functions throw nlohmann's exceptions where it is none.
+/// The results of the steps side by side, as Markdown: what ladder_table prints, and pages show.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 namespace reduction {
 
-using Results = std::vector<nlohmann::ordered_json>;
+/// What ladder_table makes of the steps' --json files.
+struct Ladder {
+  std::string tables;     ///< of the steps, and of what others have published, in Markdown
+  std::string json;       ///< all results in one list, as text
+  bool verified = false;  ///< every result is right
+};
+
+/// Reads the --json files of the steps, in step order. Throws UsageError for a file that is no JSON.
+Ladder read_ladder(const std::vector<std::string>& files);
 
 /// Returns the table of results that were timed: how many times faster each GPU's step is than the one before and than
 /// 01, and its share of CUB's bandwidth if peer_cub is among them. The CPU and libraries are no step's "previous".
-std::string timed_ladder(const Results& results);
-
-/// Returns the table of results that the emulated device counted.
-std::string counted_ladder(const Results& results);
-
-/// Returns the same steps on the cards of the published tables, beside this one if it was timed.
-std::string published_ladder(const Results& results);
-
-/// Says whether every step has one result, all of them of one type and number of elements: no sweep.
-bool same_configuration(const Results& results);
-
-/// Says whether a result is right, and those of the step's other ways to sum, such as the tree beside 00's running sum.
-bool is_verified(const nlohmann::ordered_json& result);
+/// `results` have the keys of the steps' --json files; throws nlohmann's exceptions if they do not.
+std::string timed_ladder(const std::vector<nlohmann::ordered_json>& results);
 
 }  // namespace reduction

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
 #include "harness/text_options.hpp"
-#include "harness/version.hpp"
 
 namespace reduction {
 
@@ -157,10 +155,9 @@ emulated::Schedule parse_schedule(const std::string& text) {
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
                                      std::string_view title, const Options& defaults) {
   Options options = defaults;
-  CLI::App app(
-      fmt::format("{}: {}. Sums n elements, verifies the sum and reports the bandwidth.", name, title),
-      std::string(name));
-  app.set_version_flag("--version", fmt::format("{} {}", name, version));
+  TextOptions app(
+      name, fmt::format("{}: {}. Sums n elements, verifies the sum and reports the bandwidth.", name, title));
+  app.add_version();
   const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
   const auto parse_flush = [](const std::string& text) { return parse_name("--flush", text, flush_names); };
   const auto parse_queue = [](const std::string& text) { return parse_name("--queue", text, on_off_names); };
@@ -176,50 +173,41 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     if (text.empty()) throw UsageError("--json and --compare need the name of a file");
     return text;
   };
-  add_text_option(app, "-n,--elements", "COUNT",
-                  "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated", parse_elements,
-                  options.elements);
-  add_text_option(app, "-t,--type", "TYPE",
-                  "int32 (default), int64, float32, float64, complex64 or complex128", parse_type,
-                  options.type);
-  add_text_option(
-      app, "-b,--block", "THREADS",
-      fmt::format("threads per block: {}; default {}", fmt::join(block_sizes, ", "), defaults.block),
-      parse_block, options.block);
-  add_text_option(app, "-s,--samples", "COUNT",
-                  "timed runs; default: until they agree within 0.5 %, for 2 s at most", parse_samples,
-                  options.samples);
-  add_text_option(app, "--seed", "NUMBER", "of the random input; default 1", parse_seed, options.seed);
-  add_text_option(app, "--data", "KIND", "random (default), ones or cancelling", parse_data, options.data);
-  add_text_option(app, "--device", "DEVICE",
-                  "auto (default: a GPU where there is one), cuda, cuda:N or emulated", parse_device,
-                  options.device);
-  add_text_option(app, "--sweep", "AXIS",
-                  "a row for every block, size (2^10 to COUNT; default what fits) or type", parse_sweep,
-                  options.sweep);
-  add_text_option(app, "--flush", "HOW",
-                  "GPU: how the L2 is emptied before each sample: read (default), memset or none",
-                  parse_flush, options.timing.flush);
-  add_text_option(app, "--warm-up", "COUNT", "GPU: runs before the first sample; default 3", parse_warm_up,
-                  options.timing.warm_up_runs);
-  add_text_option(app, "--queue", "on|off",
-                  "GPU: hold the device until a sample is queued, to keep launch latency out; default on",
-                  parse_queue, options.timing.queued);
-  add_text_option(app, "--lead-in", "COUNT", "GPU: empty kernels in front of each sample; default 8",
-                  parse_lead_in, options.timing.lead_in);
-  add_text_option(app, "--counters", "on|off", "emulated: count and check accesses to memory; default on",
-                  parse_counters, options.emulation.counters);
-  add_text_option(app, "--schedule", "ORDER",
-                  "emulated: order of threads: ascending (default), descending or random[:SEED]",
-                  parse_schedule, options.emulation.schedule);
-  add_text_option(app, "--compare", "FILE",
-                  "emulated: the --json file of another step, to show its counters beside", parse_file,
-                  options.compare_file);
-  add_text_option(app, "--json", "FILE", "also write the results there; - for stdout", parse_file,
-                  options.json_file);
-  app.add_flag("-q,--quiet", options.quiet, "print the result rows only")->disable_flag_override();
+  app.add("-n,--elements", "COUNT", "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated",
+          parse_elements, options.elements);
+  app.add("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
+          parse_type, options.type);
+  app.add("-b,--block", "THREADS",
+          fmt::format("threads per block: {}; default {}", fmt::join(block_sizes, ", "), defaults.block),
+          parse_block, options.block);
+  app.add("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
+          parse_samples, options.samples);
+  app.add("--seed", "NUMBER", "of the random input; default 1", parse_seed, options.seed);
+  app.add("--data", "KIND", "random (default), ones or cancelling", parse_data, options.data);
+  app.add("--device", "DEVICE", "auto (default: a GPU where there is one), cuda, cuda:N or emulated",
+          parse_device, options.device);
+  app.add("--sweep", "AXIS", "a row for every block, size (2^10 to COUNT; default what fits) or type",
+          parse_sweep, options.sweep);
+  app.add("--flush", "HOW", "GPU: how the L2 is emptied before each sample: read (default), memset or none",
+          parse_flush, options.timing.flush);
+  app.add("--warm-up", "COUNT", "GPU: runs before the first sample; default 3", parse_warm_up,
+          options.timing.warm_up_runs);
+  app.add("--queue", "on|off",
+          "GPU: hold the device until a sample is queued, to keep launch latency out; default on",
+          parse_queue, options.timing.queued);
+  app.add("--lead-in", "COUNT", "GPU: empty kernels in front of each sample; default 8", parse_lead_in,
+          options.timing.lead_in);
+  app.add("--counters", "on|off", "emulated: count and check accesses to memory; default on", parse_counters,
+          options.emulation.counters);
+  app.add("--schedule", "ORDER",
+          "emulated: order of threads: ascending (default), descending or random[:SEED]", parse_schedule,
+          options.emulation.schedule);
+  app.add("--compare", "FILE", "emulated: the --json file of another step, to show its counters beside",
+          parse_file, options.compare_file);
+  app.add("--json", "FILE", "also write the results there; - for stdout", parse_file, options.json_file);
+  app.add_flag("-q,--quiet", "print the result rows only", options.quiet);
 
-  const std::string answer = read_command_line(app, argc, argv);
+  const std::string answer = app.read(argc, argv);
   if (!answer.empty()) {
     fmt::print("{}", answer);
     return std::nullopt;

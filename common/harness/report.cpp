@@ -161,8 +161,8 @@ void Report::show_progress(const Configuration& configuration, std::size_t total
 void Report::add(const Result& result) {
   const bool is_first = results_.empty();
   // Before it is printed: Ctrl-C also ends the reader of a pipe, and writing to nobody would end the sweep here.
-  results_.push_back(to_json(result));
-  if (sweep_) json_file_.keep(results_);
+  results_.push_back(result);
+  if (sweep_) json_file_.keep(json_text(results_));
   if (!quiet_ && !sweep_) {
     print(result_text(result) + "\n");
     if (const auto counters = result.counters()) {
@@ -186,7 +186,7 @@ ExitCode Report::finish() {
 }
 
 void Report::write_results() {
-  if (!results_.empty()) json_file_.write(sweep_ ? results_ : results_.front());
+  if (!results_.empty()) json_file_.write(sweep_ ? json_text(results_) : json_text(results_.front()));
 }
 
 void Report::add_row(const Result& result) {

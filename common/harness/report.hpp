@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/configuration.hpp"
 #include "harness/counter_report.hpp"
@@ -62,7 +62,7 @@ class Report {
   std::FILE* out_;
   std::optional<CountedRun> compared_;
   JsonFile json_file_;
-  nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
+  std::vector<Result> results_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once
   bool interrupted_ = false;
   bool finished_ = false;

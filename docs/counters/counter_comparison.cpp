@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -347,14 +346,14 @@ reduction::ExitCode run(const std::string& hardware_file, const std::vector<std:
 
 int main(int argc, char** argv) {
   return reduction::exit_code_of("counter_comparison", [&] {
-    CLI::App app("Puts the steps' counters on the emulated device beside those of a GPU.",
-                 "counter_comparison");
+    reduction::TextOptions app("counter_comparison",
+                               "Puts the steps' counters on the emulated device beside those of a GPU.");
     std::string hardware_file;
     std::vector<std::string> step_files, gpu_only;
-    app.add_option("gpu", hardware_file, "the file that docs/counters/profile.sh wrote")->required();
-    app.add_option("steps", step_files, "the --json files of the steps, emulated, -n 2^22")->required();
-    app.add_option("--gpu-only", gpu_only, "steps that only a GPU runs, by name: shown, not compared");
-    const std::string answer = reduction::read_command_line(app, argc, argv);
+    app.add_argument("gpu", "the file that docs/counters/profile.sh wrote", hardware_file);
+    app.add_arguments("steps", "the --json files of the steps, emulated, -n 2^22", step_files);
+    app.add_list("--gpu-only", "steps that only a GPU runs, by name: shown, not compared", gpu_only);
+    const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
       fmt::print("{}", answer);
       return reduction::ExitCode::verified;

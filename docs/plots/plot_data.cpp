@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -238,12 +237,12 @@ void write_all(const std::filesystem::path& data, const std::vector<std::string>
 
 int main(int argc, char** argv) {
   return reduction::exit_code_of("plot_data", [&] {
-    CLI::App app("Turns folders of measured results into data for gnuplot.", "plot_data");
+    reduction::TextOptions app("plot_data", "Turns folders of measured results into data for gnuplot.");
     std::string data;
     std::vector<std::string> folders;
-    app.add_option("data", data, "the folder to write to")->required();
-    app.add_option("results", folders, "folders of results, one a card")->required();
-    const std::string answer = reduction::read_command_line(app, argc, argv);
+    app.add_argument("data", "the folder to write to", data);
+    app.add_arguments("results", "folders of results, one per card", folders);
+    const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
       fmt::print("{}", answer);
       return reduction::ExitCode::verified;

@@ -31,6 +31,7 @@ namespace reduction {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Results = std::vector<Json>;
 
 /// A file of the results' folder. Throws UsageError where it is no JSON.
 Json read(const std::filesystem::path& file) {
@@ -187,7 +188,7 @@ std::string queue(const std::filesystem::path& folder) {
   return text;
 }
 
-/// What empty kernels in front of a sample do to reductions of two kernels: a row a number of them, a column a step.
+/// What empty kernels in front of a sample do to reductions of two kernels: a row per number of them, a column per step.
 /// Nothing where it was not measured.
 std::string lead_in(const std::filesystem::path& folder) {
   std::vector<std::string> steps;
@@ -329,7 +330,7 @@ std::string scaling(const std::filesystem::path& folder) {
   return text + against_slowest_gpu(folder, results);
 }
 
-/// CUB's time over that of 12_any_operation, a row a size and a column a type, and what all of these come to; nothing
+/// CUB's time over that of 12_any_operation, a row per size and a column per type, and what all of these come to; nothing
 /// where the two were not measured.
 std::string against_cub(const std::filesystem::path& folder) {
   const Results results = read_list_if_there(folder, "sweep_size_types");
