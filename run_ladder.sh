@@ -65,7 +65,7 @@ Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's redu
 results and one of what others have published.
 The options are those of the steps; --json writes the results of all of them into one file.
 
-REDUCTION_CUDA=OFF ./run_ladder.sh builds without CUDA; ON insists on it; AUTO, the default, takes nvcc where it is.
+REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
 
 Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it.
 
