@@ -41,3 +41,14 @@ function(add_step_executable name main)
     target_compile_options(${name} PRIVATE -Wno-unknown-pragmas)
   endif()
 endfunction()
+
+# announced_programs(TARGET PROGRAM...) makes TARGET, which builds the programs and says `ready: PROGRAM` of each as soon
+# as it is up to date (common/scripts/build_ahead.sh).
+function(announced_programs target)
+  add_custom_target(${target})
+  foreach(program IN LISTS ARGN)
+    add_custom_target(${program}_ready COMMAND ${CMAKE_COMMAND} -E echo "ready: ${program}" COMMENT "" VERBATIM)
+    add_dependencies(${program}_ready ${program})
+    add_dependencies(${target} ${program}_ready)
+  endforeach()
+endfunction()

@@ -181,9 +181,10 @@ stop_unconfigured() {
 
 build() {
   mention_half_of_cuda
-  cmake --build "$build_folder" --parallel "$(build_jobs)" --target "$@" >&2 ||
-    fail "$not_possible" "the build failed; the compiler's words are above"
+  build_targets "$@" >&2 || fail "$not_possible" "the build failed; the compiler's words are above"
 }
+
+build_targets() { cmake --build "$build_folder" --parallel "$(build_jobs)" --target "$@"; }
 
 # CUDA takes both, and a reader who has one of them may wonder.
 mention_half_of_cuda() {
