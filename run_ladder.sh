@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
-# Builds the ladder and climbs it: runs 00_cpu_serial to 07_cascade in order, on a GPU also CUB's reduction, then puts
-# their results into one table, and beside what others have published into a second one.
-# Whatever is missing on a Debian or Ubuntu machine is installed first.
+# Builds the ladder and climbs it: runs 00_cpu_serial to 07_cascade in order, with --beyond what comes after, on a GPU
+# also CUB's reduction, then puts their results into one table, and beside what others have published into a second one.
+# Each step runs as soon as it is built. Whatever is missing on a Debian or Ubuntu machine is installed first.
 
 set -euo pipefail
 caller_folder=$PWD
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 source common/scripts/set_up.sh
+source common/scripts/build_ahead.sh
 
-steps=([0-9][0-9]_*)
-peer=peer_cub  # CUB's reduction, built where there is nvcc
+steps=(01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
+steps_beyond=(08_warp_shuffle 09_vector_loads 10_single_pass)
+gpu_steps=(11_bulk_copy 12_any_operation)  # the emulated device has nothing to show of them
+peer=peer_cub                              # no step: CUB's reduction, to hold the ladder against
+least_capability=9                         # compute capability, which 11_bulk_copy takes
+beyond=
 step_options=()
 exec 3>&1  # where the table's program writes
 table_options=()
 compare_options=()
+running=
 results=()
 wrong_steps=()
 
@@ -21,19 +27,41 @@ main() {
   read_options "$@"
   install_missing_packages "${build_packages[@]}"
   configure_with_tests OFF
-  build ladder
-
+  # Nothing is compiled while 00 runs: the time of a CPU is its result.
+  build climb_first
   forget_earlier_results
+  trap stop INT
+  run_step 00_cpu_serial
+
+  build_ahead "climb$beyond"
   for step in "${steps[@]}"; do
-    run_step "$step"
+    await_and_run "$step"
   done
-  # A peer is no step: it has nothing to show on the emulated device.
-  if [[ -x $build_folder/bin/$peer ]] && ran_on_cuda "${steps[-1]}"; then run_step "$peer"; fi
+  if [[ -n $beyond ]]; then climb_beyond; fi
+  if ran_on_cuda; then await_and_run "$peer"; fi
   print_table
   if ((${#wrong_steps[@]} > 0)); then fail 1 "wrong result: ${wrong_steps[*]}"; fi
 }
 
-# Every option is for the steps, but for --json: eight steps cannot share one file, so it is for the table.
+climb_beyond() {
+  local step
+  for step in "${steps_beyond[@]}"; do
+    await_and_run "$step"
+  done
+  if ! ran_on_cuda; then
+    say "${gpu_steps[0]} and ${gpu_steps[1]} run on a GPU only: skipped" ""
+    return
+  fi
+  for step in "${gpu_steps[@]}"; do
+    if [[ $step == 11_* ]] && (($(capability) < least_capability)); then
+      say "$step takes a GPU of compute capability $least_capability.0 or higher: skipped" ""
+    else
+      await_and_run "$step"
+    fi
+  done
+}
+
+# All other options are for the steps. --json is for the table: eight steps cannot share one file.
 read_options() {
   while (($# > 0)); do
     case $1 in
@@ -45,6 +73,7 @@ read_options() {
         show_version
         exit
         ;;
+      --beyond) beyond=_beyond ;;
       --json)
         if (($# < 2)); then fail "$bad_usage" "--json needs the name of a file"; fi
         use_json_file "$2"
@@ -59,15 +88,17 @@ read_options() {
 
 show_help() {
   cat <<USAGE
-Usage: ./run_ladder.sh [OPTIONS]
+Usage: ./run_ladder.sh [--beyond] [OPTIONS]
 
 Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's reduction, and ends with a table of their
-results and one of what others have published.
-The options are those of the steps; --json writes the results of all of them into one file.
+results and one of what others have published. Each step runs as soon as it is built.
 
-REDUCTION_CUDA=OFF ./run_ladder.sh builds without CUDA; ON insists on it; AUTO, the default, takes nvcc where it is.
+--beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass, on a GPU also 11_bulk_copy and
+12_any_operation. The other options are those of the steps; --json writes the results of all of them into one file.
 
-Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it.
+REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
+
+Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
 
 USAGE
   if [[ -x $build_folder/bin/07_cascade ]]; then
@@ -101,10 +132,16 @@ forget_earlier_results() {
   mkdir "$build_folder/ladder"
 }
 
+await_and_run() {
+  await "$1"
+  run_step "$1"
+}
+
 run_step() {
   local step=$1 result=$build_folder/ladder/$1.json status=0
-  # shellcheck disable=SC2064  # the step of now
-  trap "stop $step" INT
+  running=$step
+  # Its blocks are larger, unless -b says otherwise: nothing to hold against the step before.
+  if [[ $step == 10_* ]]; then compare_options=(); fi
   "$build_folder/bin/$step" "${step_options[@]}" "${compare_options[@]}" --json "$result" || status=$?
   # A wrong result is news of one step; bad usage or a missing device would be the same line eight times.
   case $status in
@@ -123,14 +160,17 @@ run_step() {
 
 # Ctrl-C: the table of what there is, the step that was running included where its sweep has rows.
 stop() {
-  local step=$1 result=$build_folder/ladder/$1.json
+  local result=$build_folder/ladder/$running.json
   trap - INT
   if [[ -f $result && " ${results[*]} " != *" $result "* ]]; then results+=("$result"); fi
   print_table
   exit 130
 }
 
-ran_on_cuda() { grep -qs '"kind": "cuda"' "$build_folder/ladder/$1.json"; }
+ran_on_cuda() { grep -qs '"kind": "cuda"' "$build_folder/ladder/$running.json"; }
+
+# The first number of the GPU's compute capability.
+capability() { sed -n 's/.*"compute_capability": "\([0-9]*\).*/\1/p' "$build_folder/ladder/$running.json" | head -n 1; }
 
 print_table() {
   local status=0

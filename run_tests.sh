@@ -2,7 +2,7 @@
 # Builds everything and runs every test: ./run_tests.sh [OPTIONS OF CTEST], for example -R emulated or -LE gpu.
 # Whatever is missing on a Debian or Ubuntu machine is installed first. Tests that need a GPU are skipped without one.
 #
-# REDUCTION_CUDA=OFF builds and tests without CUDA; ON insists on it; AUTO, the default, takes nvcc where it is.
+# REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
 
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"

@@ -1,6 +1,7 @@
-# Decides whether this build has CUDA: REDUCTION_CUDA_ENABLED.
+# Decides whether this build has CUDA: REDUCTION_CUDA_ENABLED. REDUCTION_GPU says whether there is a GPU here.
 #
-# REDUCTION_CUDA=AUTO takes CUDA where CMake finds nvcc, ON insists on it, OFF leaves it out.
+# REDUCTION_CUDA=AUTO takes CUDA where there are both nvcc and a GPU: what cannot run here would take minutes to compile.
+# ON insists on nvcc, with a GPU or without, OFF leaves CUDA out.
 
 if(DEFINED ENV{REDUCTION_CUDA})
   set(REDUCTION_CUDA_DEFAULT $ENV{REDUCTION_CUDA})
@@ -14,11 +15,17 @@ if(NOT REDUCTION_CUDA MATCHES "^(AUTO|ON|OFF)$")
 endif()
 
 set(REDUCTION_CUDA_ENABLED OFF)
+set(REDUCTION_GPU OFF)
 if(NOT REDUCTION_CUDA STREQUAL "OFF")
+  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE REDUCTION_DRIVER_STATUS OUTPUT_QUIET ERROR_QUIET)
+  if(REDUCTION_DRIVER_STATUS EQUAL 0)
+    set(REDUCTION_GPU ON)
+  endif()
+endif()
+if(REDUCTION_CUDA STREQUAL "ON" OR REDUCTION_GPU)
   # `native` asks the driver, so it needs one; a machine that only compiles builds for every architecture.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-    execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE REDUCTION_DRIVER_STATUS OUTPUT_QUIET ERROR_QUIET)
-    if(REDUCTION_DRIVER_STATUS EQUAL 0)
+    if(REDUCTION_GPU)
       set(CMAKE_CUDA_ARCHITECTURES native)
     else()
       set(CMAKE_CUDA_ARCHITECTURES all-major)
@@ -31,6 +38,11 @@ if(NOT REDUCTION_CUDA STREQUAL "OFF")
     set(REDUCTION_CUDA_ENABLED ON)
   elseif(REDUCTION_CUDA STREQUAL "ON")
     message(FATAL_ERROR "REDUCTION_CUDA is ON, but there is no nvcc on PATH")
+  endif()
+elseif(REDUCTION_CUDA STREQUAL "AUTO")
+  find_program(REDUCTION_NVCC nvcc NO_CACHE)
+  if(REDUCTION_NVCC)
+    message(STATUS "There is nvcc but no GPU here, so no CUDA is compiled; REDUCTION_CUDA=ON compiles it")
   endif()
 endif()
 message(STATUS "CUDA devices: ${REDUCTION_CUDA_ENABLED} (REDUCTION_CUDA=${REDUCTION_CUDA})")

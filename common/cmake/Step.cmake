@@ -23,7 +23,21 @@ function(add_step folder)
     compile_kernels(${name})
     add_dependencies(${name} ${name}_rewritten)
   endif()
-  target_link_libraries(${name} PRIVATE ${name}_emulated)
+  if(REDUCTION_CUDA_ENABLED)
+    # nvcc compiles templates of the same names, of which a linker would keep one each: those for the emulated device stay
+    # in their own object.
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}_emulated.o)
+    add_custom_command(
+      OUTPUT ${object}
+      COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} $<TARGET_OBJECTS:${name}_emulated>
+      COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=_ZN9reduction21emulated_step_kernelsEv ${object}
+      DEPENDS $<TARGET_OBJECTS:${name}_emulated>
+      VERBATIM)
+    target_sources(${name} PRIVATE ${object})
+    target_link_libraries(${name} PRIVATE harness)
+  else()
+    target_link_libraries(${name} PRIVATE ${name}_emulated)
+  endif()
 endfunction()
 
 # The same for a step that runs on CUDA devices only: a build without CUDA has an executable that says so.
@@ -40,4 +54,15 @@ function(add_step_executable name main)
     set_source_files_properties(${main} PROPERTIES LANGUAGE CXX)
     target_compile_options(${name} PRIVATE -Wno-unknown-pragmas)
   endif()
+endfunction()
+
+# announced_programs(TARGET PROGRAM...) makes TARGET, which builds the programs and says `ready: PROGRAM` of each as soon
+# as it is up to date (common/scripts/build_ahead.sh).
+function(announced_programs target)
+  add_custom_target(${target})
+  foreach(program IN LISTS ARGN)
+    add_custom_target(${program}_ready COMMAND ${CMAKE_COMMAND} -E echo "ready: ${program}" COMMENT "" VERBATIM)
+    add_dependencies(${program}_ready ${program})
+    add_dependencies(${target} ${program}_ready)
+  endforeach()
 endfunction()

@@ -180,18 +180,24 @@ stop_unconfigured() {
 }
 
 build() {
-  mention_gpu_without_nvcc
-  cmake --build "$build_folder" --parallel "$(build_jobs)" --target "$@" >&2 ||
-    fail "$not_possible" "the build failed; the compiler's words are above"
+  mention_half_of_cuda
+  build_targets "$@" >&2 || fail "$not_possible" "the build failed; the compiler's words are above"
 }
 
-mention_gpu_without_nvcc() {
-  local gpu remedy="install the CUDA toolkit for it"
-  if command -v nvcc >/dev/null || [[ $REDUCTION_CUDA == OFF ]]; then return; fi
+build_targets() { cmake --build "$build_folder" --parallel "$(build_jobs)" --target "$@"; }
+
+# CUDA takes both, and a reader who has one of them may wonder.
+mention_half_of_cuda() {
+  local gpu nvcc remedy="install the CUDA toolkit for it"
+  if [[ $REDUCTION_CUDA != AUTO ]]; then return; fi
   gpu=$(gpus)
-  if [[ -z $gpu ]]; then return; fi
-  if [[ -x /usr/local/cuda/bin/nvcc ]]; then remedy="PATH=/usr/local/cuda/bin:\$PATH ${0##*/} uses it"; fi
-  say "There is a GPU ($gpu) but no nvcc on PATH, so everything is emulated; $remedy."
+  nvcc=$(command -v nvcc || true)
+  if [[ -n $nvcc && -z $gpu ]]; then
+    say "There is nvcc but no GPU here, so no CUDA is compiled and everything is emulated; REDUCTION_CUDA=ON compiles it."
+  elif [[ -n $gpu && -z $nvcc ]]; then
+    if [[ -x /usr/local/cuda/bin/nvcc ]]; then remedy="PATH=/usr/local/cuda/bin:\$PATH ${0##*/} uses it"; fi
+    say "There is a GPU ($gpu) but no nvcc on PATH, so everything is emulated; $remedy."
+  fi
 }
 
 # One compiler a core, and no more than there is memory for.
