@@ -28,7 +28,7 @@ main() {
   install_missing_packages "${build_packages[@]}"
   configure_with_tests OFF
   # Nothing is compiled while 00 runs: the time of a CPU is its result.
-  build climb_first
+  build 00_cpu_serial
   forget_earlier_results
   trap stop INT
   run_step 00_cpu_serial
@@ -175,6 +175,7 @@ capability() { sed -n 's/.*"compute_capability": "\([0-9]*\).*/\1/p' "$build_fol
 print_table() {
   local status=0
   if ((${#results[@]} == 0)); then return; fi
+  if [[ -n $build_job ]]; then await ladder_table; else build ladder_table; fi
   "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" >&3 || status=$?
   # It says 1 of a wrong result, which is known already.
   if ((status > 1)); then exit "$status"; fi
