@@ -6,7 +6,8 @@
 namespace reduction {
 
 std::string cuda_unavailable_reason() {
-  return "this build is without CUDA: CMake found no nvcc on PATH, or REDUCTION_CUDA is OFF";
+  return "this build is without CUDA: it was configured without nvcc on PATH, without a GPU, or with "
+         "REDUCTION_CUDA=OFF";
 }
 
 std::unique_ptr<Device> open_cuda_device(int) { throw DeviceError(cuda_unavailable_reason()); }

@@ -41,8 +41,10 @@ struct Counters {
 
 /// A counter and the name that it has in JSON.
 struct NamedCounter {
+  using Member = std::uint64_t Counters::*;  // nvcc writes it with parentheses, of which g++ warns
+
   std::string_view name;
-  std::uint64_t Counters::*counter;
+  Member counter;
 };
 
 /// Every counter, in the order of a report.
