@@ -3,5 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(reduction::make_step("01_interleaved", "interleaved addressing"), argc, argv);
+  const auto step = reduction::make_step("01_interleaved", "interleaved addressing");
+  return reduction::run_step(step, argc, argv);
 }

@@ -3,6 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(reduction::make_step("02_nondivergent", "neighbouring threads work"), argc,
-                             argv);
+  const auto step = reduction::make_step("02_nondivergent", "neighbouring threads work");
+  return reduction::run_step(step, argc, argv);
 }

@@ -3,6 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(reduction::make_step("06_templated", "block size known to the compiler"), argc,
-                             argv);
+  const auto step = reduction::make_step("06_templated", "block size known to the compiler");
+  return reduction::run_step(step, argc, argv);
 }

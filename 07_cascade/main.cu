@@ -3,5 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(reduction::make_step("07_cascade", "many elements per thread"), argc, argv);
+  const auto step = reduction::make_step("07_cascade", "many elements per thread");
+  return reduction::run_step(step, argc, argv);
 }

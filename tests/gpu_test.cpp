@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -79,7 +80,7 @@ TEST_P(GpuStep, AnswersAnInputThatDoesNotFit) {
 
 /// Which block is the last differs from run to run; the order of the additions may not.
 TEST_P(GpuStep, GivesTheSameBitsInEveryRun) {
-  if (GetParam().starts_with("atomic_")) GTEST_SKIP() << "blocks add in an order of chance";
+  if (GetParam().starts_with("atomic_")) GTEST_SKIP() << "blocks add in any order";
   const auto sum = [] {
     const std::string arguments = "-n 1000003 -t float32 --data cancelling --device cuda --json - -q -s 20";
     const Outcome outcome = run_step_executable(GetParam(), arguments);
@@ -123,6 +124,17 @@ TEST_F(Gpu, QueuesNoSampleOfALibraryThatWaits) {
   const Outcome outcome = run_step_executable("peer_thrust", "-n 2^20 --device cuda --json - --quiet -s 3");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["timing"]["queued"], false);
+}
+
+/// Then the host waits for each launch, and the device cannot be held until a sample is queued.
+TEST_F(Gpu, SaysThatNoSampleIsQueuedWhereLaunchesBlock) {
+  ASSERT_EQ(setenv("CUDA_LAUNCH_BLOCKING", "1", 1), 0);
+  const Outcome outcome = run_step_executable("03_sequential", "-n 2^20 --device cuda --json - --quiet -s 3");
+  ASSERT_EQ(unsetenv("CUDA_LAUNCH_BLOCKING"), 0);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["timing"]["queued"], false);
+  EXPECT_NE(outcome.error.find("the host's launch latency is in the times"), std::string::npos)
+      << outcome.error;
 }
 
 TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {

@@ -42,7 +42,7 @@ for step in "${steps[@]}"; do
   main_lines=$(wc -l <"$step/main.cu")
   [ "$main_lines" -le 25 ] || fail "$step/main.cu has $main_lines lines, not 25 at most"
   # Without its quoted names, every main.cu is the first one, except for a step that the emulated device cannot run.
-  grep -q run_cuda_step "$step/main.cu" || [ "$(sed 's/"[^"]*",/NAME/g' "$step/main.cu")" = "$(sed 's/"[^"]*",/NAME/g' "${steps[0]}/main.cu")" ] ||
+  grep -q make_cuda_step "$step/main.cu" || [ "$(sed 's/"[^"]*"/NAME/g' "$step/main.cu")" = "$(sed 's/"[^"]*"/NAME/g' "${steps[0]}/main.cu")" ] ||
     fail "$step/main.cu differs from ${steps[0]}/main.cu by more than names"
   if [ -n "$previous" ]; then
     changed=$(changed_lines "$previous/kernel.cuh" "$step/kernel.cuh")

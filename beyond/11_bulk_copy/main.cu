@@ -5,7 +5,7 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(
-      reduction::make_cuda_step("11_bulk_copy", "bulk copies through a ring in shared memory", 9), argc,
-      argv);
+  const auto step =
+      reduction::make_cuda_step("11_bulk_copy", "bulk copies through a ring in shared memory", 9);
+  return reduction::run_step(step, argc, argv);
 }

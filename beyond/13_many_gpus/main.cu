@@ -4,5 +4,6 @@
 #include "run_ranks.hpp"
 
 int main(int argc, char** argv) {
-  return reduction::run_ranks(reduction::make_step("13_many_gpus", "more than one GPU"), argc, argv);
+  const auto step = reduction::make_step("13_many_gpus", "more than one GPU");
+  return reduction::run_ranks(step, argc, argv);
 }

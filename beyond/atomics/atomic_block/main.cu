@@ -3,5 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(reduction::make_step("atomic_block", "one atomic addition a block"), argc, argv);
+  const auto step = reduction::make_step("atomic_block", "one atomic addition a block");
+  return reduction::run_step(step, argc, argv);
 }

@@ -3,6 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(
-      reduction::make_cuda_step("peer_cooperative_groups", "cooperative_groups::reduce", 0), argc, argv);
+  const auto step = reduction::make_cuda_step("peer_cooperative_groups", "cooperative_groups::reduce", 0);
+  return reduction::run_step(step, argc, argv);
 }

@@ -1,0 +1,58 @@
+#include "device/host_threads.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace reduction {
+namespace {
+
+TEST(ParallelFor, CallsEachNumberOnce) {
+  std::vector<std::atomic<int>> calls(10'000);
+  parallel_for(calls.size(), [&](std::size_t k) { ++calls[k]; });
+  for (const std::atomic<int>& count : calls)
+    EXPECT_EQ(count, 1);
+  parallel_for(0, [](std::size_t) { FAIL() << "there is nothing to call"; });
+}
+
+TEST(ParallelFor, RethrowsAndCanBeUsedAgain) {
+  const auto fail_at_7 = [](std::size_t k) {
+    if (k == 7) throw std::runtime_error("seven");
+  };
+  EXPECT_THROW(parallel_for(1000, fail_at_7), std::runtime_error);
+  std::atomic<std::size_t> sum{0};
+  parallel_for(1000, [&](std::size_t k) { sum += k; });
+  EXPECT_EQ(sum, 499'500u);
+}
+
+/// mpirun, srun and taskset give a process some of the machine's CPUs.
+TEST(HostThreads, AreNoMoreThanTheCpusOfTheProcess) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &all))
+    ++cpu;
+  CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(available_cpus(), 1u);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  parallel_for(1000, [&](std::size_t) {
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(threads.size(), 1u);
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(available_cpus(), static_cast<unsigned>(CPU_COUNT(&all)));
+}
+
+}  // namespace
+}  // namespace reduction
