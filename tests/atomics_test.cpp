@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "harness/device_reduction.hpp"
-#include "harness/emulated_device.hpp"
+#include "harness/device_selection.hpp"
 #include "harness/measure.hpp"
 #include "harness/reduction_plan.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/emulated_device.hpp"
+#include "harness/device_selection.hpp"
 
 namespace reduction {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/emulated_device.hpp"
+#include "harness/device_selection.hpp"
 #include "harness/json_file.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"

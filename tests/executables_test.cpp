@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "documented_tables.hpp"
-#include "harness/cuda_device.hpp"
+#include "harness/device_selection.hpp"
 #include "run_executable.hpp"
 #include "temporary_path.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "harness/cuda_device.hpp"
 #include "harness/device_reduction.hpp"
+#include "harness/device_selection.hpp"
 #include "kernel.cuh"
 // After the kernel.
 #include "harness/step.cuh"

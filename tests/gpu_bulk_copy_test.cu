@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "harness/cuda_device.hpp"
+#include "harness/device_selection.hpp"
 #include "kernel.cuh"
 
 namespace reduction {

@@ -7,8 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "harness/host_fill.hpp"
-
 namespace reduction {
 namespace {
 

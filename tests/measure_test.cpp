@@ -11,7 +11,7 @@
 
 #include "harness/configuration.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/host_fill.hpp"
+#include "harness/input.hpp"
 #include "harness/report.hpp"
 
 namespace reduction {

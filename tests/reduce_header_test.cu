@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "device/cuda_check.cuh"
-#include "harness/cuda_device.hpp"
+#include "harness/device_selection.hpp"
 #include "reduction/reduce.cuh"
 
 namespace reduction {

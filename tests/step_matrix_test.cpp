@@ -13,7 +13,7 @@
 
 #include "device/emulated/device.hpp"
 #include "harness/device_reduction.hpp"
-#include "harness/emulated_device.hpp"
+#include "harness/device_selection.hpp"
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
 

@@ -6,9 +6,7 @@
 
 #include "command_line.hpp"
 #include "harness/configuration.hpp"
-#include "harness/cuda_device.hpp"
 #include "harness/device_selection.hpp"
-#include "harness/emulated_device.hpp"
 #include "job.hpp"
 #include "measure_ranks.hpp"
 #include "rank_report.hpp"

@@ -10,11 +10,10 @@
 
 #include "device/emulated/device.hpp"
 #include "harness/configuration.hpp"
-#include "harness/cuda_device.hpp"
-#include "harness/device_choice.hpp"
+#include "harness/device_selection.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/host_fill.hpp"
 #include "harness/host_memory.hpp"
+#include "harness/input.hpp"
 #include "harness/report.hpp"
 #include "harness/sampling.hpp"
 #include "harness/units.hpp"

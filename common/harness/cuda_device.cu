@@ -1,4 +1,4 @@
-#include "harness/cuda_device.hpp"
+#include "harness/device_selection.hpp"
 
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 /// \file
 /// Stands in for cuda_device.cu in a build without the CUDA toolkit.
 
-#include "harness/cuda_device.hpp"
+#include "harness/device_selection.hpp"
 
 namespace reduction {
 

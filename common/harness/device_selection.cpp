@@ -1,16 +1,16 @@
 #include "harness/device_selection.hpp"
 
-#include "harness/cuda_device.hpp"
-#include "harness/device_choice.hpp"
-#include "harness/emulated_device.hpp"
-
 namespace reduction {
 
-SelectedDevice select_device(const Options& options) {
-  const ChosenDevice chosen = choose_device(options.device);
-  return {chosen.kind == DeviceKind::cuda ? open_cuda_device(chosen.ordinal)
-                                          : open_emulated_device(options.emulation),
-          chosen.note};
+ChosenDevice choose_device(const DeviceChoice& choice) {
+  switch (choice.kind) {
+    case DeviceChoice::Kind::cuda: return {DeviceKind::cuda, choice.ordinal, ""};
+    case DeviceChoice::Kind::emulated: return {DeviceKind::emulated, 0, ""};
+    case DeviceChoice::Kind::automatic: break;
+  }
+  const std::string unavailable = cuda_unavailable_reason();
+  if (unavailable.empty()) return {DeviceKind::cuda, 0, ""};
+  return {DeviceKind::emulated, 0, "no CUDA device here: " + unavailable};
 }
 
 }  // namespace reduction

@@ -1,4 +1,6 @@
 #pragma once
+/// \file
+/// Every way to a device: what is there, what the user means, and opening it.
 
 #include <memory>
 #include <string>
@@ -8,13 +10,29 @@
 
 namespace reduction {
 
+/// Says why no CUDA device can be used: the driver's reason, or that the build has no CUDA. Empty if there is one.
+std::string cuda_unavailable_reason();
+
+/// Opens CUDA device `ordinal` and makes it current. Throws DeviceError if there is none of that number.
+std::unique_ptr<Device> open_cuda_device(int ordinal);
+
+/// Opens the emulated device, which every machine has, to run as `emulation` says.
+std::unique_ptr<Device> open_emulated_device(const Emulation& emulation = {});
+
+/// Which device a command line means on this machine.
+struct ChosenDevice {
+  DeviceKind kind;
+  int ordinal = 0;   ///< of a CUDA device
+  std::string note;  ///< why it is the emulated one, if the user left the choice
+};
+
+/// Chooses what the user named, else the first GPU, else the emulated device.
+ChosenDevice choose_device(const DeviceChoice& choice);
+
 /// A device that is open, and why it is this one if the user left the choice and there is no GPU.
 struct SelectedDevice {
   std::unique_ptr<Device> device;
   std::string note;
 };
-
-/// Opens what the user chose. Throws DeviceError if it is not there.
-SelectedDevice select_device(const Options& options);
 
 }  // namespace reduction

@@ -1,4 +1,4 @@
-#include "harness/emulated_device.hpp"
+#include "harness/device_selection.hpp"
 
 #include <cstring>
 #include <optional>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/emulated/device.hpp"
-#include "harness/host_fill.hpp"
 #include "harness/host_memory.hpp"
+#include "harness/input.hpp"
 
 namespace reduction {
 

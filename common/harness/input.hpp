@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "harness/element_type.hpp"
+
 namespace reduction {
 
 /// random: integers over their whole range, reals uniform in [-1, 1).
@@ -61,5 +63,8 @@ constexpr Real real_at(const Input& input, std::uint64_t i, std::uint64_t part, 
     return i <= mirrored ? value : -value;
   }
 }
+
+/// Writes elements `first` to `first + count - 1` of `input` to host memory at `data`, on all CPUs of this process.
+void fill_host(void* data, const Input& input, ElementType type, std::uint64_t first, std::uint64_t count);
 
 }  // namespace reduction

@@ -14,6 +14,14 @@ namespace reduction {
 
 namespace {
 
+/// Opens the device that the command line means. Throws DeviceError if it is not there.
+SelectedDevice select_device(const Options& options) {
+  const ChosenDevice chosen = choose_device(options.device);
+  return {chosen.kind == DeviceKind::cuda ? open_cuda_device(chosen.ordinal)
+                                          : open_emulated_device(options.emulation),
+          chosen.note};
+}
+
 const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected) {
   const DeviceInfo& device = selected.device->info();
   if (device.kind != DeviceKind::cuda && step.emulated != nullptr) return *step.emulated;

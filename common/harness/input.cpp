@@ -1,4 +1,4 @@
-#include "harness/host_fill.hpp"
+#include "harness/input.hpp"
 
 #include <algorithm>
 
