@@ -11,6 +11,7 @@ namespace reduction {
 
 /// Makes the table from the running_sum and tree_sum templates that were included before.
 template <typename... Elements> CpuKernels make_cpu_kernels() {
+  static_assert(sizeof...(Elements) == element_types.size(), "one type for each ElementType");
   return {CpuKernel{[](void* sum, const void* in, std::size_t n) {
                       auto& total = *static_cast<Elements*>(sum);
                       total = running_sum(total, static_cast<const Elements*>(in), n);

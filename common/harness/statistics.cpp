@@ -17,7 +17,10 @@ double quantile(const std::vector<double>& ascending, double q) {
 Summary summarise(std::vector<double> samples) {
   if (samples.empty()) throw std::invalid_argument("no samples to summarise");
   std::sort(samples.begin(), samples.end());
-  return {quantile(samples, 0.5), quantile(samples, 0.05), quantile(samples, 0.95), samples.front()};
+  return {.median = quantile(samples, 0.5),
+          .p5 = quantile(samples, 0.05),
+          .p95 = quantile(samples, 0.95),
+          .minimum = samples.front()};
 }
 
 }  // namespace reduction

@@ -10,7 +10,7 @@
 
 #include "device/emulated/block_turns.hpp"
 #include "device/emulated/counters.hpp"
-#include "device/emulated/counting.hpp"
+#include "device/emulated/warp_instructions.hpp"
 #include "device/emulated/fence_order.hpp"
 #include "device/emulated/global_races.hpp"
 #include "device/emulated/happens_before.hpp"

@@ -1,4 +1,4 @@
-#include "device/emulated/counting.hpp"
+#include "device/emulated/warp_instructions.hpp"
 
 #include <algorithm>
 #include <array>
