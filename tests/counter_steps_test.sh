@@ -20,9 +20,9 @@ main() {
   exit "$failures"
 }
 
-# The GPU steps whose main.cu has (-l) or has not (-L) the call that runs on the emulated device, too.
+# The GPU steps whose main.cu does (-l) or does not (-L) make a step that the emulated device runs, too.
 steps_with() {
-  (cd "$repository" && grep "$1" 'reduction::run_step(' {,beyond/}[0-9][0-9]_*/main.cu) |
+  (cd "$repository" && grep "$1" 'reduction::make_step(' {,beyond/}[0-9][0-9]_*/main.cu) |
     sed 's|/main.cu$||; s|.*/||' | sort
 }
 

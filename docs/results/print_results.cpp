@@ -89,7 +89,13 @@ std::string provenance(const std::filesystem::path& folder) {
 }
 
 /// The ladder as ladder_table prints it.
-std::string ladder(const std::filesystem::path& folder) { return timed_ladder(read_list(folder, "ladder")); }
+std::string ladder(const std::filesystem::path& folder) {
+  const Results results = read_list(folder, "ladder");
+  const auto is_cub = [](const Json& result) { return step_of(result) == "peer_cub"; };
+  if (find(results, on_gpu) == nullptr || find(results, is_cub) == nullptr)
+    throw UsageError("ladder.json: there is no GPU's step in it, or no peer_cub");
+  return timed_ladder(results);
+}
 
 /// A table of GB/s: a line for each value of `row`, a column for each value of `column`, both in order of appearance.
 std::string bandwidth_table(const Results& results, const std::string& corner,
