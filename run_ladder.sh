@@ -13,8 +13,8 @@ steps=(01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 
 steps_beyond=(08_warp_shuffle 09_vector_loads 10_single_pass)
 gpu_steps=(11_bulk_copy 12_any_operation)  # the emulated device has nothing to show of them
 peer=peer_cub                              # no step: CUB's reduction, to hold the ladder against
-least_capability=9                         # compute capability, which 11_bulk_copy takes
-beyond=
+least_capability=9                         # compute capability, which 11_bulk_copy needs
+climb=climb                                # the target that announces what is to run
 step_options=()
 exec 3>&1  # where the table's program writes
 table_options=()
@@ -33,11 +33,12 @@ main() {
   trap stop INT
   run_step 00_cpu_serial
 
-  build_ahead "climb$beyond"
+  # All that 01 takes comes first: it runs while the others are compiled.
+  build_ahead "${steps[0]}_ready" "$climb"
   for step in "${steps[@]}"; do
     await_and_run "$step"
   done
-  if [[ -n $beyond ]]; then climb_beyond; fi
+  if [[ $climb == climb_beyond ]]; then climb_beyond; fi
   if ran_on_cuda; then await_and_run "$peer"; fi
   print_table
   if ((${#wrong_steps[@]} > 0)); then fail 1 "wrong result: ${wrong_steps[*]}"; fi
@@ -73,7 +74,7 @@ read_options() {
         show_version
         exit
         ;;
-      --beyond) beyond=_beyond ;;
+      --beyond) climb=climb_beyond ;;
       --json)
         if (($# < 2)); then fail "$bad_usage" "--json needs the name of a file"; fi
         use_json_file "$2"
@@ -162,15 +163,16 @@ run_step() {
 stop() {
   local result=$build_folder/ladder/$running.json
   trap - INT
+  end_build
   if [[ -f $result && " ${results[*]} " != *" $result "* ]]; then results+=("$result"); fi
-  print_table
+  (print_table) || true
   exit 130
 }
 
-ran_on_cuda() { grep -qs '"kind": "cuda"' "$build_folder/ladder/$running.json"; }
+ran_on_cuda() { ((${#results[@]} > 0)) && grep -qs '"kind": "cuda"' "${results[@]}"; }
 
 # The first number of the GPU's compute capability.
-capability() { sed -n 's/.*"compute_capability": "\([0-9]*\).*/\1/p' "$build_folder/ladder/$running.json" | head -n 1; }
+capability() { sed -n 's/.*"compute_capability": "\([0-9]*\).*/\1/p' "${results[@]}" | head -n 1; }
 
 print_table() {
   local status=0

@@ -29,8 +29,7 @@ main() {
   results=$(mktemp -d)
   # shellcheck disable=SC2064  # expands to the folder now
   trap "rm -rf '$results'" EXIT
-  # The programs show these figures: where they are new, build and run this again.
-  put_page common/harness/published_figures_data.hpp "$bin/print_tables" --header
+  put_figures
   for step in [0-9][0-9]_* beyond/[0-9][0-9]_*; do
     if [[ ! -f $step/kernel.cuh ]]; then continue; fi
     if has_section "$step/README.md" diff; then
@@ -96,6 +95,14 @@ show_atomics() {
   done
   put_section "$folder/atomic_vector/README.md" diff kernel_diff "$folder/atomic_each" "$folder/atomic_vector"
   put_section "$folder/atomic_block/README.md" diff kernel_diff 04_first_add "$folder/atomic_block"
+}
+
+# Programs show these figures, and pages what programs show: a build with the old ones must not go on.
+put_figures() {
+  local header=common/harness/published_figures_data.hpp before
+  before=$(<"$header")
+  put_page "$header" "$bin/print_tables" --header
+  if [[ $(<"$header") != "$before" ]]; then fail "$header is new: build again, then run this again"; fi
 }
 
 # fix_diff FAULTY prints what fixes the kernel, without the headers of the files and of the first hunk.

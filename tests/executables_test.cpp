@@ -121,6 +121,14 @@ TEST(Executables, SayWhenTheirOutputIsLost) {
   EXPECT_EQ(lines(full.error), 1u) << full.error;
 }
 
+TEST(Executables, SayWhenTheHostHasTooLittleMemory) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "03_sequential";
+  const Outcome outcome =
+      run_command(fmt::format("ulimit -v 300000; '{}' --device emulated -n 2^20", program));
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.error;
+  EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+}
+
 TEST(LadderTable, FailsWhereAResultIsWrong) {
   const std::filesystem::path file = temporary_path("ladder_table_test.json");
   const std::string quoted = fmt::format("'{}'", file.string());
@@ -137,8 +145,13 @@ TEST(LadderTable, FailsWhereAResultIsWrong) {
     EXPECT_NE(outcome.out.find("**NO**"), std::string::npos) << outcome.out;
     std::filesystem::remove(wrong_file);
   }
-  std::ofstream(file) << "no json";
-  EXPECT_EQ(run_step_executable("ladder_table", quoted).exit_code, 2);
+  for (const char* text : {"no json", "[]", "{}", "[1]"}) {
+    std::ofstream(file) << text;
+    const Outcome outcome = run_step_executable("ladder_table", quoted);
+    EXPECT_EQ(outcome.exit_code, 2) << text;
+    EXPECT_EQ(outcome.out, "") << text;
+    EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+  }
   std::filesystem::remove(file);
 }
 

@@ -31,6 +31,25 @@ TEST(ParallelFor, RethrowsAndCanBeUsedAgain) {
   EXPECT_EQ(sum, 499'500u);
 }
 
+TEST(HostThreads, WorkAtTheSameTime) {
+  std::atomic<int> arrived{0};
+  host_threads().run(2, [&] {
+    ++arrived;
+    while (arrived < 3)
+      std::this_thread::yield();  // forever, if one of them worked after another
+  });
+  EXPECT_EQ(arrived, 3);
+}
+
+TEST(HostThreads, RethrowWhatAHelperThrows) {
+  const std::thread::id caller = std::this_thread::get_id();
+  const auto fail_in_helper = [&] {
+    if (std::this_thread::get_id() != caller) throw std::runtime_error("helper");
+  };
+  EXPECT_THROW(host_threads().run(1, fail_in_helper), std::runtime_error);
+  EXPECT_NO_THROW(host_threads().run(1, [] {}));
+}
+
 /// mpirun, srun and taskset give a process some of the machine's CPUs.
 TEST(HostThreads, AreNoMoreThanTheCpusOfTheProcess) {
   cpu_set_t all;

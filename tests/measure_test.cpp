@@ -17,21 +17,25 @@
 namespace reduction {
 namespace {
 
-/// Reports the times it is given, one after the other. Where it is `too_early`, it says so of each sample that is queued.
+/// Reports the times it is given, one after the other. Says of the first `unqueued` samples that they were not queued.
 class FakeTimer final : public SampleTimer {
  public:
-  FakeTimer(const std::vector<double>& sample_ms, bool fails) : sample_ms_(sample_ms), fails_(fails) {}
+  FakeTimer(const std::vector<double>& sample_ms, unsigned unqueued)
+      : sample_ms_(sample_ms), unqueued_(unqueued) {}
 
   void empty_l2() override {}
   void start() override {}
   double stop() override {
-    if (fails_) throw SampleNotQueued{};
+    if (unqueued_ > 0) {
+      --unqueued_;
+      throw SampleNotQueued{};
+    }
     return sample_ms_.at(next_++ % sample_ms_.size());
   }
 
  private:
   std::vector<double> sample_ms_;
-  bool fails_;
+  unsigned unqueued_;
   std::size_t next_ = 0;
 };
 
@@ -58,12 +62,12 @@ class FakeDevice final : public Device {
   void synchronize() override {}
   std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) override {
     queued = method.queued;
-    return std::make_unique<FakeTimer>(sample_ms, method.queued && !holds);
+    return std::make_unique<FakeTimer>(sample_ms, method.queued ? unqueued : 0);
   }
 
   std::vector<double> sample_ms{1.0, 3.0, 2.0};
-  bool holds = true;    ///< whether it waits until a sample is queued
-  bool queued = false;  ///< how the samples were taken
+  unsigned unqueued = 0;  ///< samples for which it does not wait until they are queued
+  bool queued = false;    ///< how the samples were taken
 
  private:
   DeviceInfo info_;
@@ -147,7 +151,9 @@ TEST(Measure, QueuesNoSampleOfAKernelThatWaits) {
 TEST(Measure, SaysWhereADeviceDoesNotWaitForTheQueue) {
   FakeDevice device;
   EXPECT_TRUE(measure_ones(device, 1000, 100).timing_remark.empty());
-  device.holds = false;
+  device.unqueued = 1;
+  EXPECT_TRUE(measure_ones(device, 1000, 100).timing->queued) << "the host was busy once";
+  device.unqueued = 2;
   const Result result = measure_ones(device, 1000, 100);
   EXPECT_FALSE(result.timing->queued) << "no sample of a queue that there was not";
   EXPECT_EQ(result.samples, 3u);
@@ -219,6 +225,23 @@ TEST(Report, SaysYesOrNoUnderVerified) {
   EXPECT_NE(wrong.find("| fake | int32 | 1000 | 32 | – | – | – | – | **NO** |\n"), std::string::npos)
       << wrong;
   EXPECT_NE(wrong.find("fake: error: WRONG: -1, expected 1000; the error 1001"), std::string::npos) << wrong;
+}
+
+TEST(Report, KeepsWhatASweepHasWhateverEndsIt) {
+  FakeDevice device;
+  Options options;
+  options.sweep = Sweep::size;
+  options.json_file = "-";
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  try {
+    Report report(options);
+    report.add(measure_ones(device, 1000, 100));
+    throw DeviceError("a later size");
+  } catch (const DeviceError&) {
+  }
+  testing::internal::GetCapturedStderr();
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("\"elements\": 1000"), std::string::npos);
 }
 
 }  // namespace

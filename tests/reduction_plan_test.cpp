@@ -5,17 +5,16 @@
 #include <stdexcept>
 
 #include "device/device_error.hpp"
-#include "harness/device_reduction.hpp"
 
 namespace reduction {
 namespace {
 
-StepKernel one_element_a_thread() {
+StepKernel one_element_per_thread() {
   return {[](std::size_t n, unsigned block) { return (n + block - 1) / block; }, nullptr};
 }
 
 TEST(PlanPasses, GoOnUntilOneSumIsLeft) {
-  const auto passes = plan_passes(one_element_a_thread(), 1'000'003, 256);
+  const auto passes = plan_passes(one_element_per_thread(), 1'000'003, 256);
   ASSERT_EQ(passes.size(), 3u);
   EXPECT_EQ(passes[0].blocks, 3907u);
   EXPECT_EQ(passes[1].elements, 3907u);
@@ -25,7 +24,7 @@ TEST(PlanPasses, GoOnUntilOneSumIsLeft) {
 
 TEST(PlanPasses, NothingAndOneElementAreOnePassOfOneBlock) {
   for (const std::size_t n : {0u, 1u}) {
-    const auto passes = plan_passes(one_element_a_thread(), n, 32);
+    const auto passes = plan_passes(one_element_per_thread(), n, 32);
     ASSERT_EQ(passes.size(), 1u);
     EXPECT_EQ(passes[0].elements, n);
     EXPECT_EQ(passes[0].blocks, 1u);
@@ -38,18 +37,12 @@ TEST(PlanPasses, RefusesAGridThatNeverShrinks) {
   EXPECT_EQ(plan_passes(endless, 1, 32).size(), 1u);
 }
 
-TEST(LaunchPasses, RefuseMoreBlocksThanAGridMayHaveBeforeTheyLaunch) {
-  static unsigned launched = 0;
-  StepKernel kernel = one_element_a_thread();
-  kernel.launch = [](unsigned grid, unsigned, const void*, void*, std::size_t) { launched = grid; };
+TEST(RequirePossibleGrids, RefusesMoreBlocksThanAGridMayHave) {
   const std::size_t most = (std::size_t{1} << 31) - 1;
-  const Configuration configuration{ElementType::int32, most * 32, 32};
-  launch_passes({kernel, configuration, {{most * 32, most}}}, nullptr, nullptr, nullptr);
-  EXPECT_EQ(launched, most);
-  launched = 0;
-  const ReductionPlan too_large{kernel, configuration, {{most * 32 + 1, most + 1}}};
-  EXPECT_THROW(launch_passes(too_large, nullptr, nullptr, nullptr), DeviceError);
-  EXPECT_EQ(launched, 0u);
+  const StepKernel kernel = one_element_per_thread();
+  EXPECT_NO_THROW(require_possible_grids(plan_reduction(kernel, {ElementType::int32, most * 32, 32}, {})));
+  EXPECT_THROW(require_possible_grids(plan_reduction(kernel, {ElementType::int32, most * 32 + 1, 32}, {})),
+               DeviceError);
 }
 
 TEST(TreeDepth, IsTheLogarithmRoundedUp) {
@@ -61,7 +54,7 @@ TEST(TreeDepth, IsTheLogarithmRoundedUp) {
 }
 
 TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
-  StepKernel kernel = one_element_a_thread();
+  StepKernel kernel = one_element_per_thread();
   kernel.traits.single_pass = true;
   const auto passes = plan_passes(kernel, 1'000'003, 256);
   ASSERT_EQ(passes.size(), 1u);
@@ -70,7 +63,7 @@ TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
 
 /// Blocks that take a vector of four elements per thread at a time.
 StepKernel vectors() {
-  StepKernel kernel = one_element_a_thread();
+  StepKernel kernel = one_element_per_thread();
   kernel.traits.vectors_at_a_time = [](unsigned block) { return std::size_t{block}; };
   kernel.vector_width = 4;
   return kernel;
@@ -78,14 +71,14 @@ StepKernel vectors() {
 
 TEST(AdditionDepth, IsThatOfThreadsAndTreesPassAfterPass) {
   // 256 sums of 256 elements, then one of 256: no thread adds anything itself.
-  EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 16, 256}, {256, 1}}, 256), 2 * (1 + 8));
+  EXPECT_EQ(addition_depth(one_element_per_thread(), {{1 << 16, 256}, {256, 1}}, 256), 2 * (1 + 8));
   // Two elements per thread, as from step 04 on.
-  EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 17, 256}, {256, 1}}, 256), 2 + 8 + 1 + 8);
+  EXPECT_EQ(addition_depth(one_element_per_thread(), {{1 << 17, 256}, {256, 1}}, 256), 2 + 8 + 1 + 8);
 }
 
 TEST(AdditionDepth, CountsAWholeTurnForWhatIsLeftOfThePairs) {
-  EXPECT_EQ(addition_depth(one_element_a_thread(), {{1 << 18, 1}}, 256), 1024u + 8);
-  EXPECT_EQ(addition_depth(one_element_a_thread(), {{(1 << 18) + 1, 1}}, 256), 1026u + 8);
+  EXPECT_EQ(addition_depth(one_element_per_thread(), {{1 << 18, 1}}, 256), 1024u + 8);
+  EXPECT_EQ(addition_depth(one_element_per_thread(), {{(1 << 18) + 1, 1}}, 256), 1026u + 8);
 }
 
 TEST(AdditionDepth, AddsAVectorsElementsToEachOtherFirst) {

@@ -23,7 +23,8 @@ if [[ $name == "${WAITS:-}" ]]; then sleep 30; fi
 echo "{\"kind\": \"${KIND:-emulated}\", \"compute_capability\": \"${CAPABILITY:-9.0}\"}" >"$json"
 if [[ $name == "${FAILS:-}" ]]; then exit "$STATUS"; fi
 STEP
-# A build makes everything, announces all of it, and then goes on until it is ended. BREAKS is what does not compile.
+# The first build makes what 01 takes. The second waits until 01 has run, announces all others, and goes on until it is
+# ended. BREAKS is what does not compile.
 cat >"$work/fake/cmake" <<'CMAKE'
 #!/usr/bin/env bash
 case $1 in
@@ -33,16 +34,30 @@ case $1 in
     echo "cmake ${*: -1}" >>build/targets
     mkdir -p build/bin
     echo "$$" >build/process
+    target=${*: -1}
+    if [[ $target == climb* ]]; then
+      for ((k = 0; k < 100; ++k)); do
+        if [[ -f build/ladder/01_interleaved.json ]]; then break; fi
+        if ((k == 99)); then echo "01 did not run as soon as it was built" && exit 1; fi
+        sleep 0.1
+      done
+    fi
     for program in 0{0_cpu_serial,1_interleaved,2_nondivergent,3_sequential,4_first_add,5_unroll_warp,6_templated,7_cascade} \
       08_warp_shuffle 09_vector_loads 10_single_pass 11_bulk_copy 12_any_operation peer_cub ladder_table; do
       if [[ $program == "${BREAKS:-}" ]]; then echo "main.cu:1: error: made up"; exit 1; fi
       cp "$(dirname "$0")/step" "build/bin/$program"
-      if [[ ${*: -1} == climb* ]]; then echo "ready: $program"; fi
+      if [[ $target == climb* || $target == "${program}_ready" ]]; then echo "ready: $program"; fi
+      if [[ $target == "$program" || $target == "${program}_ready" ]]; then exit; fi
     done
-    if [[ ${*: -1} == climb* ]]; then exec sleep 30; fi
+    if [[ $target == climb* ]]; then exec sleep 30; fi
     ;;
 esac
 CMAKE
+# Every package is installed.
+cat >"$work/fake/dpkg-query" <<'PACKAGES'
+#!/usr/bin/env bash
+for package; do echo "$package=installed"; done
+PACKAGES
 chmod +x "$work/fake"/*
 export PATH=$work/fake:$PATH
 unset REDUCTION_PRESET REDUCTION_CUDA
@@ -82,14 +97,17 @@ check "a wrong result" 1 "table $classic" "wrong result: 03_sequential"
 FAILS=03_sequential STATUS=3 run
 check "a device fault" 3 "03_sequential" "!04_first_add" "!table"
 BREAKS=04_first_add run
-check "what does not compile" 3 "main.cu:1: error: made up" "the build failed"
+check "what does not compile" 3 "03_sequential" "main.cu:1: error: made up" "the build failed" "!04_first_add"
 
 # Ctrl-C reaches the process group of a terminal, which the build is not in.
 set -m
 WAITS=02_nondivergent "$work/run_ladder.sh" >"$work/interrupted" 2>&1 &
 script=$!
 set +m
-until grep -qs 02_nondivergent "$work/interrupted"; do sleep 0.1; done
+for ((k = 0; k < 200; ++k)); do
+  if grep -qs 02_nondivergent "$work/interrupted"; then break; fi
+  sleep 0.1
+done
 kill -INT -- "-$script"
 status=0
 wait "$script" || status=$?

@@ -69,8 +69,9 @@ void require_memory_for_shard(const Job& job, const StepKernel& kernel, const De
                               const CommandLine& line, std::uint64_t n, int ranks) {
   // The ranks of a node share the host's memory; a GPU is one rank's alone.
   const bool shared = device.info().kind == DeviceKind::emulated;
-  require_memory(plan_shard(kernel, device, line.type, shard_of(n, 0, ranks)), device,
-                 static_cast<std::size_t>(shared ? job.node().count() : 1));
+  const ReductionPlan plan = plan_shard(kernel, device, line.type, shard_of(n, 0, ranks));
+  require_memory(plan, device, static_cast<std::size_t>(shared ? job.node().count() : 1));
+  require_possible_grids(plan);
 }
 
 RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, const StepKernel& kernel,

@@ -7,6 +7,7 @@
 #include "command_line.hpp"
 #include "harness/configuration.hpp"
 #include "harness/device_selection.hpp"
+#include "harness/standard_streams.hpp"
 #include "job.hpp"
 #include "measure_ranks.hpp"
 #include "rank_report.hpp"
@@ -107,6 +108,7 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
 }  // namespace
 
 int run_ranks(const Step& step, int argc, char** argv) {
+  open_standard_streams();
   Job job(step.name, argc, argv);
   const bool speaks = job.ranks().rank() == 0;
   try {

@@ -4,7 +4,7 @@
 
 namespace reduction {
 
-/// Is the whole of a main that runs as one rank of many: MPI, options, device, shard, combination, timing,
+/// Does all that the main of one rank of many does: MPI, options, device, shard, combination, timing,
 /// verification, report. Returns the exit code (exit_code.hpp); where this rank alone fails, it ends the whole job
 /// instead.
 int run_ranks(const Step& step, int argc, char** argv);

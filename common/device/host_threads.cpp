@@ -20,11 +20,13 @@ void HostThreads::run(unsigned helpers, const std::function<void()>& work) {
     const std::lock_guard lock{mutex_};
     work_ = &work;
     to_start_ = to_end_ = helpers;
+    failure_ = nullptr;
   }
   wanted_.notify_all();
-  work();
+  try_to(work);
   std::unique_lock lock{mutex_};
   ended_.wait(lock, [&] { return to_end_ == 0; });
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 void HostThreads::help(const std::stop_token& stop) {
@@ -33,9 +35,18 @@ void HostThreads::help(const std::stop_token& stop) {
     --to_start_;
     const std::function<void()>& work = *work_;
     lock.unlock();
-    work();
+    try_to(work);
     lock.lock();
     if (--to_end_ == 0) ended_.notify_one();
+  }
+}
+
+void HostThreads::try_to(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    const std::lock_guard lock{mutex_};
+    if (!failure_) failure_ = std::current_exception();
   }
 }
 

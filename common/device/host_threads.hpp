@@ -21,12 +21,13 @@ unsigned available_cpus();
 /// Host threads that wait for work. They start when they are first needed and stay until the program ends.
 class HostThreads {
  public:
-  /// Runs `work` on the calling thread and on `helpers` more at the same time; returns when all have returned. `work`
-  /// must not throw, and must not call run() itself.
+  /// Runs `work` on the calling thread and on `helpers` more at the same time. Returns when all have returned, and then
+  /// rethrows the first exception. `work` must not call run() itself.
   void run(unsigned helpers, const std::function<void()>& work);
 
  private:
   void help(const std::stop_token& stop);
+  void try_to(const std::function<void()>& work);
 
   std::mutex running_;  ///< one piece of work at a time
   std::mutex mutex_;
@@ -35,6 +36,7 @@ class HostThreads {
   const std::function<void()>* work_ = nullptr;
   unsigned to_start_ = 0;  ///< helpers that have yet to take up the work
   unsigned to_end_ = 0;    ///< helpers that have yet to return from it
+  std::exception_ptr failure_;
   std::vector<std::jthread> threads_;
 };
 
@@ -44,21 +46,16 @@ HostThreads& host_threads();
 /// Calls work(k) for k = 0 ... count - 1 on all CPUs that this process may use; rethrows the first exception.
 template <typename Work> void parallel_for(std::size_t count, const Work& work) {
   std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-  const auto worker = [&] {
+  const std::size_t workers = std::clamp<std::size_t>(count, 1, available_cpus());
+  host_threads().run(static_cast<unsigned>(workers - 1), [&] {
     try {
       for (std::size_t k = next++; k < count; k = next++)
         work(k);
     } catch (...) {
-      const std::scoped_lock lock(failure_mutex);
-      if (!failure) failure = std::current_exception();
-      next = count;
+      next = count;  // the other threads may stop
+      throw;
     }
-  };
-  const std::size_t workers = std::clamp<std::size_t>(count, 1, available_cpus());
-  host_threads().run(static_cast<unsigned>(workers - 1), worker);
-  if (failure) std::rethrow_exception(failure);
+  });
 }
 
 }  // namespace reduction

@@ -24,7 +24,7 @@ struct CpuStep {
   CpuKernels kernels;
 };
 
-/// Is the whole of its main: it times and verifies both sums over the same input. Returns the exit code
+/// Does all that its main does: it times and verifies both sums over the same input. Returns the exit code
 /// (exit_code.hpp).
 int run_cpu_step(const CpuStep& step, int argc, char** argv);
 

@@ -1,17 +1,8 @@
 #include "harness/device_reduction.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace reduction {
-
-namespace {
-
-/// Blocks that a grid may have: CUDA C++ Programming Guide, "Compute Capabilities".
-constexpr std::size_t most_blocks = (std::size_t{1} << 31) - 1;
-
-}  // namespace
 
 DeviceReduction::DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input,
                                  std::uint64_t first)
@@ -46,12 +37,6 @@ CheckedSum DeviceReduction::check(const Reference& reference) const {
 const void* launch_passes(const ReductionPlan& plan, const void* in, void* partial, void* next_partial) {
   const unsigned block = plan.configuration.block;
   for (const Pass& pass : plan.passes) {
-    if (pass.blocks > most_blocks) {
-      throw DeviceError(
-          fmt::format("{} elements take {} blocks of {} threads, and a grid has at most 2^31 - 1: "
-                      "choose a larger block or fewer elements",
-                      pass.elements, pass.blocks, block));
-    }
     plan.kernel.launch(static_cast<unsigned>(pass.blocks), block, in, partial, pass.elements);
     in = partial;
     std::swap(partial, next_partial);

@@ -18,14 +18,13 @@ class DeviceReduction {
   /// Overwrites all partial sums with a pattern that is no plausible sum.
   void poison();
 
-  /// Queues every pass and returns where their sum will be, in device memory. Throws, before it queues the pass, for
-  /// more blocks than a grid may have.
+  /// Queues every pass and returns where their sum will be, in device memory.
   const void* launch();
 
-  /// Waits for the passes and returns the sum.
+  /// Waits for the passes, which have been launched, and returns the sum.
   Value sum() const;
 
-  /// Waits for the passes and compares the sum with its reference.
+  /// Does the same, and compares the sum with its reference.
   CheckedSum check(const Reference& reference) const;
 
  private:
@@ -38,7 +37,7 @@ class DeviceReduction {
 };
 
 /// Queues the passes of a plan: the elements at `in` become one sum. The sums of the first pass go to `partial`, those
-/// of the second to `next_partial`, and so on in turn. Returns the sum's place. Throws as DeviceReduction::launch does.
+/// of the second to `next_partial`, and so on in turn. Returns the sum's place.
 const void* launch_passes(const ReductionPlan& plan, const void* in, void* partial, void* next_partial);
 
 }  // namespace reduction

@@ -14,8 +14,9 @@ struct MeasurementError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs `body` and turns what it throws into one line on stderr, "name: error: ...", and its exit code:
-/// UsageError 2; a kernel's fault on the emulated device or a MeasurementError 1; anything else 3.
+/// Opens the standard streams that are closed, runs `body` and turns what it throws into one line on stderr, "name:
+/// error: ...", and its exit code: UsageError 2; a kernel's fault on the emulated device or a MeasurementError 1;
+/// anything else 3.
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body);
 
 }  // namespace reduction

@@ -17,8 +17,8 @@ nlohmann::ordered_json to_json(const Result& result);
 std::string json_text(const Result& result);
 std::string json_text(const std::vector<Result>& results);
 
-/// Reads what a run counted back from its --json file. Throws UsageError if it is no such file, one without counters, or
-/// one of another type or block size, whose counters differ for more reasons than the step.
+/// Reads what a run counted back from its --json file. Throws UsageError if it is no such file, one without counters,
+/// or one of another type or block size, whose counters differ for more reasons than the step.
 CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block);
 
 }  // namespace reduction

@@ -27,8 +27,11 @@ bool is_01(const Json& result) { return step_of(result).starts_with("01"); }
 /// The library that the steps are compared with, run_ladder.sh's last row on a CUDA device.
 bool is_cub(const Json& result) { return step_of(result) == "peer_cub"; }
 
-/// Says whether it is a rung of the ladder: a library and the CPU's sum are not.
-bool is_rung(const Json& result) { return on_gpu(result) && !step_of(result).starts_with("peer_"); }
+/// Says whether it is a rung of the ladder, whose names begin with a number. The CPU, libraries and atomics are not.
+bool is_rung(const Json& result) {
+  const std::string step = step_of(result);
+  return on_gpu(result) && !step.empty() && step.front() >= '0' && step.front() <= '9';
+}
 
 std::optional<double> number(const Json& value) {
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
@@ -57,15 +60,17 @@ bool same_input(const Json& a, const Json& b) {
 
 bool same_block(const Json& a, const Json& b) { return a.at("block") == b.at("block"); }
 
-/// Finds the nearest step before `result` that is accepted and has the same input; of its results, the one in blocks of
-/// the same size if there is one. Null if there is no such step.
+/// Finds the nearest step before results[k] that is accepted and has the same input; of its results, the one in blocks
+/// of the same size if there is one. Null if there is no such step.
 template <typename Accept>
-const Json* find_before(const Results& results, const Json& result, const Accept& accepts) {
+const Json* find_before(const Results& results, std::size_t k, const Accept& accepts) {
+  const Json& result = results[k];
   const Json* found = nullptr;
-  for (const Json* other = &result; other-- != results.data();) {
-    if (step_of(*other) == step_of(result) || !same_input(*other, result) || !accepts(*other)) continue;
-    if (found != nullptr && step_of(*other) != step_of(*found)) break;
-    if (found == nullptr || same_block(*other, result)) found = other;
+  while (k-- > 0) {
+    const Json& other = results[k];
+    if (step_of(other) == step_of(result) || !same_input(other, result) || !accepts(other)) continue;
+    if (found != nullptr && step_of(other) != step_of(*found)) break;
+    if (found == nullptr || same_block(other, result)) found = &other;
     if (same_block(*found, result)) break;
   }
   return found;
@@ -186,6 +191,21 @@ std::string published_ladder(const Results& results) {
   return text;
 }
 
+/// Throws nlohmann's exceptions for results of another shape.
+Ladder make_ladder(const Results& results) {
+  const bool counted = std::any_of(results.begin(), results.end(), [](const Json& result) {
+    return result.at("device").at("kind") == "emulated";
+  });
+  Ladder ladder{counted ? counted_ladder(results) : timed_ladder(results), Json(results).dump(2) + '\n',
+                std::all_of(results.begin(), results.end(), is_verified)};
+  if (same_configuration(results)) {
+    ladder.tables +=
+        fmt::format("\nDocumented figures, % of each card's peak (GB/s); sources in docs/tables:\n\n{}",
+                    published_ladder(results));
+  }
+  return ladder;
+}
+
 /// Reads a --json file. A sweep's is a list of results.
 Json read_result(const std::string& file) {
   std::ifstream stream(file);
@@ -206,13 +226,14 @@ std::string timed_ladder(const Results& results) {
                                  configurations.names(), has_cub ? " % of CUB |" : "");
   text +=
       fmt::format("|:--|{}--:|--:|--:|--:|--:|{}:--|\n", configurations.alignments(), has_cub ? "--:|" : "");
-  for (const Json& result : results) {
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const Json& result = results[k];
     std::optional<double> times_previous;
     std::optional<double> times_01;
     std::string share_of_cub = has_cub ? " – |" : "";
-    if (is_rung(result)) times_previous = ratio(find_before(results, result, is_rung), &result);
+    if (is_rung(result)) times_previous = ratio(find_before(results, k, is_rung), &result);
     if (on_gpu(result)) {
-      times_01 = ratio(is_01(result) ? &result : find_before(results, result, is_01), &result);
+      times_01 = ratio(is_01(result) ? &result : find_before(results, k, is_01), &result);
       const auto cub = std::find_if(results.begin(), results.end(), [&](const Json& other) {
         return is_cub(other) && same_input(other, result);
       });
@@ -238,17 +259,13 @@ Ladder read_ladder(const std::vector<std::string>& files) {
       results.push_back(document);
     }
   }
-  const bool counted = std::any_of(results.begin(), results.end(), [](const Json& result) {
-    return result.at("device").at("kind") == "emulated";
-  });
-  Ladder ladder{counted ? counted_ladder(results) : timed_ladder(results), Json(results).dump(2) + '\n',
-                std::all_of(results.begin(), results.end(), is_verified)};
-  if (same_configuration(results)) {
-    ladder.tables +=
-        fmt::format("\nDocumented figures, % of each card's peak (GB/s); sources in docs/tables:\n\n{}",
-                    published_ladder(results));
+  if (results.empty())
+    throw UsageError("there is no result in these files; give the --json files of the steps");
+  try {
+    return make_ladder(results);
+  } catch (const Json::exception& error) {
+    throw UsageError(fmt::format("a result in these files is not one of a step: {}", error.what()));
   }
-  return ladder;
 }
 
 }  // namespace reduction

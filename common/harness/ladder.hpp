@@ -15,7 +15,7 @@ struct Ladder {
   bool verified = false;  ///< every result is right
 };
 
-/// Reads the --json files of the steps, in step order. Throws UsageError for a file that is no JSON.
+/// Reads the --json files of the steps, in step order. Throws UsageError for a file that is none.
 Ladder read_ladder(const std::vector<std::string>& files);
 
 /// Returns the table of results that were timed: how many times faster each GPU's step is than the one before and than

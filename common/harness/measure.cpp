@@ -35,11 +35,18 @@ std::vector<double> take_timed_samples(Device& device, DeviceReduction& reductio
   if (timer == nullptr) return {};
   for (unsigned run = 0; run < method.warm_up_runs; ++run)
     reduction.launch();
-  return take_samples(plan, [&] {
+  const auto take_sample = [&] {
     reduction.poison();
     timer->start();
     reduction.launch();
     return timer->stop();
+  };
+  return take_samples(plan, [&] {
+    try {
+      return take_sample();
+    } catch (const SampleNotQueued&) {
+      return take_sample();  // the host may have been busy, once
+    }
   });
 }
 
@@ -53,7 +60,8 @@ void time(Device& device, DeviceReduction& reduction, const TimingMethod& method
   } catch (const SampleNotQueued& reason) {
     used.queued = false;
     result.timing_remark = fmt::format(
-        "{}, as with CUDA_LAUNCH_BLOCKING=1: the host's launch latency is in the times (--queue off)",
+        "{}, twice in a row, as with CUDA_LAUNCH_BLOCKING=1: the host's launch latency is in the times "
+        "(--queue off)",
         reason.what());
     ms = take_timed_samples(device, reduction, used, plan);
   }
@@ -75,6 +83,7 @@ void require_possible(const Result& result) {
 }  // namespace
 
 Result measure(const Step& step, Device& device, const ReductionPlan& plan, const Options& options) {
+  require_memory(plan, device);  // in a sweep there may be less than when it was planned
   Result result = describe(step, device, plan, options);
   DeviceReduction reduction(device, plan, result.input);
   const Reference reference = reference_sum(result.input, result.type);

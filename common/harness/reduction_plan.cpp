@@ -10,6 +10,9 @@ namespace reduction {
 
 namespace {
 
+/// Blocks that a grid may have: CUDA C++ Programming Guide, "Compute Capabilities".
+constexpr std::size_t most_blocks = (std::size_t{1} << 31) - 1;
+
 std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
 /// Returns the most additions that an element goes through in its thread. Blocks take turns, so one may have a turn
@@ -61,6 +64,17 @@ void require_memory(const ReductionPlan& plan, const Device& device, std::size_t
   Configuration all = plan.configuration;
   all.elements *= sharers;
   throw out_of_memory(all, needed * sharers, room);
+}
+
+void require_possible_grids(const ReductionPlan& plan) {
+  for (const Pass& pass : plan.passes) {
+    if (pass.blocks > most_blocks) {
+      throw DeviceError(
+          fmt::format("{} elements take {} blocks of {} threads, and a grid has at most 2^31 - 1: "
+                      "choose a larger block or fewer elements",
+                      pass.elements, pass.blocks, plan.configuration.block));
+    }
+  }
 }
 
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {

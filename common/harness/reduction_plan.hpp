@@ -38,6 +38,9 @@ ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& conf
 /// fit into the device's free memory. `sharers` programs like this one use that memory at the same time.
 void require_memory(const ReductionPlan& plan, const Device& device, std::size_t sharers = 1);
 
+/// Throws DeviceError for a pass of more blocks than a grid may have.
+void require_possible_grids(const ReductionPlan& plan);
+
 /// Plans the passes over n elements. A launch is the only barrier across the blocks of an ordinary kernel, so passes go
 /// on over the partial sums until one is left; a step of one launch (StepTraits) has one pass. An input of no elements
 /// is one pass by one block, which writes the identity. Throws as plan_reduction does.

@@ -57,6 +57,7 @@ std::vector<ReductionPlan> plan_reductions(const StepKernels& kernels, const Opt
     const StepKernel& kernel = kernels[static_cast<std::size_t>(configuration.type)];
     plans.push_back(plan_reduction(kernel, configuration, device.info()));
     require_memory(plans.back(), device);
+    require_possible_grids(plans.back());
   }
   return plans;
 }

@@ -39,7 +39,7 @@ struct Step {
   int least_capability = 0;     ///< the major compute capability of the oldest GPU that can run it; 0: any
 };
 
-/// Is the whole of a step's main, from the command line to the report. Returns the exit code (exit_code.hpp).
+/// Does all that a step's main does, from the command line to the report. Returns the exit code (exit_code.hpp).
 int run_step(const Step& step, int argc, char** argv);
 
 }  // namespace reduction

@@ -2,36 +2,58 @@
 # Builds in the background what a script runs one after the other, so that it runs each program as soon as it is there.
 # To be read after set_up.sh:
 #
-#   build_ahead TARGET   begins. The target's programs are announced (announced_programs in CMakeLists.txt).
-#   await PROGRAM        returns when it is built
+#   build_ahead TARGET...   begins, one target after the other. Their programs are announced (announced_programs in
+#                           Step.cmake)
+#   await PROGRAM           returns when it is built
 #
 # The build is a process group of its own, which ends with the script.
 
 build_job=
 build_output=
+build_status=  # once it has ended
 declare -A ready
 
 build_ahead() {
-  local pipe=$build_folder/build_output
-  rm -f "$pipe"
-  mkfifo "$pipe"
+  local folder
+  folder=$(mktemp -d) && mkfifo "$folder/output" || fail "$not_possible" "there is no place for a pipe in ${TMPDIR:-/tmp}"
   trap end_build EXIT
   set -m  # its own process group
-  build_targets "$1" </dev/null >"$pipe" 2>&1 &
+  build_in_turn "$@" </dev/null >"$folder/output" 2>&1 &
   build_job=$!
   set +m
-  exec {build_output}<"$pipe"
-  rm "$pipe"
+  exec {build_output}<"$folder/output"
+  rm -r "$folder"
+}
+
+build_in_turn() {
+  local target
+  # A step that runs, and the host's part of its timing, come first.
+  renice -n 19 -p "$BASHPID" >/dev/null || true
+  for target; do
+    build_targets "$target" || return
+  done
 }
 
 await() {
   local line
   until [[ -v ready[$1] ]]; do
-    IFS= read -r -u "$build_output" line || fail "$not_possible" "the build failed; the compiler's words are above"
+    if ! IFS= read -r -u "$build_output" line; then
+      show_progress ""
+      if [[ -z $build_status ]]; then
+        build_status=0
+        wait "$build_job" || build_status=$?
+      fi
+      # Its line may have been lost in what a compiler said.
+      if ((build_status == 0)) && [[ -x $build_folder/bin/$1 ]]; then return; fi
+      fail "$not_possible" "the build failed; the compiler's words are above"
+    fi
     case $line in
       "ready: "*) ready[${line#ready: }]=1 ;;
       "["*"] "* | "ninja: no work to do.") show_progress "$line" ;;
-      *) say "$line" ;;
+      *)
+        show_progress ""
+        say "$line"
+        ;;
     esac
   done
   show_progress ""
@@ -47,6 +69,8 @@ show_progress() {
 }
 
 end_build() {
-  kill -TERM -- "-$build_job" 2>/dev/null || return 0
-  wait "$build_job" 2>/dev/null || true
+  local job=$build_job
+  build_job=
+  kill -TERM -- "-$job" 2>/dev/null || return 0
+  wait "$job" 2>/dev/null || true
 }

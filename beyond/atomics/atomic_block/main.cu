@@ -3,6 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  const auto step = reduction::make_step("atomic_block", "one atomic addition a block");
+  const auto step = reduction::make_step("atomic_block", "one atomic addition per block");
   return reduction::run_step(step, argc, argv);
 }

@@ -31,7 +31,7 @@ void Grid::work() {
   while (const std::optional<BlockTurns::Range> range = turns_.claim()) {
     Counters counters;
     for (std::size_t block = range->begin; block < range->end && !has_failed_before(block); ++block) {
-      BlockOutcome outcome = Block::local().run(context_, block);
+      BlockOutcome outcome = outcome_of(block);
       counters += outcome.counters;
       if (outcome.exception || !outcome.faults.empty()) fail(block, std::move(outcome));
     }
@@ -40,6 +40,17 @@ void Grid::work() {
       counters_ += counters;
     }
     turns_.complete(*range);
+  }
+}
+
+/// A host thread may have no memory for the stacks of a block: that is the block's failure, and others need not wait.
+BlockOutcome Grid::outcome_of(std::size_t block) const {
+  try {
+    return Block::local().run(context_, block);
+  } catch (...) {
+    BlockOutcome outcome;
+    outcome.exception = std::current_exception();
+    return outcome;
   }
 }
 

@@ -33,10 +33,11 @@ class Grid {
   /// Runs blocks on the calling host thread as long as there are any.
   void work();
 
-  /// What all blocks did. Throws what the lowest block that failed has thrown, or a KernelFinding for its faults.
+  /// Returns what all blocks did. Throws what the lowest block that failed has thrown, or a KernelFinding for its faults.
   Counters result() const;
 
  private:
+  BlockOutcome outcome_of(std::size_t block) const;
   void fail(std::size_t block, BlockOutcome outcome);
   bool has_failed_before(std::size_t block) const;
 
