@@ -34,7 +34,7 @@ main() {
   run_step 00_cpu_serial
 
   # All that 01 takes comes first: it runs while the others are compiled.
-  build_ahead "${steps[0]}_ready" "$climb"
+  build_ahead climb_first "$climb"
   for step in "${steps[@]}"; do
     await_and_run "$step"
   done
