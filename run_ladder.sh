@@ -33,8 +33,8 @@ main() {
   trap stop INT
   run_step 00_cpu_serial
 
-  # All that 01 takes comes first: it runs while the others are compiled.
-  build_ahead climb_first "$climb"
+  # On few cores, all that 01 takes comes first: it runs while the others are compiled.
+  if (($(build_jobs) > 8)); then build_ahead "$climb"; else build_ahead climb_first "$climb"; fi
   for step in "${steps[@]}"; do
     await_and_run "$step"
   done

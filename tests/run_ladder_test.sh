@@ -53,6 +53,8 @@ case $1 in
     ;;
 esac
 CMAKE
+# Two cores.
+printf '#!/usr/bin/env bash\necho 2\n' >"$work/fake/nproc"
 # Every package is installed.
 cat >"$work/fake/dpkg-query" <<'PACKAGES'
 #!/usr/bin/env bash

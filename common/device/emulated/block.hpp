@@ -10,7 +10,6 @@
 
 #include "device/emulated/block_turns.hpp"
 #include "device/emulated/counters.hpp"
-#include "device/emulated/warp_instructions.hpp"
 #include "device/emulated/fence_order.hpp"
 #include "device/emulated/global_races.hpp"
 #include "device/emulated/happens_before.hpp"
@@ -21,6 +20,7 @@
 #include "device/emulated/scheduler.hpp"
 #include "device/emulated/shared_races.hpp"
 #include "device/emulated/source_location.hpp"
+#include "device/emulated/warp_instructions.hpp"
 
 namespace reduction::emulated {
 
