@@ -15,7 +15,9 @@ declare -A ready
 
 build_ahead() {
   local folder
-  folder=$(mktemp -d) && mkfifo "$folder/output" || fail "$not_possible" "there is no place for a pipe in ${TMPDIR:-/tmp}"
+  if ! { folder=$(mktemp -d) && mkfifo "$folder/output"; }; then
+    fail "$not_possible" "there is no place for a pipe in ${TMPDIR:-/tmp}"
+  fi
   trap end_build EXIT
   set -m  # its own process group
   build_in_turn "$@" </dev/null >"$folder/output" 2>&1 &
