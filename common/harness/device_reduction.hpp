@@ -21,10 +21,7 @@ class DeviceReduction {
   /// Queues every pass and returns where their sum will be, in device memory.
   const void* launch();
 
-  /// Waits for the passes, which have been launched, and returns the sum.
-  Value sum() const;
-
-  /// Does the same, and compares the sum with its reference.
+  /// Waits for the passes, which have been launched, and compares their sum with its reference.
   CheckedSum check(const Reference& reference) const;
 
  private:
