@@ -298,7 +298,7 @@ TEST(EmulatedChecks, ReportEachPairOfLinesOnce) {
   } catch (const KernelFinding& finding) {
     const std::string text = finding.what();
     EXPECT_LT(std::ranges::count(text, '\n'), 2) << text;
-    EXPECT_NE(text.find("exchange<unsigned int>"), std::string::npos) << text;
+    EXPECT_NE(text.find("race in exchange: "), std::string::npos) << text;
     EXPECT_NE(text.find("tests/emulated_checks_test.cpp:"), std::string::npos) << text;
   }
 }
@@ -359,8 +359,8 @@ TEST(EndlessLoop, IsNamedByItsOwnLine) {
     FAIL() << "the loop ended";
   } catch (const KernelFinding& finding) {
     ASSERT_EQ(finding.findings().size(), 1U);
-    ASSERT_EQ(finding.findings()[0].places.size(), 1U);
-    EXPECT_EQ(finding.findings()[0].places[0].line, line_of_the_store) << finding.what();
+    ASSERT_EQ(finding.findings()[0].witnesses.size(), 1U);
+    EXPECT_EQ(finding.findings()[0].witnesses[0].place.line, line_of_the_store) << finding.what();
   }
 }
 

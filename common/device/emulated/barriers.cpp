@@ -164,7 +164,7 @@ void Block::note_release(unsigned& releases) {
 }
 
 ThreadAction Block::action_at_barrier(unsigned thread, std::string action) const {
-  return {describe_threads({thread}), number_, std::move(action), nullptr, threads_[thread].where};
+  return {{thread}, number_, std::move(action), nullptr, threads_[thread].where};
 }
 
 /// No thread can go on. Threads by what they wait for: the same words for the same fault in every schedule.
@@ -204,7 +204,7 @@ FaultRecord Block::stall() const {
         break;
       default: break;
     }
-    record.actions.push_back({describe_threads(group.threads), number_, action, nullptr, group.where});
+    record.actions.push_back({group.threads, number_, action, nullptr, group.where});
   }
   if (only_block_barriers) {
     record.fault = block_barriers > 1 ? Fault::divergent_barrier : Fault::missed_barrier;

@@ -126,10 +126,9 @@ void Block::finish(unsigned thread) {
 
 void Block::stop_for_overflow(const void* call_site) {
   running_ = nullptr;
-  faults_.add(
-      {Fault::stack_overflow,
-       "",
-       {{describe_threads({scheduler_.current()}), number_, "has used up its stack", call_site, {}}}});
+  faults_.add({Fault::stack_overflow,
+               "",
+               {{{scheduler_.current()}, number_, "has used up its stack", call_site, {}}}});
   scheduler_.stop();
 }
 
@@ -218,9 +217,7 @@ void Block::count_access(const void* call_site) {
   accesses_ += in_a_turn;
   if (accesses_ > most_accesses()) {
     const char* const action = "goes on without a barrier, for millions of accesses, the last";
-    faults_.add({Fault::endless_loop,
-                 "",
-                 {{describe_threads({scheduler_.current()}), number_, action, call_site, {}}}});
+    faults_.add({Fault::endless_loop, "", {{{scheduler_.current()}, number_, action, call_site, {}}}});
     scheduler_.stop();
   }
   scheduler_.give_way();
@@ -232,10 +229,9 @@ bool Block::in_arguments(const Access& access) const {
 }
 
 FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memory) const {
-  return {
-      fault,
-      std::move(memory),
-      {{describe_threads({scheduler_.current()}), number_, verb_of(access.operation), access.call_site, {}}}};
+  return {fault,
+          std::move(memory),
+          {{{scheduler_.current()}, number_, verb_of(access.operation), access.call_site, {}}}};
 }
 
 std::string Block::stray_memory(const Access& access) const {

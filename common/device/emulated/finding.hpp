@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,10 +26,11 @@ enum class Fault {
 /// The fault's name as a reader would write it, such as "uninitialised read".
 std::string_view name_of(Fault fault);
 
-/// A line of a source file; "" and 0 where the program does not know it.
+/// A place in a source file; "" and 0 where the program does not know it.
 struct Place {
   std::string file;
   unsigned line = 0;
+  unsigned column = 0;  ///< from 1
 
   auto operator<=>(const Place&) const = default;
 };
@@ -36,11 +38,24 @@ struct Place {
 /// "directory/file:line", short enough for a sentence.
 std::string to_string(const Place& place);
 
+/// Threads of one block that have a part in a fault, what they do, and where.
+struct Witness {
+  std::string action;  ///< "reads", "wait at __syncthreads()": as many as there are threads
+  std::size_t block = 0;
+  std::vector<unsigned> threads;
+  const void* call_site = nullptr;  ///< of an access: the return address of its hook; nullptr at a barrier
+  Place place;                      ///< Place{} for threads that have left the kernel
+};
+
 /// A fault of a kernel, once for each pair of source lines.
 struct Finding {
   Fault fault;
-  std::vector<Place> places;  ///< of the accesses, or barriers, that it is about
-  std::string text;           ///< one line: kernel, block, threads, word and places
+  std::string kernel;  ///< its name in the source, without template arguments; "" if not known
+  std::string memory;  ///< what the first witness does it to, "4-byte word 16 of shared memory", or ""
+  std::vector<Witness> witnesses;
+  std::string help;  ///< what is missing, or wrong; "" where that cannot be known
+  std::string page;  ///< that explains it, from the project's folder: "docs/pitfalls/endless_loop.md"; or ""
+  std::string text;  ///< all of it but help and page on one line
 };
 
 /// Thrown by a launch of a faulty kernel: what compute-sanitizer would report on a GPU. what() is the

@@ -9,7 +9,7 @@ namespace reduction::emulated {
 namespace {
 
 ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
-  return {describe_threads({thread}), block, verb_of(operation), call_site, {}};
+  return {{thread}, block, verb_of(operation), call_site, {}};
 }
 
 /// The bytes of the word at offset `word` that lie between the two, a bit each.

@@ -1,46 +1,81 @@
 #include "device/emulated/report.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <sstream>
-#include <string_view>
+#include <utility>
 
 #include "device/emulated/source_location.hpp"
 
 namespace reduction::emulated {
 namespace {
 
-void erase_all(std::string& text, std::string_view part) {
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part))
-    text.erase(at, part.size());
-}
-
-/// "void reduce_kernel<unsigned int>(…)" without what says nothing to a reader.
+/// The name in "void reduction::reduce_kernel<unsigned int>(unsigned int const*)": what a reader finds in the source.
 std::string kernel_name(const void* kernel) {
-  std::string name = locate(kernel).function;
-  if (name.empty()) return "a kernel";
-  // A parameter list is in the outermost parentheses, template arguments in front of it.
+  const std::string function = locate(kernel).function;
   int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) {
-      name.resize(i);
-      break;
+  std::string name;
+  for (const char c : function) {
+    if (c == '<') ++depth;
+    if (depth == 0) {
+      // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
+      if (c == '(' && !name.empty()) break;
+      const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+      if (is_of_name) {
+        name += c;
+      } else {
+        name.clear();
+      }
     }
+    if (c == '>') --depth;
   }
-  // Demanglers write the space that C++ needed before 2011.
-  for (auto at = name.find("> >"); at != std::string::npos; at = name.find("> >"))
-    name.erase(at + 1, 1);
-  erase_all(name, "void ");
-  erase_all(name, "reduction::emulated::");
-  erase_all(name, "(anonymous namespace)::");
   return name;
 }
 
-Place place_of(const ThreadAction& witness) {
-  if (witness.call_site == nullptr) return {witness.line.file, witness.line.line};
-  // The call is the instruction before the one to which it returns.
-  return locate(static_cast<const std::byte*>(witness.call_site) - 1).place;
+/// The places of all witnesses of all records, looked up at once.
+std::map<const void*, Place> places_of(const std::vector<FaultRecord>& records) {
+  std::vector<const void*> call_sites;
+  std::vector<const void*> instructions;
+  for (const FaultRecord& seen : records) {
+    for (const ThreadAction& witness : seen.actions) {
+      if (witness.call_site == nullptr) continue;
+      call_sites.push_back(witness.call_site);
+      // The call is the instruction before the one to which it returns.
+      instructions.push_back(static_cast<const std::byte*>(witness.call_site) - 1);
+    }
+  }
+  const std::vector<CodeLocation> locations = locate(instructions);
+  std::map<const void*, Place> places;
+  for (std::size_t i = 0; i < call_sites.size(); ++i) {
+    if (!locations[i].frames.empty()) places[call_sites[i]] = locations[i].frames.front();
+  }
+  return places;
+}
+
+/// A finding is told from others by its lines.
+std::vector<std::pair<std::string, unsigned>> lines_of(const Finding& finding) {
+  std::vector<std::pair<std::string, unsigned>> lines;
+  for (const Witness& witness : finding.witnesses) {
+    if (witness.place != Place{}) lines.emplace_back(witness.place.file, witness.place.line);
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+std::string text_of(const Finding& finding) {
+  std::ostringstream text;
+  text << name_of(finding.fault) << " in " << (finding.kernel.empty() ? "a kernel" : finding.kernel);
+  const char* separator = ": ";
+  for (const Witness& witness : finding.witnesses) {
+    text << separator << "block " << witness.block << ", " << describe_threads(witness.threads) << ' '
+         << witness.action;
+    if (!finding.memory.empty())
+      text << ' ' << (&witness == &finding.witnesses.front() ? finding.memory : "it");
+    if (witness.place != Place{}) text << " at " << to_string(witness.place);
+    separator = "; ";
+  }
+  return std::move(text).str();
 }
 
 bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records) {
@@ -69,24 +104,18 @@ std::vector<FaultRecord> FaultLog::take() {
 
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
   const std::string name = kernel_name(kernel);
+  std::map<const void*, Place> places = places_of(records);
   std::vector<Finding> findings;
   for (const FaultRecord& seen : records) {
-    Finding finding{seen.fault, {}, {}};
-    std::ostringstream text;
-    text << name_of(seen.fault) << " in " << name;
-    const char* separator = ": ";
-    for (const ThreadAction& witness : seen.actions) {
-      finding.places.push_back(place_of(witness));
-      text << separator << "block " << witness.block << ", " << witness.threads << ' ' << witness.action;
-      if (!seen.memory.empty()) text << ' ' << (&witness == &seen.actions.front() ? seen.memory : "it");
-      if (finding.places.back() != Place{}) text << " at " << to_string(finding.places.back());
-      separator = "; ";
+    Finding finding{seen.fault, name, seen.memory, {}, {}, {}, {}};
+    for (const ThreadAction& action : seen.actions) {
+      const Place place =
+          action.call_site != nullptr ? places[action.call_site] : Place{action.line.file, action.line.line};
+      finding.witnesses.push_back({action.action, action.block, action.threads, action.call_site, place});
     }
-    finding.text = std::move(text).str();
-    std::erase(finding.places, Place{});
-    std::ranges::sort(finding.places);
+    finding.text = text_of(finding);
     const bool known = std::ranges::any_of(findings, [&](const Finding& other) {
-      return other.fault == finding.fault && other.places == finding.places;
+      return other.fault == finding.fault && lines_of(other) == lines_of(finding);
     });
     if (!known) findings.push_back(std::move(finding));
   }

@@ -13,9 +13,9 @@ namespace reduction::emulated {
 
 /// Threads of one block that have a part in a fault, and where in the kernel.
 struct ThreadAction {
-  std::string threads;  ///< "thread 3", "threads 0-31"
+  std::vector<unsigned> threads;
   std::size_t block = 0;
-  std::string action;               ///< "reads", "waits at __syncthreads()"
+  std::string action;               ///< "reads", "wait at __syncthreads()"
   const void* call_site = nullptr;  ///< the place as a return address,
   SourceLine line;                  ///< or as a source line, where that is known
 };

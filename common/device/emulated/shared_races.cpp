@@ -8,7 +8,7 @@ namespace reduction::emulated {
 namespace {
 
 ThreadAction action_of(unsigned thread, std::size_t block, Operation operation, const void* call_site) {
-  return {describe_threads({thread}), block, verb_of(operation), call_site, {}};
+  return {{thread}, block, verb_of(operation), call_site, {}};
 }
 
 }  // namespace

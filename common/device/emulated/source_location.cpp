@@ -6,15 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <sstream>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 extern char** environ;
@@ -50,10 +54,22 @@ ObjectAddress object_address(const void* address) {
   return search.found;
 }
 
-/// Runs a program found on PATH and returns what it prints; "" if it cannot run.
-std::string output_of(const std::vector<std::string>& command) {
+/// The environment, with messages in English.
+std::vector<char*> environment() {
+  static std::string locale = "LC_ALL=C";
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view{*variable}.starts_with("LC_ALL=")) variables.push_back(*variable);
+  }
+  variables.push_back(locale.data());
+  variables.push_back(nullptr);
+  return variables;
+}
+
+/// Runs a program found on PATH and hands over each line that it prints; none if it cannot run.
+template <typename Take> void for_each_line_of(const std::vector<std::string>& command, const Take& take) {
   std::array<int, 2> pipe_ends{};
-  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return "";
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return;
   std::vector<char*> arguments;
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -64,60 +80,182 @@ std::string output_of(const std::vector<std::string>& command) {
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
-  const bool started = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
+  const bool started =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment().data()) == 0;
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
 
-  std::string text;
-  std::array<char, 4096> part;
+  std::string rest;
+  std::vector<char> part(std::size_t{1} << 16);
   for (ssize_t count = 0; (count = read(pipe_ends[0], part.data(), part.size())) > 0;) {
-    text.append(part.data(), static_cast<std::size_t>(count));
+    rest.append(part.data(), static_cast<std::size_t>(count));
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = rest.find('\n', begin)) != std::string::npos; begin = end + 1)
+      take(std::string_view{rest}.substr(begin, end - begin));
+    rest.erase(0, begin);
   }
   close(pipe_ends[0]);
   if (started) waitpid(child, nullptr, 0);
-  return text;
 }
 
 /// "file:line", or "file:line (discriminator 3)".
 Place parse_place(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return {};
-  Place place{std::string{text.substr(0, colon)}, 0};
+  Place place{std::string{text.substr(0, colon)}};
   std::from_chars(text.data() + colon + 1, text.data() + text.size(), place.line);
   return place.line == 0 ? Place{} : place;
 }
 
-/// One address's frames, innermost first: a function and a place, a line each.
-CodeLocation parse_frames(const std::vector<std::string>& lines) {
-  CodeLocation location;
-  for (std::size_t i = 0; i + 1 < lines.size(); i += 2) {
-    location = {lines[i] == "??" ? "" : lines[i], parse_place(lines[i + 1])};
-    if (location.place.file.find("/device/emulated") == std::string::npos) break;
-  }
-  return location;
+/// A row of a line table: what holds from its address on, up to that of the next one.
+struct Row {
+  std::uintptr_t address = 0;
+  unsigned line = 1;
+  unsigned column = 0;
+};
+
+/// The number that follows `before` in a line of text; `otherwise` if there is none.
+template <typename Number>
+Number number_after(std::string_view text, std::string_view before, int base, Number otherwise) {
+  const auto at = text.find(before);
+  if (at == std::string_view::npos) return otherwise;
+  std::string_view digits = text.substr(at + before.size());
+  if (base == 16 && digits.starts_with("0x")) digits.remove_prefix(2);
+  std::from_chars(digits.data(), digits.data() + digits.size(), otherwise, base);
+  return otherwise;
 }
 
-CodeLocation look_up(const void* address) {
-  const ObjectAddress object = object_address(address);
-  if (object.file.empty()) return {};
-  std::ostringstream offset;
-  offset << "0x" << std::hex << object.offset;
-  std::istringstream output{output_of({"addr2line", "-fCie", object.file, offset.str()})};
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(output, line);)
-    lines.push_back(line);
-  return parse_frames(lines);
+/// Follows readelf's account of a file's line tables, whose columns addr2line does not print, up to the rows of the
+/// addresses that are asked for.
+class LineTable {
+ public:
+  /// \param offsets  sorted
+  explicit LineTable(std::vector<std::uintptr_t> offsets) : offsets_{std::move(offsets)} {}
+
+  /// "  [0x00000275]  Special opcode 117: advance Address by 8 to 0x1377e and Line by 0 to 17" and its like.
+  void take(std::string_view text) {
+    const auto begin = text.find("]  ");
+    if (!text.starts_with("  [0x") || begin == std::string_view::npos) return;
+    text.remove_prefix(begin + 3);
+    if (text.starts_with("Set column to ")) {
+      state_.column = number_after(text, "Set column to ", 10, 0U);
+    } else if (text.starts_with("Advance Line by ")) {
+      state_.line = number_after(text, " to ", 10, state_.line);
+    } else if (text.starts_with("Advance PC by ")) {
+      state_.address = number_after(text, " to ", 16, state_.address);
+    } else if (text.starts_with("Special opcode ")) {
+      state_.address = number_after(text, " to ", 16, state_.address);
+      const auto line = text.find(" and Line by ");
+      if (line != std::string_view::npos)
+        state_.line = number_after(text.substr(line), " to ", 10, state_.line);
+      add_row();
+    } else if (text.starts_with("Copy")) {
+      add_row();
+    } else if (text.find(": set Address to ") != std::string_view::npos) {
+      state_.address = number_after(text, ": set Address to ", 16, state_.address);
+    } else if (text.find(": End of Sequence") != std::string_view::npos) {
+      add_row();
+      last_.reset();
+      state_ = {};
+    }
+  }
+
+  /// The address's column in that line; 0 if not known.
+  unsigned column(std::uintptr_t offset, unsigned line) const {
+    const auto known = rows_.find(offset);
+    return known != rows_.end() && known->second.line == line ? known->second.column : 0;
+  }
+
+ private:
+  void add_row() {
+    if (last_) {
+      auto offset = std::ranges::lower_bound(offsets_, last_->address);
+      for (; offset != offsets_.end() && *offset < state_.address; ++offset)
+        rows_[*offset] = *last_;
+    }
+    last_ = state_;
+  }
+
+  std::vector<std::uintptr_t> offsets_;
+  std::map<std::uintptr_t, Row> rows_;
+  Row state_;
+  std::optional<Row> last_;
+};
+
+bool is_of_the_device(const Place& place) {
+  return place.file.find("/device/emulated/") != std::string::npos;
+}
+
+/// Looks up addresses of one file.
+std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std::uintptr_t>& offsets) {
+  std::vector<std::string> command{"addr2line", "-afCie", file};
+  for (const std::uintptr_t offset : offsets) {
+    std::ostringstream text;
+    text << "0x" << std::hex << offset;
+    command.push_back(std::move(text).str());
+  }
+  // An address, then a function and a place for each frame.
+  std::vector<CodeLocation> locations;
+  bool is_function = true;
+  for_each_line_of(command, [&](std::string_view line) {
+    if (is_function && line.starts_with("0x")) {
+      locations.emplace_back();
+      return;
+    }
+    if (locations.empty()) return;
+    CodeLocation& location = locations.back();
+    if (is_function) {
+      location.function = line == "??" ? "" : line;  // the last one is that in which the others are inlined
+    } else {
+      location.frames.push_back(parse_place(line));
+    }
+    is_function = !is_function;
+  });
+  locations.resize(offsets.size());
+
+  std::vector<std::uintptr_t> sorted{offsets};
+  std::ranges::sort(sorted);
+  LineTable table{std::move(sorted)};
+  for_each_line_of({"readelf", "--debug-dump=rawline", file},
+                   [&](std::string_view line) { table.take(line); });
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    std::vector<Place>& frames = locations[i].frames;
+    if (!frames.empty()) frames[0].column = table.column(offsets[i], frames[0].line);
+    if (!std::ranges::all_of(frames, is_of_the_device)) std::erase_if(frames, is_of_the_device);
+    std::erase(frames, Place{});
+  }
+  return locations;
 }
 
 }  // namespace
 
-CodeLocation locate(const void* address) {
+std::vector<CodeLocation> locate(std::span<const void* const> addresses) {
   static std::mutex mutex;
   static std::map<const void*, CodeLocation> known;
   const std::lock_guard lock{mutex};
-  const auto [entry, is_new] = known.try_emplace(address);
-  if (is_new) entry->second = look_up(address);
-  return entry->second;
+  struct Wanted {
+    std::vector<const void*> addresses;
+    std::vector<std::uintptr_t> offsets;
+  };
+  std::map<std::string, Wanted> files;
+  for (const void* const address : addresses) {
+    if (!known.try_emplace(address).second) continue;
+    const ObjectAddress object = object_address(address);
+    if (object.file.empty()) continue;
+    files[object.file].addresses.push_back(address);
+    files[object.file].offsets.push_back(object.offset);
+  }
+  for (const auto& [file, wanted] : files) {
+    std::vector<CodeLocation> found = look_up(file, wanted.offsets);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      known[wanted.addresses[i]] = std::move(found[i]);
+  }
+  std::vector<CodeLocation> locations;
+  for (const void* const address : addresses)
+    locations.push_back(known[address]);
+  return locations;
 }
+
+CodeLocation locate(const void* address) { return locate(std::span{&address, 1}).front(); }
 
 }  // namespace reduction::emulated

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstring>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "device/emulated/finding.hpp"
 
@@ -23,13 +25,17 @@ struct SourceLine {
 
 /// What the program's debug information says about an address in its code.
 struct CodeLocation {
-  std::string function;  ///< with its template arguments and parameters, "" if not known
-  Place place;           ///< of the kernel's own source: calls inlined from the emulated device are skipped
+  std::string
+      function;  ///< that is at the address, with its template arguments and parameters; "" if not known
+  std::vector<Place>
+      frames;  ///< innermost first: a place in an inlined function, then that of its call, and so on
 };
 
-/// Looks an address up, the first time with addr2line, which comes with the compiler's binutils. Only a
-/// finding needs it, so a run without one pays nothing.
-/// \param address  an instruction, such as the one before a return address.
+/// Looks addresses up, the first time with addr2line and readelf, which come with the compiler's binutils. Frames in the
+/// emulated device's own code, inlined into a kernel, are left out. The innermost frame alone has a column, where readelf
+/// gives it. Only a finding or a trace needs it, so a run without pays nothing.
+/// \param addresses  of instructions, such as the one before a return address.
+std::vector<CodeLocation> locate(std::span<const void* const> addresses);
 CodeLocation locate(const void* address);
 
 }  // namespace reduction::emulated
