@@ -56,6 +56,37 @@ TEST(ParseDevice, TakesTheFourForms) {
   }
 }
 
+TEST(ParseTrace, TakesAFileAndABlock) {
+  const auto options =
+      parse({"--trace", "conflict.html", "--trace-block", "2:7", "--trace-beside", "02.json"});
+  EXPECT_EQ(options->trace.file, "conflict.html");
+  EXPECT_EQ(options->trace.pass, 2u);
+  EXPECT_EQ(options->trace.block, 7u);
+  EXPECT_EQ(options->trace.beside_file, "02.json");
+  EXPECT_EQ(parse({"--trace", "x.json", "--trace-block", "3"})->trace.pass, 1u);
+  EXPECT_EQ(parse({"--trace", "x.json", "--trace-block", "3"})->trace.block, 3u);
+}
+
+TEST(ParseTrace, LeavesTheDeviceThatTraces) {
+  EXPECT_EQ(parse({"--trace", "x.json"})->device.kind, DeviceChoice::Kind::emulated);
+  EXPECT_EQ(parse({"-q"})->device.kind, DeviceChoice::Kind::automatic);
+}
+
+TEST(ParseTrace, RefusesEverythingElse) {
+  for (const char* file : {"", "-", "conflict", "conflict.txt", "html", "x.HTML"})
+    EXPECT_NE(refusal({"--trace", file}).find("ends in .html or .json"), std::string::npos) << file;
+  for (const char* block : {"", "-1", "x", "0:0", ":1", "1:", "1:2:3", "1 ", "18446744073709551616"})
+    EXPECT_NE(refusal({"--trace", "x.json", "--trace-block", block}).find("--trace-block"), std::string::npos)
+        << block;
+  EXPECT_NE(refusal({"--trace-block", "1"}).find("need --trace"), std::string::npos);
+  EXPECT_NE(refusal({"--trace-block", "0"}).find("need --trace"), std::string::npos);
+  EXPECT_NE(refusal({"--trace-beside", "x.json"}).find("need --trace"), std::string::npos);
+  EXPECT_NE(refusal({"--trace", "x.json", "--trace-beside", "y.json"}).find(".html"), std::string::npos);
+  EXPECT_NE(refusal({"--trace", "x.json", "--sweep", "type"}).find("--sweep"), std::string::npos);
+  EXPECT_NE(refusal({"--trace", "x.json", "--counters", "off"}).find("--counters"), std::string::npos);
+  EXPECT_NE(refusal({"--trace", "x.json", "--device", "cuda"}).find("--device"), std::string::npos);
+}
+
 TEST(ParseSchedule, TakesAnOrderAndASeed) {
   EXPECT_EQ(parse_schedule("ascending").order, emulated::Order::ascending);
   EXPECT_EQ(parse_schedule("descending").order, emulated::Order::descending);

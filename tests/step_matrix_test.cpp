@@ -12,10 +12,12 @@
 #include <string_view>
 
 #include "device/emulated/device.hpp"
+#include "device/emulated/trace.hpp"
 #include "harness/device_reduction.hpp"
 #include "harness/device_selection.hpp"
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
+#include "trace_counters.hpp"
 
 namespace reduction {
 namespace {
@@ -141,6 +143,45 @@ TEST(Step, GivesTheSameBitsInEverySchedule) {
     emulated::set_schedule({});
   }
   emulated::set_host_threads(0);
+}
+
+/// Traces every block of every pass, one by one, and expects their events to amount to what the run has counted.
+void expect_traces_to_add_up(const Configuration& configuration) {
+  SCOPED_TRACE(fmt::format("{} {} elements, block {}", configuration.elements, to_string(configuration.type),
+                           configuration.block));
+  const Result counted = run(configuration, Data::random);
+  for (std::size_t pass = 0; pass < counted.passes.size(); ++pass) {
+    emulated::Counters sum;
+    for (std::size_t block = 0; block < counted.passes[pass].blocks; ++block) {
+      const emulated::TraceRecord record(pass + 1, block);
+      run(configuration, Data::random);
+      ASSERT_TRUE(record.trace().has_value());
+      EXPECT_EQ(counters_of_events(*record.trace()), record.trace()->counters);
+      sum += counters_of_events(*record.trace());
+    }
+    EXPECT_EQ(sum, counted.pass_counters[pass]);
+  }
+}
+
+TEST(Step, TracesAllThatItCounts) {
+  for (std::size_t b = 0; b < block_sizes.size(); ++b) {
+    const std::uint64_t elements = 5 * block_sizes[b] + 17;
+    expect_traces_to_add_up({element_types[b], elements, block_sizes[b]});
+    expect_traces_to_add_up({element_types[(b + 3) % element_types.size()], elements, block_sizes[b]});
+  }
+}
+
+/// So many elements that a thread of a grid-stride loop takes several.
+TEST(Step, TracesABlockOfALargeInput) {
+  const Configuration configuration{ElementType::float64, 1'500'000, 256};
+  const std::size_t last = run(configuration, Data::ones).passes.front().blocks - 1;
+  for (const std::size_t block : {std::size_t{0}, last}) {
+    const emulated::TraceRecord record(1, block);
+    run(configuration, Data::ones);
+    ASSERT_TRUE(record.trace().has_value());
+    EXPECT_FALSE(record.trace()->truncated);
+    EXPECT_EQ(counters_of_events(*record.trace()), record.trace()->counters);
+  }
 }
 
 TEST(Step, GivesTheIdentityForNothing) {

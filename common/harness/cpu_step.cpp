@@ -124,6 +124,8 @@ DeviceRoom room_of_next_steps(const Options& options) {
 /// Lists what the next steps will sum on the device; a CPU has no block size. Refuses what they will refuse, before it
 /// has taken minutes.
 std::vector<Configuration> plan_cpu_configurations(const Options& options) {
+  if (!options.trace.file.empty())
+    throw UsageError("--trace is of a block of threads, and the CPU has none: take 01 or later");
   const DeviceRoom room = room_of_next_steps(options);
   auto planned = plan_configurations(options, room);
   if (options.sweep == Sweep::block) planned.resize(1);

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "harness/options.hpp"
 
@@ -32,7 +33,7 @@ std::filesystem::path make_temporary_beside(const std::filesystem::path& path) {
 
 }  // namespace
 
-JsonFile::JsonFile(const std::string& path) {
+JsonFile::JsonFile(const std::string& path, std::string option) : option_{std::move(option)} {
   if (path.empty() || path == "-") {
     path_ = path;
     return;
@@ -47,7 +48,7 @@ JsonFile::JsonFile(const std::string& path) {
     replaced_ = !exists || std::filesystem::is_regular_file(path_);
     if (replaced_) std::filesystem::remove(make_temporary_beside(path_));
   } catch (const std::system_error& error) {
-    throw UsageError(fmt::format("--json '{}': {}; name a file in a folder that can be written", path,
+    throw UsageError(fmt::format("{} '{}': {}; name a file in a folder that can be written", option_, path,
                                  error.code().message()));
   }
 }
@@ -69,7 +70,7 @@ void JsonFile::write(const std::string& text) const {
   stream.close();
   if (!written) {
     if (replaced_) std::filesystem::remove(target);
-    throw std::runtime_error(fmt::format("--json '{}': writing failed", path_.string()));
+    throw std::runtime_error(fmt::format("{} '{}': writing failed", option_, path_.string()));
   }
   if (replaced_) std::filesystem::rename(target, path_);
 }

@@ -10,7 +10,8 @@ namespace reduction {
 class JsonFile {
  public:
   /// "" writes nothing, "-" to stdout. Throws UsageError for a place that cannot be written, before anything has run.
-  explicit JsonFile(const std::string& path);
+  /// \param option  by which the user has named it.
+  explicit JsonFile(const std::string& path, std::string option = "--json");
 
   /// Writes the text of a document. Throws std::runtime_error if the disk does not take it.
   void write(const std::string& text) const;
@@ -19,6 +20,7 @@ class JsonFile {
   void keep(const std::string& text) const;
 
  private:
+  std::string option_;
   std::filesystem::path path_;
   bool replaced_ = false;  ///< written beside and renamed
 };

@@ -152,6 +152,44 @@ emulated::Schedule parse_schedule(const std::string& text) {
       text));
 }
 
+std::string parse_trace_file(const std::string& text) {
+  if (text.ends_with(".json") || text.ends_with(".html")) return text;
+  throw UsageError(fmt::format("--trace '{}': give the name of a file that ends in .html or .json", text));
+}
+
+void parse_trace_block(const std::string& text, TraceOptions& trace) {
+  const auto colon = text.find(':');
+  const std::string_view whole = text;
+  const auto pass =
+      colon == std::string::npos ? std::size_t{1} : parse_number<std::size_t>(whole.substr(0, colon));
+  const auto block = parse_number<std::size_t>(colon == std::string::npos ? whole : whole.substr(colon + 1));
+  if (!pass || *pass == 0 || !block) {
+    throw UsageError(
+        fmt::format("--trace-block '{}': give the number of a block, as 3, or of a pass and a block, as 2:0 "
+                    "(passes from 1, blocks from 0)",
+                    text));
+  }
+  trace.pass = *pass;
+  trace.block = *block;
+}
+
+/// Refuses what a trace cannot be had with, and leaves no other choice than the device that traces.
+void settle_trace(Options& options, bool has_details) {
+  if (options.trace.file.empty()) {
+    if (has_details) throw UsageError("--trace-block and --trace-beside need --trace FILE");
+    return;
+  }
+  if (options.sweep) throw UsageError("--trace is of one run: leave out --sweep");
+  if (!options.emulation.counters) throw UsageError("--trace needs --counters on");
+  if (options.device.kind == DeviceChoice::Kind::cuda) {
+    throw UsageError("--trace is the emulated device's: leave out --device, or give --device emulated");
+  }
+  if (!options.trace.beside_file.empty() && !options.trace.file.ends_with(".html")) {
+    throw UsageError("--trace-beside needs a --trace file that ends in .html");
+  }
+  options.device.kind = DeviceChoice::Kind::emulated;
+}
+
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
                                      std::string_view title, const Options& defaults) {
   Options options = defaults;
@@ -170,8 +208,13 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     return parse_name("--counters", text, on_off_names);
   };
   const auto parse_file = [](const std::string& text) {
-    if (text.empty()) throw UsageError("--json and --compare need the name of a file");
+    if (text.empty()) throw UsageError("--json, --compare and --trace-beside need the name of a file");
     return text;
+  };
+  bool has_trace_block = false;
+  const auto take_trace_block = [&](const std::string& text) {
+    parse_trace_block(text, options.trace);
+    has_trace_block = true;
   };
   app.add("-n,--elements", "COUNT", "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated",
           parse_elements, options.elements);
@@ -204,6 +247,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
           options.emulation.schedule);
   app.add("--compare", "FILE", "emulated: the --json file of another step, to show its counters beside",
           parse_file, options.compare_file);
+  app.add("--trace", "FILE", "emulated: write what one block does, as a page (.html) or for programs (.json)",
+          parse_trace_file, options.trace.file);
+  app.add("--trace-block", "[PASS:]BLOCK", "which block; default 1:0, the first of the first pass",
+          take_trace_block);
+  app.add("--trace-beside", "FILE", "the --trace .json file of another step, for the same page", parse_file,
+          options.trace.beside_file);
   app.add("--json", "FILE", "also write the results there; - for stdout", parse_file, options.json_file);
   app.add_flag("-q,--quiet", "print the result rows only", options.quiet);
 
@@ -212,6 +261,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     fmt::print("{}", answer);
     return std::nullopt;
   }
+  settle_trace(options, has_trace_block || !options.trace.beside_file.empty());
   return options;
 }
 

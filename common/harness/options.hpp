@@ -33,6 +33,14 @@ struct Emulation {
   emulated::Schedule schedule;
 };
 
+/// Which block the emulated device traces, and where the trace goes.
+struct TraceOptions {
+  std::string file;         ///< ends in .json or .html; empty: none
+  std::size_t pass = 1;     ///< counted from 1
+  std::size_t block = 0;    ///< its number in the pass's grid
+  std::string beside_file;  ///< another trace, for the same page; empty: none
+};
+
 /// What a sweep varies.
 enum class Sweep { block, size, type };
 
@@ -48,6 +56,7 @@ struct Options {
   DeviceChoice device;
   std::optional<Sweep> sweep;
   Emulation emulation;
+  TraceOptions trace;
   std::string compare_file;  ///< empty: none
   std::string json_file;     ///< empty: none
   bool quiet = false;
@@ -79,6 +88,12 @@ DeviceChoice parse_device(const std::string& text);
 
 /// Reads "ascending", "descending", "random" or "random:7". Throws UsageError.
 emulated::Schedule parse_schedule(const std::string& text);
+
+/// Reads "conflict.html" or "conflict.json". Throws UsageError.
+std::string parse_trace_file(const std::string& text);
+
+/// Reads "3", or "2:0" for block 0 of the second pass, into `trace`. Throws UsageError.
+void parse_trace_block(const std::string& text, TraceOptions& trace);
 
 /// Reads a command line; what it does not name is as in `defaults`. Prints --help or --version and returns nothing if
 /// it asks for them. Throws UsageError.

@@ -9,6 +9,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
+#include "harness/trace_file.hpp"
 
 namespace reduction {
 
@@ -62,17 +63,36 @@ std::vector<ReductionPlan> plan_reductions(const StepKernels& kernels, const Opt
   return plans;
 }
 
+/// Throws UsageError for a block that the reduction does not have.
+void require_traced_block(const TraceOptions& trace, const ReductionPlan& plan) {
+  if (trace.file.empty()) return;
+  if (trace.pass > plan.passes.size()) {
+    throw UsageError(fmt::format("--trace-block '{}:{}': there is no such pass, give 1 to {}", trace.pass,
+                                 trace.block, plan.passes.size()));
+  }
+  const std::size_t blocks = plan.passes[trace.pass - 1].blocks;
+  if (trace.block < blocks) return;
+  throw UsageError(fmt::format("--trace-block '{}:{}': there is no such block, give 0 to {}", trace.pass,
+                               trace.block, blocks - 1));
+}
+
 ExitCode run(const Step& step, const Options& options) {
   Report report(options);
+  const TraceFile trace_file(options.trace);
   const SelectedDevice selected = select_device(options);
   Device& device = *selected.device;
   const std::vector<ReductionPlan> plans = plan_reductions(kernels_for(step, selected), options, device);
+  require_traced_block(options.trace, plans.front());
 
   report.begin(step.name, step.title, device.info(), selected.note);
-  for (const ReductionPlan& plan : plans) {
-    if (!report.expect(plan.configuration, plans.size())) break;
-    report.add(measure(step, device, plan, options));
-  }
+  const TraceSubject subject{std::string(step.name), std::string(step.title),
+                             plans.front().configuration.type};
+  trace_file.record(subject, options.quiet, [&] {
+    for (const ReductionPlan& plan : plans) {
+      if (!report.expect(plan.configuration, plans.size())) break;
+      report.add(measure(step, device, plan, options));
+    }
+  });
   return report.finish();
 }
 

@@ -33,8 +33,9 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
-bool Block::barrier(SourceLine where, bool predicate) {
+bool Block::barrier(SourceLine where, bool predicate, const void* call_site) {
   const AtWork at_work{*this};
+  if (recorder_) recorder_->settle(scheduler_.current());
   Thread& self = threads_[scheduler_.current()];
   self.where = where;
   self.state = State::at_block_barrier;
@@ -48,6 +49,7 @@ bool Block::barrier(SourceLine where, bool predicate) {
     released_any_ = std::exchange(arrived_any_, false);
     ++counters_.block_barriers;
     if (instrumented_) end_interval();
+    if (recorder_) recorder_->block_barrier(call_site);
     for (unsigned i = 0; i < size_; ++i)
       scheduler_.make_ready(i);
     note_release(releases_);
@@ -56,13 +58,13 @@ bool Block::barrier(SourceLine where, bool predicate) {
   return released_any_;
 }
 
-void Block::warp_barrier(unsigned mask, SourceLine where) {
+void Block::warp_barrier(unsigned mask, SourceLine where, const void* call_site) {
   const AtWork at_work{*this};
-  wait_for_lanes(State::at_warp_barrier, mask, where);
+  wait_for_lanes(State::at_warp_barrier, mask, where, call_site);
 }
 
 void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
-                    SourceLine where) {
+                    SourceLine where, const void* call_site) {
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
   Waiting& self = waiting_[thread];
@@ -77,16 +79,18 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* v
   self.source_lane = source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
   self.bytes = bytes;
   std::memcpy(self.brought.data(), value, bytes);
-  wait_for_lanes(State::at_shuffle, mask, where);
+  wait_for_lanes(State::at_shuffle, mask, where, call_site);
   std::memcpy(value, self.received.data(), bytes);
 }
 
-void Block::wait_for_lanes(State state, unsigned mask, SourceLine where) {
+void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site) {
   const unsigned thread = scheduler_.current();
+  if (recorder_) recorder_->settle(thread);
   Thread& self = threads_[thread];
   Warp& warp = warp_of(thread);
   const unsigned own = bit_of(thread % warp_size);
   waiting_[thread].mask = mask & warp.lanes;
+  waiting_[thread].call_site = call_site;
   self.where = where;
   require_stack();
   if ((mask & own) == 0) {
@@ -123,11 +127,36 @@ void Block::release_complete_group(unsigned member) {
       fences_.warp_barrier(index, group);
     }
   }
+  if (recorder_) record_meeting(member, group);
   // All lanes that are still in the kernel have met: accesses before and after are different instructions.
-  if (instrumented_ && first.mask == warp.lanes) instructions_.count_warp(index, counters_);
+  if (instrumented_ && first.mask == warp.lanes) count_warp(index);
   for (const unsigned lane : lanes_of(group))
     scheduler_.make_ready(in_warp_of(member, lane));
   note_release(warp.releases);
+}
+
+void Block::record_meeting(unsigned member, unsigned group) {
+  const Waiting& first = waiting_[member];
+  const bool is_shuffle = threads_[member].state == State::at_shuffle;
+  Event event;
+  event.kind = is_shuffle ? EventKind::shuffle : EventKind::warp_barrier;
+  event.warp = member / warp_size;
+  event.lanes = group;
+  event.call_site = first.call_site;
+  if (is_shuffle) {
+    event.bytes = static_cast<unsigned>(first.bytes);
+    event.shuffles = static_cast<unsigned>((first.bytes + shuffle_bytes - 1) / shuffle_bytes);
+  }
+  for (const unsigned lane : lanes_of(group)) {
+    const Waiting& self = waiting_[in_warp_of(member, lane)];
+    LaneEvent& of_lane = event.of_lanes.emplace_back();
+    if (!is_shuffle) continue;
+    of_lane.source_lane = self.source_lane;
+    of_lane.value = self.received;
+    of_lane.before = self.brought;
+    of_lane.is_known = true;
+  }
+  recorder_->meeting(std::move(event));
 }
 
 /// Gives each lane of a complete shuffle its value, now: a lane that runs on may bring the next one.

@@ -59,11 +59,18 @@ BlockOutcome Block::run(const LaunchContext& launch, std::size_t number) {
   if (faults_.empty() && !exception_ && finished_ != size_) faults_.add(stall());
 
   if (instrumented_) {
-    if (finished_ != size_) instructions_.clear();
+    if (finished_ != size_ && !recorder_) instructions_.clear();
     end_interval();
     global_races_.end_block(number, faults_, launch.races);
   }
+  if (recorder_) end_trace();
   return {counters_, faults_.take(), std::exchange(exception_, nullptr)};
+}
+
+void Block::end_trace() {
+  recorder_->end_block();
+  recorder_.reset();
+  launch_->trace->counters = counters_;
 }
 
 void Block::prepare(const LaunchContext& launch, std::size_t number) {
@@ -82,6 +89,8 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
     order_.begin_block();
     fences_.begin_block();
   }
+  recorder_.reset();
+  if (launch.trace != nullptr && launch.trace->block == number) recorder_.emplace(*launch.trace, size_);
   builtin::gridDim = extent_of(launch.config.grid);
   builtin::blockDim = extent_of(launch.config.block);
   builtin::blockIdx = index_in(launch.config.grid, number);
@@ -111,6 +120,7 @@ void Block::run_thread() {
 }
 
 void Block::finish(unsigned thread) {
+  if (recorder_) recorder_->exit(thread);
   threads_[thread].state = State::finished;
   ++finished_;
   Warp& warp = warp_of(thread);
@@ -162,33 +172,42 @@ void Block::refuse(const Access& access) {
 }
 
 void Block::note_shared(const Access& access) {
-  using Kind = LaneAccess::Kind;
   const unsigned thread = scheduler_.current();
   shared_races_.check(access, thread, number_, order_, faults_);
   if (access.operation == Operation::atomic) return;
-  const Kind kind = access.operation == Operation::load ? Kind::shared_load : Kind::shared_store;
+  const EventKind kind =
+      access.operation == Operation::load ? EventKind::shared_load : EventKind::shared_store;
+  if (recorder_) recorder_->access(thread, kind, access, shared_.word_of(access.address));
   instructions_.add(thread, {shared_.offset_of(access.address), access, kind});
 }
 
 void Block::note_global(const Access& access) {
-  using Kind = LaneAccess::Kind;
   const unsigned thread = scheduler_.current();
   global_races_.check(access, *last_buffer_, thread, number_, order_, faults_);
   if (access.operation == Operation::atomic) return fences_.atomic(thread);
-  const Kind kind = access.operation == Operation::load ? Kind::global_load : Kind::global_store;
+  const EventKind kind =
+      access.operation == Operation::load ? EventKind::global_load : EventKind::global_store;
+  if (recorder_) recorder_->access(thread, kind, access, last_buffer_->word_of(access.address), last_buffer_);
   instructions_.add(thread, {reinterpret_cast<std::uintptr_t>(access.address), access, kind});
 }
 
 /// All threads have met, or have left the kernel: what they do now is ordered after what they did before.
 void Block::end_interval() {
   for (unsigned warp = 0; warp < warps_.size(); ++warp)
-    instructions_.count_warp(warp, counters_);
+    count_warp(warp);
   order_.block_barrier();
   fences_.block_barrier();
 }
 
-void Block::fence() {
+void Block::count_warp(unsigned warp) {
+  instructions_.count_warp(warp, counters_, recorder());
+  if (recorder_) recorder_->end_warp_interval(warp);
+}
+
+void Block::fence(const void* call_site) {
+  const AtWork at_work{*this};
   if (instrumented_) fences_.fence(scheduler_.current());
+  if (recorder_) recorder_->fence(scheduler_.current(), call_site);
 }
 
 void* Block::shared_variable(const void* name, std::size_t bytes) {
@@ -205,8 +224,17 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
       has_turn_ = true;
     }
   }
-  access({Operation::atomic, begin, bytes, call_site});
+  const Access update{Operation::atomic, begin, bytes, call_site};
+  access(update);
   ++counters_.atomics;
+  if (!recorder_) return;
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  if (shared_.contains(begin, bytes)) {
+    recorder_->access(thread, EventKind::shared_atomic, update, shared_.word_of(begin));
+  } else {
+    recorder_->access(thread, EventKind::global_atomic, update, last_buffer_->word_of(begin), last_buffer_);
+  }
 }
 
 /// Takes the turn from a thread that has made many accesses, and ends a block in which one makes nothing else.

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "device/emulated/block_recorder.hpp"
 #include "device/emulated/block_turns.hpp"
 #include "device/emulated/counters.hpp"
 #include "device/emulated/fence_order.hpp"
@@ -33,6 +35,7 @@ struct LaunchContext {
   std::size_t number;  ///< of the launch
   BlockTurns& turns;
   GridRaces& races;
+  BlockTrace* trace;  ///< of one of the blocks, or nullptr
 };
 
 /// What a block has done, and what it has done wrong.
@@ -61,11 +64,11 @@ class alignas(128) Block {
   BlockOutcome run(const LaunchContext& launch, std::size_t number);
 
   // What the running thread asks for. cuda.hpp says what each does.
-  bool barrier(SourceLine where, bool predicate);
-  void warp_barrier(unsigned mask, SourceLine where);
+  bool barrier(SourceLine where, bool predicate, const void* call_site);
+  void warp_barrier(unsigned mask, SourceLine where, const void* call_site);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
-               SourceLine where);
-  void fence();
+               SourceLine where, const void* call_site);
+  void fence(const void* call_site);
   void* dynamic_shared_memory() const { return shared_.dynamic(); }
   void* shared_variable(const void* name, std::size_t bytes);
 
@@ -103,8 +106,9 @@ class alignas(128) Block {
 
   /// What a thread waits for at a warp barrier or a shuffle.
   struct Waiting {
-    unsigned mask = 0;         ///< the lanes
-    Shuffle shuffle{};         ///< at a shuffle, which one,
+    unsigned mask = 0;  ///< the lanes
+    Shuffle shuffle{};  ///< at a shuffle, which one,
+    const void* call_site = nullptr;
     unsigned source_lane = 0;  ///< whose value it asks for,
     std::size_t bytes = 0;     ///< of how many bytes, which it brings and which it gets
     alignas(largest_access) std::array<std::byte, largest_access> brought{};
@@ -120,13 +124,15 @@ class alignas(128) Block {
   };
 
   void prepare(const LaunchContext& launch, std::size_t number);
+  void end_trace();
   void run_thread();
   void finish(unsigned thread);
   [[noreturn]] void stop_for_overflow(const void* call_site);
 
   // Barriers and shuffles, in barriers.cpp.
-  void wait_for_lanes(State state, unsigned mask, SourceLine where);
+  void wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site);
   void release_complete_group(unsigned member);
+  void record_meeting(unsigned member, unsigned group);
   void hand_over_values(unsigned member, unsigned group);
   void note_release(unsigned& releases);
   void require_stack();
@@ -142,6 +148,8 @@ class alignas(128) Block {
   void note_global(const Access& access);  ///< to the last buffer
   void count_access(const void* call_site);
   void end_interval();
+  void count_warp(unsigned warp);
+  BlockRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
   FaultRecord fault_of(const Access& access, Fault fault, std::string memory) const;
   std::string stray_memory(const Access& access) const;
 
@@ -176,6 +184,7 @@ class alignas(128) Block {
   HappensBefore order_;
   FenceOrder fences_;
   WarpInstructionLog instructions_;
+  std::optional<BlockRecorder> recorder_;  ///< of a block that is traced
   SharedRaces shared_races_;
   BlockRaces global_races_;
 };

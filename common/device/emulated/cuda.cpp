@@ -10,18 +10,20 @@ using reduction::emulated::SourceLine;
 
 // ---- barriers, fences and shuffles ----
 
-void __syncthreads(SourceLine where) { Block::running()->barrier(where, false); }
+void __syncthreads(SourceLine where) { Block::running()->barrier(where, false, __builtin_return_address(0)); }
 int __syncthreads_or(int predicate, SourceLine where) {
-  return Block::running()->barrier(where, predicate != 0) ? 1 : 0;
+  return Block::running()->barrier(where, predicate != 0, __builtin_return_address(0)) ? 1 : 0;
 }
-void __syncwarp(unsigned mask, SourceLine where) { Block::running()->warp_barrier(mask, where); }
-void __threadfence() { Block::running()->fence(); }
+void __syncwarp(unsigned mask, SourceLine where) {
+  Block::running()->warp_barrier(mask, where, __builtin_return_address(0));
+}
+void __threadfence() { Block::running()->fence(__builtin_return_address(0)); }
 
 namespace reduction::emulated {
 
 void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
              SourceLine where) {
-  Block::running()->shuffle(kind, mask, operand, width, value, bytes, where);
+  Block::running()->shuffle(kind, mask, operand, width, value, bytes, where, __builtin_return_address(0));
 }
 
 void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {

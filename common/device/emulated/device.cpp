@@ -7,6 +7,7 @@
 
 #include "device/emulated/launch.hpp"
 #include "device/emulated/memory.hpp"
+#include "device/emulated/trace.hpp"
 #include "device/host_threads.hpp"
 
 namespace reduction::emulated {
@@ -31,6 +32,7 @@ struct Settings {
   bool instrumented = true;
   std::size_t launches = 0;
   std::vector<LaunchRecord*> records;
+  TraceRecord* tracing = nullptr;
 };
 
 Settings& settings() {
@@ -70,6 +72,16 @@ unsigned useful_host_threads(const LaunchConfig& config) {
   return static_cast<unsigned>(std::min({wanted, useful, count(config.grid)}));
 }
 
+/// What a launch has found is part of its trace, too.
+Counters result_of(const Grid& grid, BlockTrace* trace) {
+  try {
+    return grid.result();
+  } catch (const KernelFinding& finding) {
+    if (trace != nullptr) trace->findings = finding.findings();
+    throw;
+  }
+}
+
 }  // namespace
 
 const Properties& properties() {
@@ -99,9 +111,11 @@ void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
   const std::lock_guard lock{device_mutex()};
   Settings& current = settings();
   const unsigned used = useful_host_threads(config);
-  Grid grid{config, kernel, {used, current.schedule, current.instrumented, ++current.launches}};
+  BlockTrace* const trace =
+      current.tracing != nullptr ? current.tracing->begin_launch(config, kernel) : nullptr;
+  Grid grid{config, kernel, {used, current.schedule, current.instrumented, ++current.launches, trace}};
   host_threads().run(used - 1, [&grid] { grid.work(); });
-  const Counters counters = grid.result();
+  const Counters counters = result_of(grid, trace);
   for (LaunchRecord* const record : current.records)
     record->launches_.push_back(counters);
 }
@@ -114,6 +128,27 @@ LaunchRecord::LaunchRecord() {
 LaunchRecord::~LaunchRecord() {
   const std::lock_guard lock{device_mutex()};
   std::erase(settings().records, this);
+}
+
+TraceRecord::TraceRecord(std::size_t launch, std::size_t block) : launch_{launch}, block_{block} {
+  const std::lock_guard lock{device_mutex()};
+  if (settings().tracing != nullptr) throw std::logic_error{"the device traces one block at a time"};
+  settings().tracing = this;
+}
+
+TraceRecord::~TraceRecord() {
+  const std::lock_guard lock{device_mutex()};
+  settings().tracing = nullptr;
+}
+
+BlockTrace* TraceRecord::begin_launch(const LaunchConfig& config, const KernelCall& kernel) {
+  if (++launches_ != launch_ || block_ >= count(config.grid)) return nullptr;
+  trace_.emplace();
+  trace_->config = config;
+  trace_->launch = launch_;
+  trace_->block = block_;
+  trace_->kernel = kernel.entry;
+  return &*trace_;
 }
 
 void set_host_threads(unsigned count) {

@@ -11,7 +11,8 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
     : config_{config},
       kernel_{kernel},
       turns_{count(config.grid), options.host_threads},
-      context_{config_, kernel_, options.schedule, options.instrumented, options.number, turns_, races_},
+      context_{config_,        kernel_, options.schedule, options.instrumented,
+               options.number, turns_,  races_,           options.trace},
       failed_block_{count(config.grid)} {
   if (kernel.stores_anywhere) global_memory().set_recorded(true);
   for (const void* const output : kernel.outputs) {

@@ -20,6 +20,7 @@ struct LaunchOptions {
   Schedule schedule;
   bool instrumented;   ///< whether accesses are counted and checked
   std::size_t number;  ///< of the launch
+  BlockTrace* trace;   ///< of one of its blocks, or nullptr
 };
 
 /// One launch: host threads run its blocks, and it gathers what they did.

@@ -80,6 +80,11 @@ class Buffer {
     return offset < bytes_ && count <= bytes_ - offset;
   }
 
+  /// The number of the 4-byte word that holds the address.
+  std::ptrdiff_t word_of(const std::byte* address) const {
+    return (address - begin_) / static_cast<std::ptrdiff_t>(word_bytes);
+  }
+
   /// Marks the words that hold these bytes, on behalf of any number of host threads at once.
   void mark(std::size_t offset, std::size_t count, bool initialised);
   bool is_initialised(std::size_t offset, std::size_t count) const {
@@ -165,6 +170,10 @@ class SharedMemory {
   /// From the beginning of shared memory to the address.
   std::size_t offset_of(const std::byte* address) const {
     return static_cast<std::size_t>(address - begin());
+  }
+  /// The number of the 4-byte word that holds the address.
+  std::ptrdiff_t word_of(const std::byte* address) const {
+    return static_cast<std::ptrdiff_t>(offset_of(address) / word_bytes);
   }
   bool dynamic_contains(const std::byte* address, std::size_t bytes) const {
     const std::size_t offset = offset_of(address);

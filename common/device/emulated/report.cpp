@@ -11,28 +11,6 @@
 namespace reduction::emulated {
 namespace {
 
-/// The name in "void reduction::reduce_kernel<unsigned int>(unsigned int const*)": what a reader finds in the source.
-std::string kernel_name(const void* kernel) {
-  const std::string function = locate(kernel).function;
-  int depth = 0;
-  std::string name;
-  for (const char c : function) {
-    if (c == '<') ++depth;
-    if (depth == 0) {
-      // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
-      if (c == '(' && !name.empty()) break;
-      const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-      if (is_of_name) {
-        name += c;
-      } else {
-        name.clear();
-      }
-    }
-    if (c == '>') --depth;
-  }
-  return name;
-}
-
 /// The places of all witnesses of all records, looked up at once.
 std::map<const void*, Place> places_of(const std::vector<FaultRecord>& records) {
   std::vector<const void*> call_sites;
@@ -87,6 +65,27 @@ bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records
 }
 
 }  // namespace
+
+std::string kernel_name(const void* kernel) {
+  const std::string function = locate(kernel).function;
+  int depth = 0;
+  std::string name;
+  for (const char c : function) {
+    if (c == '<') ++depth;
+    if (depth == 0) {
+      // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
+      if (c == '(' && !name.empty()) break;
+      const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+      if (is_of_name) {
+        name += c;
+      } else {
+        name.clear();
+      }
+    }
+    if (c == '>') --depth;
+  }
+  return name;
+}
 
 std::vector<FaultRecord> FaultLog::take() {
   seen_.clear();

@@ -50,6 +50,10 @@ class FaultLog {
 /// entry, by which it is named.
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel);
 
+/// The name of a kernel in its source, without template arguments, such as "reduce_kernel"; "" if it is not known.
+/// \param kernel  its entry.
+std::string kernel_name(const void* kernel);
+
 /// "thread 4", "threads 0-31, 40": ascending numbers as ranges.
 std::string describe_threads(const std::vector<unsigned>& numbers);
 

@@ -8,13 +8,14 @@
 #include <tuple>
 #include <utility>
 
+#include "device/emulated/block_recorder.hpp"
+
 namespace reduction::emulated {
 
 // ---- the cost of one warp instruction ----
 
 namespace {
 
-constexpr unsigned banks = 32;
 constexpr std::size_t sector_bytes = 32;
 
 /// The wavefronts of lanes that are served together: distinct words of a bank, at the bank that has the most.
@@ -78,47 +79,54 @@ namespace {
 /// The active lanes of one warp instruction and what they access.
 class WarpInstruction {
  public:
-  void add(unsigned lane, const LaneAccess& access) {
-    if (lanes_ == 0) first_ = access;
-    lanes_ |= bit_of(lane);
+  /// \param visit  the number of the access among the lane's own.
+  void add(unsigned lane, const LaneAccess& access, std::size_t visit) {
+    if (request_.lanes == 0) first_ = access;
+    request_.lanes |= bit_of(lane);
+    request_.visits[count_] = static_cast<std::uint32_t>(visit);
     addresses_[count_++] = access.address;
   }
 
-  void count(Counters& counters) const {
+  CountedRequest count(Counters& counters) {
     const std::span addresses{addresses_.data(), count_};
+    const bool is_shared = first_.kind == EventKind::shared_load || first_.kind == EventKind::shared_store;
+    if (is_shared) {
+      const SharedTransactions needed = shared_transactions(addresses, request_.lanes, first_.bytes);
+      request_.wavefronts = needed.wavefronts;
+      request_.conflicts = needed.conflicts;
+    } else {
+      request_.sectors = global_sectors(addresses, first_.bytes);
+    }
     switch (first_.kind) {
-      case LaneAccess::Kind::shared_load: {
-        const SharedTransactions needed = shared_transactions(addresses, lanes_, first_.bytes);
+      case EventKind::shared_load:
         ++counters.shared_load_requests;
-        counters.shared_load_wavefronts += needed.wavefronts;
-        counters.shared_load_conflicts += needed.conflicts;
+        counters.shared_load_wavefronts += request_.wavefronts;
+        counters.shared_load_conflicts += request_.conflicts;
         counters.shared_load_lanes += count_;
         break;
-      }
-      case LaneAccess::Kind::shared_store: {
-        const SharedTransactions needed = shared_transactions(addresses, lanes_, first_.bytes);
+      case EventKind::shared_store:
         ++counters.shared_store_requests;
-        counters.shared_store_wavefronts += needed.wavefronts;
-        counters.shared_store_conflicts += needed.conflicts;
+        counters.shared_store_wavefronts += request_.wavefronts;
+        counters.shared_store_conflicts += request_.conflicts;
         counters.shared_store_lanes += count_;
         break;
-      }
-      case LaneAccess::Kind::global_load:
+      case EventKind::global_load:
         ++counters.global_load_requests;
-        counters.global_load_sectors += global_sectors(addresses, first_.bytes);
+        counters.global_load_sectors += request_.sectors;
         counters.global_load_lanes += count_;
         break;
-      case LaneAccess::Kind::global_store:
+      default:
         ++counters.global_store_requests;
-        counters.global_store_sectors += global_sectors(addresses, first_.bytes);
+        counters.global_store_sectors += request_.sectors;
         counters.global_store_lanes += count_;
         break;
     }
+    return request_;
   }
 
  private:
   LaneAccess first_{};
-  unsigned lanes_ = 0;
+  CountedRequest request_;
   std::size_t count_ = 0;
   std::array<std::uintptr_t, warp_size> addresses_;
 };
@@ -131,7 +139,7 @@ bool from_one_place(const LaneAccess& a, const LaneAccess& b) {
 
 /// Lanes that did not diverge have logs that agree entry by entry, so each column of entries is an
 /// instruction.
-void WarpInstructionLog::count_pending(unsigned warp, Counters& counters) {
+void WarpInstructionLog::count_pending(unsigned warp, Counters& counters, BlockRecorder* recorder) {
   const unsigned all = std::exchange(pending_[warp], 0);
   std::array<std::span<const LaneAccess>, warp_size> logs;
   for (const unsigned lane : lanes_of(all))
@@ -148,30 +156,33 @@ void WarpInstructionLog::count_pending(unsigned warp, Counters& counters) {
     bool agree = true;
     for (const unsigned lane : lanes_of(active)) {
       agree = agree && from_one_place(first, logs[lane][column]);
-      instruction.add(lane, logs[lane][column]);
+      instruction.add(lane, logs[lane][column], column);
     }
     if (!agree) {
-      count_diverged(warp, column, counters);
+      count_diverged(warp, column, counters, recorder);
       break;
     }
-    instruction.count(counters);
+    const CountedRequest counted = instruction.count(counters);
+    if (recorder != nullptr) recorder->request(warp, counted);
   }
   for (const unsigned lane : lanes_of(all))
     lanes_[warp * warp_size + lane].clear();
 }
 
 /// From entry `begin` on, the lanes went different ways: numbers each lane's visits of each place.
-void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counters& counters) {
+void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counters& counters,
+                                        BlockRecorder* recorder) {
   struct Visit {
     LaneAccess access;
     unsigned lane;
-    std::size_t number;
+    std::size_t entry;   ///< in the lane's log
+    std::size_t number;  ///< among the lane's visits of the place
   };
   std::vector<Visit> visits;
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     const auto& log = lanes_[warp * warp_size + lane];
     for (std::size_t i = begin; i < log.size(); ++i)
-      visits.push_back({log[i], lane, i});
+      visits.push_back({log[i], lane, i, i});
   }
   const auto place = [](const Visit& visit) {
     return std::tuple{visit.access.call_site, visit.access.kind, visit.access.bytes};
@@ -197,9 +208,10 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
     const auto first = visit;
     for (; visit != visits.end() && visit->number == first->number && place(*visit) == place(*first);
          ++visit) {
-      instruction.add(visit->lane, visit->access);
+      instruction.add(visit->lane, visit->access, visit->entry);
     }
-    instruction.count(counters);
+    const CountedRequest counted = instruction.count(counters);
+    if (recorder != nullptr) recorder->request(warp, counted);
   }
 }
 

@@ -7,8 +7,13 @@
 #include "device/emulated/counters.hpp"
 #include "device/emulated/lanes.hpp"
 #include "device/emulated/memory.hpp"
+#include "device/emulated/trace.hpp"
 
 namespace reduction::emulated {
+
+class BlockRecorder;
+
+inline constexpr unsigned banks = 32;  ///< of shared memory
 
 /// What one warp instruction costs shared memory.
 struct SharedTransactions {
@@ -27,11 +32,9 @@ unsigned global_sectors(std::span<const std::uintptr_t> addresses, std::size_t b
 
 /// One access of one lane, as much of it as counting needs.
 struct LaneAccess {
-  enum class Kind : std::uint8_t { shared_load, shared_store, global_load, global_store };
-
   LaneAccess() = default;
   /// \param offset  the address as the banks, or sectors, count it.
-  LaneAccess(std::uintptr_t offset, const Access& access, Kind of_kind)
+  LaneAccess(std::uintptr_t offset, const Access& access, EventKind of_kind)
       : address{offset},
         call_site{static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(access.call_site))},
         bytes{static_cast<std::uint8_t>(access.bytes)},
@@ -40,7 +43,7 @@ struct LaneAccess {
   std::uintptr_t address = 0;
   std::uint32_t call_site = 0;  ///< low bits of the place in the kernel
   std::uint8_t bytes = 0;
-  Kind kind{};
+  EventKind kind{};  ///< a load or store
 };
 
 /// What the lanes of each warp have accessed since the warp last synchronised, and how it is counted: the
@@ -55,17 +58,17 @@ class WarpInstructionLog {
     pending_[thread / warp_size] |= bit_of(thread % warp_size);
   }
 
-  /// The warp synchronises: counts its instructions and forgets them.
-  void count_warp(unsigned warp, Counters& counters) {
-    if (pending_[warp] != 0) count_pending(warp, counters);
+  /// The warp synchronises: counts its instructions and forgets them. \param recorder  is told of each, or nullptr.
+  void count_warp(unsigned warp, Counters& counters, BlockRecorder* recorder) {
+    if (pending_[warp] != 0) count_pending(warp, counters, recorder);
   }
 
   /// Forgets everything, after a block that failed.
   void clear();
 
  private:
-  void count_pending(unsigned warp, Counters& counters);
-  void count_diverged(unsigned warp, std::size_t begin, Counters& counters);
+  void count_pending(unsigned warp, Counters& counters, BlockRecorder* recorder);
+  void count_diverged(unsigned warp, std::size_t begin, Counters& counters, BlockRecorder* recorder);
 
   std::vector<std::vector<LaneAccess>> lanes_;
   std::vector<unsigned> pending_;  ///< for each warp, the lanes whose log is not empty

@@ -1,0 +1,89 @@
+#include "device/emulated/trace.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "device/emulated/lanes.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+/// What a witness did in an event.
+struct Part {
+  std::size_t event;
+  bool is_shared;
+  std::ptrdiff_t first_word;
+  std::ptrdiff_t last_word;
+  std::size_t interval;  ///< barriers of the block before it
+};
+
+bool is_shared(EventKind kind) {
+  return kind == EventKind::shared_load || kind == EventKind::shared_store || kind == EventKind::shared_atomic;
+}
+
+/// The events in which the witness's first thread was at its place, in order.
+std::vector<Part> parts_of(const Witness& witness, const BlockTrace& trace) {
+  std::vector<Part> parts;
+  if (witness.block != trace.block || witness.threads.empty()) return parts;
+  const unsigned thread = witness.threads.front();
+  const bool has_left = witness.call_site == nullptr && witness.place == Place{};
+  if (witness.call_site == nullptr && !has_left) return parts;
+  std::size_t interval = 0;
+  for (std::size_t i = 0; i < trace.events.size(); ++i) {
+    const Event& event = trace.events[i];
+    if (event.kind == EventKind::block_barrier) ++interval;
+    const std::uint32_t lane = bit_of(thread % warp_size);
+    if (event.warp != thread / warp_size || (event.lanes & lane) == 0) continue;
+    if (has_left ? event.kind != EventKind::exit : event.call_site != witness.call_site) continue;
+    const auto index = static_cast<std::size_t>(std::popcount(event.lanes & (lane - 1)));
+    const std::ptrdiff_t word = event.of_lanes[index].word;
+    const std::ptrdiff_t more = event.bytes > word_bytes ? event.bytes / word_bytes - 1 : 0;
+    parts.push_back({i, is_shared(event.kind), word, word + more, interval});
+  }
+  return parts;
+}
+
+/// Two accesses of one word that no barrier of the block separates.
+bool collide(const Part& one, const Part& other) {
+  return one.is_shared == other.is_shared && one.first_word <= other.last_word &&
+         other.first_word <= one.last_word && one.interval == other.interval;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const BlockTrace& trace) {
+  std::vector<std::vector<Part>> parts;
+  for (const Witness& witness : finding.witnesses)
+    parts.push_back(parts_of(witness, trace));
+  std::vector<std::optional<std::size_t>> events(parts.size());
+  if (finding.fault == Fault::race && parts.size() == 2) {
+    for (const Part& one : parts[0]) {
+      const auto other = std::ranges::find_if(parts[1], [&](const Part& part) { return collide(one, part); });
+      if (other != parts[1].end()) return {one.event, other->event};
+    }
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].empty()) events[i] = parts[i].front().event;
+  }
+  return events;
+}
+
+std::string_view name_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::shared_load: return "shared_load";
+    case EventKind::shared_store: return "shared_store";
+    case EventKind::global_load: return "global_load";
+    case EventKind::global_store: return "global_store";
+    case EventKind::shared_atomic: return "shared_atomic";
+    case EventKind::global_atomic: return "global_atomic";
+    case EventKind::shuffle: return "shuffle";
+    case EventKind::block_barrier: return "block_barrier";
+    case EventKind::warp_barrier: return "warp_barrier";
+    case EventKind::fence: return "fence";
+    case EventKind::exit: return "exit";
+  }
+  return "event";
+}
+
+}  // namespace reduction::emulated

@@ -1,0 +1,283 @@
+#include "harness/trace_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "device/emulated/device.hpp"
+#include "device/emulated/report.hpp"
+#include "device/emulated/source_location.hpp"
+#include "device/emulated/warp_instructions.hpp"
+
+namespace reduction {
+
+namespace {
+
+using emulated::BlockTrace;
+using emulated::Event;
+using emulated::EventKind;
+using emulated::LaneEvent;
+using emulated::Place;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view format = "reduction trace";
+constexpr int version = 1;
+
+// ---- values ----
+
+/// Most readers of JSON keep integers in a double.
+Json integer_json(std::int64_t number) {
+  constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
+  if (number > largest_exact || number < -largest_exact) return std::to_string(number);
+  return number;
+}
+
+/// JSON has no NaN and no infinity; a float32 is written with the digits that it has.
+template <typename Real> Json real_json(Real number) {
+  const std::string text = fmt::format("{}", number);
+  if (!std::isfinite(number)) return text;
+  return std::stod(text);
+}
+
+template <typename Number> Number read(const std::byte* bytes) {
+  Number number;
+  std::memcpy(&number, bytes, sizeof number);
+  return number;
+}
+
+Json element_json(ElementType type, const std::byte* bytes) {
+  return visit_real(type, [&]<typename Real>(Real) -> Json {
+    if constexpr (std::is_integral_v<Real>) {
+      return integer_json(read<std::make_signed_t<Real>>(bytes));
+    } else if (is_complex(type)) {
+      return Json::array({real_json(read<Real>(bytes)), real_json(read<Real>(bytes + sizeof(Real)))});
+    } else {
+      return real_json(read<Real>(bytes));
+    }
+  });
+}
+
+/// One element, a list of several, or an unsigned integer where the size is none of an element's.
+Json value_json(ElementType type, const LaneEvent::Bytes& bytes, std::size_t count) {
+  const std::size_t size = size_of(type);
+  if (count == size) return element_json(type, bytes.data());
+  if (count > size && count % size == 0) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < count; i += size)
+      list.push_back(element_json(type, bytes.data() + i));
+    return list;
+  }
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), std::min(count, sizeof number));
+  return number > (std::uint64_t{1} << 53) ? Json(std::to_string(number)) : Json(number);
+}
+
+// ---- places in the source ----
+
+/// The file and its folder, which is the step's.
+std::string short_path(const std::string& file) {
+  const std::filesystem::path path{file};
+  return (path.parent_path().filename() / path.filename()).string();
+}
+
+std::vector<std::string> lines_of(const std::string& file) {
+  std::ifstream stream(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+/// The source files of a trace, numbered as it comes to them.
+class Sources {
+ public:
+  std::size_t number_of(const std::string& file) {
+    const auto known = std::ranges::find(files_, file);
+    if (known == files_.end()) files_.push_back(file);
+    return static_cast<std::size_t>(std::ranges::find(files_, file) - files_.begin());
+  }
+
+  Json json() const {
+    Json list = Json::array();
+    for (const std::string& file : files_)
+      list.push_back({{"file", short_path(file)}, {"lines", lines_of(file)}});
+    return list;
+  }
+
+ private:
+  std::vector<std::string> files_;
+};
+
+/// Puts the place of a call site into `json`: the kernel's own line, then the calls that lead from there to the access.
+void put_place(const std::vector<Place>& frames, Sources& sources, Json& json) {
+  const auto put = [&](const Place& place, Json& target) {
+    target["source"] = place.line == 0 ? 0 : sources.number_of(place.file);
+    target["line"] = place.line;
+    target["column"] = place.column;
+  };
+  put(frames.empty() ? Place{} : frames.back(), json);
+  if (frames.size() < 2) return;
+  Json& calls = json["calls"] = Json::array();
+  for (std::size_t i = frames.size() - 1; i-- > 0;) {
+    put(frames[i], calls.emplace_back(Json::object()));
+  }
+}
+
+/// The instruction before the one to which a call returns.
+const void* instruction_of(const void* call_site) { return static_cast<const std::byte*>(call_site) - 1; }
+
+/// Looks all places up at once.
+std::vector<emulated::CodeLocation> locations_of(const BlockTrace& trace) {
+  std::vector<const void*> instructions;
+  for (const Event& event : trace.events) {
+    if (event.call_site != nullptr) instructions.push_back(instruction_of(event.call_site));
+  }
+  return emulated::locate(instructions);
+}
+
+// ---- events ----
+
+template <typename Member> Json of_lanes(const Event& event, const Member& member) {
+  Json list = Json::array();
+  for (const LaneEvent& lane : event.of_lanes)
+    list.push_back(member(lane));
+  return list;
+}
+
+void put_request(const Event& event, ElementType type, Json& json) {
+  const bool is_shared = event.kind == EventKind::shared_load || event.kind == EventKind::shared_store ||
+                         event.kind == EventKind::shared_atomic;
+  const bool is_atomic = event.kind == EventKind::shared_atomic || event.kind == EventKind::global_atomic;
+  json["bytes"] = event.bytes;
+  if (!is_shared) json["buffer"] = event.buffer;
+  json["words"] = of_lanes(event, [](const LaneEvent& lane) { return lane.word; });
+  if (is_shared) {
+    json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
+      return lane.word % static_cast<std::ptrdiff_t>(emulated::banks);
+    });
+  }
+  if (is_atomic) {
+    json["before"] =
+        of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.before, event.bytes); });
+  } else if (is_shared) {
+    json["wavefronts"] = event.wavefronts;
+    json["conflicts"] = event.conflicts;
+  } else {
+    json["sectors"] = event.sectors;
+  }
+  json["values"] = of_lanes(event, [&](const LaneEvent& lane) {
+    return lane.is_known ? value_json(type, lane.value, event.bytes) : Json(nullptr);
+  });
+}
+
+void put_shuffle(const Event& event, ElementType type, Json& json) {
+  json["bytes"] = event.bytes;
+  json["from"] = of_lanes(event, [](const LaneEvent& lane) { return lane.source_lane; });
+  json["brought"] =
+      of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.before, event.bytes); });
+  json["values"] =
+      of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.value, event.bytes); });
+  json["shuffles"] = event.shuffles;
+}
+
+Json event_json(const Event& event, const std::vector<Place>& frames, ElementType type, Sources& sources) {
+  Json json{{"kind", name_of(event.kind)}};
+  if (event.kind != EventKind::block_barrier) {
+    json["warp"] = event.warp;
+    json["lanes"] = event.lanes;
+  }
+  put_place(frames, sources, json);
+  if (event.kind <= EventKind::global_atomic) put_request(event, type, json);
+  if (event.kind == EventKind::shuffle) put_shuffle(event, type, json);
+  return json;
+}
+
+// ---- findings ----
+
+Json shape_json(const emulated::dim3& shape) { return Json::array({shape.x, shape.y, shape.z}); }
+
+Json counters_json(const emulated::Counters& counters) {
+  Json json;
+  for (const emulated::NamedCounter& named : emulated::counter_names)
+    json[std::string(named.name)] = counters.*named.counter;
+  return json;
+}
+
+/// Where a witness of a finding is among the events; null for what never happened here.
+Json event_number(const std::optional<std::size_t>& event) { return event ? Json(*event) : Json(nullptr); }
+
+Json finding_json(const emulated::Finding& finding, const BlockTrace& trace, Sources& sources) {
+  Json json{{"kind", name_of(finding.fault)},
+            {"text", finding.text},
+            {"help", finding.help},
+            {"page", finding.page},
+            {"witnesses", Json::array()}};
+  const std::vector<std::optional<std::size_t>> events = events_of(finding, trace);
+  for (std::size_t i = 0; i < finding.witnesses.size(); ++i) {
+    const emulated::Witness& witness = finding.witnesses[i];
+    Json& entry = json["witnesses"].emplace_back(
+        Json{{"action", witness.action}, {"block", witness.block}, {"threads", witness.threads}});
+    put_place({witness.place}, sources, entry);
+    entry["event"] = event_number(events[i]);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
+  Sources sources;
+  const std::vector<emulated::CodeLocation> locations = locations_of(trace);
+  const std::vector<Place> nowhere;
+  std::size_t located = 0;
+  std::vector<std::string> events;
+  for (const Event& event : trace.events) {
+    const std::vector<Place>& frames = event.call_site != nullptr ? locations[located++].frames : nowhere;
+    events.push_back(event_json(event, frames, subject.type, sources).dump());
+  }
+  std::vector<std::string> findings;
+  for (const emulated::Finding& finding : trace.findings)
+    findings.push_back(finding_json(finding, trace, sources).dump());
+  Json buffers = Json::array();
+  for (const std::size_t bytes : trace.buffers)
+    buffers.push_back({{"bytes", bytes}});
+
+  const Json head{{"format", format},
+                  {"version", version},
+                  {"program", subject.program},
+                  {"title", subject.title},
+                  {"device", emulated::device_name},
+                  {"kernel", emulated::kernel_name(trace.kernel)},
+                  {"type", to_string(subject.type)},
+                  {"launch",
+                   {{"number", trace.launch},
+                    {"grid", shape_json(trace.config.grid)},
+                    {"block", shape_json(trace.config.block)},
+                    {"shared_bytes", trace.config.shared_bytes}}},
+                  {"block", trace.block},
+                  {"truncated", trace.truncated},
+                  {"sources", sources.json()},
+                  {"buffers", buffers},
+                  {"counters", counters_json(trace.counters)}};
+  std::string text = "{\n";
+  for (const auto& [key, value] : head.items())
+    text += fmt::format(" \"{}\": {},\n", key, value.dump());
+  return text + fmt::format(" \"findings\": [\n  {}\n ],\n \"events\": [\n  {}\n ]\n}}\n",
+                            fmt::join(findings, ",\n  "), fmt::join(events, ",\n  "));
+}
+
+bool is_trace(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.value("format", "") == format && json.value("version", 0) == version;
+}
+
+}  // namespace reduction

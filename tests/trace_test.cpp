@@ -1,0 +1,349 @@
+/// What a trace says of kernels that are no step's: values, order, lanes, faults.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/dialect.cuh"
+#include "device/emulated/trace.hpp"
+#include "device_array.hpp"
+#include "trace_counters.hpp"
+
+namespace {
+
+using namespace reduction::emulated;
+using Word = std::uint32_t;
+using Words = DeviceArray<Word>;
+
+template <typename T> T value_of(const LaneEvent::Bytes& bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+/// The trace of a launch, whatever becomes of it.
+BlockTrace traced(const auto& launch_kernel, std::size_t block = 0, std::size_t launch = 1) {
+  const TraceRecord record{launch, block};
+  try {
+    launch_kernel();
+  } catch (const KernelFinding&) {
+  }
+  return record.trace().value_or(BlockTrace{});
+}
+
+std::vector<Event> events_of_kind(const BlockTrace& trace, EventKind kind) {
+  std::vector<Event> found;
+  std::ranges::copy_if(trace.events, std::back_inserter(found),
+                       [&](const Event& event) { return event.kind == kind; });
+  return found;
+}
+
+/// The kinds of one warp's events, in order, a letter each: read, Write; of Global memory, of shared in lower case.
+std::string order_of(const BlockTrace& trace, unsigned warp) {
+  std::string order;
+  for (const Event& event : trace.events) {
+    if (event.kind != EventKind::block_barrier && event.warp != warp) continue;
+    switch (event.kind) {
+      case EventKind::shared_load: order += 'r'; break;
+      case EventKind::shared_store: order += 'w'; break;
+      case EventKind::global_load: order += 'R'; break;
+      case EventKind::global_store: order += 'W'; break;
+      case EventKind::shared_atomic: order += 'a'; break;
+      case EventKind::global_atomic: order += 'A'; break;
+      case EventKind::shuffle: order += 's'; break;
+      case EventKind::block_barrier: order += '|'; break;
+      case EventKind::warp_barrier: order += ':'; break;
+      case EventKind::fence: order += 'f'; break;
+      case EventKind::exit: order += '.'; break;
+    }
+  }
+  return order;
+}
+
+__global__ void reverse(const Word* in, Word* out) {
+  __shared__ Word tile[64];
+  tile[63 - threadIdx.x] = in[threadIdx.x] + 1;
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = tile[threadIdx.x];
+}
+
+TEST(Trace, HasWordsBanksAndValues) {
+  Words in{64};
+  Words out{192};
+  for (unsigned i = 0; i < 64; ++i)
+    in[i] = 100 + i;
+  const BlockTrace trace = traced([&] { launch({3, 64, 0}, reverse, in, out); }, 2);
+  EXPECT_EQ(order_of(trace, 0), "Rw|rW.");
+  EXPECT_EQ(order_of(trace, 1), "Rw|rW.");
+  EXPECT_EQ(trace.block, 2U);
+  EXPECT_EQ(trace.buffers, (std::vector<std::size_t>{256, 768}));
+  EXPECT_EQ(counters_of_events(trace), trace.counters);
+
+  const Event store = events_of_kind(trace, EventKind::shared_store).at(1);
+  EXPECT_EQ(store.warp, 1U);
+  EXPECT_EQ(store.lanes, ~0U);
+  EXPECT_EQ(store.wavefronts, 1U);
+  const std::ptrdiff_t first = events_of_kind(trace, EventKind::shared_load).at(0).of_lanes[0].word;
+  EXPECT_EQ(first % 32, 0) << "a shared variable begins at the first bank";
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    EXPECT_EQ(store.of_lanes[lane].word, first + 31 - static_cast<int>(lane));
+    EXPECT_TRUE(store.of_lanes[lane].is_known);
+    EXPECT_EQ(value_of<Word>(store.of_lanes[lane].value), 100 + 32 + lane + 1);
+  }
+  const Event result = events_of_kind(trace, EventKind::global_store).at(0);
+  EXPECT_EQ(result.buffer, 1U);
+  EXPECT_EQ(result.sectors, 4U);
+  EXPECT_EQ(result.of_lanes[5].word, 128 + 5);
+  EXPECT_EQ(value_of<Word>(result.of_lanes[5].value), 100U + 63 - 5 + 1);
+}
+
+TEST(Trace, IsOfTheLaunchThatIsMeant) {
+  Words in{64};
+  Words out{192};
+  const auto twice = [&] {
+    launch({1, 64, 0}, reverse, in, out);
+    in[0] = 7;
+    launch({3, 64, 0}, reverse, in, out);
+  };
+  const BlockTrace trace = traced(twice, 1, 2);
+  EXPECT_EQ(trace.launch, 2U);
+  EXPECT_EQ(count(trace.config.grid), 3U);
+  EXPECT_EQ(value_of<Word>(events_of_kind(trace, EventKind::global_load).at(0).of_lanes[0].value), 7U);
+  EXPECT_TRUE(traced(twice, 3, 2).events.empty()) << "there is no block 3";
+  EXPECT_TRUE(traced(twice, 0, 3).events.empty()) << "there is no third launch";
+}
+
+TEST(Trace, DoesNotDependOnHostThreads) {
+  Words in{64};
+  Words out{64 * 1000};
+  const auto words = [&](unsigned host_threads) {
+    set_host_threads(host_threads);
+    const BlockTrace trace = traced([&] { launch({1000, 64, 0}, reverse, in, out); }, 777);
+    set_host_threads(0);
+    return trace.events.size();
+  };
+  EXPECT_EQ(words(1), words(4));
+  EXPECT_EQ(words(1), 2 * 4 + 1 + 2U);
+}
+
+/// Lanes go two ways, of different lengths, and come together again.
+__global__ void diverge(Word* out) {
+  __shared__ Word tile[32];
+  const unsigned lane = threadIdx.x;
+  if (lane < 16) {
+    tile[lane] = 1;
+    tile[lane] += 1;
+    tile[lane] += 1;
+  } else {
+    tile[lane] = 5;
+  }
+  out[lane] = tile[lane];
+}
+
+TEST(Trace, PutsDivergedLanesInAnOrderThatAWarpCanRun) {
+  Words out{32};
+  const BlockTrace trace = traced([&] { launch({1, 32, 0}, diverge, out); });
+  EXPECT_EQ(counters_of_events(trace), trace.counters);
+  // Whichever way comes first: each lane's own events are in order, and all meet in the last read.
+  std::vector<std::string> of_lanes(32);
+  for (const Event& event : trace.events) {
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if ((event.lanes >> lane & 1) == 0) continue;
+      of_lanes[lane] += event.kind == EventKind::shared_load ? 'r'
+                        : event.kind == EventKind::exit      ? '.'
+                                                             : 'w';
+    }
+  }
+  for (unsigned lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(of_lanes[lane], lane < 16 ? "wrwrwrw." : "wrw.") << lane;
+  const Event& last_read = trace.events[trace.events.size() - 3];
+  EXPECT_EQ(last_read.kind, EventKind::shared_load);
+  EXPECT_EQ(last_read.lanes, ~0U);
+  EXPECT_EQ(value_of<Word>(last_read.of_lanes[3].value), 3U);
+  EXPECT_EQ(value_of<Word>(last_read.of_lanes[20].value), 5U);
+}
+
+__global__ void meet(Word* out) {
+  const unsigned lane = threadIdx.x % 32;
+  Word sum = threadIdx.x;
+  if (lane < 8) sum += __shfl_down_sync(0xFFU, sum, 4, 8);
+  __syncwarp();
+  atomicAdd(&out[0], sum);
+  __threadfence();
+  out[1 + threadIdx.x] = sum;
+}
+
+TEST(Trace, HasShufflesAtomicsAndFences) {
+  Words out{41};
+  out[0] = 1000;
+  const BlockTrace trace = traced([&] { launch({1, 40, 0}, meet, out); });
+  ASSERT_TRUE(trace.findings.empty()) << trace.findings.front().text;
+  EXPECT_EQ(order_of(trace, 0), "s:AfW.");
+  EXPECT_EQ(order_of(trace, 1), "s:AfW.");
+  EXPECT_EQ(counters_of_events(trace), trace.counters);
+
+  const Event shuffle = events_of_kind(trace, EventKind::shuffle).at(1);
+  EXPECT_EQ(shuffle.warp, 1U);
+  EXPECT_EQ(shuffle.lanes, 0xFFU);
+  EXPECT_EQ(shuffle.shuffles, 1U);
+  EXPECT_EQ(shuffle.of_lanes[1].source_lane, 5U);
+  EXPECT_EQ(value_of<Word>(shuffle.of_lanes[1].before), 33U);
+  EXPECT_EQ(value_of<Word>(shuffle.of_lanes[1].value), 37U);
+  EXPECT_EQ(shuffle.of_lanes[7].source_lane, 7U) << "past the end a lane gets its own value";
+
+  const Event atomic = events_of_kind(trace, EventKind::global_atomic).at(0);
+  EXPECT_EQ(atomic.lanes, ~0U);
+  EXPECT_EQ(atomic.of_lanes[0].word, 0);
+  EXPECT_EQ(value_of<Word>(atomic.of_lanes[0].before), 1000U);
+  EXPECT_EQ(value_of<Word>(atomic.of_lanes[0].value), 1004U);
+  EXPECT_EQ(value_of<Word>(atomic.of_lanes[1].before), 1004U);
+}
+
+__global__ void wide(const float4* in, double* out) {
+  __shared__ double tile[32];
+  const float4 four = in[threadIdx.x];
+  tile[threadIdx.x] = four.x + four.w;
+  __syncwarp();
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+
+TEST(Trace, HasWideAccessesWhole) {
+  DeviceArray<float> in{128};
+  DeviceArray<double> out{32};
+  for (unsigned i = 0; i < 128; ++i)
+    in[i] = static_cast<float>(i);
+  const auto* const vectors = reinterpret_cast<const float4*>(in.begin());
+  const BlockTrace trace = traced([&] { launch({1, 32, 0}, wide, vectors, static_cast<double*>(out)); });
+  const Event load = events_of_kind(trace, EventKind::global_load).at(0);
+  EXPECT_EQ(load.bytes, 16U);
+  EXPECT_EQ(load.of_lanes[2].word, 8);
+  EXPECT_EQ(load.sectors, 16U);
+  float last;
+  std::memcpy(&last, load.of_lanes[2].value.data() + 12, sizeof last);
+  EXPECT_EQ(last, 11.0F);
+  const Event store = events_of_kind(trace, EventKind::shared_store).at(0);
+  EXPECT_EQ(store.bytes, 8U);
+  EXPECT_EQ(store.wavefronts, 2U);
+  EXPECT_EQ(store.conflicts, 0U);
+  EXPECT_EQ(value_of<double>(store.of_lanes[2].value), 8.0 + 11.0);
+}
+
+/// The barrier between the two lines is missing.
+__global__ void neighbours(Word* out) {
+  __shared__ Word tile[64];
+  tile[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = tile[(threadIdx.x + 32) % 64];  // finding
+  __syncthreads();
+  out[threadIdx.x] += tile[threadIdx.x];
+}
+
+TEST(Trace, LeadsFromARaceToBothEvents) {
+  Words out{64};
+  const BlockTrace trace = traced([&] { launch({1, 64, 0}, neighbours, out); });
+  ASSERT_FALSE(trace.findings.empty());
+  const Finding& finding = trace.findings.front();
+  ASSERT_EQ(finding.fault, Fault::race);
+  const auto events = reduction::emulated::events_of(finding, trace);
+  ASSERT_EQ(events.size(), 2U);
+  ASSERT_TRUE(events[0] && events[1]);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Event& event = trace.events[*events[i]];
+    const Witness& witness = finding.witnesses[i];
+    EXPECT_EQ(event.call_site, witness.call_site);
+    EXPECT_EQ(event.warp, witness.threads.front() / 32);
+    EXPECT_NE(event.lanes >> (witness.threads.front() % 32) & 1, 0U);
+    EXPECT_LT(*events[i], 4U) << "before the barrier";
+  }
+}
+
+__global__ void leave_early(Word* out) {
+  __shared__ Word tile[64];
+  tile[threadIdx.x] = 1;
+  if (threadIdx.x >= 40) return;
+  __syncthreads();
+  out[threadIdx.x] = tile[0];
+}
+
+TEST(Trace, EndsWhereAFaultHasEndedTheBlock) {
+  Words out{64};
+  const BlockTrace trace = traced([&] { launch({1, 64, 0}, leave_early, out); });
+  ASSERT_EQ(trace.findings.size(), 1U);
+  EXPECT_EQ(trace.findings.front().fault, Fault::missed_barrier);
+  EXPECT_EQ(order_of(trace, 0), "w");
+  EXPECT_EQ(order_of(trace, 1), "w.");
+  const Event exit = events_of_kind(trace, EventKind::exit).at(0);
+  EXPECT_EQ(exit.lanes, 0xFFFFFF00U);
+  bool has_exit = false;
+  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const bool has_left = trace.findings.front().witnesses[i].action.find("left") != std::string::npos;
+    EXPECT_EQ(events[i].has_value(), has_left);
+    has_exit = has_exit || (has_left && trace.events[*events[i]].kind == EventKind::exit);
+  }
+  EXPECT_TRUE(has_exit);
+}
+
+__global__ void run_past_the_end(Word* out) {
+  __shared__ Word tile[32];
+  tile[threadIdx.x] = 1;
+  out[threadIdx.x + 1] = tile[threadIdx.x];
+}
+
+TEST(Trace, HasWhatCameBeforeAnAccessOutOfBounds) {
+  Words out{32};
+  const BlockTrace trace = traced([&] { launch({1, 32, 0}, run_past_the_end, out); });
+  ASSERT_EQ(trace.findings.size(), 1U);
+  EXPECT_EQ(trace.findings.front().fault, Fault::out_of_bounds);
+  const std::vector<Event> stores = events_of_kind(trace, EventKind::shared_store);
+  ASSERT_EQ(stores.size(), 1U);
+  EXPECT_TRUE(std::ranges::all_of(stores[0].of_lanes, [](const LaneEvent& lane) { return lane.is_known; }));
+}
+
+__global__ void go_on_and_on(Word* out, unsigned times) {
+  for (unsigned i = 0; i < times; ++i)
+    out[threadIdx.x] += 1;
+}
+
+TEST(Trace, HoldsSoMuchAndSaysWhereItEnds) {
+  Words out{32};
+  const unsigned times = most_traced_actions / 32;  // twice as many accesses
+  const BlockTrace trace = traced([&] { launch({1, 32, 0}, go_on_and_on, out, times); });
+  EXPECT_TRUE(trace.truncated);
+  EXPECT_LE(trace.events.size() * 32, most_traced_actions);
+  EXPECT_EQ(trace.counters.global_load_requests, times);
+  EXPECT_FALSE(traced([&] { launch({1, 32, 0}, go_on_and_on, out, 100U); }).truncated);
+}
+
+/// The order of threads decides neither what is one event nor what was in memory.
+TEST(Trace, IsTheSameInEverySchedule) {
+  Words in{64};
+  Words out{64};
+  for (unsigned i = 0; i < 64; ++i)
+    in[i] = 3 * i;
+  const auto summary = [&](const Schedule& schedule) {
+    set_schedule(schedule);
+    const BlockTrace trace = traced([&] { launch({1, 64, 0}, reverse, in, out); });
+    set_schedule({});
+    std::string text;
+    for (const Event& event : trace.events) {
+      text += std::string{name_of(event.kind)} + ' ' + std::to_string(event.warp) + ' ' +
+              std::to_string(event.lanes);
+      for (const LaneEvent& lane : event.of_lanes)
+        text += ' ' + std::to_string(lane.word) + '=' + std::to_string(value_of<Word>(lane.value));
+      text += '\n';
+    }
+    return text;
+  };
+  const std::string ascending = summary({});
+  EXPECT_NE(ascending.find("shared_store"), std::string::npos);
+  EXPECT_EQ(summary({Order::descending, 0}), ascending);
+  for (unsigned seed = 0; seed < 10; ++seed)
+    EXPECT_EQ(summary({Order::random, seed}), ascending) << seed;
+}
+
+}  // namespace
