@@ -26,18 +26,45 @@ CountedRun counted_run(const char* step, std::uint64_t factor) {
 }
 
 TEST(CounterTable, GivesTotalsAndCountsPerBlockAndPerElement) {
-  const std::string table = counter_table(counted_run("02", 1), std::nullopt);
+  const std::string table = counter_report(counted_run("02", 1), std::nullopt, {});
   EXPECT_NE(table.find("| block barriers | 90 | 9 | 0.09 |\n"), std::string::npos) << table;
   EXPECT_NE(table.find("| shared memory requests | 1500 | 150 | 1.5 |\n"), std::string::npos) << table;
   EXPECT_EQ(table.find("atomics"), std::string::npos) << "a counter that no step here uses is left out";
 }
 
 TEST(CounterTable, ComparesWithAnotherStep) {
-  const std::string table = counter_table(counted_run("02", 1), counted_run("01", 4));
+  const std::string table = counter_report(counted_run("02", 1), counted_run("01", 4), {});
   EXPECT_NE(table.find("| per element in 01 | change |"), std::string::npos) << table;
   EXPECT_NE(table.find("| shared memory requests | 1500 | 150 | 1.5 | 6 | ÷ 4 |\n"), std::string::npos)
       << table;
   EXPECT_NE(table.find("| block barriers | 90 | 9 | 0.09 | 0.09 | same |\n"), std::string::npos) << table;
+}
+
+TEST(CounterReport, ShowsWhatChangedFirstOnATerminal) {
+  CountedRun before = counted_run("02", 1);
+  before.counters.shared_load_wavefronts = 6000;
+  before.counters.shared_load_conflicts = 4500;
+  CountedRun here = counted_run("03", 1);
+  here.counters.shared_load_wavefronts = 1500;
+  EXPECT_EQ(counter_report(here, before, {true, 58, false}),
+            "per block                      02  here  change\n"
+            "────────────────────────────  ───  ────  ──────\n"
+            "shared memory wavefronts      600   150  ÷ 4\n"
+            "shared memory bank conflicts  450     0  gone\n"
+            "The same: blocks in total 10, block barriers 9, shared\n"
+            "memory requests 150.\n"
+            "\n"
+            "      shared memory wavefronts per\n"
+            "step  block, ░ bank conflicts           count\n"
+            "────  ────────────────────────────────  ─────\n"
+            "02    ████████░░░░░░░░░░░░░░░░░░░░░░░░    600\n"
+            "03    ████████                            150\n");
+}
+
+TEST(CounterReport, SaysOnATerminalThatNothingChanged) {
+  const std::string text = counter_report(counted_run("06", 1), counted_run("05", 1), {true, 80, false});
+  EXPECT_TRUE(text.starts_with("Per block, nothing that is counted differs from 05.\nThe same: ")) << text;
+  EXPECT_EQ(text.find("÷"), std::string::npos) << text;
 }
 
 TEST(ReadCountedRun, ReadsWhatJsonWrote) {

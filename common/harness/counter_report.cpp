@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "harness/table.hpp"
+#include "harness/units.hpp"
 
 namespace reduction {
 
@@ -12,9 +16,9 @@ namespace {
 using emulated::Counters;
 
 /// A row of the table.
-struct Row {
+struct Count {
   std::string_view name;
-  std::uint64_t (*count)(const Counters&);
+  std::uint64_t (*of)(const Counters&);
   bool always = true;  ///< also where it is 0 in both runs
 };
 
@@ -29,17 +33,17 @@ std::uint64_t shared_conflicts(const Counters& c) {
 std::uint64_t global_requests(const Counters& c) { return c.global_load_requests + c.global_store_requests; }
 std::uint64_t global_sectors(const Counters& c) { return c.global_load_sectors + c.global_store_sectors; }
 
-constexpr std::array rows{
-    Row{"blocks", [](const Counters& c) { return c.blocks; }},
-    Row{"block barriers", [](const Counters& c) { return c.block_barriers; }},
-    Row{"warp barriers", [](const Counters& c) { return c.warp_barriers; }},
-    Row{"shared memory requests", shared_requests},
-    Row{"shared memory wavefronts", shared_wavefronts},
-    Row{"of these, bank conflicts", shared_conflicts},
-    Row{"global memory requests", global_requests},
-    Row{"global memory sectors", global_sectors},
-    Row{"shuffles", [](const Counters& c) { return c.shuffles; }, false},
-    Row{"atomics", [](const Counters& c) { return c.atomics; }, false},
+constexpr std::array counts{
+    Count{"blocks", [](const Counters& c) { return c.blocks; }},
+    Count{"block barriers", [](const Counters& c) { return c.block_barriers; }},
+    Count{"warp barriers", [](const Counters& c) { return c.warp_barriers; }},
+    Count{"shared memory requests", shared_requests},
+    Count{"shared memory wavefronts", shared_wavefronts},
+    Count{"of these, bank conflicts", shared_conflicts},
+    Count{"global memory requests", global_requests},
+    Count{"global memory sectors", global_sectors},
+    Count{"shuffles", [](const Counters& c) { return c.shuffles; }, false},
+    Count{"atomics", [](const Counters& c) { return c.atomics; }, false},
 };
 
 double ratio(std::uint64_t count, std::uint64_t of) {
@@ -56,32 +60,126 @@ std::string change_text(double before, double after) {
   return factor < 1 ? fmt::format("÷ {:.3g}", 1 / factor) : fmt::format("× {:.3g}", factor);
 }
 
-}  // namespace
+double lanes_per_request(const Counters& c) { return ratio(shared_lanes(c), shared_requests(c)); }
 
-std::string counter_table(const CountedRun& run, const std::optional<CountedRun>& other) {
-  std::string text = "| counted | total | per block | per element |";
-  if (other) text += fmt::format(" per element in {} | change |", other->step);
-  text += other ? "\n|:--|--:|--:|--:|--:|:--|\n" : "\n|:--|--:|--:|--:|\n";
-  for (const Row& row : rows) {
-    const std::uint64_t total = row.count(run.counters);
-    if (!row.always && total == 0 && (!other || row.count(other->counters) == 0)) continue;
-    const double per_element = ratio(total, run.elements);
-    text += fmt::format("| {} | {} | {:.4g} | {:.4g} |", row.name, total, ratio(total, run.counters.blocks),
-                        per_element);
-    if (other) {
-      const double before = ratio(row.count(other->counters), other->elements);
-      text += fmt::format(" {:.4g} | {} |", before, change_text(before, per_element));
-    }
-    text += "\n";
+/// Returns all counters, in total, per block and per element.
+Table all_counters(const CountedRun& run, const std::optional<CountedRun>& other) {
+  Table table{{{"counted", Align::left}, {"total"}, {"per block"}, {"per element", Align::right, 1}}, {}};
+  if (other) {
+    table.columns.push_back({fmt::format("per element in {}", other->step)});
+    table.columns.push_back({"change", Align::left});
   }
-  const auto lanes_per_request = [](const Counters& c) { return ratio(shared_lanes(c), shared_requests(c)); };
+  for (const Count& count : counts) {
+    const std::uint64_t total = count.of(run.counters);
+    if (!count.always && total == 0 && (!other || count.of(other->counters) == 0)) continue;
+    const double per_element = ratio(total, run.elements);
+    Row row{std::string(count.name), fmt::to_string(total),
+            fmt::format("{:.4g}", ratio(total, run.counters.blocks)), fmt::format("{:.4g}", per_element)};
+    if (other) {
+      const double before = ratio(count.of(other->counters), other->elements);
+      row.push_back(fmt::format("{:.4g}", before));
+      row.push_back(change_text(before, per_element));
+    }
+    table.rows.push_back(row);
+  }
   const double lanes = lanes_per_request(run.counters);
-  text += fmt::format("| active lanes per shared request | {:.2f} | | |", lanes);
+  Row row{"active lanes per shared request", fmt::format("{:.2f}", lanes), "", ""};
   if (other) {
     const double before = lanes_per_request(other->counters);
-    text += fmt::format(" {:.2f} | {} |", before, change_text(before, lanes));
+    row.push_back(fmt::format("{:.2f}", before));
+    row.push_back(change_text(before, lanes));
   }
-  return text + "\n";
+  table.rows.push_back(row);
+  return table;
+}
+
+/// Returns what changed from another step, per block, and after it in a sentence what did not.
+std::string changes(const CountedRun& run, const CountedRun& other, const Terminal& terminal) {
+  Table table{{{"per block", Align::left},
+               {other.step},
+               {run.step, Align::right, 0, Form::both, "here"},
+               {"change", Align::left}},
+              {}};
+  std::string unchanged;
+  const auto compare = [&](std::string_view name, const std::string& before, const std::string& here,
+                           const std::string& change) {
+    // A grid that is not a power of two leaves differences in the fourth digit.
+    if (change != "same" && !change.ends_with(" 1")) {
+      table.rows.push_back({std::string(name), before, here, {change, true}});
+    } else if (here != "0" && here != "0.00") {
+      unchanged += fmt::format("{}{} {}", unchanged.empty() ? "" : ", ", name, here);
+    }
+  };
+  // Each block counts itself once; of these, it is the total that a step changes.
+  compare(
+      "blocks in total", fmt::to_string(other.counters.blocks), fmt::to_string(run.counters.blocks),
+      change_text(ratio(other.counters.blocks, other.elements), ratio(run.counters.blocks, run.elements)));
+  for (const Count& count : counts) {
+    if (count.name == "blocks") continue;
+    const double before = ratio(count.of(other.counters), other.counters.blocks);
+    const double here = ratio(count.of(run.counters), run.counters.blocks);
+    const std::string_view name = count.of == shared_conflicts ? "shared memory bank conflicts" : count.name;
+    compare(name, fmt::format("{:.4g}", before), fmt::format("{:.4g}", here), change_text(before, here));
+  }
+  const double lanes_before = lanes_per_request(other.counters);
+  const double lanes = lanes_per_request(run.counters);
+  compare("active lanes per shared request", fmt::format("{:.2f}", lanes_before),
+          fmt::format("{:.2f}", lanes), change_text(lanes_before, lanes));
+
+  std::string text;
+  if (table.rows.empty()) {
+    text =
+        paragraph(fmt::format("Per block, nothing that is counted differs from {}.", other.step), terminal);
+  } else {
+    text = to_text(table, terminal);
+  }
+  if (!unchanged.empty()) text += paragraph(fmt::format("The same: {}.", unchanged), terminal);
+  if (run.elements != other.elements) {
+    text += paragraph(fmt::format("{} was run over {} elements, this over {}.", other.step,
+                                  count_text(other.elements), count_text(run.elements)),
+                      terminal);
+  }
+  return text;
+}
+
+/// Draws the wavefronts of a block in shared memory, and how many of them are bank conflicts.
+std::string wavefront_bars(const std::vector<CountedRun>& runs, const Terminal& terminal) {
+  const auto per_block = [](std::uint64_t (*count)(const Counters&), const CountedRun& run) {
+    return ratio(count(run.counters), run.counters.blocks);
+  };
+  double longest = 0;
+  double conflicts = 0;
+  for (const CountedRun& run : runs) {
+    longest = std::max(longest, per_block(shared_wavefronts, run));
+    conflicts = std::max(conflicts, per_block(shared_conflicts, run));
+  }
+  if (longest == 0) return "";
+  const std::string name =
+      fmt::format("shared memory wavefronts per block, {} bank conflicts", conflicts > 0 ? "░" : "no");
+  Table table{{{"step", Align::left}, {"", Align::left, 0, Form::terminal, name, 0, true}, {"count"}}, {}};
+  for (const CountedRun& run : runs) {
+    const double all = per_block(shared_wavefronts, run);
+    const double of_conflicts = per_block(shared_conflicts, run);
+    table.rows.push_back(
+        {run.step, Bar{(all - of_conflicts) / longest, of_conflicts / longest}, fmt::format("{:.4g}", all)});
+  }
+  return fmt::format("\n{}", to_text(table, terminal));
+}
+
+}  // namespace
+
+std::string counter_report(const CountedRun& run, const std::optional<CountedRun>& other,
+                           const Terminal& terminal) {
+  if (!terminal.present) return to_text(all_counters(run, other), terminal);
+  if (!other) return to_text(all_counters(run, other), terminal) + wavefront_bars({run}, terminal);
+  const auto differs = [&](std::uint64_t (*count)(const Counters&)) {
+    return change_text(ratio(count(other->counters), other->counters.blocks),
+                       ratio(count(run.counters), run.counters.blocks)) != "same";
+  };
+  const std::string text = changes(run, *other, terminal);
+  return differs(shared_wavefronts) || differs(shared_conflicts)
+             ? text + wavefront_bars({*other, run}, terminal)
+             : text;
 }
 
 }  // namespace reduction

@@ -6,6 +6,7 @@
 
 #include "device/emulated/counters.hpp"
 #include "harness/element_type.hpp"
+#include "harness/terminal.hpp"
 
 namespace reduction {
 
@@ -18,8 +19,10 @@ struct CountedRun {
   emulated::Counters counters;
 };
 
-/// Returns the counters that tell steps apart as a Markdown table: in total, per block and per element; beside them,
-/// where there is one, those of another step and the factor between the two.
-std::string counter_table(const CountedRun& run, const std::optional<CountedRun>& other);
+/// Returns the counters that tell steps apart as a table: in total, per block and per element; beside them, where there
+/// is one, those of another step and the factor between the two. On a terminal, the counters that another step has
+/// otherwise come first, per block, and bars show the wavefronts of both.
+std::string counter_report(const CountedRun& run, const std::optional<CountedRun>& other,
+                           const Terminal& terminal);
 
 }  // namespace reduction

@@ -11,6 +11,7 @@
 
 #include "harness/options.hpp"
 #include "harness/published_figures.hpp"
+#include "harness/table.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -51,7 +52,13 @@ bool is_verified(const Json& result) {
   return result.at("verified").get<bool>() && std::all_of(others.begin(), others.end(), is_verified);
 }
 
-std::string verified(const Json& result) { return is_verified(result) ? "yes" : "**NO**"; }
+/// The last column says whether a result is right.
+Column verified_column() { return {"verified", Align::left, 0, Form::both, "sum right"}; }
+
+Cell verified(const Json& result, const Terminal& terminal) {
+  if (is_verified(result)) return "yes";
+  return {terminal.present ? "NO" : "**NO**", true};
+}
 
 /// Says whether two results are sums of as many elements of the same type.
 bool same_input(const Json& a, const Json& b) {
@@ -98,14 +105,19 @@ class Configurations {
  public:
   explicit Configurations(const Results& results) : several_(!same_configuration(results)) {}
 
-  std::string names() const { return several_ ? " type | elements | block |" : ""; }
-  std::string alignments() const { return several_ ? ":--|--:|--:|" : ""; }
-  std::string cells(const Json& result) const {
-    if (!several_) return "";
+  void add_columns(Table& table) const {
+    if (!several_) return;
+    table.columns.push_back({"type", Align::left, 1});
+    table.columns.push_back({"elements"});
+    table.columns.push_back({"block"});
+  }
+
+  void add_cells(Row& row, const Json& result) const {
+    if (!several_) return;
     const Json& block = result.at("block");
-    return fmt::format(" {} | {} | {} |", result.at("type").get<std::string>(),
-                       count_text(result.at("elements").get<std::uint64_t>()),
-                       block.is_null() ? "–" : block.dump());
+    row.push_back(result.at("type").get<std::string>());
+    row.push_back(count_text(result.at("elements").get<std::uint64_t>()));
+    row.push_back(block.is_null() ? "–" : block.dump());
   }
 
  private:
@@ -120,88 +132,178 @@ double count(const Json& result, const std::vector<const char*>& names) {
   return sum;
 }
 
-/// Returns the counters that tell the steps apart; dashes if nothing was counted.
-std::string counter_cells(const Json& result, double blocks) {
-  if (result.at("counters").is_null()) return " – | – | – | – | – |";
-  const double requests = count(result, {"shared_load_requests", "shared_store_requests"});
-  const double wavefronts = count(result, {"shared_load_wavefronts", "shared_store_wavefronts"});
-  const double lanes = count(result, {"shared_load_lanes", "shared_store_lanes"});
-  const double elements = std::max(1.0, result.at("elements").get<double>());
-  return fmt::format(" {:.4g} | {:.4g} | {:.2f} | {:.4g} | {:.4f} |",
-                     count(result, {"block_barriers"}) / blocks, requests / blocks,
-                     requests > 0 ? lanes / requests : 0.0, wavefronts / blocks, wavefronts / elements);
-}
+/// What a row shows of what was counted.
+struct Counted {
+  explicit Counted(const Json& result, double blocks) {
+    if (result.at("counters").is_null()) return;
+    const double requests = count(result, {"shared_load_requests", "shared_store_requests"});
+    const double all_wavefronts = count(result, {"shared_load_wavefronts", "shared_store_wavefronts"});
+    const double all_lanes = count(result, {"shared_load_lanes", "shared_store_lanes"});
+    const double elements = std::max(1.0, result.at("elements").get<double>());
+    barriers = fmt::format("{:.4g}", count(result, {"block_barriers"}) / blocks);
+    shared_requests = fmt::format("{:.4g}", requests / blocks);
+    lanes = fmt::format("{:.2f}", requests > 0 ? all_lanes / requests : 0.0);
+    wavefronts = fmt::format("{:.4g}", all_wavefronts / blocks);
+    per_element = all_wavefronts / elements;
+    conflicts_per_element = count(result, {"shared_load_conflicts", "shared_store_conflicts"}) / elements;
+  }
 
-std::string published_cell(const PublishedTable& table, const std::string& step) {
+  std::string barriers = "–";
+  std::string shared_requests = "–";
+  std::string lanes = "–";
+  std::string wavefronts = "–";
+  std::optional<double> per_element;
+  double conflicts_per_element = 0;
+};
+
+std::string published_cell(const PublishedTable& table, const std::string& step, const Terminal& terminal) {
   const PublishedFigure* const figure = find_published(table, step);
   if (figure == nullptr) return "–";
-  return figure->gbps.empty() ? std::string(figure->percent)
-                              : fmt::format("{} ({})", figure->percent, figure->gbps);
+  return figure->gbps.empty() || terminal.present ? std::string(figure->percent)
+                                                  : fmt::format("{} ({})", figure->percent, figure->gbps);
 }
 
-/// Returns the table of results that the emulated device counted.
-std::string counted_ladder(const Results& results) {
+/// Returns the table of results that the emulated device counted. On a terminal, bars show the wavefronts.
+std::string counted_ladder(const Results& results, const Terminal& terminal) {
   const Configurations configurations(results);
-  std::string text = fmt::format(
-      "| step |{} passes | blocks | block barriers per block | shared requests per block | lanes per request "
-      "| "
-      "wavefronts per block | wavefronts per element | verified |\n",
-      configurations.names());
-  text += fmt::format("|:--|{}--:|--:|--:|--:|--:|--:|--:|:--|\n", configurations.alignments());
-  for (const Json& result : results) {
-    const Json& passes = result.at("passes");
-    std::uint64_t blocks = 0;
-    for (const Json& pass : passes)
-      blocks += pass.at("blocks").get<std::uint64_t>();
-    text += fmt::format("| {} |{} {} | {} |{} {} |\n", step_of(result), configurations.cells(result),
-                        passes.empty() ? "–" : fmt::to_string(passes.size()),
-                        passes.empty() ? "–" : fmt::to_string(blocks),
-                        counter_cells(result, static_cast<double>(blocks)), verified(result));
+  Table table{{{"step", Align::left}}, {}};
+  configurations.add_columns(table);
+  const std::string bars = "shared memory wavefronts per element";
+  for (const Column& column :
+       {Column{"passes", Align::right, 8}, Column{"blocks", Align::right, 4},
+        Column{"block barriers per block", Align::right, 6, Form::both, "barriers per block"},
+        Column{"shared requests per block", Align::right, 5, Form::both, "requests per block"},
+        Column{"lanes per request", Align::right, 9}, Column{"wavefronts per block", Align::right, 3},
+        Column{"wavefronts per element", Align::right, 7},
+        Column{bars, Align::left, 2, Form::terminal, bars, 0, true}, verified_column()}) {
+    table.columns.push_back(column);
   }
+  std::vector<Counted> counted;
+  double longest = 0;
+  std::vector<std::uint64_t> blocks;
+  for (const Json& result : results) {
+    blocks.push_back(0);
+    for (const Json& pass : result.at("passes"))
+      blocks.back() += pass.at("blocks").get<std::uint64_t>();
+    counted.emplace_back(result, static_cast<double>(blocks.back()));
+    longest = std::max(longest, counted.back().per_element.value_or(0));
+  }
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const Json& result = results[k];
+    const std::size_t passes = result.at("passes").size();
+    const Counted& cells = counted[k];
+    Row row{step_of(result)};
+    configurations.add_cells(row, result);
+    row.push_back(passes == 0 ? "–" : fmt::to_string(passes));
+    row.push_back(passes == 0 ? "–" : fmt::to_string(blocks[k]));
+    for (const std::string& text : {cells.barriers, cells.shared_requests, cells.lanes, cells.wavefronts,
+                                    or_dash(cells.per_element, 4)})
+      row.push_back(text);
+    const double scale = longest > 0 ? 1 / longest : 0;
+    row.push_back(Bar{(cells.per_element.value_or(0) - cells.conflicts_per_element) * scale,
+                      cells.conflicts_per_element * scale});
+    row.push_back(verified(result, terminal));
+    table.rows.push_back(row);
+  }
+  std::string text = to_text(table, terminal);
+  if (terminal.present && longest > 0)
+    text += paragraph("░ are the wavefronts that bank conflicts add.", terminal);
   return text;
 }
 
 /// Returns the same steps on the cards of the published tables, beside this one if it was timed.
-std::string published_ladder(const Results& results) {
+std::string published_ladder(const Results& results, const Terminal& terminal) {
   const auto timed = std::find_if(results.begin(), results.end(), on_gpu);
   const std::vector<PublishedTable> tables = published_tables();
-  std::string names = "| step |";
-  std::string alignments = "|:--|";
+  Table table{{{"step", Align::left}}, {}};
   if (timed != results.end()) {
-    names += fmt::format(" here: {} |", timed->at("device").at("name").get<std::string>());
-    alignments += "--:|";
+    const std::string card = timed->at("device").at("name");
+    table.columns.push_back({"here: " + card, Align::right, 0, Form::both, "here\n" + card});
   }
-  for (const PublishedTable& table : tables) {
-    names += fmt::format(" {}: {}, {} |", table.label, table.gpu, table.input);
-    alignments += "--:|";
+  int expendable = static_cast<int>(tables.size());
+  for (const PublishedTable& published : tables) {
+    table.columns.push_back({fmt::format("{}: {}, {}", published.label, published.gpu, published.input),
+                             Align::right,
+                             // The newest stays longest.
+                             expendable--, Form::both,
+                             fmt::format("{}\n{}\n{}", published.label, published.gpu, published.input)});
   }
-  std::string text = names + "\n" + alignments + "\n";
   for (const Json& result : results) {
     // Step 00 runs on no card.
     if (result.at("device").at("kind") == "cpu") continue;
-    text += fmt::format("| {} |", step_of(result));
+    Row row{step_of(result)};
     if (timed != results.end()) {
-      text += fmt::format(" {} ({}) |", or_dash(number(result.at("percent_of_peak")), 1),
-                          or_dash(number(result.at("gbps")), 1));
+      const std::string percent = or_dash(number(result.at("percent_of_peak")), 1);
+      row.push_back(terminal.present
+                        ? percent
+                        : fmt::format("{} ({})", percent, or_dash(number(result.at("gbps")), 1)));
     }
-    for (const PublishedTable& table : tables)
-      text += fmt::format(" {} |", published_cell(table, step_of(result)));
-    text += "\n";
+    for (const PublishedTable& published : tables)
+      row.push_back(published_cell(published, step_of(result), terminal));
+    table.rows.push_back(row);
   }
-  return text;
+  return to_text(table, terminal);
+}
+
+/// Returns the table of results that were timed. On a terminal, bars show the share of the card's peak.
+std::string timed_ladder_for(const Results& results, const Terminal& terminal) {
+  const Configurations configurations(results);
+  const bool has_cub = std::any_of(results.begin(), results.end(), is_cub);
+  Table table{{{"step", Align::left}}, {}};
+  configurations.add_columns(table);
+  table.columns.push_back({"ms", Align::right, 5});
+  table.columns.push_back({"GB/s"});
+  table.columns.push_back({"% of peak", Align::right, 4});
+  table.columns.push_back({"of the peak", Align::left, 2, Form::terminal, "of the peak", 0, true});
+  table.columns.push_back({"× previous", Align::right, 3, Form::both, "× prev."});
+  table.columns.push_back({"× 01", Align::right, 6});
+  if (has_cub) table.columns.push_back({"% of CUB", Align::right, 7});
+  table.columns.push_back(verified_column());
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const Json& result = results[k];
+    std::optional<double> times_previous;
+    std::optional<double> times_01;
+    std::optional<double> share_of_cub;
+    if (is_rung(result)) times_previous = ratio(find_before(results, k, is_rung), &result);
+    if (on_gpu(result)) {
+      times_01 = ratio(is_01(result) ? &result : find_before(results, k, is_01), &result);
+      const auto cub = std::find_if(results.begin(), results.end(), [&](const Json& other) {
+        return is_cub(other) && same_input(other, result);
+      });
+      if (const auto of_cub = ratio(cub != results.end() ? &*cub : nullptr, &result))
+        share_of_cub = *of_cub * 100;
+    }
+    const auto percent = number(result.at("percent_of_peak"));
+    Row row{step_of(result)};
+    configurations.add_cells(row, result);
+    row.push_back(or_dash(median_ms(result), 4));
+    row.push_back(or_dash(number(result.at("gbps")), 1));
+    row.push_back(or_dash(percent, 1));
+    row.push_back(percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
+    // What changes less may come from one run to the next.
+    row.push_back({or_dash(times_previous, 2), times_previous.value_or(0) >= 1.05});
+    row.push_back(or_dash(times_01, 2));
+    if (has_cub) row.push_back(or_dash(share_of_cub, 1));
+    row.push_back(verified(result, terminal));
+    table.rows.push_back(row);
+  }
+  return to_text(table, terminal);
 }
 
 /// Throws nlohmann's exceptions for results of another shape.
-Ladder make_ladder(const Results& results) {
+Ladder make_ladder(const Results& results, const Terminal& terminal) {
   const bool counted = std::any_of(results.begin(), results.end(), [](const Json& result) {
     return result.at("device").at("kind") == "emulated";
   });
-  Ladder ladder{counted ? counted_ladder(results) : timed_ladder(results), Json(results).dump(2) + '\n',
-                std::all_of(results.begin(), results.end(), is_verified)};
+  Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder_for(results, terminal),
+                Json(results).dump(2) + '\n', std::all_of(results.begin(), results.end(), is_verified)};
   if (same_configuration(results)) {
+    ladder.tables += "\n";
     ladder.tables +=
-        fmt::format("\nDocumented figures, % of each card's peak (GB/s); sources in docs/tables:\n\n{}",
-                    published_ladder(results));
+        terminal.present
+            ? paragraph("Published figures, % of each card's peak; sources in docs/tables:", terminal)
+            : "Documented figures, % of each card's peak (GB/s); sources in docs/tables:\n";
+    ladder.tables += "\n" + published_ladder(results, terminal);
   }
   return ladder;
 }
@@ -219,37 +321,9 @@ Json read_result(const std::string& file) {
 
 }  // namespace
 
-std::string timed_ladder(const Results& results) {
-  const Configurations configurations(results);
-  const bool has_cub = std::any_of(results.begin(), results.end(), is_cub);
-  std::string text = fmt::format("| step |{} ms | GB/s | % of peak | × previous | × 01 |{} verified |\n",
-                                 configurations.names(), has_cub ? " % of CUB |" : "");
-  text +=
-      fmt::format("|:--|{}--:|--:|--:|--:|--:|{}:--|\n", configurations.alignments(), has_cub ? "--:|" : "");
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const Json& result = results[k];
-    std::optional<double> times_previous;
-    std::optional<double> times_01;
-    std::string share_of_cub = has_cub ? " – |" : "";
-    if (is_rung(result)) times_previous = ratio(find_before(results, k, is_rung), &result);
-    if (on_gpu(result)) {
-      times_01 = ratio(is_01(result) ? &result : find_before(results, k, is_01), &result);
-      const auto cub = std::find_if(results.begin(), results.end(), [&](const Json& other) {
-        return is_cub(other) && same_input(other, result);
-      });
-      if (const auto of_cub = ratio(cub != results.end() ? &*cub : nullptr, &result))
-        share_of_cub = fmt::format(" {:.1f} |", *of_cub * 100);
-    }
-    text +=
-        fmt::format("| {} |{} {} | {} | {} | {} | {} |{} {} |\n", step_of(result),
-                    configurations.cells(result), or_dash(median_ms(result), 4),
-                    or_dash(number(result.at("gbps")), 1), or_dash(number(result.at("percent_of_peak")), 1),
-                    or_dash(times_previous, 2), or_dash(times_01, 2), share_of_cub, verified(result));
-  }
-  return text;
-}
+std::string timed_ladder(const Results& results) { return timed_ladder_for(results, {}); }
 
-Ladder read_ladder(const std::vector<std::string>& files) {
+Ladder read_ladder(const std::vector<std::string>& files, const Terminal& terminal) {
   Results results;
   for (const std::string& file : files) {
     const Json document = read_result(file);
@@ -262,7 +336,7 @@ Ladder read_ladder(const std::vector<std::string>& files) {
   if (results.empty())
     throw UsageError("there is no result in these files; give the --json files of the steps");
   try {
-    return make_ladder(results);
+    return make_ladder(results, terminal);
   } catch (const Json::exception& error) {
     throw UsageError(fmt::format("a result in these files is not one of a step: {}", error.what()));
   }

@@ -1,6 +1,6 @@
 /// \file
-/// Puts the --json files of the steps, given in step order, into one Markdown table, and beside the documented figures
-/// into a second one. run_ladder.sh ends with them.
+/// Puts the --json files of the steps, given in step order, into one table, and beside the documented figures into a
+/// second one: in Markdown, or on a terminal aligned. run_ladder.sh ends with them.
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/json_file.hpp"
 #include "harness/ladder.hpp"
+#include "harness/terminal.hpp"
 #include "harness/text_options.hpp"
 
 int main(int argc, char** argv) {
@@ -26,10 +27,11 @@ int main(int argc, char** argv) {
       fmt::print("{}", answer);
       return reduction::ExitCode::verified;
     }
-    const reduction::Ladder ladder = reduction::read_ladder(files);
+    std::FILE* const out = json_file == "-" ? stderr : stdout;
+    const reduction::Ladder ladder = reduction::read_ladder(files, reduction::terminal_of(out));
     // Before the tables are printed, whose reader may be gone.
     reduction::JsonFile(json_file).write(ladder.json);
-    fmt::print(json_file == "-" ? stderr : stdout, "{}", ladder.tables);
+    fmt::print(out, "{}", ladder.tables);
     return ladder.verified ? reduction::ExitCode::verified : reduction::ExitCode::wrong_result;
   });
 }

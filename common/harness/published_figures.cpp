@@ -1,10 +1,9 @@
 #include "harness/published_figures.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "harness/published_figures_data.hpp"
+#include "harness/table.hpp"
 
 namespace reduction {
 
@@ -31,16 +30,22 @@ const PublishedFigure* find_published(const PublishedTable& table, std::string_v
   return found != published_figures.end() ? found : nullptr;
 }
 
-std::string published_text(std::string_view step) {
-  std::string text;
+std::string published_text(std::string_view step, const Terminal& terminal) {
+  Table text{{{"documented", Align::left},
+              {"GPU", Align::left},
+              {"input", Align::left, 1},
+              {"GB/s"},
+              {"% of peak"},
+              {"", Align::left, 2, Form::terminal, "", 0, true}},
+             {}};
   for (const PublishedTable& table : published_tables()) {
     const PublishedFigure* const figure = find_published(table, step);
     if (figure == nullptr) continue;
-    if (text.empty()) text = "| documented | GPU | input | GB/s | % of peak |\n|:--|:--|:--|--:|--:|\n";
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", table.label, table.gpu, table.input,
-                        figure->gbps.empty() ? "–" : figure->gbps, figure->percent);
+    text.rows.push_back({std::string(table.label), std::string(table.gpu), std::string(table.input),
+                         figure->gbps.empty() ? "–" : std::string(figure->gbps), std::string(figure->percent),
+                         Bar{std::stod(std::string(figure->percent)) / 100, 0, true}});
   }
-  return text;
+  return text.rows.empty() ? "" : to_text(text, terminal);
 }
 
 }  // namespace reduction

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/terminal.hpp"
+
 namespace reduction {
 
 /// A published table: one source, one GPU, one input.
@@ -27,7 +29,7 @@ std::vector<PublishedTable> published_tables();
 /// Finds the figure of a step in a table; null if there is none.
 const PublishedFigure* find_published(const PublishedTable& table, std::string_view step);
 
-/// Returns the published figures of a step as a Markdown table; empty if there are none.
-std::string published_text(std::string_view step);
+/// Returns the published figures of a step as a table; empty if there are none.
+std::string published_text(std::string_view step, const Terminal& terminal = {});
 
 }  // namespace reduction

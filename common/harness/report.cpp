@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstdlib>
 #include <exception>
 
 #include "harness/json_report.hpp"
@@ -16,6 +18,11 @@ namespace {
 
 /// Takes a terminal back to the start of the line, and erases it.
 constexpr std::string_view erase_line = "\r\x1b[K";
+
+bool takes_erase_line() {
+  const char* const type = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && type != nullptr && std::string_view(type) != "dumb";
+}
 
 bool is_emulated(const DeviceInfo& device) { return device.kind == DeviceKind::emulated; }
 
@@ -47,17 +54,23 @@ std::string timing_text(const Result& result) {
   return text;
 }
 
-/// Says everything worth saying of a single result before its row.
-std::string result_text(const Result& result) {
-  std::string text = fmt::format("input   {} {} ({}), {}", count_text(result.input.n), to_string(result.type),
+std::string input_text(const Result& result) {
+  std::string text = fmt::format("{} {} ({}), {}", count_text(result.input.n), to_string(result.type),
                                  bytes_text(result.input_bytes()), to_string(result.input.data));
   if (result.input.data != Data::ones) text += fmt::format(", seed {}", result.input.seed);
-  text += "\n";
+  return text;
+}
+
+std::string samples_text(const Result& result) {
+  return fmt::format("the median of {} sample{}{}", result.samples, result.samples == 1 ? "" : "s",
+                     timing_text(result));
+}
+
+/// Says everything worth saying of a single result before its row.
+std::string result_text(const Result& result) {
+  std::string text = fmt::format("input   {}\n", input_text(result));
   if (!result.passes.empty()) text += fmt::format("passes  {}\n", passes_text(result));
-  if (result.ms) {
-    text += fmt::format("time    the median of {} sample{}{}\n", result.samples,
-                        result.samples == 1 ? "" : "s", timing_text(result));
-  }
+  if (result.ms) text += fmt::format("time    {}\n", samples_text(result));
   text += fmt::format("result  {}{}\n", variant_text(result), verdict_text(result));
   for (const Result& variant : result.other_variants) {
     text += fmt::format("        {}{}\n", variant_text(variant), verdict_text(variant));
@@ -65,32 +78,133 @@ std::string result_text(const Result& result) {
   return text;
 }
 
-std::string table_header(const DeviceInfo& device) {
-  if (is_emulated(device)) {
-    return "| step | type | elements | block | passes | blocks | verified |\n"
-           "|:--|:--|--:|--:|--:|--:|:--|\n";
+/// Says what the row of a timed result has: the time, and the bandwidth with a bar up to the card's peak.
+std::string time_lines(const Result& result, const Terminal& terminal) {
+  if (!result.ms) return "";
+  std::string text =
+      labelled("time",
+               fmt::format("{}{:.4f} ms, {}; p5 – p95: {:.4f} – {:.4f}", variant_text(result),
+                           result.ms->median, samples_text(result), result.ms->p5, result.ms->p95),
+               terminal);
+  if (!result.gbps()) return text;
+  std::string speed = fmt::format("{:.1f} GB/s", *result.gbps());
+  if (const auto percent = result.percent_of_peak()) {
+    constexpr std::size_t bar_width = 32;
+    constexpr std::size_t width_of_both = 74;
+    speed += fmt::format(", {:.1f} % of the peak", *percent);
+    speed += terminal.columns < width_of_both ? "\n" : "  ";
+    speed += draw({*percent / 100, 0, true}, bar_width);
   }
-  return "| step | type | elements | block | ms | p5 – p95 | GB/s | % of peak | verified |\n"
-         "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n";
+  return text + labelled("speed", speed, terminal);
 }
 
-std::string table_row(const Result& result) {
-  const std::string variant = result.variant.empty() ? "" : ", " + result.variant;
-  const std::string start =
-      fmt::format("| {}{} | {} | {} | {} |", result.step, variant, to_string(result.type),
-                  count_text(result.input.n), result.block > 0 ? std::to_string(result.block) : "–");
-  const std::string verified = result.verdict.verified ? "yes" : "**NO**";
+std::string verdict_lines(const Result& result, std::string_view label, const Terminal& terminal) {
+  return labelled(label, variant_text(result) + verdict_text(result), terminal);
+}
+
+/// A cell, and the column in which it stands.
+struct Field {
+  Column column;
+  Cell cell;
+};
+
+/// Returns what a row shows of a result. The least widths let the rows of a sweep follow.
+std::vector<Field> fields_of(const Result& result, bool sweep, const Terminal& terminal) {
+  constexpr std::size_t longest_type = 10;
+  constexpr std::size_t longest_elements = 8;
+  constexpr std::size_t longest_ms = 10;
+  constexpr std::size_t longest_gbps = 7;
+  constexpr std::size_t longest_percent = 5;
+  const auto both = Form::both;
+  const std::string variant = result.variant.empty() ? "" : fmt::format(", {}", result.variant);
+  std::vector<Field> fields{
+      {{"step", Align::left, 0, Form::markdown}, result.step + variant},
+      {{"step", Align::left, sweep ? 8 : 0, Form::terminal}, result.step},
+  };
+  if (!result.variant.empty()) {
+    // The tree's row comes after that of the running sum.
+    fields.push_back({{"sum", Align::left, 0, Form::terminal, "", variant.size()}, result.variant});
+  }
+  const auto add = [&](const Column& column, const Cell& cell) { fields.push_back({column, cell}); };
+  add({"type", Align::left, sweep ? 0 : 4, both, "", sweep ? longest_type : 0},
+      std::string(to_string(result.type)));
+  add({"elements", Align::right, 0, both, "", longest_elements}, count_text(result.input.n));
+  add({"block", Align::right, sweep ? 0 : 5}, result.block > 0 ? std::to_string(result.block) : "–");
   if (is_emulated(result.device)) {
     std::size_t blocks = 0;
     for (const Pass& pass : result.passes)
       blocks += pass.blocks;
-    return fmt::format("{} {} | {} | {} |\n", start, result.passes.size(), blocks, verified);
+    add({"passes", Align::right, 7}, fmt::to_string(result.passes.size()));
+    add({"blocks", Align::right, 6, both, "", longest_elements}, fmt::to_string(blocks));
+  } else {
+    const std::string range =
+        result.ms ? fmt::format("{:.4f} – {:.4f}", result.ms->p5, result.ms->p95) : std::string("–");
+    add({"ms", Align::right, 3, both, "", longest_ms},
+        or_dash(result.ms ? std::optional(result.ms->median) : std::nullopt, 4));
+    add({"p5 – p95", Align::right, 9, both, "", 2 * longest_ms + 3}, range);
+    add({"GB/s", Align::right, 0, both, "", longest_gbps}, or_dash(result.gbps(), 1));
+    add({"% of peak", Align::right, 2, both, "", longest_percent}, or_dash(result.percent_of_peak(), 1));
+    if (result.device.peak_gbps) {
+      add({"of the peak", Align::left, 1, Form::terminal, "", 0, true},
+          Bar{result.percent_of_peak().value_or(0) / 100, 0, true});
+    }
   }
-  const std::string times =
-      result.ms ? fmt::format("{:.4f} | {:.4f} – {:.4f}", result.ms->median, result.ms->p5, result.ms->p95)
-                : "– | –";
-  return fmt::format("{} {} | {} | {} | {} |\n", start, times, or_dash(result.gbps(), 1),
-                     or_dash(result.percent_of_peak(), 1), verified);
+  const std::string wrong = terminal.present ? "NO" : "**NO**";
+  add({"verified", Align::left, 0, both, "sum right"},
+      result.verdict.verified ? Cell("yes") : Cell(wrong, true));
+  return fields;
+}
+
+TableLayout layout_of(const std::vector<Field>& fields, const Terminal& terminal) {
+  Table table{{}, {{}}};
+  for (const Field& field : fields) {
+    table.columns.push_back(field.column);
+    table.rows.front().push_back(field.cell);
+  }
+  return {table, terminal};
+}
+
+std::string row_of(const TableLayout& layout, const std::vector<Field>& fields) {
+  Row row;
+  for (const Field& field : fields)
+    row.push_back(field.cell);
+  return layout.row(row);
+}
+
+PlaceInLadder place_in_ladder() {
+  const char* const place = std::getenv("REDUCTION_LADDER");
+  const std::string_view text = place != nullptr ? place : "";
+  if (text == "first") return PlaceInLadder::first;
+  return text == "next" ? PlaceInLadder::next : PlaceInLadder::none;
+}
+
+/// The folders of the steps, in the order in which their pages are read.
+constexpr std::array<std::string_view, 14> pages{"00_cpu_serial",
+                                                 "01_interleaved",
+                                                 "02_nondivergent",
+                                                 "03_sequential",
+                                                 "04_first_add",
+                                                 "05_unroll_warp",
+                                                 "06_templated",
+                                                 "07_cascade",
+                                                 "beyond/08_warp_shuffle",
+                                                 "beyond/09_vector_loads",
+                                                 "beyond/10_single_pass",
+                                                 "beyond/11_bulk_copy",
+                                                 "beyond/12_any_operation",
+                                                 "beyond/13_many_gpus"};
+
+/// Says what to read after a step; nothing of a step without a page.
+std::string reading_text(std::string_view step) {
+  for (std::size_t k = 0; k + 1 < pages.size(); ++k) {
+    if (!pages[k].ends_with(step)) continue;
+    const std::string next = step.starts_with("07")
+                                 ? "what lies beyond the ladder is in beyond/README.md"
+                                 : fmt::format("the next step is {}/README.md", pages[k + 1]);
+    return fmt::format("{}/README.md explains these figures; {}.", pages[k], next);
+  }
+  if (step.starts_with("atomic_")) return "beyond/atomics/README.md explains these figures.";
+  return "";
 }
 
 }  // namespace
@@ -120,6 +234,8 @@ Report::Report(const Options& options)
     : quiet_(options.quiet),
       sweep_(options.sweep.has_value()),
       out_(options.json_file == "-" ? stderr : stdout),
+      terminal_(terminal_of(out_)),
+      place_(terminal_.present ? place_in_ladder() : PlaceInLadder::none),
       compared_(options.compare_file.empty()
                     ? std::nullopt
                     : std::optional(read_counted_run(options.compare_file, options.type, options.block))),
@@ -128,9 +244,10 @@ Report::Report(const Options& options)
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
                    const std::string& note) {
   if (quiet_) return;
-  print(fmt::format("{}: {}\n", step, title));
-  if (!note.empty()) print(fmt::format("note    {}\n", note));
-  print(fmt::format("device  {}\n", device_text(device)));
+  print(fmt::format("{}: {}\n", strong(step, terminal_), title));
+  if (place_ == PlaceInLadder::next) return;
+  if (!note.empty()) print(labelled("note", note, terminal_));
+  print(labelled("device", device_text(device), terminal_));
 }
 
 Report::~Report() {
@@ -151,7 +268,7 @@ bool Report::expect(const Configuration& configuration, std::size_t total) {
 }
 
 void Report::show_progress(const Configuration& configuration, std::size_t total) {
-  if (isatty(STDERR_FILENO) == 0) return;
+  if (!takes_erase_line()) return;
   progress_shown_ = true;
   fmt::print(stderr, "{}{} of {}: {} {} ...", erase_line, results_.size() + 1, total,
              count_text(configuration.elements), to_string(configuration.type));
@@ -163,26 +280,51 @@ void Report::add(const Result& result) {
   // Before it is printed: Ctrl-C also ends the reader of a pipe, and writing to nobody would end the sweep here.
   results_.push_back(result);
   if (sweep_) json_file_.keep(json_text(results_));
-  if (!quiet_ && !sweep_) {
-    print(result_text(result) + "\n");
-    if (const auto counters = result.counters()) {
-      print(counter_table({result.step, result.type, result.block, result.input.n, *counters}, compared_) +
-            "\n");
-    }
+  if (!quiet_ && !sweep_) tell(result);
+  // What the row of a single result has, a terminal shows in lines.
+  const bool told = terminal_.present && !quiet_ && !sweep_;
+  if (is_first && !told) {
+    table_ = layout_of(fields_of(result, sweep_, terminal_), terminal_);
+    print(table_->header());
   }
-  if (is_first) print(table_header(result.device));
   add_row(result);
   for (const Result& variant : result.other_variants)
     add_row(variant);
-  if (!quiet_ && !sweep_) print_published(result.step);
+  if (!quiet_ && !sweep_ && place_ == PlaceInLadder::none) print_published(result.step);
   verified_ = verified_ && result.verified();
+}
+
+void Report::tell(const Result& result) {
+  if (!terminal_.present) {
+    print(result_text(result) + "\n");
+  } else {
+    // run_ladder.sh gives all steps the same input.
+    if (place_ != PlaceInLadder::next) print(labelled("input", input_text(result), terminal_));
+    if (!result.passes.empty()) print(labelled("passes", passes_text(result), terminal_));
+    print(time_lines(result, terminal_));
+    for (const Result& variant : result.other_variants)
+      print(time_lines(variant, terminal_));
+    print(verdict_lines(result, "result", terminal_));
+    for (const Result& variant : result.other_variants)
+      print(verdict_lines(variant, "", terminal_));
+  }
+  if (const auto counters = result.counters()) {
+    const CountedRun run{result.step, result.type, result.block, result.input.n, *counters};
+    const std::string text = counter_report(run, compared_, terminal_);
+    print(terminal_.present ? fmt::format("\n{}", text) : text + "\n");
+  }
 }
 
 ExitCode Report::finish() {
   finished_ = true;
   write_results();
   if (interrupted_) return ExitCode::interrupted;
-  return verified_ ? ExitCode::verified : ExitCode::wrong_result;
+  if (!verified_) return ExitCode::wrong_result;
+  if (terminal_.present && !quiet_ && place_ == PlaceInLadder::none && !results_.empty()) {
+    const std::string reading = reading_text(results_.front().step);
+    if (!reading.empty()) print(fmt::format("\n{}", paragraph(reading, terminal_)));
+  }
+  return ExitCode::verified;
 }
 
 void Report::write_results() {
@@ -190,15 +332,15 @@ void Report::write_results() {
 }
 
 void Report::add_row(const Result& result) {
-  print(table_row(result));
+  if (table_) print(row_of(*table_, fields_of(result, sweep_, terminal_)));
   if (!result.timing_remark.empty()) fmt::print(stderr, "{}: note: {}\n", result.step, result.timing_remark);
   if (result.verdict.verified) return;
   fmt::print(stderr, "{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result));
 }
 
 void Report::print_published(const std::string& step) {
-  const std::string text = published_text(step);
-  if (!text.empty()) print("\n" + text);
+  const std::string text = published_text(step, terminal_);
+  if (!text.empty()) print(fmt::format("\n{}", text));
 }
 
 void Report::print(const std::string& text) {

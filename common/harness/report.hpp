@@ -13,6 +13,8 @@
 #include "harness/json_file.hpp"
 #include "harness/options.hpp"
 #include "harness/result.hpp"
+#include "harness/table.hpp"
+#include "harness/terminal.hpp"
 
 namespace reduction {
 
@@ -22,9 +24,13 @@ std::string device_text(const DeviceInfo& device);
 /// Describes the result and its reference in a line, and what separates them.
 std::string verdict_text(const Result& result);
 
-/// What a run prints and writes: a heading, the results as rows of a Markdown table, a --json file. Where that file is
-/// stdout, everything else goes to stderr. Of a sweep, the --json file has every result that was added, whatever ends
-/// it.
+/// Which of run_ladder.sh's steps this is: it says so in REDUCTION_LADDER, so that on a terminal what is the same in
+/// all of them stands there once.
+enum class PlaceInLadder { none, first, next };
+
+/// What a run prints and writes: a heading, the results as rows of a table, a --json file. The table is in Markdown; on
+/// a terminal it is aligned, and a single result is told in lines. Where the --json file is stdout, everything else
+/// goes to stderr. Of a sweep, the --json file has every result that was added, whatever ends it.
 class Report {
  public:
   /// Throws UsageError if the --json file cannot be written or the --compare file cannot be read, before anything runs.
@@ -46,13 +52,14 @@ class Report {
   /// also what it was measured on and what others have published of its step; an error goes to stderr.
   void add(const Result& result);
 
-  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Says whether all
-  /// results were verified, or that Ctrl-C ended them.
+  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Names the page to read
+  /// next on a terminal. Says whether all results were verified, or that Ctrl-C ended them.
   ExitCode finish();
 
  private:
   void show_progress(const Configuration& configuration, std::size_t total);
   void write_results();
+  void tell(const Result& result);
   void add_row(const Result& result);
   void print_published(const std::string& step);
   void print(const std::string& text);
@@ -60,9 +67,12 @@ class Report {
   bool quiet_;
   bool sweep_;
   std::FILE* out_;
+  Terminal terminal_;
+  PlaceInLadder place_;
   std::optional<CountedRun> compared_;
   JsonFile json_file_;
   std::vector<Result> results_;
+  std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once
   bool interrupted_ = false;
   bool finished_ = false;

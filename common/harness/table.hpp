@@ -1,0 +1,78 @@
+#pragma once
+/// \file
+/// A table, and its two forms: Markdown for files and pages, aligned columns for a terminal.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/terminal.hpp"
+
+namespace reduction {
+
+struct Cell {
+  Cell() = default;
+  Cell(std::string cell_text, bool is_strong = false) : text(std::move(cell_text)), strong(is_strong) {}
+  Cell(const char* cell_text) : text(cell_text) {}
+  Cell(const Bar& cell_bar) : bar(cell_bar) {}
+
+  std::string text;
+  bool strong = false;     ///< bold on a terminal
+  std::optional<Bar> bar;  ///< instead of a text; its column is one for terminals only
+};
+
+using Row = std::vector<Cell>;
+
+enum class Align { left, right };
+
+/// Which form of the table has a column.
+enum class Form { both, markdown, terminal };
+
+struct Column {
+  std::string name;
+  Align align = Align::right;
+  int expendable = 0;  ///< where a terminal is too narrow for all, the highest is left out first; 0 stays
+  Form form = Form::both;
+  std::string terminal_name{};  ///< where a terminal has another; line breaks in it stay
+  std::size_t least_width = 0;  ///< columns of a terminal, for rows that are not there yet
+  bool bars = false;            ///< takes the room that is left
+};
+
+struct Table {
+  std::vector<Column> columns;
+  std::vector<Row> rows;  ///< each has a cell for each column
+};
+
+/// A table as it is printed, so that rows may follow one by one. On a terminal no line is wider than the terminal:
+/// headers fold first, then the columns that can be spared are left out, and if all else fails, cells are cut.
+class TableLayout {
+ public:
+  /// Takes the widths from the rows that there are and from the least widths.
+  TableLayout(const Table& table, const Terminal& terminal);
+
+  std::string header() const;
+  std::string row(const Row& row) const;
+
+ private:
+  struct Placed {
+    std::size_t index;  ///< in the table
+    std::size_t width;
+  };
+
+  void place(const Table& table);
+  std::string terminal_header() const;
+  std::string terminal_row(const Row& row) const;
+
+  std::vector<Column> columns_;
+  std::vector<Placed> placed_;
+  Terminal terminal_;
+};
+
+/// Returns a whole table.
+std::string to_text(const Table& table, const Terminal& terminal);
+
+/// Returns a whole table in Markdown.
+std::string to_markdown(const Table& table);
+
+}  // namespace reduction

@@ -1,0 +1,155 @@
+#include "harness/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace reduction {
+
+namespace {
+
+constexpr std::size_t least_columns = 40;
+constexpr std::size_t label_width = 8;
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::size_t columns_of(int descriptor) {
+  winsize window{};
+  if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) return window.ws_col;
+  const std::string_view text = variable("COLUMNS");
+  std::size_t columns = 0;
+  std::from_chars(text.data(), text.data() + text.size(), columns);
+  return columns > 0 ? columns : 80;
+}
+
+/// Returns the bytes of the character that begins at `start`.
+std::size_t character_size(std::string_view text, std::size_t start) {
+  std::size_t end = start + 1;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    ++end;
+  return end - start;
+}
+
+/// Returns the bytes of the longest beginning of a text that `width` columns hold, of one character at least.
+std::size_t fitting_size(std::string_view text, std::size_t width) {
+  std::size_t size = text.empty() ? 0 : character_size(text, 0);
+  while (size < text.size()) {
+    const std::size_t longer = size + character_size(text, size);
+    if (display_width(text.substr(0, longer)) > width) break;
+    size = longer;
+  }
+  return size;
+}
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string all;
+  for (std::size_t k = 0; k < count; ++k)
+    all += text;
+  return all;
+}
+
+}  // namespace
+
+Terminal terminal_of(std::FILE* stream) {
+  const int descriptor = fileno(stream);
+  Terminal terminal;
+  terminal.present = isatty(descriptor) == 1;
+  if (!terminal.present) return terminal;
+  terminal.columns = std::max(least_columns, columns_of(descriptor));
+  terminal.styled = variable("NO_COLOR").empty() && !variable("TERM").empty() && variable("TERM") != "dumb";
+  return terminal;
+}
+
+std::size_t display_width(std::string_view text) {
+  // A character takes at most as many columns as bytes. fmt pads by columns, so it knows how many a text takes.
+  const std::size_t padded = text.size() + 1;
+  return padded - (fmt::formatted_size("{:<{}}", text, padded) - text.size());
+}
+
+std::vector<std::string> fold(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", start), text.size());
+    std::string_view word = text.substr(start, end - start);
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > width)
+      lines.push_back(std::exchange(line, ""));
+    while (display_width(word) > width) {
+      const std::size_t size = fitting_size(word, width);
+      lines.emplace_back(word.substr(0, size));
+      word.remove_prefix(size);
+    }
+    if (!line.empty() && !word.empty()) line += ' ';
+    line += word;
+    if (end == text.size() || text[end] == '\n') lines.push_back(std::exchange(line, ""));
+    start = end + 1;
+  }
+  return lines;
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width <= 1) return "…";
+  return std::string(text.substr(0, fitting_size(text, width - 1))) + "…";
+}
+
+std::string strong(std::string_view text, const Terminal& terminal) {
+  return terminal.styled ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string faint(std::string_view text, const Terminal& terminal) {
+  return terminal.styled ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string labelled(std::string_view label, std::string_view text, const Terminal& terminal) {
+  if (!terminal.present) return fmt::format("{:<{}}{}\n", label, label_width, text);
+  std::string lines;
+  for (const std::string& line : fold(text, terminal.columns - label_width)) {
+    lines += fmt::format("{:<{}}{}\n", lines.empty() ? label : "", label_width, line);
+  }
+  return lines;
+}
+
+std::string paragraph(std::string_view text, const Terminal& terminal) {
+  if (!terminal.present) return fmt::format("{}\n", text);
+  std::string lines;
+  for (const std::string& line : fold(text, terminal.columns))
+    lines += line + "\n";
+  return lines;
+}
+
+std::string draw(const Bar& bar, std::size_t width) {
+  constexpr std::array eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto rounded = [&](double share, std::size_t parts) {
+    return static_cast<std::size_t>(
+        std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width * parts)));
+  };
+  std::string text;
+  std::size_t drawn = 0;
+  if (bar.shaded > 0) {
+    const std::size_t solid = rounded(bar.solid, 1);
+    drawn = rounded(bar.solid + bar.shaded, 1);
+    text = repeated("█", solid) + repeated("░", drawn - solid);
+  } else {
+    // What is not nothing is seen.
+    const std::size_t parts = bar.solid > 0 ? std::max(rounded(bar.solid, 8), std::size_t{1}) : 0;
+    drawn = (parts + 7) / 8;
+    text = repeated("█", parts / 8) + eighths[parts % 8];
+  }
+  return bar.track ? text + repeated("·", width - drawn) : text;
+}
+
+}  // namespace reduction

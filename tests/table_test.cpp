@@ -1,0 +1,135 @@
+#include "harness/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace reduction {
+namespace {
+
+Terminal terminal_of_width(std::size_t columns) { return {true, columns, false}; }
+
+/// A table as the counters have it.
+Table counted() {
+  return {{{"step", Align::left}, {"block barriers per block", Align::right, 1}, {"change", Align::left}},
+          {{"02", "9", {"× 2", true}}, {"03", "1024", {"÷ 3.33", true}}}};
+}
+
+TEST(DisplayWidth, CountsColumnsAndNotBytes) {
+  for (const char* one : {"a", "÷", "×", "²", "–", "→", "·", "█", "░", "▏", "─", "…"})
+    EXPECT_EQ(display_width(one), 1u) << one;
+  EXPECT_EQ(display_width(""), 0u);
+  EXPECT_EQ(display_width("2²⁸ → 2"), 7u);
+  EXPECT_EQ(display_width("並列"), 4u) << "a wide character takes two columns";
+}
+
+TEST(Fold, BreaksAtSpacesAndWordsThatAreTooLong) {
+  EXPECT_EQ(fold("4096 → 16 → 1 blocks", 9), (std::vector<std::string>{"4096 → 16", "→ 1", "blocks"}));
+  EXPECT_EQ(fold("÷÷÷÷÷ a", 2), (std::vector<std::string>{"÷÷", "÷÷", "÷", "a"}));
+  EXPECT_EQ(fold("Harris 2007\nG80", 20), (std::vector<std::string>{"Harris 2007", "G80"}));
+  EXPECT_EQ(fold("", 5), (std::vector<std::string>{""}));
+}
+
+TEST(Cut, SaysThatSomethingIsLeftOut) {
+  EXPECT_EQ(cut("÷ 3.33", 6), "÷ 3.33");
+  EXPECT_EQ(cut("÷ 3.33", 5), "÷ 3.…");
+  EXPECT_EQ(cut("÷ 3.33", 1), "…");
+}
+
+TEST(Draw, FillsABarByEighthsAndTellsConflictsApart) {
+  EXPECT_EQ(draw({0.5, 0, true}, 4), "██··");
+  EXPECT_EQ(draw({0.28125, 0, false}, 4), "█▏");
+  EXPECT_EQ(draw({0.0001, 0, false}, 4), "▏") << "little is not nothing";
+  EXPECT_EQ(draw({0, 0, true}, 3), "···");
+  EXPECT_EQ(draw({0.25, 0.75, false}, 4), "█░░░");
+  EXPECT_EQ(draw({1.2, 0, true}, 4), "████") << "more than the longest is no longer";
+}
+
+TEST(Markdown, HasEveryColumnOfPagesAndNoOther) {
+  Table table = counted();
+  table.columns.push_back({"bar", Align::left, 0, Form::terminal, "", 0, true});
+  for (Row& row : table.rows)
+    row.push_back(Bar{1, 0, false});
+  table.rows[0][1] = "";
+  EXPECT_EQ(to_markdown(table),
+            "| step | block barriers per block | change |\n"
+            "|:--|--:|:--|\n"
+            "| 02 | | × 2 |\n"
+            "| 03 | 1024 | ÷ 3.33 |\n");
+}
+
+TEST(TerminalTable, AlignsByDisplayColumns) {
+  EXPECT_EQ(to_text(counted(), terminal_of_width(80)),
+            "step  block barriers per block  change\n"
+            "────  ────────────────────────  ──────\n"
+            "02                           9  × 2\n"
+            "03                        1024  ÷ 3.33\n");
+}
+
+TEST(TerminalTable, FoldsHeadersThenLeavesOutWhatCanBeSpared) {
+  EXPECT_EQ(to_text(counted(), terminal_of_width(22)),
+            "         block\n"
+            "      barriers\n"
+            "           per\n"
+            "step     block  change\n"
+            "────  ────────  ──────\n"
+            "02           9  × 2\n"
+            "03        1024  ÷ 3.33\n");
+  EXPECT_EQ(to_text(counted(), terminal_of_width(21)),
+            "step  change\n"
+            "────  ──────\n"
+            "02    × 2\n"
+            "03    ÷ 3.33\n");
+}
+
+TEST(TerminalTable, CutsACellThatIsWiderThanTheTerminal) {
+  const Table table{{{"step", Align::left}, {"count"}}, {{std::string(100, 'x'), "150"}}};
+  EXPECT_EQ(to_text(table, terminal_of_width(20)),
+            "step           count\n"
+            "─────────────  ─────\n"
+            "xxxxxxxxxxxx…    150\n");
+}
+
+TEST(TerminalTable, GivesABarTheRoomThatIsLeft) {
+  const Table table{{{"step", Align::left}, {"of the peak", Align::left, 0, Form::terminal, "", 0, true}},
+                    {{"03", Bar{0.5, 0, true}}}};
+  EXPECT_EQ(to_text(table, terminal_of_width(24)),
+            "step  of the peak\n"
+            "────  ──────────────────\n"
+            "03    █████████·········\n");
+}
+
+TEST(TerminalTable, OfNoRowsIsItsHeader) {
+  EXPECT_EQ(to_text({{{"step", Align::left}, {"ms"}}, {}}, terminal_of_width(80)),
+            "step  ms\n"
+            "────  ──\n");
+  EXPECT_EQ(to_text({}, terminal_of_width(80)), "\n");
+}
+
+TEST(TerminalTable, KeepsItsWidthsForRowsThatComeLater) {
+  const TableLayout layout({{{"ms", Align::right, 0, Form::both, "", 6}, {"change", Align::left}}, {}},
+                           terminal_of_width(80));
+  EXPECT_EQ(layout.header(), "    ms  change\n──────  ──────\n");
+  EXPECT_EQ(layout.row({"1.5", "× 2"}), "   1.5  × 2\n");
+  EXPECT_EQ(layout.row({"1234567", "÷ 3"}), "12345…  ÷ 3\n");
+}
+
+TEST(TerminalTable, IsBoldWhereItIsStyledOnly) {
+  Terminal styled = terminal_of_width(80);
+  styled.styled = true;
+  const std::string text = to_text(counted(), styled);
+  EXPECT_NE(text.find("\x1b[1m÷ 3.33\x1b[0m\n"), std::string::npos) << text;
+  EXPECT_EQ(to_text(counted(), terminal_of_width(80)).find('\x1b'), std::string::npos);
+}
+
+TEST(TerminalOf, KnowsAFileFromATerminal) {
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  EXPECT_FALSE(terminal_of(file).present);
+  std::fclose(file);
+}
+
+}  // namespace
+}  // namespace reduction
