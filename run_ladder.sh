@@ -19,6 +19,8 @@ step_options=()
 exec 3>&1  # where the table's program writes
 table_options=()
 compare_options=()
+place=first  # of a step in the ladder: what is the same in all of them, a terminal shows with the first on a device
+quiet=
 running=
 results=()
 wrong_steps=()
@@ -42,6 +44,13 @@ main() {
   if ran_on_cuda; then await_and_run "$peer"; fi
   print_table
   if ((${#wrong_steps[@]} > 0)); then fail 1 "wrong result: ${wrong_steps[*]}"; fi
+  if [[ -t 1 && -z $quiet ]]; then say_what_to_read; fi
+}
+
+say_what_to_read() {
+  local page=01_interleaved/README.md
+  if [[ $climb == climb_beyond ]]; then page=beyond/README.md; fi
+  printf '\n%s\n' "Read on in $page: each step has a page that says why." | fold -s -w "$(columns)"
 }
 
 climb_beyond() {
@@ -75,6 +84,10 @@ read_options() {
         exit
         ;;
       --beyond) climb=climb_beyond ;;
+      -q | --quiet)
+        quiet=yes
+        step_options+=("$1")
+        ;;
       --json)
         if (($# < 2)); then fail "$bad_usage" "--json needs the name of a file"; fi
         use_json_file "$2"
@@ -143,7 +156,9 @@ run_step() {
   running=$step
   # Its blocks are larger, unless -b says otherwise: nothing to hold against the step before.
   if [[ $step == 10_* ]]; then compare_options=(); fi
-  "$build_folder/bin/$step" "${step_options[@]}" "${compare_options[@]}" --json "$result" || status=$?
+  REDUCTION_LADDER=$place "$build_folder/bin/$step" "${step_options[@]}" "${compare_options[@]}" --json "$result" ||
+    status=$?
+  if [[ $step != 00_* ]]; then place=next; fi
   # A wrong result is news of one step; bad usage or a missing device would be the same line eight times.
   case $status in
     0) ;;

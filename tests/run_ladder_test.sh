@@ -19,6 +19,7 @@ if [[ $name == ladder_table ]]; then
   exit
 fi
 echo "$name ${options%% --json*}"
+echo "$name is $REDUCTION_LADDER"
 if [[ $name == "${WAITS:-}" ]]; then sleep 30; fi
 echo "{\"kind\": \"${KIND:-emulated}\", \"compute_capability\": \"${CAPABILITY:-9.0}\"}" >"$json"
 if [[ $name == "${FAILS:-}" ]]; then exit "$STATUS"; fi
@@ -86,6 +87,8 @@ beyond="08_warp_shuffle.json 09_vector_loads.json 10_single_pass.json"
 
 run -n4M --type=float32
 check "no GPU" 0 "00_cpu_serial -n4M --type=float32" "table $classic" "!08_warp" "!peer_cub"
+check "what a terminal shows once" 0 "00_cpu_serial is first" "01_interleaved is first" "02_nondivergent is next" \
+  "07_cascade is next" "!README.md"
 run --beyond -q
 check "beyond without a GPU" 0 "table $classic $beyond" "11_bulk_copy and 12_any_operation run on a GPU only: skipped" "!peer_cub"
 KIND=cuda run

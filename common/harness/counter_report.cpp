@@ -96,7 +96,7 @@ Table all_counters(const CountedRun& run, const std::optional<CountedRun>& other
 /// Returns what changed from another step, per block, and after it in a sentence what did not.
 std::string changes(const CountedRun& run, const CountedRun& other, const Terminal& terminal) {
   Table table{{{"per block", Align::left},
-               {other.step},
+               {other.step, Align::right, 1},
                {run.step, Align::right, 0, Form::both, "here"},
                {"change", Align::left}},
               {}};

@@ -195,10 +195,13 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
     Row row{step_of(result)};
     configurations.add_cells(row, result);
     row.push_back(passes == 0 ? "–" : fmt::to_string(passes));
-    row.push_back(passes == 0 ? "–" : fmt::to_string(blocks[k]));
-    for (const std::string& text : {cells.barriers, cells.shared_requests, cells.lanes, cells.wavefronts,
-                                    or_dash(cells.per_element, 4)})
-      row.push_back(text);
+    for (const std::string& text :
+         {passes == 0 ? "–" : fmt::to_string(blocks[k]), cells.barriers, cells.shared_requests, cells.lanes,
+          cells.wavefronts, or_dash(cells.per_element, 4)}) {
+      // Bold where it is not what the step before has.
+      const std::string before = table.rows.empty() ? "–" : table.rows.back()[row.size()].text;
+      row.push_back({text, before != "–" && before != text});
+    }
     const double scale = longest > 0 ? 1 / longest : 0;
     row.push_back(Bar{(cells.per_element.value_or(0) - cells.conflicts_per_element) * scale,
                       cells.conflicts_per_element * scale});

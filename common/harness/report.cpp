@@ -90,16 +90,20 @@ std::string time_lines(const Result& result, const Terminal& terminal) {
   std::string speed = fmt::format("{:.1f} GB/s", *result.gbps());
   if (const auto percent = result.percent_of_peak()) {
     constexpr std::size_t bar_width = 32;
-    constexpr std::size_t width_of_both = 74;
+    constexpr std::size_t width_of_both = 73;
     speed += fmt::format(", {:.1f} % of the peak", *percent);
-    speed += terminal.columns < width_of_both ? "\n" : "  ";
+    speed += terminal.columns < width_of_both ? "\n" : " ";
     speed += draw({*percent / 100, 0, true}, bar_width);
   }
   return text + labelled("speed", speed, terminal);
 }
 
 std::string verdict_lines(const Result& result, std::string_view label, const Terminal& terminal) {
-  return labelled(label, variant_text(result) + verdict_text(result), terminal);
+  std::string lines = labelled(label, variant_text(result) + verdict_text(result), terminal);
+  constexpr std::string_view wrong = "WRONG";
+  if (const auto place = lines.find(wrong); place != std::string::npos)
+    lines.replace(place, wrong.size(), strong(wrong, terminal));
+  return lines;
 }
 
 /// A cell, and the column in which it stands.
@@ -244,7 +248,8 @@ Report::Report(const Options& options)
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
                    const std::string& note) {
   if (quiet_) return;
-  print(fmt::format("{}: {}\n", strong(step, terminal_), title));
+  std::string heading = paragraph(fmt::format("{}: {}", step, title), terminal_);
+  print(heading.replace(0, step.size(), strong(step, terminal_)));
   if (place_ == PlaceInLadder::next) return;
   if (!note.empty()) print(labelled("note", note, terminal_));
   print(labelled("device", device_text(device), terminal_));

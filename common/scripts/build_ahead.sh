@@ -63,8 +63,8 @@ await() {
 
 # One line on a terminal, and all of them in a log.
 show_progress() {
-  if [[ -t 2 ]]; then
-    printf '\r\e[K%.78s' "$1" >&2
+  if shows_progress; then
+    printf '\r\e[K%.*s' "$(($(columns) - 2))" "$1" >&2
   elif [[ -n $1 ]]; then
     say "$1"
   fi

@@ -118,9 +118,19 @@ logged() {
 show_current_line() {
   local line
   while IFS= read -r line; do
-    if [[ -t 2 ]]; then printf '\r\e[K%.78s' "$line" >&2; fi
+    if shows_progress; then printf '\r\e[K%.*s' "$(($(columns) - 2))" "$line" >&2; fi
   done
-  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
+  if shows_progress; then printf '\r\e[K' >&2; fi
+}
+
+# Whether stderr is a terminal where a line can be erased.
+shows_progress() { [[ -t 2 && ${TERM:-dumb} != dumb ]]; }
+
+# How many columns the terminal has.
+columns() {
+  local size
+  size=$(stty size <&2 2>/dev/null) || size="0 0"
+  if ((${size#* } > 0)); then echo "${size#* }"; else echo 80; fi
 }
 
 # ---- CMake ----

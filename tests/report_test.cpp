@@ -1,0 +1,132 @@
+#include "harness/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+namespace reduction {
+namespace {
+
+/// A result as a GPU would give it.
+Result gpu_result(std::uint64_t elements, double ms) {
+  Result result;
+  result.step = "03_sequential";
+  result.device = {DeviceKind::cuda, "Some GPU", "9.0", 132, std::size_t{60} << 20, 4814.3};
+  result.input.n = elements;
+  result.block = 256;
+  result.passes = {{elements, 1048576}, {1048576, 4096}, {4096, 16}, {16, 1}};
+  result.samples = 10;
+  result.ms = Summary{ms, ms, ms, ms};
+  result.timing = TimingMethod{};
+  result.value = {};
+  result.verdict.verified = true;
+  return result;
+}
+
+/// Returns what `print` leaves on a terminal that stdout is meanwhile.
+template <typename Print> std::string on_terminal(unsigned short columns, const Print& print) {
+  int reader = -1;
+  int terminal = -1;
+  winsize size{};
+  size.ws_col = columns;
+  if (openpty(&reader, &terminal, nullptr, nullptr, &size) != 0)
+    throw std::runtime_error("no pseudoterminal");
+  setenv("NO_COLOR", "1", 1);
+  std::fflush(stdout);
+  const int usual = dup(STDOUT_FILENO);
+  dup2(terminal, STDOUT_FILENO);
+  print();
+  std::fflush(stdout);
+  dup2(usual, STDOUT_FILENO);
+  close(usual);
+  close(terminal);
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (ssize_t count; (count = read(reader, buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  close(reader);
+  std::erase(text, '\r');
+  return text;
+}
+
+TEST(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
+  const auto run = [] {
+    Report report{Options{}};
+    report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "");
+    report.add(gpu_result(1 << 28, 1.2282));
+    report.finish();
+  };
+  const std::string wide = on_terminal(80, run);
+  const std::string lines =
+      "03_sequential: sequential addressing\n"
+      "device  Some GPU, compute capability 9.0, 132 SMs, 60 MiB L2, peak 4814 GB/s\n"
+      "input   2^28 int32 (1 GiB), random, seed 0\n"
+      "passes  1048576 → 4096 → 16 → 1 blocks of 256 threads\n"
+      "time    1.2282 ms, the median of 10 samples; p5 – p95: 1.2282 – 1.2282\n"
+      "speed   874.2 GB/s, 18.2 % of the peak █████▊··························\n"
+      "result  0, exact\n"
+      "\n"
+      "documented ";
+  EXPECT_EQ(wide.substr(0, lines.size()), lines);
+  EXPECT_TRUE(
+      wide.ends_with("\n\n03_sequential/README.md explains these figures; the next step is\n"
+                     "04_first_add/README.md.\n"))
+      << wide;
+  EXPECT_NE(on_terminal(40, run).find("speed   874.2 GB/s, 18.2 % of the peak\n"
+                                      "        █████▊··························\n"),
+            std::string::npos);
+}
+
+TEST(ReportOnATerminal, KeepsTheColumnsOfASweep) {
+  Options options;
+  options.sweep = Sweep::size;
+  const std::string text = on_terminal(80, [&] {
+    Report report(options);
+    report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "");
+    report.add(gpu_result(1 << 10, 0.0041));
+    report.add(gpu_result(std::uint64_t{1} << 34, 78.5));
+    report.finish();
+  });
+  const std::string rows =
+      "                                                   % of                    sum\n"
+      "type        elements  block          ms     GB/s   peak  of the peak       right\n"
+      "──────────  ────────  ─────  ──────────  ───────  ─────  ────────────────  ─────\n"
+      "int32           2^10    256      0.0041      1.0    0.0  ▏···············  yes\n"
+      "int32           2^34    256     78.5000    875.4   18.2  ██▉·············  yes\n";
+  EXPECT_NE(text.find(rows), std::string::npos) << text;
+}
+
+TEST(ReportOnATerminal, SaysOnceWhatIsTheSameInALadder) {
+  const auto run = [] {
+    Report report{Options{}};
+    report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "a note");
+    report.add(gpu_result(1 << 28, 1.2282));
+    report.finish();
+  };
+  setenv("REDUCTION_LADDER", "first", 1);
+  const std::string first = on_terminal(80, run);
+  setenv("REDUCTION_LADDER", "next", 1);
+  const std::string next = on_terminal(80, run);
+  unsetenv("REDUCTION_LADDER");
+  for (const char* once : {"note    a note\n", "device  Some GPU", "input   2^28"}) {
+    EXPECT_NE(first.find(once), std::string::npos) << first;
+    EXPECT_EQ(next.find(once), std::string::npos) << next;
+  }
+  for (const std::string& text : {first, next}) {
+    EXPECT_NE(text.find("speed   874.2 GB/s"), std::string::npos) << text;
+    EXPECT_EQ(text.find("documented"), std::string::npos) << text;
+    EXPECT_EQ(text.find("README.md"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace reduction
