@@ -2,7 +2,7 @@
 
 import { TraceError, countersAt, counterKeys, modelOf, stepsInStep, tracesFromText } from "./trace.js";
 import { escapeText, pictureStyle } from "./svg.js";
-import { glossary, momentText, placeOf, ranges, runText, spotOf } from "./words.js";
+import { glossary, momentText, placeOf, ranges, runText, spotOf, tallyText } from "./words.js";
 import { views } from "./views.js";
 
 const find = (id) => document.getElementById(id);
@@ -34,7 +34,7 @@ function paneHtml(trace, number) {
     const body = `<div class="view ${view}" data-view="${view}" data-trace="${number}"></div>`;
     if (folded) return `<details><summary>${escapeText(title)}</summary>${body}</details>`;
     const words = terms.length > 0 ? `<p class="terms">${terms.map(termHtml).join(" · ")}</p>` : "";
-    return `<section aria-labelledby="${id(view)}"><h3 id="${id(view)}">${escapeText(title)}</h3><div class="view">${words}</div>${body}</section>`;
+    return `<section aria-labelledby="${id(view)}"><div class="head"><h3 id="${id(view)}">${escapeText(title)}</h3>${words}</div>${body}</section>`;
   };
   const source = trace.sources[modelOf(trace).kernelSource];
   const letters = new Map();
@@ -49,11 +49,14 @@ function paneHtml(trace, number) {
   }).join("");
   const code = lines === "" ? `<p class="muted">The source could not be read: ${escapeText(source?.file ?? "no file")}.</p>`
     : `<div class="source" tabindex="0" role="region" aria-label="Source of ${escapeText(source.file)}"><ol class="code">${lines}</ol></div>`;
+  const single = state.traces.length === 1;
+  const counters = single ? `<section class="counted" aria-labelledby="${id("counters")}"><h3 id="${id("counters")}">Counters</h3><div class="counters"></div></section>` : "";
+  const drawn = (folded) => panels.filter((each) => Boolean(each.folded) === folded).map(panel).join("");
   return `<article class="pane" data-trace="${number}" aria-label="${escapeText(trace.program)}">` +
-    `<h2>${escapeText(trace.program)}: ${escapeText(trace.title ?? "")}<span>${escapeText(runText(trace))}</span></h2>` +
+    `<h2>${escapeText(trace.program)}: ${escapeText(trace.title ?? "")}<span>${escapeText(runText(trace))}</span></h2><p class="tally"></p>` +
     `<div class="column"><section aria-labelledby="${id("source")}"><h3 id="${id("source")}"><code>${escapeText(trace.kernel)}</code> in ${escapeText(source?.file ?? "an unknown file")}</h3>${code}` +
-    `<p class="called"></p></section>${panels.filter(({ view }) => view === "activity" || view === "path" || view === "memory").map(panel).join("")}</div>` +
-    `<div class="column">${panels.filter(({ view }) => view !== "activity" && view !== "path" && view !== "memory").map(panel).join("")}</div></article>`;
+    `<p class="called"></p></section>${counters}${single ? drawn(true) : ""}</div>` +
+    `<div class="column">${drawn(false)}${single ? "" : drawn(true)}</div></article>`;
 }
 
 function findingsHtml() {
@@ -141,10 +144,12 @@ function draw() {
     views.timeline(trace, moments[k], { width, height: state.traces.length > 1 ? 36 : 46, steps: state.steps.map((step) => step[k]) })).join("");
   document.querySelectorAll(".pane").forEach((pane) => {
     const number = Number(pane.dataset.trace);
+    pane.querySelector(".tally").textContent = tallyText(state.traces[number], moments[number]);
     drawSource(pane, state.traces[number], moments[number]);
   });
   document.querySelectorAll("[data-view]").forEach((holder) => drawView(holder, moments));
-  find("counters").innerHTML = countersHtml(moments);
+  const table = countersHtml(moments);
+  document.querySelectorAll(".counters").forEach((holder) => { holder.innerHTML = table; });
   history.replaceState(null, "", `#event=${state.at}`);
 }
 
@@ -165,8 +170,7 @@ function setPlaying(playing) {
   clearInterval(state.timer);
   state.timer = null;
   const button = find("play");
-  button.textContent = playing ? "⏸" : "▶";
-  button.setAttribute("aria-label", playing ? "Pause" : "Play");
+  button.textContent = playing ? "Pause" : "Play";
   // While it plays, a screen reader would only stammer.
   find("moment").setAttribute("aria-live", playing ? "off" : "polite");
   if (!playing) return;
@@ -201,6 +205,7 @@ function show(traces, keep) {
   const findings = findingsHtml();
   find("findings").hidden = findings === "";
   find("findings-list").innerHTML = findings;
+  find("both").hidden = !b;
   find("close").hidden = !b;
   document.querySelectorAll(".pane details").forEach((details) => details.addEventListener("toggle", draw));
   const firstWitness = a.findings[0]?.witnesses.map((witness) => witness.event).filter(Number.isInteger);

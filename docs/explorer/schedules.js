@@ -11,7 +11,8 @@ function drawSums(given) {
   const { width, font, still, n } = settled({ n: 8, ...given });
   const gap = font * 3;
   const half = (width - gap) / 2;
-  const cell = half / n;
+  const side = font * 4.6;  // the levels' names
+  const cell = (half - side) / n;
   const r = Math.min(7, cell * 0.24);
   const drop = font * 2.1;
   const top = font * 4.4;
@@ -39,7 +40,7 @@ function drawSums(given) {
   for (let stride = 1; stride < n; stride *= 2) {
     ++level;
     for (let i = 0; i + stride < n; i += 2 * stride) data[i] = add(data[i], data[i + stride], data[i].x, top + level * drop);
-    rules += label(offset + half, top + level * drop + font * 1.1, font * 0.85, `level ${level}, stride ${stride}`, "muted", "end");
+    rules += label(offset + half, top + level * drop + font * 0.3, font * 0.9, `stride ${stride}`, "muted", "end");
   }
   const height = top + (n - 1) * drop + font * 2;
   const body = label(0, font * 1.2, font * 1.1, "running_sum: a chain", "bold") +

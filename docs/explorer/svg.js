@@ -114,6 +114,8 @@ export const pictureStyle = `:root{--paper:#fff;--ink:#1f2328;--muted:#59636e;--
 .picture .later{stroke:var(--line);stroke-width:.8;fill:none;opacity:.7}
 .picture .origin{stroke:var(--accent);stroke-width:2;fill:none}
 .picture .thin{stroke-width:1.1}
+.picture .fine{stroke-width:.5}
+.picture .dense{stroke-width:.3}
 .picture .guess{stroke-dasharray:3 3}
 .picture .node{fill:var(--ink);stroke:var(--paper);stroke-width:.8}
 .picture .nodelater{fill:var(--paper);stroke:var(--line);stroke-width:1}
@@ -124,6 +126,7 @@ export const pictureStyle = `:root{--paper:#fff;--ink:#1f2328;--muted:#59636e;--
 .picture .flag{fill:var(--mark)}
 .picture .onflag{fill:var(--paper);font-weight:700}
 .picture .now{stroke:var(--accent);stroke-width:2;fill:none}
+.picture .trail{stroke:var(--paper);stroke-width:4.5;fill:none}
 .picture .link{stroke:var(--accent);stroke-width:1;fill:none;opacity:.8}`;
 
 const margin = 14;

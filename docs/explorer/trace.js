@@ -224,10 +224,11 @@ function derive(trace) {
     for (const lane of lanesIn(event.lanes)) exitOf[event.warp * warpSize + lane] = index;
   });
 
-  // The kernel's own file is that of most events.
+  // The kernel's own file is the one that has it, or else that of most events.
   const uses = trace.sources.map(() => 0);
   for (const event of trace.events) if (event.line > 0 && event.source < uses.length) ++uses[event.source];
-  const kernelSource = Math.max(0, uses.indexOf(Math.max(...uses)));
+  const defined = trace.sources.findIndex(({ lines }) => lines.some((text) => text.includes("__global__") && text.includes(trace.kernel)));
+  const kernelSource = defined >= 0 ? defined : Math.max(0, uses.indexOf(Math.max(...uses)));
 
   return {
     trace,
@@ -336,14 +337,15 @@ function bufferNames(trace, kernelSource) {
   };
   for (const event of trace.events) {
     if (event.buffer === undefined || names[event.buffer]) continue;
+    if (event.kind === "global_load") firstLoads.add(event.buffer);
     const text = trace.sources[event.source]?.lines[event.line - 1] ?? "";
     const [before, after] = [text.slice(0, Math.max(0, event.column - 1)), text.slice(Math.max(0, event.column - 1))];
-    if (event.calls?.length) take(event.buffer, /&(\w+)/.exec(text)?.[1]);
+    if (event.kind.endsWith("_atomic")) take(event.buffer, /&(\w+)/.exec(text)?.[1]);
+    else if (event.calls?.length) continue;
     else if (event.kind === "global_load")
       take(event.buffer, /^\s*\[/.test(after) ? /(\w+)\s*$/.exec(before)?.[1] : /(\w+)\s*\[/.exec(after)?.[1]);
     else if (event.kind === "global_store")
       take(event.buffer, /(\w+)\s*\[[^[]*\]\s*$/.exec(before)?.[1] ?? /\*\s*(\w+)\s*$/.exec(before)?.[1]);
-    if (event.kind === "global_load") firstLoads.add(event.buffer);
   }
   const code = trace.sources[kernelSource]?.lines.join("\n") ?? "";
   const begin = code.search(new RegExp(`\\b${String(trace.kernel).replace(/\W/g, "")}\\s*\\(`));

@@ -170,7 +170,7 @@ function drawBanks(trace, moment, given) {
   const finding = findingAt(trace, moment, options);
   const named = witnessLetters(trace, finding);
   const columns = width < 560 ? 16 : bankCount;
-  const left = still && columns === bankCount ? font * 1.6 : textWidth("wavefront 32", font * 0.9) + font * 0.3;
+  const left = still && columns === bankCount ? font * 1.6 : textWidth("wavefront 32", font) + font * 0.6;
   const cell = (width - left) / columns;
   const total = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
   const small = Math.min(font * 0.85, cell * 0.5);
@@ -203,7 +203,7 @@ function drawBanks(trace, moment, given) {
           const who = `word ${asked.word} of bank ${bank}, asked by ${asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` : `lanes ${ranges(asked.lanes)}`}, in wavefront ${row} of ${total}`;
           body += rectangle(x + 0.5, y + 0.5, cell - 1, high - 1, k > 0 ? "conflict" : "active", still ? "" : who);
           const word = String(asked.word);
-          const fit = Math.min(small * 1.12, (cell - 2) / (word.length * 0.58));
+          const fit = Math.min(small * 1.12, (cell - 2) / (word.length * 0.66));
           const lanes = asked.lanes.length === 1 ? `${asked.lanes[0]}` : asked.lanes.length === 32 ? "all" : asked.lanes.length > 2 ? `${asked.lanes.length}×` : asked.lanes.join("+");
           const fitLanes = Math.min(small * 0.95, (cell - 2) / (lanes.length * 0.58));
           const ink = k > 0 ? "onwarn" : "on";
@@ -375,6 +375,12 @@ function drawAccess(trace, moment, options) {
 const slotsOf = (model, by) => by === "thread" ? model.threads
   : 1 + Math.max(model.threads - 1, ...[...model.sharedHistory.keys()].map((word) => Math.floor(word * 4 / model.elementBytes)));
 
+/** The value in shared memory that the first lane reads at a moment. */
+function readAt(trace, moment) {
+  const event = trace.events[moment];
+  return event.kind === "shared_load" ? sharedAt(trace, moment).find(({ word }) => word === event.words[0])?.node : undefined;
+}
+
 function drawTree(trace, moment, given) {
   const options = settled(given);
   const { width, font, still } = options;
@@ -404,7 +410,7 @@ function drawTree(trace, moment, given) {
 
   const happening = nodes.filter((node) => node.event === moment);
   const chosen = options.word !== undefined ? sharedAt(trace, moment).find((each) => each.word === options.word)?.node
-    : happening[0] ?? nodes.findLast((node) => node.event <= moment);
+    : happening[0] ?? readAt(trace, moment) ?? nodes.findLast((node) => node.event <= moment);
   const ancestors = new Set();
   const stack = chosen ? [chosen] : [];
   while (stack.length > 0) {
@@ -447,7 +453,7 @@ function drawTree(trace, moment, given) {
     }
   });
   body += label(0, top + leafHeight * orders / 2 + font * 0.3, font * 0.9, "elements", "muted");
-  body += path(groups.later, "later") + path(groups.edge, "edge") + path(groups.guess, "edge guess") + path(groups.origin, slots > 64 ? "origin thin" : "origin");
+  body += path(groups.later, slots > 128 ? "later fine" : "later") + path(groups.edge, slots > 128 ? "edge fine" : "edge") + path(groups.guess, "edge guess") + path(groups.origin, slots > 64 ? "origin thin" : "origin");
   const titled = !still && nodes.length <= 3000;
   const named = (text) => (titled ? `<title>${escapeText(text)}</title>` : "");
   const square = (x, y, r, classes, text) => `<rect x="${round(x - r)}" y="${round(y - r)}" width="${round(2 * r)}" height="${round(2 * r)}" class="${classes}">${named(text)}</rect>`;
@@ -460,12 +466,12 @@ function drawTree(trace, moment, given) {
   for (const node of nodes) {
     const [x, y] = xy(node);
     const later = node.event > moment;
-    const classes = later ? "nodelater" : node.event === moment ? "nodenow" : "node";
+    const classes = `${later ? "nodelater" : node.event === moment ? "nodenow" : "node"}${radius < 2.5 ? " dense" : ""}`;
     const text = titled && !later ? nodeText(trace, node) : "";
     if (node.kind.startsWith("global")) body += square(x, y, radius, classes, text);
     else if (node.kind === "shuffle") body += `<path d="M${round(x)} ${round(y - radius * 1.25)}l${round(radius * 1.25)} ${round(radius * 1.25)}l${round(-radius * 1.25)} ${round(radius * 1.25)}l${round(-radius * 1.25)} ${round(-radius * 1.25)}z" class="${classes}">${named(text)}</path>`;
     else body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${named(text)}</circle>`;
-    if (!later && node.event === moment && node === chosen) body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius + 3.5)}" class="ring"/>`;
+    if (node === chosen) body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius + 3.5)}" class="ring"/>`;
     const value = valueText(node.value, 6);
     if (!later && cell > font * 2 && textWidth(value, font * 0.85) < cell * 1.3) body += label(x, y + radius + font * 0.95, font * 0.85, value, "", "middle");
   }
@@ -561,7 +567,7 @@ function drawTimeline(trace, moment, given) {
     else if (event.wavefronts !== undefined) {
       const least = event.wavefronts - (event.conflicts ?? 0);
       groups.active += column(x, base, least * scale);
-      if (event.conflicts > 0) groups.conflict += column(x, base - least * scale, event.conflicts * scale);
+      if (event.conflicts > 0) groups.conflict += column(x, base - least * scale - 1, event.conflicts * scale - 1);
     } else if (event.sectors !== undefined) groups.waiting += column(x, base, event.sectors * scale);
     else groups.rule += `M${round(x)} ${round(base)}v-5`;
   });
@@ -702,18 +708,24 @@ function drawInput(trace, moment, given) {
         body += label(px + part / 2, y + font * 1.25, font * 0.95, part > font * 11 ? `${name}[${row.first}..${row.last}]` : `${row.first}…`, "on bold", "middle");
         if (row.mine) {
           const share = (row.mine.first - row.first + row.mine.count / 2) / (row.last - row.first + 1);
-          points.push([px + share * (part - 2), y + high * 0.72, row.mine]);
+          points.push([px + share * (part - 2), y + high * 0.55, row.mine, y + high]);
         }
       });
       x += span;
     });
   });
-  const trail = points.map(([x, y], k) => `${k === 0 ? "M" : "L"}${round(x)} ${round(y)}`).join("");
-  body += `<path d="${trail}" fill="none" stroke="var(--on-accent)" stroke-width="3.5"/>` + path(trail, "edge guess") ;
+  // Within a turn the path goes straight on; from one turn to the next it goes through the gap between the rows.
+  const trail = points.map(([x, y], k) => {
+    const before = points[k - 1];
+    if (!before) return `M${round(x)} ${round(y)}`;
+    if (before[1] === y) return `H${round(x)}`;
+    return `V${round(before[3] + gap / 2)}H${round(x)}V${round(y)}`;
+  }).join("");
+  body += path(trail, "trail") + path(trail, "now guess");
   for (const [x, y, leaf] of points) {
     body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(font * 0.38)}" class="leaf"/>`;
     const text = `${name}[${leaf.first}${leaf.count > 1 ? `..${leaf.first + leaf.count - 1}` : ""}]`;
-    body += label(x + font * 0.7, y + font * 0.35, font * 0.88, text, "on");
+    body += label(x + font * 0.6, y + font * 1.25, font * 0.9, text, "on");
   }
   body = label(0, font, font * 0.95, `The input, turn by turn: the tiles of block ${trace.block} of ${grid}, and the path of thread ${thread}`, "muted") + body;
   let y = top + shown.length * (high + gap) - gap + font * 1.5;

@@ -1,6 +1,6 @@
 // A trace in sentences: what happens at a moment, what a thread does, what the terms mean. No DOM.
 
-import { lanesIn, modelOf, originText, warpSize } from "./trace.js";
+import { countersAt, lanesIn, modelOf, originText, warpSize } from "./trace.js";
 
 /** What the terms of the page mean, one sentence each. */
 export const glossary = {
@@ -127,6 +127,18 @@ export function nodeText(trace, node) {
 export function runText(trace) {
   const grid = trace.launch.grid.reduce((product, size) => product * size, 1);
   return `block ${trace.block} of ${plural(grid, "block")} of ${plural(modelOf(trace).threads, "thread")}, ${trace.type}, ${trace.device}`;
+}
+
+/** The few counters that tell most, so far and in all. */
+export function tallyText(trace, moment) {
+  const now = countersAt(trace, moment);
+  const sums = [["wavefronts of shared memory", ["shared_load_wavefronts", "shared_store_wavefronts"]],
+    ["bank conflicts", ["shared_load_conflicts", "shared_store_conflicts"]],
+    ["sectors of global memory", ["global_load_sectors", "global_store_sectors"]],
+    ["block barriers", ["block_barriers"]], ["shuffles", ["shuffles"]], ["atomics", ["atomics"]]];
+  const total = (counters, keys) => keys.reduce((sum, key) => sum + (counters[key] ?? 0), 0);
+  return sums.filter(([name, keys]) => total(trace.counters, keys) > 0 || name === "bank conflicts")
+    .map(([name, keys]) => `${name}: ${total(now, keys)} of ${total(trace.counters, keys)}`).join(" · ");
 }
 
 /** The number of threads with each state. */
