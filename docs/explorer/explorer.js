@@ -26,7 +26,7 @@ const panels = [
 ];
 
 /** The page's state: one or two traces, the steps through them, and where we are. */
-const state = { traces: [], steps: [], at: 0, timer: null };
+const state = { traces: [], steps: [], at: 0, timer: null, address: null };
 
 function paneHtml(trace, number) {
   const id = (name) => `${name}-${number}`;
@@ -51,12 +51,15 @@ function paneHtml(trace, number) {
     : `<div class="source" tabindex="0" role="region" aria-label="Source of ${escapeText(source.file)}"><ol class="code">${lines}</ol></div>`;
   const single = state.traces.length === 1;
   const counters = single ? `<section class="counted" aria-labelledby="${id("counters")}"><h3 id="${id("counters")}">Counters</h3><div class="counters"></div></section>` : "";
-  const drawn = (folded) => panels.filter((each) => Boolean(each.folded) === folded).map(panel).join("");
+  const drawnOf = (...names) => panels.filter(({ view }) => names.includes(view)).map(panel).join("");
+  const sourceHtml = `<section aria-labelledby="${id("source")}"><h3 id="${id("source")}"><code>${escapeText(trace.kernel)}</code> in ${escapeText(source?.file ?? "an unknown file")}</h3>${code}` +
+    `<p class="called"></p></section>`;
+  // Side by side, what differs most comes first.
+  const columns = single
+    ? `<div class="column">${sourceHtml}${counters}${drawnOf("memory", "path")}</div><div class="column">${drawnOf("lanes", "access", "tree", "activity")}</div>`
+    : `<div class="column">${drawnOf("access")}${sourceHtml}${drawnOf("lanes", "tree", "activity", "memory", "path")}</div>`;
   return `<article class="pane" data-trace="${number}" aria-label="${escapeText(trace.program)}">` +
-    `<h2>${escapeText(trace.program)}: ${escapeText(trace.title ?? "")}<span>${escapeText(runText(trace))}</span></h2><p class="tally"></p>` +
-    `<div class="column"><section aria-labelledby="${id("source")}"><h3 id="${id("source")}"><code>${escapeText(trace.kernel)}</code> in ${escapeText(source?.file ?? "an unknown file")}</h3>${code}` +
-    `<p class="called"></p></section>${counters}${single ? drawn(true) : ""}</div>` +
-    `<div class="column">${drawn(false)}${single ? "" : drawn(true)}</div></article>`;
+    `<h2>${escapeText(trace.program)}: ${escapeText(trace.title ?? "")}<span>${escapeText(runText(trace))}</span></h2><p class="tally"></p>${columns}</article>`;
 }
 
 function findingsHtml() {
@@ -136,9 +139,9 @@ function draw() {
   const slider = find("slider");
   slider.max = state.steps.length - 1;
   slider.value = state.at;
-  const said = state.traces.map((trace, k) => (state.traces.length > 1 ? `${trace.program}: ` : "") + momentText(trace, moments[k])).join(" ");
-  slider.setAttribute("aria-valuetext", said);
-  find("moment").textContent = said;
+  const said = state.traces.map((trace, k) => (state.traces.length > 1 ? `${trace.program}: ` : "") + momentText(trace, moments[k]));
+  slider.setAttribute("aria-valuetext", said.join(" "));
+  find("moment").innerHTML = said.map((text) => `<span>${escapeText(text)}</span>`).join(" ");
   const width = Math.max(280, find("timeline").clientWidth);
   find("timeline").innerHTML = state.traces.map((trace, k) =>
     views.timeline(trace, moments[k], { width, height: state.traces.length > 1 ? 36 : 46, steps: state.steps.map((step) => step[k]) })).join("");
@@ -150,7 +153,9 @@ function draw() {
   document.querySelectorAll("[data-view]").forEach((holder) => drawView(holder, moments));
   const table = countersHtml(moments);
   document.querySelectorAll(".counters").forEach((holder) => { holder.innerHTML = table; });
-  history.replaceState(null, "", `#event=${state.at}`);
+  // Browsers count how often a page changes its address: only where it stays a while does it.
+  clearTimeout(state.address);
+  state.address = setTimeout(() => history.replaceState(null, "", `#event=${state.at}`), 400);
 }
 
 function goTo(at) {

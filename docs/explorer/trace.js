@@ -424,7 +424,7 @@ function traceValues(trace, threads, intervalOf) {
   const sourcesOf = (thread, wanted) => {
     const { last, loads } = held[thread];
     if (wanted === null) return { sources: last ? [last, ...loads.map((l) => l.from)] : loads.map((l) => l.from), exact: false };
-    const with_last = (k) => last?.sum !== null && last?.sum !== undefined &&
+    const withLast = (k) => last?.sum !== null && last?.sum !== undefined &&
       sums.same(sums.add(last.sum, k), wanted);
     let sum = sums.zero;
     const suffixes = [];
@@ -436,12 +436,14 @@ function traceValues(trace, threads, intervalOf) {
     const from = (begin) => loads.slice(begin).map((load) => load.from);
     const all = suffixes.length === loads.length ? sum : null;
     if (all !== null) {
+      // Where a sum that lanes pass on is 0, both fit: it is carried on in a register.
+      if (last?.kind === "shuffle" && withLast(all)) return { sources: [last, ...from(0)], exact: true };
       if (loads.length > 0 && sums.same(all, wanted)) return { sources: from(0), exact: true };
-      if (with_last(all)) return { sources: [last, ...from(0)], exact: true };
+      if (withLast(all)) return { sources: [last, ...from(0)], exact: true };
     }
     for (const { begin, sum: part } of suffixes) {
       if (sums.same(part, wanted)) return { sources: from(begin), exact: true };
-      if (with_last(part)) return { sources: [last, ...from(begin)], exact: true };
+      if (withLast(part)) return { sources: [last, ...from(begin)], exact: true };
     }
     if (loads.length === 0) return { sources: [], exact: sums.same(wanted, sums.zero) };
     if (sums.same(wanted, sums.zero)) return { sources: [], exact: true };  // the identity

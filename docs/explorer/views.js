@@ -207,10 +207,9 @@ function drawBanks(trace, moment, given) {
           const lanes = asked.lanes.length === 1 ? `${asked.lanes[0]}` : asked.lanes.length === 32 ? "all" : asked.lanes.length > 2 ? `${asked.lanes.length}×` : asked.lanes.join("+");
           const fitLanes = Math.min(small * 0.95, (cell - 2) / (lanes.length * 0.58));
           const ink = k > 0 ? "onwarn" : "on";
-          body += `<g pointer-events="none">${label(x + cell / 2, y + high * 0.44, fit, word, `${ink} bold`, "middle")}` +
-            `${label(x + cell / 2, y + high * 0.86, fitLanes, lanes, ink, "middle")}</g>`;
           const letter = asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean);
-          if (letter) body += flag(x + cell - 3, y + 4, Math.min(font, cell * 0.7), letter);
+          body += `<g pointer-events="none">${label(x + cell / 2, y + high * 0.44, fit, word, `${ink} bold`, "middle")}` +
+            `${letter ? flag(x + cell / 2, y + high * 0.74, Math.min(font * 0.85, cell * 0.6, high * 0.38), letter) : label(x + cell / 2, y + high * 0.86, fitLanes, lanes, ink, "middle")}</g>`;
         }
         body += "</g>";
         y += high + 1.5;
@@ -219,7 +218,7 @@ function drawBanks(trace, moment, given) {
     y += font * 0.5;
   }
   const conflicts = total - parts.length;
-  const note = `In a cell: the word, and below it the lane that asks for it${parts.length > 1 ? ". Accesses of 8 bytes go by half warps, of 16 by quarter warps" : ""}.`;
+  const note = `In a cell: the word, and below it the lane that asks for it${parts.length > 1 ? ". Accesses of 8 bytes go by half warps, of 16 by quarter warps" : ""}${named.size > 0 ? ". A and B are the finding's threads" : ""}.`;
   const entries = [[(x, top, s) => rectangle(x, top, s, s, "active"), "first wavefront"]];
   if (conflicts > 0) entries.push([(x, top, s) => rectangle(x, top, s, s, "conflict"), `bank conflict: another wavefront (${conflicts})`]);
   const marks = legend(entries, left, y, width - left, font);
@@ -396,8 +395,8 @@ function drawTree(trace, moment, given) {
   const orders = Math.min(4, 1 + model.leaves.reduce((most, leaf) => Math.max(most, leaf.order), 0));
   const more = model.leaves.some((leaf) => leaf.order >= orders);
   const levelHeight = options.levelHeight ?? Math.max(font * 2.6, Math.min(44, 14 + cell * 1.2));
-  const radius = Math.max(1.3, Math.min(6.5, cell * 0.4));
-  const leafHeight = Math.max(radius * 2 + 5, font * 1.2);
+  const size = Math.max(1.3, Math.min(6.5, cell * 0.4));
+  const leafHeight = Math.max(size * 2 + 5, font * 1.2);
   const top = font * 1.4;
   const levelTop = top + orders * leafHeight + font * 0.6;
   const yOf = (node) => node.kind === "element" ? top + (Math.min(node.order, orders - 1) + 0.5) * leafHeight
@@ -457,7 +456,7 @@ function drawTree(trace, moment, given) {
   const titled = !still && nodes.length <= 3000;
   const named = (text) => (titled ? `<title>${escapeText(text)}</title>` : "");
   const square = (x, y, r, classes, text) => `<rect x="${round(x - r)}" y="${round(y - r)}" width="${round(2 * r)}" height="${round(2 * r)}" class="${classes}">${named(text)}</rect>`;
-  const leafSize = Math.min(radius, 4.5);
+  const leafSize = Math.min(size, 4.5);
   for (const leaf of model.leaves) {
     if (leaf.order >= orders && leaf.order % 4 !== 0) continue;
     const [x, y] = xy(leaf);
@@ -466,6 +465,7 @@ function drawTree(trace, moment, given) {
   for (const node of nodes) {
     const [x, y] = xy(node);
     const later = node.event > moment;
+    const radius = node.event === moment ? size * 1.3 : size;
     const classes = `${later ? "nodelater" : node.event === moment ? "nodenow" : "node"}${radius < 2.5 ? " dense" : ""}`;
     const text = titled && !later ? nodeText(trace, node) : "";
     if (node.kind.startsWith("global")) body += square(x, y, radius, classes, text);
@@ -480,7 +480,7 @@ function drawTree(trace, moment, given) {
   (finding?.witnesses ?? []).forEach((witness, k) => {
     if (witness.event === null || witness.event === undefined || witness.event > moment) return;
     const node = nodes.find((each) => each.event === witness.event && witness.threads.includes(each.thread));
-    if (node) flags.push(flag(xOf(node) + radius + font * 0.5, yOf(node) - radius - font * 0.2, font * 0.9, letters[k % letters.length]));
+    if (node) flags.push(flag(xOf(node) + size + font * 0.5, yOf(node) - size - font * 0.2, font * 0.9, letters[k % letters.length]));
   });
   body += flags.join("");
   body += label(left + 4, font * 0.95, font * 0.88, by === "word" ? `word of shared memory, 0 to ${slots - 1}` : `thread, 0 to ${slots - 1}`, "muted");
@@ -581,6 +581,8 @@ function drawTimeline(trace, moment, given) {
                    description: `${plural(count, "event")}; bars are wavefronts or sectors, long lines are barriers of the block` });
 }
 
+const triangle = (x, y, r) => `M${round(x - r)} ${round(y + r * 0.85)}h${round(2 * r)}L${round(x)} ${round(y - r)}z`;
+
 /** The lines of the source that one warp executes, event by event: a loop is a zigzag. */
 function drawPath(trace, moment, given) {
   const options = settled(given);
@@ -626,11 +628,12 @@ function drawPath(trace, moment, given) {
       const full = countLanes(event.lanes) === warpSize;
       const classes = now ? "nodenow" : event.conflicts > 0 ? "conflict" : full ? "node" : "leaf";
       counted.add(event.conflicts > 0 ? "conflict" : full ? "full" : "some");
-      body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${title}</circle>`;
+      body += event.conflicts > 0 ? `<path d="${triangle(x, y, radius * 1.15)}" class="${classes}">${title}</path>`
+        : `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${title}</circle>`;
     }
   }
   const dot = (classes) => (x, y, s) => `<circle cx="${round(x + s / 2)}" cy="${round(y + s / 2)}" r="${round(s * 0.36)}" class="${classes}"/>`;
-  const entries = [["full", dot("node"), "all 32 lanes"], ["some", dot("leaf"), "some lanes"], ["conflict", dot("conflict"), "with bank conflicts"],
+  const entries = [["full", dot("node"), "all 32 lanes"], ["some", dot("leaf"), "some lanes"], ["conflict", (x, y, s) => path(triangle(x + s / 2, y + s / 2, s * 0.42), "conflict"), "with bank conflicts"],
     ["barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "barrier"), "__syncthreads()"],
     ["warp_barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "warpbarrier"), "__syncwarp()"]]
     .filter(([key]) => counted.has(key)).map(([, mark, text]) => [mark, text]);
@@ -753,7 +756,7 @@ function drawFinding(trace, moment, given) {
   const columns = Math.floor((width - font * 4) / (font * 0.56));
   let y = 0;
   let body = "";
-  wrapText(finding.text, columns + 4).forEach((each) => {
+  wrapText(finding.text, Math.floor(width / (font * 0.645))).forEach((each) => {
     y += font * 1.4;
     body += label(0, y, font * 1.05, each, "bold");
   });

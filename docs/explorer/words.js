@@ -111,6 +111,11 @@ export const threadText = (thread) => `thread ${thread} (warp ${Math.floor(threa
 
 /** A value's place, the value and its origin: "word 3 = 17, from in[3] and in[4]". */
 export function nodeText(trace, node) {
+  node.text ??= describeNode(trace, node);
+  return node.text;
+}
+
+function describeNode(trace, node) {
   const model = modelOf(trace);
   const element = model.elementBytes;
   const where = node.kind === "element" ? `${model.names[node.buffer] ?? "global memory"}[${node.first}${node.count > 1 ? `..${node.first + node.count - 1}` : ""}]`

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""The explorer's page in a browser: headless Chromium, driven by Selenium.
+
+Usage: browser_test.py [--traces FOLDER] [--screenshots FOLDER] [--axe axe.min.js]
+
+Without Chromium, its driver, Selenium or CMake, or where one of them does not start, it says so and exits with 77.
+Without axe-core, which AXE_CORE or --axe names, or which lies in a build*/*venv*, the check with it is skipped, visibly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+SKIPPED = 77
+ROOT = Path(__file__).resolve().parents[2]
+EXPLORER = ROOT / "docs" / "explorer"
+
+
+def skip(reason: str) -> None:
+    """Ends the test as skipped."""
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def find_axe(named: str | None) -> Path | None:
+    """Returns the path of axe.min.js, if there is one."""
+    given = named or os.environ.get("AXE_CORE")
+    if given:
+        if not Path(given).is_file():
+            sys.exit(f"{given}: there is no such file")
+        return Path(given)
+    found = sorted(glob.glob(str(ROOT / "build*" / "**" / "axe.min.js"), recursive=True))
+    return Path(found[0]) if found else None
+
+
+def simulated(expression: str) -> dict[str, Any]:
+    """Returns a trace that tests/explorer/simulate.js makes."""
+    code = (f"import {{ simulate, racyTrace }} from {json.dumps((ROOT / 'tests/explorer/simulate.js').as_uri())};"
+            f"process.stdout.write(JSON.stringify({expression}));")
+    made = subprocess.run(["node", "--input-type=module", "-e", code], check=True, capture_output=True, text=True)
+    trace: dict[str, Any] = json.loads(made.stdout)
+    return trace
+
+
+class Browser:
+    """A headless Chromium with one window."""
+
+    def __init__(self) -> None:
+        try:
+            from selenium import webdriver
+            from selenium.webdriver.chrome.service import Service
+        except ImportError:
+            skip("there is no Selenium here (python3-selenium)")
+        chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+        if not chromium or not driver:
+            skip("there is no chromium or no chromedriver here")
+        options = webdriver.ChromeOptions()
+        options.binary_location = chromium
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(service=Service(driver), options=options)
+
+    def open(self, page: Path, size: tuple[int, int], scheme: str) -> None:
+        """Opens a page from its file in a window of a size, dark or light."""
+        width, height = size
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.get("about:blank")
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                    {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        self.driver.get(page.as_uri())
+        # A frame later what depends on the page's width is drawn, too.
+        self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
+    def js(self, code: str, *arguments: Any) -> Any:
+        """Returns what a function body returns in the page."""
+        return self.driver.execute_script(code, *arguments)
+
+    def press(self, *keys: str, shift: bool = False) -> None:
+        """Presses keys where the focus is."""
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.keys import Keys
+        chain = ActionChains(self.driver)
+        for key in keys:
+            if shift:
+                chain = chain.key_down(Keys.SHIFT).send_keys(key).key_up(Keys.SHIFT)
+            else:
+                chain = chain.send_keys(key)
+        chain.perform()
+
+    def check_quiet(self, where: str) -> None:
+        """Fails if the console has a message, or the page is wider than its window."""
+        messages = self.driver.get_log("browser")
+        assert not messages, f"{where}: the console says {messages}"
+        width, window = self.js("return [document.documentElement.scrollWidth, innerWidth]")
+        assert width <= window, f"{where}: the page is {width} wide in a window of {window}"
+
+    def position(self) -> tuple[int, int]:
+        """Returns where the slider is, and its last value."""
+        at, last = self.js("const s = document.getElementById('slider'); return [Number(s.value), Number(s.max)]")
+        return int(at), int(last)
+
+    def moment(self) -> str:
+        """Returns the sentence about the moment."""
+        text: str = self.js("return document.getElementById('moment').textContent")
+        return text
+
+    def check_axe(self, axe: Path, where: str) -> None:
+        """Fails if axe-core has a serious or critical finding."""
+        self.js(axe.read_text(encoding="utf-8"))
+        violations = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then((r) => done(r.violations), (e) => done([{impact: 'critical', id: String(e), nodes: []}]))")
+        serious = [(v["id"], [node["html"][:160] for node in v["nodes"][:3]]) for v in violations
+                   if v["impact"] in ("serious", "critical")]
+        assert not serious, f"{where}: {serious}"
+
+    def save(self, folder: Path | None, name: str) -> None:
+        """Saves the whole page as a picture."""
+        if folder is None:
+            return
+        height = self.js("return document.body.scrollHeight + 30")
+        width = self.js("return innerWidth")
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.driver.save_screenshot(str(folder / f"{name}.png"))
+
+
+def check_steps(browser: Browser, where: str) -> None:
+    """Goes through a page by keyboard: to the end event by event, back by barriers."""
+    from selenium.webdriver.common.keys import Keys
+    browser.js("document.getElementById('slider').focus()")
+    browser.press(Keys.HOME)
+    at, last = browser.position()
+    assert at == 0, where
+    seen = {browser.moment()}
+    while at < last:
+        browser.press(Keys.ARROW_RIGHT)
+        now = browser.position()[0]
+        assert now == at + 1, f"{where}: from {at} to {now}"
+        at = now
+        seen.add(browser.moment())
+        assert not browser.js("return /undefined|NaN/.test(document.getElementById('main').textContent)"), where
+    assert len(seen) == last + 1, f"{where}: {len(seen)} sentences for {last + 1} moments"
+    browser.press(Keys.ARROW_RIGHT)
+    assert browser.position()[0] == last, where
+    if any("barrier" in moment for moment in seen):
+        browser.press(Keys.ARROW_LEFT, shift=True)
+        assert "barrier" in browser.moment(), f"{where}: {browser.moment()}"
+        barrier = browser.position()[0]
+        browser.press(Keys.PAGE_UP)
+        assert browser.position()[0] < barrier and "barrier" in browser.moment(), where
+        browser.press(Keys.PAGE_DOWN)
+        assert browser.position()[0] == barrier, where
+    browser.press(Keys.END)
+    assert browser.position()[0] == last, where
+    # The counters at the end are those of the whole block.
+    table = browser.js("return [...document.querySelectorAll('.counters tbody tr')].map((row) => [...row.cells].map((c) => c.textContent))")
+    assert table, where
+    for name, *numbers in table:
+        assert numbers[0::2] == numbers[1::2], f"{where}: {name} {numbers}"
+    browser.press(Keys.HOME)
+    assert browser.position()[0] == 0, where
+    # Play goes on by itself, and a second press stops it.
+    browser.press(Keys.SPACE)
+    browser.driver.execute_async_script("setTimeout(arguments[0], 1300)")
+    browser.press(Keys.SPACE)
+    assert 0 < browser.position()[0] < 6, f"{where}: {browser.position()}"
+    stopped = browser.position()[0]
+    browser.driver.execute_async_script("setTimeout(arguments[0], 600)")
+    assert browser.position()[0] == stopped, where
+
+
+def check_current_line(browser: Browser, where: str) -> None:
+    """The current line is marked in the source, in words and not by colour alone."""
+    lines = browser.js("return [...document.querySelectorAll('[aria-current=true]')].map((li) => li.dataset.line)")
+    assert lines, where
+    for number in lines:
+        assert f"Line {number}" in browser.moment(), f"{where}: line {number}, {browser.moment()}"
+
+
+def check_finding(browser: Browser, where: str) -> None:
+    """A finding leads to its witnesses, and both threads have their letters."""
+    buttons = browser.js("return document.querySelectorAll('[data-go]').length")
+    assert buttons == 2, where
+    for k in range(buttons):
+        wanted = browser.js("const b = document.querySelectorAll('[data-go]')[arguments[0]]; b.click(); return Number(b.dataset.go)", k)
+        assert browser.position()[0] == wanted, where
+        for view in ("lanes", "access"):
+            letters = browser.js("return [...document.querySelectorAll(`[data-view=${arguments[0]}] .onflag`)].map((t) => t.textContent)", view)
+            assert set(letters) == {"A", "B"}, f"{where}, {view}: {letters}"
+        assert browser.js("return document.querySelectorAll('li[aria-current] b').length") == 2, where
+
+
+def check_second_trace(browser: Browser, good: Path, bad: Path) -> None:
+    """A second trace comes from a file; a file that is none gets a sentence, and changes nothing."""
+    from selenium.webdriver.common.by import By
+    chosen = browser.driver.find_element(By.ID, "file")
+    chosen.send_keys(str(bad))
+    wait = "const done = arguments[0]; setTimeout(() => done(document.getElementById('problem').textContent), 300)"
+    problem = browser.driver.execute_async_script(wait)
+    assert "is not a trace" in problem, problem
+    assert browser.js("return document.querySelectorAll('.pane').length") == 1
+    chosen.send_keys(str(good))
+    assert browser.driver.execute_async_script(wait) == ""
+    assert browser.js("return document.querySelectorAll('.pane').length") == 2
+    browser.js("document.getElementById('close').click()")
+    assert browser.js("return document.querySelectorAll('.pane').length") == 1
+
+
+def main() -> None:
+    """Runs the test."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--traces", type=Path, help="a folder of traces that are opened, too")
+    parser.add_argument("--screenshots", type=Path, help="a folder for pictures of the pages")
+    parser.add_argument("--axe", help="the path of axe.min.js")
+    arguments = parser.parse_args()
+    for tool in ("cmake", "node"):
+        if not shutil.which(tool):
+            skip(f"there is no {tool} here")
+    axe = find_axe(arguments.axe)
+    if arguments.screenshots:
+        arguments.screenshots.mkdir(parents=True, exist_ok=True)
+
+    with tempfile.TemporaryDirectory(prefix="explorer ") as name:
+        folder = Path(name)
+        template = folder / "template.html"
+        subprocess.run(["cmake", f"-DFOLDER={EXPLORER}", f"-DPAGE={template}", "-P", str(EXPLORER / "bundle.cmake")], check=True)
+
+        def page(file: str, *traces: dict[str, Any]) -> Path:
+            text = json.dumps(traces).replace("<", "\\u003c")
+            path = folder / file
+            path.write_text(template.read_text(encoding="utf-8").replace("@explorer_traces@", text), encoding="utf-8")
+            return path
+
+        conflicts, none = simulated("simulate('nondivergent')"), simulated("simulate('sequential')")
+        evil = simulated("simulate('sequential', {block: 32})")
+        evil["title"] = evil["program"] = "</script><img src=x onerror=\"document.title='broken in'\">"
+        evil["sources"][0]["lines"] = [evil["title"]] * 11
+        pages = {"one": page("one.html", conflicts), "two": page("two.html", conflicts, none),
+                 "finding": page("finding.html", simulated("racyTrace()")), "evil": page("evil.html", evil),
+                 "shuffles": page("shuffles.html", simulated("simulate('shuffles')"))}
+        good, bad = folder / "second.json", folder / "bad.json"
+        good.write_text(json.dumps(none), encoding="utf-8")
+        bad.write_text("{}", encoding="utf-8")
+        for file in sorted(arguments.traces.glob("*.json")) if arguments.traces else []:
+            pages[file.stem] = page(f"real {file.stem}.html", json.loads(file.read_text(encoding="utf-8")))
+
+        browser = Browser()
+        try:
+            for size in ((1280, 800), (390, 844)):
+                for scheme in ("light", "dark"):
+                    for kind, path in pages.items():
+                        where = f"{kind} {size[0]} {scheme}"
+                        browser.open(path, size, scheme)
+                        browser.check_quiet(where)
+                        if kind in ("one", "two", "shuffles") and (scheme == "light" or kind == "two"):
+                            check_steps(browser, where)
+                        if kind == "finding":
+                            check_finding(browser, where)
+                        if kind == "one":
+                            check_second_trace(browser, good, bad)
+                        browser.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                        browser.js("const s = document.getElementById('slider'); s.value = Math.floor(s.max * 0.4); s.dispatchEvent(new Event('input'))")
+                        if kind != "evil":
+                            check_current_line(browser, where)
+                        title = browser.driver.title
+                        assert "broken in" not in title or kind == "evil" and title.startswith("</script>"), title
+                        assert browser.js("return document.images.length") == 0, where
+                        if axe:
+                            browser.check_axe(axe, where)
+                        browser.check_quiet(where)
+                        browser.save(arguments.screenshots, where.replace(" ", "_"))
+        finally:
+            browser.driver.quit()
+    print(f"{len(pages)} pages, each in two sizes and two schemes"
+          f"{'' if axe else '; skipped: axe-core is not here (pip install axe-playwright-python into build/venv)'}")
+
+
+if __name__ == "__main__":
+    main()
