@@ -130,9 +130,15 @@ std::string changes(const CountedRun& run, const CountedRun& other, const Termin
     }
   };
   // Each block counts itself once; of these, it is the total that a step changes.
-  compare(
-      "blocks in total", fmt::to_string(other.counters.blocks), fmt::to_string(run.counters.blocks),
-      change_text(ratio(other.counters.blocks, other.elements), ratio(run.counters.blocks, run.elements)));
+  const double blocks_before = ratio(other.counters.blocks, other.elements);
+  const double blocks = ratio(run.counters.blocks, run.elements);
+  if (run.elements == other.elements) {
+    compare("blocks in total", fmt::to_string(other.counters.blocks), fmt::to_string(run.counters.blocks),
+            change_text(blocks_before, blocks));
+  } else {
+    compare("blocks per element", fmt::format("{:.4g}", blocks_before), fmt::format("{:.4g}", blocks),
+            change_text(blocks_before, blocks));
+  }
   for (const Count& count : counts) {
     if (count.name == "blocks") continue;
     const double before = ratio(count.of(other.counters), other.counters.blocks);
