@@ -71,7 +71,7 @@ TEST(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
       "device  Some GPU, compute capability 9.0, 132 SMs, 60 MiB L2, peak 4814 GB/s\n"
       "input   2^28 int32 (1 GiB), random, seed 0\n"
       "passes  1048576 → 4096 → 16 → 1 blocks of 256 threads\n"
-      "time    1.2282 ms, the median of 10 samples; p5 – p95: 1.2282 – 1.2282\n"
+      "time    median 1.2282 ms, p5 – p95 1.2282 – 1.2282, 10 samples\n"
       "speed   874.2 GB/s, 18.2 % of the peak █████▊··························\n"
       "result  0, exact\n"
       "\n"

@@ -62,15 +62,14 @@ std::string input_text(const Result& result) {
 }
 
 std::string samples_text(const Result& result) {
-  return fmt::format("the median of {} sample{}{}", result.samples, result.samples == 1 ? "" : "s",
-                     timing_text(result));
+  return fmt::format("{} sample{}{}", result.samples, result.samples == 1 ? "" : "s", timing_text(result));
 }
 
 /// Says everything worth saying of a single result before its row.
 std::string result_text(const Result& result) {
   std::string text = fmt::format("input   {}\n", input_text(result));
   if (!result.passes.empty()) text += fmt::format("passes  {}\n", passes_text(result));
-  if (result.ms) text += fmt::format("time    {}\n", samples_text(result));
+  if (result.ms) text += fmt::format("time    the median of {}\n", samples_text(result));
   text += fmt::format("result  {}{}\n", variant_text(result), verdict_text(result));
   for (const Result& variant : result.other_variants) {
     text += fmt::format("        {}{}\n", variant_text(variant), verdict_text(variant));
@@ -83,8 +82,8 @@ std::string time_lines(const Result& result, const Terminal& terminal) {
   if (!result.ms) return "";
   std::string text =
       labelled("time",
-               fmt::format("{}{:.4f} ms, {}; p5 – p95: {:.4f} – {:.4f}", variant_text(result),
-                           result.ms->median, samples_text(result), result.ms->p5, result.ms->p95),
+               fmt::format("{}median {:.4f} ms, p5 – p95 {:.4f} – {:.4f}, {}", variant_text(result),
+                           result.ms->median, result.ms->p5, result.ms->p95, samples_text(result)),
                terminal);
   if (!result.gbps()) return text;
   std::string speed = fmt::format("{:.1f} GB/s", *result.gbps());
