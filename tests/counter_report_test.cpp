@@ -61,6 +61,17 @@ TEST(CounterReport, ShowsWhatChangedFirstOnATerminal) {
             "03    ████████                            150\n");
 }
 
+TEST(CounterReport, SaysOnATerminalOfWhatThereIsNone) {
+  EXPECT_EQ(counter_report(counted_run("02", 1), std::nullopt, {true, 80, false}),
+            "counted                 total  per block  per element\n"
+            "──────────────────────  ─────  ─────────  ───────────\n"
+            "blocks                     10          1         0.01\n"
+            "block barriers             90          9         0.09\n"
+            "shared memory requests   1500        150          1.5\n"
+            "None: warp barriers, shared memory wavefronts, shared memory bank conflicts,\n"
+            "global memory requests, global memory sectors.\n");
+}
+
 TEST(CounterReport, SaysOnATerminalThatNothingChanged) {
   const std::string text = counter_report(counted_run("06", 1), counted_run("05", 1), {true, 80, false});
   EXPECT_TRUE(text.starts_with("Per block, nothing that is counted differs from 05.\nThe same: ")) << text;

@@ -84,12 +84,17 @@ TEST(TerminalTable, FoldsHeadersThenLeavesOutWhatCanBeSpared) {
             "03    ÷ 3.33\n");
 }
 
-TEST(TerminalTable, CutsACellThatIsWiderThanTheTerminal) {
-  const Table table{{{"step", Align::left}, {"count"}}, {{std::string(100, 'x'), "150"}}};
+TEST(TerminalTable, FoldsACellThatIsWiderThanTheTerminal) {
+  const Table table{{{"counted", Align::left}, {"count"}},
+                    {{"active lanes per shared request", "÷ 150"}, {std::string(20, 'x'), "12"}}};
   EXPECT_EQ(to_text(table, terminal_of_width(20)),
-            "step           count\n"
+            "counted        count\n"
             "─────────────  ─────\n"
-            "xxxxxxxxxxxx…    150\n");
+            "active lanes   ÷ 150\n"
+            "per shared\n"
+            "request\n"
+            "xxxxxxxxxxxxx     12\n"
+            "xxxxxxx\n");
 }
 
 TEST(TerminalTable, GivesABarTheRoomThatIsLeft) {

@@ -93,6 +93,25 @@ Table all_counters(const CountedRun& run, const std::optional<CountedRun>& other
   return table;
 }
 
+/// Names a count where it does not stand below the wavefronts.
+std::string_view full_name(const Count& count) {
+  return count.of == shared_conflicts ? "shared memory bank conflicts" : count.name;
+}
+
+/// Returns what a run counted for a terminal: in a sentence, of what there was none.
+std::string counted(const CountedRun& run, const Terminal& terminal) {
+  Table table = all_counters(run, std::nullopt);
+  std::erase_if(table.rows, [](const Row& row) { return row[1].text == "0" || row[1].text == "0.00"; });
+  std::string none;
+  for (const Count& count : counts) {
+    if (count.always && count.of(run.counters) == 0)
+      none += fmt::format("{}{}", none.empty() ? "" : ", ", full_name(count));
+  }
+  std::string text = to_text(table, terminal);
+  if (!none.empty()) text += paragraph(fmt::format("None: {}.", none), terminal);
+  return text;
+}
+
 /// Returns what changed from another step, per block, and after it in a sentence what did not.
 std::string changes(const CountedRun& run, const CountedRun& other, const Terminal& terminal) {
   Table table{{{"per block", Align::left},
@@ -111,15 +130,21 @@ std::string changes(const CountedRun& run, const CountedRun& other, const Termin
     }
   };
   // Each block counts itself once; of these, it is the total that a step changes.
-  compare(
-      "blocks in total", fmt::to_string(other.counters.blocks), fmt::to_string(run.counters.blocks),
-      change_text(ratio(other.counters.blocks, other.elements), ratio(run.counters.blocks, run.elements)));
+  const double blocks_before = ratio(other.counters.blocks, other.elements);
+  const double blocks = ratio(run.counters.blocks, run.elements);
+  if (run.elements == other.elements) {
+    compare("blocks in total", fmt::to_string(other.counters.blocks), fmt::to_string(run.counters.blocks),
+            change_text(blocks_before, blocks));
+  } else {
+    compare("blocks per element", fmt::format("{:.4g}", blocks_before), fmt::format("{:.4g}", blocks),
+            change_text(blocks_before, blocks));
+  }
   for (const Count& count : counts) {
     if (count.name == "blocks") continue;
     const double before = ratio(count.of(other.counters), other.counters.blocks);
     const double here = ratio(count.of(run.counters), run.counters.blocks);
-    const std::string_view name = count.of == shared_conflicts ? "shared memory bank conflicts" : count.name;
-    compare(name, fmt::format("{:.4g}", before), fmt::format("{:.4g}", here), change_text(before, here));
+    compare(full_name(count), fmt::format("{:.4g}", before), fmt::format("{:.4g}", here),
+            change_text(before, here));
   }
   const double lanes_before = lanes_per_request(other.counters);
   const double lanes = lanes_per_request(run.counters);
@@ -170,8 +195,8 @@ std::string wavefront_bars(const std::vector<CountedRun>& runs, const Terminal& 
 
 std::string counter_report(const CountedRun& run, const std::optional<CountedRun>& other,
                            const Terminal& terminal) {
-  if (!terminal.present) return to_text(all_counters(run, other), terminal);
-  if (!other) return to_text(all_counters(run, other), terminal) + wavefront_bars({run}, terminal);
+  if (!terminal.present) return to_markdown(all_counters(run, other));
+  if (!other) return counted(run, terminal) + wavefront_bars({run}, terminal);
   const auto differs = [&](std::uint64_t (*count)(const Counters&)) {
     return change_text(ratio(count(other->counters), other->counters.blocks),
                        ratio(count(run.counters), run.counters.blocks)) != "same";

@@ -62,15 +62,14 @@ std::string input_text(const Result& result) {
 }
 
 std::string samples_text(const Result& result) {
-  return fmt::format("the median of {} sample{}{}", result.samples, result.samples == 1 ? "" : "s",
-                     timing_text(result));
+  return fmt::format("{} sample{}{}", result.samples, result.samples == 1 ? "" : "s", timing_text(result));
 }
 
 /// Says everything worth saying of a single result before its row.
 std::string result_text(const Result& result) {
   std::string text = fmt::format("input   {}\n", input_text(result));
   if (!result.passes.empty()) text += fmt::format("passes  {}\n", passes_text(result));
-  if (result.ms) text += fmt::format("time    {}\n", samples_text(result));
+  if (result.ms) text += fmt::format("time    the median of {}\n", samples_text(result));
   text += fmt::format("result  {}{}\n", variant_text(result), verdict_text(result));
   for (const Result& variant : result.other_variants) {
     text += fmt::format("        {}{}\n", variant_text(variant), verdict_text(variant));
@@ -83,8 +82,8 @@ std::string time_lines(const Result& result, const Terminal& terminal) {
   if (!result.ms) return "";
   std::string text =
       labelled("time",
-               fmt::format("{}{:.4f} ms, {}; p5 – p95: {:.4f} – {:.4f}", variant_text(result),
-                           result.ms->median, samples_text(result), result.ms->p5, result.ms->p95),
+               fmt::format("{}median {:.4f} ms, p5 – p95 {:.4f} – {:.4f}, {}", variant_text(result),
+                           result.ms->median, result.ms->p5, result.ms->p95, samples_text(result)),
                terminal);
   if (!result.gbps()) return text;
   std::string speed = fmt::format("{:.1f} GB/s", *result.gbps());
@@ -112,8 +111,10 @@ struct Field {
   Cell cell;
 };
 
-/// Returns what a row shows of a result. The least widths let the rows of a sweep follow.
-std::vector<Field> fields_of(const Result& result, bool sweep, const Terminal& terminal) {
+/// Returns what a row shows of a result. The least widths let the rows of a sweep follow; what it does not vary, a
+/// narrow terminal can do without.
+std::vector<Field> fields_of(const Result& result, const std::optional<Sweep>& sweep,
+                             const Terminal& terminal) {
   constexpr std::size_t longest_type = 10;
   constexpr std::size_t longest_elements = 8;
   constexpr std::size_t longest_ms = 10;
@@ -127,13 +128,15 @@ std::vector<Field> fields_of(const Result& result, bool sweep, const Terminal& t
   };
   if (!result.variant.empty()) {
     // The tree's row comes after that of the running sum.
-    fields.push_back({{"sum", Align::left, 0, Form::terminal, "", variant.size()}, result.variant});
+    fields.push_back({{"sum", Align::left, 0, Form::terminal, "", result.variant.size()}, result.variant});
   }
   const auto add = [&](const Column& column, const Cell& cell) { fields.push_back({column, cell}); };
-  add({"type", Align::left, sweep ? 0 : 4, both, "", sweep ? longest_type : 0},
+  add({"type", Align::left, sweep == Sweep::type ? 0 : 4, both, "", sweep == Sweep::type ? longest_type : 0},
       std::string(to_string(result.type)));
-  add({"elements", Align::right, 0, both, "", longest_elements}, count_text(result.input.n));
-  add({"block", Align::right, sweep ? 0 : 5}, result.block > 0 ? std::to_string(result.block) : "–");
+  add({"elements", Align::right, sweep && sweep != Sweep::size ? 6 : 0, both, "", longest_elements},
+      count_text(result.input.n));
+  add({"block", Align::right, sweep == Sweep::block ? 0 : 5},
+      result.block > 0 ? std::to_string(result.block) : "–");
   if (is_emulated(result.device)) {
     std::size_t blocks = 0;
     for (const Pass& pass : result.passes)
@@ -201,7 +204,7 @@ constexpr std::array<std::string_view, 14> pages{"00_cpu_serial",
 /// Says what to read after a step; nothing of a step without a page.
 std::string reading_text(std::string_view step) {
   for (std::size_t k = 0; k + 1 < pages.size(); ++k) {
-    if (!pages[k].ends_with(step)) continue;
+    if (pages[k].substr(pages[k].rfind('/') + 1) != step) continue;
     const std::string next = step.starts_with("07")
                                  ? "what lies beyond the ladder is in beyond/README.md"
                                  : fmt::format("the next step is {}/README.md", pages[k + 1]);
@@ -236,7 +239,7 @@ std::string verdict_text(const Result& result) {
 
 Report::Report(const Options& options)
     : quiet_(options.quiet),
-      sweep_(options.sweep.has_value()),
+      sweep_(options.sweep),
       out_(options.json_file == "-" ? stderr : stdout),
       terminal_(terminal_of(out_)),
       place_(terminal_.present ? place_in_ladder() : PlaceInLadder::none),

@@ -65,7 +65,7 @@ class Report {
   void print(const std::string& text);
 
   bool quiet_;
-  bool sweep_;
+  std::optional<Sweep> sweep_;
   std::FILE* out_;
   Terminal terminal_;
   PlaceInLadder place_;

@@ -133,23 +133,9 @@ std::string TableLayout::header() const {
 }
 
 std::string TableLayout::terminal_header() const {
-  std::vector<std::vector<std::string>> names;
-  std::size_t height = 0;
-  for (const Placed& placed : placed_) {
-    names.push_back(fold(terminal_name(columns_[placed.index]), placed.width));
-    height = std::max(height, names.back().size());
-  }
-  std::string text;
-  for (std::size_t line = 0; line < height; ++line) {
-    Line joined;
-    for (std::size_t k = 0; k < placed_.size(); ++k) {
-      const std::size_t above = height - names[k].size();
-      joined.add(line < above ? "" : names[k][line - above], placed_[k].width,
-                 columns_[placed_[k].index].align,
-                 [&](const std::string& name) { return strong(name, terminal_); });
-    }
-    text += joined.text();
-  }
+  std::vector<Cell> names;
+  for (const Column& column : columns_)
+    names.emplace_back(terminal_name(column), true);
   Line rule;
   for (const Placed& placed : placed_) {
     std::string dashes;
@@ -158,11 +144,11 @@ std::string TableLayout::terminal_header() const {
     rule.add(dashes, placed.width, Align::left,
              [&](const std::string& part) { return faint(part, terminal_); });
   }
-  return text + rule.text();
+  return lines_of(names, true) + rule.text();
 }
 
 std::string TableLayout::row(const Row& row) const {
-  if (terminal_.present) return terminal_row(row);
+  if (terminal_.present) return lines_of(row, false);
   std::string text = "|";
   for (const Placed& placed : placed_) {
     const std::string& cell = row[placed.index].text;
@@ -171,15 +157,36 @@ std::string TableLayout::row(const Row& row) const {
   return text + "\n";
 }
 
-std::string TableLayout::terminal_row(const Row& row) const {
-  Line line;
+std::string TableLayout::lines_of(const Row& row, bool is_header) const {
+  std::vector<std::vector<std::string>> cells;
+  std::size_t height = 0;
   for (const Placed& placed : placed_) {
     const Cell& cell = row[placed.index];
-    const std::string text = cell.bar ? draw(*cell.bar, placed.width) : cut(cell.text, placed.width);
-    line.add(text, placed.width, columns_[placed.index].align,
-             [&](const std::string& part) { return cell.strong ? strong(part, terminal_) : part; });
+    if (cell.bar) {
+      cells.push_back({draw(*cell.bar, placed.width)});
+    } else if (is_header || columns_[placed.index].align == Align::left) {
+      cells.push_back(fold(cell.text, placed.width));
+    } else {
+      // Half a number would be another number.
+      cells.push_back({cut(cell.text, placed.width)});
+    }
+    height = std::max(height, cells.back().size());
   }
-  return line.text();
+  std::string text;
+  for (std::size_t line = 0; line < height; ++line) {
+    Line joined;
+    for (std::size_t k = 0; k < placed_.size(); ++k) {
+      // Headers stand on their rule.
+      const std::size_t above = is_header ? height - cells[k].size() : 0;
+      const bool is_there = line >= above && line - above < cells[k].size();
+      joined.add(is_there ? cells[k][line - above] : "", placed_[k].width, columns_[placed_[k].index].align,
+                 [&](const std::string& part) {
+                   return row[placed_[k].index].strong ? strong(part, terminal_) : part;
+                 });
+    }
+    text += joined.text();
+  }
+  return text;
 }
 
 std::string to_text(const Table& table, const Terminal& terminal) {

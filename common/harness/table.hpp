@@ -45,7 +45,7 @@ struct Table {
 };
 
 /// A table as it is printed, so that rows may follow one by one. On a terminal no line is wider than the terminal:
-/// headers fold first, then the columns that can be spared are left out, and if all else fails, cells are cut.
+/// headers fold first, then the columns that can be spared are left out, and if all else fails, cells fold, too.
 class TableLayout {
  public:
   /// Takes the widths from the rows that there are and from the least widths.
@@ -62,7 +62,7 @@ class TableLayout {
 
   void place(const Table& table);
   std::string terminal_header() const;
-  std::string terminal_row(const Row& row) const;
+  std::string lines_of(const Row& row, bool is_header) const;
 
   std::vector<Column> columns_;
   std::vector<Placed> placed_;
