@@ -131,6 +131,7 @@ class alignas(128) Block {
   void note_release(unsigned& releases);
   void require_stack();
   FaultRecord stall() const;
+  std::string missing_lanes() const;
   ThreadAction action_at_barrier(unsigned thread, std::string action) const;
   Warp& warp_of(unsigned thread) { return warps_[thread / warp_size]; }
   static unsigned in_warp_of(unsigned member, unsigned lane) { return member / warp_size * warp_size + lane; }
@@ -143,7 +144,7 @@ class alignas(128) Block {
   void count_access(const void* call_site);
   void end_interval();
   FaultRecord fault_of(const Access& access, Fault fault, std::string memory) const;
-  std::string stray_memory(const Access& access) const;
+  FaultRecord stray(const Access& access) const;  ///< an access out of bounds
 
   static inline thread_local constinit Block* running_ = nullptr;
 
