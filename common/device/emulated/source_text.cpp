@@ -94,7 +94,11 @@ Span span_at(std::string_view line, unsigned column) {
   if (is_of_name(c)) {
     while (end < line.size() && is_of_name(line[end]))
       ++end;
-    if (end < line.size() && (line[end] == '(' || line[end] == '[')) end = end_of_brackets(line, end);
+    if (end < line.size() && (line[end] == '(' || line[end] == '[')) return {at, end_of_brackets(line, end)};
+    // What initialises a variable is at its name.
+    const auto next = std::min(line.find_first_not_of(blanks, end), line.size());
+    const std::string_view rest = line.substr(next);
+    if (rest.starts_with('=') && !rest.starts_with("==")) end = std::min(line.find(';', next), line.size());
   } else if (c == '.' || line.substr(at).starts_with("->")) {
     end += c == '.' ? 0 : 1;
     while (end < line.size() && is_of_name(line[end]))
