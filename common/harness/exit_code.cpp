@@ -1,13 +1,17 @@
 #include "harness/exit_code.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
+#include "device/emulated/diagnostic.hpp"
 #include "device/emulated/finding.hpp"
 #include "harness/host_memory.hpp"
 #include "harness/options.hpp"
@@ -31,6 +35,14 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+/// Whether the stream is a terminal whose user has not asked for plain text (https://no-color.org).
+bool takes_colours(std::FILE* stream) {
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return (no_color == nullptr || *no_color == '\0') && terminal != nullptr && *terminal != '\0' &&
+         std::string_view{terminal} != "dumb" && isatty(fileno(stream)) != 0;
+}
+
 }  // namespace
 
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
@@ -49,7 +61,9 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   } catch (const UsageError& error) {
     return fail(ExitCode::bad_usage, one_line(error.what()));
   } catch (const emulated::KernelFinding& finding) {
-    return fail(ExitCode::wrong_result, finding.what());
+    std::string text = emulated::diagnostic_of(finding.findings(), takes_colours(stderr));
+    text.pop_back();  // the newline
+    return fail(ExitCode::wrong_result, text);
   } catch (const MeasurementError& error) {
     return fail(ExitCode::wrong_result, error.what());
   } catch (const std::bad_alloc&) {

@@ -81,6 +81,11 @@ in_formula { print; next }
 /^```/ { in_code = !in_code }
 in_code { print; next }
 
+# What GitHub folds. Doxygen would close the tags at the end of each paragraph, so they pass it by.
+/^<details>$/ { print "@htmlonly[block]"; print; next }
+/^<summary>.*<\/summary>$/ { print; print "@endhtmlonly"; next }
+/^<\/details>$/ { print "@htmlonly[block]"; print; print "@endhtmlonly"; next }
+
 /^# / && !titled { titled = 1; print linked($0) (label == "index" ? "" : " {#" label "}"); next }
 /^##+ / {
   heading = $0

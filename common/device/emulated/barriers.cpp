@@ -72,7 +72,7 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* v
   if (width < 1 || width > static_cast<int>(warp_size) || (width & (width - 1)) != 0) {
     faults_.add({Fault::invalid_width,
                  "",
-                 {action_at_barrier(thread, "shuffles in a width that is no power of two up to 32")}});
+                 {action_at_barrier(thread, "shuffles in a width of " + std::to_string(width))}});
     scheduler_.stop();
   }
   self.shuffle = kind;
@@ -166,10 +166,15 @@ void Block::hand_over_values(unsigned member, unsigned group) {
     const unsigned source = waiting_[receiver].source_lane;
     waiting_[receiver].received = waiting_[in_warp_of(member, source)].brought;
     if ((group & bit_of(source)) != 0) continue;
+    const std::string lane_text = "lane " + std::to_string(source);
+    const Warp& warp = warp_of(member);
+    const char* const reason = (warp.lanes & bit_of(source)) == 0      ? " is beyond the end of the block"
+                               : (warp.finished & bit_of(source)) != 0 ? " has left the kernel"
+                                                                       : " is not in the mask";
     faults_.add({Fault::inactive_lane,
                  "",
-                 {action_at_barrier(
-                     receiver, "shuffles from lane " + std::to_string(source) + ", which takes no part,")}});
+                 {action_at_barrier(receiver, "shuffles from the inactive " + lane_text)},
+                 lane_text + reason + ": a shuffle may only ask lanes that call it, too"});
     scheduler_.stop();
   }
 }
@@ -188,12 +193,32 @@ void Block::note_release(unsigned& releases) {
   if (++releases < most_releases) return;
   faults_.add({Fault::endless_loop,
                "",
-               {action_at_barrier(scheduler_.current(), "has passed 2^18 barriers, the last")}});
+               {action_at_barrier(scheduler_.current(), "is still running after 2^18 barriers")}});
   scheduler_.stop();
 }
 
 ThreadAction Block::action_at_barrier(unsigned thread, std::string action) const {
   return {{thread}, number_, std::move(action), nullptr, threads_[thread].where};
+}
+
+/// Which lanes the first thread that waits for lanes has waited for in vain.
+std::string Block::missing_lanes() const {
+  for (unsigned i = 0; i < size_; ++i) {
+    const State state = threads_[i].state;
+    if (state != State::at_warp_barrier && state != State::at_shuffle) continue;
+    std::vector<unsigned> missing;
+    for (const unsigned lane : lanes_of(waiting_[i].mask & ~warps_[i / warp_size].finished)) {
+      const unsigned other = in_warp_of(i, lane);
+      const bool is_here =
+          threads_[other].state == state && waiting_[other].mask == waiting_[i].mask &&
+          (state == State::at_warp_barrier || waiting_[other].shuffle == waiting_[i].shuffle);
+      if (!is_here) missing.push_back(lane);
+    }
+    if (missing.empty()) continue;
+    return "the mask of thread " + std::to_string(i) + " also names " + describe_numbers("lane", missing) +
+           ": all lanes of a mask have to make the same call, with the same mask";
+  }
+  return "";
 }
 
 /// No thread can go on. Threads by what they wait for: the same words for the same fault in every schedule.
@@ -217,24 +242,27 @@ FaultRecord Block::stall() const {
   bool only_block_barriers = true;
   FaultRecord record{Fault::deadlock, "", {}};
   for (const Group& group : groups) {
-    const char* action = "have left the kernel";
+    const bool is_one = group.threads.size() == 1;
+    std::string action = is_one ? "has left the kernel" : "have left the kernel";
+    const std::string wait = is_one ? "waits" : "wait";
     switch (group.state) {
       case State::at_block_barrier:
-        action = "wait at __syncthreads()";
+        action = wait + " at __syncthreads()";
         ++block_barriers;
         break;
       case State::at_warp_barrier:
-        action = "wait at __syncwarp()";
+        action = wait + " at __syncwarp()";
         only_block_barriers = false;
         break;
       case State::at_shuffle:
-        action = "wait at a shuffle";
+        action = wait + " at a shuffle";
         only_block_barriers = false;
         break;
       default: break;
     }
-    record.actions.push_back({group.threads, number_, action, nullptr, group.where});
+    record.actions.push_back({group.threads, number_, std::move(action), nullptr, group.where});
   }
+  if (!only_block_barriers) record.help = missing_lanes();
   if (only_block_barriers) {
     record.fault = block_barriers > 1 ? Fault::divergent_barrier : Fault::missed_barrier;
   }

@@ -20,6 +20,11 @@ namespace {
 /// touch every byte of global memory once, and many more.
 std::size_t most_accesses() { return (std::size_t{1} << 24) + global_memory().bytes(); }
 
+/// No memory of a process is below it.
+constexpr std::uintptr_t least_address = 4096;
+
+std::string byte_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+
 uint3 index_in(const dim3& shape, std::size_t number) {
   return {static_cast<unsigned>(number % shape.x), static_cast<unsigned>(number / shape.x % shape.y),
           static_cast<unsigned>(number / shape.x / shape.y)};
@@ -155,7 +160,7 @@ bool Block::access_elsewhere(const Access& access) {
     if (instrumented_) note_global(access);
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
-    faults_.add(fault_of(access, Fault::out_of_bounds, stray_memory(access)));
+    faults_.add(stray(access));
     scheduler_.stop();
   } else {
     return false;
@@ -166,8 +171,13 @@ bool Block::access_elsewhere(const Access& access) {
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
-  faults_.add(fault_of(access, Fault::misaligned,
-                       std::to_string(access.bytes) + " bytes at an address that is no multiple of them"));
+  const std::string bytes = std::to_string(access.bytes);
+  FaultRecord record =
+      fault_of(access, Fault::misaligned, bytes + " bytes at an address that is no multiple of " + bytes);
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(access.address) % access.bytes;
+  record.help = "the address is " + byte_text(past) + " past a multiple of " + bytes +
+                ": align the memory, and begin at an element that is aligned, too";
+  faults_.add(std::move(record));
   scheduler_.stop();
 }
 
@@ -244,7 +254,7 @@ void Block::count_access(const void* call_site) {
   accesses_left_ = in_a_turn;
   accesses_ += in_a_turn;
   if (accesses_ > most_accesses()) {
-    const char* const action = "goes on without a barrier, for millions of accesses, the last";
+    const char* const action = "is still running after millions of accesses without a barrier";
     faults_.add({Fault::endless_loop, "", {{{scheduler_.current()}, number_, action, call_site, {}}}});
     scheduler_.stop();
   }
@@ -262,12 +272,29 @@ FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memor
           {{{scheduler_.current()}, number_, verb_of(access.operation), access.call_site, {}}}};
 }
 
-std::string Block::stray_memory(const Access& access) const {
-  if (shared_.is_near(access.address)) return shared_.describe_with_size(access.address, access.bytes);
-  if (const Buffer* const buffer = global_memory().nearest(access.address)) {
-    return buffer->describe(access.address, access.bytes);
+FaultRecord Block::stray(const Access& access) const {
+  FaultRecord record =
+      fault_of(access, Fault::out_of_bounds, byte_text(access.bytes) + " outside of the device's memory");
+  if (shared_.is_near(access.address)) {
+    record.memory = shared_.describe_with_size(access.address, access.bytes);
+    if (launch_->config.shared_bytes == 0 && !shared_.has_variables()) {
+      record.help =
+          "give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none";
+    } else {
+      record.help = "check the index before the access, or give the block more shared memory";
+      record.page = "tail_past_shared_memory";
+    }
+  } else if (const Buffer* const buffer = global_memory().nearest(access.address)) {
+    record.memory = buffer->describe(access.address, access.bytes);
+    record.help = "check the index before the access, as in `if (i < n)`";
+    record.page = "unguarded_second_load";
+  } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
+    record.help = "the pointer is null, or next to it";
+  } else {
+    record.help =
+        "a kernel reaches its block's shared memory and the device's buffers: this pointer leads elsewhere";
   }
-  return std::to_string(access.bytes) + " bytes that are in no memory of the device";
+  return record;
 }
 
 }  // namespace reduction::emulated

@@ -137,6 +137,7 @@ class alignas(128) Block {
   void note_release(unsigned& releases);
   void require_stack();
   FaultRecord stall() const;
+  std::string missing_lanes() const;
   ThreadAction action_at_barrier(unsigned thread, std::string action) const;
   Warp& warp_of(unsigned thread) { return warps_[thread / warp_size]; }
   static unsigned in_warp_of(unsigned member, unsigned lane) { return member / warp_size * warp_size + lane; }
@@ -151,7 +152,7 @@ class alignas(128) Block {
   void count_warp(unsigned warp);
   BlockRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
   FaultRecord fault_of(const Access& access, Fault fault, std::string memory) const;
-  std::string stray_memory(const Access& access) const;
+  FaultRecord stray(const Access& access) const;  ///< an access out of bounds
 
   static inline thread_local constinit Block* running_ = nullptr;
 

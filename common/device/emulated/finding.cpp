@@ -1,5 +1,6 @@
 #include "device/emulated/finding.hpp"
 
+#include <sstream>
 #include <utility>
 
 namespace reduction::emulated {
@@ -40,6 +41,27 @@ std::string to_string(const Place& place) {
   const auto directory = name == std::string::npos || name == 0 ? name : place.file.rfind('/', name - 1);
   const std::string file = directory == std::string::npos ? place.file : place.file.substr(directory + 1);
   return file + ':' + std::to_string(place.line);
+}
+
+std::string describe_numbers(std::string_view thing, const std::vector<unsigned>& numbers) {
+  std::ostringstream text;
+  text << thing << (numbers.size() == 1 ? " " : "s ");
+  constexpr int most_ranges = 8;
+  int ranges = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++ranges) {
+    if (ranges == most_ranges) {
+      text << " and " << numbers.size() - i << " more";
+      break;
+    }
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+      ++last;
+    if (i != 0) text << ", ";
+    text << numbers[i];
+    if (last != i) text << '-' << numbers[last];
+    i = last + 1;
+  }
+  return std::move(text).str();
 }
 
 KernelFinding::KernelFinding(std::vector<Finding> findings)

@@ -38,6 +38,9 @@ struct Place {
 /// "directory/file:line", short enough for a sentence.
 std::string to_string(const Place& place);
 
+/// "thread 4", "threads 0-31, 40": ascending numbers of things as ranges, the first of them if there are many.
+std::string describe_numbers(std::string_view thing, const std::vector<unsigned>& numbers);
+
 /// Threads of one block that have a part in a fault, what they do, and where.
 struct Witness {
   std::string action;  ///< "reads", "wait at __syncthreads()": as many as there are threads
@@ -45,6 +48,8 @@ struct Witness {
   std::vector<unsigned> threads;
   const void* call_site = nullptr;  ///< of an access: the return address of its hook; nullptr at a barrier
   Place place;                      ///< Place{} for threads that have left the kernel
+  std::vector<Place>
+      callers{};  ///< if it is in a function that has been inlined: of the calls, innermost first
 };
 
 /// A fault of a kernel, once for each pair of source lines.

@@ -20,6 +20,14 @@ std::uint8_t mask_of(std::size_t word, std::size_t begin, std::size_t end) {
   return static_cast<std::uint8_t>(mask);
 }
 
+/// An uninitialised read.
+FaultRecord unwritten_read(std::string memory, ThreadAction action) {
+  return {Fault::uninitialised_read,
+          std::move(memory),
+          {std::move(action)},
+          "global memory begins without values: fill the buffer before the launch, or write the word first"};
+}
+
 std::size_t first_of(std::uint8_t mask) { return static_cast<std::size_t>(std::countr_zero(mask)); }
 
 /// Whether an access in a lower block is ordered before one in a higher block. Atomic operations run in the order of
@@ -39,9 +47,8 @@ void BlockRaces::check(const Access& access, Buffer& buffer, unsigned thread, st
   if (access.operation == Operation::load && !buffer.is_recorded()) {
     if (!buffer.is_initialised(offset, access.bytes) &&
         findings.is_new(Fault::uninitialised_read, access.call_site)) {
-      findings.add({Fault::uninitialised_read,
-                    buffer.describe(access.address, access.bytes),
-                    {action_of(block, thread, access.operation, access.call_site)}});
+      findings.add(unwritten_read(buffer.describe(access.address, access.bytes),
+                                  action_of(block, thread, access.operation, access.call_site)));
     }
     return;
   }
@@ -66,7 +73,11 @@ void BlockRaces::check_word(const std::byte* address, const Buffer& buffer, Reco
     if (!can_race(self.operation, other.operation) && !self.unwritten) continue;
     const bool is_ordered = order.ordered(other.moment, other.thread, self.thread);
     if (is_ordered && other.operation != Operation::load) self.unwritten = false;
-    if (!is_ordered && can_race(self.operation, other.operation)) note_race({address, &buffer, self, other});
+    if (is_ordered || !can_race(self.operation, other.operation)) continue;
+    const bool after_warp_barrier =
+        order.in_parts(self.thread) || order.last_warp_barrier(self.thread) > order.last_block_barrier();
+    note_race({address, &buffer, self, other, self.thread / warp_size != other.thread / warp_size,
+               after_warp_barrier});
   }
   const auto key = [](const Record& record) {
     return std::tie(record.operation, record.thread, record.call_site, record.acquired, record.unwritten,
@@ -97,9 +108,10 @@ void BlockRaces::note_race(const Race& seen) {
   });
   if (known == races_.end()) {
     races_.push_back(race);
-  } else if (rank(race) < rank(*known)) {
-    *known = race;
+    return;
   }
+  race.between_warps = known->between_warps = race.between_warps || known->between_warps;
+  if (rank(race) < rank(*known)) *known = race;
 }
 
 void BlockRaces::end_block(std::size_t block, FaultLog& findings, GridRaces& launch) {
@@ -108,10 +120,13 @@ void BlockRaces::end_block(std::size_t block, FaultLog& findings, GridRaces& lau
                       race.other.call_site};
   });
   for (const Race& race : races_) {
-    findings.add({Fault::race,
-                  race.buffer->describe(race.word + first_of(race.one.mask), race.one.bytes),
-                  {action_of(block, race.one.thread, race.one.operation, race.one.call_site),
-                   action_of(block, race.other.thread, race.other.operation, race.other.call_site)}});
+    FaultRecord record{Fault::race,
+                       race.buffer->describe(race.word + first_of(race.one.mask), race.one.bytes),
+                       {action_of(block, race.one.thread, race.one.operation, race.one.call_site),
+                        action_of(block, race.other.thread, race.other.operation, race.other.call_site)}};
+    record.after_warp_barrier = race.after_warp_barrier;
+    if (race.between_warps) findings.add_race_between_warps(race.one.call_site, race.other.call_site);
+    findings.add(std::move(record));
   }
   std::vector<GridRaces::Entry> entries;
   for (const auto& [address, word] : words_) {
@@ -202,10 +217,9 @@ void GridRaces::judge_reads(const std::byte* address, const Word& word, FaultLog
       return visits.kind.operation == Operation::store && visits.lowest.block < read.lowest.block;
     });
     if (is_written || !findings.is_new(Fault::uninitialised_read, read.kind.call_site)) continue;
-    findings.add(
-        {Fault::uninitialised_read,
-         word.buffer->describe(address + first_of(read.kind.mask), read.kind.bytes),
-         {action_of(read.lowest.block, read.lowest.thread, read.kind.operation, read.kind.call_site)}});
+    findings.add(unwritten_read(
+        word.buffer->describe(address + first_of(read.kind.mask), read.kind.bytes),
+        action_of(read.lowest.block, read.lowest.thread, read.kind.operation, read.kind.call_site)));
   }
 }
 
@@ -217,10 +231,13 @@ void GridRaces::judge_races(const std::byte* address, const Word& word, FaultLog
       const Visit* const higher = other.after(one.lowest.block);
       const auto [low, high] = std::minmax(one.kind.call_site, other.kind.call_site);
       if (higher == nullptr || !findings.is_new(Fault::race, low, high)) continue;
-      findings.add({Fault::race,
-                    word.buffer->describe(address + first_of(one.kind.mask), one.kind.bytes),
-                    {action_of(one.lowest.block, one.lowest.thread, one.kind.operation, one.kind.call_site),
-                     action_of(higher->block, higher->thread, other.kind.operation, other.kind.call_site)}});
+      FaultRecord record{
+          Fault::race,
+          word.buffer->describe(address + first_of(one.kind.mask), one.kind.bytes),
+          {action_of(one.lowest.block, one.lowest.thread, one.kind.operation, one.kind.call_site),
+           action_of(higher->block, higher->thread, other.kind.operation, other.kind.call_site)}};
+      record.is_unreleased = other.kind.acquired;
+      findings.add(std::move(record));
     }
   }
 }

@@ -116,6 +116,8 @@ class BlockRaces {
     const Buffer* buffer;
     Record one;
     Record other;
+    bool between_warps;
+    bool after_warp_barrier;
   };
 
   void check_word(const std::byte* address, const Buffer& buffer, Record self, const HappensBefore& order);

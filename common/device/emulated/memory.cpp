@@ -303,9 +303,10 @@ std::string SharedMemory::describe_with_size(const std::byte* address, std::size
     if (here < least) nearest = variable;
     least = std::min(least, here);
   }
-  const char* const of = nearest.name != nullptr ? " of a shared variable of " : " of shared memory of ";
-  return word_text(offset - static_cast<std::ptrdiff_t>(nearest.offset), bytes) + of +
-         std::to_string(nearest.bytes / bytes);
+  const std::string word = word_text(offset - static_cast<std::ptrdiff_t>(nearest.offset), bytes);
+  const std::string size = std::to_string(nearest.bytes / bytes);
+  if (nearest.name != nullptr) return word + " of a shared variable of " + size;
+  return word + " of shared memory (" + size + (size == "1" ? " word)" : " words)");
 }
 
 std::string SharedMemory::describe(std::size_t offset, std::size_t bytes) const {

@@ -162,6 +162,7 @@ class SharedMemory {
   void begin_launch(std::size_t dynamic_bytes);
 
   std::byte* dynamic() const { return begin(); }
+  bool has_variables() const { return !variables_.empty(); }
 
   /// The variable of that name, the address of any object of the program. Throws std::invalid_argument where a block would
   /// have more shared memory than a GPU gives it.
@@ -185,7 +186,7 @@ class SharedMemory {
     return static_cast<std::size_t>(address - pages_.begin()) < pages_.bytes();
   }
 
-  /// "4-byte word 16 of shared memory of 32".
+  /// "4-byte word 32 of shared memory (32 words)".
   std::string describe_with_size(const std::byte* address, std::size_t bytes) const;
   /// "4-byte word 16 of shared memory".
   std::string describe(std::size_t offset, std::size_t bytes) const;

@@ -6,13 +6,19 @@
 #include <sstream>
 #include <utility>
 
+#include "device/emulated/lanes.hpp"
+#include "device/emulated/memory.hpp"
 #include "device/emulated/source_location.hpp"
+#include "device/emulated/source_text.hpp"
 
 namespace reduction::emulated {
 namespace {
 
-/// The places of all witnesses of all records, looked up at once.
-std::map<const void*, Place> places_of(const std::vector<FaultRecord>& records) {
+/// Of call sites: the place, then those of the calls around it.
+using Places = std::map<const void*, std::vector<Place>>;
+
+/// Of all witnesses of all records, looked up at once.
+Places places_of(const std::vector<FaultRecord>& records) {
   std::vector<const void*> call_sites;
   std::vector<const void*> instructions;
   for (const FaultRecord& seen : records) {
@@ -24,11 +30,25 @@ std::map<const void*, Place> places_of(const std::vector<FaultRecord>& records) 
     }
   }
   const std::vector<CodeLocation> locations = locate(instructions);
-  std::map<const void*, Place> places;
+  Places places;
   for (std::size_t i = 0; i < call_sites.size(); ++i) {
-    if (!locations[i].frames.empty()) places[call_sites[i]] = locations[i].frames.front();
+    if (!locations[i].frames.empty()) places[call_sites[i]] = locations[i].frames;
   }
   return places;
+}
+
+Witness witness_of(const ThreadAction& action, const Places& places) {
+  Witness witness{action.action, action.block, action.threads, action.call_site, {}};
+  if (const auto known = places.find(action.call_site); known != places.end()) {
+    witness.place = known->second.front();
+    witness.callers.assign(known->second.begin() + 1, known->second.end());
+  }
+  if (action.call_site != nullptr) return witness;
+  // Where in its line a barrier or a shuffle is: the compiler has told of the line alone.
+  witness.place = {action.line.file, action.line.line};
+  for (const char* const name : {"__syncthreads", "__syncwarp", "__shfl"})
+    if (witness.place.column == 0) witness.place.column = column_of(name, witness.place);
+  return witness;
 }
 
 /// A finding is told from others by its lines.
@@ -46,14 +66,180 @@ std::string text_of(const Finding& finding) {
   text << name_of(finding.fault) << " in " << (finding.kernel.empty() ? "a kernel" : finding.kernel);
   const char* separator = ": ";
   for (const Witness& witness : finding.witnesses) {
-    text << separator << "block " << witness.block << ", " << describe_threads(witness.threads) << ' '
-         << witness.action;
+    text << separator << "block " << witness.block << ", " << describe_numbers("thread", witness.threads)
+         << ' ' << witness.action;
     if (!finding.memory.empty())
       text << ' ' << (&witness == &finding.witnesses.front() ? finding.memory : "it");
     if (witness.place != Place{}) text << " at " << to_string(witness.place);
     separator = "; ";
   }
   return std::move(text).str();
+}
+
+// ---- what is missing ----
+
+bool does(const ThreadAction& action, Operation operation) { return action.action == verb_of(operation); }
+
+bool is_race_at(const FaultRecord& seen, const void* place, const void* other) {
+  if (seen.fault != Fault::race) return false;
+  const ThreadAction& one = seen.actions.front();
+  const ThreadAction& two = seen.actions.back();
+  return (one.call_site == place && two.call_site == other) ||
+         (one.call_site == other && two.call_site == place);
+}
+
+/// How a kernel of which these races have been seen goes about the words.
+class Races {
+ public:
+  Races(const std::vector<FaultRecord>& records, const Places& places) : records_{records}, places_{places} {}
+
+  /// Whether several threads write one word by the store that is in the race.
+  bool have_many_writers(const FaultRecord& seen) const {
+    return std::ranges::any_of(seen.actions, [&](const ThreadAction& action) {
+      return does(action, Operation::store) && is_written_by_many(action.call_site);
+    });
+  }
+
+  /// Whether several threads do to one word what one line says: read it and write it.
+  bool are_of_an_update(const FaultRecord& seen) const {
+    return std::ranges::any_of(seen.actions, [&](const ThreadAction& store) {
+      return does(store, Operation::store) && is_written_by_many(store.call_site) &&
+             is_on_the_line_of(seen.actions.front(), store) &&
+             is_on_the_line_of(seen.actions.back(), store) &&
+             std::ranges::any_of(records_,
+                                 [&](const FaultRecord& other) { return is_read_on_the_line(other, store); });
+    });
+  }
+
+ private:
+  bool is_written_by_many(const void* store) const {
+    return std::ranges::any_of(records_,
+                               [&](const FaultRecord& other) { return is_race_at(other, store, store); });
+  }
+  bool is_on_the_line_of(const ThreadAction& action, const ThreadAction& other) const {
+    const auto one = places_.find(action.call_site);
+    const auto two = places_.find(other.call_site);
+    return one != places_.end() && two != places_.end() &&
+           one->second.front().file == two->second.front().file &&
+           one->second.front().line == two->second.front().line;
+  }
+  bool is_read_on_the_line(const FaultRecord& seen, const ThreadAction& store) const {
+    return std::ranges::any_of(seen.actions, [&](const ThreadAction& action) {
+      return does(action, Operation::load) && is_on_the_line_of(action, store) &&
+             is_race_at(seen, action.call_site, store.call_site);
+    });
+  }
+
+  const std::vector<FaultRecord>& records_;
+  const Places& places_;
+};
+
+struct Advice {
+  std::string help;
+  std::string page;
+};
+
+/// "the read and the write".
+std::string both_accesses(const FaultRecord& seen) {
+  const auto noun = [](const ThreadAction& action) {
+    return does(action, Operation::load)    ? "read"
+           : does(action, Operation::store) ? "write"
+                                            : "atomic update";
+  };
+  std::string one = noun(seen.actions.front());
+  std::string two = noun(seen.actions.back());
+  if (one == two) return "the two " + one + 's';
+  if (one == "write" || two == "read") std::swap(one, two);
+  return "the " + one + " and the " + two;
+}
+
+Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
+  const std::string barrier = seen.between_warps ? "`__syncthreads()`" : "`__syncwarp()`";
+  if (races.are_of_an_update(seen)) {
+    return {
+        "use an atomic, such as `atomicAdd()`, in place of the read and the write, or give each thread a "
+        "word of "
+        "its own",
+        "add_without_an_atomic"};
+  }
+  if (seen.actions.front().call_site == seen.actions.back().call_site) {
+    return {
+        "give each thread a word of its own, or let one thread write; between two passes of a loop, put a " +
+            barrier,
+        ""};
+  }
+  const bool is_one_more = !seen.between_warps && seen.after_warp_barrier;
+  const std::string help =
+      (is_one_more ? "put one more " : "put a ") + barrier + " between " + both_accesses(seen);
+  if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both", ""};
+  if (seen.between_warps) return {help + ", where all threads of the block reach it", ""};
+  return {help, seen.after_warp_barrier ? "one_syncwarp_a_level" : "warp_synchronous_tail"};
+}
+
+Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
+  const ThreadAction& lower = seen.actions.front();
+  const ThreadAction& higher = seen.actions.back();
+  const auto one_does = [&](Operation operation) {
+    return does(lower, operation) || does(higher, operation);
+  };
+  if (races.are_of_an_update(seen)) {
+    return {"use an atomic, such as `atomicAdd()`, in place of the read and the write",
+            "add_without_an_atomic"};
+  }
+  if (does(lower, Operation::store) && does(higher, Operation::store)) {
+    return {
+        "give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic, such as `atomicAdd()`",
+        "one_cell_for_all_blocks"};
+  }
+  if (seen.is_unreleased) {
+    return {std::string{"put a `__threadfence()` after the "} +
+                (does(lower, Operation::load) ? "read" : "write") + " in block " +
+                std::to_string(lower.block) + ", before the atomic that tells other blocks of it",
+            "ticket_without_a_fence"};
+  }
+  if (one_does(Operation::atomic) && one_does(Operation::store)) {
+    return {"blocks run in any order: write the word before the launch, or make the write an atomic, too",
+            ""};
+  }
+  return {
+      "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the last, "
+      "as in "
+      "beyond/10_single_pass",
+      ""};
+}
+
+Advice advice_on(const FaultRecord& seen, const Races& races) {
+  const ThreadAction& first = seen.actions.front();
+  switch (seen.fault) {
+    case Fault::race:
+      return first.block == seen.actions.back().block ? advice_within_a_block(seen, races)
+                                                      : advice_between_blocks(seen, races);
+    case Fault::missed_barrier:
+      // Where blocks with a lower number have passed it, it is their input that differs.
+      return {"every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
+              "condition around it that only some meet",
+              first.block == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check"};
+    case Fault::divergent_barrier:
+      return {"all threads of the block have to meet at the same `__syncthreads()`: put one behind the branch, in "
+              "place of one in each of its arms",
+              ""};
+    case Fault::invalid_mask:
+      return {"a mask has to name the lane that passes it, here lane " +
+                  std::to_string(first.threads.front() % warp_size),
+              ""};
+    case Fault::invalid_width: return {"a width is 1, 2, 4, 8, 16 or 32", ""};
+    case Fault::endless_loop:
+      return {"look at the condition of the loop around this line, and at what each pass changes of it",
+              "endless_loop"};
+    case Fault::stack_overflow:
+      return {"call less deeply, or make local arrays smaller: a thread has 64 KiB here", ""};
+    case Fault::deadlock:
+    case Fault::inactive_lane:
+    case Fault::misaligned:
+    case Fault::out_of_bounds:
+    case Fault::uninitialised_read: break;
+  }
+  return {seen.help, seen.page};
 }
 
 bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records) {
@@ -97,43 +283,43 @@ std::vector<FaultRecord> FaultLog::take() {
         seen.fault == Fault::uninitialised_read && is_of_a_race(seen.actions.front().call_site, records_);
     if (!by_luck) kept.push_back(seen);
   }
+  for (FaultRecord& seen : kept) {
+    if (seen.fault != Fault::race) continue;
+    const auto places = std::minmax(seen.actions.front().call_site, seen.actions.back().call_site);
+    seen.between_warps = between_warps_.contains(places);
+  }
+  between_warps_.clear();
   records_.clear();
   return kept;
 }
 
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
   const std::string name = kernel_name(kernel);
-  std::map<const void*, Place> places = places_of(records);
+  const Places places = places_of(records);
   std::vector<Finding> findings;
+  std::vector<FaultRecord> of_findings;
   for (const FaultRecord& seen : records) {
     Finding finding{seen.fault, name, seen.memory, {}, {}, {}, {}};
-    for (const ThreadAction& action : seen.actions) {
-      const Place place =
-          action.call_site != nullptr ? places[action.call_site] : Place{action.line.file, action.line.line};
-      finding.witnesses.push_back({action.action, action.block, action.threads, action.call_site, place});
-    }
+    for (const ThreadAction& action : seen.actions)
+      finding.witnesses.push_back(witness_of(action, places));
     finding.text = text_of(finding);
-    const bool known = std::ranges::any_of(findings, [&](const Finding& other) {
+    const auto known = std::ranges::find_if(findings, [&](const Finding& other) {
       return other.fault == finding.fault && lines_of(other) == lines_of(finding);
     });
-    if (!known) findings.push_back(std::move(finding));
+    if (known == findings.end()) {
+      findings.push_back(std::move(finding));
+      of_findings.push_back(seen);
+    } else if (seen.between_warps) {
+      of_findings[static_cast<std::size_t>(known - findings.begin())].between_warps = true;
+    }
+  }
+  const Races races{records, places};
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    Advice advice = advice_on(of_findings[i], races);
+    findings[i].help = std::move(advice.help);
+    if (!advice.page.empty()) findings[i].page = "docs/pitfalls/" + advice.page + ".md";
   }
   return findings;
-}
-
-std::string describe_threads(const std::vector<unsigned>& numbers) {
-  std::ostringstream text;
-  text << (numbers.size() == 1 ? "thread " : "threads ");
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
-      ++last;
-    if (i != 0) text << ", ";
-    text << numbers[i];
-    if (last != i) text << '-' << numbers[last];
-    i = last + 1;
-  }
-  return std::move(text).str();
 }
 
 }  // namespace reduction::emulated

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -25,6 +26,14 @@ struct FaultRecord {
   Fault fault;
   std::string memory;  ///< what the first witness does it to, such as "4-byte word 16 of shared memory"
   std::vector<ThreadAction> actions;
+  std::string help{};  ///< where whoever saw it knows more than the rest of the record says,
+  std::string page{};  ///< and the pitfall that is like it
+
+  // Of a race.
+  bool between_warps = false;       ///< these two places race in different warps of a block, too
+  bool after_warp_barrier = false;  ///< its warp has passed a __syncwarp() since the last block barrier
+  bool is_unreleased =
+      false;  ///< between blocks: all that is missing is a fence in the lower one, the first witness's
 };
 
 /// What has been seen of one block's faults, once for each fault and pair of places: the first is as good as thousands.
@@ -35,6 +44,11 @@ class FaultLog {
     return seen_.insert({fault, place, other}).second;
   }
 
+  /// Notes that two places race between warps of the block.
+  void add_race_between_warps(const void* place, const void* other) {
+    between_warps_.insert(std::minmax(place, other));
+  }
+
   void add(FaultRecord record) { records_.push_back(std::move(record)); }
   bool empty() const { return records_.empty(); }
 
@@ -43,6 +57,7 @@ class FaultLog {
 
  private:
   std::set<std::tuple<Fault, const void*, const void*>> seen_;
+  std::set<std::pair<const void*, const void*>> between_warps_;
   std::vector<FaultRecord> records_;
 };
 
@@ -53,8 +68,5 @@ std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, cons
 /// The name of a kernel in its source, without template arguments, such as "reduce_kernel"; "" if it is not known.
 /// \param kernel  its entry.
 std::string kernel_name(const void* kernel);
-
-/// "thread 4", "threads 0-31, 40": ascending numbers as ranges.
-std::string describe_threads(const std::vector<unsigned>& numbers);
 
 }  // namespace reduction::emulated

@@ -64,10 +64,18 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
   const auto report = [&](Fault fault, std::optional<ThreadAction> other) {
     FaultRecord record{fault, memory_.describe(memory_.offset_of(access.address), access.bytes), {}};
     record.actions.push_back(action_of(thread, block, access.operation, access.call_site));
-    if (other) record.actions.push_back(*std::move(other));
+    if (other) {
+      record.actions.push_back(*std::move(other));
+    } else {
+      record.help =
+          "shared memory begins without values: write the word first, with 0 where there is no input";
+    }
+    record.after_warp_barrier =
+        order.in_parts(thread) || order.last_warp_barrier(thread) > order.last_block_barrier();
     faults.add(std::move(record));
   };
   const auto report_race = [&](unsigned other, Operation operation, const void* call_site) {
+    if (other / warp_size != thread / warp_size) faults.add_race_between_warps(access.call_site, call_site);
     if (!faults.is_new(Fault::race, access.call_site, call_site)) return;
     report(Fault::race, action_of(other, block, operation, call_site));
   };

@@ -110,6 +110,7 @@ Place parse_place(std::string_view text) {
 /// A row of a line table: what holds from its address on, up to that of the next one.
 struct Row {
   std::uintptr_t address = 0;
+  unsigned file = 1;
   unsigned line = 1;
   unsigned column = 0;
 };
@@ -125,8 +126,8 @@ Number number_after(std::string_view text, std::string_view before, int base, Nu
   return otherwise;
 }
 
-/// Follows readelf's account of a file's line tables, whose columns addr2line does not print, up to the rows of the
-/// addresses that are asked for.
+/// Follows readelf's account of an object file's line tables for the rows of the addresses that are asked for: addr2line
+/// prints no columns, and takes the first source file of a table in DWARF 5 for another one (binutils 2.40).
 class LineTable {
  public:
   /// \param offsets  sorted
@@ -135,10 +136,12 @@ class LineTable {
   /// "  [0x00000275]  Special opcode 117: advance Address by 8 to 0x1377e and Line by 0 to 17" and its like.
   void take(std::string_view text) {
     const auto begin = text.find("]  ");
-    if (!text.starts_with("  [0x") || begin == std::string_view::npos) return;
+    if (!text.starts_with("  [0x") || begin == std::string_view::npos) return take_name(text);
     text.remove_prefix(begin + 3);
     if (text.starts_with("Set column to ")) {
       state_.column = number_after(text, "Set column to ", 10, 0U);
+    } else if (text.starts_with("Set File Name to entry ")) {
+      state_.file = number_after(text, "Set File Name to entry ", 10, 0U);
     } else if (text.starts_with("Advance Line by ")) {
       state_.line = number_after(text, " to ", 10, state_.line);
     } else if (text.starts_with("Advance PC by ")) {
@@ -160,10 +163,12 @@ class LineTable {
     }
   }
 
-  /// The address's column in that line; 0 if not known.
-  unsigned column(std::uintptr_t offset, unsigned line) const {
+  /// Adds to a place that addr2line has told of an address what the tables know better.
+  void complete(std::uintptr_t offset, Place& place) const {
     const auto known = rows_.find(offset);
-    return known != rows_.end() && known->second.line == line ? known->second.column : 0;
+    if (known == rows_.end() || known->second.line != place.line) return;
+    place.column = known->second.column;
+    if (!known->second.file.empty()) place.file = known->second.file;
   }
 
  private:
@@ -171,13 +176,46 @@ class LineTable {
     if (last_) {
       auto offset = std::ranges::lower_bound(offsets_, last_->address);
       for (; offset != offsets_.end() && *offset < state_.address; ++offset)
-        rows_[*offset] = *last_;
+        rows_[*offset] = {file_name(last_->file), last_->line, last_->column};
     }
     last_ = state_;
   }
 
+  /// "  1\t0\t(indirect line string, offset: 0x10): kernel.cuh" in a table of names, which precedes a unit's rows: the
+  /// numbers are the entry's and, in the table of files, that of its directory.
+  void take_name(std::string_view text) {
+    if (text.starts_with(" The Directory Table")) {
+      directories_.clear();
+      names_.clear();
+      is_directory_ = true;
+    } else if (text.starts_with(" The File Name Table")) {
+      names_.clear();
+      is_directory_ = false;
+    }
+    const auto name = text.find("): ");
+    if (!text.starts_with("  ") || text.find("\t(indirect") == std::string_view::npos ||
+        name == std::string_view::npos)
+      return;
+    (is_directory_ ? directories_ : names_).emplace_back(text.substr(name + 3));
+    if (!is_directory_) directory_of_.resize(names_.size());
+    if (!is_directory_) directory_of_.back() = number_after(text, "\t", 10, std::size_t{0});
+  }
+
+  /// With its path; "" if the tables have not been understood.
+  std::string file_name(unsigned index) const {
+    if (index >= names_.size() || directory_of_[index] >= directories_.size()) return "";
+    std::filesystem::path path{directories_[0]};  // the compiler's, from which the others count
+    path /= directories_[directory_of_[index]];
+    return (path / names_[index]).string();
+  }
+
+  std::vector<std::string> directories_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> directory_of_;
+  bool is_directory_ = true;
+
   std::vector<std::uintptr_t> offsets_;
-  std::map<std::uintptr_t, Row> rows_;
+  std::map<std::uintptr_t, Place> rows_;
   Row state_;
   std::optional<Row> last_;
 };
@@ -220,7 +258,7 @@ std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std
                    [&](std::string_view line) { table.take(line); });
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     std::vector<Place>& frames = locations[i].frames;
-    if (!frames.empty()) frames[0].column = table.column(offsets[i], frames[0].line);
+    if (!frames.empty()) table.complete(offsets[i], frames[0]);
     if (!std::ranges::all_of(frames, is_of_the_device)) std::erase_if(frames, is_of_the_device);
     std::erase(frames, Place{});
   }

@@ -1,0 +1,187 @@
+#include "docs/pitfalls/gallery.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "device/dialect.cuh"
+#include "device/emulated/device.hpp"
+#include "docs/pitfalls/add_without_an_atomic.cuh"
+#include "docs/pitfalls/barrier_for_working_threads.cuh"
+#include "docs/pitfalls/barrier_inside_the_bounds_check.cuh"
+// The compiler sees that the loop's last clause does nothing; the page says so.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-value"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wfor-loop-analysis"
+#endif
+#include "docs/pitfalls/endless_loop.cuh"
+#pragma GCC diagnostic pop
+#include "docs/pitfalls/one_cell_for_all_blocks.cuh"
+#include "docs/pitfalls/one_syncwarp_a_level.cuh"
+#include "docs/pitfalls/tail_past_shared_memory.cuh"
+#include "docs/pitfalls/ticket_without_a_fence.cuh"
+#include "docs/pitfalls/unguarded_second_load.cuh"
+#include "docs/pitfalls/warp_synchronous_tail.cuh"
+
+// The same kernels, fixed.
+namespace fixed {
+#include "docs/pitfalls/fixed/add_without_an_atomic.cuh"
+#include "docs/pitfalls/fixed/barrier_for_working_threads.cuh"
+#include "docs/pitfalls/fixed/barrier_inside_the_bounds_check.cuh"
+#include "docs/pitfalls/fixed/endless_loop.cuh"
+#include "docs/pitfalls/fixed/one_cell_for_all_blocks.cuh"
+#include "docs/pitfalls/fixed/one_syncwarp_a_level.cuh"
+#include "docs/pitfalls/fixed/tail_past_shared_memory.cuh"
+#include "docs/pitfalls/fixed/ticket_without_a_fence.cuh"
+#include "docs/pitfalls/fixed/unguarded_second_load.cuh"
+#include "docs/pitfalls/fixed/warp_synchronous_tail.cuh"
+}  // namespace fixed
+
+namespace reduction::pitfalls {
+namespace {
+
+using emulated::Fault;
+
+/// A buffer of the emulated device.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t elements)
+      : data_{static_cast<Element*>(emulated::allocate(elements * sizeof(Element))), emulated::release} {}
+  Element* get() const { return data_.get(); }
+
+ private:
+  std::unique_ptr<Element, decltype(&emulated::release)> data_;
+};
+
+emulated::LaunchConfig config_of(const Shape& shape) {
+  return {shape.blocks, shape.threads, shape.threads * sizeof(Element)};
+}
+
+Launch launch_of(void (*kernel)(const Element* in, Element* out)) {
+  return [=](const Shape& shape, const Element* in, Element* out) {
+    emulated::launch(config_of(shape), kernel, in, out);
+  };
+}
+
+Launch launch_of(void (*kernel)(const Element* in, Element* out, std::size_t n)) {
+  return [=](const Shape& shape, const Element* in, Element* out) {
+    emulated::launch(config_of(shape), kernel, in, out, input_elements);
+  };
+}
+
+/// Of a kernel with partial sums.
+Launch launch_of(void (*kernel)(const Element* in, Element* partial, Element* out)) {
+  return [=](const Shape& shape, const Element* in, Element* out) {
+    const Buffer partial{shape.blocks};
+    emulated::launch(config_of(shape), kernel, in, partial.get(), out);
+  };
+}
+
+}  // namespace
+
+const std::vector<Pitfall>& gallery() {
+  static const std::vector<Pitfall> all{
+      {"endless_loop",
+       "a loop that never ends",
+       Fault::endless_loop,
+       {2, 32},
+       2,
+       32,
+       launch_of(endless_loop<Element>),
+       launch_of(fixed::endless_loop<Element>)},
+      {"warp_synchronous_tail",
+       "a last warp that trusts its lanes to run in lockstep",
+       Fault::race,
+       {2, 64},
+       2,
+       64,
+       launch_of(warp_synchronous_tail<Element>),
+       launch_of(fixed::warp_synchronous_tail<Element>)},
+      {"one_syncwarp_a_level",
+       "one warp barrier per level is one too few",
+       Fault::race,
+       {2, 64},
+       2,
+       64,
+       launch_of(one_syncwarp_a_level<Element>),
+       launch_of(fixed::one_syncwarp_a_level<Element>)},
+      {"barrier_for_working_threads",
+       "a barrier for the working threads only",
+       Fault::missed_barrier,
+       {2, 128},
+       2,
+       128,
+       launch_of(barrier_for_working_threads<Element>),
+       launch_of(fixed::barrier_for_working_threads<Element>)},
+      {"barrier_inside_the_bounds_check",
+       "a barrier inside the bounds check",
+       Fault::missed_barrier,
+       {3, 128},
+       3,
+       128,
+       launch_of(barrier_inside_the_bounds_check<Element>),
+       launch_of(fixed::barrier_inside_the_bounds_check<Element>)},
+      {"unguarded_second_load",
+       "a second load without a bounds check",
+       Fault::out_of_bounds,
+       {2, 128},
+       2,
+       256,
+       launch_of(unguarded_second_load<Element>),
+       launch_of(fixed::unguarded_second_load<Element>)},
+      {"one_cell_for_all_blocks",
+       "all blocks store to one cell",
+       Fault::race,
+       {4, 64},
+       4,
+       64,
+       launch_of(one_cell_for_all_blocks<Element>),
+       launch_of(fixed::one_cell_for_all_blocks<Element>)},
+      {"tail_past_shared_memory",
+       "a tail that takes 64 threads for granted",
+       Fault::out_of_bounds,
+       {2, 32},
+       2,
+       32,
+       launch_of(tail_past_shared_memory<Element>),
+       launch_of(fixed::tail_past_shared_memory<Element>)},
+      {"add_without_an_atomic",
+       "many blocks add to one word without an atomic",
+       Fault::race,
+       {4, 64},
+       1,
+       256,
+       launch_of(add_without_an_atomic<Element>),
+       launch_of(fixed::add_without_an_atomic<Element>)},
+      {"ticket_without_a_fence",
+       "a ticket without a fence",
+       Fault::race,
+       {4, 64},
+       1,
+       256,
+       launch_of(ticket_without_a_fence<Element>),
+       launch_of(fixed::ticket_without_a_fence<Element>)},
+  };
+  return all;
+}
+
+std::vector<Element> output_of(const Launch& launch, const Shape& shape) {
+  const Buffer in{input_elements};
+  const Buffer out{output_elements};
+  for (std::size_t i = 0; i < input_elements; ++i)
+    in.get()[i] = input_element(i);
+  std::fill_n(out.get(), output_elements, 0U);
+  emulated::mark_initialised(in.get(), input_elements * sizeof(Element));
+  emulated::mark_initialised(out.get(), sizeof(Element));
+  launch(shape, in.get(), out.get());
+  return {out.get(), out.get() + output_elements};
+}
+
+std::vector<Element> sums_of(std::size_t cells, std::size_t tile) {
+  std::vector<Element> sums(output_elements);
+  for (std::size_t i = 0; i < std::min(cells * tile, input_elements); ++i)
+    sums[i / tile] += input_element(i);
+  return sums;
+}
+
+}  // namespace reduction::pitfalls

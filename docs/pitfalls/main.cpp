@@ -1,0 +1,86 @@
+/// \file
+/// pitfall NAME: runs a kernel of the gallery on the emulated device, which says what is wrong with it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "docs/pitfalls/gallery.hpp"
+#include "harness/exit_code.hpp"
+#include "harness/options.hpp"
+#include "harness/text_options.hpp"
+
+namespace {
+
+using namespace reduction::pitfalls;
+
+void print_gallery() {
+  for (const Pitfall& pitfall : gallery())
+    fmt::print("{:<33}{}\n", pitfall.name, pitfall.title);
+}
+
+const Pitfall& pitfall_named(std::string_view name) {
+  const auto found = std::ranges::find(gallery(), name, &Pitfall::name);
+  if (found != gallery().end()) return *found;
+  std::string names;
+  for (const Pitfall& pitfall : gallery())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", pitfall.name);
+  throw reduction::UsageError{fmt::format(
+      "{}: {}", name.empty() ? "name a pitfall" : fmt::format("there is no pitfall '{}', but these", name),
+      names)};
+}
+
+/// The one launch of the program. Throws KernelFinding, which is what the faulty form is for.
+std::vector<Element> run(const Pitfall& pitfall, bool is_fixed) {
+  return output_of(is_fixed ? pitfall.fixed : pitfall.faulty, pitfall.shape);
+}
+
+reduction::ExitCode show(const Pitfall& pitfall, bool is_fixed) {
+  const std::vector<Element> out = run(pitfall, is_fixed);
+  if (!is_fixed) {
+    fmt::print(stderr, "pitfall: error: the emulated device has found nothing in {}\n", pitfall.name);
+    return reduction::ExitCode::device_fault;
+  }
+  const std::vector<Element> sums = sums_of(pitfall.cells, pitfall.tile);
+  if (!std::equal(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(pitfall.cells), out.begin())) {
+    fmt::print(stderr, "pitfall: error: {}, fixed, gives other sums\n", pitfall.name);
+    return reduction::ExitCode::wrong_result;
+  }
+  const std::string what = pitfall.cells == 1 ? "the sum" : fmt::format("{} sums", pitfall.cells);
+  fmt::print("{}, fixed: no finding, and {} of up to {} elements as on the CPU: {}\n", pitfall.name, what,
+             pitfall.tile,
+             fmt::join(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(pitfall.cells), ", "));
+  return reduction::ExitCode::verified;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return reduction::exit_code_of("pitfall", [&] {
+    reduction::TextOptions app(
+        "pitfall",
+        "Runs a kernel with a published bug on the emulated device, which says what is wrong with it.");
+    std::vector<std::string> names;
+    bool lists = false;
+    bool is_fixed = false;
+    app.add_list("name", "which one; --list names them", names);
+    app.add_flag("--list", "name all of them and end", lists);
+    app.add_flag("--fixed", "run the fixed kernel, which has no finding, and check its sums", is_fixed);
+    app.add_version();
+    const std::string answer = app.read(argc, argv);
+    if (!answer.empty()) {
+      fmt::print("{}", answer);
+      return reduction::ExitCode::verified;
+    }
+    if (lists) {
+      print_gallery();
+      return reduction::ExitCode::verified;
+    }
+    if (names.size() > 1)
+      throw reduction::UsageError{fmt::format("one pitfall at a time, not {}", names.size())};
+    return show(pitfall_named(names.empty() ? "" : names.front()), is_fixed);
+  });
+}

@@ -1,0 +1,536 @@
+/// What is printed of a faulty kernel: for kernels that no page shows, the places, the carets, the threads, and what is
+/// said to be missing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/dialect.cuh"
+#include "device/emulated/device.hpp"
+#include "device/emulated/diagnostic.hpp"
+#include "device/emulated/source_text.hpp"
+#include "device_array.hpp"
+#include "run_executable.hpp"
+#include "temporary_path.hpp"
+
+namespace {
+
+using namespace reduction::emulated;
+
+// ---- kernels ----
+
+/// Lane l gives its value to lane l - 1.
+__global__ void pass_to_the_left(const int* in, int* out) {
+  __shared__ int row[32];
+  const unsigned lane = threadIdx.x;
+  row[lane] = in[lane];               // left: write
+  out[lane] = row[(lane + 1) & 31U];  // left: read
+}
+
+/// The same, with a barrier at the wrong place.
+__global__ void pass_twice(const int* in, int* out) {
+  __shared__ int row[32];
+  const unsigned lane = threadIdx.x;
+  row[lane] = in[lane];
+  __syncwarp();
+  const int right = row[(lane + 1) & 31U];  // twice: read
+  row[lane] = right + 1;                    // twice: write
+  __syncwarp();
+  out[lane] = row[lane];
+}
+
+/// Turns a tile round.
+template <typename T> __global__ void turn_round(const T* in, T* out) {
+  extern __shared__ T tile[];
+  const unsigned i = threadIdx.x;
+  tile[i] = in[i];                    // turn: write
+  out[i] = tile[blockDim.x - 1 - i];  // turn: read
+}
+
+/// Each block adds the sum of the block to its left.
+__global__ void running_sums(const int* in, int* sums, int* out) {
+  if (threadIdx.x != 0) return;
+  sums[blockIdx.x] = in[blockIdx.x];                            // running: write
+  if (blockIdx.x != 0) out[blockIdx.x] = sums[blockIdx.x - 1];  // running: read
+}
+
+/// Hands a value over by a flag.
+__global__ void hand_over(int* value, unsigned* flag, int* out) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *value = 42;  // flag: write
+    atomicExch(flag, 1U);
+  } else {
+    while (atomicAdd(flag, 0U) == 0) {
+    }
+    *out = *value;  // flag: read
+  }
+}
+
+__global__ void smooth(const int* in, int* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] + in[i + 1];  // smooth
+}
+
+__global__ void leave_early(const int* in, int* out, unsigned n) {
+  __shared__ int tile[64];
+  if (threadIdx.x >= n) return;
+  tile[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();  // early
+  out[threadIdx.x] = tile[n - 1 - threadIdx.x];
+}
+
+__global__ void maximum_of_tile(const int* in, int* out, unsigned n) {
+  __shared__ int tile[64];
+  if (threadIdx.x < n) tile[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  int most = 0;
+  for (unsigned i = 0; i < 64; ++i)
+    if (tile[i] > most) most = tile[i];  // maximum
+  *out = most;
+}
+
+__global__ void count_digits(const int* in, int* counts) {
+  counts[in[threadIdx.x] % 10] += 1;  // digits
+}
+
+__global__ void everyone_writes(const int* in, int* out) {
+  out[blockIdx.x] = in[threadIdx.x];  // everyone
+}
+
+__device__ void store_first(int* cells, int value) {
+  cells[0] = value;  // first: write
+}
+
+__global__ void through_a_function(int* out) {
+  store_first(out, static_cast<int>(threadIdx.x));  // first: call
+}
+
+__global__ void half_a_warp(int* out) {
+  if (threadIdx.x < 16) __syncwarp();      // half: warp
+  if (threadIdx.x >= 16) __syncthreads();  // half: block
+  out[threadIdx.x] = 1;
+}
+
+__global__ void one_is_gone(int* out) {
+  if (threadIdx.x == 3) return;
+  __syncthreads();  // gone
+  out[threadIdx.x] = 1;
+}
+
+// ---- what is printed ----
+
+/// A place of a diagnostic, the words beside it, and what is marked below.
+struct Part {
+  std::string path;
+  unsigned line = 0;
+  unsigned column = 0;
+  std::string words;
+  std::string marked{};
+};
+
+struct Printed {
+  std::vector<Part> parts;
+  std::vector<std::string> rest;  ///< the other lines
+};
+
+/// Takes a diagnostic apart. A caret that is not at the column of its place fails.
+Printed printed(const std::string& text) {
+  static const std::regex place{R"(([^ :]+):(\d+):(?:(\d+):)? (.*))"};
+  static const std::regex source{R"( *(\d+) \| (.*))"};
+  Printed all;
+  std::istringstream lines{text};
+  std::smatch found;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, found, source)) {
+      const std::string code = found[2];
+      EXPECT_EQ(std::to_string(all.parts.back().line), found[1]) << text;
+      std::string marks;
+      std::getline(lines, marks);
+      marks.erase(0, marks.find('|') + 2);
+      const auto begin = marks.find_first_not_of(' ');
+      all.parts.back().marked = code.substr(begin, marks.size() - begin);
+      const unsigned column = all.parts.back().column;
+      EXPECT_EQ(marks.find('^'), column == 0 ? std::string::npos : column - 1) << text;
+    } else if (std::regex_match(line, found, place)) {
+      const unsigned column = found[3].matched ? static_cast<unsigned>(std::stoul(found[3])) : 0;
+      all.parts.push_back({found[1], static_cast<unsigned>(std::stoul(found[2])), column, found[4]});
+    } else {
+      all.rest.push_back(line);
+    }
+  }
+  return all;
+}
+
+/// The findings of a launch as they are printed.
+std::string diagnostic_from(const auto& launch_kernel, bool styled = false) {
+  try {
+    launch_kernel();
+  } catch (const KernelFinding& finding) {
+    return diagnostic_of(finding.findings(), styled);
+  }
+  return "";
+}
+
+/// The line of this file that ends with this comment.
+unsigned line_of(const std::string& comment) {
+  std::ifstream file{__FILE__};
+  unsigned number = 1;
+  for (std::string line; std::getline(file, line); ++number)
+    if (line.ends_with("  // " + comment)) return number;
+  ADD_FAILURE() << "no line has the comment " << comment;
+  return 0;
+}
+
+void expect_part(const Part& part, const std::string& comment, const std::string& words,
+                 const std::string& marked) {
+  EXPECT_TRUE(part.path.ends_with("tests/findings_test.cpp")) << part.path;
+  EXPECT_EQ(part.line, line_of(comment)) << words;
+  EXPECT_EQ(part.words, words);
+  EXPECT_EQ(part.marked, marked) << words;
+  EXPECT_NE(part.column, 0U) << words;
+}
+
+void expect_help(const Printed& all, const std::string& help, const std::string& page) {
+  std::vector<std::string> lines;
+  if (!help.empty()) lines.push_back("help: " + help);
+  if (!page.empty()) lines.push_back("      see docs/pitfalls/" + page + ".md");
+  EXPECT_EQ(all.rest, lines);
+}
+
+using Ints = DeviceArray<int>;
+
+TEST(Findings, OfARaceWithinAWarp) {
+  Ints in{32}, out{32};
+  const Printed all = printed(diagnostic_from([&] { pass_to_the_left<<<1, 32>>>(in, out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "left: write",
+              "race in pass_to_the_left: thread 1 of block 0 writes 4-byte word 1 of a shared variable",
+              "row[lane] =");
+  expect_part(all.parts[1], "left: read", "thread 0 reads it, and nothing orders the two",
+              "row[(lane + 1) & 31U]");
+  expect_help(all, "put a `__syncwarp()` between the read and the write", "warp_synchronous_tail");
+}
+
+TEST(Findings, OfARaceInAWarpThatHasABarrier) {
+  Ints in{32}, out{32};
+  const Printed all = printed(diagnostic_from([&] { pass_twice<<<1, 32>>>(in, out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "twice: write",
+              "race in pass_twice: thread 1 of block 0 writes 4-byte word 1 of a shared variable",
+              "row[lane] =");
+  EXPECT_EQ(all.parts[1].line, line_of("twice: read"));
+  EXPECT_EQ(all.parts[1].words, "thread 0 reads it, and nothing orders the two");
+  EXPECT_TRUE(all.parts[1].marked.ends_with("row[(lane + 1) & 31U]")) << all.parts[1].marked;
+  expect_help(all, "put one more `__syncwarp()` between the read and the write", "one_syncwarp_a_level");
+}
+
+/// That some of it is within a warp does not make it a matter of a warp.
+TEST(Findings, OfARaceBetweenWarps) {
+  DeviceArray<float> in{128}, out{128};
+  const std::size_t bytes = 128 * sizeof(float);
+  const Printed all = printed(diagnostic_from([&] { turn_round<float><<<1, 128, bytes>>>(in, out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "turn: write",
+              "race in turn_round: thread 64 of block 0 writes 4-byte word 64 of shared memory", "tile[i] =");
+  expect_part(all.parts[1], "turn: read", "thread 63 reads it, and nothing orders the two",
+              "tile[blockDim.x - 1 - i]");
+  expect_help(
+      all, "put a `__syncthreads()` between the read and the write, where all threads of the block reach it",
+      "");
+}
+
+TEST(Findings, OfARaceBetweenBlocks) {
+  Ints in{4}, sums{4}, out{4};
+  const Printed all = printed(diagnostic_from([&] { running_sums<<<4, 32>>>(in, sums, out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "running: write",
+              "race in running_sums: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 4",
+              "sums[blockIdx.x] =");
+  expect_part(all.parts[1], "running: read", "thread 0 of block 1 reads it, and nothing orders the two",
+              "sums[blockIdx.x - 1]");
+  expect_help(all,
+              "blocks run in any order: read in the next launch, or in the block that a ticket shows to be "
+              "the last, as "
+              "in beyond/10_single_pass",
+              "");
+}
+
+TEST(Findings, OfAFlagWithoutAFence) {
+  Ints value{1}, out{1};
+  DeviceArray<unsigned> flag{1};
+  const Printed all = printed(diagnostic_from([&] { hand_over<<<2, 32>>>(value, flag, out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "flag: write",
+              "race in hand_over: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
+              "*value =");
+  EXPECT_EQ(all.parts[1].line, line_of("flag: read"));
+  EXPECT_EQ(all.parts[1].words, "thread 0 of block 1 reads it, and nothing orders the two");
+  expect_help(
+      all,
+      "put a `__threadfence()` after the write in block 0, before the atomic that tells other blocks of it",
+      "ticket_without_a_fence");
+}
+
+TEST(Findings, OfAnAccessOutOfBounds) {
+  Ints in{64}, out{64};
+  const Printed all = printed(diagnostic_from([&] { smooth<<<2, 32>>>(in, out); }));
+  ASSERT_EQ(all.parts.size(), 1U);
+  expect_part(all.parts[0], "smooth",
+              "out of bounds in smooth: thread 31 of block 1 reads 4-byte word 64 of a global buffer of 64",
+              "in[i + 1]");
+  expect_help(all, "check the index before the access, as in `if (i < n)`", "unguarded_second_load");
+}
+
+TEST(Findings, OfAMissedBarrier) {
+  Ints in{64}, out{64};
+  Printed all = printed(diagnostic_from([&] { leave_early<<<1, 64>>>(in, out, 63U); }));
+  ASSERT_EQ(all.parts.size(), 1U);
+  expect_part(all.parts[0], "early",
+              "missed barrier in leave_early: threads 0-62 of block 0 wait at __syncthreads()",
+              "__syncthreads()");
+  ASSERT_FALSE(all.rest.empty());
+  EXPECT_EQ(all.rest[0], "thread 63 has left the kernel");
+  all.rest.erase(all.rest.begin());
+  expect_help(
+      all,
+      "every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
+      "condition around it that only some meet",
+      "barrier_for_working_threads");
+}
+
+/// The place comes first, whichever thread is lower.
+TEST(Findings, OfAMissedBarrierBeginWithItsPlace) {
+  Ints out{64};
+  const Printed all = printed(diagnostic_from([&] { one_is_gone<<<1, 64>>>(out); }));
+  ASSERT_EQ(all.parts.size(), 1U);
+  expect_part(all.parts[0], "gone",
+              "missed barrier in one_is_gone: threads 0-2, 4-63 of block 0 wait at __syncthreads()",
+              "__syncthreads()");
+  ASSERT_FALSE(all.rest.empty());
+  EXPECT_EQ(all.rest[0], "thread 3 has left the kernel");
+}
+
+TEST(Findings, OfAnUninitialisedRead) {
+  Ints in{64}, out{1};
+  const Printed all = printed(diagnostic_from([&] { maximum_of_tile<<<1, 64>>>(in, out, 50U); }));
+  ASSERT_EQ(all.parts.size(), 1U);
+  expect_part(
+      all.parts[0], "maximum",
+      "uninitialised read in maximum_of_tile: thread 0 of block 0 reads 4-byte word 50 of a shared variable, "
+      "which nothing has written",
+      "tile[i]");
+  expect_help(
+      all, "shared memory begins without values: write the word first, with 0 where there is no input", "");
+}
+
+/// One line that reads and writes a word on behalf of several threads takes an atomic, and no barrier.
+TEST(Findings, OfAnUpdateByManyThreads) {
+  Ints in{64}, counts{10};
+  const Printed all = printed(diagnostic_from([&] { count_digits<<<1, 64>>>(in, counts); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  for (const Part& part : all.parts)
+    EXPECT_EQ(part.line, line_of("digits")) << part.words;
+  expect_help(all,
+              "use an atomic, such as `atomicAdd()`, in place of the read and the write, or give each thread "
+              "a word of its "
+              "own",
+              "add_without_an_atomic");
+}
+
+TEST(Findings, OfManyWriters) {
+  Ints in{64}, out{1};
+  const Printed all = printed(diagnostic_from([&] { everyone_writes<<<1, 64>>>(in, out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "everyone",
+              "race in everyone_writes: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
+              "out[blockIdx.x] =");
+  expect_part(all.parts[1], "everyone", "thread 1 writes it, and nothing orders the two",
+              "out[blockIdx.x] =");
+  expect_help(
+      all,
+      "give each thread a word of its own, or let one thread write; between two passes of a loop, put a "
+      "`__syncthreads()`",
+      "");
+}
+
+/// GCC inlines what a kernel calls: the call is named, too.
+TEST(Findings, InAFunctionNameItsCall) {
+  Ints out{1};
+  const std::string text = diagnostic_from([&] { through_a_function<<<1, 32>>>(out); });
+  const Printed all = printed(text);
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "first: write",
+              "race in through_a_function: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
+              "cells[0] =");
+#ifndef __clang__
+  EXPECT_NE(text.find("findings_test.cpp:" + std::to_string(line_of("first: call"))), std::string::npos)
+      << text;
+#endif
+}
+
+TEST(Findings, OfADeadlockNameTheLanesThatDoNotCome) {
+  Ints out{32};
+  const Printed all = printed(diagnostic_from([&] { half_a_warp<<<1, 32>>>(out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  expect_part(all.parts[0], "half: warp",
+              "deadlock in half_a_warp: threads 0-15 of block 0 wait at __syncwarp()", "__syncwarp()");
+  expect_part(all.parts[1], "half: block", "threads 16-31 wait at __syncthreads()", "__syncthreads()");
+  expect_help(all,
+              "the mask of thread 0 also names lanes 16-31: all lanes of a mask have to make the same call, "
+              "with the same "
+              "mask",
+              "");
+}
+
+TEST(Findings, HaveTheSameWordsWithColours) {
+  Ints in{64}, out{64};
+  const auto launch_kernel = [&] { smooth<<<2, 32>>>(in, out); };
+  const std::string styled = diagnostic_from(launch_kernel, true);
+  EXPECT_NE(styled.find("\x1b[1;31mout of bounds\x1b[0m"), std::string::npos) << styled;
+  EXPECT_EQ(std::regex_replace(styled, std::regex{"\x1b\\[[0-9;]*m"}, ""), diagnostic_from(launch_kernel));
+}
+
+// ---- source lines ----
+
+/// A file that is older than the program, with one line, and a finding there.
+class SourceLines : public testing::Test {
+ protected:
+  SourceLines() : file_{reduction::temporary_path("kernel.cuh")} {}
+  ~SourceLines() override { std::filesystem::remove(file_); }
+
+  std::string diagnostic_at(const std::string& line, unsigned column) {
+    std::ofstream{file_} << line << '\n';
+    std::filesystem::last_write_time(file_, std::filesystem::last_write_time("/proc/self/exe") - age_);
+    const Place place{file_.string(), 1, column};
+    return diagnostic_of(
+        {{Fault::out_of_bounds, "k", "4 bytes", {{"reads", 0, {1}, nullptr, place}}, "", "", ""}}, false);
+  }
+
+  std::filesystem::path file_;
+  std::chrono::seconds age_{60};
+};
+
+TEST_F(SourceLines, HaveTheCaretBelowWhatFollowsTabs) {
+  EXPECT_TRUE(diagnostic_at("\tif (a)\tx = y[i];", 14)
+                  .ends_with("\n    1 |         if (a)  x = y[i];\n"
+                             "      |                     ~^~~\n"));
+}
+
+TEST_F(SourceLines, HaveTheCaretBelowWhatFollowsLettersOfTwoBytes) {
+  EXPECT_TRUE(diagnostic_at("/* größe */ x = 1;", 17)
+                  .ends_with("\n    1 | /* größe */ x = 1;\n"
+                             "      |             ~~^\n"));
+}
+
+TEST_F(SourceLines, AreUnderlinedWithoutAColumn) {
+  EXPECT_TRUE(diagnostic_at("  x = y[i];  // why", 0)
+                  .ends_with("\n    1 |   x = y[i];  // why\n"
+                             "      |   ~~~~~~~~~\n"));
+}
+
+TEST_F(SourceLines, AreNotShownOfAFileThatHasChanged) {
+  age_ = std::chrono::seconds{-60};
+  const std::string text = diagnostic_at("x = y[i];", 6);
+  EXPECT_EQ(text.find("y[i]"), std::string::npos) << text;
+  EXPECT_NE(text.find(":1:6: out of bounds in k: thread 1 of block 0 reads 4 bytes\nnote: "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("build again"), std::string::npos) << text;
+}
+
+TEST(SourceLine, IsLeftOutOfAFileThatIsNotThere) {
+  const Place place{"/nowhere/kernel.cuh", 3, 4};
+  EXPECT_EQ(
+      diagnostic_of(
+          {{Fault::endless_loop, "", "", {{"runs", 2, {1, 2, 3}, nullptr, place}}, "do", "p.md", ""}}, false),
+      "/nowhere/kernel.cuh:3:4: endless loop in a kernel: threads 1-3 of block 2 runs\n"
+      "help: do\n"
+      "      see p.md\n");
+}
+
+TEST(SourceSpan, IsWhatTheColumnStandsFor) {
+  const auto marked = [](std::string_view line, std::string_view at) {
+    const Span span = span_at(line, static_cast<unsigned>(line.find(at)) + 1);
+    return std::string{line.substr(span.begin, span.end - span.begin)};
+  };
+  EXPECT_EQ(marked("if (i < n) sum += a.cells[i + b[2]];", "[i"), "a.cells[i + b[2]]");
+  EXPECT_EQ(marked("if (i < n) sum += a.cells[i + b[2]];", "];"), "a.cells[i + b[2]]");
+  EXPECT_EQ(marked("for (;;) points[i]->x += 2;", "+="), "points[i]->x +=");
+  EXPECT_EQ(marked("  return points[i].x;", ".x"), "points[i].x");
+  EXPECT_EQ(marked("  (*bins)++;", "++"), "(*bins)++");
+  EXPECT_EQ(marked("  if (tid == 0) *out = sum;", "= sum"), "*out =");
+  EXPECT_EQ(marked("  atomicAdd(&x[0], y);", "("), "atomicAdd(&x[0], y)");
+  EXPECT_EQ(marked("  const int sum = a[0] + a[1];  // why", "sum"), "sum = a[0] + a[1]");
+  EXPECT_EQ(marked("  if (sum == 0) return;", "sum"), "sum");
+  EXPECT_EQ(marked("  f(x[", "["), "x[") << "the rest is on the next line";
+}
+
+// ---- programs ----
+
+TEST(Pitfall, PrintsTheFindingAndEndsWithOne) {
+  const reduction::Outcome outcome =
+      reduction::run_command("cd '" SOURCE_FOLDER "' && " PITFALL " add_without_an_atomic");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(outcome.error.starts_with("pitfall: error: docs/pitfalls/add_without_an_atomic.cuh:15:"))
+      << outcome.error;
+  EXPECT_TRUE(outcome.error.ends_with("see docs/pitfalls/add_without_an_atomic.md\n")) << outcome.error;
+  EXPECT_EQ(outcome.error.find('\x1b'), std::string::npos) << "colours without a terminal";
+}
+
+TEST(Pitfall, RunsTheFixedForm) {
+  const reduction::Outcome outcome = reduction::run_command(PITFALL " --fixed ticket_without_a_fence");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("no finding, and the sum of up to 256 elements as on the CPU: 5559936"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(Pitfall, ListsThemAll) {
+  const reduction::Outcome outcome = reduction::run_command(PITFALL " --list");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 10) << outcome.out;
+}
+
+TEST(Pitfall, RefusesAnotherNameInOneLine) {
+  for (const char* const arguments :
+       {" lockstep", "", " endless_loop endless_loop", " --slow endless_loop"}) {
+    const reduction::Outcome outcome = reduction::run_command(PITFALL + std::string{arguments});
+    EXPECT_EQ(outcome.exit_code, 2) << arguments;
+    EXPECT_TRUE(outcome.error.starts_with("pitfall: error: ")) << outcome.error;
+    EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1) << outcome.error;
+  }
+  EXPECT_NE(reduction::run_command(PITFALL " lockstep").error.find("ticket_without_a_fence"),
+            std::string::npos);
+}
+
+/// addr2line alone gives lines, and nothing gives barriers.
+TEST(Pitfall, DoesWithoutBinutils) {
+  const std::filesystem::path tools = reduction::temporary_path("tools");
+  std::filesystem::create_directory(tools);
+  const std::string run = "PATH=" + tools.string() + ' ' + PITFALL;
+  const reduction::Outcome without_any = reduction::run_command(run + " add_without_an_atomic");
+  EXPECT_EQ(without_any.exit_code, 1);
+  EXPECT_TRUE(without_any.error.starts_with("pitfall: error: race in a kernel: thread 0 of block 0 writes "))
+      << without_any.error;
+  const reduction::Outcome barrier = reduction::run_command(run + " barrier_for_working_threads");
+  EXPECT_NE(barrier.error.find("barrier_for_working_threads.cuh:14:7: "), std::string::npos) << barrier.error;
+
+  ASSERT_EQ(reduction::run_command("ln -s \"$(command -v addr2line)\" " + tools.string()).exit_code, 0);
+  const reduction::Outcome lines = reduction::run_command(run + " add_without_an_atomic");
+  EXPECT_NE(lines.error.find("add_without_an_atomic.cuh:15: race in add_without_an_atomic: "),
+            std::string::npos)
+      << lines.error;
+  std::filesystem::remove_all(tools);
+}
+
+}  // namespace
