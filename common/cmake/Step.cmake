@@ -34,6 +34,7 @@ function(add_step folder)
       DEPENDS $<TARGET_OBJECTS:${name}_emulated>
       VERBATIM)
     target_sources(${name} PRIVATE ${object})
+    add_dependencies(${name} ${name}_emulated)  # make does not follow an object into another target
     target_link_libraries(${name} PRIVATE harness)
   else()
     target_link_libraries(${name} PRIVATE ${name}_emulated)

@@ -173,22 +173,44 @@ void parse_trace_block(const std::string& text, TraceOptions& trace) {
   trace.block = *block;
 }
 
-/// Refuses what a trace cannot be had with, and leaves no other choice than the device that traces.
-void settle_trace(Options& options, bool has_details) {
-  if (options.trace.file.empty()) {
-    if (has_details) throw UsageError("--trace-block and --trace-beside need --trace FILE");
-    return;
+void add_trace_options(TextOptions& app, TraceOptions& trace, bool& has_details) {
+  app.add("--trace", "FILE", "emulated: write what one block does, as a page (.html) or for programs (.json)",
+          parse_trace_file, trace.file);
+  app.add("--trace-block", "[PASS:]BLOCK", "which block; default 1:0, the first of the first pass",
+          [&](const std::string& text) {
+            parse_trace_block(text, trace);
+            has_details = true;
+          });
+  app.add("--trace-beside", "FILE", "the --trace .json file of another run, for the same page",
+          [&](const std::string& text) {
+            if (text.empty()) throw UsageError("--trace-beside needs the name of a file");
+            trace.beside_file = text;
+            has_details = true;
+          });
+}
+
+void require_trace_file(const TraceOptions& trace, bool has_details) {
+  if (trace.file.empty() && has_details)
+    throw UsageError("--trace-block and --trace-beside need --trace FILE");
+  if (!trace.beside_file.empty() && !trace.file.ends_with(".html")) {
+    throw UsageError("--trace-beside needs a --trace file that ends in .html");
   }
+}
+
+namespace {
+
+/// Refuses what a trace cannot be had with, and leaves no other choice than the device that traces.
+void settle_trace(Options& options) {
+  if (options.trace.file.empty()) return;
   if (options.sweep) throw UsageError("--trace is of one run: leave out --sweep");
   if (!options.emulation.counters) throw UsageError("--trace needs --counters on");
   if (options.device.kind == DeviceChoice::Kind::cuda) {
     throw UsageError("--trace is the emulated device's: leave out --device, or give --device emulated");
   }
-  if (!options.trace.beside_file.empty() && !options.trace.file.ends_with(".html")) {
-    throw UsageError("--trace-beside needs a --trace file that ends in .html");
-  }
   options.device.kind = DeviceChoice::Kind::emulated;
 }
+
+}  // namespace
 
 std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
                                      std::string_view title, const Options& defaults) {
@@ -208,13 +230,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     return parse_name("--counters", text, on_off_names);
   };
   const auto parse_file = [](const std::string& text) {
-    if (text.empty()) throw UsageError("--json, --compare and --trace-beside need the name of a file");
+    if (text.empty()) throw UsageError("--json and --compare need the name of a file");
     return text;
-  };
-  bool has_trace_block = false;
-  const auto take_trace_block = [&](const std::string& text) {
-    parse_trace_block(text, options.trace);
-    has_trace_block = true;
   };
   app.add("-n,--elements", "COUNT", "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated",
           parse_elements, options.elements);
@@ -247,12 +264,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
           options.emulation.schedule);
   app.add("--compare", "FILE", "emulated: the --json file of another step, to show its counters beside",
           parse_file, options.compare_file);
-  app.add("--trace", "FILE", "emulated: write what one block does, as a page (.html) or for programs (.json)",
-          parse_trace_file, options.trace.file);
-  app.add("--trace-block", "[PASS:]BLOCK", "which block; default 1:0, the first of the first pass",
-          take_trace_block);
-  app.add("--trace-beside", "FILE", "the --trace .json file of another step, for the same page", parse_file,
-          options.trace.beside_file);
+  bool has_trace_details = false;
+  add_trace_options(app, options.trace, has_trace_details);
   app.add("--json", "FILE", "also write the results there; - for stdout", parse_file, options.json_file);
   app.add_flag("-q,--quiet", "print the result rows only", options.quiet);
 
@@ -261,7 +274,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     fmt::print("{}", answer);
     return std::nullopt;
   }
-  settle_trace(options, has_trace_block || !options.trace.beside_file.empty());
+  require_trace_file(options.trace, has_trace_details);
+  settle_trace(options);
   return options;
 }
 

@@ -12,6 +12,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
 #include "harness/text_options.hpp"
+#include "harness/trace_file.hpp"
 
 namespace {
 
@@ -34,12 +35,17 @@ const Pitfall& pitfall_named(std::string_view name) {
 }
 
 /// The one launch of the program. Throws KernelFinding, which is what the faulty form is for.
-std::vector<Element> run(const Pitfall& pitfall, bool is_fixed) {
-  return output_of(is_fixed ? pitfall.fixed : pitfall.faulty, pitfall.shape);
+std::vector<Element> run(const Pitfall& pitfall, bool is_fixed, const reduction::TraceOptions& trace) {
+  const reduction::TraceFile trace_file(trace);
+  const reduction::TraceSubject subject{std::string(pitfall.name), std::string(pitfall.title)};
+  std::vector<Element> out;
+  trace_file.record(subject, false,
+                    [&] { out = output_of(is_fixed ? pitfall.fixed : pitfall.faulty, pitfall.shape); });
+  return out;
 }
 
-reduction::ExitCode show(const Pitfall& pitfall, bool is_fixed) {
-  const std::vector<Element> out = run(pitfall, is_fixed);
+reduction::ExitCode show(const Pitfall& pitfall, bool is_fixed, const reduction::TraceOptions& trace) {
+  const std::vector<Element> out = run(pitfall, is_fixed, trace);
   if (!is_fixed) {
     fmt::print(stderr, "pitfall: error: the emulated device has found nothing in {}\n", pitfall.name);
     return reduction::ExitCode::device_fault;
@@ -69,6 +75,9 @@ int main(int argc, char** argv) {
     app.add_list("name", "which one; --list names them", names);
     app.add_flag("--list", "name all of them and end", lists);
     app.add_flag("--fixed", "run the fixed kernel, which has no finding, and check its sums", is_fixed);
+    bool has_trace_details = false;
+    reduction::TraceOptions trace;
+    reduction::add_trace_options(app, trace, has_trace_details);
     app.add_version();
     const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
@@ -81,6 +90,7 @@ int main(int argc, char** argv) {
     }
     if (names.size() > 1)
       throw reduction::UsageError{fmt::format("one pitfall at a time, not {}", names.size())};
-    return show(pitfall_named(names.empty() ? "" : names.front()), is_fixed);
+    reduction::require_trace_file(trace, has_trace_details);
+    return show(pitfall_named(names.empty() ? "" : names.front()), is_fixed, trace);
   });
 }
