@@ -1,9 +1,9 @@
 // The page: draws the traces that it holds, and steps through them. The only module with a DOM.
 
-import { TraceError, countersAt, counterKeys, modelOf, stepsInStep, tracesFromText } from "./trace.js";
-import { escapeText, pictureStyle } from "./svg.js";
-import { glossary, momentText, placeOf, ranges, runText, spotOf, tallyText } from "./words.js";
-import { views } from "./views.js";
+import {escapeText, pictureStyle} from "./svg.js";
+import {counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
+import {views} from "./views.js";
+import {glossary, momentText, placeOf, ranges, runText, spotOf, tallyText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const witnessNames = "ABCDEFGH";
@@ -12,29 +12,37 @@ let tips = 0;
 /** A word that explains itself when it is pointed at or has the focus. */
 function termHtml(term) {
   const id = `tip-${++tips}`;
-  return `<span class="tip"><button type="button" class="term" aria-describedby="${id}">${escapeText(term)}</button>` +
-    `<span role="tooltip" id="${id}">${escapeText(glossary[term])}</span></span>`;
+  return `<span class="tip"><button type="button" class="term" aria-describedby="${id}">${
+             escapeText(term)}</button>` +
+      `<span role="tooltip" id="${id}">${escapeText(glossary[term])}</span></span>`;
 }
 
 const panels = [
-  { view: "lanes", title: "Warps × lanes", terms: ["warp"] },
-  { view: "access", title: "This access", terms: ["request", "bank", "wavefront", "bank conflict", "sector"] },
-  { view: "tree", title: "The tree of additions", terms: ["origin", "interval"] },
-  { view: "activity", title: "Who takes part in each level", terms: [] },
-  { view: "memory", title: "Shared memory, word by word", folded: true },
-  { view: "path", title: "The lines that this warp executes", folded: true },
+  {view: "lanes", title: "Warps × lanes", terms: ["warp"]},
+  {view: "access", title: "This access", terms: ["request", "bank", "wavefront", "bank conflict", "sector"]},
+  {view: "tree", title: "The tree of additions", terms: ["origin", "interval"]},
+  {view: "activity", title: "Who takes part in each level", terms: []},
+  {view: "memory", title: "Shared memory, word by word", folded: true},
+  {view: "path", title: "The lines that this warp executes", folded: true},
 ];
 
 /** The page's state: one or two traces, the steps through them, and where we are. */
-const state = { traces: [], steps: [], at: 0, timer: null, address: null };
+const state = {
+  traces: [],
+  steps: [],
+  at: 0,
+  timer: null,
+  address: null
+};
 
 function paneHtml(trace, number) {
   const id = (name) => `${name}-${number}`;
-  const panel = ({ view, title, terms = [], folded }) => {
+  const panel = ({view, title, terms = [], folded}) => {
     const body = `<div class="view ${view}" data-view="${view}" data-trace="${number}"></div>`;
     if (folded) return `<details><summary>${escapeText(title)}</summary>${body}</details>`;
     const words = terms.length > 0 ? `<p class="terms">${terms.map(termHtml).join(" · ")}</p>` : "";
-    return `<section aria-labelledby="${id(view)}"><div class="head"><h3 id="${id(view)}">${escapeText(title)}</h3>${words}</div>${body}</section>`;
+    return `<section aria-labelledby="${id(view)}"><div class="head"><h3 id="${id(view)}">${
+        escapeText(title)}</h3>${words}</div>${body}</section>`;
   };
   const source = trace.sources[modelOf(trace).kernelSource];
   const letters = new Map();
@@ -43,56 +51,107 @@ function paneHtml(trace, number) {
     const known = letters.get(witness.line) ?? new Set();
     letters.set(witness.line, known.add(witnessNames[k % witnessNames.length]));
   }));
-  const lines = (source?.lines ?? []).map((text, k) => {
-    const marks = [...(letters.get(k + 1) ?? [])].map((letter) => `<b title="thread ${letter} of the finding">${letter}</b>`).join("");
-    return `<li data-line="${k + 1}"><i></i><span>${k + 1}</span><code>${escapeText(text)}${marks}</code></li>`;
-  }).join("");
-  const code = lines === "" ? `<p class="muted">The source could not be read: ${escapeText(source?.file ?? "no file")}.</p>`
-    : `<div class="source" tabindex="0" role="region" aria-label="Source of ${escapeText(source.file)}"><ol class="code">${lines}</ol></div>`;
+  const lines = (source?.lines ?? [])
+                    .map((text, k) => {
+                      const marks =
+                          [...(letters.get(k + 1) ?? [])]
+                              .map((letter) => `<b title="thread ${letter} of the finding">${letter}</b>`)
+                              .join("");
+                      return `<li data-line="${k + 1}"><i></i><span>${k + 1}</span><code>${escapeText(text)}${
+                          marks}</code></li>`;
+                    })
+                    .join("");
+  const code = lines === "" ?
+      `<p class="muted">The source could not be read: ${escapeText(source?.file ?? "no file")}.</p>` :
+      `<div class="source" tabindex="0" role="region" aria-label="Source of ${
+          escapeText(source.file)}"><ol class="code">${lines}</ol></div>`;
   const single = state.traces.length === 1;
-  const counters = single ? `<section class="counted" aria-labelledby="${id("counters")}"><h3 id="${id("counters")}">Counters</h3><div class="counters"></div></section>` : "";
-  const drawnOf = (...names) => panels.filter(({ view }) => names.includes(view)).map(panel).join("");
-  const sourceHtml = `<section aria-labelledby="${id("source")}"><h3 id="${id("source")}"><code>${escapeText(trace.kernel)}</code> in ${escapeText(source?.file ?? "an unknown file")}</h3>${code}` +
-    `<p class="called"></p></section>`;
+  const counters = single ? `<section class="counted" aria-labelledby="${id("counters")}"><h3 id="${
+                                id("counters")}">Counters</h3><div class="counters"></div></section>` :
+                            "";
+  const drawnOf = (...names) => panels.filter(({view}) => names.includes(view)).map(panel).join("");
+  const sourceHtml =
+      `<section aria-labelledby="${id("source")}"><h3 id="${id("source")}"><code>${
+          escapeText(trace.kernel)}</code> in ${escapeText(source?.file ?? "an unknown file")}</h3>${code}` +
+      `<p class="called"></p></section>`;
   // Side by side, what differs most comes first.
-  const columns = single
-    ? `<div class="column">${sourceHtml}${counters}${drawnOf("memory", "path")}</div><div class="column">${drawnOf("lanes", "access", "tree", "activity")}</div>`
-    : `<div class="column">${drawnOf("access")}${sourceHtml}${drawnOf("lanes", "tree", "activity", "memory", "path")}</div>`;
+  const columns = single ?
+      `<div class="column">${sourceHtml}${counters}${drawnOf("memory", "path")}</div><div class="column">${
+          drawnOf("lanes", "access", "tree", "activity")}</div>` :
+      `<div class="column">${drawnOf("access")}${sourceHtml}${
+          drawnOf("lanes", "tree", "activity", "memory", "path")}</div>`;
   return `<article class="pane" data-trace="${number}" aria-label="${escapeText(trace.program)}">` +
-    `<h2>${escapeText(trace.program)}: ${escapeText(trace.title ?? "")}<span>${escapeText(runText(trace))}</span></h2><p class="tally"></p>${columns}</article>`;
+      `<h2>${escapeText(trace.program)}: ${escapeText(trace.title ?? "")}<span>${
+             escapeText(runText(trace))}</span></h2><p class="tally"></p>${columns}</article>`;
 }
 
 function findingsHtml() {
-  return state.traces.flatMap((trace, number) => trace.findings.map((finding) => {
-    const witnesses = finding.witnesses.map((witness, k) => {
-      const place = placeOf(trace, witness).outer;
-      const threads = witness.threads.length === 1 ? `thread ${witness.threads[0]}` : `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`;
-      const event = Number.isInteger(witness.event) && witness.event < trace.events.length ? witness.event : null;
-      const letter = witnessNames[k % witnessNames.length];
-      const go = event === null ? "" : `<button type="button" data-go="${event}" data-in="${number}" aria-label="Go to where ${letter} ${escapeText(witness.action)}">go there</button>`;
-      return `<li><b>${letter}</b><span>block ${escapeText(witness.block)}, ${threads} ${escapeText(witness.action)}` +
-        `${place ? ` at ${escapeText(place.file)}:${place.line}: <code>${escapeText(place.text.trim())}</code>` : ""}</span>${go}</li>`;
-    }).join("");
-    const help = finding.help ? `<p class="missing">Missing: ${escapeText(finding.help)}</p>` : "";
-    const page = finding.page ? `<p class="muted">More about it: <code>${escapeText(finding.page)}</code></p>` : "";
-    return `<div class="finding"><h3>${escapeText(state.traces.length > 1 ? `${trace.program}: ${finding.kind}` : finding.kind)}</h3>` +
-      `<p>${escapeText(finding.text)}</p><ul>${witnesses}</ul>${help}${page}</div>`;
-  })).join("");
+  return state.traces
+      .flatMap((trace, number) => trace.findings.map((finding) => {
+        const witnesses =
+            finding.witnesses
+                .map((witness, k) => {
+                  const place = placeOf(trace, witness).outer;
+                  const threads = witness.threads.length === 1 ?
+                      `thread ${witness.threads[0]}` :
+                      `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`;
+                  const event = Number.isInteger(witness.event) && witness.event < trace.events.length ?
+                      witness.event :
+                      null;
+                  const letter = witnessNames[k % witnessNames.length];
+                  const go = event === null ?
+                      "" :
+                      `<button type="button" data-go="${event}" data-in="${number}" aria-label="Go to where ${
+                          letter} ${escapeText(witness.action)}">go there</button>`;
+                  return `<li><b>${letter}</b><span>block ${escapeText(witness.block)}, ${threads} ${
+                             escapeText(witness.action)}` +
+                      `${
+                             place ? ` at ${escapeText(place.file)}:${place.line}: <code>${
+                                         escapeText(place.text.trim())}</code>` :
+                                     ""}</span>${go}</li>`;
+                })
+                .join("");
+        const help = finding.help ? `<p class="missing">Missing: ${escapeText(finding.help)}</p>` : "";
+        const page = finding.page ?
+            `<p class="muted">More about it: <code>${escapeText(finding.page)}</code></p>` :
+            "";
+        return `<div class="finding"><h3>${
+                   escapeText(
+                       state.traces.length > 1 ? `${trace.program}: ${finding.kind}` : finding.kind)}</h3>` +
+            `<p>${escapeText(finding.text)}</p><ul>${witnesses}</ul>${help}${page}</div>`;
+      }))
+      .join("");
 }
 
 function countersHtml(moments) {
-  const named = (key) => key.replaceAll("_", " ").replace(/^(shared|global) (load|store) conflicts$/, "$1 $2 bank conflicts");
+  const named = (key) =>
+      key.replaceAll("_", " ").replace(/^(shared|global) (load|store) conflicts$/, "$1 $2 bank conflicts");
   const now = state.traces.map((trace, k) => countersAt(trace, moments[k]));
-  const before = state.traces.map((trace, k) => (moments[k] > 0 ? countersAt(trace, moments[k] - 1) : now[k]));
+  const before =
+      state.traces.map((trace, k) => (moments[k] > 0 ? countersAt(trace, moments[k] - 1) : now[k]));
   const keys = counterKeys.filter((key) => state.traces.some((trace) => trace.counters[key] > 0));
   const two = state.traces.length > 1;
-  const head = state.traces.map((trace) => `<th scope="col">${two ? `${escapeText(trace.program)} ` : ""}so far</th><th scope="col">${two ? "" : "whole "}block</th>`).join("");
-  const rows = keys.map((key) => {
-    const changed = now.some((counters, k) => counters[key] !== before[k][key]);
-    const cells = state.traces.map((trace, k) => `<td class="now">${now[k][key].toLocaleString("en")}</td><td class="total">${Number(trace.counters[key] ?? 0).toLocaleString("en")}</td>`).join("");
-    return `<tr${changed ? ' class="changed"' : ""}><th scope="row">${named(key)}</th>${cells}</tr>`;
-  }).join("");
-  return `<table><caption>What this block has done up to this moment; ▸ marks what this event adds.</caption><thead><tr><th scope="col">counter</th>${head}</tr></thead><tbody>${rows}</tbody></table>`;
+  const head = state.traces
+                   .map(
+                       (trace) => `<th scope="col">${
+                           two ? `${escapeText(trace.program)} ` :
+                                 ""}so far</th><th scope="col">${two ? "" : "whole "}block</th>`)
+                   .join("");
+  const rows =
+      keys.map((key) => {
+            const changed = now.some((counters, k) => counters[key] !== before[k][key]);
+            const cells =
+                state.traces
+                    .map(
+                        (trace, k) =>
+                            `<td class="now">${now[k][key].toLocaleString("en")}</td><td class="total">${
+                                Number(trace.counters[key] ?? 0).toLocaleString("en")}</td>`)
+                    .join("");
+            return `<tr${changed ? ' class="changed"' : ""}><th scope="row">${named(key)}</th>${cells}</tr>`;
+          })
+          .join("");
+  return `<table><caption>What this block has done up to this moment; ▸ marks what this event adds.</caption><thead><tr><th scope="col">counter</th>${
+      head}</tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 const momentsAt = (at) => state.steps[at];
@@ -103,18 +162,21 @@ function drawView(holder, moments) {
   const number = Number(holder.dataset.trace);
   const width = Math.max(280, holder.clientWidth);
   const small = width < 560;
-  holder.innerHTML = views[holder.dataset.view](state.traces[number], moments[number], { width, font: small ? 11 : 12 });
+  holder.innerHTML =
+      views[holder.dataset.view](state.traces[number], moments[number], {width, font: small ? 11 : 12});
 }
 
 function drawSource(pane, trace, moment) {
   const event = trace.events[moment];
-  const { inner } = placeOf(trace, event);
+  const {inner} = placeOf(trace, event);
   pane.querySelectorAll("li[aria-current]").forEach((each) => {
     each.removeAttribute("aria-current");
     each.querySelectorAll("mark").forEach((mark) => mark.replaceWith(...mark.childNodes));
     each.querySelector("code").normalize();
   });
-  const here = event.source === modelOf(trace).kernelSource ? pane.querySelector(`li[data-line="${event.line}"]`) : null;
+  const here = event.source === modelOf(trace).kernelSource ?
+      pane.querySelector(`li[data-line="${event.line}"]`) :
+      null;
   if (here) {
     here.setAttribute("aria-current", "true");
     const text = here.querySelector("code").firstChild;
@@ -127,10 +189,13 @@ function drawSource(pane, trace, moment) {
     }
     const box = pane.querySelector(".source");
     const top = here.offsetTop - box.offsetTop;
-    if (top < box.scrollTop + 20 || top + here.offsetHeight > box.scrollTop + box.clientHeight - 20) box.scrollTop = top - box.clientHeight / 2;
+    if (top < box.scrollTop + 20 || top + here.offsetHeight > box.scrollTop + box.clientHeight - 20)
+      box.scrollTop = top - box.clientHeight / 2;
   }
-  pane.querySelector(".called").innerHTML = inner
-    ? `It is in a function that this line calls, ${escapeText(inner.file)}:${inner.line}: <code>${escapeText(inner.text.trim())}</code>` : "";
+  pane.querySelector(".called").innerHTML = inner ?
+      `It is in a function that this line calls, ${escapeText(inner.file)}:${inner.line}: <code>${
+          escapeText(inner.text.trim())}</code>` :
+      "";
 }
 
 /** Draws everything at the present step. */
@@ -139,12 +204,18 @@ function draw() {
   const slider = find("slider");
   slider.max = state.steps.length - 1;
   slider.value = state.at;
-  const said = state.traces.map((trace, k) => (state.traces.length > 1 ? `${trace.program}: ` : "") + momentText(trace, moments[k]));
+  const said = state.traces.map(
+      (trace, k) => (state.traces.length > 1 ? `${trace.program}: ` : "") + momentText(trace, moments[k]));
   slider.setAttribute("aria-valuetext", said.join(" "));
   find("moment").innerHTML = said.map((text) => `<span>${escapeText(text)}</span>`).join(" ");
   const width = Math.max(280, find("timeline").clientWidth);
-  find("timeline").innerHTML = state.traces.map((trace, k) =>
-    views.timeline(trace, moments[k], { width, height: state.traces.length > 1 ? 36 : 46, steps: state.steps.map((step) => step[k]) })).join("");
+  find("timeline").innerHTML = state.traces
+                                   .map((trace, k) => views.timeline(trace, moments[k], {
+                                     width,
+                                     height: state.traces.length > 1 ? 36 : 46,
+                                     steps: state.steps.map((step) => step[k])
+                                   }))
+                                   .join("");
   document.querySelectorAll(".pane").forEach((pane) => {
     const number = Number(pane.dataset.trace);
     pane.querySelector(".tally").textContent = tallyText(state.traces[number], moments[number]);
@@ -152,7 +223,9 @@ function draw() {
   });
   document.querySelectorAll("[data-view]").forEach((holder) => drawView(holder, moments));
   const table = countersHtml(moments);
-  document.querySelectorAll(".counters").forEach((holder) => { holder.innerHTML = table; });
+  document.querySelectorAll(".counters").forEach((holder) => {
+    holder.innerHTML = table;
+  });
   // Browsers count how often a page changes its address: only where it stays a while does it.
   clearTimeout(state.address);
   state.address = setTimeout(() => history.replaceState(null, "", `#event=${state.at}`), 400);
@@ -167,7 +240,8 @@ const isBarrier = (step) => state.traces.some((trace, k) => trace.events[step[k]
 
 /** The step of the next barrier in a direction, or the end there. */
 function barrierFrom(at, direction) {
-  for (let k = at + direction; k >= 0 && k < state.steps.length; k += direction) if (isBarrier(state.steps[k])) return k;
+  for (let k = at + direction; k >= 0 && k < state.steps.length; k += direction)
+    if (isBarrier(state.steps[k])) return k;
   return direction > 0 ? state.steps.length - 1 : 0;
 }
 
@@ -182,8 +256,10 @@ function setPlaying(playing) {
   if (state.at === state.steps.length - 1) goTo(0);
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   state.timer = setInterval(() => {
-    if (state.at >= state.steps.length - 1) setPlaying(false);
-    else goTo(state.at + 1);
+    if (state.at >= state.steps.length - 1)
+      setPlaying(false);
+    else
+      goTo(state.at + 1);
   }, calm ? 1500 : 400);
 }
 
@@ -203,8 +279,10 @@ function show(traces, keep) {
   const title = b ? `${a.program} beside ${b.program}` : `${a.program}: ${a.title ?? ""}`;
   document.title = `${title} · trace`;
   find("title").textContent = title;
-  find("run").textContent = b ? "Two traces in step: interval by interval, and within an interval by the share that is done."
-    : `${a.kernel}, ${runText(a)}${a.truncated ? ". The block did more than the trace holds: its beginning is here" : ""}`;
+  find("run").textContent = b ?
+      "Two traces in step: interval by interval, and within an interval by the share that is done." :
+      `${a.kernel}, ${runText(a)}${
+          a.truncated ? ". The block did more than the trace holds: its beginning is here" : ""}`;
   find("panes").className = b ? "two" : "one";
   find("panes").innerHTML = state.traces.map(paneHtml).join("");
   const findings = findingsHtml();
@@ -233,7 +311,8 @@ async function openSecond(file) {
 function onKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   const inControls = find("controls").contains(event.target);
-  if (event.key === "Escape" && document.activeElement?.classList.contains("term")) document.activeElement.blur();
+  if (event.key === "Escape" && document.activeElement?.classList.contains("term"))
+    document.activeElement.blur();
   if (event.target !== document.body && !inControls) return;
   const onButton = event.target instanceof HTMLButtonElement;
   const moves = {
@@ -241,8 +320,10 @@ function onKey(event) {
     ArrowLeft: () => goTo(event.shiftKey ? barrierFrom(state.at, -1) : state.at - 1),
     Home: () => goTo(0),
     End: () => goTo(state.steps.length - 1),
-    ...(inControls ? { PageDown: () => goTo(barrierFrom(state.at, 1)), PageUp: () => goTo(barrierFrom(state.at, -1)) } : {}),
-    ...(onButton ? {} : { " ": () => setPlaying(state.timer === null) }),
+    ...(inControls ?
+            {PageDown: () => goTo(barrierFrom(state.at, 1)), PageUp: () => goTo(barrierFrom(state.at, -1))} :
+            {}),
+    ...(onButton ? {} : {" ": () => setPlaying(state.timer === null)}),
   };
   if (!Object.hasOwn(moves, event.key)) return;
   event.preventDefault();
@@ -251,8 +332,11 @@ function onKey(event) {
 }
 
 function start() {
-  document.head.append(Object.assign(document.createElement("style"), { textContent: pictureStyle }));
-  find("glossary").innerHTML = Object.entries(glossary).map(([term, text]) => `<dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd>`).join("");
+  document.head.append(Object.assign(document.createElement("style"), {textContent: pictureStyle}));
+  find("glossary").innerHTML =
+      Object.entries(glossary)
+          .map(([term, text]) => `<dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd>`)
+          .join("");
   try {
     show(tracesFromText(find("traces").textContent, "This page"), false);
   } catch (error) {

@@ -1,6 +1,6 @@
 // Pictures of what has no trace: the sums of step 00, from their loops, and the schedule of step 11.
 
-import { label, legend, line, path, picture, rectangle, round, settled } from "./svg.js";
+import {label, legend, line, path, picture, rectangle, round, settled} from "./svg.js";
 
 
 const dot = (x, y, r) => `<circle cx="${round(x)}" cy="${round(y)}" r="${round(r)}" class="node"/>`;
@@ -8,7 +8,7 @@ const box = (x, y, r) => rectangle(x - r, y - r, 2 * r, 2 * r, "leaf");
 
 /** The running sum and the tree of step 00, side by side: the same additions, and how many wait for each other. */
 function drawSums(given) {
-  const { width, font, still, n } = settled({ n: 8, ...given });
+  const {width, font, still, n} = settled({n: 8, ...given});
   const gap = font * 3;
   const half = (width - gap) / 2;
   const side = font * 4.6;  // the levels' names
@@ -21,40 +21,52 @@ function drawSums(given) {
   const element = (left, i) => {
     const x = left + (i + 0.5) * cell;
     marks += box(x, top, r * 0.85) + label(x, top - r - font * 0.4, font * 0.85, `x${i}`, "muted", "middle");
-    return { x, y: top };
+    return {x, y: top};
   };
   const add = (a, b, x, y) => {
-    edges += `M${round(a.x)} ${round(a.y)}L${round(x)} ${round(y)}M${round(b.x)} ${round(b.y)}L${round(x)} ${round(y)}`;
+    edges += `M${round(a.x)} ${round(a.y)}L${round(x)} ${round(y)}M${round(b.x)} ${round(b.y)}L${round(x)} ${
+        round(y)}`;
     marks += dot(x, y, r);
-    return { x, y };
+    return {x, y};
   };
   // running_sum: each addition waits for the one before.
-  const chain = Array.from({ length: n }, (_, i) => element(0, i));
+  const chain = Array.from({length: n}, (_, i) => element(0, i));
   let sum = chain[0];
-  for (let i = 1; i < n; ++i) sum = add(sum, chain[i], chain[i].x, top + i * drop);
+  for (let i = 1; i < n; ++i)
+    sum = add(sum, chain[i], chain[i].x, top + i * drop);
   // tree_sum: the strides double, and the additions of a level do not wait for each other.
   const offset = half + gap;
-  const data = Array.from({ length: n }, (_, i) => element(offset, i));
+  const data = Array.from({length: n}, (_, i) => element(offset, i));
   let level = 0;
   let rules = "";
   for (let stride = 1; stride < n; stride *= 2) {
     ++level;
-    for (let i = 0; i + stride < n; i += 2 * stride) data[i] = add(data[i], data[i + stride], data[i].x, top + level * drop);
-    rules += label(offset + half, top + level * drop + font * 0.3, font * 0.9, `stride ${stride}`, "muted", "end");
+    for (let i = 0; i + stride < n; i += 2 * stride)
+      data[i] = add(data[i], data[i + stride], data[i].x, top + level * drop);
+    rules +=
+        label(offset + half, top + level * drop + font * 0.3, font * 0.9, `stride ${stride}`, "muted", "end");
   }
   const height = top + (n - 1) * drop + font * 2;
   const body = label(0, font * 1.2, font * 1.1, "running_sum: a chain", "bold") +
-    label(0, font * 2.5, font * 0.95, `${n - 1} additions, ${n - 1} of them in a row`, "muted") +
-    label(offset, font * 1.2, font * 1.1, "tree_sum: a tree", "bold") +
-    label(offset, font * 2.5, font * 0.95, `${n - 1} additions, ${level} of them in a row`, "muted") +
-    line(half + gap / 2, font * 0.4, half + gap / 2, height - font, "rule") + path(edges, "edge") + marks + rules;
-  return picture({ width, height, still, body, title: `Two sums of ${n} elements: a chain and a tree`,
-                   description: `Both do ${n - 1} additions. In the chain each waits for the one before; the tree has ${level} levels.` });
+      label(0, font * 2.5, font * 0.95, `${n - 1} additions, ${n - 1} of them in a row`, "muted") +
+      label(offset, font * 1.2, font * 1.1, "tree_sum: a tree", "bold") +
+      label(offset, font * 2.5, font * 0.95, `${n - 1} additions, ${level} of them in a row`, "muted") +
+      line(half + gap / 2, font * 0.4, half + gap / 2, height - font, "rule") + path(edges, "edge") + marks +
+      rules;
+  return picture({
+    width,
+    height,
+    still,
+    body,
+    title: `Two sums of ${n} elements: a chain and a tree`,
+    description: `Both do ${n - 1} additions. In the chain each waits for the one before; the tree has ${
+        level} levels.`
+  });
 }
 
 /** The ring of step 11: the copy engine fills stages while the threads add those that are full. */
 function drawRing(given) {
-  const { width, font, still } = settled(given);
+  const {width, font, still} = settled(given);
   const stages = 3;
   const tiles = 7;
   const copying = 2;  // a copy takes as long as two turns, so two stages are under way while a third is added
@@ -64,13 +76,15 @@ function drawRing(given) {
   const high = font * 1.9;
   const top = font * 3.2;
   let body = label(0, font * 1.1, font * 1.05, "One block over time: three stages in shared memory", "bold") +
-    label(0, font * 2.4, font * 0.95, "time", "muted") + label(left, font * 2.4, font * 0.95, "→", "muted");
+      label(0, font * 2.4, font * 0.95, "time", "muted") + label(left, font * 2.4, font * 0.95, "→", "muted");
   let arrows = "";
   const rowHeight = high * 2 + font * 1.1;
   const copyRow = (stage) => top + stage * rowHeight;
   for (let stage = 0; stage < stages; ++stage) {
     body += label(0, copyRow(stage) + high * 1.1, font, `stage ${stage}`, "bold");
-    body += line(left, copyRow(stage) + rowHeight - font * 0.5, width, copyRow(stage) + rowHeight - font * 0.5, "rule");
+    body += line(
+        left, copyRow(stage) + rowHeight - font * 0.5, width, copyRow(stage) + rowHeight - font * 0.5,
+        "rule");
   }
   for (let tile = 0; tile < tiles; ++tile) {
     const stage = tile % stages;
@@ -87,15 +101,26 @@ function drawRing(given) {
     if (tile + stages < tiles) body += line(end + cell, y, end + cell, y + 2 * high, "barrier");
   }
   const y = top + stages * rowHeight + font * 0.2;
-  const marks = legend([
-    [(a, b, s) => rectangle(a, b, s, s, "track"), "the copy engine brings a tile"],
-    [(a, b, s) => rectangle(a, b, s, s, "active"), "all threads add the tile"],
-    [(a, b, s) => line(a + s / 2, b, a + s / 2, b + s, "barrier"), "__syncthreads(): the stage is free"],
-  ], 0, y, width, font);
-  return picture({ width, height: y + marks.height, still, body: body + path(arrows, "now") + marks.svg,
-                   title: "A ring of three stages: copies overlap with additions",
-                   description: "Three tiles are asked for at once. Whenever the threads have added a stage and passed a barrier, it is filled again while they add the next." });
+  const marks = legend(
+      [
+        [(a, b, s) => rectangle(a, b, s, s, "track"), "the copy engine brings a tile"],
+        [(a, b, s) => rectangle(a, b, s, s, "active"), "all threads add the tile"],
+        [(a, b, s) => line(a + s / 2, b, a + s / 2, b + s, "barrier"), "__syncthreads(): the stage is free"],
+      ],
+      0, y, width, font);
+  return picture({
+    width,
+    height: y + marks.height,
+    still,
+    body: body + path(arrows, "now") + marks.svg,
+    title: "A ring of three stages: copies overlap with additions",
+    description:
+        "Three tiles are asked for at once. Whenever the threads have added a stage and passed a barrier, it is filled again while they add the next."
+  });
 }
 
 /** The pictures by name: each a function of options that returns SVG text. */
-export const schedules = { sums: drawSums, ring: drawRing };
+export const schedules = {
+  sums: drawSums,
+  ring: drawRing
+};

@@ -2,27 +2,32 @@
 
 /** Text between tags or in an attribute in double quotes. Control characters, which XML forbids, become a mark. */
 export function escapeText(text) {
-  return String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
-    // eslint-disable-next-line no-control-regex
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+  return String(text)
+      .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
+      // eslint-disable-next-line no-control-regex
+      .replace(
+          /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+          "\ufffd");
 }
 
 /** A coordinate with at most two decimals. */
 export const round = (x) => String(Math.round(x * 100) / 100);
 
 export const rectangle = (x, y, width, height, classes, title) =>
-  `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0, width))}" height="${round(Math.max(0, height))}" ` +
-  `class="${classes}"${title ? `><title>${escapeText(title)}</title></rect>` : "/>"}`;
+    `<rect x="${round(x)}" y="${round(y)}" width="${round(Math.max(0, width))}" height="${
+        round(Math.max(0, height))}" ` +
+    `class="${classes}"${title ? `><title>${escapeText(title)}</title></rect>` : "/>"}`;
 
 export const line = (x1, y1, x2, y2, classes) =>
-  `<path d="M${round(x1)} ${round(y1)}L${round(x2)} ${round(y2)}" class="${classes}"/>`;
+    `<path d="M${round(x1)} ${round(y1)}L${round(x2)} ${round(y2)}" class="${classes}"/>`;
 
 export const path = (d, classes) => (d === "" ? "" : `<path d="${d}" class="${classes}"/>`);
 
 /** Text at a baseline; `anchor` is start, middle or end. */
 export const label = (x, y, size, text, classes = "", anchor = "start") =>
-  `<text x="${round(x)}" y="${round(y)}" font-size="${round(size)}"${anchor === "start" ? "" : ` text-anchor="${anchor}"`}` +
-  `${classes ? ` class="${classes}"` : ""}>${escapeText(text)}</text>`;
+    `<text x="${round(x)}" y="${round(y)}" font-size="${round(size)}"${
+        anchor === "start" ? "" : ` text-anchor="${anchor}"`}` +
+    `${classes ? ` class="${classes}"` : ""}>${escapeText(text)}</text>`;
 
 /** How wide a text is, roughly: enough to place what stands beside it. */
 export const textWidth = (text, size, mono = false) => text.length * size * (mono ? 0.61 : 0.55);
@@ -54,16 +59,17 @@ export function stateCell(x, y, width, height, state, title) {
   const titled = title ? `<title>${escapeText(title)}</title>` : "";
   const hit = title ? rectangle(x, y, width, height, "hit") : "";
   switch (state) {
-    case "active":
-      return `<g>${titled}${rectangle(left, top, w, h, "active")}</g>`;
+    case "active": return `<g>${titled}${rectangle(left, top, w, h, "active")}</g>`;
     case "idle":
-      return `<g>${titled}${rectangle(left, top, w, h, "idle")}${line(left, top + h, left + w, top, "slash")}</g>`;
-    case "ready":
-      return `<g>${titled}${rectangle(left, top, w, h, "ready")}</g>`;
+      return `<g>${titled}${rectangle(left, top, w, h, "idle")}${
+          line(left, top + h, left + w, top, "slash")}</g>`;
+    case "ready": return `<g>${titled}${rectangle(left, top, w, h, "ready")}</g>`;
     case "waiting":
-      return `<g>${titled}${hit}${rectangle(x + width / 2 - Math.min(1.5, w / 4), top + h * 0.12, Math.min(3, w / 2), h * 0.76, "waiting")}</g>`;
-    default:
-      return `<g>${titled}${hit}${rectangle(x + width / 2 - 1, y + height / 2 - 1, 2, 2, "left")}</g>`;
+      return `<g>${titled}${hit}${
+          rectangle(
+              x + width / 2 - Math.min(1.5, w / 4), top + h * 0.12, Math.min(3, w / 2), h * 0.76,
+              "waiting")}</g>`;
+    default: return `<g>${titled}${hit}${rectangle(x + width / 2 - 1, y + height / 2 - 1, 2, 2, "left")}</g>`;
   }
 }
 
@@ -80,14 +86,16 @@ export function legend(entries, x, y, width, font) {
       ++row;
     }
     const top = y + row * lineHeight;
-    svg += mark(x + column, top, size) + label(x + column + size + font * 0.4, top + size * 0.85, font * 0.92, text, "muted");
+    svg += mark(x + column, top, size) +
+        label(x + column + size + font * 0.4, top + size * 0.85, font * 0.92, text, "muted");
     column += needed;
   }
-  return { svg, height: (row + 1) * lineHeight };
+  return {svg, height: (row + 1) * lineHeight};
 }
 
 /** The colours and strokes of all pictures. In a page it stands once, in a still in the picture itself. */
-export const pictureStyle = `:root{--paper:#fff;--ink:#1f2328;--muted:#59636e;--line:#c4ccd4;--faint:#eaeef2;--accent:#0757ba;--on-accent:#fff;--warn:#a63a08;--on-warn:#fff;--mark:#7d2b8b}
+export const pictureStyle =
+    `:root{--paper:#fff;--ink:#1f2328;--muted:#59636e;--line:#c4ccd4;--faint:#eaeef2;--accent:#0757ba;--on-accent:#fff;--warn:#a63a08;--on-warn:#fff;--mark:#7d2b8b}
 @media (prefers-color-scheme:dark){:root{--paper:#0d1117;--ink:#e6edf3;--muted:#9aa4ae;--line:#444c56;--faint:#1b222b;--accent:#6cb2ff;--on-accent:#071427;--warn:#ff9f68;--on-warn:#2a0f00;--mark:#e0a3ee}}
 .picture{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .picture .paper{fill:var(--paper)}
@@ -133,19 +141,22 @@ const margin = 14;
 
 /** Options with what was left out. A still has a margin, so its parts have less room than its width. */
 export function settled(options) {
-  const { width = 720, still = false } = options;
-  return { font: still ? 15 : 12, ...options, still, width: still ? width - 2 * margin : width };
+  const {width = 720, still = false} = options;
+  return {font: still ? 15 : 12, ...options, still, width: still ? width - 2 * margin : width};
 }
 
 /** A whole picture. A still has its own style and paper. */
-export function picture({ width, height, title, description, body, still }) {
+export function picture({width, height, title, description, body, still}) {
   const w = Math.ceil(width + (still ? 2 * margin : 0));
   const h = Math.ceil(height + (still ? 2 * margin : 0));
   // In a page the title is a label: a <title> on the whole would cover what single parts say when pointed at.
-  const name = still ? `<title>${escapeText(title)}</title><desc>${escapeText(description)}</desc><style>${pictureStyle}</style>`
-                     : "";
+  const name = still ? `<title>${escapeText(title)}</title><desc>${escapeText(description)}</desc><style>${
+                           pictureStyle}</style>` :
+                       "";
   const named = still ? "" : ` aria-label="${escapeText(description ? `${title}. ${description}` : title)}"`;
   const paper = still ? `<rect width="${w}" height="${h}" rx="6" class="paper"/>` : "";
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" role="img" ` +
-    `class="picture"${named}>${name}${still ? `${paper}<g transform="translate(${margin} ${margin})">${body}</g>` : body}</svg>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${
+             h}" role="img" ` +
+      `class="picture"${named}>${name}${
+             still ? `${paper}<g transform="translate(${margin} ${margin})">${body}</g>` : body}</svg>`;
 }

@@ -7,14 +7,36 @@ export const warpSize = 32;
 
 /** The counters of a trace, in the order of a report. */
 export const counterKeys = [
-  "blocks", "threads", "shared_load_requests", "shared_load_wavefronts", "shared_load_conflicts",
-  "shared_load_lanes", "shared_store_requests", "shared_store_wavefronts", "shared_store_conflicts",
-  "shared_store_lanes", "global_load_requests", "global_load_sectors", "global_load_lanes",
-  "global_store_requests", "global_store_sectors", "global_store_lanes", "block_barriers", "warp_barriers",
-  "shuffles", "atomics",
+  "blocks",
+  "threads",
+  "shared_load_requests",
+  "shared_load_wavefronts",
+  "shared_load_conflicts",
+  "shared_load_lanes",
+  "shared_store_requests",
+  "shared_store_wavefronts",
+  "shared_store_conflicts",
+  "shared_store_lanes",
+  "global_load_requests",
+  "global_load_sectors",
+  "global_load_lanes",
+  "global_store_requests",
+  "global_store_sectors",
+  "global_store_lanes",
+  "block_barriers",
+  "warp_barriers",
+  "shuffles",
+  "atomics",
 ];
 
-const elementBytesOf = { int32: 4, int64: 8, float32: 4, float64: 8, complex64: 8, complex128: 16 };
+const elementBytesOf = {
+  int32: 4,
+  int64: 8,
+  float32: 4,
+  float64: 8,
+  complex64: 8,
+  complex128: 16
+};
 
 const listsOfKind = {
   shared_load: ["words", "values"],
@@ -42,7 +64,10 @@ export function tracesFromText(text, name) {
   let json = text;
   if (opening) {
     const begin = opening.index + opening[0].length;
-    const end = text.indexOf("<" + "/script>", begin);
+    const end = text.indexOf(
+        "<" +
+            "/script>",
+        begin);
     json = text.slice(begin, end < 0 ? undefined : end);
   }
   let parsed;
@@ -65,9 +90,9 @@ export function checkTrace(trace, name) {
   if (trace === null || typeof trace !== "object" || trace.format !== traceFormat)
     fail(`its "format" is not "${traceFormat}"`);
   if (trace.version !== traceVersion)
-    fail(`its version is ${JSON.stringify(trace.version ?? null)}, and this page reads version ${traceVersion}`);
-  if (!Object.hasOwn(elementBytesOf, trace.type))
-    fail(`its type is ${JSON.stringify(trace.type ?? null)}`);
+    fail(`its version is ${JSON.stringify(trace.version ?? null)}, and this page reads version ${
+        traceVersion}`);
+  if (!Object.hasOwn(elementBytesOf, trace.type)) fail(`its type is ${JSON.stringify(trace.type ?? null)}`);
   for (const key of ["grid", "block"]) {
     const sizes = trace.launch?.[key];
     if (!Array.isArray(sizes) || sizes.length !== 3 || !sizes.every((size) => isCount(size) && size > 0))
@@ -84,10 +109,12 @@ export function checkTrace(trace, name) {
   if (!Array.isArray(trace.events) || trace.events.length === 0) fail("it has no events");
   trace.events.forEach((event, index) => {
     const bad = (what) => fail(`event ${index} ${what}`);
-    if (!Object.hasOwn(listsOfKind, event?.kind)) bad(`is of no kind that is known: ${JSON.stringify(event?.kind ?? null)}`);
+    if (!Object.hasOwn(listsOfKind, event?.kind))
+      bad(`is of no kind that is known: ${JSON.stringify(event?.kind ?? null)}`);
     if (!isCount(event.line) || !isCount(event.source)) bad('has no "source" and "line"');
     if (event.kind === "block_barrier") return;
-    if (!isCount(event.warp) || event.warp * warpSize >= threads) bad("is of a warp that the block does not have");
+    if (!isCount(event.warp) || event.warp * warpSize >= threads)
+      bad("is of a warp that the block does not have");
     if (!isCount(event.lanes) || event.lanes < 1 || event.lanes > 0xffffffff) bad("has no active lane");
     const lists = listsOfKind[event.kind];
     const active = countLanes(event.lanes);
@@ -95,7 +122,8 @@ export function checkTrace(trace, name) {
       if (!Array.isArray(event[key]) || event[key].length !== active)
         bad(`has no "${key}" for each active lane`);
     }
-    if (lists.length > 0 && ![1, 2, 4, 8, 16].includes(event.bytes)) bad('has no "bytes" of 1, 2, 4, 8 or 16');
+    if (lists.length > 0 && ![1, 2, 4, 8, 16].includes(event.bytes))
+      bad('has no "bytes" of 1, 2, 4, 8 or 16');
     if (lists[0] === "words" && !event.words.every(isCount)) bad('has a word that is no index');
     if (lists[0] === "from" && !event.from.every((lane) => isCount(lane) && lane < warpSize))
       bad("takes a value from a lane that no warp has");
@@ -114,20 +142,22 @@ export function checkTrace(trace, name) {
 /** The number of lanes in a mask. */
 export function countLanes(mask) {
   let count = 0;
-  for (let rest = mask >>> 0; rest !== 0; rest = (rest & (rest - 1)) >>> 0) ++count;
+  for (let rest = mask >>> 0; rest !== 0; rest = (rest & (rest - 1)) >>> 0)
+    ++count;
   return count;
 }
 
 /** The lanes in a mask, ascending. */
 export function lanesIn(mask) {
   const lanes = [];
-  for (let lane = 0; lane < warpSize; ++lane) if ((mask >>> lane) & 1) lanes.push(lane);
+  for (let lane = 0; lane < warpSize; ++lane)
+    if ((mask >>> lane) & 1) lanes.push(lane);
   return lanes;
 }
 
 /** The words of shared memory that a lane's access covers, beginning with `word`. */
 export function wordsOfAccess(word, bytes) {
-  return Array.from({ length: Math.max(1, bytes / 4) }, (_, k) => word + k);
+  return Array.from({length: Math.max(1, bytes / 4)}, (_, k) => word + k);
 }
 
 /**
@@ -147,16 +177,17 @@ export function servedParts(event) {
         const bank = word % bankCount;
         let place = places.get(word);
         if (!place) {
-          place = { word, lanes: [] };
+          place = {word, lanes: []};
           places.set(word, place);
           let row = 0;
-          while (wavefronts[row]?.has(bank)) ++row;
+          while (wavefronts[row]?.has(bank))
+            ++row;
           (wavefronts[row] ??= new Map()).set(bank, place);
         }
         place.lanes.push(lane);
       }
     });
-    if (wavefronts.length > 0) parts.push({ first, last: first + together - 1, wavefronts });
+    if (wavefronts.length > 0) parts.push({first, last: first + together - 1, wavefronts});
   }
   return parts;
 }
@@ -169,7 +200,7 @@ export function sectorsOf(event) {
     active.forEach((lane, k) => {
       for (const word of wordsOfAccess(event.words[k], event.bytes)) {
         const sector = Math.floor((word + offset) / 8);
-        if (!sectors.has(sector)) sectors.set(sector, { sector, first: sector * 8 - offset, words: new Map() });
+        if (!sectors.has(sector)) sectors.set(sector, {sector, first: sector * 8 - offset, words: new Map()});
         const words = sectors.get(sector).words;
         words.set(word, [...(words.get(word) ?? []), lane]);
       }
@@ -204,7 +235,7 @@ function derive(trace) {
   const count = trace.events.length;
 
   const intervalOf = new Uint32Array(count);
-  const intervals = [{ first: 0, last: -1, barrier: null, lastOfWarp: new Int32Array(warps).fill(-1) }];
+  const intervals = [{first: 0, last: -1, barrier: null, lastOfWarp: new Int32Array(warps).fill(-1)}];
   trace.events.forEach((event, index) => {
     const current = intervals[intervals.length - 1];
     intervalOf[index] = intervals.length - 1;
@@ -212,7 +243,8 @@ function derive(trace) {
     if (event.kind === "block_barrier") {
       current.barrier = index;
       if (index + 1 < count)
-        intervals.push({ first: index + 1, last: index, barrier: null, lastOfWarp: new Int32Array(warps).fill(-1) });
+        intervals.push(
+            {first: index + 1, last: index, barrier: null, lastOfWarp: new Int32Array(warps).fill(-1)});
     } else {
       current.lastOfWarp[event.warp] = index;
     }
@@ -221,13 +253,16 @@ function derive(trace) {
   const exitOf = new Int32Array(threads).fill(count);
   trace.events.forEach((event, index) => {
     if (event.kind !== "exit") return;
-    for (const lane of lanesIn(event.lanes)) exitOf[event.warp * warpSize + lane] = index;
+    for (const lane of lanesIn(event.lanes))
+      exitOf[event.warp * warpSize + lane] = index;
   });
 
   // The kernel's own file is the one that has it, or else that of most events.
   const uses = trace.sources.map(() => 0);
-  for (const event of trace.events) if (event.line > 0 && event.source < uses.length) ++uses[event.source];
-  const defined = trace.sources.findIndex(({ lines }) => lines.some((text) => text.includes("__global__") && text.includes(trace.kernel)));
+  for (const event of trace.events)
+    if (event.line > 0 && event.source < uses.length) ++uses[event.source];
+  const defined = trace.sources.findIndex(
+      ({lines}) => lines.some((text) => text.includes("__global__") && text.includes(trace.kernel)));
   const kernelSource = defined >= 0 ? defined : Math.max(0, uses.indexOf(Math.max(...uses)));
 
   return {
@@ -251,23 +286,25 @@ function increments(event) {
   switch (event.kind) {
     case "shared_load":
     case "shared_store":
-      return { [`${event.kind}_requests`]: 1, [`${event.kind}_wavefronts`]: event.wavefronts,
-               [`${event.kind}_conflicts`]: event.conflicts ?? 0, [`${event.kind}_lanes`]: lanes };
+      return {
+        [`${event.kind}_requests`]: 1,
+        [`${event.kind}_wavefronts`]: event.wavefronts,
+        [`${event.kind}_conflicts`]: event.conflicts ?? 0,
+        [`${event.kind}_lanes`]: lanes
+      };
     case "global_load":
     case "global_store":
-      return { [`${event.kind}_requests`]: 1, [`${event.kind}_sectors`]: event.sectors,
-               [`${event.kind}_lanes`]: lanes };
+      return {
+        [`${event.kind}_requests`]: 1,
+        [`${event.kind}_sectors`]: event.sectors,
+        [`${event.kind}_lanes`]: lanes
+      };
     case "shared_atomic":
-    case "global_atomic":
-      return { atomics: lanes };
-    case "shuffle":
-      return { shuffles: event.shuffles ?? 1 };
-    case "block_barrier":
-      return { block_barriers: 1 };
-    case "warp_barrier":
-      return { warp_barriers: 1 };
-    default:
-      return {};
+    case "global_atomic": return {atomics: lanes};
+    case "shuffle": return {shuffles: event.shuffles ?? 1};
+    case "block_barrier": return {block_barriers: 1};
+    case "warp_barrier": return {warp_barriers: 1};
+    default: return {};
   }
 }
 
@@ -276,7 +313,10 @@ function countEvents(trace, threads) {
   trace.events.forEach((event, index) => {
     const added = increments(event);
     for (const key of counterKeys) {
-      const before = index > 0 ? sums[key][index - 1] : key === "blocks" ? 1 : key === "threads" ? threads : 0;
+      const before = index > 0 ? sums[key][index - 1] :
+          key === "blocks"     ? 1 :
+          key === "threads"    ? threads :
+                                 0;
       sums[key][index] = before + (added[key] ?? 0);
     }
   });
@@ -285,7 +325,7 @@ function countEvents(trace, threads) {
 
 /** The counters after event `moment`. */
 export function countersAt(trace, moment) {
-  const { counted } = modelOf(trace);
+  const {counted} = modelOf(trace);
   return Object.fromEntries(counterKeys.map((key) => [key, counted[key][moment]]));
 }
 
@@ -298,7 +338,7 @@ export function statesAt(trace, moment) {
   const model = modelOf(trace);
   const event = trace.events[moment];
   const interval = model.intervals[model.intervalOf[moment]];
-  return Array.from({ length: model.threads }, (_, thread) => {
+  return Array.from({length: model.threads}, (_, thread) => {
     const warp = Math.floor(thread / warpSize);
     if (model.exitOf[thread] <= moment) return "left";
     if (event.kind === "block_barrier") return "waiting";
@@ -312,7 +352,7 @@ export function sharedAt(trace, moment) {
   const words = [];
   for (const [word, history] of modelOf(trace).sharedHistory) {
     const node = latest(history, moment);
-    if (node) words.push({ word, node, now: node.event === moment });
+    if (node) words.push({word, node, now: node.event === moment});
   }
   return words.sort((a, b) => a.word - b.word);
 }
@@ -322,8 +362,10 @@ function latest(history, moment) {
   let high = history.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (history[middle].event <= moment) low = middle + 1;
-    else high = middle;
+    if (history[middle].event <= moment)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low > 0 ? history[low - 1] : null;
 }
@@ -339,20 +381,26 @@ function bufferNames(trace, kernelSource) {
     if (event.buffer === undefined || names[event.buffer]) continue;
     if (event.kind === "global_load") firstLoads.add(event.buffer);
     const text = trace.sources[event.source]?.lines[event.line - 1] ?? "";
-    const [before, after] = [text.slice(0, Math.max(0, event.column - 1)), text.slice(Math.max(0, event.column - 1))];
-    if (event.kind.endsWith("_atomic")) take(event.buffer, /&(\w+)/.exec(text)?.[1]);
-    else if (event.calls?.length) continue;
+    const [before, after] =
+        [text.slice(0, Math.max(0, event.column - 1)), text.slice(Math.max(0, event.column - 1))];
+    if (event.kind.endsWith("_atomic"))
+      take(event.buffer, /&(\w+)/.exec(text)?.[1]);
+    else if (event.calls?.length)
+      continue;
     else if (event.kind === "global_load")
-      take(event.buffer, /^\s*\[/.test(after) ? /(\w+)\s*$/.exec(before)?.[1] : /(\w+)\s*\[/.exec(after)?.[1]);
+      take(
+          event.buffer, /^\s*\[/.test(after) ? /(\w+)\s*$/.exec(before)?.[1] : /(\w+)\s*\[/.exec(after)?.[1]);
     else if (event.kind === "global_store")
       take(event.buffer, /(\w+)\s*\[[^[]*\]\s*$/.exec(before)?.[1] ?? /\*\s*(\w+)\s*$/.exec(before)?.[1]);
   }
   const code = trace.sources[kernelSource]?.lines.join("\n") ?? "";
   const begin = code.search(new RegExp(`\\b${String(trace.kernel).replace(/\W/g, "")}\\s*\\(`));
   const parameters = begin < 0 ? [] : code.slice(begin, code.indexOf(")", begin)).split(",");
-  const pointers = parameters.map((text) => ({ name: /\*\s*(\w+)\s*$/.exec(text)?.[1], constant: /\bconst\b/.test(text) }));
+  const pointers =
+      parameters.map((text) => ({name: /\*\s*(\w+)\s*$/.exec(text)?.[1], constant: /\bconst\b/.test(text)}));
   names.forEach((name, buffer) => {
-    const fits = pointers.find((each) => each.name && each.constant === firstLoads.has(buffer) && !names.includes(each.name));
+    const fits = pointers.find(
+        (each) => each.name && each.constant === firstLoads.has(buffer) && !names.includes(each.name));
     names[buffer] = name ?? fits?.name ?? `buffer ${buffer}`;
   });
   return names;
@@ -363,27 +411,45 @@ function bufferNames(trace, kernelSource) {
 /** Sums in the trace's type: integers wrap around, floating-point numbers have a tolerance. */
 function arithmetic(type) {
   if (type === "int32") {
-    return { zero: 0, parse: (v) => Number(v) | 0, add: (a, b) => (a + b) | 0, sub: (a, b) => (a - b) | 0,
-             same: (a, b) => a === b };
+    return {
+      zero: 0,
+      parse: (v) => Number(v) | 0,
+      add: (a, b) => (a + b) | 0,
+      sub: (a, b) => (a - b) | 0,
+      same: (a, b) => a === b
+    };
   }
   if (type === "int64") {
     const wrap = (v) => BigInt.asIntN(64, v);
-    return { zero: 0n, parse: (v) => wrap(BigInt(v)), add: (a, b) => wrap(a + b), sub: (a, b) => wrap(a - b),
-             same: (a, b) => a === b };
+    return {
+      zero: 0n,
+      parse: (v) => wrap(BigInt(v)),
+      add: (a, b) => wrap(a + b),
+      sub: (a, b) => wrap(a - b),
+      same: (a, b) => a === b
+    };
   }
   const tolerance = type === "float32" || type === "complex64" ? 2e-5 : 1e-12;
-  const near = (a, b, size) => a === b || Math.abs(a - b) <= tolerance * Math.max(size, Math.abs(a), Math.abs(b)) ||
-    (Number.isNaN(a) && Number.isNaN(b));
+  const near = (a, b, size) => a === b ||
+      Math.abs(a - b) <= tolerance * Math.max(size, Math.abs(a), Math.abs(b)) ||
+      (Number.isNaN(a) && Number.isNaN(b));
   const number = (v) => (typeof v === "string" ? Number(v.replace("inf", "Infinity")) : v);
   if (type.startsWith("complex")) {
-    return { zero: [0, 0, 0], parse: (v) => [number(v[0]), number(v[1]), Math.abs(v[0]) + Math.abs(v[1])],
-             add: (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]],
-             sub: (a, b) => [a[0] - b[0], a[1] - b[1], a[2] + b[2]],
-             same: (a, b) => near(a[0], b[0], Math.max(a[2], b[2])) && near(a[1], b[1], Math.max(a[2], b[2])) };
+    return {
+      zero: [0, 0, 0],
+      parse: (v) => [number(v[0]), number(v[1]), Math.abs(v[0]) + Math.abs(v[1])],
+      add: (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]],
+      sub: (a, b) => [a[0] - b[0], a[1] - b[1], a[2] + b[2]],
+      same: (a, b) => near(a[0], b[0], Math.max(a[2], b[2])) && near(a[1], b[1], Math.max(a[2], b[2]))
+    };
   }
-  return { zero: [0, 0], parse: (v) => [number(v), Math.abs(number(v))], add: (a, b) => [a[0] + b[0], a[1] + b[1]],
-           sub: (a, b) => [a[0] - b[0], a[1] + b[1]],
-           same: (a, b) => near(a[0], b[0], Math.max(a[1], b[1])) };
+  return {
+    zero: [0, 0],
+    parse: (v) => [number(v), Math.abs(number(v))],
+    add: (a, b) => [a[0] + b[0], a[1] + b[1]],
+    sub: (a, b) => [a[0] - b[0], a[1] + b[1]],
+    same: (a, b) => near(a[0], b[0], Math.max(a[1], b[1]))
+  };
 }
 
 /** The elements of an access: one, or a list if the access holds several. */
@@ -406,7 +472,7 @@ function traceValues(trace, threads, intervalOf) {
   const leaves = [];
   const sharedHistory = new Map();
   const globalNodes = new Map();
-  const held = Array.from({ length: threads }, () => ({ last: null, loads: [], words: [], loaded: 0 }));
+  const held = Array.from({length: threads}, () => ({last: null, loads: [], words: [], loaded: 0}));
   const stepsOfWarp = new Map();
   const levels = new Map();
 
@@ -422,33 +488,34 @@ function traceValues(trace, threads, intervalOf) {
   };
 
   const sourcesOf = (thread, wanted) => {
-    const { last, loads } = held[thread];
-    if (wanted === null) return { sources: last ? [last, ...loads.map((l) => l.from)] : loads.map((l) => l.from), exact: false };
-    const withLast = (k) => last?.sum !== null && last?.sum !== undefined &&
-      sums.same(sums.add(last.sum, k), wanted);
+    const {last, loads} = held[thread];
+    if (wanted === null)
+      return {sources: last ? [last, ...loads.map((l) => l.from)] : loads.map((l) => l.from), exact: false};
+    const withLast = (k) =>
+        last?.sum !== null && last?.sum !== undefined && sums.same(sums.add(last.sum, k), wanted);
     let sum = sums.zero;
     const suffixes = [];
     for (let k = loads.length - 1; k >= 0; --k) {
       if (loads[k].sum === null) break;
       sum = sums.add(sum, loads[k].sum);
-      suffixes.push({ begin: k, sum });
+      suffixes.push({begin: k, sum});
     }
     const from = (begin) => loads.slice(begin).map((load) => load.from);
     const all = suffixes.length === loads.length ? sum : null;
     if (all !== null) {
       // Where a sum that lanes pass on is 0, both fit: it is carried on in a register.
-      if (last?.kind === "shuffle" && withLast(all)) return { sources: [last, ...from(0)], exact: true };
-      if (loads.length > 0 && sums.same(all, wanted)) return { sources: from(0), exact: true };
-      if (withLast(all)) return { sources: [last, ...from(0)], exact: true };
+      if (last?.kind === "shuffle" && withLast(all)) return {sources: [last, ...from(0)], exact: true};
+      if (loads.length > 0 && sums.same(all, wanted)) return {sources: from(0), exact: true};
+      if (withLast(all)) return {sources: [last, ...from(0)], exact: true};
     }
-    for (const { begin, sum: part } of suffixes) {
-      if (sums.same(part, wanted)) return { sources: from(begin), exact: true };
-      if (withLast(part)) return { sources: [last, ...from(begin)], exact: true };
+    for (const {begin, sum: part} of suffixes) {
+      if (sums.same(part, wanted)) return {sources: from(begin), exact: true};
+      if (withLast(part)) return {sources: [last, ...from(begin)], exact: true};
     }
-    if (loads.length === 0) return { sources: [], exact: sums.same(wanted, sums.zero) };
-    if (sums.same(wanted, sums.zero)) return { sources: [], exact: true };  // the identity
+    if (loads.length === 0) return {sources: [], exact: sums.same(wanted, sums.zero)};
+    if (sums.same(wanted, sums.zero)) return {sources: [], exact: true};  // the identity
     const one = loads.find((load) => load.sum !== null && sums.same(load.sum, wanted));
-    return one ? { sources: [one.from], exact: true } : { sources: from(0), exact: false };
+    return one ? {sources: [one.from], exact: true} : {sources: from(0), exact: false};
   };
 
   const levelOf = (event, index) => {
@@ -457,15 +524,23 @@ function traceValues(trace, threads, intervalOf) {
     const step = stepsOfWarp.get(key) ?? 0;
     stepsOfWarp.set(key, step + 1);
     const levelKey = interval * 65536 + step;
-    if (!levels.has(levelKey)) levels.set(levelKey, { interval, step, kinds: new Set(), first: index });
+    if (!levels.has(levelKey)) levels.set(levelKey, {interval, step, kinds: new Set(), first: index});
     const level = levels.get(levelKey);
     level.kinds.add(event.kind);
     return level;
   };
 
   const makeNode = (event, index, thread, level, fields, wanted) => {
-    const node = { id: nodes.length, event: index, thread, level, kind: event.kind, sum: fields.sum ?? wanted,
-                   ...sourcesOf(thread, wanted), ...fields };
+    const node = {
+      id: nodes.length,
+      event: index,
+      thread,
+      level,
+      kind: event.kind,
+      sum: fields.sum ?? wanted,
+      ...sourcesOf(thread, wanted),
+      ...fields
+    };
     nodes.push(node);
     held[thread].last = node;
     held[thread].loads = [];
@@ -480,9 +555,14 @@ function traceValues(trace, threads, intervalOf) {
       case "shared_load":
         active.forEach((_, k) => {
           const history = sharedHistory.get(event.words[k]);
-          const from = history?.[history.length - 1] ??
-            { kind: "unknown", word: event.words[k], value: event.values[k], event: index, thread: threadOf(k) };
-          held[threadOf(k)].loads.push({ from, sum: parsed(event.values[k], event.bytes) });
+          const from = history?.[history.length - 1] ?? {
+            kind: "unknown",
+            word: event.words[k],
+            value: event.values[k],
+            event: index,
+            thread: threadOf(k)
+          };
+          held[threadOf(k)].loads.push({from, sum: parsed(event.values[k], event.bytes)});
         });
         break;
       case "global_load":
@@ -490,12 +570,19 @@ function traceValues(trace, threads, intervalOf) {
           const thread = threadOf(k);
           let from = globalNodes.get(`${event.buffer}:${event.words[k]}`);
           if (!from) {
-            from = { kind: "element", buffer: event.buffer, first: Math.floor(event.words[k] * 4 / elementBytes),
-                     count: Math.max(1, Math.floor(event.bytes / elementBytes)), value: event.values[k], event: index,
-                     thread, order: held[thread].loaded++ };
+            from = {
+              kind: "element",
+              buffer: event.buffer,
+              first: Math.floor(event.words[k] * 4 / elementBytes),
+              count: Math.max(1, Math.floor(event.bytes / elementBytes)),
+              value: event.values[k],
+              event: index,
+              thread,
+              order: held[thread].loaded++
+            };
             leaves.push(from);
           }
-          held[thread].loads.push({ from, sum: parsed(event.values[k], event.bytes) });
+          held[thread].loads.push({from, sum: parsed(event.values[k], event.bytes)});
         });
         break;
       case "shared_store":
@@ -506,7 +593,7 @@ function traceValues(trace, threads, intervalOf) {
         const shared = event.kind.startsWith("shared");
         active.forEach((_, k) => {
           const word = event.words[k];
-          const fields = { word, bytes: event.bytes, value: event.values[k], buffer: event.buffer };
+          const fields = {word, bytes: event.bytes, value: event.values[k], buffer: event.buffer};
           let wanted = parsed(event.values[k], event.bytes);
           const key = `${event.buffer}:${word}`;
           if (event.kind.endsWith("atomic")) {
@@ -542,29 +629,32 @@ function traceValues(trace, threads, intervalOf) {
         const brought = new Map();
         active.forEach((lane, k) => {
           const words = held[threadOf(k)].words;
-          const value = wide === 1 ? event.brought[k] : joinWords(words.map((w) => w[0]), trace.type, event.bytes);
-          const node = makeNode(event, index, threadOf(k), level, { value },
-                                parsed(value, Math.max(event.bytes, elementBytes)));
+          const value =
+              wide === 1 ? event.brought[k] : joinWords(words.map((w) => w[0]), trace.type, event.bytes);
+          const node = makeNode(
+              event, index, threadOf(k), level, {value}, parsed(value, Math.max(event.bytes, elementBytes)));
           brought.set(lane, node);
         });
         active.forEach((lane, k) => {
           const mine = held[threadOf(k)];
-          const value = wide === 1 ? event.values[k] : joinWords(mine.words.map((w) => w[1]), trace.type, event.bytes);
+          const value =
+              wide === 1 ? event.values[k] : joinWords(mine.words.map((w) => w[1]), trace.type, event.bytes);
           mine.words = [];
           const from = brought.get(event.from[k]) ??
-            { kind: "unknown", value, event: index, thread: event.warp * warpSize + event.from[k] };
-          mine.loads.push({ from, sum: parsed(value, Math.max(event.bytes, elementBytes)) });
+              {kind: "unknown", value, event: index, thread: event.warp * warpSize + event.from[k]};
+          mine.loads.push({from, sum: parsed(value, Math.max(event.bytes, elementBytes))});
         });
         break;
       }
-      default:
-        break;
+      default: break;
     }
   });
 
   const ordered = [...levels.values()].sort((a, b) => a.interval - b.interval || a.step - b.step);
-  ordered.forEach((level, number) => { level.number = number; });
-  return { nodes, leaves, sharedHistory, levels: ordered };
+  ordered.forEach((level, number) => {
+    level.number = number;
+  });
+  return {nodes, leaves, sharedHistory, levels: ordered};
 }
 
 function joinWords(words, type, bytes) {
@@ -592,11 +682,14 @@ export function originOf(node) {
       continue;
     }
     if (top.kind === "element") {
-      top.origin = { exact: true, elements: Array.from({ length: top.count }, (_, k) => [top.buffer, top.first + k, 1]) };
+      top.origin = {
+        exact: true,
+        elements: Array.from({length: top.count}, (_, k) => [top.buffer, top.first + k, 1])
+      };
       continue;
     }
     if (!top.sources) {
-      top.origin = { exact: false, elements: [] };
+      top.origin = {exact: false, elements: []};
       continue;
     }
     const missing = top.sources.filter((source) => !source.origin);
@@ -604,8 +697,10 @@ export function originOf(node) {
       stack.push(...missing);
       continue;
     }
-    top.origin = { exact: top.exact && top.sources.every((source) => source.origin.exact),
-                   elements: mergeElements(top.sources.map((source) => source.origin.elements)) };
+    top.origin = {
+      exact: top.exact && top.sources.every((source) => source.origin.exact),
+      elements: mergeElements(top.sources.map((source) => source.origin.elements))
+    };
   }
   return node.origin;
 }
@@ -615,16 +710,18 @@ function mergeElements(lists) {
   const merged = [];
   for (const [buffer, index, times] of all) {
     const last = merged[merged.length - 1];
-    if (last && last[0] === buffer && last[1] === index) merged[merged.length - 1] = [buffer, index, last[2] + times];
-    else merged.push([buffer, index, times]);
+    if (last && last[0] === buffer && last[1] === index)
+      merged[merged.length - 1] = [buffer, index, last[2] + times];
+    else
+      merged.push([buffer, index, times]);
   }
   return merged;
 }
 
 /** An origin in words: "in[0..31]", "in[0, 64, 128]", "32 elements of in: in[0], in[4] … in[124]". */
 export function originText(trace, node) {
-  const { names } = modelOf(trace);
-  const { elements, exact } = originOf(node);
+  const {names} = modelOf(trace);
+  const {elements, exact} = originOf(node);
   if (elements.length === 0) return exact ? "nothing: it is 0" : "a value computed in the kernel";
   const groups = new Map();
   for (const [buffer, index] of elements) {
@@ -644,7 +741,8 @@ export function originText(trace, node) {
     return `${indices.length} elements of ${name} from ${name}[${first}] to ${name}[${last}]`;
   });
   const twice = elements.filter((element) => element[2] > 1).length;
-  const more = twice === 0 ? "" : `; ${twice === 1 ? "one of them" : `${twice} of them`} counted more than once`;
+  const more =
+      twice === 0 ? "" : `; ${twice === 1 ? "one of them" : `${twice} of them`} counted more than once`;
   return (exact ? "" : "computed from ") + parts.join(" and ") + more;
 }
 
@@ -659,9 +757,9 @@ export function stepsInStep(a, b) {
   for (let k = 0; k < Math.max(one.length, other.length); ++k) {
     const span = (intervals) => {
       const interval = intervals[k];
-      if (!interval) return { first: intervals[intervals.length - 1].last, work: 0, barrier: null };
+      if (!interval) return {first: intervals[intervals.length - 1].last, work: 0, barrier: null};
       const end = interval.barrier ?? interval.last + 1;
-      return { first: interval.first, work: end - interval.first, barrier: interval.barrier };
+      return {first: interval.first, work: end - interval.first, barrier: interval.barrier};
     };
     const [x, y] = [span(one), span(other)];
     const count = Math.max(x.work, y.work);
@@ -669,7 +767,8 @@ export function stepsInStep(a, b) {
       if (s.work === 0) return s.barrier ?? s.first;
       return s.first + Math.floor(step * s.work / count);
     };
-    for (let step = 0; step < count; ++step) steps.push([at(x, step), at(y, step)]);
+    for (let step = 0; step < count; ++step)
+      steps.push([at(x, step), at(y, step)]);
     if (x.barrier !== null || y.barrier !== null) {
       const end = (s) => s.barrier ?? Math.max(s.first, s.first + s.work - 1);
       steps.push([end(x), end(y)]);
@@ -688,17 +787,19 @@ export function findMoment(trace, wanted) {
   if (text === "end") return count - 1;
   if (/^-?\d+$/.test(text)) {
     const number = Number(text) < 0 ? count + Number(text) : Number(text);
-    if (number < 0 || number >= count) throw new TraceError(`moment ${text}: the trace has ${count} events, numbered from 0.`);
+    if (number < 0 || number >= count)
+      throw new TraceError(`moment ${text}: the trace has ${count} events, numbered from 0.`);
     return number;
   }
   const conditions = new Map();
   for (const part of text.split(",")) {
     const [key, value] = part.split("=");
     if (!["line", "interval", "kind", "warp", "nth", "lanes"].includes(key) || !value)
-      throw new TraceError(`moment ${text}: a number, "end", or conditions of line=, interval=, kind=, warp=, lanes=, nth=.`);
+      throw new TraceError(
+          `moment ${text}: a number, "end", or conditions of line=, interval=, kind=, warp=, lanes=, nth=.`);
     conditions.set(key, value);
   }
-  const { intervalOf } = modelOf(trace);
+  const {intervalOf} = modelOf(trace);
   let left = Number(conditions.get("nth") ?? 1);
   const fits = (event, index) => [...conditions].every(([key, value]) => {
     switch (key) {

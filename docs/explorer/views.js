@@ -1,9 +1,9 @@
 // The renderer: pure functions from a trace, a moment and options to a picture as SVG text. No DOM, no randomness.
 // Options: width (in pixels), font (its size), still (a picture on its own, with its colours and its background).
 
-import { bankCount, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize } from "./trace.js";
-import { escapeText, label, legend, line, path, picture, rectangle, round, settled, stateCell, textWidth, wrapText } from "./svg.js";
-import { eventText, nodeText, placeOf, plural, ranges, stateText, statesText, threadText, valueText } from "./words.js";
+import {escapeText, label, legend, line, path, picture, rectangle, round, settled, stateCell, textWidth, wrapText} from "./svg.js";
+import {bankCount, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
+import {eventText, nodeText, placeOf, plural, ranges, statesText, stateText, threadText, valueText} from "./words.js";
 
 
 const letters = "ABCDEFGH";
@@ -23,27 +23,28 @@ function witnessLetters(trace, finding) {
 /** The finding that a moment is about: the one that was asked for, or the first whose witness took part. */
 function findingAt(trace, moment, options) {
   if (options.finding !== undefined) return trace.findings[options.finding];
-  return trace.findings.find((finding) => finding.witnesses.some((witness) => witness.event === moment)) ?? trace.findings[0];
+  return trace.findings.find((finding) => finding.witnesses.some((witness) => witness.event === moment)) ??
+      trace.findings[0];
 }
 
 const flag = (x, y, size, letter) =>
-  `<g><circle cx="${round(x)}" cy="${round(y)}" r="${round(size * 0.62)}" class="flag"/>` +
-  `${label(x, y + size * 0.34, size * 0.92, letter, "onflag", "middle")}</g>`;
+    `<g><circle cx="${round(x)}" cy="${round(y)}" r="${round(size * 0.62)}" class="flag"/>` +
+    `${label(x, y + size * 0.34, size * 0.92, letter, "onflag", "middle")}</g>`;
 
 /** A short message where a picture has nothing to draw. */
 function message(text, options) {
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const lines = wrapText(text, Math.floor(width / (font * 0.56)));
   const body = lines.map((each, k) => label(0, font * (1.3 + 1.4 * k), font, each, "muted")).join("");
-  return picture({ width, height: font * (1 + 1.4 * lines.length), title: text, description: "", body, still });
+  return picture({width, height: font * (1 + 1.4 * lines.length), title: text, description: "", body, still});
 }
 
 // ---- warps x lanes ----
 
 function drawLanes(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
-  const { warps, threads } = modelOf(trace);
+  const {width, font, still} = options;
+  const {warps, threads} = modelOf(trace);
   const states = statesAt(trace, moment);
   const named = witnessLetters(trace, findingAt(trace, moment, options));
   const left = textWidth("warp 31", font) + font * 0.6;
@@ -58,39 +59,55 @@ function drawLanes(trace, moment, given) {
   for (let warp = 0; warp < warps; ++warp) {
     const y = top + warp * high;
     const now = trace.events[moment].warp === warp;
-    if (high >= 9 || warp % 4 === 0) body += label(0, y + high * 0.78, rowFont, `warp ${warp}`, now ? "bold" : "muted");
+    if (high >= 9 || warp % 4 === 0)
+      body += label(0, y + high * 0.78, rowFont, `warp ${warp}`, now ? "bold" : "muted");
     for (let lane = 0; lane < warpSize && warp * warpSize + lane < threads; ++lane) {
       const thread = warp * warpSize + lane;
-      body += stateCell(left + lane * cell, y, cell, high, states[thread],
-                        still ? "" : `${threadText(thread)}: ${stateText[states[thread]]}`);
+      body += stateCell(
+          left + lane * cell, y, cell, high, states[thread],
+          still ? "" : `${threadText(thread)}: ${stateText[states[thread]]}`);
     }
   }
   for (const [thread, letter] of named) {
     if (thread >= threads || named.size > 64) continue;
-    body += flag(left + (thread % warpSize + 0.5) * cell, top + (Math.floor(thread / warpSize) + 0.5) * high,
-                 Math.min(cell, high) * 0.85, letter);
+    body += flag(
+        left + (thread % warpSize + 0.5) * cell, top + (Math.floor(thread / warpSize) + 0.5) * high,
+        Math.min(cell, high) * 0.85, letter);
   }
   const shown = ["active", "idle", "ready", "waiting", "left"];
-  const marks = legend(shown.map((state) => [(x, y, size) => stateCell(x, y, size, size, state, ""),
-    { active: "active", idle: "idle in its warp", ready: "not its turn", waiting: "waits at barrier", left: "has left" }[state]]),
-    left, top + warps * high + font * 0.7, width - left, font);
-  return picture({ width, height: top + warps * high + font * 0.7 + marks.height, still, body: body + marks.svg,
-                   title: "What each lane does at this moment", description: `${statesText(states)}. ${eventText(trace, trace.events[moment])}` });
+  const marks = legend(
+      shown.map((state) => [(x, y, size) => stateCell(x, y, size, size, state, ""), {
+                  active: "active",
+                  idle: "idle in its warp",
+                  ready: "not its turn",
+                  waiting: "waits at barrier",
+                  left: "has left"
+                }[state]]),
+      left, top + warps * high + font * 0.7, width - left, font);
+  return picture({
+    width,
+    height: top + warps * high + font * 0.7 + marks.height,
+    still,
+    body: body + marks.svg,
+    title: "What each lane does at this moment",
+    description: `${statesText(states)}. ${eventText(trace, trace.events[moment])}`
+  });
 }
 
 // ---- threads x levels ----
 
 function levelNodes(model) {
   const byLevel = model.levels.map(() => []);
-  for (const node of model.nodes) byLevel[node.level.number].push(node);
+  for (const node of model.nodes)
+    byLevel[node.level.number].push(node);
   return byLevel;
 }
 
 function drawActivity(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const model = modelOf(trace);
-  const { warps, threads, levels } = model;
+  const {warps, threads, levels} = model;
   if (levels.length === 0) return message("No thread has written a value in this trace.", options);
   const left = textWidth("interval 10", font) + font * 0.8;
   const right = textWidth("1024 of 1024", font) + font * 0.6;
@@ -99,9 +116,12 @@ function drawActivity(trace, moment, given) {
   const top = font * 2.7;
   const inner = width - left - right;
   let body = label(left, font, font * 0.9, `${threads} threads in ${plural(warps, "warp")}`, "muted") +
-    label(width, font, font * 0.9, "threads that", "muted", "end") + label(width, font * 2.1, font * 0.9, "write", "muted", "end");
+      label(width, font, font * 0.9, "threads that", "muted", "end") +
+      label(width, font * 2.1, font * 0.9, "write", "muted", "end");
   for (let warp = 0; warp <= warps; ++warp)
-    body += line(left + warp * warpSize * cell, top - font * 0.4, left + warp * warpSize * cell, top + levels.length * high + 2, "rule");
+    body += line(
+        left + warp * warpSize * cell, top - font * 0.4, left + warp * warpSize * cell,
+        top + levels.length * high + 2, "rule");
   const nodes = levelNodes(model);
   const current = model.intervalOf[moment];
   let now = levels.findLastIndex((level) => level.first <= moment);
@@ -109,7 +129,8 @@ function drawActivity(trace, moment, given) {
   levels.forEach((level, number) => {
     const y = top + number * high;
     const active = new Uint8Array(threads);
-    for (const node of nodes[number]) active[node.thread] = 1;
+    for (const node of nodes[number])
+      active[node.thread] = 1;
     let idle = "";
     let filled = "";
     let working = 0;
@@ -125,45 +146,71 @@ function drawActivity(trace, moment, given) {
       body += rectangle(left + first * cell, begin, (last - first) * cell, end - begin, "track");
       for (let thread = first; thread < last;) {
         let next = thread;
-        while (next < last && active[next] === active[thread]) ++next;
+        while (next < last && active[next] === active[thread])
+          ++next;
         const x = left + thread * cell;
         const span = (next - thread) * cell;
         if (active[thread]) {
           // Neighbours stay apart where there is room for it, else they become one bar.
           const gap = cell > 5 ? 0.8 : cell > 2.5 ? 0.4 : 0;
-          if (gap > 0) for (let k = thread; k < next; ++k) filled += `M${round(left + k * cell + gap)} ${round(begin)}h${round(cell - 2 * gap)}V${round(end)}h${round(2 * gap - cell)}z`;
-          else filled += `M${round(x)} ${round(begin)}h${round(span)}V${round(end)}h${round(-span)}z`;
+          if (gap > 0)
+            for (let k = thread; k < next; ++k)
+              filled += `M${round(left + k * cell + gap)} ${round(begin)}h${round(cell - 2 * gap)}V${
+                  round(end)}h${round(2 * gap - cell)}z`;
+          else
+            filled += `M${round(x)} ${round(begin)}h${round(span)}V${round(end)}h${round(-span)}z`;
         } else if (cell > 4) {
-          for (let k = thread; k < next; ++k) idle += `M${round(left + k * cell + 1)} ${round(end - 1)}L${round(left + (k + 1) * cell - 1)} ${round(begin + 1)}`;
+          for (let k = thread; k < next; ++k)
+            idle += `M${round(left + k * cell + 1)} ${round(end - 1)}L${round(left + (k + 1) * cell - 1)} ${
+                round(begin + 1)}`;
         }
         thread = next;
       }
     }
     body += path(idle, "slash") + path(filled, "active");
     const count = nodes[number].length === 0 ? 0 : active.reduce((a, b) => a + b, 0);
-    const name = level.step === 0 ? `interval ${level.interval}` : `${level.interval}, part ${level.step + 1}`;
+    const name =
+        level.step === 0 ? `interval ${level.interval}` : `${level.interval}, part ${level.step + 1}`;
     if (number === now) body += rectangle(0, begin, 2.5, end - begin, "active");
     body += label(font * 0.5, y + high * 0.66, font * 0.95, name, number === now ? "bold" : "muted");
-    body += label(width, y + high * 0.66, font * 0.95, `${count} of ${threads}`, number === now ? "bold" : "", "end");
-    if (!still) body += rectangle(left, y, inner, high, "hit", `${name}: ${plural(count, "thread")} in ${plural(working, "warp")} write a value`);
-    if (number > 0 && levels[number - 1].interval !== level.interval) body += line(left, y, width - right, y, "barrier");
+    body += label(
+        width, y + high * 0.66, font * 0.95, `${count} of ${threads}`, number === now ? "bold" : "", "end");
+    if (!still)
+      body += rectangle(
+          left, y, inner, high, "hit",
+          `${name}: ${plural(count, "thread")} in ${plural(working, "warp")} write a value`);
+    if (number > 0 && levels[number - 1].interval !== level.interval)
+      body += line(left, y, width - right, y, "barrier");
   });
-  const marks = legend([
-    [(x, y, s) => rectangle(x, y, s, s, "active"), "writes a value"],
-    [(x, y, s) => rectangle(x, y, s, s, "track") + line(x, y + s, x + s, y, "slash"), "idle in a warp that works"],
-    [(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "rule"), "whole warp idle"],
-    [(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "barrier"), "__syncthreads()"],
-  ], left, top + levels.length * high + font * 0.8, width - left, font);
-  return picture({ width, height: top + levels.length * high + font * 0.8 + marks.height, still, body: body + marks.svg,
-                   title: "Which threads take part in each level",
-                   description: levels.map((level, k) => `interval ${level.interval}: ${nodes[k].length} of ${threads}`).join(", ") });
+  const marks = legend(
+      [
+        [(x, y, s) => rectangle(x, y, s, s, "active"), "writes a value"],
+        [
+          (x, y, s) => rectangle(x, y, s, s, "track") + line(x, y + s, x + s, y, "slash"),
+          "idle in a warp that works"
+        ],
+        [(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "rule"), "whole warp idle"],
+        ...(model.intervals.length > 1 ?
+                [[(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "barrier"), "__syncthreads()"]] :
+                []),
+      ],
+      left, top + levels.length * high + font * 0.8, width - left, font);
+  return picture({
+    width,
+    height: top + levels.length * high + font * 0.8 + marks.height,
+    still,
+    body: body + marks.svg,
+    title: "Which threads take part in each level",
+    description:
+        levels.map((level, k) => `interval ${level.interval}: ${nodes[k].length} of ${threads}`).join(", ")
+  });
 }
 
 // ---- banks, sectors, shuffles, atomics: the access of this moment ----
 
 function drawBanks(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const event = trace.events[moment];
   if (!event.kind.startsWith("shared")) return message("This event does not access shared memory.", options);
   const parts = servedParts(event);
@@ -180,7 +227,9 @@ function drawBanks(trace, moment, given) {
   for (let first = 0; first < bankCount; first += columns) {
     body += label(0, y + font, font * 0.85, left > font * 3 ? "bank" : "", "muted");
     for (let bank = first; bank < first + columns; ++bank)
-      body += label(left + (bank - first + 0.5) * cell, y + font, Math.min(font * 0.85, cell * 0.6), bank, "muted", "middle");
+      body += label(
+          left + (bank - first + 0.5) * cell, y + font, Math.min(font * 0.85, cell * 0.6), bank, "muted",
+          "middle");
     y += font * 1.5;
     let row = 0;
     for (const part of parts) {
@@ -191,7 +240,9 @@ function drawBanks(trace, moment, given) {
       part.wavefronts.forEach((wavefront, k) => {
         ++row;
         const name = `${row}`;
-        body += label(left - font * 0.5, y + high * 0.62, font * 0.9, left > font * 3 ? `wavefront ${name}` : name, k > 0 ? "bold warntext" : "muted", "end");
+        body += label(
+            left - font * 0.5, y + high * 0.62, font * 0.9, left > font * 3 ? `wavefront ${name}` : name,
+            k > 0 ? "bold warntext" : "muted", "end");
         body += `<g class="wavefront">`;
         for (let bank = first; bank < first + columns; ++bank) {
           const x = left + (bank - first) * cell;
@@ -200,16 +251,27 @@ function drawBanks(trace, moment, given) {
             body += rectangle(x + 0.5, y + 0.5, cell - 1, high - 1, "cell");
             continue;
           }
-          const who = `word ${asked.word} of bank ${bank}, asked by ${asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` : `lanes ${ranges(asked.lanes)}`}, in wavefront ${row} of ${total}`;
-          body += rectangle(x + 0.5, y + 0.5, cell - 1, high - 1, k > 0 ? "conflict" : "active", still ? "" : who);
+          const who = `word ${asked.word} of bank ${bank}, asked by ${
+              asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` :
+                                         `lanes ${ranges(asked.lanes)}`}, in wavefront ${row} of ${total}`;
+          body += rectangle(
+              x + 0.5, y + 0.5, cell - 1, high - 1, k > 0 ? "conflict" : "active", still ? "" : who);
           const word = String(asked.word);
           const fit = Math.min(small * 1.12, (cell - 2) / (word.length * 0.66));
-          const lanes = asked.lanes.length === 1 ? `${asked.lanes[0]}` : asked.lanes.length === 32 ? "all" : asked.lanes.length > 2 ? `${asked.lanes.length}×` : asked.lanes.join("+");
+          const lanes = asked.lanes.length === 1 ? `${asked.lanes[0]}` :
+              asked.lanes.length === 32 ? "all" :
+              asked.lanes.length > 2    ? `${asked.lanes.length}×` :
+                                          asked.lanes.join("+");
           const fitLanes = Math.min(small * 0.95, (cell - 2) / (lanes.length * 0.58));
           const ink = k > 0 ? "onwarn" : "on";
           const letter = asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean);
-          body += `<g pointer-events="none">${label(x + cell / 2, y + high * 0.44, fit, word, `${ink} bold`, "middle")}` +
-            `${letter ? flag(x + cell / 2, y + high * 0.74, Math.min(font * 0.85, cell * 0.6, high * 0.38), letter) : label(x + cell / 2, y + high * 0.86, fitLanes, lanes, ink, "middle")}</g>`;
+          body += `<g pointer-events="none">${
+                      label(x + cell / 2, y + high * 0.44, fit, word, `${ink} bold`, "middle")}` +
+              `${
+                      letter ? flag(
+                                   x + cell / 2, y + high * 0.74,
+                                   Math.min(font * 0.85, cell * 0.6, high * 0.38), letter) :
+                               label(x + cell / 2, y + high * 0.86, fitLanes, lanes, ink, "middle")}</g>`;
         }
         body += "</g>";
         y += high + 1.5;
@@ -218,22 +280,35 @@ function drawBanks(trace, moment, given) {
     y += font * 0.5;
   }
   const conflicts = total - parts.length;
-  const note = `In a cell: the word, and below it the lane that asks for it${parts.length > 1 ? ". Accesses of 8 bytes go by half warps, of 16 by quarter warps" : ""}${named.size > 0 ? ". A and B are the finding's threads" : ""}.`;
+  const note = `In a cell: the word, and below it the lane that asks for it${
+      parts.length > 1 ? ". Accesses of 8 bytes go by half warps, of 16 by quarter warps" :
+                         ""}${named.size > 0 ? ". A and B are the finding's threads" : ""}.`;
   const entries = [[(x, top, s) => rectangle(x, top, s, s, "active"), "first wavefront"]];
-  if (conflicts > 0) entries.push([(x, top, s) => rectangle(x, top, s, s, "conflict"), `bank conflict: another wavefront (${conflicts})`]);
+  if (conflicts > 0)
+    entries.push([
+      (x, top, s) => rectangle(x, top, s, s, "conflict"), `bank conflict: another wavefront (${conflicts})`
+    ]);
   const marks = legend(entries, left, y, width - left, font);
   y += marks.height;
   const notes = wrapText(note, Math.floor((width - left) / (font * 0.52)));
-  const text = notes.map((each, k) => label(left, y + font * (0.9 + 1.3 * k), font * 0.92, each, "muted")).join("");
-  return picture({ width, height: y + font * (0.6 + 1.3 * notes.length), still, body: body + marks.svg + text,
-                   title: "The 32 banks of shared memory, and the words asked of each", description: eventText(trace, event) });
+  const text =
+      notes.map((each, k) => label(left, y + font * (0.9 + 1.3 * k), font * 0.92, each, "muted")).join("");
+  return picture({
+    width,
+    height: y + font * (0.6 + 1.3 * notes.length),
+    still,
+    body: body + marks.svg + text,
+    title: "The 32 banks of shared memory, and the words asked of each",
+    description: eventText(trace, event)
+  });
 }
 
 function drawSectors(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const event = trace.events[moment];
-  if (event.kind !== "global_load" && event.kind !== "global_store") return message("This event does not access global memory.", options);
+  if (event.kind !== "global_load" && event.kind !== "global_store")
+    return message("This event does not access global memory.", options);
   const model = modelOf(trace);
   const sectors = sectorsOf(event);
   const named = witnessLetters(trace, findingAt(trace, moment, options));
@@ -247,11 +322,14 @@ function drawSectors(trace, moment, given) {
   const gap = Math.max(3, span * 0.07);
   const boxTop = top + high + 56;
   const rowHeight = high + font * 2;
-  let body = label(0, top + high * 0.75, font * 0.95, "lanes", "muted") + label(0, boxTop + high * 0.75, font * 0.95, "sectors", "muted");
+  let body = label(0, top + high * 0.75, font * 0.95, "lanes", "muted") +
+      label(0, boxTop + high * 0.75, font * 0.95, "sectors", "muted");
   for (let lane = 0; lane < warpSize; ++lane) {
     const x = left + lane * cell;
     if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.85, lane, "muted", "middle");
-    body += stateCell(x, top, cell, high, active.has(lane) ? "active" : "idle", still ? "" : `lane ${lane}${active.has(lane) ? "" : " does not take part"}`);
+    body += stateCell(
+        x, top, cell, high, active.has(lane) ? "active" : "idle",
+        still ? "" : `lane ${lane}${active.has(lane) ? "" : " does not take part"}`);
     const letter = named.get(event.warp * warpSize + lane);
     if (letter) body += flag(x + cell / 2, top + high / 2, Math.min(cell, high) * 0.85, letter);
   }
@@ -265,28 +343,46 @@ function drawSectors(trace, moment, given) {
     const word = (span - gap) / 8;
     for (let w = 0; w < 8; ++w) {
       const lanes = sector.words.get(sector.first + w);
-      body += rectangle(x + w * word, y, word, high, lanes ? "active" : "cell",
-                        still ? "" : `word ${sector.first + w} of ${name}${lanes ? `: lane ${ranges(lanes)}` : ", fetched and not used"}`);
-      if (lanes && y === boxTop) for (const lane of lanes) links += `M${round(left + (lane + 0.5) * cell)} ${round(top + high + 1)}L${round(x + (w + 0.5) * word)} ${round(y - 1)}`;
+      body += rectangle(
+          x + w * word, y, word, high, lanes ? "active" : "cell",
+          still ? "" :
+                  `word ${sector.first + w} of ${name}${
+                      lanes ? `: lane ${ranges(lanes)}` : ", fetched and not used"}`);
+      if (lanes && y === boxTop)
+        for (const lane of lanes)
+          links += `M${round(left + (lane + 0.5) * cell)} ${round(top + high + 1)}L${
+              round(x + (w + 0.5) * word)} ${round(y - 1)}`;
     }
     body += rectangle(x - 1, y - 1, span - gap + 2, high + 2, "ready");
     const begin = Math.floor(sector.first / perElement);
     const end = Math.floor((sector.first + 7) / perElement);
     const full = `${name}[${Math.max(0, begin)}..${end}]`;
     const text = textWidth(full, font * 0.85) < span - gap ? full : `${Math.max(0, begin)}`;
-    if (textWidth(text, font * 0.85) < span) body += label(x + (span - gap) / 2, y + high + font * 1.05, font * 0.85, text, "muted", "middle");
+    if (textWidth(text, font * 0.85) < span)
+      body += label(x + (span - gap) / 2, y + high + font * 1.05, font * 0.85, text, "muted", "middle");
   });
   body += path(links, "link");
   const rows = Math.ceil(sectors.length / perRow);
   const used = sectors.reduce((sum, sector) => sum + sector.words.size, 0);
   const y = boxTop + rows * rowHeight + font * 0.6;
-  body += label(left, y + font * 0.4, font * 0.95, `${plural(sectors.length, "sector")} of 32 bytes, ${Math.round(used * 100 / (sectors.length * 8))} % of their bytes asked for`, "muted");
-  return picture({ width, height: y + font, still, body, title: "Lanes and the sectors of global memory that they ask for", description: eventText(trace, event) });
+  body += label(
+      left, y + font * 0.4, font * 0.95,
+      `${plural(sectors.length, "sector")} of 32 bytes, ${
+          Math.round(used * 100 / (sectors.length * 8))} % of their bytes asked for`,
+      "muted");
+  return picture({
+    width,
+    height: y + font,
+    still,
+    body,
+    title: "Lanes and the sectors of global memory that they ask for",
+    description: eventText(trace, event)
+  });
 }
 
 function drawShuffle(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const event = trace.events[moment];
   if (event.kind !== "shuffle") return message("This event is no shuffle.", options);
   const left = textWidth("after", font) + font * 0.8;
@@ -297,29 +393,49 @@ function drawShuffle(trace, moment, given) {
   const named = witnessLetters(trace, findingAt(trace, moment, options));
   const active = lanesIn(event.lanes);
   const lower = top + high + drop;
-  let body = label(0, top + high * 0.75, font * 0.95, "gives", "muted") + label(0, lower + high * 0.75, font * 0.95, "takes", "muted");
+  let body = label(0, top + high * 0.75, font * 0.95, "gives", "muted") +
+      label(0, lower + high * 0.75, font * 0.95, "takes", "muted");
   let links = "";
   for (let lane = 0; lane < warpSize; ++lane) {
     const k = active.indexOf(lane);
     const x = left + lane * cell;
     if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.85, lane, "muted", "middle");
     const state = k >= 0 ? "active" : "idle";
-    body += stateCell(x, top, cell, high, state, still ? "" : k < 0 ? `lane ${lane} does not take part` : `lane ${lane} brings ${valueText(event.brought[k])}`);
-    body += stateCell(x, lower, cell, high, state, still || k < 0 ? "" : `lane ${lane} takes ${valueText(event.values[k])} from lane ${event.from[k]}`);
+    body += stateCell(
+        x, top, cell, high, state,
+        still     ? "" :
+            k < 0 ? `lane ${lane} does not take part` :
+                    `lane ${lane} brings ${valueText(event.brought[k])}`);
+    body += stateCell(
+        x, lower, cell, high, state,
+        still || k < 0 ? "" : `lane ${lane} takes ${valueText(event.values[k])} from lane ${event.from[k]}`);
     const letter = named.get(event.warp * warpSize + lane);
     if (letter) body += flag(x + cell / 2, top + high / 2, Math.min(cell, high) * 0.85, letter);
-    if (k >= 0) links += `M${round(left + (event.from[k] + 0.5) * cell)} ${round(top + high + 1)}L${round(x + cell / 2)} ${round(lower - 1)}`;
+    if (k >= 0)
+      links += `M${round(left + (event.from[k] + 0.5) * cell)} ${round(top + high + 1)}L${
+          round(x + cell / 2)} ${round(lower - 1)}`;
   }
   body += path(links, "link");
   const own = active.filter((lane, k) => event.from[k] === lane).length;
   const y = lower + high + font * 1.4;
-  body += label(left, y, font * 0.95, `A register of one lane goes to another: no memory, no barrier.${own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`, "muted");
-  return picture({ width, height: y + font * 0.6, still, body, title: "A shuffle: which lane takes its value from which", description: eventText(trace, event) });
+  body += label(
+      left, y, font * 0.95,
+      `A register of one lane goes to another: no memory, no barrier.${
+          own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`,
+      "muted");
+  return picture({
+    width,
+    height: y + font * 0.6,
+    still,
+    body,
+    title: "A shuffle: which lane takes its value from which",
+    description: eventText(trace, event)
+  });
 }
 
 function drawAtomic(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const event = trace.events[moment];
   if (!event.kind.endsWith("_atomic")) return message("This event is no atomic operation.", options);
   const model = modelOf(trace);
@@ -339,29 +455,50 @@ function drawAtomic(trace, moment, given) {
     const k = active.indexOf(lane);
     const x = left + lane * cell;
     if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.85, lane, "muted", "middle");
-    body += stateCell(x, top, cell, high, k < 0 ? "idle" : "active", still || k < 0 ? "" : `lane ${lane}: ${valueText(event.before[k])} becomes ${valueText(event.values[k])}`);
+    body += stateCell(
+        x, top, cell, high, k < 0 ? "idle" : "active",
+        still || k < 0 ? "" :
+                         `lane ${lane}: ${valueText(event.before[k])} becomes ${valueText(event.values[k])}`);
     const at = k < 0 ? -1 : shown.indexOf(event.words[k]);
-    if (at >= 0) links += `M${round(x + cell / 2)} ${round(top + high + 1)}L${round(offset + (at + 0.5) * span)} ${round(boxTop - 1)}`;
+    if (at >= 0)
+      links += `M${round(x + cell / 2)} ${round(top + high + 1)}L${round(offset + (at + 0.5) * span)} ${
+          round(boxTop - 1)}`;
   }
   body += path(links, "link");
   const high2 = font * 2;
-  const name = event.kind === "shared_atomic" ? "shared memory" : model.names[event.buffer] ?? "global memory";
+  const name =
+      event.kind === "shared_atomic" ? "shared memory" : model.names[event.buffer] ?? "global memory";
   shown.forEach((word, k) => {
     const lanes = active.filter((_, i) => event.words[i] === word);
     const x = offset + k * span;
-    body += rectangle(x + 1, boxTop, span - 2, high2, "leaf", still ? "" : `word ${word} of ${name}: lanes ${ranges(lanes)}, one after the other`);
+    body += rectangle(
+        x + 1, boxTop, span - 2, high2, "leaf",
+        still ? "" : `word ${word} of ${name}: lanes ${ranges(lanes)}, one after the other`);
     const text = `${name}, word ${word}`;
-    if (textWidth(text, font) < span - 6) body += label(x + span / 2, boxTop + font * 1.35, font, text, "", "middle");
+    if (textWidth(text, font) < span - 6)
+      body += label(x + span / 2, boxTop + font * 1.35, font, text, "", "middle");
   });
-  const notes = wrapText(`${plural(active.length, "atomic addition")} to ${plural(words.length, "word")}: those to one word happen one after the other, in an order that the hardware chooses.`, Math.floor((width - left) / (font * 0.52)));
+  const notes = wrapText(
+      `${plural(active.length, "atomic operation")} on ${
+          plural(
+              words.length,
+              "word")}. Operations on one word happen one after the other, in an order that the hardware chooses.`,
+      Math.floor((width - left) / (font * 0.52)));
   const y = boxTop + high2 + font * 1.4;
   body += notes.map((each, k) => label(left, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
-  return picture({ width, height: y + font * (1.3 * notes.length - 0.5), still, body, title: "Atomic operations: which lane updates which word", description: eventText(trace, event) });
+  return picture({
+    width,
+    height: y + font * (1.3 * notes.length - 0.5),
+    still,
+    body,
+    title: "Atomic operations: which lane updates which word",
+    description: eventText(trace, event)
+  });
 }
 
 /** The picture of what this event accesses: banks, sectors, lanes that pass values, or a sentence. */
 function drawAccess(trace, moment, options) {
-  const { kind } = trace.events[moment];
+  const {kind} = trace.events[moment];
   if (kind.endsWith("_atomic")) return drawAtomic(trace, moment, options);
   if (kind.startsWith("shared")) return drawBanks(trace, moment, options);
   if (kind.startsWith("global")) return drawSectors(trace, moment, options);
@@ -371,26 +508,33 @@ function drawAccess(trace, moment, options) {
 
 // ---- the tree of additions ----
 
-const slotsOf = (model, by) => by === "thread" ? model.threads
-  : 1 + Math.max(model.threads - 1, ...[...model.sharedHistory.keys()].map((word) => Math.floor(word * 4 / model.elementBytes)));
+const slotsOf = (model, by) => by === "thread" ? model.threads :
+                                                 1 +
+        Math.max(
+            model.threads - 1,
+            ...[...model.sharedHistory.keys()].map((word) => Math.floor(word * 4 / model.elementBytes)));
 
 /** The value in shared memory that the first lane reads at a moment. */
 function readAt(trace, moment) {
   const event = trace.events[moment];
-  return event.kind === "shared_load" ? sharedAt(trace, moment).find(({ word }) => word === event.words[0])?.node : undefined;
+  return event.kind === "shared_load" ?
+      sharedAt(trace, moment).find(({word}) => word === event.words[0])?.node :
+      undefined;
 }
 
 function drawTree(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const model = modelOf(trace);
-  const { levels, nodes } = model;
+  const {levels, nodes} = model;
   if (nodes.length === 0) return message("No value has been written in this trace.", options);
   const by = options.by ?? (trace.events.some((event) => event.kind === "shuffle") ? "thread" : "word");
   const slots = slotsOf(model, by);
   const left = textWidth("interval 10", font * 0.9) + font * 0.8;
   const cell = (width - left - 4) / slots;
-  const slotOf = (node) => by === "word" && node.kind.startsWith("shared") ? Math.floor(node.word * 4 / model.elementBytes) : node.thread;
+  const slotOf = (node) => by === "word" && node.kind.startsWith("shared") ?
+      Math.floor(node.word * 4 / model.elementBytes) :
+      node.thread;
   const xOf = (node) => left + 4 + (slotOf(node) + 0.5) * cell;
   const orders = Math.min(4, 1 + model.leaves.reduce((most, leaf) => Math.max(most, leaf.order), 0));
   const more = model.leaves.some((leaf) => leaf.order >= orders);
@@ -399,17 +543,21 @@ function drawTree(trace, moment, given) {
   const leafHeight = Math.max(size * 2 + 5, font * 1.2);
   const top = font * 1.4;
   const levelTop = top + orders * leafHeight + font * 0.6;
-  const yOf = (node) => node.kind === "element" ? top + (Math.min(node.order, orders - 1) + 0.5) * leafHeight
-    : levelTop + (node.level.number + 0.5) * levelHeight;
+  const yOf = (node) => node.kind === "element" ?
+      top + (Math.min(node.order, orders - 1) + 0.5) * leafHeight :
+      levelTop + (node.level.number + 0.5) * levelHeight;
   // A leaf stands above the value that it became a part of.
   const above = new Map();
-  for (const node of nodes) for (const source of node.sources) if (source.kind === "element" && !above.has(source)) above.set(source, node);
+  for (const node of nodes)
+    for (const source of node.sources)
+      if (source.kind === "element" && !above.has(source)) above.set(source, node);
   const leafX = (leaf) => xOf(above.get(leaf) ?? leaf);
   const xy = (node) => [node.kind === "element" ? leafX(node) : xOf(node), yOf(node)];
 
   const happening = nodes.filter((node) => node.event === moment);
-  const chosen = options.word !== undefined ? sharedAt(trace, moment).find((each) => each.word === options.word)?.node
-    : happening[0] ?? readAt(trace, moment) ?? nodes.findLast((node) => node.event <= moment);
+  const chosen = options.word !== undefined ?
+      sharedAt(trace, moment).find((each) => each.word === options.word)?.node :
+      happening[0] ?? readAt(trace, moment) ?? nodes.findLast((node) => node.event <= moment);
   const ancestors = new Set();
   const stack = chosen ? [chosen] : [];
   while (stack.length > 0) {
@@ -419,17 +567,21 @@ function drawTree(trace, moment, given) {
     stack.push(...(node.sources ?? []));
   }
 
-  const groups = { later: "", edge: "", guess: "", origin: "" };
+  const groups = {later: "", edge: "", guess: "", origin: ""};
   for (const node of nodes) {
     const [x, y] = xy(node);
     for (const source of node.sources) {
       if (source.kind === "unknown") continue;
       const [sx, sy] = xy(source);
       const d = `M${round(sx)} ${round(sy)}L${round(x)} ${round(y)}`;
-      if (node.event > moment) groups.later += d;
-      else if (ancestors.has(node) && node.exact) groups.origin += d;
-      else if (node.exact) groups.edge += d;
-      else groups.guess += d;
+      if (node.event > moment)
+        groups.later += d;
+      else if (ancestors.has(node) && node.exact)
+        groups.origin += d;
+      else if (node.exact)
+        groups.edge += d;
+      else
+        groups.guess += d;
     }
   }
   let body = "";
@@ -437,68 +589,124 @@ function drawTree(trace, moment, given) {
   levels.forEach((level, number) => {
     const y = levelTop + number * levelHeight;
     const before = levels[number - 1];
-    const now = level.interval === model.intervalOf[moment] && level.first <= moment && !(levels[number + 1]?.interval === level.interval && levels[number + 1].first <= moment);
-    body += label(0, y + levelHeight * 0.5 + font * 0.35, font * 0.9, level.step === 0 ? `interval ${level.interval}` : `part ${level.step + 1}`, now ? "bold" : "muted");
-    if (before && before.interval !== level.interval) body += line(left, y, width, y, "barrier");
+    const now = level.interval === model.intervalOf[moment] && level.first <= moment &&
+        !(levels[number + 1]?.interval === level.interval && levels[number + 1].first <= moment);
+    body += label(
+        0, y + levelHeight * 0.5 + font * 0.35, font * 0.9,
+        level.step === 0 ? `interval ${level.interval}` : `part ${level.step + 1}`, now ? "bold" : "muted");
+    if (before && before.interval !== level.interval)
+      body += line(left, y, width, y, "barrier");
     else if (before) {
       const seen = new Set();
       for (let k = before.first; k < level.first; ++k) {
         const event = trace.events[k];
         if (event.kind === "warp_barrier" && !seen.has(event.warp)) {
           seen.add(event.warp);
-          body += line(left + 4 + event.warp * warpSize * cell, y, left + 4 + Math.min((event.warp + 1) * warpSize, slots) * cell, y, "warpbarrier");
+          body += line(
+              left + 4 + event.warp * warpSize * cell, y,
+              left + 4 + Math.min((event.warp + 1) * warpSize, slots) * cell, y, "warpbarrier");
         }
       }
     }
   });
   body += label(0, top + leafHeight * orders / 2 + font * 0.3, font * 0.9, "elements", "muted");
-  body += path(groups.later, slots > 128 ? "later fine" : "later") + path(groups.edge, slots > 128 ? "edge fine" : "edge") + path(groups.guess, "edge guess") + path(groups.origin, slots > 64 ? "origin thin" : "origin");
+  body += path(groups.later, slots > 128 ? "later fine" : "later") +
+      path(groups.edge, slots > 128 ? "edge fine" : "edge") + path(groups.guess, "edge guess") +
+      path(groups.origin, slots > 40 ? "origin thin" : "origin");
   const titled = !still && nodes.length <= 3000;
   const named = (text) => (titled ? `<title>${escapeText(text)}</title>` : "");
-  const square = (x, y, r, classes, text) => `<rect x="${round(x - r)}" y="${round(y - r)}" width="${round(2 * r)}" height="${round(2 * r)}" class="${classes}">${named(text)}</rect>`;
+  const square = (x, y, r, classes, text) => `<rect x="${round(x - r)}" y="${round(y - r)}" width="${
+      round(2 * r)}" height="${round(2 * r)}" class="${classes}">${named(text)}</rect>`;
   const leafSize = Math.min(size, 4.5);
   for (const leaf of model.leaves) {
     if (leaf.order >= orders && leaf.order % 4 !== 0) continue;
     const [x, y] = xy(leaf);
-    body += square(x, y, leafSize * 0.85, leaf.event > moment ? "nodelater" : leaf.event === moment ? "nodenow" : "leaf", titled ? nodeText(trace, leaf) : "");
+    body += square(
+        x, y, leafSize * 0.85,
+        leaf.event > moment       ? "nodelater" :
+            leaf.event === moment ? "nodenow" :
+                                    "leaf",
+        titled ? nodeText(trace, leaf) : "");
   }
   for (const node of nodes) {
     const [x, y] = xy(node);
     const later = node.event > moment;
     const radius = node.event === moment ? size * 1.3 : size;
-    const classes = `${later ? "nodelater" : node.event === moment ? "nodenow" : "node"}${radius < 2.5 ? " dense" : ""}`;
+    const classes = `${
+        later                     ? "nodelater" :
+            node.event === moment ? "nodenow" :
+                                    "node"}${radius < 2.5 ? " dense" : ""}`;
     const text = titled && !later ? nodeText(trace, node) : "";
-    if (node.kind.startsWith("global")) body += square(x, y, radius, classes, text);
-    else if (node.kind === "shuffle") body += `<path d="M${round(x)} ${round(y - radius * 1.25)}l${round(radius * 1.25)} ${round(radius * 1.25)}l${round(-radius * 1.25)} ${round(radius * 1.25)}l${round(-radius * 1.25)} ${round(-radius * 1.25)}z" class="${classes}">${named(text)}</path>`;
-    else body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${named(text)}</circle>`;
-    if (node === chosen) body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius + 3.5)}" class="ring"/>`;
+    if (node.kind.startsWith("global"))
+      body += square(x, y, radius, classes, text);
+    else if (node.kind === "shuffle")
+      body += `<path d="M${round(x)} ${round(y - radius * 1.25)}l${round(radius * 1.25)} ${
+          round(radius * 1.25)}l${round(-radius * 1.25)} ${round(radius * 1.25)}l${round(-radius * 1.25)} ${
+          round(-radius * 1.25)}z" class="${classes}">${named(text)}</path>`;
+    else
+      body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${
+          named(text)}</circle>`;
+    if (node === chosen)
+      body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius + 3.5)}" class="ring"/>`;
     const value = valueText(node.value, 6);
-    if (!later && cell > font * 2 && textWidth(value, font * 0.85) < cell * 1.3) body += label(x, y + radius + font * 0.95, font * 0.85, value, "", "middle");
+    if (!later && cell > font * 2 && textWidth(value, font * 0.85) < cell * 1.3)
+      body += label(x, y + radius + font * 0.95, font * 0.85, value, "", "middle");
   }
   const finding = findingAt(trace, moment, options);
   const flags = [];
   (finding?.witnesses ?? []).forEach((witness, k) => {
     if (witness.event === null || witness.event === undefined || witness.event > moment) return;
     const node = nodes.find((each) => each.event === witness.event && witness.threads.includes(each.thread));
-    if (node) flags.push(flag(xOf(node) + size + font * 0.5, yOf(node) - size - font * 0.2, font * 0.9, letters[k % letters.length]));
+    if (node)
+      flags.push(flag(
+          xOf(node) + size + font * 0.5, yOf(node) - size - font * 0.2, font * 0.9,
+          letters[k % letters.length]));
   });
   body += flags.join("");
-  body += label(left + 4, font * 0.95, font * 0.88, by === "word" ? `word of shared memory, 0 to ${slots - 1}` : `thread, 0 to ${slots - 1}`, "muted");
+  body += label(
+      left + 4, font * 0.95, font * 0.88,
+      by === "word" ? `word of shared memory, 0 to ${slots - 1}` : `thread, 0 to ${slots - 1}`, "muted");
   let y = levelTop + levels.length * levelHeight + font * 0.6;
   if (more) {
     const most = 1 + model.leaves.reduce((a, leaf) => Math.max(a, leaf.order), 0);
-    body += label(left, y + font * 0.5, font * 0.9, `A thread loads up to ${most} times: what comes after the first ${orders - 1} is drawn in one row.`, "muted");
+    body += label(
+        left, y + font * 0.5, font * 0.9,
+        `A thread loads up to ${most} times: what comes after the first ${orders - 1} is drawn in one row.`,
+        "muted");
     y += font * 1.5;
   }
-  const kinds = new Set(nodes.map((node) => (node.kind.startsWith("global") ? "global" : node.kind === "shuffle" ? "shuffle" : "shared")));
-  const entries = [[(x, t, s) => rectangle(x + s * 0.2, t + s * 0.2, s * 0.6, s * 0.6, "leaf"), "element of global memory"]];
-  if (kinds.has("shared")) entries.push([(x, t, s) => `<circle cx="${round(x + s / 2)}" cy="${round(t + s / 2)}" r="${round(s * 0.36)}" class="node"/>`, "value in shared memory"]);
-  if (kinds.has("shuffle")) entries.push([(x, t, s) => `<path d="M${round(x + s / 2)} ${round(t)}l${round(s / 2)} ${round(s / 2)}l${round(-s / 2)} ${round(s / 2)}l${round(-s / 2)} ${round(-s / 2)}z" class="node"/>`, "register in a shuffle"]);
-  if (kinds.has("global")) entries.push([(x, t, s) => rectangle(x + s * 0.14, t + s * 0.14, s * 0.72, s * 0.72, "node"), "value in global memory"]);
-  if (levels.length > 1) entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "barrier"), "__syncthreads()"]);
-  if (trace.events.some((event) => event.kind === "warp_barrier")) entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "warpbarrier"), "__syncwarp()"]);
-  if (nodes.some((node) => !node.exact && node.sources.length > 0)) entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "edge guess"), "computed from"]);
-  if (chosen) entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "origin"), "origin of the value below"]);
+  const kinds = new Set(nodes.map(
+      (node) =>
+          (node.kind.startsWith("global") ? "global" :
+               node.kind === "shuffle"    ? "shuffle" :
+                                            "shared")));
+  const entries = [
+    [(x, t, s) => rectangle(x + s * 0.2, t + s * 0.2, s * 0.6, s * 0.6, "leaf"), "element of global memory"]
+  ];
+  if (kinds.has("shared"))
+    entries.push([
+      (x, t, s) =>
+          `<circle cx="${round(x + s / 2)}" cy="${round(t + s / 2)}" r="${round(s * 0.36)}" class="node"/>`,
+      "value in shared memory"
+    ]);
+  if (kinds.has("shuffle"))
+    entries.push([
+      (x, t, s) => `<path d="M${round(x + s / 2)} ${round(t)}l${round(s / 2)} ${round(s / 2)}l${
+          round(-s / 2)} ${round(s / 2)}l${round(-s / 2)} ${round(-s / 2)}z" class="node"/>`,
+      "register in a shuffle"
+    ]);
+  if (kinds.has("global"))
+    entries.push([
+      (x, t, s) => rectangle(x + s * 0.14, t + s * 0.14, s * 0.72, s * 0.72, "node"), "value in global memory"
+    ]);
+  if (model.intervals.length > 1)
+    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "barrier"), "__syncthreads()"]);
+  if (trace.events.some((event) => event.kind === "warp_barrier"))
+    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "warpbarrier"), "__syncwarp()"]);
+  if (nodes.some((node) => !node.exact && node.sources.length > 0))
+    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "edge guess"), "computed from"]);
+  if (chosen)
+    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "origin"), "origin of the value below"]);
   const marks = legend(entries, left, y, width - left, font);
   y += marks.height + font * 0.3;
   let said = "";
@@ -507,8 +715,14 @@ function drawTree(trace, moment, given) {
     said = lines.map((each, k) => label(left, y + font * (0.9 + 1.3 * k), font * 0.98, each)).join("");
     y += font * (0.6 + 1.3 * lines.length);
   }
-  return picture({ width, height: y, still, body: body + marks.svg + said, title: "The tree of additions",
-                   description: chosen ? nodeText(trace, chosen) : "nothing has been written yet" });
+  return picture({
+    width,
+    height: y,
+    still,
+    body: body + marks.svg + said,
+    title: "The tree of additions",
+    description: chosen ? nodeText(trace, chosen) : "nothing has been written yet"
+  });
 }
 
 
@@ -516,29 +730,37 @@ function drawTree(trace, moment, given) {
 
 function drawMemory(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const model = modelOf(trace);
   const perElement = model.elementBytes / 4;
-  const words = sharedAt(trace, moment).filter(({ word, node }) => word === node.word);
+  const words = sharedAt(trace, moment).filter(({word, node}) => word === node.word);
   if (words.length === 0) return message("Nothing has been written to shared memory yet.", options);
   const columns = Math.max(2, Math.floor(width / (font * (perElement > 1 ? 9 : 7.2))));
   const cell = width / columns;
   const high = font * 2.1;
   const rowOf = new Map();
   let body = "";
-  for (const { word, node, now } of words) {
+  for (const {word, node, now} of words) {
     const slot = Math.floor(word / perElement);
     const row = Math.floor(slot / columns);
     if (!rowOf.has(row)) rowOf.set(row, rowOf.size);
     const x = (slot % columns) * cell;
     const y = rowOf.get(row) * (high + 3);
-    body += rectangle(x + 1, y + 1, cell - 2, high, now ? "active" : "cell", still ? "" : nodeText(trace, node));
+    body +=
+        rectangle(x + 1, y + 1, cell - 2, high, now ? "active" : "cell", still ? "" : nodeText(trace, node));
     const value = valueText(node.value, Math.floor((cell - font * 2.4) / (font * 0.6)));
-    body += `<g pointer-events="none">${label(x + 5, y + high * 0.66, font * 0.78, word, now ? "on" : "muted")}` +
-      `${label(x + cell - 5, y + high * 0.68, font * 0.95, value, now ? "on bold" : "", "end")}</g>`;
+    body +=
+        `<g pointer-events="none">${label(x + 5, y + high * 0.66, font * 0.78, word, now ? "on" : "muted")}` +
+        `${label(x + cell - 5, y + high * 0.68, font * 0.95, value, now ? "on bold" : "", "end")}</g>`;
   }
-  return picture({ width, height: rowOf.size * (high + 3) + 2, still, body, title: "Words of shared memory and their values",
-                   description: plural(words.length, "value") });
+  return picture({
+    width,
+    height: rowOf.size * (high + 3) + 2,
+    still,
+    body,
+    title: "Words of shared memory and their values",
+    description: plural(words.length, "value")
+  });
 }
 
 // ---- the whole trace at a glance ----
@@ -546,7 +768,7 @@ function drawMemory(trace, moment, given) {
 /** One bar per event: its wavefronts or sectors; a line over the whole height is a barrier of the block. */
 function drawTimeline(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const height = options.height ?? 46;
   const count = trace.events.length;
   const pad = options.pad ?? 8;
@@ -554,49 +776,72 @@ function drawTimeline(trace, moment, given) {
   const steps = options.steps ?? trace.events.map((_, k) => k);
   const step = (width - 2 * pad) / Math.max(1, steps.length - 1);
   const placed = new Map();
-  steps.forEach((event, k) => { if (!placed.has(event)) placed.set(event, pad + k * step); });
+  steps.forEach((event, k) => {
+    if (!placed.has(event)) placed.set(event, pad + k * step);
+  });
   const bar = Math.max(0.6, Math.min(step * 0.75, 7));
   const most = Math.max(4, ...trace.events.map((event) => event.wavefronts ?? event.sectors ?? 0));
   const base = height - 3;
   const scale = (base - font * 0.9) / most;
-  const groups = { active: "", conflict: "", waiting: "", rule: "", barrier: "" };
+  const groups = {active: "", conflict: "", waiting: "", rule: "", barrier: ""};
   const column = (x, y, h) => `M${round(x - bar / 2)} ${round(y)}h${round(bar)}v${round(-h)}h${round(-bar)}z`;
   trace.events.forEach((event, k) => {
     const x = placed.get(k);
-    if (event.kind === "block_barrier") groups.barrier += `M${round(x)} ${round(font * 0.5)}V${round(base)}`;
+    if (event.kind === "block_barrier")
+      groups.barrier += `M${round(x)} ${round(font * 0.5)}V${round(base)}`;
     else if (event.wavefronts !== undefined) {
       const least = event.wavefronts - (event.conflicts ?? 0);
       groups.active += column(x, base, least * scale);
-      if (event.conflicts > 0) groups.conflict += column(x, base - least * scale - 1, event.conflicts * scale - 1);
-    } else if (event.sectors !== undefined) groups.waiting += column(x, base, event.sectors * scale);
-    else groups.rule += `M${round(x)} ${round(base)}v-5`;
+      if (event.conflicts > 0)
+        groups.conflict += column(x, base - least * scale - 1, event.conflicts * scale - 1);
+    } else if (event.sectors !== undefined)
+      groups.waiting += column(x, base, event.sectors * scale);
+    else
+      groups.rule += `M${round(x)} ${round(base)}v-5`;
   });
   const now = placed.get(moment);
-  let body = Object.entries(groups).map(([name, d]) => path(d, name)).join("") + line(0, base + 0.5, width, base + 0.5, "rule");
-  body += `<path d="M${round(now)} ${base + 3}V${round(font * 0.8)}" class="now"/><path d="M${round(now - 5)} 0h10l-5 ${round(font * 0.8)}z" class="active"/>`;
+  let body = Object.entries(groups).map(([name, d]) => path(d, name)).join("") +
+      line(0, base + 0.5, width, base + 0.5, "rule");
+  body += `<path d="M${round(now)} ${base + 3}V${round(font * 0.8)}" class="now"/><path d="M${
+      round(now - 5)} 0h10l-5 ${round(font * 0.8)}z" class="active"/>`;
   trace.findings.forEach((finding) => finding.witnesses.forEach((witness, k) => {
-    if (typeof witness.event === "number" && witness.event < count) body += flag(placed.get(witness.event), font * 0.75 + (k % 2) * font * 1.3, font * 0.9, letters[k % letters.length]);
+    if (typeof witness.event === "number" && witness.event < count)
+      body += flag(
+          placed.get(witness.event), font * 0.75 + (k % 2) * font * 1.3, font * 0.9,
+          letters[k % letters.length]);
   }));
-  return picture({ width, height, still, body, title: "All events of the trace",
-                   description: `${plural(count, "event")}; bars are wavefronts or sectors, long lines are barriers of the block` });
+  return picture({
+    width,
+    height,
+    still,
+    body,
+    title: "All events of the trace",
+    description:
+        `${plural(count, "event")}; bars are wavefronts or sectors, long lines are barriers of the block`
+  });
 }
 
-const triangle = (x, y, r) => `M${round(x - r)} ${round(y + r * 0.85)}h${round(2 * r)}L${round(x)} ${round(y - r)}z`;
+const triangle = (x, y, r) =>
+    `M${round(x - r)} ${round(y + r * 0.85)}h${round(2 * r)}L${round(x)} ${round(y - r)}z`;
 
 /** The lines of the source that one warp executes, event by event: a loop is a zigzag. */
 function drawPath(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const model = modelOf(trace);
   const warp = options.warp ?? trace.events[moment].warp ?? 0;
   const events = [];
   trace.events.forEach((event, index) => {
-    if ((event.warp === warp || event.kind === "block_barrier") && event.line > 0 && event.source === model.kernelSource) events.push([event, index]);
+    if ((event.warp === warp || event.kind === "block_barrier") && event.line > 0 &&
+        event.source === model.kernelSource)
+      events.push([event, index]);
   });
   if (events.length === 0) return message(`Warp ${warp} does nothing in this trace.`, options);
   const numbers = [...new Set(events.map(([event]) => event.line))].sort((a, b) => a - b);
   const columns = Math.floor(width * (width < 560 ? 0.5 : 0.46) / (font * 0.55));
-  const texts = numbers.map((number) => (trace.sources[model.kernelSource].lines[number - 1] ?? "").trim().replace(/\s*\/\/.*$/, ""));
+  const texts = numbers.map(
+      (number) =>
+          (trace.sources[model.kernelSource].lines[number - 1] ?? "").trim().replace(/\s*\/\/.*$/, ""));
   const longest = Math.min(columns, Math.max(...texts.map((text) => text.length)));
   const size = font * 0.86;
   const left = textWidth("000", size, true) + textWidth("m".repeat(longest), size, true) + font * 1.2;
@@ -607,11 +852,14 @@ function drawPath(trace, moment, given) {
   numbers.forEach((number, k) => {
     const y = top + k * high;
     body += line(left, y + high / 2, width, y + high / 2, "rule");
-    body += label(textWidth("000", size, true), y + high / 2 + size * 0.35, size, number, "muted mono", "end");
+    body +=
+        label(textWidth("000", size, true), y + high / 2 + size * 0.35, size, number, "muted mono", "end");
     const text = texts[k].length > columns ? `${texts[k].slice(0, columns - 1)}…` : texts[k];
     body += label(textWidth("000", size, true) + font * 0.7, y + high / 2 + size * 0.35, size, text, "mono");
   });
-  const at = events.map(([event, index], k) => [left + 4 + (k + 0.5) * step, top + (numbers.indexOf(event.line) + 0.5) * high, event, index]);
+  const at = events.map(
+      ([event, index],
+       k) => [left + 4 + (k + 0.5) * step, top + (numbers.indexOf(event.line) + 0.5) * high, event, index]);
   body += path(at.map(([x, y], k) => `${k === 0 ? "M" : "L"}${round(x)} ${round(y)}`).join(""), "edge");
   const radius = Math.max(1.8, Math.min(5.5, step * 0.42));
   const counted = new Set();
@@ -619,27 +867,45 @@ function drawPath(trace, moment, given) {
     const title = still ? "" : `<title>${escapeText(eventText(trace, event))}</title>`;
     const now = index === moment && !still;
     if (event.kind === "block_barrier") {
-      body += `<path d="M${round(x)} ${round(y - radius * 2)}V${round(y + radius * 2)}" class="barrier">${title}</path>`;
+      body += `<path d="M${round(x)} ${round(y - radius * 2)}V${round(y + radius * 2)}" class="barrier">${
+          title}</path>`;
       counted.add("barrier");
     } else if (event.kind === "warp_barrier") {
-      body += `<path d="M${round(x)} ${round(y - radius * 1.8)}V${round(y + radius * 1.8)}" class="warpbarrier" style="stroke-dasharray:2 2">${title}</path>`;
+      body += `<path d="M${round(x)} ${round(y - radius * 1.8)}V${
+          round(y + radius * 1.8)}" class="warpbarrier" style="stroke-dasharray:2 2">${title}</path>`;
       counted.add("warp_barrier");
     } else {
       const full = countLanes(event.lanes) === warpSize;
       const classes = now ? "nodenow" : event.conflicts > 0 ? "conflict" : full ? "node" : "leaf";
       counted.add(event.conflicts > 0 ? "conflict" : full ? "full" : "some");
-      body += event.conflicts > 0 ? `<path d="${triangle(x, y, radius * 1.15)}" class="${classes}">${title}</path>`
-        : `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${title}</circle>`;
+      body += event.conflicts > 0 ?
+          `<path d="${triangle(x, y, radius * 1.15)}" class="${classes}">${title}</path>` :
+          `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${
+              title}</circle>`;
     }
   }
-  const dot = (classes) => (x, y, s) => `<circle cx="${round(x + s / 2)}" cy="${round(y + s / 2)}" r="${round(s * 0.36)}" class="${classes}"/>`;
-  const entries = [["full", dot("node"), "all 32 lanes"], ["some", dot("leaf"), "some lanes"], ["conflict", (x, y, s) => path(triangle(x + s / 2, y + s / 2, s * 0.42), "conflict"), "with bank conflicts"],
-    ["barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "barrier"), "__syncthreads()"],
-    ["warp_barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "warpbarrier"), "__syncwarp()"]]
-    .filter(([key]) => counted.has(key)).map(([, mark, text]) => [mark, text]);
+  const dot = (classes) => (x, y, s) =>
+      `<circle cx="${round(x + s / 2)}" cy="${round(y + s / 2)}" r="${round(s * 0.36)}" class="${classes}"/>`;
+  const entries =
+      [
+        ["full", dot("node"), "all 32 lanes"], ["some", dot("leaf"), "some lanes"],
+        [
+          "conflict", (x, y, s) => path(triangle(x + s / 2, y + s / 2, s * 0.42), "conflict"),
+          "with bank conflicts"
+        ],
+        ["barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "barrier"), "__syncthreads()"],
+        ["warp_barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "warpbarrier"), "__syncwarp()"]
+      ].filter(([key]) => counted.has(key))
+          .map(([, mark, text]) => [mark, text]);
   const marks = legend(entries, 0, top + numbers.length * high + font * 0.4, width, font);
-  return picture({ width, height: top + numbers.length * high + font * 0.4 + marks.height, still, body: body + marks.svg,
-                   title: `The lines that warp ${warp} executes`, description: plural(events.length, "event") });
+  return picture({
+    width,
+    height: top + numbers.length * high + font * 0.4 + marks.height,
+    still,
+    body: body + marks.svg,
+    title: `The lines that warp ${warp} executes`,
+    description: plural(events.length, "event")
+  });
 }
 
 // ---- a block's tiles of the input ----
@@ -647,7 +913,7 @@ function drawPath(trace, moment, given) {
 /** Blocks over the input: each turn of a grid-stride loop is a row, and one thread's elements are marked in it. */
 function drawInput(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const model = modelOf(trace);
   const thread = options.thread ?? 5;
   const buffer = options.buffer ?? model.leaves[0]?.buffer;
@@ -660,11 +926,13 @@ function drawInput(trace, moment, given) {
   if (byOrder.size === 0) return message("No element of global memory is loaded in this trace.", options);
   const name = model.names[buffer] ?? "in";
   const grid = trace.launch.grid.reduce((product, size) => product * size, 1);
-  const rows = [...byOrder].sort((a, b) => a[0] - b[0]).map(([, leaves]) => ({
-    first: Math.min(...leaves.map((leaf) => leaf.first)),
-    last: Math.max(...leaves.map((leaf) => leaf.first + leaf.count - 1)),
-    mine: leaves.find((leaf) => leaf.thread === thread),
-  }));
+  const rows =
+      [...byOrder].sort((a, b) => a[0] - b[0]).map(([, leaves]) => ({
+                                                     first: Math.min(...leaves.map((leaf) => leaf.first)),
+                                                     last: Math.max(...leaves.map(
+                                                         (leaf) => leaf.first + leaf.count - 1)),
+                                                     mine: leaves.find((leaf) => leaf.thread === thread),
+                                                   }));
   // Loads side by side are parts of one tile.
   const turns = [];
   for (const row of rows) {
@@ -672,7 +940,8 @@ function drawInput(trace, moment, given) {
     if (before && row.first === before.last + 1 && grid > 1) {
       before.parts.push(row);
       before.last = row.last;
-    } else turns.push({ first: row.first, last: row.last, parts: [row] });
+    } else
+      turns.push({first: row.first, last: row.last, parts: [row]});
   }
   const most = options.turns ?? 5;
   const shown = turns.slice(0, most);
@@ -683,7 +952,10 @@ function drawInput(trace, moment, given) {
   const labels = [];
   for (let k = 0; k < strips; ++k) {
     const block = trace.block - mineAt + k;
-    labels.push(k === strips - 1 && grid > strips ? grid - 1 : k === strips - 2 && grid > strips && strips > 3 ? null : block);
+    labels.push(
+        k === strips - 1 && grid > strips                   ? grid - 1 :
+            k === strips - 2 && grid > strips && strips > 3 ? null :
+                                                              block);
   }
   const high = font * 4.4;
   const gap = font * 2.2;
@@ -696,10 +968,12 @@ function drawInput(trace, moment, given) {
     labels.forEach((block, k) => {
       const span = k === mineAt ? wide : side;
       if (k !== mineAt) {
-        if (block === null) body += label(x + span / 2, y + high * 0.58, font, "…", "muted", "middle");
+        if (block === null)
+          body += label(x + span / 2, y + high * 0.58, font, "…", "muted", "middle");
         else {
           body += rectangle(x + 2, y, span - 4, high, "track");
-          body += label(x + span / 2, y + high * 0.5, font * 0.9, "block", "muted", "middle") + label(x + span / 2, y + high * 0.5 + font * 1.1, font * 0.9, block, "muted", "middle");
+          body += label(x + span / 2, y + high * 0.5, font * 0.9, "block", "muted", "middle") +
+              label(x + span / 2, y + high * 0.5 + font * 1.1, font * 0.9, block, "muted", "middle");
         }
         x += span;
         return;
@@ -708,7 +982,9 @@ function drawInput(trace, moment, given) {
       turn.parts.forEach((row, p) => {
         const px = x + 2 + p * part;
         body += rectangle(px, y, part - 2, high, "active");
-        body += label(px + part / 2, y + font * 1.25, font * 0.95, part > font * 11 ? `${name}[${row.first}..${row.last}]` : `${row.first}…`, "on bold", "middle");
+        body += label(
+            px + part / 2, y + font * 1.25, font * 0.95,
+            part > font * 11 ? `${name}[${row.first}..${row.last}]` : `${row.first}…`, "on bold", "middle");
         if (row.mine) {
           const share = (row.mine.first - row.first + row.mine.count / 2) / (row.last - row.first + 1);
           points.push([px + share * (part - 2), y + high * 0.55, row.mine, y + high]);
@@ -718,31 +994,47 @@ function drawInput(trace, moment, given) {
     });
   });
   // Within a turn the path goes straight on; from one turn to the next it goes through the gap between the rows.
-  const trail = points.map(([x, y], k) => {
-    const before = points[k - 1];
-    if (!before) return `M${round(x)} ${round(y)}`;
-    if (before[1] === y) return `H${round(x)}`;
-    return `V${round(before[3] + gap / 2)}H${round(x)}V${round(y)}`;
-  }).join("");
+  const trail = points
+                    .map(([x, y], k) => {
+                      const before = points[k - 1];
+                      if (!before) return `M${round(x)} ${round(y)}`;
+                      if (before[1] === y) return `H${round(x)}`;
+                      return `V${round(before[3] + gap / 2)}H${round(x)}V${round(y)}`;
+                    })
+                    .join("");
   body += path(trail, "trail") + path(trail, "now guess");
   for (const [x, y, leaf] of points) {
     body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(font * 0.38)}" class="leaf"/>`;
     const text = `${name}[${leaf.first}${leaf.count > 1 ? `..${leaf.first + leaf.count - 1}` : ""}]`;
     body += label(x + font * 0.6, y + font * 1.25, font * 0.9, text, "on");
   }
-  body = label(0, font, font * 0.95, `The input, turn by turn: the tiles of block ${trace.block} of ${grid}, and the path of thread ${thread}`, "muted") + body;
+  body = label(
+             0, font, font * 0.95,
+             `The input, turn by turn: the tiles of block ${trace.block} of ${grid}, and the path of thread ${
+                 thread}`,
+             "muted") +
+      body;
   let y = top + shown.length * (high + gap) - gap + font * 1.5;
   const left_ = turns.length - shown.length;
   const notes = [];
   if (left_ > 0) notes.push(`and ${plural(left_, "more turn")}`);
-  if (turns.length > 1) notes.push(`from one turn to the next the block moves on by ${(turns[1].first - turns[0].first).toLocaleString("en")} elements`);
+  if (turns.length > 1)
+    notes.push(`from one turn to the next the block moves on by ${
+        (turns[1].first - turns[0].first).toLocaleString("en")} elements`);
   if (notes.length > 0) {
-    const lines = wrapText(`${notes.join("; ")}.`.replace(/^./, (c) => c.toUpperCase()), Math.floor(width / (font * 0.53)));
+    const lines = wrapText(
+        `${notes.join("; ")}.`.replace(/^./, (c) => c.toUpperCase()), Math.floor(width / (font * 0.53)));
     body += lines.map((each, k) => label(0, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
     y += lines.length * font * 1.3;
   }
-  return picture({ width, height: y, still, body, title: `The tiles of block ${trace.block} and the path of thread ${thread}`,
-                   description: turns.map((turn) => `${name}[${turn.first}..${turn.last}]`).slice(0, most).join(", ") });
+  return picture({
+    width,
+    height: y,
+    still,
+    body,
+    title: `The tiles of block ${trace.block} and the path of thread ${thread}`,
+    description: turns.map((turn) => `${name}[${turn.first}..${turn.last}]`).slice(0, most).join(", ")
+  });
 }
 
 // ---- a finding ----
@@ -750,7 +1042,7 @@ function drawInput(trace, moment, given) {
 /** Both threads of a finding, what they do, where, and what is missing between them. */
 function drawFinding(trace, moment, given) {
   const options = settled(given);
-  const { width, font, still } = options;
+  const {width, font, still} = options;
   const finding = findingAt(trace, moment, options);
   if (!finding) return message("The emulated device has found nothing in this run.", options);
   const columns = Math.floor((width - font * 4) / (font * 0.56));
@@ -763,15 +1055,20 @@ function drawFinding(trace, moment, given) {
   y += font * 0.9;
   finding.witnesses.forEach((witness, k) => {
     if (k > 0) {
-      const missing = wrapText(finding.help ? `missing: ${finding.help}` : "nothing orders these two", columns);
+      const missing =
+          wrapText(finding.help ? `missing: ${finding.help}` : "nothing orders these two", columns);
       const high = font * (1.35 * missing.length + 1);
       body += `<path d="M${round(font * 1.2)} ${round(y)}v${round(high)}" class="witness guess"/>`;
-      missing.forEach((each, i) => { body += label(font * 2.6, y + font * (1.35 + 1.35 * i), font, each, "warntext bold"); });
+      missing.forEach((each, i) => {
+        body += label(font * 2.6, y + font * (1.35 + 1.35 * i), font, each, "warntext bold");
+      });
       y += high;
     }
     const event = typeof witness.event === "number" ? trace.events[witness.event] : null;
-    const who = `block ${witness.block}, ${witness.threads.length === 1 ? `thread ${witness.threads[0]}` : `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`}`;
-    const place = placeOf(trace, { source: witness.source, line: witness.line, column: witness.column }).outer;
+    const who = `block ${witness.block}, ${
+        witness.threads.length === 1 ? `thread ${witness.threads[0]}` :
+                                       `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`}`;
+    const place = placeOf(trace, {source: witness.source, line: witness.line, column: witness.column}).outer;
     const lines = wrapText(`${who} ${witness.action}`, columns);
     const code = place ? place.text.trim() : "";
     const mono = font * 0.92;
@@ -780,17 +1077,27 @@ function drawFinding(trace, moment, given) {
     const caret = place ? Math.max(0, place.column - 1 - shift) : 0;
     const from = caret > fits - 4 ? Math.max(0, Math.min(caret - 10, code.length - fits)) : 0;
     const high = font * (1.35 * lines.length + (place ? 3.9 : 0) + 1);
-    body += rectangle(0.8, y, width - 1.6, high, "ready") + flag(font * 1.3, y + font * 1.3, font * 1.15, letters[k % letters.length]);
-    lines.forEach((each, i) => { body += label(font * 2.6, y + font * (1.6 + 1.35 * i), font, each); });
+    body += rectangle(0.8, y, width - 1.6, high, "ready") +
+        flag(font * 1.3, y + font * 1.3, font * 1.15, letters[k % letters.length]);
+    lines.forEach((each, i) => {
+      body += label(font * 2.6, y + font * (1.6 + 1.35 * i), font, each);
+    });
     if (place) {
       const base = y + font * (1.6 + 1.35 * lines.length);
-      const asked = event?.words && witness.threads.length === 1 ? event.words[lanesIn(event.lanes).indexOf(witness.threads[0] % warpSize)] : undefined;
-      const word = asked !== undefined && event.kind.startsWith("shared") ? `, word ${asked}, bank ${asked % bankCount}` : "";
+      const asked = event?.words && witness.threads.length === 1 ?
+          event.words[lanesIn(event.lanes).indexOf(witness.threads[0] % warpSize)] :
+          undefined;
+      const word = asked !== undefined && event.kind.startsWith("shared") ?
+          `, word ${asked}, bank ${asked % bankCount}` :
+          "";
       body += label(font * 2.6, base, font * 0.9, `${place.file}:${place.line}${word}`, "muted");
-      body += label(font * 2.6, base + font * 1.5, mono, (from > 0 ? "…" : "") + code.slice(from > 0 ? from + 1 : 0, from + fits), "mono");
+      body += label(
+          font * 2.6, base + font * 1.5, mono,
+          (from > 0 ? "…" : "") + code.slice(from > 0 ? from + 1 : 0, from + fits), "mono");
       if (witness.column > 0) {
         const x = font * 2.6 + (caret - from) * mono * 0.602;
-        body += `<path d="M${round(x - 1)} ${round(base + font * 2.5)}l${round(mono * 0.3)} ${round(-mono * 0.5)}l${round(mono * 0.3)} ${round(mono * 0.5)}" class="witness"/>`;
+        body += `<path d="M${round(x - 1)} ${round(base + font * 2.5)}l${round(mono * 0.3)} ${
+            round(-mono * 0.5)}l${round(mono * 0.3)} ${round(mono * 0.5)}" class="witness"/>`;
       }
     }
     y += high;
@@ -801,7 +1108,14 @@ function drawFinding(trace, moment, given) {
       body += label(font * 0.2, y, font, each, "warntext bold");
     });
   }
-  return picture({ width, height: y + font * 0.6, still, body, title: `Finding: ${finding.kind}`, description: finding.help ? `${finding.text}. ${finding.help}` : finding.text });
+  return picture({
+    width,
+    height: y + font * 0.6,
+    still,
+    body,
+    title: `Finding: ${finding.kind}`,
+    description: finding.help ? `${finding.text}. ${finding.help}` : finding.text
+  });
 }
 
 /** The pictures by name: each a function of a trace, a moment and options that returns SVG text. */

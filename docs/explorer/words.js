@@ -1,28 +1,37 @@
 // A trace in sentences: what happens at a moment, what a thread does, what the terms mean. No DOM.
 
-import { countersAt, lanesIn, modelOf, originText, warpSize } from "./trace.js";
+import {countersAt, lanesIn, modelOf, originText, warpSize} from "./trace.js";
 
 /** What the terms of the page mean, one sentence each. */
 export const glossary = {
   warp: "32 threads of a block that execute an instruction together; each of them is a lane.",
   request: "One instruction of one warp that accesses memory, for all its active lanes at once.",
-  bank: "One of 32 columns of shared memory: word w is in bank w mod 32, and a bank gives one word at a time.",
-  wavefront: "One pass over the 32 banks: it serves all lanes that do not ask for two different words of one bank.",
+  bank:
+      "One of 32 columns of shared memory: word w is in bank w mod 32, and a bank gives one word at a time.",
+  wavefront:
+      "One pass over the 32 banks: it serves all lanes that do not ask for two different words of one bank.",
   "bank conflict": "Lanes ask for different words of one bank, so the request takes a further wavefront.",
-  sector: "32 neighbouring bytes of global memory, the least that is fetched: the fewer sectors a request takes, the better.",
-  interval: "What happens between two barriers of the block, where nothing orders the warps among each other.",
+  sector:
+      "32 neighbouring bytes of global memory, the least that is fetched: the fewer sectors a request takes, the better.",
+  interval:
+      "What happens between two barriers of the block, where nothing orders the warps among each other.",
   origin: "The elements of global memory that were added up in a value.",
 };
 
-export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+export const plural = (count, one, many = `${one}s`) =>
+    `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 /** A list of numbers with its runs shortened: "0–15, 20". */
 export function ranges(numbers) {
   const parts = [];
   for (let k = 0; k < numbers.length;) {
     let end = k;
-    while (end + 1 < numbers.length && numbers[end + 1] === numbers[end] + 1) ++end;
-    parts.push(end === k ? `${numbers[k]}` : end === k + 1 ? `${numbers[k]}, ${numbers[end]}` : `${numbers[k]}–${numbers[end]}`);
+    while (end + 1 < numbers.length && numbers[end + 1] === numbers[end] + 1)
+      ++end;
+    parts.push(
+        end === k ? `${numbers[k]}` :
+            end === k + 1 ? `${numbers[k]}, ${numbers[end]}` :
+                            `${numbers[k]}–${numbers[end]}`);
     k = end + 1;
   }
   return parts.join(", ");
@@ -35,7 +44,8 @@ export function lanesText(mask) {
   if (lanes.length === 1) return `lane ${lanes[0]}`;
   const stride = lanes[1] - lanes[0];
   if (lanes.length > 2 && stride > 1 && lanes.every((lane, k) => lane === lanes[0] + k * stride))
-    return `every ${stride}${{ 2: "nd", 3: "rd" }[stride] ?? "th"} lane from ${lanes[0]} (${lanes.length} lanes)`;
+    return `every ${stride}${{2: "nd", 3: "rd"}[stride] ?? "th"} lane from ${lanes[0]} (${
+        lanes.length} lanes)`;
   return `lanes ${ranges(lanes)}`;
 }
 
@@ -52,17 +62,24 @@ export function valueText(value, most = 12) {
 
 /** Where an event is in the source: {file, line, column, text}, and the innermost place in a function that is called. */
 export function placeOf(trace, event) {
-  const at = ({ source, line, column }) => line > 0 && trace.sources[source]
-    ? { file: trace.sources[source].file, line, column, text: trace.sources[source].lines[line - 1] ?? "" } : null;
+  const at = ({source, line, column}) => line > 0 && trace.sources[source] ?
+      {file: trace.sources[source].file, line, column, text: trace.sources[source].lines[line - 1] ?? ""} :
+      null;
   const inner = event.calls?.length ? at(event.calls[event.calls.length - 1]) : null;
-  return { outer: at(event), inner };
+  return {outer: at(event), inner};
 }
 
 const kindNames = {
-  shared_load: "reads shared memory", shared_store: "writes shared memory", global_load: "reads global memory",
-  global_store: "writes global memory", shared_atomic: "updates shared memory atomically",
-  global_atomic: "updates global memory atomically", shuffle: "passes values between its lanes",
-  warp_barrier: "passes __syncwarp()", fence: "waits at a memory fence", exit: "leaves the kernel",
+  shared_load: "reads shared memory",
+  shared_store: "writes shared memory",
+  global_load: "reads global memory",
+  global_store: "writes global memory",
+  shared_atomic: "updates shared memory atomically",
+  global_atomic: "updates global memory atomically",
+  shuffle: "passes values between its lanes",
+  warp_barrier: "passes __syncwarp()",
+  fence: "waits at a memory fence",
+  exit: "leaves the kernel",
 };
 
 /** What an event does, in one sentence without its place. */
@@ -74,18 +91,16 @@ export function eventText(trace, event) {
     case "shared_store": {
       const conflicts = event.conflicts ?? 0;
       return `${who}, ${plural(event.wavefronts, "wavefront")}` +
-        (conflicts > 0 ? `, ${conflicts} of them for bank conflicts.` : ", no bank conflict.");
+          (conflicts > 0 ? `, ${conflicts} of them for bank conflicts.` : ", no bank conflict.");
     }
     case "global_load":
-    case "global_store":
-      return `${who}, ${event.bytes} bytes each, ${plural(event.sectors, "sector")}.`;
+    case "global_store": return `${who}, ${event.bytes} bytes each, ${plural(event.sectors, "sector")}.`;
     case "shared_atomic":
     case "global_atomic": {
       const words = new Set(event.words).size;
-      return `${who}, ${words === 1 ? "all to one word" : plural(words, "word")}.`;
+      return `${who}, ${words === 1 ? "one word" : plural(words, "word")}.`;
     }
-    default:
-      return `${who}.`;
+    default: return `${who}.`;
   }
 }
 
@@ -93,10 +108,10 @@ export function eventText(trace, event) {
 export function momentText(trace, moment) {
   const event = trace.events[moment];
   const model = modelOf(trace);
-  const { outer, inner } = placeOf(trace, event);
+  const {outer, inner} = placeOf(trace, event);
   const where = outer ? ` Line ${outer.line}${inner ? `, in ${inner.file}:${inner.line}` : ""}.` : "";
   return `Event ${moment + 1} of ${trace.events.length}, interval ${model.intervalOf[moment]}. ` +
-    eventText(trace, event) + where;
+      eventText(trace, event) + where;
 }
 
 export const stateText = {
@@ -107,7 +122,8 @@ export const stateText = {
   left: "has left the kernel",
 };
 
-export const threadText = (thread) => `thread ${thread} (warp ${Math.floor(thread / warpSize)}, lane ${thread % warpSize})`;
+export const threadText = (thread) =>
+    `thread ${thread} (warp ${Math.floor(thread / warpSize)}, lane ${thread % warpSize})`;
 
 /** A value's place, the value and its origin: "word 3 = 17, from in[3] and in[4]". */
 export function nodeText(trace, node) {
@@ -118,46 +134,66 @@ export function nodeText(trace, node) {
 function describeNode(trace, node) {
   const model = modelOf(trace);
   const element = model.elementBytes;
-  const where = node.kind === "element" ? `${model.names[node.buffer] ?? "global memory"}[${node.first}${node.count > 1 ? `..${node.first + node.count - 1}` : ""}]`
-    : node.kind === "shuffle" ? `register of ${threadText(node.thread)}`
-    : node.kind.startsWith("shared") ? `word ${node.word} of shared memory`
-    : node.kind.startsWith("global") ? `${model.names[node.buffer] ?? "global memory"}[${Math.floor(node.word * 4 / element)}]`
-    : "unknown value";
-  if (node.kind === "element") return `${where} = ${valueText(node.value)}, loaded by ${threadText(node.thread)}`;
+  const where = node.kind === "element" ?
+      `${model.names[node.buffer] ?? "global memory"}[${node.first}${
+          node.count > 1 ? `..${node.first + node.count - 1}` : ""}]` :
+      node.kind === "shuffle" ?
+      `register of ${threadText(node.thread)}` :
+      node.kind.startsWith("shared") ?
+      `word ${node.word} of shared memory` :
+      node.kind.startsWith("global") ?
+      `${model.names[node.buffer] ?? "global memory"}[${Math.floor(node.word * 4 / element)}]` :
+      "unknown value";
+  if (node.kind === "element")
+    return `${where} = ${valueText(node.value)}, loaded by ${threadText(node.thread)}`;
   if (node.kind === "unknown") return `a value that this trace did not see being written`;
-  return `${where} = ${valueText(node.value)}, written by ${threadText(node.thread)}: ${originText(trace, node)}`;
+  return `${where} = ${valueText(node.value)}, written by ${threadText(node.thread)}: ${
+      originText(trace, node)}`;
 }
 
 /** One line about a trace. */
 export function runText(trace) {
   const grid = trace.launch.grid.reduce((product, size) => product * size, 1);
-  return `block ${trace.block} of ${plural(grid, "block")} of ${plural(modelOf(trace).threads, "thread")}, ${trace.type}, ${trace.device}`;
+  return `block ${trace.block} of ${plural(grid, "block")} of ${plural(modelOf(trace).threads, "thread")}, ${
+      trace.type}, ${trace.device}`;
 }
 
 /** The few counters that tell most, so far and in all. */
 export function tallyText(trace, moment) {
   const now = countersAt(trace, moment);
-  const sums = [["wavefronts of shared memory", ["shared_load_wavefronts", "shared_store_wavefronts"]],
+  const sums = [
+    ["wavefronts of shared memory", ["shared_load_wavefronts", "shared_store_wavefronts"]],
     ["bank conflicts", ["shared_load_conflicts", "shared_store_conflicts"]],
     ["sectors of global memory", ["global_load_sectors", "global_store_sectors"]],
-    ["block barriers", ["block_barriers"]], ["shuffles", ["shuffles"]], ["atomics", ["atomics"]]];
+    ["block barriers", ["block_barriers"]], ["shuffles", ["shuffles"]], ["atomics", ["atomics"]]
+  ];
   const total = (counters, keys) => keys.reduce((sum, key) => sum + (counters[key] ?? 0), 0);
   return sums.filter(([name, keys]) => total(trace.counters, keys) > 0 || name === "bank conflicts")
-    .map(([name, keys]) => `${name}: ${total(now, keys)} of ${total(trace.counters, keys)}`).join(" · ");
+      .map(([name, keys]) => `${name}: ${total(now, keys)} of ${total(trace.counters, keys)}`)
+      .join(" · ");
 }
 
 /** The number of threads with each state. */
 export function stateCounts(states) {
-  const counts = { active: 0, idle: 0, ready: 0, waiting: 0, left: 0 };
-  for (const state of states) ++counts[state];
+  const counts = {active: 0, idle: 0, ready: 0, waiting: 0, left: 0};
+  for (const state of states)
+    ++counts[state];
   return counts;
 }
 
 /** What the lanes' picture shows, for those who do not see it. */
 export function statesText(states) {
-  const names = { active: "active", idle: "idle", ready: "not their warp's turn", waiting: "waiting at the barrier", left: "left" };
-  return Object.entries(stateCounts(states)).filter(([, count]) => count > 0)
-    .map(([state, count]) => `${count} ${names[state]}`).join(", ");
+  const names = {
+    active: "active",
+    idle: "idle",
+    ready: "not their warp's turn",
+    waiting: "waiting at the barrier",
+    left: "left"
+  };
+  return Object.entries(stateCounts(states))
+      .filter(([, count]) => count > 0)
+      .map(([state, count]) => `${count} ${names[state]}`)
+      .join(", ");
 }
 
 
@@ -170,8 +206,10 @@ export function spotOf(text, column) {
   const closing = (from, open, close) => {
     let depth = 0;
     for (let k = from; k < text.length; ++k) {
-      if (text[k] === open) ++depth;
-      else if (text[k] === close && --depth === 0) return k + 1;
+      if (text[k] === open)
+        ++depth;
+      else if (text[k] === close && --depth === 0)
+        return k + 1;
     }
     return text.length;
   };
@@ -180,7 +218,8 @@ export function spotOf(text, column) {
   if (text[at] === "(" && name) return [at - name[0].length, closing(at, "(", ")")];
   if (/^[-+*/|&^]?=/.test(text.slice(at))) {
     const target = /\*?[\w.]+(\s*\[[^[]*\])?\s*$/.exec(before);
-    if (/^=/.test(text.slice(at)) === false || target) return target ? [at - target[0].length, at + (text[at] === "=" ? 1 : 2)] : null;
+    if (/^=/.test(text.slice(at)) === false || target)
+      return target ? [at - target[0].length, at + (text[at] === "=" ? 1 : 2)] : null;
   }
   const next = /^\W{0,3}(\w+\s*\[)/.exec(text.slice(at));
   if (next) {

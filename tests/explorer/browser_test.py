@@ -3,8 +3,8 @@
 
 Usage: browser_test.py [--traces FOLDER] [--screenshots FOLDER] [--axe axe.min.js]
 
-Without Chromium, its driver, Selenium or CMake, or where one of them does not start, it says so and exits with 77.
-Without axe-core, which AXE_CORE or --axe names, or which lies in a build*/*venv*, the check with it is skipped, visibly.
+Without Chromium, its driver, Selenium, CMake or Node it says so and exits with 77. Without axe-core, which AXE_CORE
+or --axe names, or which a virtual environment in a build*/ has, the check with it is skipped, visibly.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Browser:
             skip("there is no chromium or no chromedriver here")
         options = webdriver.ChromeOptions()
         options.binary_location = chromium
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
-            options.add_argument(argument)
+        for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "hide-scrollbars"):
+            options.add_argument(f"--{argument}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service(driver), options=options)
 
@@ -119,7 +119,8 @@ class Browser:
         """Fails if axe-core has a serious or critical finding."""
         self.js(axe.read_text(encoding="utf-8"))
         violations = self.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then((r) => done(r.violations), (e) => done([{impact: 'critical', id: String(e), nodes: []}]))")
+            "const done = arguments[0]; axe.run().then((results) => done(results.violations),"
+            " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))")
         serious = [(v["id"], [node["html"][:160] for node in v["nodes"][:3]]) for v in violations
                    if v["impact"] in ("serious", "critical")]
         assert not serious, f"{where}: {serious}"
@@ -164,7 +165,8 @@ def check_steps(browser: Browser, where: str) -> None:
     browser.press(Keys.END)
     assert browser.position()[0] == last, where
     # The counters at the end are those of the whole block.
-    table = browser.js("return [...document.querySelectorAll('.counters tbody tr')].map((row) => [...row.cells].map((c) => c.textContent))")
+    table = browser.js("return [...document.querySelectorAll('.counters tbody tr')]"
+                       ".map((row) => [...row.cells].map((cell) => cell.textContent))")
     assert table, where
     for name, *numbers in table:
         assert numbers[0::2] == numbers[1::2], f"{where}: {name} {numbers}"
@@ -193,10 +195,12 @@ def check_finding(browser: Browser, where: str) -> None:
     buttons = browser.js("return document.querySelectorAll('[data-go]').length")
     assert buttons == 2, where
     for k in range(buttons):
-        wanted = browser.js("const b = document.querySelectorAll('[data-go]')[arguments[0]]; b.click(); return Number(b.dataset.go)", k)
+        wanted = browser.js("const button = document.querySelectorAll('[data-go]')[arguments[0]];"
+                            "button.click(); return Number(button.dataset.go)", k)
         assert browser.position()[0] == wanted, where
         for view in ("lanes", "access"):
-            letters = browser.js("return [...document.querySelectorAll(`[data-view=${arguments[0]}] .onflag`)].map((t) => t.textContent)", view)
+            letters = browser.js("return [...document.querySelectorAll(`[data-view=${arguments[0]}] .onflag`)]"
+                                 ".map((text) => text.textContent)", view)
             assert set(letters) == {"A", "B"}, f"{where}, {view}: {letters}"
         assert browser.js("return document.querySelectorAll('li[aria-current] b').length") == 2, where
 
@@ -234,7 +238,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="explorer ") as name:
         folder = Path(name)
         template = folder / "template.html"
-        subprocess.run(["cmake", f"-DFOLDER={EXPLORER}", f"-DPAGE={template}", "-P", str(EXPLORER / "bundle.cmake")], check=True)
+        subprocess.run(["cmake", f"-DFOLDER={EXPLORER}", f"-DPAGE={template}", "-P",
+                        str(EXPLORER / "bundle.cmake")], check=True)
 
         def page(file: str, *traces: dict[str, Any]) -> Path:
             text = json.dumps(traces).replace("<", "\\u003c")
@@ -270,7 +275,9 @@ def main() -> None:
                         if kind == "one":
                             check_second_trace(browser, good, bad)
                         browser.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-                        browser.js("const s = document.getElementById('slider'); s.value = Math.floor(s.max * 0.4); s.dispatchEvent(new Event('input'))")
+                        browser.js("const slider = document.getElementById('slider');"
+                                   "slider.value = Math.floor(slider.max * 0.4);"
+                                   "slider.dispatchEvent(new Event('input'))")
                         if kind != "evil":
                             check_current_line(browser, where)
                         title = browser.driver.title
@@ -282,8 +289,9 @@ def main() -> None:
                         browser.save(arguments.screenshots, where.replace(" ", "_"))
         finally:
             browser.driver.quit()
-    print(f"{len(pages)} pages, each in two sizes and two schemes"
-          f"{'' if axe else '; skipped: axe-core is not here (pip install axe-playwright-python into build/venv)'}")
+    print(f"{len(pages)} pages, each in two sizes and two schemes")
+    if not axe:
+        print("skipped: there is no axe-core here (pip install axe-playwright-python in a virtual environment build/venv)")
 
 
 if __name__ == "__main__":

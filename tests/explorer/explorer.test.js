@@ -1,18 +1,20 @@
 // node --test tests/explorer: the explorer's model and its renderer.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import {execFileSync, spawnSync} from "node:child_process";
+import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {dirname, join} from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
-import { drawSchedule, drawStill } from "../../docs/explorer/draw.js";
-import { schedules } from "../../docs/explorer/schedules.js";
-import { TraceError, counterKeys, countersAt, findMoment, modelOf, originOf, originText, servedParts, sectorsOf, sharedAt, statesAt, stepsInStep, tracesFromText } from "../../docs/explorer/trace.js";
-import { views } from "../../docs/explorer/views.js";
-import { momentText, spotOf } from "../../docs/explorer/words.js";
-import { racyTrace, simulate } from "./simulate.js";
+import {fileURLToPath} from "node:url";
+
+import {drawSchedule, drawStill} from "../../docs/explorer/draw.js";
+import {schedules} from "../../docs/explorer/schedules.js";
+import {counterKeys, countersAt, findMoment, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../docs/explorer/trace.js";
+import {views} from "../../docs/explorer/views.js";
+import {momentText, spotOf} from "../../docs/explorer/words.js";
+
+import {racyTrace, simulate} from "./simulate.js";
 
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../docs/explorer");
 
@@ -20,15 +22,16 @@ const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../docs/explo
 function* allTraces() {
   for (const name of ["interleaved", "nondivergent", "sequential"]) {
     yield [`${name} 64`, simulate(name)];
-    yield [`${name} 256 float64`, simulate(name, { block: 256, type: "float64", input: (k) => k / 7 })];
-    yield [`${name} 128 int64`, simulate(name, { block: 128, type: "int64" })];
+    yield [`${name} 256 float64`, simulate(name, {block: 256, type: "float64", input: (k) => k / 7})];
+    yield [`${name} 128 int64`, simulate(name, {block: 128, type: "int64"})];
   }
   yield ["shuffles", simulate("shuffles")];
   yield ["race", racyTrace()];
   const folder = process.env.EXPLORER_TRACES;
   for (const file of folder ? readdirSync(folder) : []) {
     if (!/\.(json|html)$/.test(file)) continue;
-    for (const trace of tracesFromText(readFileSync(join(folder, file), "utf8"), file)) yield [file, trace];
+    for (const trace of tracesFromText(readFileSync(join(folder, file), "utf8"), file))
+      yield [file, trace];
   }
 }
 
@@ -39,10 +42,13 @@ function checkXml(text) {
   const body = text.trim();
   while (token.lastIndex < body.length) {
     const at = token.lastIndex;
-    const [whole, closing, name, , empty] = token.exec(body) ?? assert.fail(`no XML from here: ${body.slice(at, at + 80)}`);
+    const [whole, closing, name, , empty] =
+        token.exec(body) ?? assert.fail(`no XML from here: ${body.slice(at, at + 80)}`);
     assert.doesNotMatch(whole, /&(?!#\d+;)/, "an ampersand that is no reference");
-    if (closing) assert.equal(open.pop(), name, "a closing tag");
-    else if (name && !empty) open.push(name);
+    if (closing)
+      assert.equal(open.pop(), name, "a closing tag");
+    else if (name && !empty)
+      open.push(name);
   }
   assert.deepEqual(open, []);
   assert.doesNotMatch(text, /NaN|undefined|Infinity/);
@@ -53,7 +59,7 @@ test("banks has a row for each wavefront", () => {
   for (const [name, trace] of allTraces()) {
     trace.events.forEach((event, moment) => {
       if (event.wavefronts === undefined) return;
-      const rows = views.banks(trace, moment, { width: 720 }).match(/class="wavefront"/g).length;
+      const rows = views.banks(trace, moment, {width: 720}).match(/class="wavefront"/g).length;
       assert.equal(rows, event.wavefronts, `${name}, event ${moment}`);
       const parts = servedParts(event);
       assert.equal(event.wavefronts - parts.length, event.conflicts, `${name}, event ${moment}`);
@@ -64,13 +70,13 @@ test("banks has a row for each wavefront", () => {
 });
 
 test("a bank gives one word per wavefront, and every word that is asked for is served", () => {
-  const trace = simulate("nondivergent", { block: 256, type: "float64" });
+  const trace = simulate("nondivergent", {block: 256, type: "float64"});
   for (const event of trace.events) {
     if (event.wavefronts === undefined) continue;
     const served = new Map();
     for (const part of servedParts(event)) {
       for (const wavefront of part.wavefronts) {
-        for (const [bank, { word, lanes }] of wavefront) {
+        for (const [bank, {word, lanes}] of wavefront) {
           assert.equal(word % 32, bank);
           for (const lane of lanes) {
             assert.ok(lane >= part.first && lane <= part.last);
@@ -87,17 +93,19 @@ test("a bank gives one word per wavefront, and every word that is asked for is s
 test("sectors are as many as the event says, wherever the buffer begins", () => {
   for (const [name, trace] of allTraces()) {
     trace.events.forEach((event, moment) => {
-      if (event.sectors !== undefined) assert.equal(sectorsOf(event).length, event.sectors, `${name}, event ${moment}`);
+      if (event.sectors !== undefined)
+        assert.equal(sectorsOf(event).length, event.sectors, `${name}, event ${moment}`);
     });
   }
-  const words = Array.from({ length: 32 }, (_, k) => k);
-  assert.equal(sectorsOf({ lanes: 0xffffffff, words, bytes: 4, sectors: 5 }).length, 5);
+  const words = Array.from({length: 32}, (_, k) => k);
+  assert.equal(sectorsOf({lanes: 0xffffffff, words, bytes: 4, sectors: 5}).length, 5);
 });
 
 test("the counters at the last moment are those of the trace", () => {
   for (const [name, trace] of allTraces()) {
     const counters = countersAt(trace, trace.events.length - 1);
-    for (const key of counterKeys) assert.equal(counters[key], trace.counters[key], `${name}, ${key}`);
+    for (const key of counterKeys)
+      assert.equal(counters[key], trace.counters[key], `${name}, ${key}`);
   }
 });
 
@@ -107,69 +115,76 @@ test("running counters never fall, and begin with one event", () => {
   assert.equal(countersAt(trace, 0).shared_store_requests, 0);
   for (let moment = 1; moment < trace.events.length; ++moment) {
     const [before, now] = [countersAt(trace, moment - 1), countersAt(trace, moment)];
-    for (const key of counterKeys) assert.ok(now[key] >= before[key]);
+    for (const key of counterKeys)
+      assert.ok(now[key] >= before[key]);
   }
 });
 
 test("values come from where they do: the tree of 8 elements in a warp, by hand", () => {
-  for (const [type, input] of [["int32", (k) => (k < 4 ? 2 ** 31 - 1 : -k)], ["float32", (k) => 0.1 * k - 1], ["int64", (k) => k * 2 ** 40]]) {
-    const trace = simulate("sequential", { block: 32, type, input });
+  for (const [type, input] of [
+           ["int32", (k) => (k < 4 ? 2 ** 31 - 1 : -k)], ["float32", (k) => 0.1 * k - 1],
+           ["int64", (k) => k * 2 ** 40]]) {
+    const trace = simulate("sequential", {block: 32, type, input});
     const wrap = type === "int32" ? (v) => v | 0 : (v) => v;
-    for (const event of trace.events) if (event.values) event.values = event.values.map((v) => (type === "int64" && Math.abs(v) > 2 ** 53 ? String(v) : wrap(v)));
+    for (const event of trace.events)
+      if (event.values)
+        event.values =
+            event.values.map((v) => (type === "int64" && Math.abs(v) > 2 ** 53 ? String(v) : wrap(v)));
     const model = modelOf(trace);
     assert.ok(model.nodes.every((node) => node.exact), type);
     const last = trace.events.length - 1;
     const words = sharedAt(trace, last);
     const width = type === "int64" ? 2 : 1;
-    assert.equal(originText(trace, words.find(({ word }) => word === 0).node), "in[0..31]");
+    assert.equal(originText(trace, words.find(({word}) => word === 0).node), "in[0..31]");
     // Word 8 was last written at stride 16, word 4 at stride 8 after that.
-    assert.equal(originText(trace, words.find(({ word }) => word === 8 * width).node), "in[8, 24]");
-    assert.equal(originText(trace, words.find(({ word }) => word === 4 * width).node), "in[4, 12, 20, 28]");
-    assert.equal(originText(trace, words.find(({ word }) => word === 17 * width).node), "in[17]");
-    const root = model.nodes.find(({ kind }) => kind === "global_store");
+    assert.equal(originText(trace, words.find(({word}) => word === 8 * width).node), "in[8, 24]");
+    assert.equal(originText(trace, words.find(({word}) => word === 4 * width).node), "in[4, 12, 20, 28]");
+    assert.equal(originText(trace, words.find(({word}) => word === 17 * width).node), "in[17]");
+    const root = model.nodes.find(({kind}) => kind === "global_store");
     assert.equal(originOf(root).elements.length, 32);
     assert.ok(originOf(root).elements.every(([buffer, , times]) => buffer === 0 && times === 1));
   }
 });
 
 test("interleaved and sequential trees differ in what a word was made of", () => {
-  const early = simulate("interleaved", { block: 32 });
+  const early = simulate("interleaved", {block: 32});
   const moment = findMoment(early, "line=7,interval=2,kind=shared_store");
-  assert.equal(originText(early, sharedAt(early, moment).find(({ word }) => word === 4).node), "in[4..7]");
-  const before = sharedAt(early, moment - 1).find(({ word }) => word === 4);
+  assert.equal(originText(early, sharedAt(early, moment).find(({word}) => word === 4).node), "in[4..7]");
+  const before = sharedAt(early, moment - 1).find(({word}) => word === 4);
   assert.equal(originText(early, before.node), "in[4..5]", "a moment before, its value is the older one");
 });
 
 test("shuffles and atomics carry origins", () => {
-  const trace = simulate("shuffles", { block: 64 });
-  const atomics = modelOf(trace).nodes.filter(({ kind }) => kind === "global_atomic");
+  const trace = simulate("shuffles", {block: 64});
+  const atomics = modelOf(trace).nodes.filter(({kind}) => kind === "global_atomic");
   assert.equal(originText(trace, atomics[0]), "in[0..31]");
   assert.equal(originText(trace, atomics[1]), "in[0..63]");
 });
 
 test("an element that is added twice is said to be", () => {
-  const trace = simulate("sequential", { block: 32 });
-  const store = trace.events.find(({ kind, line }) => kind === "shared_store" && line === 7);
-  const loads = trace.events.filter(({ kind, line, lanes }) => kind === "shared_load" && line === 7 && lanes === store.lanes);
+  const trace = simulate("sequential", {block: 32});
+  const store = trace.events.find(({kind, line}) => kind === "shared_store" && line === 7);
+  const loads = trace.events.filter(
+      ({kind, line, lanes}) => kind === "shared_load" && line === 7 && lanes === store.lanes);
   loads[0].words = [...loads[1].words];
   loads[0].values = [...loads[1].values];
   store.values = loads[1].values.map((value) => 2 * value);
-  const node = modelOf(trace).nodes.find(({ event }) => trace.events[event] === store);
+  const node = modelOf(trace).nodes.find(({event}) => trace.events[event] === store);
   assert.match(originText(trace, node), /^in\[0\]; one of them counted more than once$/);
 });
 
 test("a value that no sum explains is drawn as computed", () => {
-  const trace = simulate("sequential", { block: 32 });
-  const moment = trace.events.findIndex(({ kind, line }) => kind === "shared_store" && line === 7);
+  const trace = simulate("sequential", {block: 32});
+  const moment = trace.events.findIndex(({kind, line}) => kind === "shared_store" && line === 7);
   trace.events[moment].values = trace.events[moment].values.map(() => 123456789);
-  const nodes = modelOf(trace).nodes.filter(({ event }) => event === moment);
+  const nodes = modelOf(trace).nodes.filter(({event}) => event === moment);
   assert.ok(nodes.every((node) => !node.exact && node.sources.length === 2));
   assert.match(originText(trace, nodes[0]), /^computed from /);
   assert.match(views.tree(trace, moment, {}), /edge guess/);
 });
 
 test("states of threads", () => {
-  const trace = simulate("interleaved", { block: 64 });
+  const trace = simulate("interleaved", {block: 64});
   const moment = findMoment(trace, "line=7,interval=1,warp=0");
   const states = statesAt(trace, moment);
   assert.deepEqual(states.slice(0, 4), ["active", "idle", "active", "idle"]);
@@ -180,8 +195,8 @@ test("states of threads", () => {
 });
 
 test("two traces go in step", () => {
-  const a = simulate("interleaved", { block: 256 });
-  const b = simulate("sequential", { block: 256 });
+  const a = simulate("interleaved", {block: 256});
+  const b = simulate("sequential", {block: 256});
   const steps = stepsInStep(a, b);
   const [one, other] = [modelOf(a), modelOf(b)];
   for (const [x, y] of steps) {
@@ -190,8 +205,9 @@ test("two traces go in step", () => {
   }
   assert.equal(new Set(steps.map(([x]) => x)).size, a.events.length, "no event is left out");
   assert.equal(new Set(steps.map(([, y]) => y)).size, b.events.length);
-  for (let k = 1; k < steps.length; ++k) assert.ok(steps[k][0] >= steps[k - 1][0] && steps[k][1] >= steps[k - 1][1]);
-  const short = simulate("sequential", { block: 64 });
+  for (let k = 1; k < steps.length; ++k)
+    assert.ok(steps[k][0] >= steps[k - 1][0] && steps[k][1] >= steps[k - 1][1]);
+  const short = simulate("sequential", {block: 64});
   assert.deepEqual(stepsInStep(a, short).at(-1), [a.events.length - 1, short.events.length - 1]);
 });
 
@@ -202,7 +218,8 @@ test("every view of every moment is well-formed, and the same each time", () => 
     for (let moment = 0; moment < trace.events.length; ++moment) {
       if (modelOf(trace).threads > 64 && moment % stride !== 0) continue;
       for (const [view, draw] of Object.entries(views)) {
-        for (const options of [{ width: 720 }, { width: 366, font: 11 }, { still: true }].slice(0, moment % stride === 0 ? 3 : 1)) {
+        for (const options of [{width: 720}, {width: 366, font: 11}, {still: true}].slice(
+                 0, moment % stride === 0 ? 3 : 1)) {
           const picture = draw(trace, moment, options);
           try {
             checkXml(picture);
@@ -210,22 +227,26 @@ test("every view of every moment is well-formed, and the same each time", () => 
             error.message = `${name}, ${view} at ${moment}: ${error.message}`;
             throw error;
           }
-          if (moment === 0) assert.equal(draw(structuredClone(trace), moment, options), picture, `${name}, ${view}`);
+          if (moment === 0)
+            assert.equal(draw(structuredClone(trace), moment, options), picture, `${name}, ${view}`);
         }
       }
       assert.match(momentText(trace, moment), /^Event \d+ of \d+, interval \d+\. .*\.$/);
     }
   }
-  for (const name of Object.keys(schedules)) checkXml(drawSchedule(name));
+  for (const name of Object.keys(schedules))
+    checkXml(drawSchedule(name));
 });
 
 test("a still stands on its own: a title, a background, both schemes", () => {
-  const still = drawStill(simulate("nondivergent"), { view: "banks", moment: "line=7,interval=2" });
+  const still = drawStill(simulate("nondivergent"), {view: "banks", moment: "line=7,interval=2"});
   checkXml(still);
-  for (const part of [/role="img"/, /<title>[^<]+<\/title>/, /<desc>[^<]+<\/desc>/, /prefers-color-scheme:dark/, /class="paper"/])
+  for (const part
+           of [/role="img"/, /<title>[^<]+<\/title>/, /<desc>[^<]+<\/desc>/, /prefers-color-scheme:dark/,
+               /class="paper"/])
     assert.match(still, part);
   assert.match(still, /viewBox="0 0 720 \d+"/);
-  assert.throws(() => drawStill(simulate("nondivergent"), { view: "nothing" }), TraceError);
+  assert.throws(() => drawStill(simulate("nondivergent"), {view: "nothing"}), TraceError);
 });
 
 test("a finding marks both threads", () => {
@@ -233,7 +254,8 @@ test("a finding marks both threads", () => {
   const moment = trace.findings[0].witnesses[0].event;
   assert.match(views.finding(trace, moment, {}), /missing: a __syncwarp/);
   for (const view of ["lanes", "banks", "finding"]) {
-    const letters = [...views[view](trace, moment, {}).matchAll(/class="onflag"[^>]*>([A-Z])</g)].map((match) => match[1]);
+    const letters = [...views[view](trace, moment, {}).matchAll(/class="onflag"[^>]*>([A-Z])</g)].map(
+        (match) => match[1]);
     assert.deepEqual([...new Set(letters)].sort(), ["A", "B"], view);
   }
   assert.doesNotMatch(views.lanes(simulate("sequential"), 5, {}), /onflag/);
@@ -252,7 +274,7 @@ test("moments are found by number and by condition", () => {
 });
 
 test("a file that is no trace gets one sentence", () => {
-  const good = simulate("sequential", { block: 32 });
+  const good = simulate("sequential", {block: 32});
   const refused = (change, expected) => {
     const trace = structuredClone(good);
     change(trace);
@@ -264,19 +286,40 @@ test("a file that is no trace gets one sentence", () => {
     });
   };
   assert.equal(tracesFromText(JSON.stringify(good), "x.json").length, 1);
-  assert.throws(() => tracesFromText("hello", "x.json"), /x\.json is not a trace: it is neither JSON nor a page/);
+  assert.throws(
+      () => tracesFromText("hello", "x.json"), /x\.json is not a trace: it is neither JSON nor a page/);
   assert.throws(() => tracesFromText("[]", "x.json"), /holds no trace/);
   assert.throws(() => tracesFromText("null", "x.json"), /"format"/);
-  refused((trace) => { trace.format = "results"; }, /"format"/);
-  refused((trace) => { trace.version = 2; }, /version is 2, and this page reads version 1/);
-  refused((trace) => { trace.type = "int8"; }, /type/);
-  refused((trace) => { trace.launch.block = [2048, 1, 1]; }, /1024/);
-  refused((trace) => { trace.events = []; }, /no events/);
-  refused((trace) => { trace.events[1].kind = "dance"; }, /event 1 is of no kind/);
-  refused((trace) => { trace.events[1].warp = 7; }, /event 1 is of a warp/);
-  refused((trace) => { trace.events[1].words.pop(); }, /event 1 has no "words" for each active lane/);
-  refused((trace) => { trace.events[1].words[0] = "0"; }, /no index/);
-  refused((trace) => { trace.findings = [{}]; }, /finding/);
+  refused((trace) => {
+    trace.format = "results";
+  }, /"format"/);
+  refused((trace) => {
+    trace.version = 2;
+  }, /version is 2, and this page reads version 1/);
+  refused((trace) => {
+    trace.type = "int8";
+  }, /type/);
+  refused((trace) => {
+    trace.launch.block = [2048, 1, 1];
+  }, /1024/);
+  refused((trace) => {
+    trace.events = [];
+  }, /no events/);
+  refused((trace) => {
+    trace.events[1].kind = "dance";
+  }, /event 1 is of no kind/);
+  refused((trace) => {
+    trace.events[1].warp = 7;
+  }, /event 1 is of a warp/);
+  refused((trace) => {
+    trace.events[1].words.pop();
+  }, /event 1 has no "words" for each active lane/);
+  refused((trace) => {
+    trace.events[1].words[0] = "0";
+  }, /no index/);
+  refused((trace) => {
+    trace.findings = [{}];
+  }, /finding/);
 });
 
 test("text from a trace stays text", () => {
@@ -286,11 +329,15 @@ test("text from a trace stays text", () => {
   trace.sources[0].file = evil;
   trace.sources[0].lines = trace.sources[0].lines.map(() => evil);
   trace.findings[0].text = trace.findings[0].help = trace.findings[0].kind = evil;
-  trace.findings[0].witnesses.forEach((witness) => { witness.action = evil; });
-  trace.events.forEach((event) => { if (event.values) event.values[0] = evil; });
+  trace.findings[0].witnesses.forEach((witness) => {
+    witness.action = evil;
+  });
+  trace.events.forEach((event) => {
+    if (event.values) event.values[0] = evil;
+  });
   for (const draw of Object.values(views)) {
     for (const still of [false, true]) {
-      const picture = draw(trace, 4, { still });
+      const picture = draw(trace, 4, {still});
       checkXml(picture);
       assert.doesNotMatch(picture, /<img|<svg onload|<\/script/);
     }
@@ -311,7 +358,9 @@ test("the place of a column in a source line", () => {
 test("the page is one script that parses, without anything from outside", () => {
   const folder = mkdtempSync(join(tmpdir(), "explorer"));
   try {
-    const cmake = spawnSync("cmake", [`-DFOLDER=${explorer}`, `-DPAGE=${join(folder, "page.html")}`, "-P", join(explorer, "bundle.cmake")]);
+    const cmake = spawnSync("cmake", [
+      `-DFOLDER=${explorer}`, `-DPAGE=${join(folder, "page.html")}`, "-P", join(explorer, "bundle.cmake")
+    ]);
     assert.equal(cmake.status, 0, String(cmake.stderr));
     const page = readFileSync(join(folder, "page.html"), "utf8");
     const scripts = [...page.matchAll(/<script type="module">\n([\s\S]*?)<\/script>/g)];
@@ -321,12 +370,12 @@ test("the page is one script that parses, without anything from outside", () => 
     execFileSync(process.execPath, ["--check", join(folder, "bundle.mjs")]);
     assert.doesNotMatch(page.replaceAll("http://www.w3.org/2000/svg", ""), /https?:|\bsrc=|@import/);
     assert.ok(page.length < 120 * 1024, `${page.length} bytes`);
-    const trace = simulate("sequential", { block: 32 });
+    const trace = simulate("sequential", {block: 32});
     trace.title = "</script><b>";
     const whole = page.replace("@explorer_traces@", () => JSON.stringify([trace]).replaceAll("<", "\\u003c"));
     assert.deepEqual(tracesFromText(whole, "x.html"), [trace]);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, {recursive: true});
   }
 });
 
@@ -335,19 +384,24 @@ test("draw.js on the command line", () => {
   try {
     const file = join(folder, "trace.json");
     writeFileSync(file, JSON.stringify(simulate("nondivergent")));
-    const draw = (...list) => spawnSync(process.execPath, [join(explorer, "draw.js"), ...list], { encoding: "utf8" });
+    const draw = (...list) =>
+        spawnSync(process.execPath, [join(explorer, "draw.js"), ...list], {encoding: "utf8"});
     const still = draw(file, "--view", "banks", "--moment", "line=7,interval=2");
     assert.equal(still.status, 0, still.stderr);
     checkXml(still.stdout);
     assert.equal(draw("--schedule", "sums").status, 0);
-    for (const [list, expected] of [[[file], /^usage/], [[file, "--view", "x"], /no view x/], [[file, "--view", "banks", "--moment", "line=99"], /no such event/],
-      [[join(folder, "absent.json"), "--view", "banks"], /ENOENT/], [["--schedule", "x"], /no schedule x/], [[file, "--wide", "3"], /no such option/], [[file, "--view", "banks", "--width", "wide"], /takes a number/]]) {
+    for (const [list, expected] of [
+             [[file], /^usage/], [[file, "--view", "x"], /no view x/],
+             [[file, "--view", "banks", "--moment", "line=99"], /no such event/],
+             [[join(folder, "absent.json"), "--view", "banks"], /ENOENT/],
+             [["--schedule", "x"], /no schedule x/], [[file, "--wide", "3"], /no such option/],
+             [[file, "--view", "banks", "--width", "wide"], /takes a number/]]) {
       const run = draw(...list);
       assert.equal(run.status, 2);
       assert.match(run.stderr, expected);
       assert.equal(run.stdout, "");
     }
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, {recursive: true});
   }
 });
