@@ -33,12 +33,23 @@ function readOptions(list) {
 function traceOf([program, ...options], bin, scratch) {
   const file = join(scratch, "trace.json");
   try {
-    execFileSync(join(bin, program), [...options, "-q", "--trace", file], { stdio: ["ignore", "ignore", "pipe"] });
+    execFileSync(join(bin, program), [...options, "--trace", file], { stdio: ["ignore", "ignore", "pipe"] });
   } catch (error) {
     if (program !== "pitfall" || error.status !== 1)
       throw new Failure(`${join(bin, program)} ${options.join(" ")}: ${error.stderr?.toString().trim() || error.message}`);
   }
   return readFileSync(file, "utf8");
+}
+
+/** The same trace with its first events only, as a trace that holds no more. */
+function shortened(text, events) {
+  const lines = text.split("\n");
+  const first = lines.indexOf(' "events": [') + 1;
+  const kept = lines.slice(0, first + events);
+  kept[kept.length - 1] = kept[kept.length - 1].replace(/,$/, "");
+  const witnesses = /"event":(\d+)/g;
+  return `${kept.join("\n")}\n ]\n}\n`.replace('"truncated": false', '"truncated": true')
+    .replace(witnesses, (witness, event) => (Number(event) < events ? witness : '"event":null'));
 }
 
 /** Writes a file where its text is new, or says that it is stale. Returns whether it was. */
@@ -55,12 +66,13 @@ function main(list) {
   const scratch = mkdtempSync(join(tmpdir(), "stills-"));
   let stale = 0;
   try {
-    for (const { name, run, schedule, ...options } of stills) {
+    for (const { name, run, schedule, events, ...options } of stills) {
       if (schedule !== undefined) {
         stale += put(`${name}.svg`, drawSchedule(schedule, options), check);
         continue;
       }
-      const text = traceOf(run, bin, scratch);
+      const whole = traceOf(run, bin, scratch);
+      const text = events === undefined ? whole : shortened(whole, events);
       stale += put(`${name}.json`, text, check);
       stale += put(`${name}.svg`, drawStill(tracesFromText(text, name)[0], options), check);
     }

@@ -1,6 +1,9 @@
 // The pictures of the pages: which run of which program each is of, and what of it is drawn.
 
-/** name: of the picture and of its committed trace; run: the command that makes the trace; the rest is drawStill's. */
+/**
+ * name: of the picture and of its committed trace; run: the command that makes the trace; events: how many of them are
+ * kept, where not all are; the rest is drawStill's.
+ */
 export const stills = [
   { name: "00_cpu_serial", schedule: "sums" },
   { name: "01_interleaved", run: ["01_interleaved", "-n", "2^20", "-b", "64"], view: "activity" },
@@ -17,4 +20,14 @@ export const stills = [
   { name: "atomic_each", run: ["atomic_each", "-n", "2^20", "-b", "64"], view: "atomic", moment: "kind=global_atomic" },
   { name: "atomic_vector", run: ["atomic_vector", "-n", "2^20", "-b", "64"], view: "path", warp: 0 },
   { name: "atomic_block", run: ["atomic_block", "-n", "2^20", "-b", "64"], view: "tree" },
+  { name: "endless_loop", run: ["pitfall", "endless_loop"], view: "finding", events: 60 },
+  { name: "warp_synchronous_tail", run: ["pitfall", "warp_synchronous_tail"], view: "finding" },
+  { name: "one_syncwarp_a_level", run: ["pitfall", "one_syncwarp_a_level"], view: "finding" },
+  { name: "barrier_for_working_threads", run: ["pitfall", "barrier_for_working_threads"], view: "finding" },
+  { name: "barrier_inside_the_bounds_check", run: ["pitfall", "barrier_inside_the_bounds_check"], view: "finding" },
+  { name: "unguarded_second_load", run: ["pitfall", "unguarded_second_load"], view: "finding" },
+  { name: "one_cell_for_all_blocks", run: ["pitfall", "one_cell_for_all_blocks"], view: "finding" },
+  { name: "tail_past_shared_memory", run: ["pitfall", "tail_past_shared_memory"], view: "finding" },
+  { name: "add_without_an_atomic", run: ["pitfall", "add_without_an_atomic"], view: "finding" },
+  { name: "ticket_without_a_fence", run: ["pitfall", "ticket_without_a_fence"], view: "finding" },
 ];

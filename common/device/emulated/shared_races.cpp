@@ -1,6 +1,7 @@
 #include "device/emulated/shared_races.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "device/emulated/lanes.hpp"
 
@@ -112,14 +113,39 @@ std::optional<SharedRaces::Accessor> SharedRaces::racing(const Accessors& access
   if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) return std::nullopt;
   const unsigned warp = thread / warp_size;
   const unsigned first = accessors.warp * warp_size;
-  if (accessors.warp != warp) return Accessor{first + *lanes_of{accessors.lanes}.begin(), accessors.site};
-  if (accessors.by_warps) return Accessor{accessors.other, accessors.other_site};
+  if (accessors.warp == warp && accessors.by_warps) return Accessor{accessors.other, accessors.other_site};
+  std::optional<Accessor> found;
   for (const unsigned lane : lanes_of{accessors.lanes}) {
     const Moment moment =
         order.in_parts(thread) ? std::max(accessors.interval, moments[lane]) : accessors.interval;
-    if (!order.ordered(moment, first + lane, thread)) return Accessor{first + lane, accessors.site};
+    if (accessors.warp == warp && order.ordered(moment, first + lane, thread)) continue;
+    const void* const site = site_of(accessors, lane);
+    // One of which the place is known says more.
+    if (!found || site != nullptr) found = Accessor{first + lane, site};
+    if (site != nullptr) break;
   }
-  return std::nullopt;
+  return found;
+}
+
+/// Where the lane was the last time; nullptr if lanes of its warp were at more places than are kept.
+const void* SharedRaces::site_of(const Accessors& accessors, unsigned lane) {
+  if ((accessors.at_site & bit_of(lane)) != 0) return accessors.site;
+  return (accessors.at_other_site & bit_of(lane)) != 0 ? accessors.other_site : nullptr;
+}
+
+void SharedRaces::note_site(Accessors& accessors, std::uint32_t own, const void* call_site) {
+  accessors.at_site &= ~own;
+  accessors.at_other_site &= ~own;
+  if (call_site != accessors.site) {
+    const std::uint32_t at_site = std::exchange(accessors.at_site, 0);
+    if (!accessors.by_warps) {
+      if (call_site == accessors.other_site) accessors.at_site = accessors.at_other_site;
+      accessors.other_site = accessors.site;
+      accessors.at_other_site = at_site;
+    }
+    accessors.site = call_site;
+  }
+  accessors.at_site |= own;
 }
 
 void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
@@ -130,16 +156,18 @@ void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thre
 
   const Moment interval = order.last_warp_barrier(thread);
   if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) {
-    accessors = {interval, call_site, nullptr, own, static_cast<std::uint16_t>(warp), 0, false};
+    accessors = {interval, call_site, nullptr, own, own, 0, static_cast<std::uint16_t>(warp), 0, false};
   } else if (accessors.warp != warp) {
     accessors.by_warps = true;
     accessors.other = static_cast<std::uint16_t>(thread);
     accessors.other_site = call_site;
+    accessors.at_other_site = 0;
   } else {
     // What the warp did before its last barrier cannot race with the warp itself any more.
-    accessors.lanes = accessors.interval < interval ? own : accessors.lanes | own;
+    if (accessors.interval < interval) accessors.lanes = accessors.at_site = accessors.at_other_site = 0;
+    accessors.lanes |= own;
     accessors.interval = interval;
-    accessors.site = call_site;
+    note_site(accessors, own, call_site);
   }
 }
 

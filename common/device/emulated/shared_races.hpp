@@ -35,7 +35,10 @@ class SharedRaces {
     Moment interval;  ///< the beginning of the one, between barriers of their warp, in which `lanes` did it
     const void* site;
     const void* other_site;
-    std::uint32_t lanes;  ///< of `warp`
+    std::uint32_t lanes;    ///< of `warp`
+    std::uint32_t at_site;  ///< those of them that did it there the last time,
+    std::uint32_t
+        at_other_site;  ///< and those that did it at another place; none if a thread of another warp did
     std::uint16_t warp;
     std::uint16_t other;  ///< a thread of another warp
     bool by_warps;        ///< whether there is one
@@ -91,6 +94,8 @@ class SharedRaces {
   bool is_partly_written(std::size_t word, const HappensBefore& order) const;
   static std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments,
                                         unsigned thread, const HappensBefore& order);
+  static const void* site_of(const Accessors& accessors, unsigned lane);
+  static void note_site(Accessors& accessors, std::uint32_t own, const void* call_site);
   static void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
                    const HappensBefore& order);
 

@@ -23,11 +23,12 @@ bool is_shared(EventKind kind) {
 }
 
 /// The events in which the witness's first thread was at its place, in order.
-std::vector<Part> parts_of(const Witness& witness, const BlockTrace& trace) {
+std::vector<Part> parts_of(const Witness& witness, Fault fault, const BlockTrace& trace) {
   std::vector<Part> parts;
   if (witness.block != trace.block || witness.threads.empty()) return parts;
   const unsigned thread = witness.threads.front();
-  const bool has_left = witness.call_site == nullptr && witness.place == Place{};
+  const bool is_of_barriers = fault == Fault::missed_barrier || fault == Fault::deadlock;
+  const bool has_left = is_of_barriers && witness.call_site == nullptr && witness.place == Place{};
   if (witness.call_site == nullptr && !has_left) return parts;
   std::size_t interval = 0;
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
@@ -55,7 +56,7 @@ bool collide(const Part& one, const Part& other) {
 std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const BlockTrace& trace) {
   std::vector<std::vector<Part>> parts;
   for (const Witness& witness : finding.witnesses)
-    parts.push_back(parts_of(witness, trace));
+    parts.push_back(parts_of(witness, finding.fault, trace));
   std::vector<std::optional<std::size_t>> events(parts.size());
   if (finding.fault == Fault::race && parts.size() == 2) {
     for (const Part& one : parts[0]) {

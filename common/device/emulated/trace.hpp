@@ -77,7 +77,7 @@ struct BlockTrace {
 std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const BlockTrace& trace);
 
 /// What a trace holds: accesses, shuffles, barriers and exits of single threads. More are left out.
-inline constexpr std::size_t most_traced_actions = std::size_t{1} << 20;
+inline constexpr std::size_t most_traced_actions = std::size_t{1} << 18;
 
 /// While one lives, the device records one block of one launch.
 class TraceRecord {
