@@ -372,7 +372,8 @@ TEST(Findings, InAFunctionNameItsCall) {
               "race in through_a_function: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
               "cells[0] =");
 #ifndef __clang__
-  EXPECT_NE(text.find("findings_test.cpp:" + std::to_string(line_of("first: call"))), std::string::npos)
+  EXPECT_NE(text.find("findings_test.cpp:" + std::to_string(line_of("first: call")) + ":3\n"),
+            std::string::npos)
       << text;
 #endif
 }

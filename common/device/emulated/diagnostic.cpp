@@ -60,7 +60,7 @@ bool is_known(const Witness& witness) { return witness.place.line != 0; }
 void Diagnostic::add(const Finding& finding) {
   // First those that are at a line: it is the one to go to.
   std::vector<Witness> witnesses = finding.witnesses;
-  std::ranges::stable_partition(witnesses, is_known);
+  std::stable_partition(witnesses.begin(), witnesses.end(), is_known);
   for (const Witness& witness : witnesses) {
     const bool is_first = &witness == &witnesses.front();
     add_place(witness.place);
@@ -72,7 +72,7 @@ void Diagnostic::add(const Finding& finding) {
     add_source(witness.place);
     for (const Place& caller : witness.callers) {
       text_ << std::string(number_width, ' ') << " = in the call at " << path_from_here(caller.file) << ':'
-            << caller.line << '\n';
+            << caller.line << (caller.column != 0 ? ':' + std::to_string(caller.column) : "") << '\n';
     }
   }
   const auto stale = std::ranges::find_if(

@@ -1,7 +1,6 @@
 #include "device/emulated/report.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -13,28 +12,6 @@
 
 namespace reduction::emulated {
 namespace {
-
-/// The name in "void reduction::reduce_kernel<unsigned int>(unsigned int const*)": what a reader finds in the source.
-std::string kernel_name(const void* kernel) {
-  const std::string function = locate(kernel).function;
-  int depth = 0;
-  std::string name;
-  for (const char c : function) {
-    if (c == '<') ++depth;
-    if (depth == 0) {
-      // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
-      if (c == '(' && !name.empty()) break;
-      const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-      if (is_of_name) {
-        name += c;
-      } else {
-        name.clear();
-      }
-    }
-    if (c == '>') --depth;
-  }
-  return name;
-}
 
 /// Of call sites: the place, then those of the calls around it.
 using Places = std::map<const void*, std::vector<Place>>;
@@ -66,10 +43,17 @@ Witness witness_of(const ThreadAction& action, const Places& places) {
     witness.callers.assign(known->second.begin() + 1, known->second.end());
   }
   if (action.call_site != nullptr) return witness;
-  // Where in its line a barrier or a shuffle is: the compiler has told of the line alone.
+  // The compiler has told of the line alone.
   witness.place = {action.line.file, action.line.line};
-  for (const char* const name : {"__syncthreads", "__syncwarp", "__shfl"})
-    if (witness.place.column == 0) witness.place.column = column_of(name, witness.place);
+  unsigned names = 0;
+  unsigned column = 0;
+  for (const char* const name : {"__syncthreads", "__syncthreads_or", "__syncwarp", "__shfl_sync",
+                                 "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}) {
+    const unsigned here = column_of(name, witness.place);
+    if (here != 0) column = here;
+    names += here != 0;
+  }
+  if (names == 1) witness.place.column = column;
   return witness;
 }
 
@@ -238,13 +222,16 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
                                                       : advice_between_blocks(seen, races);
     case Fault::missed_barrier:
       // Where blocks with a lower number have passed it, it is their input that differs.
-      return {"every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
-              "condition around it that only some meet",
-              first.block == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check"};
+      return {
+          "every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
+          "condition around it that only some meet",
+          first.block == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check"};
     case Fault::divergent_barrier:
-      return {"all threads of the block have to meet at the same `__syncthreads()`: put one behind the branch, in "
-              "place of one in each of its arms",
-              ""};
+      return {
+          "all threads of the block have to meet at the same `__syncthreads()`: put it outside of the branch "
+          "or loop "
+          "in which they go different ways",
+          ""};
     case Fault::invalid_mask:
       return {"a mask has to name the lane that passes it, here lane " +
                   std::to_string(first.threads.front() % warp_size),
@@ -295,7 +282,7 @@ std::vector<FaultRecord> FaultLog::take() {
 }
 
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
-  const std::string name = kernel_name(kernel);
+  const std::string name = name_in_source(locate(kernel).function);
   const Places places = places_of(records);
   std::vector<Finding> findings;
   std::vector<FaultRecord> of_findings;

@@ -70,12 +70,17 @@ std::optional<std::string> source_line(const Place& place) {
   return text;
 }
 
-unsigned column_of(std::string_view word, const Place& place) {
+unsigned column_of(std::string_view name, const Place& place) {
   const std::optional<std::string> line = source_line(place);
   if (!line) return 0;
-  const auto at = line->find(word);
-  if (at == std::string::npos || line->find(word, at + 1) != std::string::npos) return 0;
-  return static_cast<unsigned>(at) + 1;
+  const auto is_name_at = [&](std::size_t at) { return at < line->size() && is_of_name((*line)[at]); };
+  unsigned column = 0;
+  for (auto at = line->find(name); at != std::string::npos; at = line->find(name, at + 1)) {
+    if ((at > 0 && is_name_at(at - 1)) || is_name_at(at + name.size())) continue;
+    if (column != 0) return 0;
+    column = static_cast<unsigned>(at) + 1;
+  }
+  return column;
 }
 
 Span span_at(std::string_view line, unsigned column) {
