@@ -459,8 +459,8 @@ TEST(SourceLine, IsLeftOutOfAFileThatIsNotThere) {
 }
 
 TEST(SourceSpan, IsWhatTheColumnStandsFor) {
-  const auto marked = [](std::string_view line, std::string_view at) {
-    const Span span = span_at(line, static_cast<unsigned>(line.find(at)) + 1);
+  const auto marked = [](std::string_view line, std::string_view at, bool reads = false) {
+    const Span span = span_at(line, static_cast<unsigned>(line.find(at)) + 1, reads);
     return std::string{line.substr(span.begin, span.end - span.begin)};
   };
   EXPECT_EQ(marked("if (i < n) sum += a.cells[i + b[2]];", "[i"), "a.cells[i + b[2]]");
@@ -469,6 +469,7 @@ TEST(SourceSpan, IsWhatTheColumnStandsFor) {
   EXPECT_EQ(marked("  return points[i].x;", ".x"), "points[i].x");
   EXPECT_EQ(marked("  (*bins)++;", "++"), "(*bins)++");
   EXPECT_EQ(marked("  if (tid == 0) *out = sum;", "= sum"), "*out =");
+  EXPECT_EQ(marked("  *out = tile(3);", "=", true), "= tile(3)");
   EXPECT_EQ(marked("  atomicAdd(&x[0], y);", "("), "atomicAdd(&x[0], y)");
   EXPECT_EQ(marked("  const int sum = a[0] + a[1];  // why", "sum"), "sum = a[0] + a[1]");
   EXPECT_EQ(marked("  if (sum == 0) return;", "sum"), "sum");

@@ -83,7 +83,7 @@ unsigned column_of(std::string_view name, const Place& place) {
   return column;
 }
 
-Span span_at(std::string_view line, unsigned column) {
+Span span_at(std::string_view line, unsigned column, bool reads) {
   if (column == 0 || column > line.size() || blanks.find(line[column - 1]) != std::string_view::npos) {
     const auto begin = std::min(line.find_first_not_of(blanks), line.size());
     auto code = line.substr(0, line.find("//", begin));
@@ -114,6 +114,7 @@ Span span_at(std::string_view line, unsigned column) {
       ++end;
     // An operator that writes is shown with what it writes to.
     const std::string_view token = line.substr(at, end - at);
+    if (token == "=" && reads) return {at, std::min(line.find(';', at), line.size())};
     if (token.ends_with('=') || token == "++" || token == "--") {
       const auto target = line.substr(0, at).find_last_not_of(blanks);
       if (target == std::string_view::npos) return {at, end};
