@@ -372,8 +372,7 @@ TEST(Findings, InAFunctionNameItsCall) {
               "race in through_a_function: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
               "cells[0] =");
 #ifndef __clang__
-  EXPECT_NE(text.find("findings_test.cpp:" + std::to_string(line_of("first: call")) + ":3\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("findings_test.cpp:" + std::to_string(line_of("first: call"))), std::string::npos)
       << text;
 #endif
 }
@@ -413,7 +412,7 @@ class SourceLines : public testing::Test {
     std::filesystem::last_write_time(file_, std::filesystem::last_write_time("/proc/self/exe") - age_);
     const Place place{file_.string(), 1, column};
     return diagnostic_of(
-        {{Fault::out_of_bounds, "k", "4 bytes", {{"reads", 0, {1}, nullptr, place}}, "", "", ""}}, false);
+        {{Fault::out_of_bounds, "k", "4 bytes", {{"writes", 0, {1}, nullptr, place}}, "", "", ""}}, false);
   }
 
   std::filesystem::path file_;
@@ -442,7 +441,7 @@ TEST_F(SourceLines, AreNotShownOfAFileThatHasChanged) {
   age_ = std::chrono::seconds{-60};
   const std::string text = diagnostic_at("x = y[i];", 6);
   EXPECT_EQ(text.find("y[i]"), std::string::npos) << text;
-  EXPECT_NE(text.find(":1:6: out of bounds in k: thread 1 of block 0 reads 4 bytes\nnote: "),
+  EXPECT_NE(text.find(":1:6: out of bounds in k: thread 1 of block 0 writes 4 bytes\nnote: "),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("build again"), std::string::npos) << text;
