@@ -164,8 +164,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   if (races.are_of_an_update(seen)) {
     return {
         "use an atomic, such as `atomicAdd()`, in place of the read and the write, or give each thread a "
-        "word of "
-        "its own",
+        "word of its own",
         "add_without_an_atomic"};
   }
   if (seen.actions.front().call_site == seen.actions.back().call_site) {
@@ -188,14 +187,17 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   const auto one_does = [&](Operation operation) {
     return does(lower, operation) || does(higher, operation);
   };
+  const bool both_write = does(lower, Operation::store) && does(higher, Operation::store);
+  // The other block may have asked for a lock, or for something else.
+  const std::string in_a_lock =
+      seen.is_unreleased ? "; in a lock, put a `__threadfence()` before the atomic that opens it" : "";
   if (races.are_of_an_update(seen)) {
-    return {"use an atomic, such as `atomicAdd()`, in place of the read and the write",
+    return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
             "add_without_an_atomic"};
   }
-  if (does(lower, Operation::store) && does(higher, Operation::store)) {
-    return {
-        "give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic, such as `atomicAdd()`",
-        "one_cell_for_all_blocks"};
+  if (lower.call_site == higher.call_site || (both_write && !seen.is_unreleased)) {
+    return {"give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic" + in_a_lock,
+            "one_cell_for_all_blocks"};
   }
   if (seen.is_unreleased) {
     return {std::string{"put a `__threadfence()` after the "} +
@@ -208,9 +210,8 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
             ""};
   }
   return {
-      "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the last, "
-      "as in "
-      "beyond/10_single_pass",
+      "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the "
+      "last, as in beyond/10_single_pass",
       ""};
 }
 
@@ -229,8 +230,7 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
     case Fault::divergent_barrier:
       return {
           "all threads of the block have to meet at the same `__syncthreads()`: put it outside of the branch "
-          "or loop "
-          "in which they go different ways",
+          "or loop in which they go different ways",
           ""};
     case Fault::invalid_mask:
       return {"a mask has to name the lane that passes it, here lane " +
