@@ -412,7 +412,7 @@ class SourceLines : public testing::Test {
     std::filesystem::last_write_time(file_, std::filesystem::last_write_time("/proc/self/exe") - age_);
     const Place place{file_.string(), 1, column};
     return diagnostic_of(
-        {{Fault::out_of_bounds, "k", "4 bytes", {{"reads", 0, {1}, nullptr, place}}, "", "", ""}}, false);
+        {{Fault::out_of_bounds, "k", "4 bytes", {{"writes", 0, {1}, nullptr, place}}, "", "", ""}}, false);
   }
 
   std::filesystem::path file_;
@@ -441,7 +441,7 @@ TEST_F(SourceLines, AreNotShownOfAFileThatHasChanged) {
   age_ = std::chrono::seconds{-60};
   const std::string text = diagnostic_at("x = y[i];", 6);
   EXPECT_EQ(text.find("y[i]"), std::string::npos) << text;
-  EXPECT_NE(text.find(":1:6: out of bounds in k: thread 1 of block 0 reads 4 bytes\nnote: "),
+  EXPECT_NE(text.find(":1:6: out of bounds in k: thread 1 of block 0 writes 4 bytes\nnote: "),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("build again"), std::string::npos) << text;
@@ -458,8 +458,8 @@ TEST(SourceLine, IsLeftOutOfAFileThatIsNotThere) {
 }
 
 TEST(SourceSpan, IsWhatTheColumnStandsFor) {
-  const auto marked = [](std::string_view line, std::string_view at) {
-    const Span span = span_at(line, static_cast<unsigned>(line.find(at)) + 1);
+  const auto marked = [](std::string_view line, std::string_view at, bool reads = false) {
+    const Span span = span_at(line, static_cast<unsigned>(line.find(at)) + 1, reads);
     return std::string{line.substr(span.begin, span.end - span.begin)};
   };
   EXPECT_EQ(marked("if (i < n) sum += a.cells[i + b[2]];", "[i"), "a.cells[i + b[2]]");
@@ -468,6 +468,7 @@ TEST(SourceSpan, IsWhatTheColumnStandsFor) {
   EXPECT_EQ(marked("  return points[i].x;", ".x"), "points[i].x");
   EXPECT_EQ(marked("  (*bins)++;", "++"), "(*bins)++");
   EXPECT_EQ(marked("  if (tid == 0) *out = sum;", "= sum"), "*out =");
+  EXPECT_EQ(marked("  *out = tile(3);", "=", true), "= tile(3)");
   EXPECT_EQ(marked("  atomicAdd(&x[0], y);", "("), "atomicAdd(&x[0], y)");
   EXPECT_EQ(marked("  const int sum = a[0] + a[1];  // why", "sum"), "sum = a[0] + a[1]");
   EXPECT_EQ(marked("  if (sum == 0) return;", "sum"), "sum");

@@ -281,7 +281,9 @@ FaultRecord Block::stray(const Access& access) const {
       record.help =
           "give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none";
     } else {
-      record.help = "check the index before the access, or give the block more shared memory";
+      record.help = launch_->config.shared_bytes == 0
+                        ? "check the index before the access, or make the array larger"
+                        : "check the index before the access, or give the block more shared memory";
       record.page = "tail_past_shared_memory";
     }
   } else if (const Buffer* const buffer = global_memory().nearest(access.address)) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "device/emulated/memory.hpp"
 #include "device/emulated/source_text.hpp"
 
 namespace reduction::emulated {
@@ -28,7 +29,7 @@ class Diagnostic {
  private:
   std::string in(Style style, const std::string& text) const;
   void add_place(const Place& place);
-  void add_source(const Place& place);
+  void add_source(const Place& place, bool reads);
 
   bool styled_;
   std::ostringstream text_;
@@ -60,7 +61,7 @@ bool is_known(const Witness& witness) { return witness.place.line != 0; }
 void Diagnostic::add(const Finding& finding) {
   // First those that are at a line: it is the one to go to.
   std::vector<Witness> witnesses = finding.witnesses;
-  std::ranges::stable_partition(witnesses, is_known);
+  std::stable_partition(witnesses.begin(), witnesses.end(), is_known);
   for (const Witness& witness : witnesses) {
     const bool is_first = &witness == &witnesses.front();
     add_place(witness.place);
@@ -69,10 +70,10 @@ void Diagnostic::add(const Finding& finding) {
             << in(Style::bold, finding.kernel.empty() ? "a kernel" : finding.kernel) << ": ";
     }
     text_ << sentence(finding, witness, is_first) << '\n';
-    add_source(witness.place);
+    add_source(witness.place, witness.action == verb_of(Operation::load));
     for (const Place& caller : witness.callers) {
       text_ << std::string(number_width, ' ') << " = in the call at " << path_from_here(caller.file) << ':'
-            << caller.line << '\n';
+            << caller.line << (caller.column != 0 ? ':' + std::to_string(caller.column) : "") << '\n';
     }
   }
   const auto stale = std::ranges::find_if(
@@ -109,10 +110,10 @@ void Diagnostic::add_place(const Place& place) {
 }
 
 /// The line, with tabs as spaces, and below it what the place means.
-void Diagnostic::add_source(const Place& place) {
+void Diagnostic::add_source(const Place& place, bool reads) {
   const std::optional<std::string> line = source_line(place);
   if (!line) return;
-  const Span span = span_at(*line, place.column);
+  const Span span = span_at(*line, place.column, reads);
   std::string shown;
   std::string marks;
   for (std::size_t i = 0; i < line->size(); ++i) {

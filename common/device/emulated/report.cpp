@@ -1,7 +1,6 @@
 #include "device/emulated/report.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -44,10 +43,17 @@ Witness witness_of(const ThreadAction& action, const Places& places) {
     witness.callers.assign(known->second.begin() + 1, known->second.end());
   }
   if (action.call_site != nullptr) return witness;
-  // Where in its line a barrier or a shuffle is: the compiler has told of the line alone.
+  // The compiler has told of the line alone.
   witness.place = {action.line.file, action.line.line};
-  for (const char* const name : {"__syncthreads", "__syncwarp", "__shfl"})
-    if (witness.place.column == 0) witness.place.column = column_of(name, witness.place);
+  unsigned names = 0;
+  unsigned column = 0;
+  for (const char* const name : {"__syncthreads", "__syncthreads_or", "__syncwarp", "__shfl_sync",
+                                 "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}) {
+    const unsigned here = column_of(name, witness.place);
+    if (here != 0) column = here;
+    names += here != 0;
+  }
+  if (names == 1) witness.place.column = column;
   return witness;
 }
 
@@ -158,8 +164,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   if (races.are_of_an_update(seen)) {
     return {
         "use an atomic, such as `atomicAdd()`, in place of the read and the write, or give each thread a "
-        "word of "
-        "its own",
+        "word of its own",
         "add_without_an_atomic"};
   }
   if (seen.actions.front().call_site == seen.actions.back().call_site) {
@@ -182,14 +187,17 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   const auto one_does = [&](Operation operation) {
     return does(lower, operation) || does(higher, operation);
   };
+  const bool both_write = does(lower, Operation::store) && does(higher, Operation::store);
+  // The other block may have asked for a lock, or for something else.
+  const std::string in_a_lock =
+      seen.is_unreleased ? "; in a lock, put a `__threadfence()` before the atomic that opens it" : "";
   if (races.are_of_an_update(seen)) {
-    return {"use an atomic, such as `atomicAdd()`, in place of the read and the write",
+    return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
             "add_without_an_atomic"};
   }
-  if (does(lower, Operation::store) && does(higher, Operation::store)) {
-    return {
-        "give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic, such as `atomicAdd()`",
-        "one_cell_for_all_blocks"};
+  if (lower.call_site == higher.call_site || (both_write && !seen.is_unreleased)) {
+    return {"give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic" + in_a_lock,
+            "one_cell_for_all_blocks"};
   }
   if (seen.is_unreleased) {
     return {std::string{"put a `__threadfence()` after the "} +
@@ -202,9 +210,8 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
             ""};
   }
   return {
-      "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the last, "
-      "as in "
-      "beyond/10_single_pass",
+      "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the "
+      "last, as in beyond/10_single_pass",
       ""};
 }
 
@@ -216,13 +223,15 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
                                                       : advice_between_blocks(seen, races);
     case Fault::missed_barrier:
       // Where blocks with a lower number have passed it, it is their input that differs.
-      return {"every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
-              "condition around it that only some meet",
-              first.block == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check"};
+      return {
+          "every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
+          "condition around it that only some meet",
+          first.block == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check"};
     case Fault::divergent_barrier:
-      return {"all threads of the block have to meet at the same `__syncthreads()`: put one behind the branch, in "
-              "place of one in each of its arms",
-              ""};
+      return {
+          "all threads of the block have to meet at the same `__syncthreads()`: put it outside of the branch "
+          "or loop in which they go different ways",
+          ""};
     case Fault::invalid_mask:
       return {"a mask has to name the lane that passes it, here lane " +
                   std::to_string(first.threads.front() % warp_size),
@@ -294,7 +303,7 @@ std::vector<FaultRecord> FaultLog::take() {
 }
 
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
-  const std::string name = kernel_name(kernel);
+  const std::string name = name_in_source(locate(kernel).function);
   const Places places = places_of(records);
   std::vector<Finding> findings;
   std::vector<FaultRecord> of_findings;

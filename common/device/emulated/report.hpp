@@ -32,8 +32,7 @@ struct FaultRecord {
   // Of a race.
   bool between_warps = false;       ///< these two places race in different warps of a block, too
   bool after_warp_barrier = false;  ///< its warp has passed a __syncwarp() since the last block barrier
-  bool is_unreleased =
-      false;  ///< between blocks: all that is missing is a fence in the lower one, the first witness's
+  bool is_unreleased = false;       ///< between blocks: the first one alone is to blame, which has no fence
 };
 
 /// What has been seen of one block's faults, once for each fault and pair of places: the first is as good as thousands.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -21,9 +22,31 @@
 #include <utility>
 #include <vector>
 
+#include "device/emulated/source_text.hpp"
+
 extern char** environ;
 
 namespace reduction::emulated {
+
+std::string name_in_source(std::string_view function) {
+  int depth = 0;
+  std::string name;
+  for (const char c : function) {
+    if (c == '<') ++depth;
+    if (depth == 0) {
+      // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
+      if (c == '(' && !name.empty()) break;
+      const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+      if (is_of_name) {
+        name += c;
+      } else {
+        name.clear();
+      }
+    }
+    if (c == '>') --depth;
+  }
+  return name.starts_with("operator") ? "" : name;
+}
 namespace {
 
 /// The file that holds an address's code, and the address as that file's own tables count.
@@ -235,17 +258,21 @@ std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std
   // An address, then a function and a place for each frame.
   std::vector<CodeLocation> locations;
   bool is_function = true;
+  std::string callee;
   for_each_line_of(command, [&](std::string_view line) {
     if (is_function && line.starts_with("0x")) {
       locations.emplace_back();
+      callee.clear();
       return;
     }
     if (locations.empty()) return;
     CodeLocation& location = locations.back();
     if (is_function) {
+      callee = name_in_source(location.function);
       location.function = line == "??" ? "" : line;  // the last one is that in which the others are inlined
     } else {
       location.frames.push_back(parse_place(line));
+      if (!callee.empty()) location.frames.back().column = column_of(callee, location.frames.back());
     }
     is_function = !is_function;
   });

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/emulated/finding.hpp"
@@ -25,15 +26,18 @@ struct SourceLine {
 
 /// What the program's debug information says about an address in its code.
 struct CodeLocation {
-  std::string
-      function;  ///< that is at the address, with its template arguments and parameters; "" if not known
-  std::vector<Place>
-      frames;  ///< innermost first: a place in an inlined function, then that of its call, and so on
+  std::string function;  ///< in which all frames are inlined, with or without its parameters; "" if not known
+  std::vector<Place> frames;  ///< innermost first: in an inlined function, then at its call, and so on
 };
 
+/// "reduce_kernel" of "void reduction::reduce_kernel<unsigned int>(unsigned int const*)": what a reader finds in the
+/// source. "" for an operator.
+std::string name_in_source(std::string_view function);
+
 /// Looks addresses up, the first time with addr2line and readelf, which come with the compiler's binutils. Frames in the
-/// emulated device's own code, inlined into a kernel, are left out. The innermost frame alone has a column, where readelf
-/// gives it. Only a finding or a trace needs it, so a run without pays nothing.
+/// emulated device's own code, inlined into a kernel, are left out. The innermost frame has the column that readelf gives;
+/// that of a call is where its function's name is in the line, if addr2line knows the name. Only a finding or a trace needs it, so a run without pays
+/// nothing.
 /// \param addresses  of instructions, such as the one before a return address.
 std::vector<CodeLocation> locate(std::span<const void* const> addresses);
 CodeLocation locate(const void* address);

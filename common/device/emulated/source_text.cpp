@@ -70,15 +70,20 @@ std::optional<std::string> source_line(const Place& place) {
   return text;
 }
 
-unsigned column_of(std::string_view word, const Place& place) {
+unsigned column_of(std::string_view name, const Place& place) {
   const std::optional<std::string> line = source_line(place);
   if (!line) return 0;
-  const auto at = line->find(word);
-  if (at == std::string::npos || line->find(word, at + 1) != std::string::npos) return 0;
-  return static_cast<unsigned>(at) + 1;
+  const auto is_name_at = [&](std::size_t at) { return at < line->size() && is_of_name((*line)[at]); };
+  unsigned column = 0;
+  for (auto at = line->find(name); at != std::string::npos; at = line->find(name, at + 1)) {
+    if ((at > 0 && is_name_at(at - 1)) || is_name_at(at + name.size())) continue;
+    if (column != 0) return 0;
+    column = static_cast<unsigned>(at) + 1;
+  }
+  return column;
 }
 
-Span span_at(std::string_view line, unsigned column) {
+Span span_at(std::string_view line, unsigned column, bool reads) {
   if (column == 0 || column > line.size() || blanks.find(line[column - 1]) != std::string_view::npos) {
     const auto begin = std::min(line.find_first_not_of(blanks), line.size());
     auto code = line.substr(0, line.find("//", begin));
@@ -109,6 +114,7 @@ Span span_at(std::string_view line, unsigned column) {
       ++end;
     // An operator that writes is shown with what it writes to.
     const std::string_view token = line.substr(at, end - at);
+    if (token == "=" && reads) return {at, std::min(line.find(';', at), line.size())};
     if (token.ends_with('=') || token == "++" || token == "--") {
       const auto target = line.substr(0, at).find_last_not_of(blanks);
       if (target == std::string_view::npos) return {at, end};
