@@ -208,28 +208,61 @@ function drawActivity(trace, moment, given) {
 
 // ---- banks, sectors, shuffles, atomics: the access of this moment ----
 
+/** How wide each bank's column is. In a still, banks that are asked for take the room of those that are not. */
+function bankWidths(parts, first, columns, width, still) {
+  const even = width / columns;
+  const banks = Array.from({length: columns}, (_, k) => first + k);
+  const used = banks.filter((bank) => parts.some((part) => part.wavefronts.some((row) => row.has(bank))));
+  if (!still || used.length === 0 || used.length > 12) return banks.map(() => even);
+  const wide = Math.min(58, even + ((columns - used.length) * even * 0.32) / used.length);
+  const narrow = (width - used.length * wide) / (columns - used.length);
+  return banks.map((bank) => (used.includes(bank) ? wide : narrow));
+}
+
+/** A word that is asked of a bank in a wavefront, and the lanes that ask. */
+function bankCell(x, y, width, height, font, {asked, classes, ink, letter, title}) {
+  const lanes = asked.lanes;
+  const word = String(asked.word);
+  const short = lanes.length === 1 ? `${lanes[0]}` :
+      lanes.length === warpSize ? "all" :
+      lanes.length > 2          ? `${lanes.length}×` :
+                                  lanes.join("+");
+  const small = Math.min(font * 0.85, height * 0.36);
+  const long = `${lanes.length === 1 ? "lane" : "lanes"} ${short}`;
+  const who = textWidth(long, small) < width - 4 ? long : short;
+  const below = letter ?
+      flag(x + width / 2, y + height * 0.74, Math.min(font * 0.85, width * 0.6, height * 0.38), letter) :
+      label(
+          x + width / 2, y + height * 0.87, Math.min(small, (width - 2) / (who.length * 0.58)), who, ink,
+          "middle");
+  const size = Math.min(font * 1.15, height * 0.46, (width - 2) / (word.length * 0.66));
+  return rectangle(x + 0.5, y + 0.5, width - 1, height - 1, classes, title) +
+      `<g pointer-events="none">${
+             label(x + width / 2, y + height * 0.45, size, word, `${ink} bold`, "middle")}${below}</g>`;
+}
+
 function drawBanks(trace, moment, given) {
   const options = settled(given);
   const {width, font, still} = options;
   const event = trace.events[moment];
   if (!event.kind.startsWith("shared")) return message("This event does not access shared memory.", options);
   const parts = servedParts(event);
-  const finding = findingAt(trace, moment, options);
-  const named = witnessLetters(trace, finding);
+  const named = witnessLetters(trace, findingAt(trace, moment, options));
   const columns = width < 560 ? 16 : bankCount;
-  const left = still && columns === bankCount ? font * 1.6 : textWidth("wavefront 32", font) + font * 0.6;
-  const cell = (width - left) / columns;
+  const brief = still && columns === bankCount;
+  const left = brief ? font * 1.6 : textWidth("wavefront 32", font) + font * 0.6;
   const total = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
-  const small = Math.min(font * 0.85, cell * 0.5);
-  const high = Math.max(Math.min(cell, 30), small * 2.5);
   let y = 0;
   let body = "";
   for (let first = 0; first < bankCount; first += columns) {
-    body += label(0, y + font, font * 0.85, left > font * 3 ? "bank" : "", "muted");
-    for (let bank = first; bank < first + columns; ++bank)
-      body += label(
-          left + (bank - first + 0.5) * cell, y + font, Math.min(font * 0.85, cell * 0.6), bank, "muted",
-          "middle");
+    const widths = bankWidths(parts, first, columns, width - left, still);
+    const xs = widths.map((_, k) => left + widths.slice(0, k).reduce((a, b) => a + b, 0));
+    const high = Math.max(Math.min(Math.max(...widths), 32), font * 1.75);
+    if (!brief) body += label(0, y + font, font * 0.85, "bank", "muted");
+    widths.forEach((cell, k) => {
+      body +=
+          label(xs[k] + cell / 2, y + font, Math.min(font * 0.85, cell * 0.6), first + k, "muted", "middle");
+    });
     y += font * 1.5;
     let row = 0;
     for (const part of parts) {
@@ -237,42 +270,29 @@ function drawBanks(trace, moment, given) {
         body += label(left, y + font * 0.95, font * 0.85, `lanes ${part.first}–${part.last}`, "muted");
         y += font * 1.3;
       }
-      part.wavefronts.forEach((wavefront, k) => {
+      part.wavefronts.forEach((wavefront, turn) => {
         ++row;
-        const name = `${row}`;
         body += label(
-            left - font * 0.5, y + high * 0.62, font * 0.9, left > font * 3 ? `wavefront ${name}` : name,
-            k > 0 ? "bold warntext" : "muted", "end");
+            left - font * 0.5, y + high * 0.62, font * 0.9, brief ? row : `wavefront ${row}`,
+            turn > 0 ? "bold warntext" : "muted", "end");
         body += `<g class="wavefront">`;
-        for (let bank = first; bank < first + columns; ++bank) {
-          const x = left + (bank - first) * cell;
-          const asked = wavefront.get(bank);
+        widths.forEach((cell, k) => {
+          const asked = wavefront.get(first + k);
           if (!asked) {
-            body += rectangle(x + 0.5, y + 0.5, cell - 1, high - 1, "cell");
-            continue;
+            body += rectangle(xs[k] + 0.5, y + 0.5, cell - 1, high - 1, "cell");
+            return;
           }
-          const who = `word ${asked.word} of bank ${bank}, asked by ${
-              asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` :
-                                         `lanes ${ranges(asked.lanes)}`}, in wavefront ${row} of ${total}`;
-          body += rectangle(
-              x + 0.5, y + 0.5, cell - 1, high - 1, k > 0 ? "conflict" : "active", still ? "" : who);
-          const word = String(asked.word);
-          const fit = Math.min(small * 1.12, (cell - 2) / (word.length * 0.66));
-          const lanes = asked.lanes.length === 1 ? `${asked.lanes[0]}` :
-              asked.lanes.length === 32 ? "all" :
-              asked.lanes.length > 2    ? `${asked.lanes.length}×` :
-                                          asked.lanes.join("+");
-          const fitLanes = Math.min(small * 0.95, (cell - 2) / (lanes.length * 0.58));
-          const ink = k > 0 ? "onwarn" : "on";
-          const letter = asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean);
-          body += `<g pointer-events="none">${
-                      label(x + cell / 2, y + high * 0.44, fit, word, `${ink} bold`, "middle")}` +
-              `${
-                      letter ? flag(
-                                   x + cell / 2, y + high * 0.74,
-                                   Math.min(font * 0.85, cell * 0.6, high * 0.38), letter) :
-                               label(x + cell / 2, y + high * 0.86, fitLanes, lanes, ink, "middle")}</g>`;
-        }
+          const who = asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` : `lanes ${ranges(asked.lanes)}`;
+          body += bankCell(xs[k], y, cell, high, font, {
+            asked,
+            classes: turn > 0 ? "conflict" : "active",
+            ink: turn > 0 ? "onwarn" : "on",
+            letter: asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean),
+            title: still ?
+                "" :
+                `word ${asked.word} of bank ${first + k}, asked by ${who}, in wavefront ${row} of ${total}`,
+          });
+        });
         body += "</g>";
         y += high + 1.5;
       });
@@ -280,9 +300,12 @@ function drawBanks(trace, moment, given) {
     y += font * 0.5;
   }
   const conflicts = total - parts.length;
-  const note = `In a cell: the word, and below it the lane that asks for it${
-      parts.length > 1 ? ". Accesses of 8 bytes go by half warps, of 16 by quarter warps" :
-                         ""}${named.size > 0 ? ". A and B are the finding's threads" : ""}.`;
+  const note = [
+    brief ? "Columns are banks, rows are wavefronts." : "",
+    "In a cell: the word, and below it the lane that asks for it.",
+    parts.length > 1 ? "Accesses of 8 bytes go by half warps, of 16 by quarter warps." : "",
+    named.size > 0 ? "A and B are the finding's threads." : ""
+  ].filter(Boolean).join(" ");
   const entries = [[(x, top, s) => rectangle(x, top, s, s, "active"), "first wavefront"]];
   if (conflicts > 0)
     entries.push([
