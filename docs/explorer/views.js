@@ -856,16 +856,24 @@ function drawTimeline(trace, moment, given) {
     if (!placed.has(event)) placed.set(event, pad + k * step);
   });
   const bar = Math.max(0.6, Math.min(step * 0.75, 7));
-  const most = trace.events.reduce((a, event) => Math.max(a, event.wavefronts ?? event.sectors ?? 0), 4);
+  const heightOf = (event) => event.wavefronts ?? event.sectors ?? 0;
+  const most = trace.events.reduce((a, event) => Math.max(a, heightOf(event)), 4);
   const base = height - 3;
   const scale = (base - font * 0.9) / most;
   const groups = {active: "", conflict: "", waiting: "", rule: "", barrier: ""};
   const column = (x, y, h) => `M${round(x - bar / 2)} ${round(y)}h${round(bar)}v${round(-h)}h${round(-bar)}z`;
+  // Of more events than pixels, the tallest at each pixel; of very many barriers, none.
+  const tallest = new Map();
   trace.events.forEach((event, k) => {
+    if (event.kind === "block_barrier") return;
+    const pixel = step < 1 ? Math.round(placed.get(k)) : k;
+    if (!tallest.has(pixel) || heightOf(event) > heightOf(trace.events[tallest.get(pixel)]))
+      tallest.set(pixel, k);
+  });
+  for (const k of tallest.values()) {
+    const event = trace.events[k];
     const x = placed.get(k);
-    if (event.kind === "block_barrier")
-      groups.barrier += `M${round(x)} ${round(font * 0.5)}V${round(base)}`;
-    else if (event.wavefronts !== undefined) {
+    if (event.wavefronts !== undefined) {
       const least = event.wavefronts - (event.conflicts ?? 0);
       groups.active += column(x, base, least * scale);
       if (event.conflicts > 0)
@@ -874,7 +882,12 @@ function drawTimeline(trace, moment, given) {
       groups.waiting += column(x, base, event.sectors * scale);
     else
       groups.rule += `M${round(x)} ${round(base)}v-5`;
-  });
+  }
+  const {intervals} = modelOf(trace);
+  if (intervals.length < width / 4)
+    for (const {barrier} of intervals)
+      if (barrier !== null)
+        groups.barrier += `M${round(placed.get(barrier))} ${round(font * 0.5)}V${round(base)}`;
   const now = placed.get(moment);
   let body = Object.entries(groups).map(([name, d]) => path(d, name)).join("") +
       line(0, base + 0.5, width, base + 0.5, "rule");
