@@ -467,14 +467,13 @@ function drawShuffle(trace, moment, given) {
   body += path(links, "link");
   const own = active.filter((lane, k) => event.from[k] === lane).length;
   const y = lower + high + font * 1.4;
-  body += label(
-      left, y, font * 0.95,
-      `A register of one lane goes to another: no memory, no barrier.${
-          own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`,
-      "muted");
+  const note = `A register of one lane goes to another: no memory, no barrier.${
+      own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`;
+  const notes = wrapText(note, Math.floor((width - left) / (font * 0.53)));
+  body += notes.map((each, k) => label(left, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
   return picture({
     width,
-    height: y + font * 0.6,
+    height: y + font * (1.3 * notes.length - 0.7),
     still,
     body,
     title: "A shuffle: which lane takes its value from which",
@@ -1042,7 +1041,7 @@ function drawInput(trace, moment, given) {
   }
   const most = options.turns ?? 5;
   const shown = turns.slice(0, most);
-  const strips = grid === 1 ? 1 : Math.min(grid, width < 560 ? 4 : 7);
+  const strips = grid === 1 ? 1 : Math.min(grid, width < 560 ? 4 : 5);
   const side = strips === 1 ? 0 : Math.min(84, width * 0.1);
   const mineAt = Math.min(trace.block, Math.max(0, Math.floor((strips - 1) / 2)));
   const wide = width - side * (strips - 1);
