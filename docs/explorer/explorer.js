@@ -85,6 +85,12 @@ function paneHtml(trace, number) {
              escapeText(runText(trace))}</span></h2><p class="tally"></p>${columns}</article>`;
 }
 
+/** Help as a sentence, its code in code's font. */
+function helpHtml(text) {
+  const sentence = text.replace(/^./, (first) => first.toUpperCase()).replace(/[^.]$/, "$&.");
+  return escapeText(sentence).replace(/`([^`]+)`/g, "<code>$1</code>");
+}
+
 function findingsHtml() {
   return state.traces
       .flatMap((trace, number) => trace.findings.map((finding) => {
@@ -111,7 +117,7 @@ function findingsHtml() {
                                      ""}</span>${go}</li>`;
                 })
                 .join("");
-        const help = finding.help ? `<p class="missing">Missing: ${escapeText(finding.help)}</p>` : "";
+        const help = finding.help ? `<p class="missing">${helpHtml(finding.help)}</p>` : "";
         const page = finding.page ?
             `<p class="muted">More about it: <code>${escapeText(finding.page)}</code></p>` :
             "";

@@ -69,7 +69,7 @@ export function stateCell(x, y, width, height, state, title) {
           rectangle(
               x + width / 2 - Math.min(1.5, w / 4), top + h * 0.12, Math.min(3, w / 2), h * 0.76,
               "waiting")}</g>`;
-    default: return `<g>${titled}${hit}${rectangle(x + width / 2 - 1, y + height / 2 - 1, 2, 2, "left")}</g>`;
+    default: return `<g>${titled}${hit}${rectangle(x + width / 2 - 1.2, y + height / 2 - 1.2, 2.4, 2.4, "left")}</g>`;
   }
 }
 
@@ -95,8 +95,8 @@ export function legend(entries, x, y, width, font) {
 
 /** The colours and strokes of all pictures. In a page it stands once, in a still in the picture itself. */
 export const pictureStyle =
-    `:root{--paper:#fff;--ink:#1f2328;--muted:#59636e;--line:#c4ccd4;--faint:#eaeef2;--accent:#0757ba;--on-accent:#fff;--warn:#a63a08;--on-warn:#fff;--mark:#7d2b8b}
-@media (prefers-color-scheme:dark){:root{--paper:#0d1117;--ink:#e6edf3;--muted:#9aa4ae;--line:#444c56;--faint:#1b222b;--accent:#6cb2ff;--on-accent:#071427;--warn:#ff9f68;--on-warn:#2a0f00;--mark:#e0a3ee}}
+    `:root{--paper:#fff;--ink:#1f2328;--muted:#59636e;--line:#c4ccd4;--soft:#848d97;--faint:#eaeef2;--accent:#0757ba;--on-accent:#fff;--warn:#a63a08;--on-warn:#fff;--mark:#7d2b8b}
+@media (prefers-color-scheme:dark){:root{--paper:#0d1117;--ink:#e6edf3;--muted:#9aa4ae;--line:#444c56;--soft:#6e7681;--faint:#1b222b;--accent:#6cb2ff;--on-accent:#071427;--warn:#ff9f68;--on-warn:#2a0f00;--mark:#e0a3ee}}
 .picture{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .picture .paper{fill:var(--paper)}
 .picture .muted{fill:var(--muted)}
@@ -109,10 +109,10 @@ export const pictureStyle =
 .picture .conflict{fill:var(--warn)}
 .picture .idle{fill:var(--faint);stroke:var(--muted);stroke-width:.8}
 .picture .slash{stroke:var(--muted);stroke-width:1;fill:none}
-.picture .ready{fill:none;stroke:var(--line);stroke-width:1}
+.picture .ready{fill:none;stroke:var(--soft);stroke-width:1}
 .picture .track{fill:var(--faint)}
 .picture .waiting{fill:var(--muted)}
-.picture .left{fill:var(--line)}
+.picture .left{fill:var(--soft)}
 .picture .hit{fill:transparent}
 .picture .cell{fill:var(--paper);stroke:var(--line);stroke-width:1}
 .picture .rule{stroke:var(--line);stroke-width:1;fill:none}
@@ -126,7 +126,7 @@ export const pictureStyle =
 .picture .dense{stroke-width:.3}
 .picture .guess{stroke-dasharray:3 3}
 .picture .node{fill:var(--ink);stroke:var(--paper);stroke-width:.8}
-.picture .nodelater{fill:var(--paper);stroke:var(--line);stroke-width:1}
+.picture .nodelater{fill:var(--paper);stroke:var(--soft);stroke-width:1}
 .picture .nodenow{fill:var(--accent);stroke:var(--paper);stroke-width:.8}
 .picture .leaf{fill:var(--paper);stroke:var(--ink);stroke-width:1}
 .picture .ring{fill:none;stroke:var(--accent);stroke-width:1.6}

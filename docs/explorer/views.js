@@ -68,12 +68,19 @@ function drawLanes(trace, moment, given) {
           still ? "" : `${threadText(thread)}: ${stateText[states[thread]]}`);
     }
   }
-  for (const [thread, letter] of named) {
-    if (thread >= threads || named.size > 64) continue;
-    body += flag(
-        left + (thread % warpSize + 0.5) * cell, top + (Math.floor(thread / warpSize) + 0.5) * high,
-        Math.min(cell, high) * 0.85, letter);
-  }
+  // Each run of a witness's threads has a frame and its letter.
+  const flagged = [...named].filter(([thread]) => thread < threads).sort((a, b) => a[0] - b[0]);
+  flagged.forEach(([thread, letter], k) => {
+    const follows = (each, before) =>
+        each && before && each[1] === before[1] && each[0] === before[0] + 1 && each[0] % warpSize !== 0;
+    if (follows(flagged[k], flagged[k - 1])) return;
+    let run = 1;
+    while (follows(flagged[k + run], flagged[k + run - 1]))
+      ++run;
+    const [x, y] = [left + (thread % warpSize) * cell, top + Math.floor(thread / warpSize) * high];
+    body += rectangle(x, y, run * cell, high, "witness") +
+        flag(x + cell / 2, y + high / 2, Math.min(cell, high) * 0.8, letter);
+  });
   const shown = ["active", "idle", "ready", "waiting", "left"];
   const marks = legend(
       shown.map((state) => [(x, y, size) => stateCell(x, y, size, size, state, ""), {
@@ -96,6 +103,25 @@ function drawLanes(trace, moment, given) {
 
 // ---- threads x levels ----
 
+/**
+ * The levels that are drawn: all of them, or of very many those around this moment. Returns {shown, now, hidden}, where
+ * `now` is the level that this moment belongs to, and `hidden` the number of those that are left out.
+ */
+function levelsAround(model, moment, most = 24) {
+  const {levels} = model;
+  let at = levels.findLastIndex((level) => level.first <= moment);
+  const now = at >= 0 && levels[at].interval === model.intervalOf[moment] ? levels[at] : null;
+  at = Math.max(0, at);
+  const begin = Math.max(0, Math.min(at - most / 2, levels.length - most));
+  const shown = levels.slice(begin, begin + most);
+  return {shown, now, hidden: levels.length - shown.length};
+}
+
+const levelName = (level) =>
+    (level.step === 0 ? `interval ${level.interval}` : `${level.interval}, part ${level.step + 1}`);
+
+const hiddenText = (hidden) => `${plural(hidden, "more level")} before and after these.`;
+
 function levelNodes(model) {
   const byLevel = model.levels.map(() => []);
   for (const node of model.nodes)
@@ -107,8 +133,9 @@ function drawActivity(trace, moment, given) {
   const options = settled(given);
   const {width, font, still} = options;
   const model = modelOf(trace);
-  const {warps, threads, levels} = model;
-  if (levels.length === 0) return message("No thread has written a value in this trace.", options);
+  const {warps, threads} = model;
+  if (model.levels.length === 0) return message("No thread has written a value in this trace.", options);
+  const {shown: levels, now, hidden} = levelsAround(model, moment);
   const left = textWidth("interval 10", font) + font * 0.8;
   const right = textWidth("1024 of 1024", font) + font * 0.6;
   const cell = (width - left - right) / threads;
@@ -123,11 +150,9 @@ function drawActivity(trace, moment, given) {
         left + warp * warpSize * cell, top - font * 0.4, left + warp * warpSize * cell,
         top + levels.length * high + 2, "rule");
   const nodes = levelNodes(model);
-  const current = model.intervalOf[moment];
-  let now = levels.findLastIndex((level) => level.first <= moment);
-  if (now >= 0 && levels[now].interval < current) now = -1;
-  levels.forEach((level, number) => {
-    const y = top + number * high;
+  levels.forEach((level, row) => {
+    const {number} = level;
+    const y = top + row * high;
     const active = new Uint8Array(threads);
     for (const node of nodes[number])
       active[node.thread] = 1;
@@ -169,19 +194,20 @@ function drawActivity(trace, moment, given) {
     }
     body += path(idle, "slash") + path(filled, "active");
     const count = nodes[number].length === 0 ? 0 : active.reduce((a, b) => a + b, 0);
-    const name =
-        level.step === 0 ? `interval ${level.interval}` : `${level.interval}, part ${level.step + 1}`;
-    if (number === now) body += rectangle(0, begin, 2.5, end - begin, "active");
-    body += label(font * 0.5, y + high * 0.66, font * 0.95, name, number === now ? "bold" : "muted");
+    const name = levelName(level);
+    if (level === now) body += rectangle(0, begin, 2.5, end - begin, "active");
+    body += label(font * 0.5, y + high * 0.66, font * 0.95, name, level === now ? "bold" : "muted");
     body += label(
-        width, y + high * 0.66, font * 0.95, `${count} of ${threads}`, number === now ? "bold" : "", "end");
+        width, y + high * 0.66, font * 0.95, `${count} of ${threads}`, level === now ? "bold" : "", "end");
     if (!still)
       body += rectangle(
           left, y, inner, high, "hit",
           `${name}: ${plural(count, "thread")} in ${plural(working, "warp")} write a value`);
-    if (number > 0 && levels[number - 1].interval !== level.interval)
+    if (row > 0 && levels[row - 1].interval !== level.interval)
       body += line(left, y, width - right, y, "barrier");
   });
+  const end = top + levels.length * high + (hidden > 0 ? font * 1.4 : 0);
+  if (hidden > 0) body += label(left, end, font * 0.9, hiddenText(hidden), "muted");
   const marks = legend(
       [
         [(x, y, s) => rectangle(x, y, s, s, "active"), "writes a value"],
@@ -194,19 +220,52 @@ function drawActivity(trace, moment, given) {
                 [[(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "barrier"), "__syncthreads()"]] :
                 []),
       ],
-      left, top + levels.length * high + font * 0.8, width - left, font);
+      left, end + font * 0.8, width - left, font);
   return picture({
     width,
-    height: top + levels.length * high + font * 0.8 + marks.height,
+    height: end + font * 0.8 + marks.height,
     still,
     body: body + marks.svg,
     title: "Which threads take part in each level",
     description:
-        levels.map((level, k) => `interval ${level.interval}: ${nodes[k].length} of ${threads}`).join(", ")
+        levels.map((level) => `${levelName(level)}: ${nodes[level.number].length} of ${threads}`).join(", ")
   });
 }
 
 // ---- banks, sectors, shuffles, atomics: the access of this moment ----
+
+/** How wide each bank's column is. In a still, banks that are asked for take the room of those that are not. */
+function bankWidths(parts, first, columns, width, still) {
+  const even = width / columns;
+  const banks = Array.from({length: columns}, (_, k) => first + k);
+  const used = banks.filter((bank) => parts.some((part) => part.wavefronts.some((row) => row.has(bank))));
+  if (!still || used.length === 0 || used.length > 12) return banks.map(() => even);
+  const wide = Math.min(58, even + ((columns - used.length) * even * 0.32) / used.length);
+  const narrow = (width - used.length * wide) / (columns - used.length);
+  return banks.map((bank) => (used.includes(bank) ? wide : narrow));
+}
+
+/** A word that is asked of a bank in a wavefront, and the lanes that ask. */
+function bankCell(x, y, width, height, font, {asked, classes, ink, letter, title}) {
+  const lanes = asked.lanes;
+  const word = String(asked.word);
+  const short = lanes.length === 1 ? `${lanes[0]}` :
+      lanes.length === warpSize ? "all" :
+      lanes.length > 2          ? `${lanes.length}×` :
+                                  lanes.join("+");
+  const small = Math.min(font * 0.85, height * 0.36);
+  const long = `${lanes.length === 1 ? "lane" : "lanes"} ${short}`;
+  const who = textWidth(long, small) < width - 4 ? long : short;
+  const below = letter ?
+      flag(x + width / 2, y + height * 0.74, Math.min(font * 0.85, width * 0.6, height * 0.38), letter) :
+      label(
+          x + width / 2, y + height * 0.87, Math.min(small, (width - 2) / (who.length * 0.58)), who, ink,
+          "middle");
+  const size = Math.min(font * 1.15, height * 0.46, (width - 2) / (word.length * 0.66));
+  return rectangle(x + 0.5, y + 0.5, width - 1, height - 1, classes, title) +
+      `<g pointer-events="none">${
+             label(x + width / 2, y + height * 0.45, size, word, `${ink} bold`, "middle")}${below}</g>`;
+}
 
 function drawBanks(trace, moment, given) {
   const options = settled(given);
@@ -214,22 +273,22 @@ function drawBanks(trace, moment, given) {
   const event = trace.events[moment];
   if (!event.kind.startsWith("shared")) return message("This event does not access shared memory.", options);
   const parts = servedParts(event);
-  const finding = findingAt(trace, moment, options);
-  const named = witnessLetters(trace, finding);
+  const named = witnessLetters(trace, findingAt(trace, moment, options));
   const columns = width < 560 ? 16 : bankCount;
-  const left = still && columns === bankCount ? font * 1.6 : textWidth("wavefront 32", font) + font * 0.6;
-  const cell = (width - left) / columns;
+  const brief = still && columns === bankCount;
+  const left = brief ? font * 1.6 : textWidth("wavefront 32", font) + font * 0.6;
   const total = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
-  const small = Math.min(font * 0.85, cell * 0.5);
-  const high = Math.max(Math.min(cell, 30), small * 2.5);
   let y = 0;
   let body = "";
   for (let first = 0; first < bankCount; first += columns) {
-    body += label(0, y + font, font * 0.85, left > font * 3 ? "bank" : "", "muted");
-    for (let bank = first; bank < first + columns; ++bank)
-      body += label(
-          left + (bank - first + 0.5) * cell, y + font, Math.min(font * 0.85, cell * 0.6), bank, "muted",
-          "middle");
+    const widths = bankWidths(parts, first, columns, width - left, still);
+    const xs = widths.map((_, k) => left + widths.slice(0, k).reduce((a, b) => a + b, 0));
+    const high = Math.max(Math.min(Math.max(...widths), 32), font * 1.75);
+    if (!brief) body += label(0, y + font, font * 0.85, "bank", "muted");
+    widths.forEach((cell, k) => {
+      body +=
+          label(xs[k] + cell / 2, y + font, Math.min(font * 0.85, cell * 0.6), first + k, "muted", "middle");
+    });
     y += font * 1.5;
     let row = 0;
     for (const part of parts) {
@@ -237,42 +296,29 @@ function drawBanks(trace, moment, given) {
         body += label(left, y + font * 0.95, font * 0.85, `lanes ${part.first}–${part.last}`, "muted");
         y += font * 1.3;
       }
-      part.wavefronts.forEach((wavefront, k) => {
+      part.wavefronts.forEach((wavefront, turn) => {
         ++row;
-        const name = `${row}`;
         body += label(
-            left - font * 0.5, y + high * 0.62, font * 0.9, left > font * 3 ? `wavefront ${name}` : name,
-            k > 0 ? "bold warntext" : "muted", "end");
+            left - font * 0.5, y + high * 0.62, font * 0.9, brief ? row : `wavefront ${row}`,
+            turn > 0 ? "bold warntext" : "muted", "end");
         body += `<g class="wavefront">`;
-        for (let bank = first; bank < first + columns; ++bank) {
-          const x = left + (bank - first) * cell;
-          const asked = wavefront.get(bank);
+        widths.forEach((cell, k) => {
+          const asked = wavefront.get(first + k);
           if (!asked) {
-            body += rectangle(x + 0.5, y + 0.5, cell - 1, high - 1, "cell");
-            continue;
+            body += rectangle(xs[k] + 0.5, y + 0.5, cell - 1, high - 1, "cell");
+            return;
           }
-          const who = `word ${asked.word} of bank ${bank}, asked by ${
-              asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` :
-                                         `lanes ${ranges(asked.lanes)}`}, in wavefront ${row} of ${total}`;
-          body += rectangle(
-              x + 0.5, y + 0.5, cell - 1, high - 1, k > 0 ? "conflict" : "active", still ? "" : who);
-          const word = String(asked.word);
-          const fit = Math.min(small * 1.12, (cell - 2) / (word.length * 0.66));
-          const lanes = asked.lanes.length === 1 ? `${asked.lanes[0]}` :
-              asked.lanes.length === 32 ? "all" :
-              asked.lanes.length > 2    ? `${asked.lanes.length}×` :
-                                          asked.lanes.join("+");
-          const fitLanes = Math.min(small * 0.95, (cell - 2) / (lanes.length * 0.58));
-          const ink = k > 0 ? "onwarn" : "on";
-          const letter = asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean);
-          body += `<g pointer-events="none">${
-                      label(x + cell / 2, y + high * 0.44, fit, word, `${ink} bold`, "middle")}` +
-              `${
-                      letter ? flag(
-                                   x + cell / 2, y + high * 0.74,
-                                   Math.min(font * 0.85, cell * 0.6, high * 0.38), letter) :
-                               label(x + cell / 2, y + high * 0.86, fitLanes, lanes, ink, "middle")}</g>`;
-        }
+          const who = asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` : `lanes ${ranges(asked.lanes)}`;
+          body += bankCell(xs[k], y, cell, high, font, {
+            asked,
+            classes: turn > 0 ? "conflict" : "active",
+            ink: turn > 0 ? "onwarn" : "on",
+            letter: asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean),
+            title: still ?
+                "" :
+                `word ${asked.word} of bank ${first + k}, asked by ${who}, in wavefront ${row} of ${total}`,
+          });
+        });
         body += "</g>";
         y += high + 1.5;
       });
@@ -280,9 +326,12 @@ function drawBanks(trace, moment, given) {
     y += font * 0.5;
   }
   const conflicts = total - parts.length;
-  const note = `In a cell: the word, and below it the lane that asks for it${
-      parts.length > 1 ? ". Accesses of 8 bytes go by half warps, of 16 by quarter warps" :
-                         ""}${named.size > 0 ? ". A and B are the finding's threads" : ""}.`;
+  const note = [
+    brief ? "Columns are banks, rows are wavefronts." : "",
+    "In a cell: the word, and below it the lane that asks for it.",
+    parts.length > 1 ? "Accesses of 8 bytes go by half warps, of 16 by quarter warps." : "",
+    named.size > 0 ? "A and B are the finding's threads." : ""
+  ].filter(Boolean).join(" ");
   const entries = [[(x, top, s) => rectangle(x, top, s, s, "active"), "first wavefront"]];
   if (conflicts > 0)
     entries.push([
@@ -418,14 +467,13 @@ function drawShuffle(trace, moment, given) {
   body += path(links, "link");
   const own = active.filter((lane, k) => event.from[k] === lane).length;
   const y = lower + high + font * 1.4;
-  body += label(
-      left, y, font * 0.95,
-      `A register of one lane goes to another: no memory, no barrier.${
-          own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`,
-      "muted");
+  const note = `A register of one lane goes to another: no memory, no barrier.${
+      own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`;
+  const notes = wrapText(note, Math.floor((width - left) / (font * 0.53)));
+  body += notes.map((each, k) => label(left, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
   return picture({
     width,
-    height: y + font * 0.6,
+    height: y + font * (1.3 * notes.length - 0.7),
     still,
     body,
     title: "A shuffle: which lane takes its value from which",
@@ -522,209 +570,236 @@ function readAt(trace, moment) {
       undefined;
 }
 
-function drawTree(trace, moment, given) {
-  const options = settled(given);
-  const {width, font, still} = options;
+/** Where everything of a tree stands. */
+function treeLayout(trace, moment, options) {
+  const {width, font} = options;
   const model = modelOf(trace);
-  const {levels, nodes} = model;
-  if (nodes.length === 0) return message("No value has been written in this trace.", options);
+  const {shown, now, hidden} = levelsAround(model, moment);
   const by = options.by ?? (trace.events.some((event) => event.kind === "shuffle") ? "thread" : "word");
   const slots = slotsOf(model, by);
   const left = textWidth("interval 10", font * 0.9) + font * 0.8;
   const cell = (width - left - 4) / slots;
+  const size = Math.max(1.3, Math.min(6.5, cell * 0.4));
+  const loads = 1 + model.leaves.reduce((most, leaf) => Math.max(most, leaf.order), 0);
+  // In the middle of very many levels the elements are out of sight.
+  const rows = shown[0].number === 0 ? Math.min(4, loads) : 0;
+  const rowHeight = Math.max(size * 2 + 5, font * 1.2);
+  const levelHeight = options.levelHeight ?? Math.max(font * 2.6, Math.min(44, 14 + cell * 1.2));
+  const top = font * 1.4;
+  const levelTop = top + rows * rowHeight + font * 0.6;
+  const nodes = model.nodes.filter(
+      (node) => node.level.number >= shown[0].number && node.level.number <= shown.at(-1).number);
+  const atX = (slot) => left + 4 + slot * cell;
   const slotOf = (node) => by === "word" && node.kind.startsWith("shared") ?
       Math.floor(node.word * 4 / model.elementBytes) :
       node.thread;
-  const xOf = (node) => left + 4 + (slotOf(node) + 0.5) * cell;
-  const orders = Math.min(4, 1 + model.leaves.reduce((most, leaf) => Math.max(most, leaf.order), 0));
-  const more = model.leaves.some((leaf) => leaf.order >= orders);
-  const levelHeight = options.levelHeight ?? Math.max(font * 2.6, Math.min(44, 14 + cell * 1.2));
-  const size = Math.max(1.3, Math.min(6.5, cell * 0.4));
-  const leafHeight = Math.max(size * 2 + 5, font * 1.2);
-  const top = font * 1.4;
-  const levelTop = top + orders * leafHeight + font * 0.6;
-  const yOf = (node) => node.kind === "element" ?
-      top + (Math.min(node.order, orders - 1) + 0.5) * leafHeight :
-      levelTop + (node.level.number + 0.5) * levelHeight;
   // A leaf stands above the value that it became a part of.
   const above = new Map();
   for (const node of nodes)
     for (const source of node.sources)
       if (source.kind === "element" && !above.has(source)) above.set(source, node);
-  const leafX = (leaf) => xOf(above.get(leaf) ?? leaf);
-  const xy = (node) => [node.kind === "element" ? leafX(node) : xOf(node), yOf(node)];
+  const place = (node) => node.kind === "element" ?
+      [atX(slotOf(above.get(node) ?? node) + 0.5), top + (Math.min(node.order, rows - 1) + 0.5) * rowHeight] :
+      [atX(slotOf(node) + 0.5), levelTop + (node.level.number - shown[0].number + 0.5) * levelHeight];
+  const isShown = (node) => node.kind === "element" ? rows > 0 :
+                                                      node.kind !== "unknown" &&
+          node.level.number >= shown[0].number && node.level.number <= shown.at(-1).number;
+  return {
+    model,
+    shown,
+    now,
+    hidden,
+    by,
+    slots,
+    left,
+    cell,
+    size,
+    loads,
+    rows,
+    rowHeight,
+    levelHeight,
+    top,
+    levelTop,
+    nodes,
+    atX,
+    place,
+    isShown
+  };
+}
 
-  const happening = nodes.filter((node) => node.event === moment);
-  const chosen = options.word !== undefined ?
-      sharedAt(trace, moment).find((each) => each.word === options.word)?.node :
-      happening[0] ?? readAt(trace, moment) ?? nodes.findLast((node) => node.event <= moment);
-  const ancestors = new Set();
-  const stack = chosen ? [chosen] : [];
+/** A value and all that it was made of. */
+function ancestorsOf(node) {
+  const found = new Set();
+  const stack = node ? [node] : [];
   while (stack.length > 0) {
-    const node = stack.pop();
-    if (ancestors.has(node) || node.kind === "unknown") continue;
-    ancestors.add(node);
-    stack.push(...(node.sources ?? []));
+    const next = stack.pop();
+    if (found.has(next) || next.kind === "unknown") continue;
+    found.add(next);
+    for (const source of next.sources ?? [])
+      stack.push(source);
   }
+  return found;
+}
 
+/** Lines from values to those that they were made of. */
+function treeEdges(layout, moment, ancestors) {
   const groups = {later: "", edge: "", guess: "", origin: ""};
-  for (const node of nodes) {
-    const [x, y] = xy(node);
+  for (const node of layout.nodes) {
+    const [x, y] = layout.place(node);
+    const group = node.event > moment ? "later" :
+        !node.exact                   ? "guess" :
+        ancestors.has(node)           ? "origin" :
+                                        "edge";
     for (const source of node.sources) {
-      if (source.kind === "unknown") continue;
-      const [sx, sy] = xy(source);
-      const d = `M${round(sx)} ${round(sy)}L${round(x)} ${round(y)}`;
-      if (node.event > moment)
-        groups.later += d;
-      else if (ancestors.has(node) && node.exact)
-        groups.origin += d;
-      else if (node.exact)
-        groups.edge += d;
-      else
-        groups.guess += d;
+      if (!layout.isShown(source)) continue;
+      const [sx, sy] = layout.place(source);
+      groups[group] += `M${round(sx)} ${round(sy)}L${round(x)} ${round(y)}`;
     }
   }
+  const fine = layout.slots > 128 ? " fine" : "";
+  return path(groups.later, `later${fine}`) + path(groups.edge, `edge${fine}`) +
+      path(groups.guess, "edge guess") + path(groups.origin, layout.slots > 40 ? "origin thin" : "origin");
+}
+
+/** The levels' names, and what separates one from the next: a barrier of the block, or of warps only. */
+function treeLevels(trace, layout, width, font) {
+  const {shown, now, left, slots, atX, levelHeight, levelTop} = layout;
+  return shown
+      .map((level, row) => {
+        const y = levelTop + row * levelHeight;
+        const name = label(
+            0, y + levelHeight * 0.5 + font * 0.35, font * 0.9,
+            level.step === 0 ? `interval ${level.interval}` : `part ${level.step + 1}`,
+            level === now ? "bold" : "muted");
+        const before = shown[row - 1];
+        if (!before) return name;
+        if (before.interval !== level.interval) return name + line(left, y, width, y, "barrier");
+        const warps = new Set();
+        for (let k = before.first; k < level.first; ++k)
+          if (trace.events[k].kind === "warp_barrier") warps.add(trace.events[k].warp);
+        return name +
+            [...warps]
+                .map(
+                    (warp) => line(
+                        atX(warp * warpSize), y, atX(Math.min((warp + 1) * warpSize, slots)), y,
+                        "warpbarrier"))
+                .join("");
+      })
+      .join("");
+}
+
+const diamond = (x, y, r) => `M${round(x)} ${round(y - r)}l${round(r)} ${round(r)}l${round(-r)} ${round(r)}l${
+    round(-r)} ${round(-r)}z`;
+
+/** A value's mark has a shape for where it is: shared memory, a register, global memory, an element of the input. */
+function valueMark(shape, x, y, r, classes, title) {
+  const inside = title ? `<title>${escapeText(title)}</title>` : "";
+  switch (shape) {
+    case "circle":
+      return `<circle cx="${round(x)}" cy="${round(y)}" r="${round(r)}" class="${classes}">${
+          inside}</circle>`;
+    case "diamond": return `<path d="${diamond(x, y, r * 1.25)}" class="${classes}">${inside}</path>`;
+    default:
+      return `<rect x="${round(x - r)}" y="${round(y - r)}" width="${round(2 * r)}" height="${
+          round(2 * r)}" class="${classes}">${inside}</rect>`;
+  }
+}
+
+const shapeOf = (node) => node.kind.startsWith("global") ? "square" :
+    node.kind === "shuffle"                              ? "diamond" :
+                                                           "circle";
+
+/** The marks of elements and values; pointed at, each says what it is and what it was made of. */
+function treeMarks(trace, moment, layout, {font, still}, chosen) {
+  const {model, rows, size, cell, nodes, place} = layout;
+  const says = (node) => (still || nodes.length > 3000 ? "" : nodeText(trace, node));
+  const when = (node, past) => node.event > moment ? "nodelater" : node.event === moment ? "nodenow" : past;
   let body = "";
-  // What separates one level from the next: a barrier of the block, or of warps only.
-  levels.forEach((level, number) => {
-    const y = levelTop + number * levelHeight;
-    const before = levels[number - 1];
-    const now = level.interval === model.intervalOf[moment] && level.first <= moment &&
-        !(levels[number + 1]?.interval === level.interval && levels[number + 1].first <= moment);
-    body += label(
-        0, y + levelHeight * 0.5 + font * 0.35, font * 0.9,
-        level.step === 0 ? `interval ${level.interval}` : `part ${level.step + 1}`, now ? "bold" : "muted");
-    if (before && before.interval !== level.interval)
-      body += line(left, y, width, y, "barrier");
-    else if (before) {
-      const seen = new Set();
-      for (let k = before.first; k < level.first; ++k) {
-        const event = trace.events[k];
-        if (event.kind === "warp_barrier" && !seen.has(event.warp)) {
-          seen.add(event.warp);
-          body += line(
-              left + 4 + event.warp * warpSize * cell, y,
-              left + 4 + Math.min((event.warp + 1) * warpSize, slots) * cell, y, "warpbarrier");
-        }
-      }
-    }
-  });
-  body += label(0, top + leafHeight * orders / 2 + font * 0.3, font * 0.9, "elements", "muted");
-  body += path(groups.later, slots > 128 ? "later fine" : "later") +
-      path(groups.edge, slots > 128 ? "edge fine" : "edge") + path(groups.guess, "edge guess") +
-      path(groups.origin, slots > 40 ? "origin thin" : "origin");
-  const titled = !still && nodes.length <= 3000;
-  const named = (text) => (titled ? `<title>${escapeText(text)}</title>` : "");
-  const square = (x, y, r, classes, text) => `<rect x="${round(x - r)}" y="${round(y - r)}" width="${
-      round(2 * r)}" height="${round(2 * r)}" class="${classes}">${named(text)}</rect>`;
-  const leafSize = Math.min(size, 4.5);
-  for (const leaf of model.leaves) {
-    if (leaf.order >= orders && leaf.order % 4 !== 0) continue;
-    const [x, y] = xy(leaf);
-    body += square(
-        x, y, leafSize * 0.85,
-        leaf.event > moment       ? "nodelater" :
-            leaf.event === moment ? "nodenow" :
-                                    "leaf",
-        titled ? nodeText(trace, leaf) : "");
+  for (const leaf of rows > 0 ? model.leaves : []) {
+    if (leaf.order >= rows && leaf.order % 4 !== 0) continue;
+    body += valueMark("square", ...place(leaf), Math.min(size, 4.5) * 0.85, when(leaf, "leaf"), says(leaf));
   }
   for (const node of nodes) {
-    const [x, y] = xy(node);
+    const [x, y] = place(node);
     const later = node.event > moment;
     const radius = node.event === moment ? size * 1.3 : size;
-    const classes = `${
-        later                     ? "nodelater" :
-            node.event === moment ? "nodenow" :
-                                    "node"}${radius < 2.5 ? " dense" : ""}`;
-    const text = titled && !later ? nodeText(trace, node) : "";
-    if (node.kind.startsWith("global"))
-      body += square(x, y, radius, classes, text);
-    else if (node.kind === "shuffle")
-      body += `<path d="M${round(x)} ${round(y - radius * 1.25)}l${round(radius * 1.25)} ${
-          round(radius * 1.25)}l${round(-radius * 1.25)} ${round(radius * 1.25)}l${round(-radius * 1.25)} ${
-          round(-radius * 1.25)}z" class="${classes}">${named(text)}</path>`;
-    else
-      body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${
-          named(text)}</circle>`;
+    body += valueMark(
+        shapeOf(node), x, y, radius, `${when(node, "node")}${radius < 2.5 ? " dense" : ""}`,
+        later ? "" : says(node));
     if (node === chosen)
       body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius + 3.5)}" class="ring"/>`;
     const value = valueText(node.value, 6);
     if (!later && cell > font * 2 && textWidth(value, font * 0.85) < cell * 1.3)
       body += label(x, y + radius + font * 0.95, font * 0.85, value, "", "middle");
   }
-  const finding = findingAt(trace, moment, options);
-  const flags = [];
-  (finding?.witnesses ?? []).forEach((witness, k) => {
-    if (witness.event === null || witness.event === undefined || witness.event > moment) return;
-    const node = nodes.find((each) => each.event === witness.event && witness.threads.includes(each.thread));
-    if (node)
-      flags.push(flag(
-          xOf(node) + size + font * 0.5, yOf(node) - size - font * 0.2, font * 0.9,
-          letters[k % letters.length]));
-  });
-  body += flags.join("");
-  body += label(
-      left + 4, font * 0.95, font * 0.88,
-      by === "word" ? `word of shared memory, 0 to ${slots - 1}` : `thread, 0 to ${slots - 1}`, "muted");
-  let y = levelTop + levels.length * levelHeight + font * 0.6;
-  if (more) {
-    const most = 1 + model.leaves.reduce((a, leaf) => Math.max(a, leaf.order), 0);
-    body += label(
-        left, y + font * 0.5, font * 0.9,
-        `A thread loads up to ${most} times: what comes after the first ${orders - 1} is drawn in one row.`,
-        "muted");
-    y += font * 1.5;
-  }
-  const kinds = new Set(nodes.map(
-      (node) =>
-          (node.kind.startsWith("global") ? "global" :
-               node.kind === "shuffle"    ? "shuffle" :
-                                            "shared")));
-  const entries = [
-    [(x, t, s) => rectangle(x + s * 0.2, t + s * 0.2, s * 0.6, s * 0.6, "leaf"), "element of global memory"]
-  ];
-  if (kinds.has("shared"))
-    entries.push([
-      (x, t, s) =>
-          `<circle cx="${round(x + s / 2)}" cy="${round(t + s / 2)}" r="${round(s * 0.36)}" class="node"/>`,
-      "value in shared memory"
-    ]);
-  if (kinds.has("shuffle"))
-    entries.push([
-      (x, t, s) => `<path d="M${round(x + s / 2)} ${round(t)}l${round(s / 2)} ${round(s / 2)}l${
-          round(-s / 2)} ${round(s / 2)}l${round(-s / 2)} ${round(-s / 2)}z" class="node"/>`,
-      "register in a shuffle"
-    ]);
-  if (kinds.has("global"))
-    entries.push([
-      (x, t, s) => rectangle(x + s * 0.14, t + s * 0.14, s * 0.72, s * 0.72, "node"), "value in global memory"
-    ]);
-  if (model.intervals.length > 1)
-    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "barrier"), "__syncthreads()"]);
-  if (trace.events.some((event) => event.kind === "warp_barrier"))
-    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "warpbarrier"), "__syncwarp()"]);
-  if (nodes.some((node) => !node.exact && node.sources.length > 0))
-    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "edge guess"), "computed from"]);
-  if (chosen)
-    entries.push([(x, t, s) => line(x, t + s / 2, x + s, t + s / 2, "origin"), "origin of the value below"]);
-  const marks = legend(entries, left, y, width - left, font);
-  y += marks.height + font * 0.3;
-  let said = "";
-  if (chosen) {
-    const lines = wrapText(nodeText(trace, chosen), Math.floor((width - left) / (font * 0.55)));
-    said = lines.map((each, k) => label(left, y + font * (0.9 + 1.3 * k), font * 0.98, each)).join("");
-    y += font * (0.6 + 1.3 * lines.length);
-  }
-  return picture({
-    width,
-    height: y,
-    still,
-    body: body + marks.svg + said,
-    title: "The tree of additions",
-    description: chosen ? nodeText(trace, chosen) : "nothing has been written yet"
-  });
+  return body;
 }
 
+function treeLegend(trace, {model, nodes}, chosen) {
+  const shapes = new Set(nodes.map(shapeOf));
+  const mark = (shape, part, classes) => (x, y, s) =>
+      valueMark(shape, x + s / 2, y + s / 2, s * part, classes, "");
+  const stroke = (classes) => (x, y, s) => line(x, y + s / 2, x + s, y + s / 2, classes);
+  return [
+    [mark("square", 0.3, "leaf"), "element of global memory", true],
+    [mark("circle", 0.36, "node"), "value in shared memory", shapes.has("circle")],
+    [mark("diamond", 0.4, "node"), "register in a shuffle", shapes.has("diamond")],
+    [mark("square", 0.36, "node"), "value in global memory", shapes.has("square")],
+    [stroke("barrier"), "__syncthreads()", model.intervals.length > 1],
+    [stroke("warpbarrier"), "__syncwarp()", trace.events.some((event) => event.kind === "warp_barrier")],
+    [stroke("edge guess"), "computed from", nodes.some((node) => !node.exact && node.sources.length > 0)],
+    [stroke("origin"), "origin of the value below", Boolean(chosen)],
+  ].filter(([, , needed]) => needed);
+}
+
+function drawTree(trace, moment, given) {
+  const options = settled(given);
+  const {width, font, still} = options;
+  const {nodes} = modelOf(trace);
+  if (nodes.length === 0) return message("No value has been written in this trace.", options);
+  const layout = treeLayout(trace, moment, options);
+  const {left, top, rows, rowHeight, by, slots, size, place} = layout;
+  const chosen = options.word !== undefined ?
+      sharedAt(trace, moment).find(({word}) => word === options.word)?.node :
+      nodes.find((node) => node.event === moment) ?? readAt(trace, moment) ??
+          nodes.findLast((node) => node.event <= moment);
+
+  let body = treeLevels(trace, layout, width, font);
+  if (rows > 0) body += label(0, top + rowHeight * rows / 2 + font * 0.3, font * 0.9, "elements", "muted");
+  body += treeEdges(layout, moment, ancestorsOf(chosen)) + treeMarks(trace, moment, layout, options, chosen);
+  (findingAt(trace, moment, options)?.witnesses ?? []).forEach((witness, k) => {
+    if (!Number.isInteger(witness.event) || witness.event > moment) return;
+    const node =
+        layout.nodes.find((each) => each.event === witness.event && witness.threads.includes(each.thread));
+    if (!node) return;
+    const [x, y] = place(node);
+    body += flag(x + size + font * 0.5, y - size - font * 0.2, font * 0.9, letters[k % letters.length]);
+  });
+  body += label(
+      left + 4, font * 0.95, font * 0.88,
+      `${by === "word" ? "word of shared memory" : "thread"}, 0 to ${slots - 1}`, "muted");
+
+  let y = layout.levelTop + layout.shown.length * layout.levelHeight + font * 0.6;
+  const notes = [];
+  if (rows > 0 && layout.loads > rows)
+    notes.push(`A thread loads up to ${layout.loads} times: what comes after the first ${
+        rows - 1} is drawn in one row.`);
+  if (layout.hidden > 0) notes.push(hiddenText(layout.hidden));
+  for (const note of notes) {
+    body += label(left, y + font * 0.5, font * 0.9, note, "muted");
+    y += font * 1.5;
+  }
+  const marks = legend(treeLegend(trace, layout, chosen), left, y, width - left, font);
+  body += marks.svg;
+  y += marks.height + font * 0.3;
+  const said = chosen ? nodeText(trace, chosen) : "Nothing has been written yet.";
+  const lines = wrapText(said, Math.floor((width - left) / (font * 0.55)));
+  lines.forEach((each, k) => {
+    body += label(left, y + font * (0.9 + 1.3 * k), font * 0.98, each);
+  });
+  y += font * (0.6 + 1.3 * lines.length);
+  return picture({width, height: y, still, body, title: "The tree of additions", description: said});
+}
 
 // ---- shared memory ----
 
@@ -780,16 +855,24 @@ function drawTimeline(trace, moment, given) {
     if (!placed.has(event)) placed.set(event, pad + k * step);
   });
   const bar = Math.max(0.6, Math.min(step * 0.75, 7));
-  const most = Math.max(4, ...trace.events.map((event) => event.wavefronts ?? event.sectors ?? 0));
+  const heightOf = (event) => event.wavefronts ?? event.sectors ?? 0;
+  const most = trace.events.reduce((a, event) => Math.max(a, heightOf(event)), 4);
   const base = height - 3;
   const scale = (base - font * 0.9) / most;
   const groups = {active: "", conflict: "", waiting: "", rule: "", barrier: ""};
   const column = (x, y, h) => `M${round(x - bar / 2)} ${round(y)}h${round(bar)}v${round(-h)}h${round(-bar)}z`;
+  // Of more events than pixels, the tallest at each pixel; of very many barriers, none.
+  const tallest = new Map();
   trace.events.forEach((event, k) => {
+    if (event.kind === "block_barrier") return;
+    const pixel = step < 1 ? Math.round(placed.get(k)) : k;
+    if (!tallest.has(pixel) || heightOf(event) > heightOf(trace.events[tallest.get(pixel)]))
+      tallest.set(pixel, k);
+  });
+  for (const k of tallest.values()) {
+    const event = trace.events[k];
     const x = placed.get(k);
-    if (event.kind === "block_barrier")
-      groups.barrier += `M${round(x)} ${round(font * 0.5)}V${round(base)}`;
-    else if (event.wavefronts !== undefined) {
+    if (event.wavefronts !== undefined) {
       const least = event.wavefronts - (event.conflicts ?? 0);
       groups.active += column(x, base, least * scale);
       if (event.conflicts > 0)
@@ -798,7 +881,12 @@ function drawTimeline(trace, moment, given) {
       groups.waiting += column(x, base, event.sectors * scale);
     else
       groups.rule += `M${round(x)} ${round(base)}v-5`;
-  });
+  }
+  const {intervals} = modelOf(trace);
+  if (intervals.length < width / 4)
+    for (const {barrier} of intervals)
+      if (barrier !== null)
+        groups.barrier += `M${round(placed.get(barrier))} ${round(font * 0.5)}V${round(base)}`;
   const now = placed.get(moment);
   let body = Object.entries(groups).map(([name, d]) => path(d, name)).join("") +
       line(0, base + 0.5, width, base + 0.5, "rule");
@@ -830,13 +918,18 @@ function drawPath(trace, moment, given) {
   const {width, font, still} = options;
   const model = modelOf(trace);
   const warp = options.warp ?? trace.events[moment].warp ?? 0;
-  const events = [];
+  let events = [];
   trace.events.forEach((event, index) => {
     if ((event.warp === warp || event.kind === "block_barrier") && event.line > 0 &&
         event.source === model.kernelSource)
       events.push([event, index]);
   });
   if (events.length === 0) return message(`Warp ${warp} does nothing in this trace.`, options);
+  // Of very many events, those around this moment.
+  const all = events.length;
+  const around = events.findIndex(([, index]) => index >= moment);
+  const begin = Math.max(0, Math.min((around < 0 ? all : around) - 100, all - 200));
+  events = events.slice(begin, begin + 200);
   const numbers = [...new Set(events.map(([event]) => event.line))].sort((a, b) => a - b);
   const columns = Math.floor(width * (width < 560 ? 0.5 : 0.46) / (font * 0.55));
   const texts = numbers.map(
@@ -848,7 +941,10 @@ function drawPath(trace, moment, given) {
   const high = font * 2;
   const step = (width - left - 8) / events.length;
   const top = font * 1.6;
-  let body = label(left, font, font * 0.88, `events of warp ${warp}, from left to right`, "muted");
+  let body = label(
+      left, font, font * 0.88,
+      `${all > events.length ? `${events.length} of ${all} ` : ""}events of warp ${warp}, from left to right`,
+      "muted");
   numbers.forEach((number, k) => {
     const y = top + k * high;
     body += line(left, y + high / 2, width, y + high / 2, "rule");
@@ -945,7 +1041,7 @@ function drawInput(trace, moment, given) {
   }
   const most = options.turns ?? 5;
   const shown = turns.slice(0, most);
-  const strips = grid === 1 ? 1 : Math.min(grid, width < 560 ? 4 : 7);
+  const strips = grid === 1 ? 1 : Math.min(grid, width < 560 ? 4 : 5);
   const side = strips === 1 ? 0 : Math.min(84, width * 0.1);
   const mineAt = Math.min(trace.block, Math.max(0, Math.floor((strips - 1) / 2)));
   const wide = width - side * (strips - 1);
@@ -1039,6 +1135,9 @@ function drawInput(trace, moment, given) {
 
 // ---- a finding ----
 
+/** Help as a picture has it: its first letter large, and code without backticks. */
+const withoutMarks = (text) => (text ?? "").replaceAll("`", "").replace(/^./, (first) => first.toUpperCase());
+
 /** Both threads of a finding, what they do, where, and what is missing between them. */
 function drawFinding(trace, moment, given) {
   const options = settled(given);
@@ -1055,8 +1154,7 @@ function drawFinding(trace, moment, given) {
   y += font * 0.9;
   finding.witnesses.forEach((witness, k) => {
     if (k > 0) {
-      const missing =
-          wrapText(finding.help ? `missing: ${finding.help}` : "nothing orders these two", columns);
+      const missing = wrapText(withoutMarks(finding.help) || "Nothing orders these two.", columns);
       const high = font * (1.35 * missing.length + 1);
       body += `<path d="M${round(font * 1.2)} ${round(y)}v${round(high)}" class="witness guess"/>`;
       missing.forEach((each, i) => {
@@ -1070,7 +1168,7 @@ function drawFinding(trace, moment, given) {
                                        `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`}`;
     const place = placeOf(trace, {source: witness.source, line: witness.line, column: witness.column}).outer;
     const lines = wrapText(`${who} ${witness.action}`, columns);
-    const code = place ? place.text.trim() : "";
+    const code = place ? place.text.trim().replace(/\s*\/\/.*$/, "") : "";
     const mono = font * 0.92;
     const fits = Math.floor((width - font * 4.4) / (mono * 0.61));
     const shift = place ? place.text.length - place.text.trimStart().length : 0;
@@ -1103,7 +1201,7 @@ function drawFinding(trace, moment, given) {
     y += high;
   });
   if (finding.witnesses.length < 2 && finding.help) {
-    wrapText(finding.help, columns).forEach((each) => {
+    wrapText(withoutMarks(finding.help), columns).forEach((each) => {
       y += font * 1.4;
       body += label(font * 0.2, y, font, each, "warntext bold");
     });

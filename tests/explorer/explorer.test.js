@@ -252,13 +252,30 @@ test("a still stands on its own: a title, a background, both schemes", () => {
 test("a finding marks both threads", () => {
   const trace = racyTrace();
   const moment = trace.findings[0].witnesses[0].event;
-  assert.match(views.finding(trace, moment, {}), /missing: a __syncwarp/);
+  assert.match(views.finding(trace, moment, {}), /Put a __syncwarp\(\) between/);
   for (const view of ["lanes", "banks", "finding"]) {
     const letters = [...views[view](trace, moment, {}).matchAll(/class="onflag"[^>]*>([A-Z])</g)].map(
         (match) => match[1]);
     assert.deepEqual([...new Set(letters)].sort(), ["A", "B"], view);
   }
   assert.doesNotMatch(views.lanes(simulate("sequential"), 5, {}), /onflag/);
+});
+
+test("of very many levels and events, those around the moment are drawn", () => {
+  const trace = simulate("sequential", {block: 32});
+  const pass = trace.events.filter(({line}) => line === 7 || line === 8);
+  const end = trace.events.splice(trace.events.findIndex(({line}) => line === 10));
+  for (let k = 0; k < 100; ++k)
+    trace.events.push(...structuredClone(pass));
+  trace.events.push(...end);
+  const moment = Math.floor(trace.events.length / 2);
+  for (const draw of Object.values(views)) {
+    const picture = draw(trace, moment, {width: 720});
+    checkXml(picture);
+    assert.ok(picture.length < 300000, `${picture.length}`);
+  }
+  assert.match(views.tree(trace, moment, {}), /more levels before and after/);
+  assert.doesNotMatch(views.tree(simulate("sequential"), 10, {}), /more levels/);
 });
 
 test("moments are found by number and by condition", () => {

@@ -233,7 +233,7 @@ export function racyTrace() {
   trace.findings.push({
     kind: "race",
     text: "race in reduce_kernel: thread 1 writes word 1 of shared memory, thread 0 reads it",
-    help: "a __syncwarp() between these",
+    help: "put a `__syncwarp()` between the read and the write",
     page: "docs/pitfalls/warp_synchronous_tail.md",
     witnesses: [
       {
