@@ -205,6 +205,18 @@ def check_finding(browser: Browser, where: str) -> None:
         assert browser.js("return document.querySelectorAll('li[aria-current] b').length") == 2, where
 
 
+def check_terms(browser: Browser, where: str) -> None:
+    """A term explains itself when it has the focus, until Escape."""
+    shown = ("const tip = document.querySelector('.term').nextElementSibling;"
+             "return getComputedStyle(tip).display !== 'none' && tip.textContent.length > 20")
+    assert not browser.js(shown), where
+    browser.js("document.querySelector('.term').focus()")
+    assert browser.js(shown), where
+    from selenium.webdriver.common.keys import Keys
+    browser.press(Keys.ESCAPE)
+    assert not browser.js(shown), where
+
+
 def check_second_trace(browser: Browser, good: Path, bad: Path) -> None:
     """A second trace comes from a file; a file that is none gets a sentence, and changes nothing."""
     from selenium.webdriver.common.by import By
@@ -273,6 +285,7 @@ def main() -> None:
                         if kind == "finding":
                             check_finding(browser, where)
                         if kind == "one":
+                            check_terms(browser, where)
                             check_second_trace(browser, good, bad)
                         browser.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
                         browser.js("const slider = document.getElementById('slider');"
