@@ -218,7 +218,7 @@ def check_terms(browser: Browser, where: str) -> None:
 
 
 def check_second_trace(browser: Browser, good: list[Path], bad: Path) -> None:
-    """A second trace comes from a file or a page, chosen or dropped; a file that is none gets a sentence, and changes nothing."""
+    """A second trace comes from a file or a page, chosen or dropped; what is none gets a sentence and changes nothing."""
     from selenium.webdriver.common.by import By
     chosen = browser.driver.find_element(By.ID, "file")
     chosen.send_keys(str(bad))
