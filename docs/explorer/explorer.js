@@ -3,7 +3,7 @@
 import {escapeText, pictureStyle} from "./svg.js";
 import {counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
 import {views} from "./views.js";
-import {glossary, momentText, placeOf, ranges, runText, spotOf, tallyText} from "./words.js";
+import {glossary, momentOfWitness, momentText, placeOf, ranges, runText, spotOf, tallyText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const witnessNames = "ABCDEFGH";
@@ -101,9 +101,7 @@ function findingsHtml() {
                   const threads = witness.threads.length === 1 ?
                       `thread ${witness.threads[0]}` :
                       `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`;
-                  const event = Number.isInteger(witness.event) && witness.event < trace.events.length ?
-                      witness.event :
-                      null;
+                  const event = momentOfWitness(trace, witness);
                   const letter = witnessNames[k % witnessNames.length];
                   const go = event === null ?
                       "" :
@@ -297,8 +295,8 @@ function show(traces, keep) {
   find("both").hidden = !b;
   find("close").hidden = !b;
   document.querySelectorAll(".pane details").forEach((details) => details.addEventListener("toggle", draw));
-  const firstWitness = a.findings[0]?.witnesses.map((witness) => witness.event).filter(Number.isInteger);
-  const wanted = event ?? (firstWitness?.length ? Math.max(...firstWitness) : 0);
+  const witnessed = (a.findings[0]?.witnesses ?? []).map((witness) => momentOfWitness(a, witness) ?? 0);
+  const wanted = event ?? Math.max(0, ...witnessed);
   state.at = Math.max(0, state.steps.findIndex((step) => step[0] === Math.min(wanted, a.events.length - 1)));
 }
 

@@ -20,6 +20,12 @@ function witnessLetters(trace, finding) {
   return named;
 }
 
+/** The same for pictures of one access, where the letters of very many threads would say nothing. */
+function fewLetters(trace, moment, options) {
+  const named = witnessLetters(trace, findingAt(trace, moment, options));
+  return named.size <= 8 ? named : new Map();
+}
+
 /** The finding that a moment is about: the one that was asked for, or the first whose witness took part. */
 function findingAt(trace, moment, options) {
   if (options.finding !== undefined) return trace.findings[options.finding];
@@ -273,7 +279,7 @@ function drawBanks(trace, moment, given) {
   const event = trace.events[moment];
   if (!event.kind.startsWith("shared")) return message("This event does not access shared memory.", options);
   const parts = servedParts(event);
-  const named = witnessLetters(trace, findingAt(trace, moment, options));
+  const named = fewLetters(trace, moment, options);
   const columns = width < 560 ? 16 : bankCount;
   const brief = still && columns === bankCount;
   const left = brief ? font * 1.6 : textWidth("wavefront 32", font) + font * 0.6;
@@ -360,7 +366,7 @@ function drawSectors(trace, moment, given) {
     return message("This event does not access global memory.", options);
   const model = modelOf(trace);
   const sectors = sectorsOf(event);
-  const named = witnessLetters(trace, findingAt(trace, moment, options));
+  const named = fewLetters(trace, moment, options);
   const active = new Set(lanesIn(event.lanes));
   const left = textWidth("sectors", font) + font * 0.4;
   const cell = (width - left) / warpSize;
@@ -439,7 +445,7 @@ function drawShuffle(trace, moment, given) {
   const high = Math.min(22, Math.max(cell, 10));
   const top = font * 1.5;
   const drop = width < 560 ? 70 : 96;
-  const named = witnessLetters(trace, findingAt(trace, moment, options));
+  const named = fewLetters(trace, moment, options);
   const active = lanesIn(event.lanes);
   const lower = top + high + drop;
   let body = label(0, top + high * 0.75, font * 0.95, "gives", "muted") +
@@ -785,8 +791,8 @@ function drawTree(trace, moment, given) {
     notes.push(`A thread loads up to ${layout.loads} times: what comes after the first ${
         rows - 1} is drawn in one row.`);
   if (layout.hidden > 0) notes.push(hiddenText(layout.hidden));
-  for (const note of notes) {
-    body += label(left, y + font * 0.5, font * 0.9, note, "muted");
+  for (const text of notes.flatMap((note) => wrapText(note, Math.floor((width - left) / (font * 0.52))))) {
+    body += label(left, y + font * 0.5, font * 0.9, text, "muted");
     y += font * 1.5;
   }
   const marks = legend(treeLegend(trace, layout, chosen), left, y, width - left, font);

@@ -151,6 +151,16 @@ function describeNode(trace, node) {
       originText(trace, node)}`;
 }
 
+/**
+ * The moment at which a witness of a finding is seen: its event, or the last one if it did not get that far, as at a
+ * barrier at which it still waits; null if it is in another block.
+ */
+export function momentOfWitness(trace, witness) {
+  if (witness.block !== trace.block) return null;
+  const last = trace.events.length - 1;
+  return Number.isInteger(witness.event) ? Math.min(witness.event, last) : last;
+}
+
 /** One line about a trace. */
 export function runText(trace) {
   const grid = trace.launch.grid.reduce((product, size) => product * size, 1);

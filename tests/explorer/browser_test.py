@@ -205,20 +205,41 @@ def check_finding(browser: Browser, where: str) -> None:
         assert browser.js("return document.querySelectorAll('li[aria-current] b').length") == 2, where
 
 
-def check_second_trace(browser: Browser, good: Path, bad: Path) -> None:
-    """A second trace comes from a file; a file that is none gets a sentence, and changes nothing."""
+def check_terms(browser: Browser, where: str) -> None:
+    """A term explains itself when it has the focus, until Escape."""
+    shown = ("const tip = document.querySelector('.term').nextElementSibling;"
+             "return getComputedStyle(tip).display !== 'none' && tip.textContent.length > 20")
+    assert not browser.js(shown), where
+    browser.js("document.querySelector('.term').focus()")
+    assert browser.js(shown), where
+    from selenium.webdriver.common.keys import Keys
+    browser.press(Keys.ESCAPE)
+    assert not browser.js(shown), where
+
+
+def check_second_trace(browser: Browser, good: list[Path], bad: Path) -> None:
+    """A second trace comes from a file or a page, chosen or dropped; what is none gets a sentence and changes nothing."""
     from selenium.webdriver.common.by import By
     chosen = browser.driver.find_element(By.ID, "file")
     chosen.send_keys(str(bad))
     wait = "const done = arguments[0]; setTimeout(() => done(document.getElementById('problem').textContent), 300)"
     problem = browser.driver.execute_async_script(wait)
     assert "is not a trace" in problem, problem
-    assert browser.js("return document.querySelectorAll('.pane').length") == 1
-    chosen.send_keys(str(good))
+    panes = "return document.querySelectorAll('.pane').length"
+    assert browser.js(panes) == 1
+    for file in good:
+        chosen.send_keys(str(file))
+        assert browser.driver.execute_async_script(wait) == ""
+        assert browser.js(panes) == 2
+        browser.js("document.getElementById('close').click()")
+        assert browser.js(panes) == 1
+    browser.js("const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'dropped.json'));"
+               "const drop = {dataTransfer: data, bubbles: true, cancelable: true};"
+               "document.body.dispatchEvent(new DragEvent('drop', drop))",
+               good[0].read_text(encoding="utf-8"))
     assert browser.driver.execute_async_script(wait) == ""
-    assert browser.js("return document.querySelectorAll('.pane').length") == 2
+    assert browser.js(panes) == 2
     browser.js("document.getElementById('close').click()")
-    assert browser.js("return document.querySelectorAll('.pane').length") == 1
 
 
 def main() -> None:
@@ -273,7 +294,8 @@ def main() -> None:
                         if kind == "finding":
                             check_finding(browser, where)
                         if kind == "one":
-                            check_second_trace(browser, good, bad)
+                            check_terms(browser, where)
+                            check_second_trace(browser, [good, pages["finding"]], bad)
                         browser.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
                         browser.js("const slider = document.getElementById('slider');"
                                    "slider.value = Math.floor(slider.max * 0.4);"

@@ -12,7 +12,7 @@ import {drawSchedule, drawStill} from "../../docs/explorer/draw.js";
 import {schedules} from "../../docs/explorer/schedules.js";
 import {counterKeys, countersAt, findMoment, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../docs/explorer/trace.js";
 import {views} from "../../docs/explorer/views.js";
-import {momentText, spotOf} from "../../docs/explorer/words.js";
+import {momentOfWitness, momentText, spotOf} from "../../docs/explorer/words.js";
 
 import {racyTrace, simulate} from "./simulate.js";
 
@@ -259,6 +259,28 @@ test("a finding marks both threads", () => {
     assert.deepEqual([...new Set(letters)].sort(), ["A", "B"], view);
   }
   assert.doesNotMatch(views.lanes(simulate("sequential"), 5, {}), /onflag/);
+});
+
+test("a finding of many threads frames them, and its moment is the end if it never got further", () => {
+  const trace = simulate("sequential", {block: 64});
+  const half = (first) => Array.from({length: 32}, (_, k) => first + k);
+  trace.findings.push({
+    kind: "missed barrier",
+    text: "missed barrier",
+    help: "",
+    page: "",
+    witnesses: [
+      {action: "wait", block: 0, threads: half(0), source: 0, line: 8, column: 0, event: null},
+      {action: "have left", block: 0, threads: half(32), source: 0, line: 0, column: 0, event: 3},
+      {action: "wait", block: 1, threads: [0], source: 0, line: 8, column: 0, event: null}
+    ]
+  });
+  const [waits, left, elsewhere] = trace.findings[0].witnesses;
+  assert.equal(momentOfWitness(trace, waits), trace.events.length - 1);
+  assert.equal(momentOfWitness(trace, left), 3);
+  assert.equal(momentOfWitness(trace, elsewhere), null);
+  assert.equal(views.lanes(trace, 3, {}).match(/class="witness"/g).length, 2);
+  assert.doesNotMatch(views.access(trace, 3, {}), /onflag/);
 });
 
 test("of very many levels and events, those around the moment are drawn", () => {
