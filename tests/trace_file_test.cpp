@@ -155,6 +155,24 @@ TEST_F(TraceFiles, HaveTheOtherTraceOnTheSamePage) {
   EXPECT_NE(page.find("\"03_sequential\""), std::string::npos);
 }
 
+/// The pitfall's finding is in block 1, and by default block 0 is traced.
+TEST_F(TraceFiles, AreWrittenWithTheFindingThatHasEndedTheRun) {
+  const std::string command = "unguarded_second_load --trace " + path("trace.json");
+  const Outcome first = run_step_executable("pitfall", command);
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_NE(first.error.find("--trace-block 1:1"), std::string::npos) << first.error;
+  EXPECT_EQ(Json::parse(text_of(path("trace.json")))["block"], 0);
+
+  const Outcome second = run_step_executable("pitfall", command + " --trace-block 1:1");
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_EQ(second.error.find("--trace-block"), std::string::npos) << second.error;
+  const Json trace = Json::parse(text_of(path("trace.json")));
+  EXPECT_EQ(trace["block"], 1);
+  ASSERT_EQ(trace["findings"].size(), 1u);
+  EXPECT_EQ(trace["findings"][0]["kind"], "out of bounds");
+  EXPECT_EQ(trace["findings"][0]["witnesses"][0]["block"], 1);
+}
+
 TEST_F(TraceFiles, AreRefusedInOneLineBeforeAnythingRuns) {
   std::ofstream(path("no_trace.json")) << "{\"format\": \"something else\"}";
   std::ofstream(path("broken.json")) << "{\"format\"";

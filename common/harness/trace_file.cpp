@@ -31,6 +31,21 @@ std::string summary(const emulated::BlockTrace& trace, const std::string& file) 
                      is_page(file) ? "; open it in a browser" : "");
 }
 
+/// Names the block of a finding, if it is another one than that of the trace. \param pass  of the finding.
+std::string where_to_look(const emulated::KernelFinding& finding, std::size_t pass,
+                          const TraceOptions& options) {
+  std::optional<std::size_t> block;
+  for (const emulated::Finding& each : finding.findings()) {
+    for (const emulated::Witness& witness : each.witnesses) {
+      if (pass == options.pass && witness.block == options.block) return "";
+      if (!block) block = witness.block;
+    }
+  }
+  if (!block) return "";
+  return fmt::format("The finding is of block {1} of pass {0}, which --trace-block {0}:{1} traces.\n", pass,
+                     *block);
+}
+
 }  // namespace
 
 TraceFile::TraceFile(const TraceOptions& options)
@@ -50,8 +65,9 @@ void TraceFile::record(const TraceSubject& subject, bool quiet, const std::funct
   };
   try {
     body();
-  } catch (const emulated::KernelFinding&) {
+  } catch (const emulated::KernelFinding& finding) {
     if (record.trace()) write();
+    if (!quiet) fmt::print(stderr, "{}", where_to_look(finding, record.launches(), options_));
     throw;
   }
   if (!record.trace()) {

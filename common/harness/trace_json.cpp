@@ -248,8 +248,9 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   for (const emulated::Finding& finding : trace.findings)
     findings.push_back(finding_json(finding, trace, sources).dump());
   Json buffers = Json::array();
-  for (const std::size_t bytes : trace.buffers)
-    buffers.push_back({{"bytes", bytes}});
+  for (const emulated::TracedBuffer& buffer : trace.buffers) {
+    buffers.push_back({{"bytes", buffer.is_static ? Json(nullptr) : Json(buffer.bytes)}});
+  }
 
   const Json head{{"format", format},
                   {"version", version},

@@ -52,6 +52,10 @@ void BlockRecorder::access(unsigned thread, EventKind kind, const Access& access
   action->bytes = static_cast<unsigned>(access.bytes);
   action->buffer = buffer;
   action->lane.word = word;
+  if (buffer != nullptr && buffer->is_static()) {
+    if (!first_static_word_) first_static_word_ = word;
+    action->lane.word -= *first_static_word_;
+  }
   if (is_atomic(kind)) std::memcpy(action->lane.before.data(), access.address, access.bytes);
   if (is_counted(kind)) self.visits.push_back(static_cast<std::uint32_t>(self.actions.size() - 1));
   self.is_pending = true;
@@ -109,7 +113,7 @@ std::size_t BlockRecorder::buffer_number(const Buffer& buffer) {
   const auto known = std::ranges::find(buffers_, &buffer);
   if (known != buffers_.end()) return static_cast<std::size_t>(known - buffers_.begin());
   buffers_.push_back(&buffer);
-  trace_.buffers.push_back(buffer.bytes());
+  trace_.buffers.push_back({buffer.is_static() ? 0 : buffer.bytes(), buffer.is_static()});
   return buffers_.size() - 1;
 }
 

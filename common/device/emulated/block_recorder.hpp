@@ -2,7 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "device/emulated/lanes.hpp"
@@ -84,6 +84,7 @@ class BlockRecorder {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::vector<const Buffer*> buffers_;
+  std::optional<std::ptrdiff_t> first_static_word_;  ///< of static storage that the block has accessed
   std::size_t actions_ = 0;
 };
 

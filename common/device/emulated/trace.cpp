@@ -19,7 +19,8 @@ struct Part {
 };
 
 bool is_shared(EventKind kind) {
-  return kind == EventKind::shared_load || kind == EventKind::shared_store || kind == EventKind::shared_atomic;
+  return kind == EventKind::shared_load || kind == EventKind::shared_store ||
+         kind == EventKind::shared_atomic;
 }
 
 /// The events in which the witness's first thread was at its place, in order.

@@ -36,7 +36,8 @@ std::string_view name_of(EventKind kind);
 struct LaneEvent {
   using Bytes = std::array<std::byte, largest_access>;
 
-  std::ptrdiff_t word = 0;   ///< at which its access begins: of shared memory, or of the event's buffer
+  std::ptrdiff_t word = 0;   ///< at which its access begins: of shared memory, of the event's buffer, or in
+                             ///< static storage from where the block accessed it first
   unsigned source_lane = 0;  ///< of a shuffle
   bool is_known = false;     ///< whether the access has happened: a fault may have ended the block before
   Bytes value{};             ///< read, written, received, or what an atomic left
@@ -58,14 +59,21 @@ struct Event {
   std::vector<LaneEvent> of_lanes;  ///< of the active lanes, in order
 };
 
+/// A buffer of global memory, or the program's static storage, where `__device__` variables are: how large that is, and
+/// where in it they are, says nothing of a kernel.
+struct TracedBuffer {
+  std::size_t bytes = 0;  ///< 0 for static storage
+  bool is_static = false;
+};
+
 /// All that a block did. Between two barriers of the block the warps take turns; each warp's events are in an order in
 /// which a GPU could run them.
 struct BlockTrace {
   LaunchConfig config;
-  std::size_t launch = 0;            ///< counted from 1
-  std::size_t block = 0;             ///< its number in the grid
-  const void* kernel = nullptr;      ///< its entry
-  std::vector<std::size_t> buffers;  ///< bytes of each, in the order in which the block came to them
+  std::size_t launch = 0;             ///< counted from 1
+  std::size_t block = 0;              ///< its number in the grid
+  const void* kernel = nullptr;       ///< its entry
+  std::vector<TracedBuffer> buffers;  ///< in the order in which the block came to them
   std::vector<Event> events;
   Counters counters;              ///< of the block
   bool truncated = false;         ///< the block did more than a trace holds
@@ -90,6 +98,9 @@ class TraceRecord {
 
   /// What was recorded; none if there was no such launch or block.
   const std::optional<BlockTrace>& trace() const { return trace_; }
+
+  /// The number of launches that have begun so far.
+  std::size_t launches() const { return launches_; }
 
  private:
   friend void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
