@@ -11,7 +11,7 @@ const usage = `usage: node draw.js TRACE.json --view VIEW [--moment MOMENT] [--O
        node draw.js --schedule ${Object.keys(schedules).join("|")} [--width W]
 VIEW is one of ${Object.keys(views).join(", ")}.
 MOMENT is the number of an event, "end", or line=17,interval=4[,kind=shared_load][,warp=0][,nth=2]; without it "end".
-OPTION is width, font, word, thread, warp, by, finding, turns, levelHeight, buffer.`;
+OPTION is width, font, word, thread, warp, by, finding, turns, levelHeight, buffer, loads.`;
 
 /** Draws one picture of a trace as a file of its own. Options: view, moment, and those of the view. */
 export function drawStill(trace, {view, moment = "end", ...options}) {
@@ -38,7 +38,7 @@ function parseArguments(list) {
     }
     const key = list[k].slice(2);
     if (!["view", "moment", "schedule", "width", "font", "word", "thread", "warp", "by", "finding", "turns",
-          "levelHeight", "buffer"]
+          "levelHeight", "buffer", "loads"]
              .includes(key))
       throw new TraceError(`--${key}: no such option.\n${usage}`);
     const value = list[++k];

@@ -3,7 +3,7 @@
 import {escapeText, pictureStyle} from "./svg.js";
 import {counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
 import {views} from "./views.js";
-import {glossary, momentOfWitness, momentText, placeOf, ranges, runText, spotOf, tallyText} from "./words.js";
+import {endOf, glossary, momentOfWitness, momentText, openingMoment, placeOf, runText, spotOf, tallyText, whenText, witnessText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const witnessNames = "ABCDEFGH";
@@ -31,6 +31,7 @@ const state = {
   traces: [],
   steps: [],
   at: 0,
+  asked: null,  // a line that a finding names: {number (of the trace), line}
   timer: null,
   address: null
 };
@@ -91,6 +92,22 @@ function helpHtml(text) {
   return escapeText(sentence).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
+/** Where in the trace a witness is, in words. */
+function whereText(trace, finding, k) {
+  const {block, event} = finding.witnesses[k];
+  if (block !== trace.block)
+    return `this trace is of block ${trace.block}; --trace-block ${trace.launch.number}:${
+        block} has the other`;
+  if (!Number.isInteger(event)) return "after the last event";
+  const where = `event ${event + 1}, ${whenText(trace, event)}`;
+  const events = finding.witnesses.map((each) => (each.block === trace.block ? each.event : null));
+  if (events.length < 2 || !events.every(Number.isInteger)) return where;
+  return `${where}: ${
+      event === Math.min(...events)     ? "first in this trace" :
+          event === Math.max(...events) ? "last in this trace" :
+                                          "in between"}`;
+}
+
 function findingsHtml() {
   return state.traces
       .flatMap((trace, number) => trace.findings.map((finding) => {
@@ -98,31 +115,34 @@ function findingsHtml() {
             finding.witnesses
                 .map((witness, k) => {
                   const place = placeOf(trace, witness).outer;
-                  const threads = witness.threads.length === 1 ?
-                      `thread ${witness.threads[0]}` :
-                      `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`;
                   const event = momentOfWitness(trace, witness);
                   const letter = witnessNames[k % witnessNames.length];
-                  const go = event === null ?
+                  const line = place && witness.source === modelOf(trace).kernelSource ? place.line : null;
+                  const go = event === null && line === null ?
                       "" :
-                      `<button type="button" data-go="${event}" data-in="${number}" aria-label="Go to where ${
-                          letter} ${escapeText(witness.action)}">go there</button>`;
-                  return `<li><b>${letter}</b><span>block ${escapeText(witness.block)}, ${threads} ${
-                             escapeText(witness.action)}` +
-                      `${
-                             place ? ` at ${escapeText(place.file)}:${place.line}: <code>${
-                                         escapeText(place.text.trim())}</code>` :
-                                     ""}</span>${go}</li>`;
+                      `<button type="button" data-in="${number}"${
+                          event === null ? "" : ` data-go="${event}"`}${
+                          line === null ? "" : ` data-line="${line}"`} aria-label="Go to where ${letter} ${
+                          escapeText(witness.action)}">go there</button>`;
+                  const code = place ? ` at ${escapeText(place.file)}:${place.line}: <code>${
+                                           escapeText(place.text.trim())}</code>` :
+                                       "";
+                  return `<li><b>${letter}</b><span>${escapeText(witnessText(trace, finding, k))}${
+                      code} <span class="muted">(${escapeText(whereText(trace, finding, k))})</span></span>${
+                      go}</li>`;
                 })
                 .join("");
         const help = finding.help ? `<p class="missing">${helpHtml(finding.help)}</p>` : "";
         const page = finding.page ?
             `<p class="muted">More about it: <code>${escapeText(finding.page)}</code></p>` :
             "";
-        return `<div class="finding"><h3>${
-                   escapeText(
-                       state.traces.length > 1 ? `${trace.program}: ${finding.kind}` : finding.kind)}</h3>` +
-            `<p>${escapeText(finding.text)}</p><ul>${witnesses}</ul>${help}${page}</div>`;
+        const ordered = finding.kind === "race" && finding.witnesses.length > 1 ?
+            `<p class="muted">Nothing orders them: on a GPU they can come in either order.</p>` :
+            "";
+        const whose = state.traces.length > 1 ? `${escapeText(trace.program)}: ` : "";
+        return `<div class="finding"><h3>${whose}${escapeText(finding.kind)} in <code>${
+                   escapeText(trace.kernel)}</code></h3>` +
+            `<ul>${witnesses}</ul>${ordered}${help}${page}</div>`;
       }))
       .join("");
 }
@@ -168,6 +188,25 @@ function drawView(holder, moments) {
   const small = width < 560;
   holder.innerHTML =
       views[holder.dataset.view](state.traces[number], moments[number], {width, font: small ? 11 : 12});
+  if (holder.dataset.view === "access") holder.innerHTML += endHtml(state.traces[number], moments[number]);
+}
+
+/** After the last event: what a finding says of those who got no further. */
+function endHtml(trace, moment) {
+  if (moment < trace.events.length - 1) return "";
+  return endOf(trace)
+      .map(
+          ([k, text]) => `<p class="end"><b>${witnessNames[k % witnessNames.length]}</b> After this: ${
+              escapeText(text)}</p>`)
+      .join("");
+}
+
+/** Scrolls a line into the box of the source. */
+function showLine(pane, item) {
+  const box = pane.querySelector(".source");
+  const top = item.offsetTop - box.offsetTop;
+  if (top < box.scrollTop + 20 || top + item.offsetHeight > box.scrollTop + box.clientHeight - 20)
+    box.scrollTop = top - box.clientHeight / 2;
 }
 
 function drawSource(pane, trace, moment) {
@@ -178,6 +217,7 @@ function drawSource(pane, trace, moment) {
     each.querySelectorAll("mark").forEach((mark) => mark.replaceWith(...mark.childNodes));
     each.querySelector("code").normalize();
   });
+  pane.querySelectorAll("li.asked").forEach((each) => each.classList.remove("asked"));
   const here = event.source === modelOf(trace).kernelSource ?
       pane.querySelector(`li[data-line="${event.line}"]`) :
       null;
@@ -191,10 +231,13 @@ function drawSource(pane, trace, moment) {
       range.setEnd(text, Math.min(spot[1], text.length));
       range.surroundContents(document.createElement("mark"));
     }
-    const box = pane.querySelector(".source");
-    const top = here.offsetTop - box.offsetTop;
-    if (top < box.scrollTop + 20 || top + here.offsetHeight > box.scrollTop + box.clientHeight - 20)
-      box.scrollTop = top - box.clientHeight / 2;
+    showLine(pane, here);
+  }
+  // The line that a finding names is shown, too, and rather than the event's.
+  if (state.asked?.number === state.traces.indexOf(trace)) {
+    const named = pane.querySelector(`li[data-line="${state.asked.line}"]`);
+    named?.classList.add("asked");
+    if (named) showLine(pane, named);
   }
   pane.querySelector(".called").innerHTML = inner ?
       `It is in a function that this line calls, ${escapeText(inner.file)}:${inner.line}: <code>${
@@ -235,7 +278,8 @@ function draw() {
   state.address = setTimeout(() => history.replaceState(null, "", `#event=${state.at}`), 400);
 }
 
-function goTo(at) {
+function goTo(at, asked = null) {
+  state.asked = asked;
   state.at = Math.max(0, Math.min(state.steps.length - 1, at));
   draw();
 }
@@ -295,8 +339,11 @@ function show(traces, keep) {
   find("both").hidden = !b;
   find("close").hidden = !b;
   document.querySelectorAll(".pane details").forEach((details) => details.addEventListener("toggle", draw));
-  const witnessed = (a.findings[0]?.witnesses ?? []).map((witness) => momentOfWitness(a, witness) ?? 0);
-  const wanted = event ?? Math.max(0, ...witnessed);
+  const wanted = event ?? openingMoment(a);
+  const named =
+      a.findings[0]?.witnesses.find((each) => each.line > 0 && each.source === modelOf(a).kernelSource);
+  const isSeen = Number.isInteger(named?.event) && named.block === a.block;
+  state.asked = event === undefined && named && !isSeen ? {number: 0, line: named.line} : null;
   state.at = Math.max(0, state.steps.findIndex((step) => step[0] === Math.min(wanted, a.events.length - 1)));
 }
 
@@ -366,11 +413,16 @@ function start() {
     goTo(Number(find("slider").value));
   });
   find("findings").addEventListener("click", (event) => {
-    const button = event.target.closest("[data-go]");
+    const button = event.target.closest("[data-in]");
     if (!button) return;
-    const [number, moment] = [Number(button.dataset.in), Number(button.dataset.go)];
+    const {in : trace, go, line} = button.dataset;
+    const number = Number(trace);
     setPlaying(false);
-    goTo(state.steps.findIndex((step) => step[number] === moment));
+    goTo(
+        go === undefined ? state.at : state.steps.findIndex((step) => step[number] === Number(go)),
+        line === undefined ? null : {number, line: Number(line)});
+    if (line !== undefined)
+      document.querySelector(`.pane[data-trace="${number}"] .source`).scrollIntoView({block: "nearest"});
   });
   find("file").addEventListener("change", (event) => {
     if (event.target.files[0]) openSecond(event.target.files[0]);

@@ -547,8 +547,11 @@ function traceValues(trace, threads, intervalOf) {
     return node;
   };
 
+  const stepOf = new Uint32Array(trace.events.length);
   trace.events.forEach((event, index) => {
     if (event.kind === "block_barrier") return;
+    // How many levels its warp has written in this interval before it.
+    stepOf[index] = stepsOfWarp.get(`${intervalOf[index]}:${event.warp}`) ?? 0;
     const active = lanesIn(event.lanes);
     const threadOf = (k) => event.warp * warpSize + active[k];
     switch (event.kind) {
@@ -654,7 +657,7 @@ function traceValues(trace, threads, intervalOf) {
   ordered.forEach((level, number) => {
     level.number = number;
   });
-  return {nodes, leaves, sharedHistory, levels: ordered};
+  return {nodes, leaves, sharedHistory, stepOf, levels: ordered};
 }
 
 function joinWords(words, type, bytes) {

@@ -1,9 +1,9 @@
 // The renderer: pure functions from a trace, a moment and options to a picture as SVG text. No DOM, no randomness.
 // Options: width (in pixels), font (its size), still (a picture on its own, with its colours and its background).
 
-import {escapeText, label, legend, line, path, picture, rectangle, round, settled, stateCell, textWidth, wrapText} from "./svg.js";
+import {escapeText, label, legend, line, path, picture, rectangle, richLines, round, settled, stateCell, textWidth, wrapText} from "./svg.js";
 import {bankCount, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
-import {eventText, nodeText, placeOf, plural, ranges, statesText, stateText, threadText, valueText} from "./words.js";
+import {eventText, nodeText, placeOf, plural, ranges, spotOf, statesText, stateText, threadText, valueText, whenText, witnessText, wordText} from "./words.js";
 
 
 const letters = "ABCDEFGH";
@@ -20,9 +20,28 @@ function witnessLetters(trace, finding) {
   return named;
 }
 
-/** The same for pictures of one access, where the letters of very many threads would say nothing. */
-function fewLetters(trace, moment, options) {
-  const named = witnessLetters(trace, findingAt(trace, moment, options));
+/**
+ * The threads of a finding that in this event ask for the finding's word, each with its witness's letter: what else they
+ * ask for is none of its business. The letters of very many threads would say nothing.
+ */
+function accessLetters(trace, moment, options) {
+  const event = trace.events[moment];
+  const named = new Map();
+  const wordOf = (each, thread) => {
+    const k =
+        each.warp === Math.floor(thread / warpSize) ? lanesIn(each.lanes).indexOf(thread % warpSize) : -1;
+    return k < 0 || !each.words ? undefined : each.words[k];
+  };
+  (findingAt(trace, moment, options)?.witnesses ?? []).forEach((witness, k) => {
+    const seen = witness.block === trace.block ? trace.events[witness.event] : undefined;
+    if (!seen) return;
+    const sameMemory = seen.kind.split("_")[0] === event.kind.split("_")[0] && seen.buffer === event.buffer;
+    for (const thread of witness.threads) {
+      const word = wordOf(event, thread);
+      if (witness.event === moment || (sameMemory && word !== undefined && word === wordOf(seen, thread)))
+        named.set(thread, letters[k % letters.length]);
+    }
+  });
   return named.size <= 8 ? named : new Map();
 }
 
@@ -45,6 +64,9 @@ function message(text, options) {
   return picture({width, height: font * (1 + 1.4 * lines.length), title: text, description: "", body, still});
 }
 
+/** Where words below a picture begin: below what they are about, or at the edge where there is little room. */
+const textLeft = (width, left) => (width < 560 ? 0 : left);
+
 // ---- warps x lanes ----
 
 function drawLanes(trace, moment, given) {
@@ -59,8 +81,8 @@ function drawLanes(trace, moment, given) {
   const top = font * 1.5;
   let body = "";
   for (let lane = 0; lane < warpSize; lane += 4)
-    body += label(left + (lane + 0.5) * cell, font, font * 0.85, lane, "muted", "middle");
-  body += label(0, font, font * 0.85, "lane", "muted");
+    body += label(left + (lane + 0.5) * cell, font, font * 0.87, lane, "muted", "middle");
+  body += label(0, font, font * 0.87, "lane", "muted");
   const rowFont = Math.min(font, high * 0.95);
   for (let warp = 0; warp < warps; ++warp) {
     const y = top + warp * high;
@@ -115,8 +137,13 @@ function drawLanes(trace, moment, given) {
  */
 function levelsAround(model, moment, most = 24) {
   const {levels} = model;
+  const interval = model.intervalOf[moment];
   let at = levels.findLastIndex((level) => level.first <= moment);
-  const now = at >= 0 && levels[at].interval === model.intervalOf[moment] ? levels[at] : null;
+  // What a warp loads belongs to the level that it writes next, or, where it writes no more, to the last one.
+  const next = model.trace.events[moment].kind === "block_barrier" ?
+      undefined :
+      levels.find((level) => level.interval === interval && level.step === model.stepOf[moment]);
+  const now = next ?? (at >= 0 && levels[at].interval === interval ? levels[at] : null);
   at = Math.max(0, at);
   const begin = Math.max(0, Math.min(at - most / 2, levels.length - most));
   const shown = levels.slice(begin, begin + most);
@@ -142,8 +169,10 @@ function drawActivity(trace, moment, given) {
   const {warps, threads} = model;
   if (model.levels.length === 0) return message("No thread has written a value in this trace.", options);
   const {shown: levels, now, hidden} = levelsAround(model, moment);
-  const left = textWidth("interval 10", font) + font * 0.8;
-  const right = textWidth("1024 of 1024", font) + font * 0.6;
+  const left = still ?
+      Math.max(...levels.map((level) => textWidth(levelName(level), font * 0.87))) + font * 0.6 :
+      textWidth("interval 10", font) + font * 0.8;
+  const right = textWidth(still ? `${threads} of ${threads}` : "1024 of 1024", font) + font * 0.6;
   const cell = (width - left - right) / threads;
   const high = Math.max(font * 1.7, Math.min(26, cell * 2));
   const top = font * 2.7;
@@ -190,7 +219,7 @@ function drawActivity(trace, moment, given) {
                   round(end)}h${round(2 * gap - cell)}z`;
           else
             filled += `M${round(x)} ${round(begin)}h${round(span)}V${round(end)}h${round(-span)}z`;
-        } else if (cell > 4) {
+        } else if (cell > 3) {
           for (let k = thread; k < next; ++k)
             idle += `M${round(left + k * cell + 1)} ${round(end - 1)}L${round(left + (k + 1) * cell - 1)} ${
                 round(begin + 1)}`;
@@ -201,10 +230,15 @@ function drawActivity(trace, moment, given) {
     body += path(idle, "slash") + path(filled, "active");
     const count = nodes[number].length === 0 ? 0 : active.reduce((a, b) => a + b, 0);
     const name = levelName(level);
-    if (level === now) body += rectangle(0, begin, 2.5, end - begin, "active");
-    body += label(font * 0.5, y + high * 0.66, font * 0.95, name, level === now ? "bold" : "muted");
+    // A still has no moment at which it is.
+    const current = level === now && !still;
+    if (current) body += rectangle(0, begin, 2.5, end - begin, "active");
     body += label(
-        width, y + high * 0.66, font * 0.95, `${count} of ${threads}`, level === now ? "bold" : "", "end");
+        still ? 0 : font * 0.5, y + high * 0.66, font * (still ? 0.87 : 0.95), name,
+        current ? "bold" : "muted");
+    body += label(
+        width, y + high * 0.66, font * (still ? 0.87 : 0.95), `${count} of ${threads}`, current ? "bold" : "",
+        "end");
     if (!still)
       body += rectangle(
           left, y, inner, high, "hit",
@@ -226,7 +260,7 @@ function drawActivity(trace, moment, given) {
                 [[(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "barrier"), "__syncthreads()"]] :
                 []),
       ],
-      left, end + font * 0.8, width - left, font);
+      textLeft(width, left), end + font * 0.8, width - textLeft(width, left), font);
   return picture({
     width,
     height: end + font * 0.8 + marks.height,
@@ -259,15 +293,15 @@ function bankCell(x, y, width, height, font, {asked, classes, ink, letter, title
       lanes.length === warpSize ? "all" :
       lanes.length > 2          ? `${lanes.length}×` :
                                   lanes.join("+");
-  const small = Math.min(font * 0.85, height * 0.36);
+  const small = Math.min(font * 0.87, height * 0.36);
   const long = `${lanes.length === 1 ? "lane" : "lanes"} ${short}`;
   const who = textWidth(long, small) < width - 4 ? long : short;
   const below = letter ?
-      flag(x + width / 2, y + height * 0.74, Math.min(font * 0.85, width * 0.6, height * 0.38), letter) :
+      flag(x + width / 2, y + height * 0.74, Math.min(font * 0.87, width * 0.6, height * 0.38), letter) :
       label(
           x + width / 2, y + height * 0.87, Math.min(small, (width - 2) / (who.length * 0.58)), who, ink,
           "middle");
-  const size = Math.min(font * 1.15, height * 0.46, (width - 2) / (word.length * 0.66));
+  const size = Math.min(font * 1.1, height * 0.46, (width - 2) / (word.length * 0.7));
   return rectangle(x + 0.5, y + 0.5, width - 1, height - 1, classes, title) +
       `<g pointer-events="none">${
              label(x + width / 2, y + height * 0.45, size, word, `${ink} bold`, "middle")}${below}</g>`;
@@ -279,33 +313,42 @@ function drawBanks(trace, moment, given) {
   const event = trace.events[moment];
   if (!event.kind.startsWith("shared")) return message("This event does not access shared memory.", options);
   const parts = servedParts(event);
-  const named = fewLetters(trace, moment, options);
+  const named = accessLetters(trace, moment, options);
   const columns = width < 560 ? 16 : bankCount;
-  const brief = still && columns === bankCount;
-  const left = brief ? font * 1.6 : textWidth("wavefront 32", font) + font * 0.6;
   const total = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
+  const left = textWidth(`wavefront ${still ? total : 32}`, font * (still ? 0.87 : 1)) + font * 0.6;
   let y = 0;
   let body = "";
   for (let first = 0; first < bankCount; first += columns) {
+    const isAsked = (bank) => bank >= first && bank < first + columns;
+    if (!parts.some((part) => part.wavefronts.some((row) => [...row.keys()].some(isAsked)))) {
+      body += label(
+          0, y + font, font * 0.87,
+          `banks ${first}–${first + columns - 1}: no lane asks for a word of theirs`, "muted");
+      y += font * 1.9;
+      continue;
+    }
     const widths = bankWidths(parts, first, columns, width - left, still);
     const xs = widths.map((_, k) => left + widths.slice(0, k).reduce((a, b) => a + b, 0));
-    const high = Math.max(Math.min(Math.max(...widths), 32), font * 1.75);
-    if (!brief) body += label(0, y + font, font * 0.85, "bank", "muted");
+    const high = still ? font * 2.5 : Math.max(Math.min(Math.max(...widths), 32), font * 1.75);
+    body += label(0, y + font, font * 0.87, "bank", "muted");
     widths.forEach((cell, k) => {
+      // Of numbers that would touch, every other.
+      if (still && k % 2 === 1 && cell < font * 1.6) return;
       body +=
-          label(xs[k] + cell / 2, y + font, Math.min(font * 0.85, cell * 0.6), first + k, "muted", "middle");
+          label(xs[k] + cell / 2, y + font, Math.min(font * 0.87, cell * 0.72), first + k, "muted", "middle");
     });
     y += font * 1.5;
     let row = 0;
     for (const part of parts) {
       if (parts.length > 1) {
-        body += label(left, y + font * 0.95, font * 0.85, `lanes ${part.first}–${part.last}`, "muted");
+        body += label(left, y + font * 0.95, font * 0.87, `lanes ${part.first}–${part.last}`, "muted");
         y += font * 1.3;
       }
       part.wavefronts.forEach((wavefront, turn) => {
         ++row;
         body += label(
-            left - font * 0.5, y + high * 0.62, font * 0.9, brief ? row : `wavefront ${row}`,
+            left - font * 0.5, y + high * 0.62, font * (still ? 0.87 : 0.9), `wavefront ${row}`,
             turn > 0 ? "bold warntext" : "muted", "end");
         body += `<g class="wavefront">`;
         widths.forEach((cell, k) => {
@@ -333,21 +376,21 @@ function drawBanks(trace, moment, given) {
   }
   const conflicts = total - parts.length;
   const note = [
-    brief ? "Columns are banks, rows are wavefronts." : "",
     "In a cell: the word, and below it the lane that asks for it.",
     parts.length > 1 ? "Accesses of 8 bytes go by half warps, of 16 by quarter warps." : "",
-    named.size > 0 ? "A and B are the finding's threads." : ""
+    named.size > 0 ? `${[...new Set(named.values())].join(" and ")}: the finding's word.` : ""
   ].filter(Boolean).join(" ");
   const entries = [[(x, top, s) => rectangle(x, top, s, s, "active"), "first wavefront"]];
   if (conflicts > 0)
     entries.push([
       (x, top, s) => rectangle(x, top, s, s, "conflict"), `bank conflict: another wavefront (${conflicts})`
     ]);
-  const marks = legend(entries, left, y, width - left, font);
+  const below = textLeft(width, left);
+  const marks = legend(entries, below, y, width - below, font);
   y += marks.height;
-  const notes = wrapText(note, Math.floor((width - left) / (font * 0.52)));
+  const notes = wrapText(note, Math.floor((width - below) / (font * 0.52)));
   const text =
-      notes.map((each, k) => label(left, y + font * (0.9 + 1.3 * k), font * 0.92, each, "muted")).join("");
+      notes.map((each, k) => label(below, y + font * (0.9 + 1.3 * k), font * 0.92, each, "muted")).join("");
   return picture({
     width,
     height: y + font * (0.6 + 1.3 * notes.length),
@@ -366,13 +409,13 @@ function drawSectors(trace, moment, given) {
     return message("This event does not access global memory.", options);
   const model = modelOf(trace);
   const sectors = sectorsOf(event);
-  const named = fewLetters(trace, moment, options);
+  const named = accessLetters(trace, moment, options);
   const active = new Set(lanesIn(event.lanes));
   const left = textWidth("sectors", font) + font * 0.4;
   const cell = (width - left) / warpSize;
   const high = Math.min(20, Math.max(cell, 10));
   const top = font * 1.5;
-  const perRow = Math.min(Math.max(4, sectors.length), width < 560 ? 8 : 16);
+  const perRow = Math.min(Math.max(4, sectors.length), 16);
   const span = Math.min((width - left) / perRow, 110);
   const gap = Math.max(3, span * 0.07);
   const boxTop = top + high + 56;
@@ -381,7 +424,7 @@ function drawSectors(trace, moment, given) {
       label(0, boxTop + high * 0.75, font * 0.95, "sectors", "muted");
   for (let lane = 0; lane < warpSize; ++lane) {
     const x = left + lane * cell;
-    if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.85, lane, "muted", "middle");
+    if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.87, lane, "muted", "middle");
     body += stateCell(
         x, top, cell, high, active.has(lane) ? "active" : "idle",
         still ? "" : `lane ${lane}${active.has(lane) ? "" : " does not take part"}`);
@@ -392,6 +435,13 @@ function drawSectors(trace, moment, given) {
   const perElement = Math.max(1, model.elementBytes / 4);
   const name = model.names[event.buffer] ?? "global memory";
   const offsetX = left + Math.max(0, (width - left - Math.min(perRow, sectors.length) * span) / 2);
+  const elements = ({first}) => {
+    const [begin, end] = [Math.max(0, Math.floor(first / perElement)), Math.floor((first + 7) / perElement)];
+    return `${name}[${begin === end ? begin : `${begin}..${end}`}]`;
+  };
+  // Where there is no room for the elements of each sector, those of every other, or of one in four.
+  const widest = Math.max(...sectors.map((sector) => textWidth(elements(sector), font * 0.87)));
+  const every = [1, 2, 4, 8].find((count) => widest + 4 < count * span) ?? perRow;
   sectors.forEach((sector, k) => {
     const x = offsetX + (k % perRow) * span;
     const y = boxTop + Math.floor(k / perRow) * rowHeight;
@@ -409,19 +459,17 @@ function drawSectors(trace, moment, given) {
               round(x + (w + 0.5) * word)} ${round(y - 1)}`;
     }
     body += rectangle(x - 1, y - 1, span - gap + 2, high + 2, "ready");
-    const begin = Math.floor(sector.first / perElement);
-    const end = Math.floor((sector.first + 7) / perElement);
-    const full = `${name}[${Math.max(0, begin)}..${end}]`;
-    const text = textWidth(full, font * 0.85) < span - gap ? full : `${Math.max(0, begin)}`;
-    if (textWidth(text, font * 0.85) < span)
-      body += label(x + (span - gap) / 2, y + high + font * 1.05, font * 0.85, text, "muted", "middle");
+    if (k % perRow % every === 0)
+      body += label(
+          every === 1 ? x + (span - gap) / 2 : x, y + high + font * 1.1, font * 0.87, elements(sector),
+          "muted", every === 1 ? "middle" : "start");
   });
   body += path(links, "link");
   const rows = Math.ceil(sectors.length / perRow);
   const used = sectors.reduce((sum, sector) => sum + sector.words.size, 0);
   const y = boxTop + rows * rowHeight + font * 0.6;
   body += label(
-      left, y + font * 0.4, font * 0.95,
+      textLeft(width, left), y + font * 0.4, font * 0.95,
       `${plural(sectors.length, "sector")} of 32 bytes, ${
           Math.round(used * 100 / (sectors.length * 8))} % of their bytes asked for`,
       "muted");
@@ -445,7 +493,7 @@ function drawShuffle(trace, moment, given) {
   const high = Math.min(22, Math.max(cell, 10));
   const top = font * 1.5;
   const drop = width < 560 ? 70 : 96;
-  const named = fewLetters(trace, moment, options);
+  const named = accessLetters(trace, moment, options);
   const active = lanesIn(event.lanes);
   const lower = top + high + drop;
   let body = label(0, top + high * 0.75, font * 0.95, "gives", "muted") +
@@ -454,7 +502,7 @@ function drawShuffle(trace, moment, given) {
   for (let lane = 0; lane < warpSize; ++lane) {
     const k = active.indexOf(lane);
     const x = left + lane * cell;
-    if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.85, lane, "muted", "middle");
+    if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.87, lane, "muted", "middle");
     const state = k >= 0 ? "active" : "idle";
     body += stateCell(
         x, top, cell, high, state,
@@ -475,8 +523,9 @@ function drawShuffle(trace, moment, given) {
   const y = lower + high + font * 1.4;
   const note = `A register of one lane goes to another: no memory, no barrier.${
       own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`;
-  const notes = wrapText(note, Math.floor((width - left) / (font * 0.53)));
-  body += notes.map((each, k) => label(left, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
+  const below = textLeft(width, left);
+  const notes = wrapText(note, Math.floor((width - below) / (font * 0.53)));
+  body += notes.map((each, k) => label(below, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
   return picture({
     width,
     height: y + font * (1.3 * notes.length - 0.7),
@@ -497,7 +546,12 @@ function drawAtomic(trace, moment, given) {
   const left = textWidth("lanes", font) + font * 0.6;
   const cell = (width - left) / warpSize;
   const high = Math.min(20, Math.max(cell, 10));
-  const top = font * 1.5;
+  // With what the lanes have loaded before: its sectors above the lanes, each lane below the words that it asked for.
+  const load = options.loads ? trace.events.slice(0, moment).findLast(
+                                   (each) => each.kind === "global_load" && each.warp === event.warp) :
+                               undefined;
+  const loaded = load ? sectorsOf(load) : [];
+  const top = font * (load ? 6.6 : 1.5);
   const words = [...new Set(event.words)].sort((a, b) => a - b);
   const boxTop = top + high + 60;
   const shown = words.slice(0, 32);
@@ -505,10 +559,29 @@ function drawAtomic(trace, moment, given) {
   const offset = left + (width - left - span * shown.length) / 2;
   let body = label(0, top + high * 0.75, font * 0.95, "lanes", "muted");
   let links = "";
+  if (load) {
+    const wide = (width - left) / loaded.length;
+    const [above, bottom] = [font * 1.7, font * 1.7 + high];
+    body += label(
+                0, font, font * 0.87,
+                `${plural(loaded.length, "sector")}, ${loaded.length * 32} bytes, in one request`, "muted") +
+        label(0, above + high * 0.75, font * 0.95, "input", "muted");
+    loaded.forEach((sector, k) => {
+      const x = left + k * wide;
+      for (let w = 0; w < 8; ++w) {
+        const asking = sector.words.get(sector.first + w) ?? [];
+        const at = x + 1.5 + w * (wide - 3) / 8;
+        body += rectangle(at, above, (wide - 3) / 8, high, asking.length > 0 ? "active" : "cell");
+        for (const lane of asking)
+          links += `M${round(at + (wide - 3) / 16)} ${round(bottom + 1)}L${
+              round(left + (lane + 0.5) * cell)} ${round(top - font * 1.35)}`;
+      }
+    });
+  }
   for (let lane = 0; lane < warpSize; ++lane) {
     const k = active.indexOf(lane);
     const x = left + lane * cell;
-    if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.85, lane, "muted", "middle");
+    if (lane % 4 === 0) body += label(x + cell / 2, top - font * 0.5, font * 0.87, lane, "muted", "middle");
     body += stateCell(
         x, top, cell, high, k < 0 ? "idle" : "active",
         still || k < 0 ? "" :
@@ -537,9 +610,10 @@ function drawAtomic(trace, moment, given) {
           plural(
               words.length,
               "word")}. Operations on one word happen one after the other, in an order that the hardware chooses.`,
-      Math.floor((width - left) / (font * 0.52)));
+      Math.floor((width - textLeft(width, left)) / (font * 0.52)));
   const y = boxTop + high2 + font * 1.4;
-  body += notes.map((each, k) => label(left, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
+  body += notes.map((each, k) => label(textLeft(width, left), y + k * font * 1.3, font * 0.95, each, "muted"))
+              .join("");
   return picture({
     width,
     height: y + font * (1.3 * notes.length - 0.5),
@@ -578,12 +652,13 @@ function readAt(trace, moment) {
 
 /** Where everything of a tree stands. */
 function treeLayout(trace, moment, options) {
-  const {width, font} = options;
+  const {width, font, still} = options;
   const model = modelOf(trace);
   const {shown, now, hidden} = levelsAround(model, moment);
+  const current = still ? null : now;  // a still has no moment at which it is
   const by = options.by ?? (trace.events.some((event) => event.kind === "shuffle") ? "thread" : "word");
   const slots = slotsOf(model, by);
-  const left = textWidth("interval 10", font * 0.9) + font * 0.8;
+  const left = textWidth(still ? "interval 1" : "interval 10", font * 0.9) + font * (still ? 0.4 : 0.8);
   const cell = (width - left - 4) / slots;
   const size = Math.max(1.3, Math.min(6.5, cell * 0.4));
   const loads = 1 + model.leaves.reduce((most, leaf) => Math.max(most, leaf.order), 0);
@@ -613,7 +688,7 @@ function treeLayout(trace, moment, options) {
   return {
     model,
     shown,
-    now,
+    now: current,
     hidden,
     by,
     slots,
@@ -669,7 +744,14 @@ function treeEdges(layout, moment, ancestors) {
 
 /** The levels' names, and what separates one from the next: a barrier of the block, or of warps only. */
 function treeLevels(trace, layout, width, font) {
-  const {shown, now, left, slots, atX, levelHeight, levelTop} = layout;
+  const {model, shown, now, left, slots, atX, levelHeight, levelTop} = layout;
+  const passed = new Map();
+  trace.events.forEach((event, index) => {
+    if (event.kind !== "warp_barrier") return;
+    const key = `${model.intervalOf[index]}:${model.stepOf[index]}`;
+    if (!passed.has(key)) passed.set(key, new Map());
+    passed.get(key).set(event.warp, (passed.get(key).get(event.warp) ?? 0) + 1);
+  });
   return shown
       .map((level, row) => {
         const y = levelTop + row * levelHeight;
@@ -678,17 +760,24 @@ function treeLevels(trace, layout, width, font) {
             level.step === 0 ? `interval ${level.interval}` : `part ${level.step + 1}`,
             level === now ? "bold" : "muted");
         const before = shown[row - 1];
-        if (!before) return name;
-        if (before.interval !== level.interval) return name + line(left, y, width, y, "barrier");
-        const warps = new Set();
-        for (let k = before.first; k < level.first; ++k)
-          if (trace.events[k].kind === "warp_barrier") warps.add(trace.events[k].warp);
-        return name +
-            [...warps]
+        const isFirst = !before || before.interval !== level.interval;
+        const solid = before && isFirst ? line(left, y, width, y, "barrier") : "";
+        // As many lines as the warp meets barriers between the two levels.
+        return name + solid +
+            [...(passed.get(`${level.interval}:${level.step}`) ?? [])]
                 .map(
-                    (warp) => line(
-                        atX(warp * warpSize), y, atX(Math.min((warp + 1) * warpSize, slots)), y,
-                        "warpbarrier"))
+                    ([warp, count]) =>
+                        Array
+                            .from(
+                                {length: Math.min(count, 3)},
+                                (_, k) => {
+                                  const at =
+                                      y + (isFirst ? 5 * (k + 1) : 5 * (k - (Math.min(count, 3) - 1) / 2));
+                                  return line(
+                                      atX(warp * warpSize), at, atX(Math.min((warp + 1) * warpSize, slots)),
+                                      at, "warpbarrier");
+                                })
+                            .join(""))
                 .join("");
       })
       .join("");
@@ -735,8 +824,8 @@ function treeMarks(trace, moment, layout, {font, still}, chosen) {
     if (node === chosen)
       body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius + 3.5)}" class="ring"/>`;
     const value = valueText(node.value, 6);
-    if (!later && cell > font * 2 && textWidth(value, font * 0.85) < cell * 1.3)
-      body += label(x, y + radius + font * 0.95, font * 0.85, value, "", "middle");
+    if (!later && cell > font * 2 && textWidth(value, font * 0.87) < cell * 1.3)
+      body += label(x, y + radius + font * 0.95, font * 0.87, value, "", "middle");
   }
   return body;
 }
@@ -778,8 +867,10 @@ function drawTree(trace, moment, given) {
     const node =
         layout.nodes.find((each) => each.event === witness.event && witness.threads.includes(each.thread));
     if (!node) return;
+    // Above its mark, with a ring around that, so that it does not read as the next word.
     const [x, y] = place(node);
-    body += flag(x + size + font * 0.5, y - size - font * 0.2, font * 0.9, letters[k % letters.length]);
+    body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(size + 2.5)}" class="witness"/>` +
+        flag(x, y - size - 3 - font * 0.56, font * 0.9, letters[k % letters.length]);
   });
   body += label(
       left + 4, font * 0.95, font * 0.88,
@@ -791,17 +882,18 @@ function drawTree(trace, moment, given) {
     notes.push(`A thread loads up to ${layout.loads} times: what comes after the first ${
         rows - 1} is drawn in one row.`);
   if (layout.hidden > 0) notes.push(hiddenText(layout.hidden));
-  for (const text of notes.flatMap((note) => wrapText(note, Math.floor((width - left) / (font * 0.52))))) {
-    body += label(left, y + font * 0.5, font * 0.9, text, "muted");
+  const below = textLeft(width, left);
+  for (const text of notes.flatMap((note) => wrapText(note, Math.floor((width - below) / (font * 0.52))))) {
+    body += label(below, y + font * 0.5, font * 0.9, text, "muted");
     y += font * 1.5;
   }
-  const marks = legend(treeLegend(trace, layout, chosen), left, y, width - left, font);
+  const marks = legend(treeLegend(trace, layout, chosen), below, y, width - below, font);
   body += marks.svg;
   y += marks.height + font * 0.3;
   const said = chosen ? nodeText(trace, chosen) : "Nothing has been written yet.";
-  const lines = wrapText(said, Math.floor((width - left) / (font * 0.55)));
+  const lines = wrapText(said, Math.floor((width - below) / (font * 0.55)));
   lines.forEach((each, k) => {
-    body += label(left, y + font * (0.9 + 1.3 * k), font * 0.98, each);
+    body += label(below, y + font * (0.9 + 1.3 * k), font * 0.98, each);
   });
   y += font * (0.6 + 1.3 * lines.length);
   return picture({width, height: y, still, body, title: "The tree of additions", description: said});
@@ -899,9 +991,11 @@ function drawTimeline(trace, moment, given) {
   body += `<path d="M${round(now)} ${base + 3}V${round(font * 0.8)}" class="now"/><path d="M${
       round(now - 5)} 0h10l-5 ${round(font * 0.8)}z" class="active"/>`;
   trace.findings.forEach((finding) => finding.witnesses.forEach((witness, k) => {
-    if (typeof witness.event === "number" && witness.event < count)
+    // What never happened stands at the end of what did.
+    const at = witness.block !== trace.block ? null : witness.event ?? count - 1;
+    if (at !== null && at < count)
       body += flag(
-          placed.get(witness.event), font * 0.75 + (k % 2) * font * 1.3, font * 0.9,
+          Math.min(width - font * 0.6, placed.get(at)), font * 0.75 + (k % 2) * font * 1.3, font * 0.9,
           letters[k % letters.length]);
   }));
   return picture({
@@ -917,6 +1011,20 @@ function drawTimeline(trace, moment, given) {
 
 const triangle = (x, y, r) =>
     `M${round(x - r)} ${round(y + r * 0.85)}h${round(2 * r)}L${round(x)} ${round(y - r)}z`;
+
+/** A source line without its comment, in at most `columns`: where it is longer, from what is accessed in it. */
+function lineFromSpot(trace, model, events, number, columns) {
+  const whole = trace.sources[model.kernelSource].lines[number - 1] ?? "";
+  const indent = whole.length - whole.trimStart().length;
+  const text = whole.trim().replace(/\s*\/\/.*$/, "");
+  if (text.length <= columns) return text;
+  // The first place in the line at which something happens, but not so far left that its end is lost for nothing.
+  const begins = events.filter(([event]) => event.line === number)
+                     .map(([event]) => (spotOf(whole, event.column)?.[0] ?? indent) - indent);
+  const from = Math.max(0, Math.min(...begins));
+  const shown = from > 0 ? `…${text.slice(from)}` : text;
+  return shown.length > columns ? `${shown.slice(0, columns - 1)}…` : shown;
+}
 
 /** The lines of the source that one warp executes, event by event: a loop is a zigzag. */
 function drawPath(trace, moment, given) {
@@ -937,27 +1045,24 @@ function drawPath(trace, moment, given) {
   const begin = Math.max(0, Math.min((around < 0 ? all : around) - 100, all - 200));
   events = events.slice(begin, begin + 200);
   const numbers = [...new Set(events.map(([event]) => event.line))].sort((a, b) => a - b);
-  const columns = Math.floor(width * (width < 560 ? 0.5 : 0.46) / (font * 0.55));
-  const texts = numbers.map(
-      (number) =>
-          (trace.sources[model.kernelSource].lines[number - 1] ?? "").trim().replace(/\s*\/\/.*$/, ""));
-  const longest = Math.min(columns, Math.max(...texts.map((text) => text.length)));
-  const size = font * 0.86;
-  const left = textWidth("000", size, true) + textWidth("m".repeat(longest), size, true) + font * 1.2;
+  const size = font * 0.87;
+  const gutter = textWidth("0".repeat(String(numbers.at(-1)).length), size, true);
+  const columns = Math.floor((width * (width < 560 ? 0.56 : 0.46) - gutter) / textWidth("m", size, true));
+  const texts = numbers.map((number) => lineFromSpot(trace, model, events, number, columns));
+  const longest = Math.max(...texts.map((text) => text.length));
+  const left = gutter + textWidth("m".repeat(longest), size, true) + font * 1.1;
   const high = font * 2;
   const step = (width - left - 8) / events.length;
   const top = font * 1.6;
   let body = label(
-      left, font, font * 0.88,
+      width < 560 ? 0 : left, font, font * 0.88,
       `${all > events.length ? `${events.length} of ${all} ` : ""}events of warp ${warp}, from left to right`,
       "muted");
   numbers.forEach((number, k) => {
     const y = top + k * high;
     body += line(left, y + high / 2, width, y + high / 2, "rule");
-    body +=
-        label(textWidth("000", size, true), y + high / 2 + size * 0.35, size, number, "muted mono", "end");
-    const text = texts[k].length > columns ? `${texts[k].slice(0, columns - 1)}…` : texts[k];
-    body += label(textWidth("000", size, true) + font * 0.7, y + high / 2 + size * 0.35, size, text, "mono");
+    body += label(gutter, y + high / 2 + size * 0.35, size, number, "muted mono", "end");
+    body += label(gutter + font * 0.6, y + high / 2 + size * 0.35, size, texts[k], "mono");
   });
   const at = events.map(
       ([event, index],
@@ -1061,7 +1166,11 @@ function drawInput(trace, moment, given) {
   }
   const high = font * 4.4;
   const gap = font * 2.2;
-  const top = font * 1.8;
+  const heading = wrapText(
+      `The input, turn by turn: the tiles of block ${trace.block} of ${grid}, and the path of thread ${
+          thread}`,
+      Math.floor(width / (font * 0.52)));
+  const top = font * (0.5 + 1.3 * heading.length);
   let body = "";
   const points = [];
   shown.forEach((turn, t) => {
@@ -1083,10 +1192,11 @@ function drawInput(trace, moment, given) {
       const part = (span - 4) / turn.parts.length;
       turn.parts.forEach((row, p) => {
         const px = x + 2 + p * part;
+        const full = `${name}[${row.first}..${row.last}]`;
         body += rectangle(px, y, part - 2, high, "active");
         body += label(
             px + part / 2, y + font * 1.25, font * 0.95,
-            part > font * 11 ? `${name}[${row.first}..${row.last}]` : `${row.first}…`, "on bold", "middle");
+            textWidth(full, font * 1.05) < part ? full : `${name}[${row.first}..]`, "on bold", "middle");
         if (row.mine) {
           const share = (row.mine.first - row.first + row.mine.count / 2) / (row.last - row.first + 1);
           points.push([px + share * (part - 2), y + high * 0.55, row.mine, y + high]);
@@ -1110,12 +1220,7 @@ function drawInput(trace, moment, given) {
     const text = `${name}[${leaf.first}${leaf.count > 1 ? `..${leaf.first + leaf.count - 1}` : ""}]`;
     body += label(x + font * 0.6, y + font * 1.25, font * 0.9, text, "on");
   }
-  body = label(
-             0, font, font * 0.95,
-             `The input, turn by turn: the tiles of block ${trace.block} of ${grid}, and the path of thread ${
-                 thread}`,
-             "muted") +
-      body;
+  body += heading.map((each, k) => label(0, font * (1 + 1.3 * k), font * 0.95, each, "muted")).join("");
   let y = top + shown.length * (high + gap) - gap + font * 1.5;
   const left_ = turns.length - shown.length;
   const notes = [];
@@ -1141,8 +1246,88 @@ function drawInput(trace, moment, given) {
 
 // ---- a finding ----
 
-/** Help as a picture has it: its first letter large, and code without backticks. */
-const withoutMarks = (text) => (text ?? "").replaceAll("`", "").replace(/^./, (first) => first.toUpperCase());
+/** Help as a picture has it: its first letter large, its code still in backticks. */
+const helpText = (text) => (text ?? "").replace(/^./, (first) => first.toUpperCase());
+
+/** An arrow from above to below, or the other way round. */
+function arrow(x, from, to, classes) {
+  const tip = from < to ? -6 : 6;
+  return `<path d="M${round(x)} ${round(from)}V${round(to)}M${round(x - 4)} ${round(to + tip)}L${round(x)} ${
+      round(to)}L${round(x + 4)} ${round(to + tip)}" class="${classes}"/>`;
+}
+
+/** One witness of a finding in a frame: what it does, where and when, and the line with a caret. Returns {svg, high}. */
+function witnessBox(trace, finding, k, y, {width, font}) {
+  const witness = finding.witnesses[k];
+  const columns = Math.floor((width - font * 3) / (font * 0.53));
+  const inset = font * 2.4;
+  const event = witness.block === trace.block ? trace.events[witness.event] : undefined;
+  const place = placeOf(trace, {source: witness.source, line: witness.line, column: witness.column}).outer;
+  const lines = wrapText(witnessText(trace, finding, k), columns);
+  const others = finding.witnesses.filter((each) => each.block === trace.block && each.line > 0);
+  const when = event && others.length > 1 && witness.line > 0 ? whenText(trace, witness.event) : "";
+  const asked = event?.words && witness.threads.length === 1 ?
+      event.words[lanesIn(event.lanes).indexOf(witness.threads[0] % warpSize)] :
+      undefined;
+  const bank = asked !== undefined && event.kind.startsWith("shared") ? `bank ${asked % bankCount}` : "";
+  const notes =
+      [place ? `${place.file}:${place.line}` : "", [when, bank].filter(Boolean).join(", ")].filter(Boolean);
+  const high = font * (1.35 * lines.length + 1.25 * notes.length + (place ? 2.2 : 0) + 0.8);
+  let svg = rectangle(0.8, y, width - 1.6, high, "ready") +
+      flag(font * 1.2, y + font * 1.25, font * 1.1, letters[k % letters.length]) +
+      richLines(lines, inset, y + font * 1.6, font, font * 1.35, "");
+  let base = y + font * (1.6 + 1.35 * lines.length);
+  for (const note of notes) {
+    svg += label(inset, base, font * 0.87, note, "muted");
+    base += font * 1.25;
+  }
+  if (place) {
+    const mono = font * 0.87;
+    const fits = Math.floor((width - inset - font * 0.6) / textWidth("m", mono, true));
+    const shift = place.text.length - place.text.trimStart().length;
+    const code = place.text.trim().replace(/\s*\/\/.*$/, "");
+    const caret = Math.max(0, place.column - 1 - shift);
+    // A line that is too long begins with what is accessed.
+    const spot = spotOf(place.text, place.column);
+    const from = code.length > fits ? Math.max(0, (spot ? spot[0] - shift : caret) - 1) : 0;
+    const text = from > 0 ? `…${code.slice(from + 1)}` : code;
+    svg += label(
+        inset, base + font * 0.1, mono, text.length > fits ? `${text.slice(0, fits - 1)}…` : text, "mono");
+    if (spot) {
+      const at = (column) => inset + (column - shift - from) * mono * 0.602;
+      const [begin, end] = [at(spot[0]), Math.min(width - font * 0.6, at(spot[1]))];
+      svg += line(begin, base + font * 0.45, end, base + font * 0.45, "witness");
+    }
+  }
+  return {svg, high};
+}
+
+/** What is between two witnesses: the word that both are about, with who writes and who reads it, and what is missing. */
+function between(finding, k, y, {width, font}) {
+  const word = finding.kind === "race" && finding.witnesses.length === 2 ? wordText(finding) : null;
+  const side = word ? Math.max(...word.map((each) => textWidth(each, font * 0.92))) + font * 1.2 : 0;
+  const inset = word ? font * 2.4 + side : font * 2.4;
+  const missing = wrapText(
+      helpText(finding.help) || "Nothing orders these two.", Math.floor((width - inset) / (font * 0.6)));
+  const high = Math.max(font * (1.35 * missing.length + 1), word ? font * 6 : 0);
+  const first = y + (high - font * 1.35 * (missing.length - 1)) / 2 + font * 0.35;
+  let svg = richLines(missing, inset, first, font, font * 1.35, "warntext bold");
+  if (!word)
+    return {
+      svg: `<path d="M${round(font * 1.2)} ${round(y)}v${round(high)}" class="witness guess"/>${svg}`,
+      high
+    };
+  const [x, middle] = [font * 1.2 + side / 2, y + high / 2];
+  const [above, below] = [middle - font * 1.45, middle + font * 1.45];
+  const reads = (each) => /^read/.test(finding.witnesses[each].action);
+  svg += rectangle(font * 1.2, above, side, below - above, "leaf") +
+      label(x, middle - font * 0.15, font * 0.92, word[0], "bold", "middle") +
+      label(x, middle + font * 1.05, font * 0.87, word[1], "muted", "middle") +
+      (reads(k - 1) ? arrow(x, above - 2, y + 2, "witness") : arrow(x, y + 1, above - 2, "witness")) +
+      (reads(k) ? arrow(x, below + 1, y + high - 2, "witness") :
+                  arrow(x, y + high - 1, below + 2, "witness"));
+  return {svg, high};
+}
 
 /** Both threads of a finding, what they do, where, and what is missing between them. */
 function drawFinding(trace, moment, given) {
@@ -1150,74 +1335,28 @@ function drawFinding(trace, moment, given) {
   const {width, font, still} = options;
   const finding = findingAt(trace, moment, options);
   if (!finding) return message("The emulated device has found nothing in this run.", options);
-  const columns = Math.floor((width - font * 4) / (font * 0.56));
-  let y = 0;
-  let body = "";
-  wrapText(finding.text, Math.floor(width / (font * 0.645))).forEach((each) => {
-    y += font * 1.4;
-    body += label(0, y, font * 1.05, each, "bold");
-  });
-  y += font * 0.9;
-  finding.witnesses.forEach((witness, k) => {
-    if (k > 0) {
-      const missing = wrapText(withoutMarks(finding.help) || "Nothing orders these two.", columns);
-      const high = font * (1.35 * missing.length + 1);
-      body += `<path d="M${round(font * 1.2)} ${round(y)}v${round(high)}" class="witness guess"/>`;
-      missing.forEach((each, i) => {
-        body += label(font * 2.6, y + font * (1.35 + 1.35 * i), font, each, "warntext bold");
-      });
-      y += high;
-    }
-    const event = typeof witness.event === "number" ? trace.events[witness.event] : null;
-    const who = `block ${witness.block}, ${
-        witness.threads.length === 1 ? `thread ${witness.threads[0]}` :
-                                       `threads ${ranges([...witness.threads].sort((a, b) => a - b))}`}`;
-    const place = placeOf(trace, {source: witness.source, line: witness.line, column: witness.column}).outer;
-    const lines = wrapText(`${who} ${witness.action}`, columns);
-    const code = place ? place.text.trim().replace(/\s*\/\/.*$/, "") : "";
-    const mono = font * 0.92;
-    const fits = Math.floor((width - font * 4.4) / (mono * 0.61));
-    const shift = place ? place.text.length - place.text.trimStart().length : 0;
-    const caret = place ? Math.max(0, place.column - 1 - shift) : 0;
-    const from = caret > fits - 4 ? Math.max(0, Math.min(caret - 10, code.length - fits)) : 0;
-    const high = font * (1.35 * lines.length + (place ? 3.9 : 0) + 1);
-    body += rectangle(0.8, y, width - 1.6, high, "ready") +
-        flag(font * 1.3, y + font * 1.3, font * 1.15, letters[k % letters.length]);
-    lines.forEach((each, i) => {
-      body += label(font * 2.6, y + font * (1.6 + 1.35 * i), font, each);
-    });
-    if (place) {
-      const base = y + font * (1.6 + 1.35 * lines.length);
-      const asked = event?.words && witness.threads.length === 1 ?
-          event.words[lanesIn(event.lanes).indexOf(witness.threads[0] % warpSize)] :
-          undefined;
-      const word = asked !== undefined && event.kind.startsWith("shared") ?
-          `, word ${asked}, bank ${asked % bankCount}` :
-          "";
-      body += label(font * 2.6, base, font * 0.9, `${place.file}:${place.line}${word}`, "muted");
-      body += label(
-          font * 2.6, base + font * 1.5, mono,
-          (from > 0 ? "…" : "") + code.slice(from > 0 ? from + 1 : 0, from + fits), "mono");
-      if (witness.column > 0) {
-        const x = font * 2.6 + (caret - from) * mono * 0.602;
-        body += `<path d="M${round(x - 1)} ${round(base + font * 2.5)}l${round(mono * 0.3)} ${
-            round(-mono * 0.5)}l${round(mono * 0.3)} ${round(mono * 0.5)}" class="witness"/>`;
-      }
-    }
+  const heading = wrapText(`${finding.kind} in ${trace.kernel}`, Math.floor(width / (font * 0.65)));
+  let y = font * (0.3 + 1.4 * heading.length);
+  let body = heading.map((each, k) => label(0, font * (1.1 + 1.4 * k), font * 1.05, each, "bold")).join("");
+  const add = ({svg, high}) => {
+    body += svg;
     y += high;
+  };
+  finding.witnesses.forEach((_, k) => {
+    if (k > 0) add(between(finding, k, y, options));
+    add(witnessBox(trace, finding, k, y, options));
   });
   if (finding.witnesses.length < 2 && finding.help) {
-    wrapText(withoutMarks(finding.help), columns).forEach((each) => {
-      y += font * 1.4;
-      body += label(font * 0.2, y, font, each, "warntext bold");
-    });
+    const lines = wrapText(helpText(finding.help), Math.floor(width / (font * 0.6)));
+    body += richLines(lines, 0, y + font * 1.5, font, font * 1.35, "warntext bold");
+    y += font * (0.4 + 1.35 * lines.length);
   }
   return picture({
     width,
-    height: y + font * 0.6,
+    height: y + font * 0.4,
     still,
     body,
-    title: `Finding: ${finding.kind}`,
+    title: `Finding: ${finding.kind} in ${trace.kernel}`,
     description: finding.help ? `${finding.text}. ${finding.help}` : finding.text
   });
 }

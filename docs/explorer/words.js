@@ -161,6 +161,56 @@ export function momentOfWitness(trace, witness) {
   return Number.isInteger(witness.event) ? Math.min(witness.event, last) : last;
 }
 
+/** In which interval and part an event is: "interval 1, part 2". */
+export function whenText(trace, index) {
+  const model = modelOf(trace);
+  const interval = model.intervalOf[index];
+  const parts = model.levels.filter((level) => level.interval === interval).length;
+  const step = model.stepOf[index];
+  const part = parts < 2 ? "" : step < parts ? `, part ${step + 1}` : `, after part ${parts}`;
+  return `interval ${interval}${part}`;
+}
+
+/** What a witness of a finding does, without its place: "block 0, thread 1 writes 4-byte word 1 of shared memory". */
+export function witnessText(trace, finding, k) {
+  const said = String(finding.text).replace(/^[^:]* in [^:]*: /, "").split("; ");
+  const whole = said.length === finding.witnesses.length ? said[k].replace(/ at \S+:\d+$/, "") : "";
+  const witness = finding.witnesses[k];
+  if (whole.startsWith(`block ${witness.block}, thread`)) return whole.replace(/(\d)-(?=\d)/g, "$1–");
+  const threads = [...witness.threads].sort((a, b) => a - b);
+  const action = `${witness.action}`;
+  return `block ${witness.block}, ${threads.length === 1 ? "thread" : "threads"} ${ranges(threads)} ${
+      action}`;
+}
+
+/** The word that a finding is about, and its memory: ["word 3", "shared memory"]; null if it names none. */
+export function wordText(finding) {
+  const found = /\d+-byte (word \d+) of (shared memory|a global buffer)/.exec(finding.text);
+  return found ? [found[1], found[2].replace("a global buffer", "global memory")] : null;
+}
+
+const refused = ["out of bounds", "misaligned"];
+
+/** What ended the block after the last event, if a finding did: [letter's number, sentence] of each such witness. */
+export function endOf(trace) {
+  return trace.findings.flatMap((finding) => finding.witnesses.flatMap((witness, k) => {
+    if (witness.block !== trace.block || Number.isInteger(witness.event)) return [];
+    const said = witnessText(trace, finding, k).replace(/^block \S+, /, "");
+    const line = witness.line > 0 ? `, line ${witness.line}` : "";
+    const end = refused.some((kind) => String(finding.kind).startsWith(kind)) ?
+        ". The access is refused, and the block ends here" :
+        "";
+    return [[k, `${said}${line}${end}.`]];
+  }));
+}
+
+/** The step at which a page with findings opens: where its last witness is seen, or the end, where one never got further. */
+export function openingMoment(trace) {
+  const moments =
+      trace.findings.flatMap((finding) => finding.witnesses.map((each) => momentOfWitness(trace, each)));
+  return Math.max(0, ...moments.filter((moment) => moment !== null));
+}
+
 /** One line about a trace. */
 export function runText(trace) {
   const grid = trace.launch.grid.reduce((product, size) => product * size, 1);

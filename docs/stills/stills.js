@@ -18,7 +18,7 @@ export const stills = [
   { name: "10_single_pass", run: ["10_single_pass", "-n", "2^20", "-b", "256", "--trace-block", "255"], view: "path", warp: 0 },
   { name: "11_bulk_copy", schedule: "ring" },
   { name: "atomic_each", run: ["atomic_each", "-n", "2^20", "-b", "64"], view: "atomic", moment: "kind=global_atomic" },
-  { name: "atomic_vector", run: ["atomic_vector", "-n", "2^20", "-b", "64"], view: "path", warp: 0 },
+  { name: "atomic_vector", run: ["atomic_vector", "-n", "2^20", "-b", "64"], view: "atomic", moment: "kind=global_atomic", loads: true },
   { name: "atomic_block", run: ["atomic_block", "-n", "2^20", "-b", "64"], view: "tree" },
   { name: "endless_loop", run: ["pitfall", "endless_loop"], view: "finding", events: 60 },
   { name: "warp_synchronous_tail", run: ["pitfall", "warp_synchronous_tail"], view: "finding" },

@@ -44,7 +44,7 @@ def find_axe(named: str | None) -> Path | None:
 
 def simulated(expression: str) -> dict[str, Any]:
     """Returns a trace that tests/explorer/simulate.js makes."""
-    code = (f"import {{ simulate, racyTrace }} from {json.dumps((ROOT / 'tests/explorer/simulate.js').as_uri())};"
+    code = (f"import {{ simulate, racyTrace, refusedTrace }} from {json.dumps((ROOT / 'tests/explorer/simulate.js').as_uri())};"
             f"process.stdout.write(JSON.stringify({expression}));")
     made = subprocess.run(["node", "--input-type=module", "-e", code], check=True, capture_output=True, text=True)
     trace: dict[str, Any] = json.loads(made.stdout)
@@ -198,11 +198,36 @@ def check_finding(browser: Browser, where: str) -> None:
         wanted = browser.js("const button = document.querySelectorAll('[data-go]')[arguments[0]];"
                             "button.click(); return Number(button.dataset.go)", k)
         assert browser.position()[0] == wanted, where
-        for view in ("lanes", "access"):
+        for view, expected in (("lanes", {"A", "B"}), ("access", {"AB"[k]})):
             letters = browser.js("return [...document.querySelectorAll(`[data-view=${arguments[0]}] .onflag`)]"
                                  ".map((text) => text.textContent)", view)
-            assert set(letters) == {"A", "B"}, f"{where}, {view}: {letters}"
+            assert set(letters) == expected, f"{where}, {view}: {letters}"
+        assert browser.js("return document.querySelectorAll('li.asked').length") == 1, where
         assert browser.js("return document.querySelectorAll('li[aria-current] b').length") == 2, where
+
+
+def check_refused(browser: Browser, where: str) -> None:
+    """A page whose finding is an access that never happened opens at the end, with its line in sight, and says so."""
+    at, last = browser.position()
+    assert at == last, f"{where}: {at} of {last}"
+    in_sight = ("const line = document.querySelector('li.asked').getBoundingClientRect();"
+                "const box = document.querySelector('.source').getBoundingClientRect();"
+                "return line.top >= box.top && line.bottom <= box.bottom")
+    assert browser.js(in_sight), where
+    said = browser.js("return document.querySelector('.view.access .end').textContent")
+    assert "reads 4-byte word 99 of shared memory" in said and "refused" in said, f"{where}: {said}"
+    browser.js("document.getElementById('first').click()")
+    assert not browser.js("return document.querySelector('.end, li.asked')"), where
+    browser.js("document.querySelector('[data-in]').click()")
+    assert browser.position()[0] == last and browser.js(in_sight), where
+
+
+def check_side_by_side(browser: Browser, where: str) -> None:
+    """Where there is room for two panes, what belongs together begins at the same height in both."""
+    tops = browser.js("return [...document.querySelectorAll('.pane')].map((pane) => [...pane.querySelectorAll("
+                      "'[data-view=lanes], [data-view=tree], .source')].map((each) =>"
+                      " Math.round(each.getBoundingClientRect().top)))")
+    assert tops[0] == tops[1], f"{where}: {tops}"
 
 
 def check_terms(browser: Browser, where: str) -> None:
@@ -274,6 +299,7 @@ def main() -> None:
         evil["sources"][0]["lines"] = [evil["title"]] * 11
         pages = {"one": page("one.html", conflicts), "two": page("two.html", conflicts, none),
                  "finding": page("finding.html", simulated("racyTrace()")), "evil": page("evil.html", evil),
+                 "refused": page("refused.html", simulated("refusedTrace()")),
                  "shuffles": page("shuffles.html", simulated("simulate('shuffles')"))}
         good, bad = folder / "second.json", folder / "bad.json"
         good.write_text(json.dumps(none), encoding="utf-8")
@@ -293,6 +319,10 @@ def main() -> None:
                             check_steps(browser, where)
                         if kind == "finding":
                             check_finding(browser, where)
+                        if kind == "refused":
+                            check_refused(browser, where)
+                        if kind == "two" and size[0] > 760:
+                            check_side_by_side(browser, where)
                         if kind == "one":
                             check_terms(browser, where)
                             check_second_trace(browser, [good, pages["finding"]], bad)

@@ -12,9 +12,9 @@ import {drawSchedule, drawStill} from "../../docs/explorer/draw.js";
 import {schedules} from "../../docs/explorer/schedules.js";
 import {counterKeys, countersAt, findMoment, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../docs/explorer/trace.js";
 import {views} from "../../docs/explorer/views.js";
-import {momentOfWitness, momentText, spotOf} from "../../docs/explorer/words.js";
+import {endOf, momentOfWitness, momentText, openingMoment, spotOf, whenText, witnessText} from "../../docs/explorer/words.js";
 
-import {racyTrace, simulate} from "./simulate.js";
+import {racyTrace, refusedTrace, simulate} from "./simulate.js";
 
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../docs/explorer");
 
@@ -245,19 +245,24 @@ test("a still stands on its own: a title, a background, both schemes", () => {
            of [/role="img"/, /<title>[^<]+<\/title>/, /<desc>[^<]+<\/desc>/, /prefers-color-scheme:dark/,
                /class="paper"/])
     assert.match(still, part);
-  assert.match(still, /viewBox="0 0 720 \d+"/);
+  assert.match(still, /viewBox="0 0 440 \d+"/);
   assert.throws(() => drawStill(simulate("nondivergent"), {view: "nothing"}), TraceError);
 });
 
 test("a finding marks both threads", () => {
   const trace = racyTrace();
   const moment = trace.findings[0].witnesses[0].event;
-  assert.match(views.finding(trace, moment, {}), /Put a __syncwarp\(\) between/);
-  for (const view of ["lanes", "banks", "finding"]) {
-    const letters = [...views[view](trace, moment, {}).matchAll(/class="onflag"[^>]*>([A-Z])</g)].map(
-        (match) => match[1]);
-    assert.deepEqual([...new Set(letters)].sort(), ["A", "B"], view);
-  }
+  assert.match(
+      views.finding(trace, moment, {}), /Put a <tspan class="mono"[^>]*>__syncwarp\(\)<\/tspan> between/);
+  const lettersOf =
+      (view, at) => [...new Set([...views[view](trace, at, {}).matchAll(/class="onflag"[^>]*>([A-Z])</g)].map(
+                         (match) => match[1]))]
+                        .sort();
+  for (const view of ["lanes", "finding"])
+    assert.deepEqual(lettersOf(view, moment), ["A", "B"], view);
+  // An access shows who asks for the finding's word, and nobody who asks for another.
+  trace.findings[0].witnesses.forEach(
+      (witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
   assert.doesNotMatch(views.lanes(simulate("sequential"), 5, {}), /onflag/);
 });
 
@@ -281,6 +286,71 @@ test("a finding of many threads frames them, and its moment is the end if it nev
   assert.equal(momentOfWitness(trace, elsewhere), null);
   assert.equal(views.lanes(trace, 3, {}).match(/class="witness"/g).length, 2);
   assert.doesNotMatch(views.access(trace, 3, {}), /onflag/);
+});
+
+test("a finding says what each witness does, where in the trace, and what ended the block", () => {
+  const race = racyTrace();
+  const [writes, reads] = race.findings[0].witnesses;
+  assert.deepEqual(endOf(race), []);
+  assert.equal(openingMoment(race), writes.event);
+  assert.equal(whenText(race, reads.event), "interval 1");
+  assert.equal(witnessText(race, race.findings[0], 1), "block 0, thread 0 reads it");
+
+  const refused = refusedTrace();
+  assert.equal(openingMoment(refused), refused.events.length - 1);
+  assert.deepEqual(
+      endOf(refused), [[
+        0,
+        "thread 3 reads 4-byte word 99 of shared memory (32 words), line 7. The access is refused, " +
+            "and the block ends here."
+      ]]);
+  assert.match(views.timeline(refused, 0, {}), /onflag">A</);
+
+  const missed = simulate("sequential", {block: 64});
+  missed.findings.push({
+    kind: "missed barrier",
+    text:
+        "missed barrier in k: block 0, threads 0-31 wait at __syncthreads() at k.cuh:8; block 1, threads 3-5, 9 have left the kernel",
+    help: "",
+    page: "",
+    witnesses: [
+      {action: "wait at __syncthreads()", block: 0, threads: [0], source: 0, line: 8, column: 0, event: null},
+      {action: "have left the kernel", block: 1, threads: [3], source: 0, line: 0, column: 0, event: null}
+    ]
+  });
+  assert.equal(witnessText(missed, missed.findings[0], 0), "block 0, threads 0–31 wait at __syncthreads()");
+  assert.equal(witnessText(missed, missed.findings[0], 1), "block 1, threads 3–5, 9 have left the kernel");
+  assert.deepEqual(endOf(missed), [[0, "threads 0–31 wait at __syncthreads(), line 8."]]);
+});
+
+test("a warp's levels are apart by as many lines as it meets barriers", () => {
+  const trace = simulate("shuffles", {block: 32});
+  const lines = () =>
+      views.tree(trace, trace.events.length - 1, {}).match(/class="warpbarrier"/g)?.length ?? 0;
+  assert.equal(lines(), 0);
+  const at = trace.events.findLastIndex(({kind}) => kind === "shuffle");
+  const {source, line} = trace.events[at];
+  const barrier = {kind: "warp_barrier", source, line, column: 0, warp: 0, lanes: 0xffffffff};
+  trace.events.splice(at, 0, barrier, {...barrier});
+  const twice = structuredClone(trace);
+  assert.equal(
+      views.tree(twice, twice.events.length - 1, {}).match(/class="warpbarrier"/g).length, 2 + 1,
+      "and the legend's");
+});
+
+test("labels of the stills can be read on a telephone", () => {
+  const folder = join(explorer, "../stills");
+  const pictures = readdirSync(folder).filter((name) => name.endsWith(".svg"));
+  assert.ok(pictures.length > 20);
+  for (const name of pictures) {
+    const text = readFileSync(join(folder, name), "utf8");
+    const width = Number(/viewBox="0 0 (\d+)/.exec(text)[1]);
+    for (const [, size, said] of text.matchAll(/<text[^>]* font-size="([\d.]+)"[^>]*>([^<]*)/g)) {
+      const pixels = size * 358 / width;
+      assert.ok(
+          pixels >= 10, `${name}: ${said} is ${pixels.toFixed(1)} pixels high where it is shown 358 wide`);
+    }
+  }
 });
 
 test("of very many levels and events, those around the moment are drawn", () => {
@@ -408,7 +478,7 @@ test("the page is one script that parses, without anything from outside", () => 
     writeFileSync(join(folder, "bundle.mjs"), scripts[0][1]);
     execFileSync(process.execPath, ["--check", join(folder, "bundle.mjs")]);
     assert.doesNotMatch(page.replaceAll("http://www.w3.org/2000/svg", ""), /https?:|\bsrc=|@import/);
-    assert.ok(page.length < 120 * 1024, `${page.length} bytes`);
+    assert.ok(page.length < 128 * 1024, `${page.length} bytes`);
     const trace = simulate("sequential", {block: 32});
     trace.title = "</script><b>";
     const whole = page.replace("@explorer_traces@", () => JSON.stringify([trace]).replaceAll("<", "\\u003c"));

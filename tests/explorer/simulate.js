@@ -250,3 +250,20 @@ export function racyTrace() {
   });
   return trace;
 }
+
+/** A trace that ends at an access out of bounds, which never happened. */
+export function refusedTrace() {
+  const trace = simulate("sequential", {block: 32});
+  trace.findings.push({
+    kind: "out of bounds",
+    text:
+        "out of bounds in reduce_kernel: block 0, thread 3 reads 4-byte word 99 of shared memory (32 words) at sequential/kernel.cuh:7",
+    help: "check the index before the access",
+    page: "",
+    witnesses: [{action: "reads", block: 0, threads: [3], source: 0, line: 7, column: 21, event: null}],
+  });
+  const store = trace.events.findIndex(({kind, line}) => kind === "shared_store" && line === 7);
+  trace.events.splice(store);
+  trace.counters = countAll(trace.events, 32);
+  return trace;
+}
