@@ -301,7 +301,7 @@ function bankCell(x, y, width, height, font, {asked, classes, ink, letter, title
       label(
           x + width / 2, y + height * 0.87, Math.min(small, (width - 2) / (who.length * 0.58)), who, ink,
           "middle");
-  const size = Math.min(font * 1.1, height * 0.46, (width - 2) / (word.length * 0.7));
+  const size = Math.min(font * 1.1, height * 0.46, (width - 1.5) / (word.length * 0.74));
   return rectangle(x + 0.5, y + 0.5, width - 1, height - 1, classes, title) +
       `<g pointer-events="none">${
              label(x + width / 2, y + height * 0.45, size, word, `${ink} bold`, "middle")}${below}</g>`;
@@ -316,7 +316,7 @@ function drawBanks(trace, moment, given) {
   const named = accessLetters(trace, moment, options);
   const columns = width < 560 ? 16 : bankCount;
   const total = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
-  const left = textWidth(`wavefront ${still ? total : 32}`, font * (still ? 0.87 : 1)) + font * 0.6;
+  const left = textWidth(`wavefront ${still ? total : 32}`, font) + font * 0.6;
   let y = 0;
   let body = "";
   for (let first = 0; first < bankCount; first += columns) {
@@ -859,9 +859,10 @@ function drawTree(trace, moment, given) {
       nodes.find((node) => node.event === moment) ?? readAt(trace, moment) ??
           nodes.findLast((node) => node.event <= moment);
 
-  let body = treeLevels(trace, layout, width, font);
-  if (rows > 0) body += label(0, top + rowHeight * rows / 2 + font * 0.3, font * 0.9, "elements", "muted");
-  body += treeEdges(layout, moment, ancestorsOf(chosen)) + treeMarks(trace, moment, layout, options, chosen);
+  let body =
+      rows > 0 ? label(0, top + rowHeight * rows / 2 + font * 0.3, font * 0.9, "elements", "muted") : "";
+  body += treeEdges(layout, moment, ancestorsOf(chosen)) + treeLevels(trace, layout, width, font) +
+      treeMarks(trace, moment, layout, options, chosen);
   (findingAt(trace, moment, options)?.witnesses ?? []).forEach((witness, k) => {
     if (!Number.isInteger(witness.event) || witness.event > moment) return;
     const node =
@@ -1068,7 +1069,7 @@ function drawPath(trace, moment, given) {
       ([event, index],
        k) => [left + 4 + (k + 0.5) * step, top + (numbers.indexOf(event.line) + 0.5) * high, event, index]);
   body += path(at.map(([x, y], k) => `${k === 0 ? "M" : "L"}${round(x)} ${round(y)}`).join(""), "edge");
-  const radius = Math.max(1.8, Math.min(5.5, step * 0.42));
+  const radius = Math.max(still ? 2.4 : 1.8, Math.min(5.5, step * 0.42));
   const counted = new Set();
   for (const [x, y, event, index] of at) {
     const title = still ? "" : `<title>${escapeText(eventText(trace, event))}</title>`;
