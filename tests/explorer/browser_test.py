@@ -44,7 +44,8 @@ def find_axe(named: str | None) -> Path | None:
 
 def simulated(expression: str) -> dict[str, Any]:
     """Returns a trace that tests/explorer/simulate.js makes."""
-    code = (f"import {{ simulate, racyTrace, refusedTrace }} from {json.dumps((ROOT / 'tests/explorer/simulate.js').as_uri())};"
+    module = json.dumps((ROOT / "tests/explorer/simulate.js").as_uri())
+    code = (f"import {{ simulate, racyTrace, refusedTrace }} from {module};"
             f"process.stdout.write(JSON.stringify({expression}));")
     made = subprocess.run(["node", "--input-type=module", "-e", code], check=True, capture_output=True, text=True)
     trace: dict[str, Any] = json.loads(made.stdout)
