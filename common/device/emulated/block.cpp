@@ -288,7 +288,9 @@ FaultRecord Block::stray(const Access& access) const {
     }
   } else if (const Buffer* const buffer = global_memory().nearest(access.address)) {
     record.memory = buffer->describe(access.address, access.bytes);
-    record.help = "check the index before the access, as in `if (i < n)`";
+    record.help = access.address < buffer->begin()
+                      ? "check the index before the access: it is before the buffer's beginning"
+                      : "check the index before the access: it is past the buffer's end";
     record.page = "unguarded_second_load";
   } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
     record.help = "the pointer is null, or next to it";

@@ -103,7 +103,7 @@ class Buffer {
   bool is_recorded() const { return recorded_; }
   void set_recorded(bool on) { recorded_ = on || is_static(); }
 
-  /// "4-byte word 10 of a global buffer of 10": words as wide as the access, counted from the buffer's beginning.
+  /// "4-byte word 10 of a global buffer (10 words)": words as wide as the access, counted from the buffer's beginning.
   std::string describe(const std::byte* address, std::size_t bytes) const;
 
  private:
