@@ -158,7 +158,12 @@ void put_request(const Event& event, ElementType type, Json& json) {
                          event.kind == EventKind::shared_atomic;
   const bool is_atomic = event.kind == EventKind::shared_atomic || event.kind == EventKind::global_atomic;
   json["bytes"] = event.bytes;
-  if (!is_shared) json["buffer"] = event.buffer;
+  if (!is_shared) {
+    json["buffer"] = event.buffer;
+    const bool is_one = std::ranges::all_of(
+        event.of_lanes, [&](const LaneEvent& lane) { return lane.buffer == event.buffer; });
+    if (!is_one) json["buffers"] = of_lanes(event, [](const LaneEvent& lane) { return lane.buffer; });
+  }
   json["words"] = of_lanes(event, [](const LaneEvent& lane) { return lane.word; });
   if (is_shared) {
     json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
