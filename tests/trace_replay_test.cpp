@@ -17,6 +17,7 @@
 #include "device/dialect.cuh"
 #include "device/emulated/trace.hpp"
 #include "device_array.hpp"
+#include "harness/trace_json.hpp"
 #include "trace_counters.hpp"
 
 namespace {
@@ -472,6 +473,18 @@ TEST(TraceReplay, OfSpins) {
     EXPECT_EQ(stores, 40U) << "of seed " << seed;
     EXPECT_EQ(looks + stores, recorded.trace->counters.atomics);
   }
+}
+
+__global__ void counts(std::size_t* out) { out[threadIdx.x] = threadIdx.x; }
+
+/// A small integer in a run of float64 is a number that no normal one has, and not all text is UTF-8.
+TEST(TraceReplay, OfOddBytesIsJson) {
+  Array<std::size_t> out{32};
+  const Recorded recorded = traced([&] { launch({1, 32, 0}, counts, out); });
+  const std::string text =
+      reduction::trace_json(*recorded.trace, {"counts", "caf\xe9", reduction::ElementType::float64});
+  EXPECT_TRUE(reduction::is_trace(text)) << text;
+  EXPECT_NE(text.find("5e-324"), std::string::npos) << text;
 }
 
 /// What was done before the trace was full is there without gaps.

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include "device/emulated/finding.hpp"
 #include "device/emulated/trace.hpp"
@@ -26,10 +28,15 @@ std::string read_trace_beside(const std::string& file) {
 bool is_page(const std::string& file) { return file.ends_with(".html"); }
 
 std::string summary(const emulated::BlockTrace& trace, const std::string& file) {
-  return fmt::format("{}: block {} of pass {}, {} events{}{}\n", file, trace.block, trace.launch,
-                     trace.events.size(), trace.truncated ? ", the rest left out" : "",
+  return fmt::format("{}: block {} of pass {}, {}{}{}", file, trace.block, trace.launch,
+                     trace.events.empty() ? "which did nothing before a fault ended the launch"
+                                          : fmt::format("{} events", trace.events.size()),
+                     trace.truncated ? ", the rest left out" : "",
                      is_page(file) ? "; open it in a browser" : "");
 }
+
+/// Not with fmt, which throws where stderr takes nothing: the run's result counts for more.
+void say(const std::string& text) { std::fputs((text + '\n').c_str(), stderr); }
 
 }  // namespace
 
@@ -46,18 +53,22 @@ void TraceFile::record(const TraceSubject& subject, bool quiet, const std::funct
   const emulated::TraceRecord record(options_.pass, options_.block);
   const auto write = [&] {
     file_.write(document(trace_json(*record.trace(), subject)));
-    if (!quiet) fmt::print(stderr, "{}", summary(*record.trace(), options_.file));
+    if (!quiet) say(summary(*record.trace(), options_.file));
   };
+  const std::string no_block =
+      fmt::format("--trace-block '{}:{}': no launch has such a block", options_.pass, options_.block);
   try {
     body();
   } catch (const emulated::KernelFinding&) {
-    if (record.trace()) write();
+    // Whatever becomes of the trace, the finding is told.
+    try {
+      record.trace() ? write() : say(no_block + ", up to the fault");
+    } catch (const std::runtime_error& error) {
+      say(error.what());
+    }
     throw;
   }
-  if (!record.trace()) {
-    throw UsageError(
-        fmt::format("--trace-block '{}:{}': no launch has such a block", options_.pass, options_.block));
-  }
+  if (!record.trace()) throw UsageError(no_block);
   write();
 }
 
