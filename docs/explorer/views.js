@@ -390,9 +390,9 @@ function drawSectors(trace, moment, given) {
   }
   let links = "";
   const perElement = Math.max(1, model.elementBytes / 4);
-  const name = model.names[event.buffer] ?? "global memory";
   const offsetX = left + Math.max(0, (width - left - Math.min(perRow, sectors.length) * span) / 2);
   sectors.forEach((sector, k) => {
+    const name = model.names[sector.buffer] ?? "global memory";
     const x = offsetX + (k % perRow) * span;
     const y = boxTop + Math.floor(k / perRow) * rowHeight;
     const word = (span - gap) / 8;

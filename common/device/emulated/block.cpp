@@ -160,6 +160,7 @@ bool Block::access_elsewhere(const Access& access) {
     if (instrumented_) note_global(access);
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
+    if (recorder_) recorder_->begin_access(scheduler_.current(), access);
     faults_.add(stray(access));
     scheduler_.stop();
   } else {
@@ -171,6 +172,7 @@ bool Block::access_elsewhere(const Access& access) {
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
+  if (recorder_) recorder_->begin_access(scheduler_.current(), access);
   const std::string bytes = std::to_string(access.bytes);
   FaultRecord record =
       fault_of(access, Fault::misaligned, bytes + " bytes at an address that is no multiple of " + bytes);
@@ -227,6 +229,10 @@ void* Block::shared_variable(const void* name, std::size_t bytes) {
 
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
   const auto* const begin = static_cast<const std::byte*>(address);
+  if (recorder_) {
+    const AtWork at_work{*this};
+    recorder_->settle(scheduler_.current());
+  }
   if (!has_turn_) {
     const AtWork at_work{*this};
     if (!shared_.contains(begin, bytes)) {

@@ -62,6 +62,8 @@ struct Access {
   const std::byte* address;
   std::size_t bytes;
   const void* call_site;  ///< the place in the kernel, as a return address
+  bool goes_on =
+      false;  ///< one more part of what the kernel accesses as a whole: none of it has happened yet
 };
 
 /// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static

@@ -292,26 +292,7 @@ bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records
 
 }  // namespace
 
-std::string kernel_name(const void* kernel) {
-  const std::string function = locate(kernel).function;
-  int depth = 0;
-  std::string name;
-  for (const char c : function) {
-    if (c == '<') ++depth;
-    if (depth == 0) {
-      // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
-      if (c == '(' && !name.empty()) break;
-      const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-      if (is_of_name) {
-        name += c;
-      } else {
-        name.clear();
-      }
-    }
-    if (c == '>') --depth;
-  }
-  return name;
-}
+std::string kernel_name(const void* kernel) { return name_in_source(locate(kernel).function); }
 
 std::vector<FaultRecord> FaultLog::take() {
   seen_.clear();
@@ -334,7 +315,7 @@ std::vector<FaultRecord> FaultLog::take() {
 }
 
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
-  const std::string name = name_in_source(locate(kernel).function);
+  const std::string name = kernel_name(kernel);
   const Places places = places_of(records);
   std::vector<Finding> findings;
   std::vector<FaultRecord> of_findings;
