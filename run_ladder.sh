@@ -84,6 +84,9 @@ read_options() {
         exit
         ;;
       --beyond) climb=climb_beyond ;;
+      --trace*)
+        fail "$bad_usage" "$1 is of one step, as in: build/bin/03_sequential --trace conflict.html"
+        ;;
       -q | --quiet)
         quiet=yes
         step_options+=("$1")

@@ -253,7 +253,7 @@ TEST(Findings, OfARaceBetweenBlocks) {
   const Printed all = printed(diagnostic_from([&] { running_sums<<<4, 32>>>(in, sums, out); }));
   ASSERT_EQ(all.parts.size(), 2U);
   expect_part(all.parts[0], "running: write",
-              "race in running_sums: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 4",
+              "race in running_sums: thread 0 of block 0 writes 4-byte word 0 of a global buffer (4 words)",
               "sums[blockIdx.x] =");
   expect_part(all.parts[1], "running: read", "thread 0 of block 1 reads it, and nothing orders the two",
               "sums[blockIdx.x - 1]");
@@ -270,7 +270,7 @@ TEST(Findings, OfAFlagWithoutAFence) {
   const Printed all = printed(diagnostic_from([&] { hand_over<<<2, 32>>>(value, flag, out); }));
   ASSERT_EQ(all.parts.size(), 2U);
   expect_part(all.parts[0], "flag: write",
-              "race in hand_over: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
+              "race in hand_over: thread 0 of block 0 writes 4-byte word 0 of a global buffer (1 words)",
               "*value =");
   EXPECT_EQ(all.parts[1].line, line_of("flag: read"));
   EXPECT_EQ(all.parts[1].words, "thread 0 of block 1 reads it, and nothing orders the two");
@@ -285,9 +285,9 @@ TEST(Findings, OfAnAccessOutOfBounds) {
   const Printed all = printed(diagnostic_from([&] { smooth<<<2, 32>>>(in, out); }));
   ASSERT_EQ(all.parts.size(), 1U);
   expect_part(all.parts[0], "smooth",
-              "out of bounds in smooth: thread 31 of block 1 reads 4-byte word 64 of a global buffer of 64",
+              "out of bounds in smooth: thread 31 of block 1 reads 4-byte word 64 of a global buffer (64 words)",
               "in[i + 1]");
-  expect_help(all, "check the index before the access, as in `if (i < n)`", "unguarded_second_load");
+  expect_help(all, "check `i + 1` before the access: it is past the buffer's end", "unguarded_second_load");
 }
 
 TEST(Findings, OfAMissedBarrier) {
@@ -351,7 +351,7 @@ TEST(Findings, OfManyWriters) {
   const Printed all = printed(diagnostic_from([&] { everyone_writes<<<1, 64>>>(in, out); }));
   ASSERT_EQ(all.parts.size(), 2U);
   expect_part(all.parts[0], "everyone",
-              "race in everyone_writes: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
+              "race in everyone_writes: thread 0 of block 0 writes 4-byte word 0 of a global buffer (1 words)",
               "out[blockIdx.x] =");
   expect_part(all.parts[1], "everyone", "thread 1 writes it, and nothing orders the two",
               "out[blockIdx.x] =");
@@ -369,7 +369,7 @@ TEST(Findings, InAFunctionNameItsCall) {
   const Printed all = printed(text);
   ASSERT_EQ(all.parts.size(), 2U);
   expect_part(all.parts[0], "first: write",
-              "race in through_a_function: thread 0 of block 0 writes 4-byte word 0 of a global buffer of 1",
+              "race in through_a_function: thread 0 of block 0 writes 4-byte word 0 of a global buffer (1 words)",
               "cells[0] =");
 #ifndef __clang__
   EXPECT_NE(text.find("findings_test.cpp:" + std::to_string(line_of("first: call"))), std::string::npos)

@@ -105,7 +105,7 @@ TEST(PlainKernels, OverStructsAreCountedAsTheirAlignmentAllows) {
   const std::string text = finding_of([&] { shift<Point><<<3, 32>>>(points, 2.0F); });
   EXPECT_TRUE(
       text.starts_with("out of bounds in shift: block 2, thread 0 reads 4-byte word 128 of a global "
-                       "buffer of 128 at tests/plain_kernels_test.cpp:"))
+                       "buffer (128 words) at tests/plain_kernels_test.cpp:"))
       << text;
 
   Array<AlignedPoint> aligned{64};
@@ -212,7 +212,7 @@ TEST(PlainKernels, OverBytesRaceByTheByte) {
   EXPECT_EQ(finding_of([&] { store_bytes<<<1, 64>>>(out, 64); }), "");
   const std::string text = finding_of([&] { store_bytes<<<1, 64>>>(out, 63); });
   EXPECT_TRUE(text.starts_with(
-      "race in store_bytes: block 0, thread 0 writes 1-byte word 0 of a global buffer of 64"))
+      "race in store_bytes: block 0, thread 0 writes 1-byte word 0 of a global buffer (64 words)"))
       << text;
 }
 
@@ -245,7 +245,8 @@ TEST(PlainKernels, FollowPointersInMemory) {
 #endif
   lists[1].length = 6;
   const std::string text = finding_of([&] { follow<<<1, 2>>>(lists, out); });
-  EXPECT_NE(text.find("thread 1 reads 4-byte word 10 of a global buffer of 10"), std::string::npos) << text;
+  EXPECT_NE(text.find("thread 1 reads 4-byte word 10 of a global buffer (10 words)"), std::string::npos)
+      << text;
 }
 
 __device__ int histogram[8];

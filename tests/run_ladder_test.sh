@@ -123,4 +123,6 @@ if grep -qs '^State:.[^Z]' "/proc/$(<"$work/build/process")/status"; then echo "
 
 run --json
 check "--json" 2 "run_ladder.sh: error: --json needs the name of a file"
+run --trace x.html
+check "--trace" 2 "run_ladder.sh: error: --trace is of one step, as in: build/bin/03_sequential --trace conflict.html"
 exit $((failures > 0))

@@ -79,6 +79,19 @@ TEST_F(TraceFiles, HaveTheSourceAndTheLineOfEachEvent) {
   }
 }
 
+TEST_F(TraceFiles, HaveNoLinesOfASourceThatHasChangedSinceTheBuild) {
+  const std::string old = path("03_sequential");
+  std::filesystem::copy_file(
+      std::filesystem::read_symlink("/proc/self/exe").replace_filename("03_sequential"), old);
+  std::filesystem::last_write_time(old,
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::years(20));
+  const Outcome outcome = run_command(fmt::format("{} -n 1000 -q --trace {}", old, path("trace.json")));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  const Json trace = Json::parse(text_of(path("trace.json")));
+  EXPECT_EQ(trace["sources"][0]["file"], "03_sequential/kernel.cuh");
+  EXPECT_TRUE(trace["sources"][0]["lines"].empty());
+}
+
 TEST_F(TraceFiles, HaveTheValuesOfEveryType) {
   for (const char* type : {"int32", "int64", "float32", "float64", "complex64", "complex128"}) {
     const Json trace = trace_of("03_sequential", fmt::format("-n 96 -b 32 --data ones -t {}", type));
@@ -176,6 +189,8 @@ TEST_F(TraceFiles, AreWrittenWithTheFindingThatHasEndedTheRun) {
 TEST_F(TraceFiles, AreRefusedInOneLineBeforeAnythingRuns) {
   std::ofstream(path("no_trace.json")) << "{\"format\": \"something else\"}";
   std::ofstream(path("broken.json")) << "{\"format\"";
+  std::ofstream(path("numbers.json")) << "{\"format\": 3, \"version\": \"1\"}";
+  std::ofstream(path("empty.json")) << "{\"format\": \"reduction trace\", \"version\": 1}";
   const std::string to = path("a.html");
   for (const std::string& arguments :
        {std::string("--trace /nonexistent/a.html"), fmt::format("--trace {} --trace-block 99", to),
@@ -183,6 +198,10 @@ TEST_F(TraceFiles, AreRefusedInOneLineBeforeAnythingRuns) {
         fmt::format("--trace {} --trace-beside {}", to, path("none.json")),
         fmt::format("--trace {} --trace-beside {}", to, path("no_trace.json")),
         fmt::format("--trace {} --trace-beside {}", to, path("broken.json")),
+        fmt::format("--trace {} --trace-beside {}", to, path("numbers.json")),
+        fmt::format("--trace {} --trace-beside {}", to, path("empty.json")),
+        fmt::format("--trace {} --json {}", to, to),
+        fmt::format("--trace {} --json {}", to, path("./a.html")),
         fmt::format("--trace {} --sweep block", to), std::string("--trace a.txt")}) {
     const Outcome outcome = run_step_executable("03_sequential", "-n 1000 " + arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
@@ -191,6 +210,9 @@ TEST_F(TraceFiles, AreRefusedInOneLineBeforeAnythingRuns) {
     EXPECT_EQ(outcome.out, "") << arguments;
     EXPECT_FALSE(std::filesystem::exists(to)) << arguments;
   }
+  EXPECT_EQ(run_step_executable("03_sequential", "-n 1000 --trace " + to + " 2>&-").exit_code, 0)
+      << "without stderr";
+  EXPECT_TRUE(std::filesystem::remove(to));
   const Outcome cpu = run_step_executable("00_cpu_serial", "--trace " + to);
   EXPECT_EQ(cpu.exit_code, 2);
   EXPECT_NE(cpu.error.find("the CPU"), std::string::npos) << cpu.error;

@@ -48,7 +48,8 @@ bool takes_colours(std::FILE* stream) {
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   const auto fail = [&](ExitCode code, std::string_view what) {
     std::fflush(stdout);
-    fmt::print(stderr, "{}: error: {}\n", name, what);
+    // Not with fmt, which throws where stderr takes nothing.
+    std::fputs(fmt::format("{}: error: {}\n", name, what).c_str(), stderr);
     return static_cast<int>(code);
   };
   open_standard_streams();

@@ -155,7 +155,7 @@ CountedRun read_counted_run(const std::string& json_file, ElementType type, unsi
       run.counters.*named.counter = json.at("counters").at(std::string(named.name));
     }
   } catch (const Json::exception&) {
-    refuse("it is no such file");
+    refuse("it is not such a file");
   }
   return run;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "harness/text_options.hpp"
@@ -199,9 +201,19 @@ void require_trace_file(const TraceOptions& trace, bool has_details) {
 
 namespace {
 
+bool are_one_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  return !other.empty() &&
+         std::filesystem::weakly_canonical(one, error) == std::filesystem::weakly_canonical(other, error);
+}
+
 /// Refuses what a trace cannot be had with, and leaves no other choice than the device that traces.
 void settle_trace(Options& options) {
   if (options.trace.file.empty()) return;
+  if (are_one_file(options.trace.file, options.json_file)) {
+    throw UsageError(
+        fmt::format("--trace and --json both name '{}': give each a file of its own", options.trace.file));
+  }
   if (options.sweep) throw UsageError("--trace is of one run: leave out --sweep");
   if (!options.emulation.counters) throw UsageError("--trace needs --counters on");
   if (options.device.kind == DeviceChoice::Kind::cuda) {

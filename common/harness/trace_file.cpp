@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include "device/emulated/finding.hpp"
 #include "device/emulated/trace.hpp"
@@ -20,14 +22,16 @@ std::string read_trace_beside(const std::string& file) {
   text << std::ifstream(file).rdbuf();
   if (is_trace(text.str())) return text.str();
   throw UsageError(
-      fmt::format("--trace-beside '{}': it is no such file; give the .json file of a --trace", file));
+      fmt::format("--trace-beside '{}': it is not such a file; give the .json file of a --trace", file));
 }
 
 bool is_page(const std::string& file) { return file.ends_with(".html"); }
 
 std::string summary(const emulated::BlockTrace& trace, const std::string& file) {
-  return fmt::format("{}: block {} of pass {}, {} events{}{}\n", file, trace.block, trace.launch,
-                     trace.events.size(), trace.truncated ? ", the rest left out" : "",
+  return fmt::format("{}: block {} of pass {}, {}{}{}", file, trace.block, trace.launch,
+                     trace.events.empty() ? "which did nothing before a fault ended the launch"
+                                          : fmt::format("{} events", trace.events.size()),
+                     trace.truncated ? ", the rest left out" : "",
                      is_page(file) ? "; open it in a browser" : "");
 }
 
@@ -42,9 +46,12 @@ std::string where_to_look(const emulated::KernelFinding& finding, std::size_t pa
     }
   }
   if (!block) return "";
-  return fmt::format("The finding is of block {1} of pass {0}, which --trace-block {0}:{1} traces.\n", pass,
+  return fmt::format("The finding is of block {1} of pass {0}, which --trace-block {0}:{1} traces.", pass,
                      *block);
 }
+
+/// Not with fmt, which throws where stderr takes nothing: the run's result counts for more.
+void say(const std::string& text) { std::fputs((text + '\n').c_str(), stderr); }
 
 }  // namespace
 
@@ -61,19 +68,24 @@ void TraceFile::record(const TraceSubject& subject, bool quiet, const std::funct
   const emulated::TraceRecord record(options_.pass, options_.block);
   const auto write = [&] {
     file_.write(document(trace_json(*record.trace(), subject)));
-    if (!quiet) fmt::print(stderr, "{}", summary(*record.trace(), options_.file));
+    if (!quiet) say(summary(*record.trace(), options_.file));
   };
+  const std::string no_block =
+      fmt::format("--trace-block '{}:{}': no launch has such a block", options_.pass, options_.block);
   try {
     body();
   } catch (const emulated::KernelFinding& finding) {
-    if (record.trace()) write();
-    if (!quiet) fmt::print(stderr, "{}", where_to_look(finding, record.launches(), options_));
+    // Whatever becomes of the trace, the finding is told.
+    try {
+      record.trace() ? write() : say(no_block + ", up to the fault");
+    } catch (const std::runtime_error& error) {
+      say(error.what());
+    }
+    const std::string elsewhere = where_to_look(finding, record.launches(), options_);
+    if (!quiet && !elsewhere.empty()) say(elsewhere);
     throw;
   }
-  if (!record.trace()) {
-    throw UsageError(
-        fmt::format("--trace-block '{}:{}': no launch has such a block", options_.pass, options_.block));
-  }
+  if (!record.trace()) throw UsageError(no_block);
   write();
 }
 

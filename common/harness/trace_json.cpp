@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "device/emulated/device.hpp"
 #include "device/emulated/report.hpp"
 #include "device/emulated/source_location.hpp"
+#include "device/emulated/source_text.hpp"
 #include "device/emulated/warp_instructions.hpp"
 
 namespace reduction {
@@ -45,7 +47,7 @@ Json integer_json(std::int64_t number) {
 template <typename Real> Json real_json(Real number) {
   const std::string text = fmt::format("{}", number);
   if (!std::isfinite(number)) return text;
-  return std::stod(text);
+  return std::strtod(text.c_str(), nullptr);
 }
 
 template <typename Number> Number read(const std::byte* bytes) {
@@ -89,11 +91,13 @@ std::string short_path(const std::string& file) {
   return (path.parent_path().filename() / path.filename()).string();
 }
 
+/// None of a file that has changed since the program was built: the lines' numbers are those of the old one.
 std::vector<std::string> lines_of(const std::string& file) {
-  std::ifstream stream(file);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
+  if (emulated::is_newer_than_the_program(file)) return lines;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line); lines.push_back(line))
+    if (line.ends_with('\r')) line.pop_back();
   return lines;
 }
 
@@ -144,6 +148,9 @@ std::vector<emulated::CodeLocation> locations_of(const BlockTrace& trace) {
   return emulated::locate(instructions);
 }
 
+/// On one line. A source file may have bytes that are no UTF-8.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 // ---- events ----
 
 template <typename Member> Json of_lanes(const Event& event, const Member& member) {
@@ -158,7 +165,12 @@ void put_request(const Event& event, ElementType type, Json& json) {
                          event.kind == EventKind::shared_atomic;
   const bool is_atomic = event.kind == EventKind::shared_atomic || event.kind == EventKind::global_atomic;
   json["bytes"] = event.bytes;
-  if (!is_shared) json["buffer"] = event.buffer;
+  if (!is_shared) {
+    json["buffer"] = event.buffer;
+    const bool is_one = std::ranges::all_of(
+        event.of_lanes, [&](const LaneEvent& lane) { return lane.buffer == event.buffer; });
+    if (!is_one) json["buffers"] = of_lanes(event, [](const LaneEvent& lane) { return lane.buffer; });
+  }
   json["words"] = of_lanes(event, [](const LaneEvent& lane) { return lane.word; });
   if (is_shared) {
     json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
@@ -242,11 +254,11 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   std::vector<std::string> events;
   for (const Event& event : trace.events) {
     const std::vector<Place>& frames = event.call_site != nullptr ? locations[located++].frames : nowhere;
-    events.push_back(event_json(event, frames, subject.type, sources).dump());
+    events.push_back(text_of(event_json(event, frames, subject.type, sources)));
   }
   std::vector<std::string> findings;
   for (const emulated::Finding& finding : trace.findings)
-    findings.push_back(finding_json(finding, trace, sources).dump());
+    findings.push_back(text_of(finding_json(finding, trace, sources)));
   Json buffers = Json::array();
   for (const emulated::TracedBuffer& buffer : trace.buffers) {
     buffers.push_back({{"bytes", buffer.is_static ? Json(nullptr) : Json(buffer.bytes)}});
@@ -271,14 +283,21 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                   {"counters", counters_json(trace.counters)}};
   std::string text = "{\n";
   for (const auto& [key, value] : head.items())
-    text += fmt::format(" \"{}\": {},\n", key, value.dump());
+    text += fmt::format(" \"{}\": {},\n", key, text_of(value));
   return text + fmt::format(" \"findings\": [\n  {}\n ],\n \"events\": [\n  {}\n ]\n}}\n",
                             fmt::join(findings, ",\n  "), fmt::join(events, ",\n  "));
 }
 
 bool is_trace(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  return json.is_object() && json.value("format", "") == format && json.value("version", 0) == version;
+  if (!json.is_object()) return false;
+  const auto is_list = [](const Json& value) { return value.is_array(); };
+  const Json none;
+  const Json launch = json.value("launch", none);
+  return json.value("format", none) == format && json.value("version", none) == version &&
+         launch.is_object() && is_list(launch.value("grid", none)) && is_list(launch.value("block", none)) &&
+         is_list(json.value("sources", none)) && is_list(json.value("buffers", none)) &&
+         is_list(json.value("findings", none)) && is_list(json.value("events", none));
 }
 
 }  // namespace reduction

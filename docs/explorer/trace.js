@@ -125,6 +125,8 @@ export function checkTrace(trace, name) {
     if (lists.length > 0 && ![1, 2, 4, 8, 16].includes(event.bytes))
       bad('has no "bytes" of 1, 2, 4, 8 or 16');
     if (lists[0] === "words" && !event.words.every(isCount)) bad('has a word that is no index');
+    if (event.buffers !== undefined && !(Array.isArray(event.buffers) && event.buffers.length === active))
+      bad('has no buffer for each active lane');
     if (lists[0] === "from" && !event.from.every((lane) => isCount(lane) && lane < warpSize))
       bad("takes a value from a lane that no warp has");
     if (/^(shared|global)_(load|store)$/.test(event.kind)) {
@@ -192,20 +194,25 @@ export function servedParts(event) {
   return parts;
 }
 
-/** The sectors of an access to global memory, ascending: [{sector, first (word), words: Map word -> lanes}]. */
+/** The buffer that the k-th active lane of an event accesses. */
+export const bufferOf = (event, k) => event.buffers?.[k] ?? event.buffer;
+
+/** The sectors of an access to global memory, ascending: [{buffer, sector, first (word), words: Map word -> lanes}]. */
 export function sectorsOf(event) {
   const active = lanesIn(event.lanes);
   const bySector = (offset) => {
     const sectors = new Map();
     active.forEach((lane, k) => {
       for (const word of wordsOfAccess(event.words[k], event.bytes)) {
-        const sector = Math.floor((word + offset) / 8);
-        if (!sectors.has(sector)) sectors.set(sector, {sector, first: sector * 8 - offset, words: new Map()});
-        const words = sectors.get(sector).words;
+        const [buffer, sector] = [bufferOf(event, k), Math.floor((word + offset) / 8)];
+        const key = `${buffer}:${sector}`;
+        if (!sectors.has(key))
+          sectors.set(key, {buffer, sector, first: sector * 8 - offset, words: new Map()});
+        const words = sectors.get(key).words;
         words.set(word, [...(words.get(word) ?? []), lane]);
       }
     });
-    return [...sectors.values()].sort((a, b) => a.sector - b.sector);
+    return [...sectors.values()].sort((a, b) => a.buffer - b.buffer || a.sector - b.sector);
   };
   // A buffer need not begin with a sector: the count of the event says where one does.
   for (let offset = 0; offset < 8; ++offset) {
@@ -378,8 +385,11 @@ function bufferNames(trace, kernelSource) {
     if (name && !names.includes(name) && !["shared", "ring", "loaded"].includes(name)) names[buffer] = name;
   };
   for (const event of trace.events) {
-    if (event.buffer === undefined || names[event.buffer]) continue;
-    if (event.kind === "global_load") firstLoads.add(event.buffer);
+    if (event.buffer === undefined) continue;
+    if (event.kind === "global_load")
+      for (const buffer of event.buffers ?? [event.buffer])
+        if (!names[buffer]) firstLoads.add(buffer);
+    if (event.buffers || names[event.buffer]) continue;
     const text = trace.sources[event.source]?.lines[event.line - 1] ?? "";
     const [before, after] =
         [text.slice(0, Math.max(0, event.column - 1)), text.slice(Math.max(0, event.column - 1))];
@@ -571,11 +581,11 @@ function traceValues(trace, threads, intervalOf) {
       case "global_load":
         active.forEach((_, k) => {
           const thread = threadOf(k);
-          let from = globalNodes.get(`${event.buffer}:${event.words[k]}`);
+          let from = globalNodes.get(`${bufferOf(event, k)}:${event.words[k]}`);
           if (!from) {
             from = {
               kind: "element",
-              buffer: event.buffer,
+              buffer: bufferOf(event, k),
               first: Math.floor(event.words[k] * 4 / elementBytes),
               count: Math.max(1, Math.floor(event.bytes / elementBytes)),
               value: event.values[k],
@@ -596,9 +606,9 @@ function traceValues(trace, threads, intervalOf) {
         const shared = event.kind.startsWith("shared");
         active.forEach((_, k) => {
           const word = event.words[k];
-          const fields = {word, bytes: event.bytes, value: event.values[k], buffer: event.buffer};
+          const fields = {word, bytes: event.bytes, value: event.values[k], buffer: bufferOf(event, k)};
           let wanted = parsed(event.values[k], event.bytes);
-          const key = `${event.buffer}:${word}`;
+          const key = `${bufferOf(event, k)}:${word}`;
           if (event.kind.endsWith("atomic")) {
             const before = parsed(event.before[k], event.bytes);
             fields.sum = wanted;

@@ -2,7 +2,7 @@
 // Options: width (in pixels), font (its size), still (a picture on its own, with its colours and its background).
 
 import {escapeText, label, legend, line, path, picture, rectangle, richLines, round, settled, stateCell, textWidth, wrapText} from "./svg.js";
-import {bankCount, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
+import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
 import {eventText, nodeText, placeOf, plural, ranges, spotOf, statesText, stateText, threadText, valueText, whenText, witnessText, wordText} from "./words.js";
 
 
@@ -30,12 +30,12 @@ function accessLetters(trace, moment, options) {
   const wordOf = (each, thread) => {
     const k =
         each.warp === Math.floor(thread / warpSize) ? lanesIn(each.lanes).indexOf(thread % warpSize) : -1;
-    return k < 0 || !each.words ? undefined : each.words[k];
+    return k < 0 || !each.words ? undefined : `${bufferOf(each, k)}:${each.words[k]}`;
   };
   (findingAt(trace, moment, options)?.witnesses ?? []).forEach((witness, k) => {
     const seen = witness.block === trace.block ? trace.events[witness.event] : undefined;
     if (!seen) return;
-    const sameMemory = seen.kind.split("_")[0] === event.kind.split("_")[0] && seen.buffer === event.buffer;
+    const sameMemory = seen.kind.split("_")[0] === event.kind.split("_")[0];
     for (const thread of witness.threads) {
       const word = wordOf(event, thread);
       if (witness.event === moment || (sameMemory && word !== undefined && word === wordOf(seen, thread)))
@@ -433,11 +433,12 @@ function drawSectors(trace, moment, given) {
   }
   let links = "";
   const perElement = Math.max(1, model.elementBytes / 4);
-  const name = model.names[event.buffer] ?? "global memory";
   const offsetX = left + Math.max(0, (width - left - Math.min(perRow, sectors.length) * span) / 2);
-  const elements = ({first}) => {
+  const nameOf = ({buffer}) => model.names[buffer] ?? "global memory";
+  const elements = (sector) => {
+    const {first} = sector;
     const [begin, end] = [Math.max(0, Math.floor(first / perElement)), Math.floor((first + 7) / perElement)];
-    return `${name}[${begin === end ? begin : `${begin}..${end}`}]`;
+    return `${nameOf(sector)}[${begin === end ? begin : `${begin}..${end}`}]`;
   };
   // Where there is no room for the elements of each sector, those of every other, or of one in four.
   const widest = Math.max(...sectors.map((sector) => textWidth(elements(sector), font * 0.87)));
@@ -451,7 +452,7 @@ function drawSectors(trace, moment, given) {
       body += rectangle(
           x + w * word, y, word, high, lanes ? "active" : "cell",
           still ? "" :
-                  `word ${sector.first + w} of ${name}${
+                  `word ${sector.first + w} of ${nameOf(sector)}${
                       lanes ? `: lane ${ranges(lanes)}` : ", fetched and not used"}`);
       if (lanes && y === boxTop)
         for (const lane of lanes)

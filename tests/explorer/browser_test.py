@@ -186,7 +186,7 @@ def check_steps(browser: Browser, where: str) -> None:
 def check_current_line(browser: Browser, where: str) -> None:
     """The current line is marked in the source, in words and not by colour alone."""
     lines = browser.js("return [...document.querySelectorAll('[aria-current=true]')].map((li) => li.dataset.line)")
-    assert lines, where
+    assert bool(lines) == ("Line " in browser.moment()), f"{where}: {lines}, {browser.moment()}"
     for number in lines:
         assert f"Line {number}" in browser.moment(), f"{where}: line {number}, {browser.moment()}"
 

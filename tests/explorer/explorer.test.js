@@ -101,6 +101,22 @@ test("sectors are as many as the event says, wherever the buffer begins", () => 
   assert.equal(sectorsOf({lanes: 0xffffffff, words, bytes: 4, sectors: 5}).length, 5);
 });
 
+test("lanes that read two buffers at once read the elements of both", () => {
+  const trace = simulate("sequential");
+  const load = trace.events.find(({kind}) => kind === "global_load");
+  load.buffers = load.words.map((_, lane) => lane % 2);
+  load.sectors *= 2;
+  const [checked] = tracesFromText(JSON.stringify(trace), "two buffers");
+  const {leaves, names} = modelOf(checked);
+  assert.deepEqual(leaves.slice(0, 4).map(({buffer}) => buffer), [0, 1, 0, 1]);
+  assert.equal(new Set(names).size, 2);
+  const sectors = sectorsOf(checked.events.find(({buffers}) => buffers));
+  assert.equal(sectors.length, load.sectors);
+  assert.ok(sectors.every(({words}) => words.size === 4));
+  load.buffers.pop();
+  assert.throws(() => tracesFromText(JSON.stringify(trace), "too few"), TraceError);
+});
+
 test("the counters at the last moment are those of the trace", () => {
   for (const [name, trace] of allTraces()) {
     const counters = countersAt(trace, trace.events.length - 1);

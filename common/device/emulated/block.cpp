@@ -160,6 +160,7 @@ bool Block::access_elsewhere(const Access& access) {
     if (instrumented_) note_global(access);
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
+    if (recorder_) recorder_->begin_access(scheduler_.current(), access);
     faults_.add(stray(access));
     scheduler_.stop();
   } else {
@@ -171,6 +172,7 @@ bool Block::access_elsewhere(const Access& access) {
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
+  if (recorder_) recorder_->begin_access(scheduler_.current(), access);
   const std::string bytes = std::to_string(access.bytes);
   FaultRecord record =
       fault_of(access, Fault::misaligned, bytes + " bytes at an address that is no multiple of " + bytes);
@@ -227,6 +229,10 @@ void* Block::shared_variable(const void* name, std::size_t bytes) {
 
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
   const auto* const begin = static_cast<const std::byte*>(address);
+  if (recorder_) {
+    const AtWork at_work{*this};
+    recorder_->settle(scheduler_.current());
+  }
   if (!has_turn_) {
     const AtWork at_work{*this};
     if (!shared_.contains(begin, bytes)) {
@@ -288,7 +294,9 @@ FaultRecord Block::stray(const Access& access) const {
     }
   } else if (const Buffer* const buffer = global_memory().nearest(access.address)) {
     record.memory = buffer->describe(access.address, access.bytes);
-    record.help = "check the index before the access, as in `if (i < n)`";
+    record.help = access.address < buffer->begin()
+                      ? "check the index before the access: it is before the buffer's beginning"
+                      : "check the index before the access: it is past the buffer's end";
     record.page = "unguarded_second_load";
   } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
     record.help = "the pointer is null, or next to it";

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
+bool is_load(EventKind kind) { return kind == EventKind::shared_load || kind == EventKind::global_load; }
+bool is_store(EventKind kind) { return kind == EventKind::shared_store || kind == EventKind::global_store; }
 bool is_atomic(EventKind kind) {
   return kind == EventKind::shared_atomic || kind == EventKind::global_atomic;
 }
@@ -34,20 +36,21 @@ unsigned BlockRecorder::lanes_of_warp(unsigned warp) const {
 
 /// Returns nullptr where the trace holds no more.
 BlockRecorder::Action* BlockRecorder::add(unsigned thread, EventKind kind, const void* call_site) {
-  settle(thread);
-  if (actions_ == most_traced_actions) {
+  if (trace_.truncated || actions_ == most_traced_actions) {
     trace_.truncated = true;
     return nullptr;
   }
   ++actions_;
-  return &threads_[thread].actions.emplace_back(Action{kind, call_site, nullptr, 0, nullptr, none, {}});
+  return &threads_[thread].actions.emplace_back(
+      Action{kind, call_site, nullptr, 0, nullptr, none, false, {}});
 }
 
 void BlockRecorder::access(unsigned thread, EventKind kind, const Access& access, std::ptrdiff_t word,
                            const Buffer* buffer) {
+  Thread& self = threads_[thread];
+  begin_access(thread, access);
   Action* const action = add(thread, kind, access.call_site);
   if (action == nullptr) return;
-  Thread& self = threads_[thread];
   action->address = access.address;
   action->bytes = static_cast<unsigned>(access.bytes);
   action->buffer = buffer;
@@ -56,27 +59,55 @@ void BlockRecorder::access(unsigned thread, EventKind kind, const Access& access
     if (!first_static_word_) first_static_word_ = word;
     action->lane.word -= *first_static_word_;
   }
-  if (is_atomic(kind)) std::memcpy(action->lane.before.data(), access.address, access.bytes);
+  if (is_atomic(kind) || is_store(kind))
+    std::memcpy(action->lane.before.data(), access.address, access.bytes);
   if (is_counted(kind)) self.visits.push_back(static_cast<std::uint32_t>(self.actions.size() - 1));
-  self.is_pending = true;
+  ++self.pending;
+}
+
+void BlockRecorder::begin_access(unsigned thread, const Access& access) {
+  Thread& self = threads_[thread];
+  if (access.operation == Operation::load && self.pending > 0 && is_store(self.actions.back().kind)) {
+    note_late_stores(self);
+  } else if (!access.goes_on) {
+    settle(thread);
+  }
 }
 
 void BlockRecorder::settle(unsigned thread) {
   Thread& self = threads_[thread];
-  if (!std::exchange(self.is_pending, false)) return;
-  Action& last = self.actions.back();
-  std::memcpy(last.lane.value.data(), last.address, last.bytes);
-  last.lane.is_known = true;
+  for (; self.pending > 0; --self.pending) {
+    Action& action = self.actions[self.actions.size() - self.pending];
+    if (action.lane.is_known) continue;
+    std::memcpy(action.lane.value.data(), action.address, action.bytes);
+    action.lane.is_known = true;
+    if (action.may_be_late && action.lane.value != action.lane.before) late_stores_.insert(action.call_site);
+  }
+}
+
+/// Of a struct that is copied GCC tells first that it is written, then that it is read: the store follows the load.
+void BlockRecorder::note_late_stores(Thread& thread) {
+  for (std::size_t i = thread.actions.size() - thread.pending; i < thread.actions.size(); ++i) {
+    Action& store = thread.actions[i];
+    store.may_be_late = std::memcmp(store.lane.before.data(), store.address, store.bytes) == 0;
+    if (store.may_be_late) continue;
+    std::memcpy(store.lane.value.data(), store.address, store.bytes);
+    store.lane.is_known = true;
+  }
 }
 
 void BlockRecorder::fence(unsigned thread, const void* call_site) {
+  settle(thread);
   add(thread, EventKind::fence, call_site);
 }
 
-void BlockRecorder::exit(unsigned thread) { add(thread, EventKind::exit, nullptr); }
+void BlockRecorder::exit(unsigned thread) {
+  settle(thread);
+  add(thread, EventKind::exit, nullptr);
+}
 
 void BlockRecorder::meeting(Event event) {
-  if (actions_ + warp_size > most_traced_actions) {
+  if (trace_.truncated || actions_ + warp_size > most_traced_actions) {
     trace_.truncated = true;
     return;
   }
@@ -106,6 +137,7 @@ void BlockRecorder::put(std::size_t event, unsigned lane, Action& action, Warp& 
   Event& all = warp.unordered[event];
   all.lanes |= bit_of(lane);
   all.of_lanes.push_back(action.lane);
+  if (action.buffer != nullptr) all.of_lanes.back().buffer = buffer_number(*action.buffer);
   action.event = event;
 }
 
@@ -157,13 +189,32 @@ void BlockRecorder::group_the_rest(unsigned warp) {
   }
 }
 
+/// Each has its load right behind it.
+void BlockRecorder::put_late_stores_behind(std::vector<Action>& actions) const {
+  if (late_stores_.empty()) return;
+  const auto end_of_access = [&](auto first) {
+    return std::find_if(first, actions.end(), [&](const Action& action) {
+      return action.call_site != first->call_site || action.kind != first->kind;
+    });
+  };
+  for (auto store = actions.begin(); store != actions.end();) {
+    const auto load = end_of_access(store);
+    const bool is_late = is_store(store->kind) && late_stores_.contains(store->call_site);
+    if (is_late && load != actions.end() && is_load(load->kind)) {
+      store = std::rotate(store, load, end_of_access(load));
+    }
+    store = end_of_access(store);
+  }
+}
+
 /// As a warp would run them that comes together again as soon as it can: an event is next when it is the next of all its
 /// lanes, and of several such the one that comes first in the code.
 void BlockRecorder::put_in_order(unsigned warp) {
   auto& [unordered, ordered] = warps_[warp];
   std::array<std::vector<std::size_t>, warp_size> left;  // each lane's events, the next one last
   for (const unsigned lane : lanes_of(lanes_of_warp(warp))) {
-    const auto& actions = threads_[warp * warp_size + lane].actions;
+    auto& actions = threads_[warp * warp_size + lane].actions;
+    put_late_stores_behind(actions);
     for (auto action = actions.rbegin(); action != actions.rend(); ++action) {
       if (action->event != none) left[lane].push_back(action->event);
     }

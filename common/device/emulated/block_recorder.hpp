@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "device/emulated/lanes.hpp"
@@ -31,7 +32,10 @@ class BlockRecorder {
   void access(unsigned thread, EventKind kind, const Access& access, std::ptrdiff_t word,
               const Buffer* buffer = nullptr);
 
-  /// The running thread calls the device: what it accessed last has happened.
+  /// The running thread is about to access memory, or to fail to.
+  void begin_access(unsigned thread, const Access& access);
+
+  /// The running thread calls the device again, or may lose its turn: what it accessed last has happened.
   void settle(unsigned thread);
 
   void fence(unsigned thread, const void* call_site);
@@ -57,13 +61,14 @@ class BlockRecorder {
     unsigned bytes;
     const Buffer* buffer;
     std::size_t event;  ///< in the warp's events of this interval, once it is known
+    bool may_be_late;   ///< a store that had not happened when the thread was about to load
     LaneEvent lane;
   };
 
   struct Thread {
     std::vector<Action> actions;        ///< since the warp's instructions were counted
     std::vector<std::uint32_t> visits;  ///< which of these are accesses that are counted
-    bool is_pending = false;            ///< the last one is an access that has not happened yet
+    std::size_t pending = 0;            ///< so many of the last ones are accesses that have not happened yet
   };
 
   struct Warp {
@@ -74,9 +79,11 @@ class BlockRecorder {
   Action* add(unsigned thread, EventKind kind, const void* call_site);
   void group_the_rest(unsigned warp);
   void put_in_order(unsigned warp);
+  void put_late_stores_behind(std::vector<Action>& actions) const;
+  static void note_late_stores(Thread& thread);
   void merge_warps();
   Event begun_event(const Action& action, unsigned warp);
-  static void put(std::size_t event, unsigned lane, Action& action, Warp& warp);
+  void put(std::size_t event, unsigned lane, Action& action, Warp& warp);
   unsigned lanes_of_warp(unsigned warp) const;
   std::size_t buffer_number(const Buffer& buffer);
 
@@ -85,6 +92,8 @@ class BlockRecorder {
   std::vector<Warp> warps_;
   std::vector<const Buffer*> buffers_;
   std::optional<std::ptrdiff_t> first_static_word_;  ///< of static storage that the block has accessed
+  std::set<const void*>
+      late_stores_;  ///< places at which what is stored is loaded after the device hears of the store
   std::size_t actions_ = 0;
 };
 

@@ -21,10 +21,10 @@ using reduction::emulated::word_bytes;
 
 /// Outside of kernels it is the host that accesses memory.
 [[gnu::always_inline]] inline void note(Operation operation, const void* address, std::size_t bytes,
-                                        const void* call_site) {
+                                        const void* call_site, bool goes_on = false) {
   Block* const block = Block::running();
   if (block == nullptr) return;
-  block->access({operation, static_cast<const std::byte*>(address), bytes, call_site});
+  block->access({operation, static_cast<const std::byte*>(address), bytes, call_site, goes_on});
 }
 
 /// 16 bytes that are aligned to 8 at least: a GPU takes a struct that need not be aligned to more in halves.
@@ -32,7 +32,7 @@ using reduction::emulated::word_bytes;
                                                 const void* call_site) {
   if (reinterpret_cast<std::uintptr_t>(address) % 16 != 8) return note(operation, address, 16, call_site);
   note(operation, address, 8, call_site);
-  note(operation, static_cast<const std::byte*>(address) + 8, 8, call_site);
+  note(operation, static_cast<const std::byte*>(address) + 8, 8, call_site, true);
 }
 
 /// A struct, or a number that need not be aligned: a GPU accesses it in parts. How large they are follows from the type's
@@ -45,7 +45,7 @@ void note_range(Operation operation, const void* begin, std::size_t bytes, const
     std::size_t part = widest;
     while (part > bytes || reinterpret_cast<std::uintptr_t>(address) % part != 0)
       part /= 2;
-    note(operation, address, part, call_site);
+    note(operation, address, part, call_site, address != begin);
     address += part;
     bytes -= part;
   }

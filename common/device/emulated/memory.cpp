@@ -154,7 +154,8 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
 
 std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
   if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";
-  return word_text(address - begin_, bytes) + " of a global buffer of " + std::to_string(bytes_ / bytes);
+  return word_text(address - begin_, bytes) + " of a global buffer (" + std::to_string(bytes_ / bytes) +
+         " words)";
 }
 
 GlobalMemory::GlobalMemory() {

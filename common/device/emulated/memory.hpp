@@ -62,6 +62,8 @@ struct Access {
   const std::byte* address;
   std::size_t bytes;
   const void* call_site;  ///< the place in the kernel, as a return address
+  bool goes_on =
+      false;  ///< one more part of what the kernel accesses as a whole: none of it has happened yet
 };
 
 /// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static
@@ -103,7 +105,7 @@ class Buffer {
   bool is_recorded() const { return recorded_; }
   void set_recorded(bool on) { recorded_ = on || is_static(); }
 
-  /// "4-byte word 10 of a global buffer of 10": words as wide as the access, counted from the buffer's beginning.
+  /// "4-byte word 10 of a global buffer (10 words)": words as wide as the access, counted from the buffer's beginning.
   std::string describe(const std::byte* address, std::size_t bytes) const;
 
  private:

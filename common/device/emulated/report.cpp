@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "device/emulated/lanes.hpp"
@@ -106,6 +108,11 @@ class Races {
     });
   }
 
+  /// Whether one line has both accesses.
+  bool are_on_one_line(const FaultRecord& seen) const {
+    return is_on_the_line_of(seen.actions.front(), seen.actions.back());
+  }
+
   /// Whether several threads do to one word what one line says: read it and write it.
   bool are_of_an_update(const FaultRecord& seen) const {
     return std::ranges::any_of(seen.actions, [&](const ThreadAction& store) {
@@ -174,10 +181,13 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
         ""};
   }
   const bool is_one_more = !seen.between_warps && seen.after_warp_barrier;
-  const std::string help =
-      (is_one_more ? "put one more " : "put a ") + barrier + " between " + both_accesses(seen);
+  std::string help = (is_one_more ? "put one more " : "put a ") + barrier + " between " + both_accesses(seen);
   if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both", ""};
-  if (seen.between_warps) return {help + ", where all threads of the block reach it", ""};
+  if (seen.between_warps) help += ", where all threads of the block reach it";
+  if (races.are_on_one_line(seen)) {
+    help += "; as one line does both, read into a register first, or put it at the end of the loop's pass";
+  }
+  if (seen.between_warps) return {help, ""};
   return {help, seen.after_warp_barrier ? "one_syncwarp_a_level" : "warp_synchronous_tail"};
 }
 
@@ -251,6 +261,27 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
   return {seen.help, seen.page};
 }
 
+/// What the brackets of the access hold in the source, such as "i + blockDim.x"; "" where the column is not known.
+std::string index_at(const Witness& witness) {
+  const std::optional<std::string> line = source_line(witness.place);
+  if (!line || witness.place.column == 0) return "";
+  const Span span = span_at(*line, witness.place.column, witness.action.starts_with("read"));
+  const std::string access = line->substr(span.begin, span.end - span.begin);
+  const auto begin = access.find('[');
+  const auto end = access.rfind(']');
+  return begin == std::string::npos || end == std::string::npos ? ""
+                                                                : access.substr(begin + 1, end - begin - 1);
+}
+
+/// Names the index that is to be checked, where the source is at hand.
+std::string with_index(std::string help, const Witness& witness) {
+  constexpr std::string_view unnamed = "the index";
+  const auto place = help.find(unnamed);
+  const std::string index = place == std::string::npos ? "" : index_at(witness);
+  if (!index.empty()) help.replace(place, unnamed.size(), '`' + index + '`');
+  return help;
+}
+
 bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records) {
   return std::ranges::any_of(records, [&](const FaultRecord& seen) {
     return seen.fault == Fault::race && std::ranges::any_of(seen.actions, [&](const ThreadAction& witness) {
@@ -261,26 +292,7 @@ bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records
 
 }  // namespace
 
-std::string kernel_name(const void* kernel) {
-  const std::string function = locate(kernel).function;
-  int depth = 0;
-  std::string name;
-  for (const char c : function) {
-    if (c == '<') ++depth;
-    if (depth == 0) {
-      // "(anonymous namespace)::" begins like a parameter list, and ends like any other scope.
-      if (c == '(' && !name.empty()) break;
-      const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-      if (is_of_name) {
-        name += c;
-      } else {
-        name.clear();
-      }
-    }
-    if (c == '>') --depth;
-  }
-  return name;
-}
+std::string kernel_name(const void* kernel) { return name_in_source(locate(kernel).function); }
 
 std::vector<FaultRecord> FaultLog::take() {
   seen_.clear();
@@ -303,7 +315,7 @@ std::vector<FaultRecord> FaultLog::take() {
 }
 
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
-  const std::string name = name_in_source(locate(kernel).function);
+  const std::string name = kernel_name(kernel);
   const Places places = places_of(records);
   std::vector<Finding> findings;
   std::vector<FaultRecord> of_findings;
@@ -325,7 +337,9 @@ std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, cons
   const Races races{records, places};
   for (std::size_t i = 0; i < findings.size(); ++i) {
     Advice advice = advice_on(of_findings[i], races);
-    findings[i].help = std::move(advice.help);
+    const bool is_of_an_index = findings[i].fault == Fault::out_of_bounds;
+    findings[i].help = is_of_an_index ? with_index(std::move(advice.help), findings[i].witnesses.front())
+                                      : std::move(advice.help);
     if (!advice.page.empty()) findings[i].page = "docs/pitfalls/" + advice.page + ".md";
   }
   return findings;

@@ -36,8 +36,9 @@ std::string_view name_of(EventKind kind);
 struct LaneEvent {
   using Bytes = std::array<std::byte, largest_access>;
 
-  std::ptrdiff_t word = 0;   ///< at which its access begins: of shared memory, of the event's buffer, or in
-                             ///< static storage from where the block accessed it first
+  std::ptrdiff_t word = 0;   ///< at which its access begins: of shared memory, of the buffer, or in static
+                             ///< storage from where the block accessed it first
+  std::size_t buffer = 0;    ///< of a global access, in BlockTrace::buffers
   unsigned source_lane = 0;  ///< of a shuffle
   bool is_known = false;     ///< whether the access has happened: a fault may have ended the block before
   Bytes value{};             ///< read, written, received, or what an atomic left
@@ -51,7 +52,7 @@ struct Event {
   std::uint32_t lanes = 0;          ///< the active ones, one bit each; 0 for a block barrier
   const void* call_site = nullptr;  ///< the place in the kernel, as a return address; nullptr for an exit
   unsigned bytes = 0;               ///< of each lane's access or value
-  std::size_t buffer = 0;           ///< of a global access, in BlockTrace::buffers
+  std::size_t buffer = 0;           ///< of a global access, that of the first active lane
   unsigned wavefronts = 0;
   unsigned conflicts = 0;
   unsigned sectors = 0;
