@@ -69,7 +69,9 @@ export function stateCell(x, y, width, height, state, title) {
           rectangle(
               x + width / 2 - Math.min(1.5, w / 4), top + h * 0.12, Math.min(3, w / 2), h * 0.76,
               "waiting")}</g>`;
-    default: return `<g>${titled}${hit}${rectangle(x + width / 2 - 1.2, y + height / 2 - 1.2, 2.4, 2.4, "left")}</g>`;
+    default:
+      return `<g>${titled}${hit}${
+          rectangle(x + width / 2 - 1.2, y + height / 2 - 1.2, 2.4, 2.4, "left")}</g>`;
   }
 }
 

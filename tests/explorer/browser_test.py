@@ -205,6 +205,15 @@ def check_finding(browser: Browser, where: str) -> None:
         assert browser.js("return document.querySelectorAll('li[aria-current] b').length") == 2, where
 
 
+def check_finding_alone(browser: Browser, where: str) -> None:
+    """A fault before the first event is told, with its lines; there is nothing to step through."""
+    assert "race in reduce_kernel" in browser.js("return document.getElementById('findings').innerText"), where
+    assert browser.js("return document.querySelectorAll('.source b').length") == 2, where
+    assert browser.js("return document.getElementById('problem').hidden"), where
+    assert not browser.js("return document.getElementById('controls').checkVisibility()"), where
+    assert not browser.js("return document.querySelectorAll('[data-view]').length"), where
+
+
 def check_second_trace(browser: Browser, good: Path, bad: Path) -> None:
     """A second trace comes from a file; a file that is none gets a sentence, and changes nothing."""
     from selenium.webdriver.common.by import By
@@ -253,7 +262,8 @@ def main() -> None:
         evil["sources"][0]["lines"] = [evil["title"]] * 11
         pages = {"one": page("one.html", conflicts), "two": page("two.html", conflicts, none),
                  "finding": page("finding.html", simulated("racyTrace()")), "evil": page("evil.html", evil),
-                 "shuffles": page("shuffles.html", simulated("simulate('shuffles')"))}
+                 "shuffles": page("shuffles.html", simulated("simulate('shuffles')")),
+                 "no events": page("no events.html", {**simulated("racyTrace()"), "events": []})}
         good, bad = folder / "second.json", folder / "bad.json"
         good.write_text(json.dumps(none), encoding="utf-8")
         bad.write_text("{}", encoding="utf-8")
@@ -278,7 +288,9 @@ def main() -> None:
                         browser.js("const slider = document.getElementById('slider');"
                                    "slider.value = Math.floor(slider.max * 0.4);"
                                    "slider.dispatchEvent(new Event('input'))")
-                        if kind != "evil":
+                        if kind == "no events":
+                            check_finding_alone(browser, where)
+                        elif kind != "evil":
                             check_current_line(browser, where)
                         title = browser.driver.title
                         assert "broken in" not in title or kind == "evil" and title.startswith("</script>"), title
