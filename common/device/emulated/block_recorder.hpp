@@ -86,6 +86,7 @@ class BlockRecorder {
   void put(std::size_t event, unsigned lane, Action& action, Warp& warp);
   unsigned lanes_of_warp(unsigned warp) const;
   std::size_t buffer_number(const Buffer& buffer);
+  void begin_where_used(std::size_t buffer);
 
   BlockTrace& trace_;
   std::vector<Thread> threads_;

@@ -98,6 +98,9 @@ class Buffer {
     return true;
   }
 
+  /// Whether it is the program's variables.
+  bool is_static() const { return pages_.begin() == nullptr; }
+
   /// Whether the launch that runs may store to the buffer, so that all accesses to it are recorded.
   bool is_recorded() const { return recorded_; }
   void set_recorded(bool on) { recorded_ = on || is_static(); }
@@ -106,7 +109,6 @@ class Buffer {
   std::string describe(const std::byte* address, std::size_t bytes) const;
 
  private:
-  bool is_static() const { return pages_.begin() == nullptr; }
   std::uint64_t& initialised_bits(std::size_t word) const {
     return reinterpret_cast<std::uint64_t*>(initialised_.begin())[word / 64];
   }

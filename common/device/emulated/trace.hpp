@@ -66,7 +66,7 @@ struct BlockTrace {
   std::size_t launch = 0;            ///< counted from 1
   std::size_t block = 0;             ///< its number in the grid
   const void* kernel = nullptr;      ///< its entry
-  std::vector<std::size_t> buffers;  ///< bytes of each, in the order in which the block came to them
+  std::vector<std::size_t> buffers;  ///< bytes of each that the block has accessed
   std::vector<Event> events;
   Counters counters;              ///< of the block
   bool truncated = false;         ///< the block did more than a trace holds
