@@ -364,7 +364,10 @@ function start() {
           .map(([term, text]) => `<dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd>`)
           .join("");
   try {
-    show(tracesFromText(find("traces").textContent, "This page"), false);
+    const traces = tracesFromText(find("traces").textContent, "This page");
+    show(traces, false);
+    if (traces.length > state.traces.length)
+      showProblem("One of the two traces has no events that could go in step: the first one is here.");
   } catch (error) {
     if (!(error instanceof TraceError)) throw error;
     showProblem(error.message);

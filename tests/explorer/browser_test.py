@@ -263,7 +263,8 @@ def main() -> None:
         pages = {"one": page("one.html", conflicts), "two": page("two.html", conflicts, none),
                  "finding": page("finding.html", simulated("racyTrace()")), "evil": page("evil.html", evil),
                  "shuffles": page("shuffles.html", simulated("simulate('shuffles')")),
-                 "no events": page("no events.html", {**simulated("racyTrace()"), "events": []})}
+                 "no events": page("no events.html", {**simulated("racyTrace()"), "events": []}),
+                 "second without events": page("second.html", none, {**simulated("racyTrace()"), "events": []})}
         good, bad = folder / "second.json", folder / "bad.json"
         good.write_text(json.dumps(none), encoding="utf-8")
         bad.write_text("{}", encoding="utf-8")
@@ -288,6 +289,9 @@ def main() -> None:
                         browser.js("const slider = document.getElementById('slider');"
                                    "slider.value = Math.floor(slider.max * 0.4);"
                                    "slider.dispatchEvent(new Event('input'))")
+                        if kind == "second without events":
+                            assert browser.js("return document.querySelectorAll('.pane').length") == 1, where
+                            assert "no events" in browser.js("return document.getElementById('problem').innerText")
                         if kind == "no events":
                             check_finding_alone(browser, where)
                         elif kind != "evil":
