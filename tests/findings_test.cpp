@@ -79,6 +79,16 @@ __global__ void smooth(const int* in, int* out) {
   out[i] = in[i] + in[i + 1];  // smooth
 }
 
+__global__ void left_of_the_first(const int* in, int* out) {
+  out[threadIdx.x] = in[static_cast<int>(threadIdx.x) - 1];  // left of
+}
+
+__global__ void on_one_line(const int* in, int* out) {
+  // clang-format off
+  __shared__ int one[64]; one[threadIdx.x] = in[threadIdx.x]; out[threadIdx.x] = one[63 - threadIdx.x];  // one line
+  // clang-format on
+}
+
 __global__ void leave_early(const int* in, int* out, unsigned n) {
   __shared__ int tile[64];
   if (threadIdx.x >= n) return;
@@ -278,6 +288,27 @@ TEST(Findings, OfAFlagWithoutAFence) {
       all,
       "put a `__threadfence()` after the write in block 0, before the atomic that tells other blocks of it",
       "ticket_without_a_fence");
+}
+
+TEST(Findings, OfAnIndexBelow0) {
+  Ints in{64}, out{64};
+  const Printed all = printed(diagnostic_from([&] { left_of_the_first<<<2, 32>>>(in, out); }));
+  ASSERT_EQ(all.parts.size(), 1U);
+  EXPECT_EQ(all.parts[0].words,
+            "out of bounds in left_of_the_first: thread 0 of block 0 reads 4-byte word -1 of a global buffer "
+            "of 64");
+  expect_help(all, "the index is below 0: check it before the access, as in `if (i >= 0)`", "");
+}
+
+/// The compiler's columns are those of what stands for the declaration.
+TEST(Findings, HaveNoColumnBehindADeclarationOfSharedMemory) {
+  Ints in{64}, out{64};
+  const Printed all = printed(diagnostic_from([&] { on_one_line<<<1, 64>>>(in, out); }));
+  ASSERT_EQ(all.parts.size(), 2U);
+  for (const Part& part : all.parts) {
+    EXPECT_EQ(part.line, line_of("one line"));
+    EXPECT_EQ(part.column, 0U);
+  }
 }
 
 TEST(Findings, OfAnAccessOutOfBounds) {

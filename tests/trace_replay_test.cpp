@@ -487,6 +487,22 @@ TEST(TraceReplay, OfOddBytesIsJson) {
   EXPECT_NE(text.find("5e-324"), std::string::npos) << text;
 }
 
+__device__ Word tickets[3];
+
+__global__ void take_tickets(Word* out) { out[threadIdx.x] = atomicAdd(&tickets[threadIdx.x % 3], 1U); }
+
+/// Wherever the program has them.
+TEST(TraceReplay, OfVariablesOfTheProgram) {
+  Array<Word> out{32};
+  const Recorded recorded = traced([&] { launch({1, 32, 0}, take_tickets, out); });
+  EXPECT_EQ(contradiction_in(*recorded.trace), "");
+  EXPECT_EQ(recorded.trace->buffers, (std::vector<std::size_t>{128, 12}));
+  const Event& atomic = recorded.trace->events.front();
+  ASSERT_EQ(atomic.kind, EventKind::global_atomic);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(atomic.of_lanes[lane].word, lane % 3);
+}
+
 /// What was done before the trace was full is there without gaps.
 TEST(TraceReplay, OfTooMuch) {
   Array<Word> out{4096};

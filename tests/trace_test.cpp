@@ -82,8 +82,8 @@ TEST(Trace, HasWordsBanksAndValues) {
   EXPECT_EQ(order_of(trace, 1), "Rw|rW.");
   EXPECT_EQ(trace.block, 2U);
   ASSERT_EQ(trace.buffers.size(), 2U);
-  EXPECT_EQ(trace.buffers[0].bytes, 256U);
-  EXPECT_EQ(trace.buffers[1].bytes, 768U);
+  EXPECT_EQ(trace.buffers[0], 256U);
+  EXPECT_EQ(trace.buffers[1], 768U);
   EXPECT_EQ(counters_of_events(trace), trace.counters);
 
   const Event store = events_of_kind(trace, EventKind::shared_store).at(1);
@@ -233,24 +233,6 @@ TEST(Trace, HasWideAccessesWhole) {
   EXPECT_EQ(store.wavefronts, 2U);
   EXPECT_EQ(store.conflicts, 0U);
   EXPECT_EQ(value_of<double>(store.of_lanes[2].value), 8.0 + 11.0);
-}
-
-__device__ Word arrivals[2];
-
-__global__ void arrive(Word* out) {
-  atomicAdd(&arrivals[1], 1U);
-  out[threadIdx.x] = arrivals[1] + arrivals[0];
-}
-
-/// Where a program has its static storage, and what else is there, is none of a trace's business.
-TEST(Trace, CountsWordsOfStaticStorageFromTheFirst) {
-  Words out{1};
-  const BlockTrace trace = traced([&] { launch({1, 1, 0}, arrive, out); });
-  ASSERT_EQ(trace.buffers.size(), 2U);
-  EXPECT_TRUE(trace.buffers[0].is_static);
-  EXPECT_EQ(trace.buffers[0].bytes, 0U);
-  EXPECT_EQ(events_of_kind(trace, EventKind::global_atomic).at(0).of_lanes[0].word, 0);
-  EXPECT_EQ(events_of_kind(trace, EventKind::global_load).at(1).of_lanes[0].word, -1);
 }
 
 /// The barrier between the two lines is missing.

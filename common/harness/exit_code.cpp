@@ -1,11 +1,9 @@
 #include "harness/exit_code.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -16,6 +14,7 @@
 #include "harness/host_memory.hpp"
 #include "harness/options.hpp"
 #include "harness/standard_streams.hpp"
+#include "harness/terminal.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -33,14 +32,6 @@ std::string one_line(std::string_view text) {
     }
   }
   return line;
-}
-
-/// Whether the stream is a terminal whose user has not asked for plain text (https://no-color.org).
-bool takes_colours(std::FILE* stream) {
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  return (no_color == nullptr || *no_color == '\0') && terminal != nullptr && *terminal != '\0' &&
-         std::string_view{terminal} != "dumb" && isatty(fileno(stream)) != 0;
 }
 
 }  // namespace
@@ -62,7 +53,7 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   } catch (const UsageError& error) {
     return fail(ExitCode::bad_usage, one_line(error.what()));
   } catch (const emulated::KernelFinding& finding) {
-    std::string text = emulated::diagnostic_of(finding.findings(), takes_colours(stderr));
+    std::string text = emulated::diagnostic_of(finding.findings(), terminal_of(stderr).styled);
     text.pop_back();  // the newline
     return fail(ExitCode::wrong_result, text);
   } catch (const MeasurementError& error) {

@@ -260,9 +260,8 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   for (const emulated::Finding& finding : trace.findings)
     findings.push_back(text_of(finding_json(finding, trace, sources)));
   Json buffers = Json::array();
-  for (const emulated::TracedBuffer& buffer : trace.buffers) {
-    buffers.push_back({{"bytes", buffer.is_static ? Json(nullptr) : Json(buffer.bytes)}});
-  }
+  for (const std::size_t bytes : trace.buffers)
+    buffers.push_back({{"bytes", bytes}});
 
   const Json head{{"format", format},
                   {"version", version},

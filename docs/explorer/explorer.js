@@ -36,6 +36,9 @@ const state = {
   address: null
 };
 
+/** Whether a fault ended the block, or the launch, before the block did anything. */
+const isEmpty = (trace) => trace.events.length === 0;
+
 function paneHtml(trace, number) {
   const id = (name) => `${name}-${number}`;
   const panel = ({view, title, terms = [], folded}) => {
@@ -76,7 +79,9 @@ function paneHtml(trace, number) {
           escapeText(trace.kernel)}</code> in ${escapeText(source?.file ?? "an unknown file")}</h3>${code}` +
       `<p class="called"></p></section>`;
   // Side by side, what differs most comes first.
-  const columns = single ?
+  const columns = isEmpty(trace) ?
+      `<div class="column">${sourceHtml}</div>` :
+      single ?
       `<div class="column">${sourceHtml}${counters}${drawnOf("memory", "path")}</div><div class="column">${
           drawnOf("lanes", "access", "tree", "activity")}</div>` :
       `<div class="column">${drawnOf("access")}${sourceHtml}${
@@ -247,6 +252,7 @@ function drawSource(pane, trace, moment) {
 
 /** Draws everything at the present step. */
 function draw() {
+  if (state.steps.length === 0) return;
   const moments = momentsAt(state.at);
   const slider = find("slider");
   slider.max = state.steps.length - 1;
@@ -279,6 +285,7 @@ function draw() {
 }
 
 function goTo(at, asked = null) {
+  if (state.steps.length === 0) return;
   state.asked = asked;
   state.at = Math.max(0, Math.min(state.steps.length - 1, at));
   draw();
@@ -317,11 +324,18 @@ function showProblem(text) {
   problem.hidden = text === "";
 }
 
+/** Scrolls the source to the line of a finding. */
+function showMarkedLine() {
+  const line = document.querySelector(".source li:has(b)");
+  const box = line?.closest(".source");
+  if (box) box.scrollTop = line.offsetTop - box.offsetTop - box.clientHeight / 2;
+}
+
 /** Shows one trace, or two in step. */
 function show(traces, keep) {
   const event = keep ? momentsAt(state.at)?.[0] : undefined;
   setPlaying(false);
-  state.traces = traces.slice(0, 2);
+  state.traces = traces.slice(0, traces.slice(0, 2).some(isEmpty) ? 1 : 2);
   const [a, b] = state.traces;
   state.steps = b ? stepsInStep(a, b) : a.events.map((_, k) => [k]);
   const title = b ? `${a.program} beside ${b.program}` : `${a.program}: ${a.title ?? ""}`;
@@ -330,7 +344,10 @@ function show(traces, keep) {
   find("run").textContent = b ?
       "Two traces in step: interval by interval, and within an interval by the share that is done." :
       `${a.kernel}, ${runText(a)}${
-          a.truncated ? ". The block did more than the trace holds: its beginning is here" : ""}`;
+          isEmpty(a)      ? ". A fault came before anything that the block did" :
+              a.truncated ? ". The block did more than the trace holds: its beginning is here" :
+                            ""}`;
+  find("controls").hidden = isEmpty(a);
   find("panes").className = b ? "two" : "one";
   find("panes").innerHTML = state.traces.map(paneHtml).join("");
   const findings = findingsHtml();
@@ -344,12 +361,15 @@ function show(traces, keep) {
       a.findings[0]?.witnesses.find((each) => each.line > 0 && each.source === modelOf(a).kernelSource);
   const isSeen = Number.isInteger(named?.event) && named.block === a.block;
   state.asked = event === undefined && named && !isSeen ? {number: 0, line: named.line} : null;
+  if (isEmpty(a)) showMarkedLine();
   state.at = Math.max(0, state.steps.findIndex((step) => step[0] === Math.min(wanted, a.events.length - 1)));
 }
 
 async function openSecond(file) {
   try {
     const [trace] = tracesFromText(await file.text(), file.name);
+    for (const [each, name] of [[state.traces[0], "The trace of this page"], [trace, file.name]])
+      if (each && isEmpty(each)) throw new TraceError(`${name} has no events that could go in step.`);
     showProblem("");
     show([state.traces[0], trace], true);
     draw();
@@ -389,7 +409,10 @@ function start() {
           .map(([term, text]) => `<dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd>`)
           .join("");
   try {
-    show(tracesFromText(find("traces").textContent, "This page"), false);
+    const traces = tracesFromText(find("traces").textContent, "This page");
+    show(traces, false);
+    if (traces.length > state.traces.length)
+      showProblem("One of the two traces has no events that could go in step: the first one is here.");
   } catch (error) {
     if (!(error instanceof TraceError)) throw error;
     showProblem(error.message);

@@ -106,7 +106,9 @@ export function checkTrace(trace, name) {
   if (!Array.isArray(trace.buffers)) fail('"buffers" is not a list');
   if (trace.counters === null || typeof trace.counters !== "object") fail('it has no "counters"');
   if (!Array.isArray(trace.findings)) fail('"findings" is not a list');
-  if (!Array.isArray(trace.events) || trace.events.length === 0) fail("it has no events");
+  // A block's first access may be its fault.
+  if (!Array.isArray(trace.events) || (trace.events.length === 0 && trace.findings.length === 0))
+    fail("it has no events");
   trace.events.forEach((event, index) => {
     const bad = (what) => fail(`event ${index} ${what}`);
     if (!Object.hasOwn(listsOfKind, event?.kind))
@@ -380,9 +382,14 @@ function latest(history, moment) {
 /** Global buffers' names: what the source calls them where they are accessed, else the kernel's parameters. */
 function bufferNames(trace, kernelSource) {
   const names = trace.buffers.map(() => null);
+  // What the steps call shared memory, and what any kernel declares as such.
+  const declarations =
+      trace.sources.flatMap(({lines}) => lines.filter((text) => text.includes("__shared__")));
+  const isShared = (name) => ["shared", "ring", "loaded"].includes(name) ||
+      declarations.some((text) => new RegExp(`__shared__[^;]*\\b${name}\\b`).test(text));
   const firstLoads = new Set();
   const take = (buffer, name) => {
-    if (name && !names.includes(name) && !["shared", "ring", "loaded"].includes(name)) names[buffer] = name;
+    if (name && !names.includes(name) && !isShared(name)) names[buffer] = name;
   };
   for (const event of trace.events) {
     if (event.buffer === undefined) continue;
@@ -482,7 +489,8 @@ function traceValues(trace, threads, intervalOf) {
   const leaves = [];
   const sharedHistory = new Map();
   const globalNodes = new Map();
-  const held = Array.from({length: threads}, () => ({last: null, loads: [], words: [], loaded: 0}));
+  const held =
+      Array.from({length: threads}, () => ({last: null, loads: [], spent: [], words: [], loaded: 0}));
   const stepsOfWarp = new Map();
   const levels = new Map();
 
@@ -497,8 +505,8 @@ function traceValues(trace, threads, intervalOf) {
     }
   };
 
-  const sourcesOf = (thread, wanted) => {
-    const {last, loads} = held[thread];
+  const sourcesOf = (thread, wanted, place) => {
+    const {last, loads, spent} = held[thread];
     if (wanted === null)
       return {sources: last ? [last, ...loads.map((l) => l.from)] : loads.map((l) => l.from), exact: false};
     const withLast = (k) =>
@@ -522,9 +530,16 @@ function traceValues(trace, threads, intervalOf) {
       if (sums.same(part, wanted)) return {sources: from(begin), exact: true};
       if (withLast(part)) return {sources: [last, ...from(begin)], exact: true};
     }
-    if (loads.length === 0) return {sources: [], exact: sums.same(wanted, sums.zero)};
-    if (sums.same(wanted, sums.zero)) return {sources: [], exact: true};  // the identity
-    const one = loads.find((load) => load.sum !== null && sums.same(load.sum, wanted));
+    const isWanted = (load) => load.sum !== null && sums.same(load.sum, wanted);
+    if (loads.length === 0) {
+      // A struct is copied in parts: all of it is loaded, then all of it is stored.
+      const part = last?.place === place && spent.find(isWanted);
+      return part ? {sources: [part.from], exact: true} : {sources: [], exact: sums.same(wanted, sums.zero)};
+    }
+    // The identity, of a lane that only holds what a shuffle has brought it.
+    if (sums.same(wanted, sums.zero) && loads.every(({from}) => ["shuffle", "unknown"].includes(from.kind)))
+      return {sources: [], exact: true};
+    const one = loads.find(isWanted);
     return one ? {sources: [one.from], exact: true} : {sources: from(0), exact: false};
   };
 
@@ -541,17 +556,20 @@ function traceValues(trace, threads, intervalOf) {
   };
 
   const makeNode = (event, index, thread, level, fields, wanted) => {
+    const place = `${event.kind}:${event.source}:${event.line}:${event.column}`;
     const node = {
+      place,
       id: nodes.length,
       event: index,
       thread,
       level,
       kind: event.kind,
       sum: fields.sum ?? wanted,
-      ...sourcesOf(thread, wanted),
+      ...sourcesOf(thread, wanted, place),
       ...fields
     };
     nodes.push(node);
+    if (held[thread].loads.length > 0) held[thread].spent = held[thread].loads;
     held[thread].last = node;
     held[thread].loads = [];
     return node;
@@ -797,6 +815,7 @@ export function stepsInStep(a, b) {
 export function findMoment(trace, wanted) {
   const count = trace.events.length;
   const text = String(wanted);
+  if (count === 0) throw new TraceError(`moment ${text}: the trace has no events.`);
   if (text === "end") return count - 1;
   if (/^-?\d+$/.test(text)) {
     const number = Number(text) < 0 ? count + Number(text) : Number(text);

@@ -243,6 +243,15 @@ def check_terms(browser: Browser, where: str) -> None:
     assert not browser.js(shown), where
 
 
+def check_finding_alone(browser: Browser, where: str) -> None:
+    """A fault before the first event is told, with its lines; there is nothing to step through."""
+    assert "race in reduce_kernel" in browser.js("return document.getElementById('findings').innerText"), where
+    assert browser.js("return document.querySelectorAll('.source b').length") == 2, where
+    assert browser.js("return document.getElementById('problem').hidden"), where
+    assert not browser.js("return document.getElementById('controls').checkVisibility()"), where
+    assert not browser.js("return document.querySelectorAll('[data-view]').length"), where
+
+
 def check_second_trace(browser: Browser, good: list[Path], bad: Path) -> None:
     """A second trace comes from a file or a page, chosen or dropped; what is none gets a sentence and changes nothing."""
     from selenium.webdriver.common.by import By
@@ -301,7 +310,9 @@ def main() -> None:
         pages = {"one": page("one.html", conflicts), "two": page("two.html", conflicts, none),
                  "finding": page("finding.html", simulated("racyTrace()")), "evil": page("evil.html", evil),
                  "refused": page("refused.html", simulated("refusedTrace()")),
-                 "shuffles": page("shuffles.html", simulated("simulate('shuffles')"))}
+                 "shuffles": page("shuffles.html", simulated("simulate('shuffles')")),
+                 "no events": page("no events.html", {**simulated("racyTrace()"), "events": []}),
+                 "second without events": page("second.html", none, {**simulated("racyTrace()"), "events": []})}
         good, bad = folder / "second.json", folder / "bad.json"
         good.write_text(json.dumps(none), encoding="utf-8")
         bad.write_text("{}", encoding="utf-8")
@@ -331,7 +342,12 @@ def main() -> None:
                         browser.js("const slider = document.getElementById('slider');"
                                    "slider.value = Math.floor(slider.max * 0.4);"
                                    "slider.dispatchEvent(new Event('input'))")
-                        if kind != "evil":
+                        if kind == "second without events":
+                            assert browser.js("return document.querySelectorAll('.pane').length") == 1, where
+                            assert "no events" in browser.js("return document.getElementById('problem').innerText")
+                        if kind == "no events":
+                            check_finding_alone(browser, where)
+                        elif kind != "evil":
                             check_current_line(browser, where)
                         title = browser.driver.title
                         assert "broken in" not in title or kind == "evil" and title.startswith("</script>"), title

@@ -117,6 +117,59 @@ test("lanes that read two buffers at once read the elements of both", () => {
   assert.throws(() => tracesFromText(JSON.stringify(trace), "too few"), TraceError);
 });
 
+test("a fault before the first event is a trace, and no picture", () => {
+  const trace = {...racyTrace(), events: []};
+  trace.findings.forEach(({witnesses}) => witnesses.forEach((witness) => (witness.event = null)));
+  const [checked] = tracesFromText(JSON.stringify(trace), "no events");
+  assert.equal(modelOf(checked).kernelSource, 0);
+  assert.throws(() => findMoment(checked, "end"), TraceError);
+  assert.throws(() => tracesFromText(JSON.stringify({...trace, findings: []}), "nothing"), TraceError);
+});
+
+/** A trace of one thread: what it does, by kind, word and value. */
+function traceOf(...steps) {
+  const events = steps.map(([kind, word, value, line]) => ({
+                             kind,
+                             warp: 0,
+                             lanes: 1,
+                             source: 0,
+                             line,
+                             column: 3,
+                             bytes: 4,
+                             words: [word],
+                             values: [value],
+                             ...(kind.startsWith("global") ? {buffer: 0, sectors: 1} :
+                                                             {banks: [word], wavefronts: 1, conflicts: 0})
+                           }));
+  const lines = [
+    "__global__ void reduce_kernel(const Pair* in) {", "  __shared__ Pair tile[64];",
+    "  tile[threadIdx.x] = in[threadIdx.x];", "  tile[0].x -= tile[0].y;", "}"
+  ];
+  return {
+    ...simulate("sequential", {block: 32}),
+    sources: [{file: "a.cu", lines}],
+    buffers: [{bytes: 64}],
+    events
+  };
+}
+
+test("a struct that is copied in parts comes from its parts, and its buffer has its name", () => {
+  const trace = traceOf(
+      ["global_load", 0, 5, 3], ["global_load", 1, 7, 3], ["shared_store", 0, 5, 3],
+      ["shared_store", 1, 7, 3]);
+  const {nodes, names} = modelOf(trace);
+  assert.deepEqual(names, ["in"]);
+  assert.deepEqual(nodes.map((node) => originText(trace, node)), ["in[0]", "in[1]"]);
+});
+
+test("a difference that is 0 is computed from what was loaded", () => {
+  const trace = traceOf(
+      ["global_load", 0, 7, 3], ["shared_store", 0, 7, 3], ["shared_load", 0, 7, 4], ["shared_load", 0, 7, 4],
+      ["shared_store", 0, 0, 4]);
+  const {nodes} = modelOf(trace);
+  assert.equal(originText(trace, nodes[1]), "computed from in[0]; one of them counted more than once");
+});
+
 test("the counters at the last moment are those of the trace", () => {
   for (const [name, trace] of allTraces()) {
     const counters = countersAt(trace, trace.events.length - 1);

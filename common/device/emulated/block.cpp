@@ -283,7 +283,9 @@ FaultRecord Block::stray(const Access& access) const {
       fault_of(access, Fault::out_of_bounds, byte_text(access.bytes) + " outside of the device's memory");
   if (shared_.is_near(access.address)) {
     record.memory = shared_.describe_with_size(access.address, access.bytes);
-    if (launch_->config.shared_bytes == 0 && !shared_.has_variables()) {
+    if (access.address < shared_.dynamic()) {
+      record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";
+    } else if (launch_->config.shared_bytes == 0 && !shared_.has_variables()) {
       record.help =
           "give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none";
     } else {
@@ -294,10 +296,12 @@ FaultRecord Block::stray(const Access& access) const {
     }
   } else if (const Buffer* const buffer = global_memory().nearest(access.address)) {
     record.memory = buffer->describe(access.address, access.bytes);
-    record.help = access.address < buffer->begin()
-                      ? "check the index before the access: it is before the buffer's beginning"
-                      : "check the index before the access: it is past the buffer's end";
-    record.page = "unguarded_second_load";
+    if (access.address < buffer->begin()) {
+      record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";
+    } else {
+      record.help = "check the index before the access: it is past the buffer's end";
+      record.page = "unguarded_second_load";
+    }
   } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
     record.help = "the pointer is null, or next to it";
   } else {

@@ -55,10 +55,6 @@ void BlockRecorder::access(unsigned thread, EventKind kind, const Access& access
   action->bytes = static_cast<unsigned>(access.bytes);
   action->buffer = buffer;
   action->lane.word = word;
-  if (buffer != nullptr && buffer->is_static()) {
-    if (!first_static_word_) first_static_word_ = word;
-    action->lane.word -= *first_static_word_;
-  }
   if (is_atomic(kind) || is_store(kind))
     std::memcpy(action->lane.before.data(), access.address, access.bytes);
   if (is_counted(kind)) self.visits.push_back(static_cast<std::uint32_t>(self.actions.size() - 1));
@@ -145,7 +141,7 @@ std::size_t BlockRecorder::buffer_number(const Buffer& buffer) {
   const auto known = std::ranges::find(buffers_, &buffer);
   if (known != buffers_.end()) return static_cast<std::size_t>(known - buffers_.begin());
   buffers_.push_back(&buffer);
-  trace_.buffers.push_back({buffer.is_static() ? 0 : buffer.bytes(), buffer.is_static()});
+  trace_.buffers.push_back(buffer.bytes());
   return buffers_.size() - 1;
 }
 
@@ -271,7 +267,35 @@ void BlockRecorder::block_barrier(const void* call_site) {
   trace_.events.push_back(std::move(event));
 }
 
-void BlockRecorder::end_block() { merge_warps(); }
+void BlockRecorder::end_block() {
+  merge_warps();
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (buffers_[i]->is_static()) begin_where_used(i);
+}
+
+/// What `__device__` variables are in is all of the program's: it begins with the first word that the block accesses, so that a
+/// trace does not change with the rest of the program.
+void BlockRecorder::begin_where_used(std::size_t buffer) {
+  std::ptrdiff_t first = std::numeric_limits<std::ptrdiff_t>::max();
+  std::ptrdiff_t end = 0;
+  const auto for_each_access = [&](const auto& action) {
+    for (Event& event : trace_.events) {
+      if (event.kind != EventKind::global_load && event.kind != EventKind::global_store &&
+          event.kind != EventKind::global_atomic)
+        continue;
+      for (LaneEvent& lane : event.of_lanes)
+        if (lane.buffer == buffer) action(event, lane);
+    }
+  };
+  for_each_access([&](const Event& event, const LaneEvent& lane) {
+    const auto words = static_cast<std::ptrdiff_t>((event.bytes + word_bytes - 1) / word_bytes);
+    first = std::min(first, lane.word);
+    end = std::max(end, lane.word + words);
+  });
+  if (end == 0) return;
+  for_each_access([&](const Event&, LaneEvent& lane) { lane.word -= first; });
+  trace_.buffers[buffer] = static_cast<std::size_t>(end - first) * word_bytes;
+}
 
 /// Warps take turns, an event each.
 void BlockRecorder::merge_warps() {

@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -86,12 +85,12 @@ class BlockRecorder {
   void put(std::size_t event, unsigned lane, Action& action, Warp& warp);
   unsigned lanes_of_warp(unsigned warp) const;
   std::size_t buffer_number(const Buffer& buffer);
+  void begin_where_used(std::size_t buffer);
 
   BlockTrace& trace_;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::vector<const Buffer*> buffers_;
-  std::optional<std::ptrdiff_t> first_static_word_;  ///< of static storage that the block has accessed
   std::set<const void*>
       late_stores_;  ///< places at which what is stored is loaded after the device hears of the store
   std::size_t actions_ = 0;

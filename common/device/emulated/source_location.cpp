@@ -247,6 +247,12 @@ bool is_of_the_device(const Place& place) {
   return place.file.find("/device/emulated/") != std::string::npos;
 }
 
+/// Whether the compiler has seen another line: what stands for a declaration of shared memory is longer.
+bool is_rewritten(const Place& place) {
+  const std::optional<std::string> line = source_line(place);
+  return line && line->find("__shared__") != std::string::npos;
+}
+
 /// Looks up addresses of one file.
 std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std::uintptr_t>& offsets) {
   std::vector<std::string> command{"addr2line", "-afCie", file};
@@ -286,6 +292,7 @@ std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     std::vector<Place>& frames = locations[i].frames;
     if (!frames.empty()) table.complete(offsets[i], frames[0]);
+    if (!frames.empty() && is_rewritten(frames[0])) frames[0].column = 0;
     if (!std::ranges::all_of(frames, is_of_the_device)) std::erase_if(frames, is_of_the_device);
     std::erase(frames, Place{});
   }

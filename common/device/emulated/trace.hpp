@@ -36,8 +36,7 @@ std::string_view name_of(EventKind kind);
 struct LaneEvent {
   using Bytes = std::array<std::byte, largest_access>;
 
-  std::ptrdiff_t word = 0;   ///< at which its access begins: of shared memory, of the buffer, or in static
-                             ///< storage from where the block accessed it first
+  std::ptrdiff_t word = 0;   ///< at which its access begins: of shared memory, or of the buffer
   std::size_t buffer = 0;    ///< of a global access, in BlockTrace::buffers
   unsigned source_lane = 0;  ///< of a shuffle
   bool is_known = false;     ///< whether the access has happened: a fault may have ended the block before
@@ -60,21 +59,14 @@ struct Event {
   std::vector<LaneEvent> of_lanes;  ///< of the active lanes, in order
 };
 
-/// A buffer of global memory, or the program's static storage, where `__device__` variables are: how large that is, and
-/// where in it they are, says nothing of a kernel.
-struct TracedBuffer {
-  std::size_t bytes = 0;  ///< 0 for static storage
-  bool is_static = false;
-};
-
 /// All that a block did. Between two barriers of the block the warps take turns; each warp's events are in an order in
 /// which a GPU could run them.
 struct BlockTrace {
   LaunchConfig config;
-  std::size_t launch = 0;             ///< counted from 1
-  std::size_t block = 0;              ///< its number in the grid
-  const void* kernel = nullptr;       ///< its entry
-  std::vector<TracedBuffer> buffers;  ///< in the order in which the block came to them
+  std::size_t launch = 0;            ///< counted from 1
+  std::size_t block = 0;             ///< its number in the grid
+  const void* kernel = nullptr;      ///< its entry
+  std::vector<std::size_t> buffers;  ///< bytes of each that the block has accessed
   std::vector<Event> events;
   Counters counters;              ///< of the block
   bool truncated = false;         ///< the block did more than a trace holds
