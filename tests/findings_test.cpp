@@ -296,8 +296,10 @@ TEST(Findings, OfAnIndexBelow0) {
   ASSERT_EQ(all.parts.size(), 1U);
   EXPECT_EQ(all.parts[0].words,
             "out of bounds in left_of_the_first: thread 0 of block 0 reads 4-byte word -1 of a global buffer "
-            "of 64");
-  expect_help(all, "the index is below 0: check it before the access, as in `if (i >= 0)`", "");
+            "(64 words)");
+  expect_help(
+      all, "`static_cast<int>(threadIdx.x) - 1` is below 0: check it before the access, as in `if (i >= 0)`",
+      "");
 }
 
 /// The compiler's columns are those of what stands for the declaration.
@@ -315,9 +317,10 @@ TEST(Findings, OfAnAccessOutOfBounds) {
   Ints in{64}, out{64};
   const Printed all = printed(diagnostic_from([&] { smooth<<<2, 32>>>(in, out); }));
   ASSERT_EQ(all.parts.size(), 1U);
-  expect_part(all.parts[0], "smooth",
-              "out of bounds in smooth: thread 31 of block 1 reads 4-byte word 64 of a global buffer (64 words)",
-              "in[i + 1]");
+  expect_part(
+      all.parts[0], "smooth",
+      "out of bounds in smooth: thread 31 of block 1 reads 4-byte word 64 of a global buffer (64 words)",
+      "in[i + 1]");
   expect_help(all, "check `i + 1` before the access: it is past the buffer's end", "unguarded_second_load");
 }
 
@@ -381,9 +384,10 @@ TEST(Findings, OfManyWriters) {
   Ints in{64}, out{1};
   const Printed all = printed(diagnostic_from([&] { everyone_writes<<<1, 64>>>(in, out); }));
   ASSERT_EQ(all.parts.size(), 2U);
-  expect_part(all.parts[0], "everyone",
-              "race in everyone_writes: thread 0 of block 0 writes 4-byte word 0 of a global buffer (1 words)",
-              "out[blockIdx.x] =");
+  expect_part(
+      all.parts[0], "everyone",
+      "race in everyone_writes: thread 0 of block 0 writes 4-byte word 0 of a global buffer (1 words)",
+      "out[blockIdx.x] =");
   expect_part(all.parts[1], "everyone", "thread 1 writes it, and nothing orders the two",
               "out[blockIdx.x] =");
   expect_help(
@@ -399,9 +403,10 @@ TEST(Findings, InAFunctionNameItsCall) {
   const std::string text = diagnostic_from([&] { through_a_function<<<1, 32>>>(out); });
   const Printed all = printed(text);
   ASSERT_EQ(all.parts.size(), 2U);
-  expect_part(all.parts[0], "first: write",
-              "race in through_a_function: thread 0 of block 0 writes 4-byte word 0 of a global buffer (1 words)",
-              "cells[0] =");
+  expect_part(
+      all.parts[0], "first: write",
+      "race in through_a_function: thread 0 of block 0 writes 4-byte word 0 of a global buffer (1 words)",
+      "cells[0] =");
 #ifndef __clang__
   EXPECT_NE(text.find("findings_test.cpp:" + std::to_string(line_of("first: call"))), std::string::npos)
       << text;

@@ -58,7 +58,18 @@ template <typename Print> std::string on_terminal(unsigned short columns, const 
   return text;
 }
 
-TEST(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
+class ReportOnATerminal : public testing::Test {
+ protected:
+  void SetUp() override {
+    int reader = -1;
+    int terminal = -1;
+    if (openpty(&reader, &terminal, nullptr, nullptr, nullptr) != 0) GTEST_SKIP() << "no pseudoterminal here";
+    close(terminal);
+    close(reader);
+  }
+};
+
+TEST_F(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
   const auto run = [] {
     Report report{Options{}};
     report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "");
@@ -86,7 +97,7 @@ TEST(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
             std::string::npos);
 }
 
-TEST(ReportOnATerminal, KeepsTheColumnsOfASweep) {
+TEST_F(ReportOnATerminal, KeepsTheColumnsOfASweep) {
   Options options;
   options.sweep = Sweep::size;
   const std::string text = on_terminal(80, [&] {
@@ -104,7 +115,7 @@ TEST(ReportOnATerminal, KeepsTheColumnsOfASweep) {
   EXPECT_NE(text.find(rows), std::string::npos) << text;
 }
 
-TEST(ReportOnATerminal, SaysOnceWhatIsTheSameInALadder) {
+TEST_F(ReportOnATerminal, SaysOnceWhatIsTheSameInALadder) {
   const auto run = [] {
     Report report{Options{}};
     report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "a note");

@@ -313,5 +313,11 @@ class Terminal(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError as error:
+        print(f"skipped: there is no pseudoterminal here ({error})")
+        sys.exit(77)
     repository, programs = (Path(argument).resolve() for argument in sys.argv[1:3])
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -58,6 +58,7 @@ class Browser:
     def __init__(self) -> None:
         try:
             from selenium import webdriver
+            from selenium.common.exceptions import WebDriverException
             from selenium.webdriver.chrome.service import Service
         except ImportError:
             skip("there is no Selenium here (python3-selenium)")
@@ -69,7 +70,10 @@ class Browser:
         for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "hide-scrollbars"):
             options.add_argument(f"--{argument}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(service=Service(driver), options=options)
+        try:
+            self.driver = webdriver.Chrome(service=Service(driver), options=options)
+        except WebDriverException as error:
+            skip(f"Chromium does not start here: {error.msg}")
 
     def open(self, page: Path, size: tuple[int, int], scheme: str) -> None:
         """Opens a page from its file in a window of a size, dark or light."""
