@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/device_selection.hpp"
-#include "harness/json_file.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
+#include "harness/output_file.hpp"
 #include "harness/result.hpp"
 #include "temporary_path.hpp"
 
@@ -89,7 +89,7 @@ TEST(ReadCountedRun, ReadsWhatJsonWrote) {
   counters.atomics = 5;
   result.pass_counters = {counters};
   const std::filesystem::path file = temporary_path("counter_report_test.json");
-  JsonFile json(file.string());
+  OutputFile json(file.string());
   json.write(json_text(result));
   const CountedRun run = read_counted_run(file.string(), ElementType::int32, 256);
   EXPECT_EQ(run.step, "05_unroll_warp");

@@ -6,7 +6,7 @@
 
 #include "command_line.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/json_file.hpp"
+#include "harness/output_file.hpp"
 #include "harness/step.hpp"
 #include "measure_ranks.hpp"
 
@@ -33,7 +33,7 @@ class RankReport {
 
   CommandLine line_;
   std::FILE* out_;
-  JsonFile json_file_;
+  OutputFile json_file_;
   nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
   bool verified_ = true;
 };

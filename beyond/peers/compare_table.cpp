@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "harness/exit_code.hpp"
-#include "harness/json_file.hpp"
 #include "harness/options.hpp"
+#include "harness/output_file.hpp"
 #include "harness/text_options.hpp"
 #include "peer_tables.hpp"
 
@@ -42,7 +42,7 @@ reduction::ExitCode run(const std::vector<std::string>& files, const std::string
   fmt::print("GB/s (share of CUB's):\n");
   for (const std::string& type : reduction::types_of(results))
     fmt::print("\n{}", reduction::peer_table(results, type));
-  reduction::JsonFile(json_file).write(Json(results).dump(2) + '\n');
+  reduction::OutputFile(json_file).write(Json(results).dump(2) + '\n');
   const bool verified = std::all_of(results.begin(), results.end(),
                                     [](const Json& result) { return result.at("verified").get<bool>(); });
   return verified ? reduction::ExitCode::verified : reduction::ExitCode::wrong_result;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "harness/exit_code.hpp"
-#include "harness/json_file.hpp"
 #include "harness/ladder.hpp"
+#include "harness/output_file.hpp"
 #include "harness/terminal.hpp"
 #include "harness/text_options.hpp"
 
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     std::FILE* const out = json_file == "-" ? stderr : stdout;
     const reduction::Ladder ladder = reduction::read_ladder(files, reduction::terminal_of(out));
     // Before the tables are printed, whose reader may be gone.
-    reduction::JsonFile(json_file).write(ladder.json);
+    reduction::OutputFile(json_file).write(ladder.json);
     fmt::print(out, "{}", ladder.tables);
     return ladder.verified ? reduction::ExitCode::verified : reduction::ExitCode::wrong_result;
   });

@@ -10,8 +10,8 @@
 #include "harness/counter_report.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/interruption.hpp"
-#include "harness/json_file.hpp"
 #include "harness/options.hpp"
+#include "harness/output_file.hpp"
 #include "harness/result.hpp"
 #include "harness/table.hpp"
 #include "harness/terminal.hpp"
@@ -70,7 +70,7 @@ class Report {
   Terminal terminal_;
   PlaceInLadder place_;
   std::optional<CountedRun> compared_;
-  JsonFile json_file_;
+  OutputFile json_file_;
   std::vector<Result> results_;
   std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "harness/json_file.hpp"
 #include "harness/options.hpp"
+#include "harness/output_file.hpp"
 #include "harness/trace_json.hpp"
 
 namespace reduction {
@@ -23,7 +23,7 @@ class TraceFile {
   std::string document(const std::string& trace) const;
 
   TraceOptions options_;
-  JsonFile file_;
+  OutputFile file_;
   std::string beside_;  ///< the trace for the same page, or empty
 };
 

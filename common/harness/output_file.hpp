@@ -7,11 +7,11 @@ namespace reduction {
 
 /// A file that appears whole or not at all: it is written beside its place and renamed, so that what was there before
 /// stays until then.
-class JsonFile {
+class OutputFile {
  public:
   /// "" writes nothing, "-" to stdout. Throws UsageError for a place that cannot be written, before anything has run.
   /// \param option  by which the user has named it.
-  explicit JsonFile(const std::string& path, std::string option = "--json");
+  explicit OutputFile(const std::string& path, std::string option = "--json");
 
   /// Writes the text of a document. Throws std::runtime_error if the disk does not take it.
   void write(const std::string& text) const;

@@ -1,4 +1,4 @@
-#include "harness/json_file.hpp"
+#include "harness/output_file.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ std::filesystem::path make_temporary_beside(const std::filesystem::path& path) {
 
 }  // namespace
 
-JsonFile::JsonFile(const std::string& path, std::string option) : option_{std::move(option)} {
+OutputFile::OutputFile(const std::string& path, std::string option) : option_{std::move(option)} {
   if (path.empty() || path == "-") {
     path_ = path;
     return;
@@ -53,11 +53,11 @@ JsonFile::JsonFile(const std::string& path, std::string option) : option_{std::m
   }
 }
 
-void JsonFile::keep(const std::string& text) const {
+void OutputFile::keep(const std::string& text) const {
   if (replaced_) write(text);
 }
 
-void JsonFile::write(const std::string& text) const {
+void OutputFile::write(const std::string& text) const {
   if (path_.empty()) return;
   if (path_ == "-") {
     fmt::print("{}", text);
