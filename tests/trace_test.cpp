@@ -263,6 +263,31 @@ TEST(Trace, LeadsFromARaceToBothEvents) {
   }
 }
 
+/// On each level lane 0 reads the word that lane 16, or lane 8, writes; one barrier per level is one too few.
+__global__ void one_barrier_a_level(Word* out) {
+  __shared__ Word tile[64];
+  const unsigned lane = threadIdx.x;
+  tile[lane] = 1;
+  tile[lane + 32] = 1;
+  __syncwarp();
+  for (unsigned offset = 32; offset > 0; offset /= 2) {
+    tile[lane] += tile[lane + offset];
+    __syncwarp();
+  }
+  out[lane] = tile[lane];
+}
+
+TEST(Trace, LeadsFromARaceOfAWarpToTheLevelThatHasIt) {
+  Words out{32};
+  const BlockTrace trace = traced([&] { launch({1, 32, 0}, one_barrier_a_level, out); });
+  ASSERT_FALSE(trace.findings.empty());
+  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  ASSERT_EQ(events.size(), 2U);
+  ASSERT_TRUE(events[0] && events[1]);
+  for (std::size_t i = std::min(*events[0], *events[1]); i < std::max(*events[0], *events[1]); ++i)
+    EXPECT_NE(trace.events[i].kind, EventKind::warp_barrier) << "the barrier would have ordered them";
+}
+
 __global__ void leave_early(Word* out) {
   __shared__ Word tile[64];
   tile[threadIdx.x] = 1;

@@ -52,6 +52,38 @@ bool collide(const Part& one, const Part& other) {
          other.first_word <= one.last_word && one.interval == other.interval;
 }
 
+/// Whether the threads meet at a barrier of their warp between the two events.
+bool are_separated(std::size_t one, std::size_t other, const Finding& finding, const BlockTrace& trace) {
+  const unsigned first = finding.witnesses[0].threads.front();
+  const unsigned second = finding.witnesses[1].threads.front();
+  if (first / warp_size != second / warp_size) return false;
+  const std::uint32_t both = bit_of(first % warp_size) | bit_of(second % warp_size);
+  for (std::size_t i = std::min(one, other) + 1; i < std::max(one, other); ++i) {
+    const Event& event = trace.events[i];
+    const bool is_of_both = event.warp == first / warp_size && (event.lanes & both) == both;
+    if (event.kind == EventKind::warp_barrier && is_of_both) return true;
+  }
+  return false;
+}
+
+std::size_t distance(std::size_t one, std::size_t other) { return one < other ? other - one : one - other; }
+
+/// Of all pairs of events that could be the race, the two that come nearest to each other.
+std::optional<std::pair<std::size_t, std::size_t>> nearest_race(const std::vector<Part>& ones,
+                                                                const std::vector<Part>& others,
+                                                                const Finding& finding,
+                                                                const BlockTrace& trace) {
+  std::optional<std::pair<std::size_t, std::size_t>> nearest;
+  for (const Part& one : ones) {
+    for (const Part& other : others) {
+      if (!collide(one, other)) continue;
+      if (nearest && distance(one.event, other.event) >= distance(nearest->first, nearest->second)) continue;
+      if (!are_separated(one.event, other.event, finding, trace)) nearest = {one.event, other.event};
+    }
+  }
+  return nearest;
+}
+
 }  // namespace
 
 std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const BlockTrace& trace) {
@@ -60,10 +92,8 @@ std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const 
     parts.push_back(parts_of(witness, finding.fault, trace));
   std::vector<std::optional<std::size_t>> events(parts.size());
   if (finding.fault == Fault::race && parts.size() == 2) {
-    for (const Part& one : parts[0]) {
-      const auto other = std::ranges::find_if(parts[1], [&](const Part& part) { return collide(one, part); });
-      if (other != parts[1].end()) return {one.event, other->event};
-    }
+    if (const auto both = nearest_race(parts[0], parts[1], finding, trace))
+      return {both->first, both->second};
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].empty()) events[i] = parts[i].front().event;
