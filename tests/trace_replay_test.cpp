@@ -43,11 +43,6 @@ Recorded traced(const std::function<void()>& body, std::size_t block = 0, std::s
   return result;
 }
 
-bool is_shared(EventKind kind) {
-  return kind == EventKind::shared_load || kind == EventKind::shared_store ||
-         kind == EventKind::shared_atomic;
-}
-
 /// The first contradiction of the events, or "".
 std::string contradiction_in(const BlockTrace& trace) {
   using Cell =

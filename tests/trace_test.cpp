@@ -288,6 +288,52 @@ TEST(Trace, LeadsFromARaceOfAWarpToTheLevelThatHasIt) {
     EXPECT_NE(trace.events[i].kind, EventKind::warp_barrier) << "the barrier would have ordered them";
 }
 
+/// What lane 0 reads behind the barrier, lane 16 writes again in the next pass, which no barrier begins.
+__global__ void write_again_too_early(Word* out) {
+  __shared__ Word tile[32];
+  const unsigned lane = threadIdx.x;
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    if (lane == 16) tile[16] = pass;
+    __syncwarp();
+    if (lane == 0) out[32] = tile[16];
+    out[lane] += 1;
+    out[lane] += 2;
+  }
+}
+
+TEST(Trace, LeadsFromARacePastANearerPairThatABarrierSeparates) {
+  Words out{33};
+  const BlockTrace trace = traced([&] { launch({1, 32, 0}, write_again_too_early, out); });
+  ASSERT_FALSE(trace.findings.empty());
+  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  ASSERT_EQ(events.size(), 2U);
+  ASSERT_TRUE(events[0] && events[1]);
+  const auto [first, last] = std::minmax(*events[0], *events[1]);
+  EXPECT_EQ(trace.events[first].kind, EventKind::shared_load);
+  EXPECT_EQ(trace.events[last].kind, EventKind::shared_store);
+  for (std::size_t i = first; i < last; ++i)
+    EXPECT_NE(trace.events[i].kind, EventKind::warp_barrier) << "the barrier would have ordered them";
+}
+
+/// Thread 0 writes to one buffer, then to the other; thread 32 reads the second one only.
+__global__ void write_to_both(Word* a, Word* b, Word* out) {
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    Word* const to = pass == 0 ? a : b;
+    if (threadIdx.x == 0) to[0] = pass;
+    if (threadIdx.x == 32) out[pass] = b[0];
+  }
+}
+
+TEST(Trace, LeadsFromARaceToTheBufferThatHasIt) {
+  Words a{1}, b{1}, out{2};
+  const BlockTrace trace = traced([&] { launch({1, 64, 0}, write_to_both, a, b, out); });
+  ASSERT_FALSE(trace.findings.empty());
+  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  ASSERT_EQ(events.size(), 2U);
+  ASSERT_TRUE(events[0] && events[1]);
+  EXPECT_EQ(trace.events[*events[0]].of_lanes[0].buffer, trace.events[*events[1]].of_lanes[0].buffer);
+}
+
 __global__ void leave_early(Word* out) {
   __shared__ Word tile[64];
   tile[threadIdx.x] = 1;

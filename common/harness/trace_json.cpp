@@ -161,26 +161,23 @@ template <typename Member> Json of_lanes(const Event& event, const Member& membe
 }
 
 void put_request(const Event& event, ElementType type, Json& json) {
-  const bool is_shared = event.kind == EventKind::shared_load || event.kind == EventKind::shared_store ||
-                         event.kind == EventKind::shared_atomic;
-  const bool is_atomic = event.kind == EventKind::shared_atomic || event.kind == EventKind::global_atomic;
   json["bytes"] = event.bytes;
-  if (!is_shared) {
+  if (!is_shared(event.kind)) {
     json["buffer"] = event.buffer;
     const bool is_one = std::ranges::all_of(
         event.of_lanes, [&](const LaneEvent& lane) { return lane.buffer == event.buffer; });
     if (!is_one) json["buffers"] = of_lanes(event, [](const LaneEvent& lane) { return lane.buffer; });
   }
   json["words"] = of_lanes(event, [](const LaneEvent& lane) { return lane.word; });
-  if (is_shared) {
+  if (is_shared(event.kind)) {
     json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
       return lane.word % static_cast<std::ptrdiff_t>(emulated::banks);
     });
   }
-  if (is_atomic) {
+  if (is_atomic(event.kind)) {
     json["before"] =
         of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.before, event.bytes); });
-  } else if (is_shared) {
+  } else if (is_shared(event.kind)) {
     json["wavefronts"] = event.wavefronts;
     json["conflicts"] = event.conflicts;
   } else {

@@ -23,17 +23,27 @@ function wavefrontsOf(lanes, words, bytes) {
 }
 
 const load = (words, bytes, line) => ({kind: "shared_load", word: words, bytes, line});
+
+function* loadTile(word, bytes) {
+  yield {
+    kind: "shared_store",
+    word,
+    bytes,
+    line: 4,
+    value: yield { kind: "global_load", buffer: 0, word, bytes, line: 4 }
+  };
+  yield {kind: "block_barrier", line: 5};
+}
+
+function* storeResult(tid, bytes) {
+  if (tid === 0)
+    yield {kind: "global_store", buffer: 1, word: 0, bytes, line: 10, value: yield load(0, bytes, 10)};
+}
+
 const kernels = {
   *
       interleaved({tid, block, bytes, width}) {
-        yield {
-          kind: "shared_store",
-          word: tid * width,
-          bytes,
-          line: 4,
-          value: yield { kind: "global_load", buffer: 0, word: tid * width, bytes, line: 4 }
-        };
-        yield {kind: "block_barrier", line: 5};
+        yield* loadTile(tid * width, bytes);
         for (let stride = 1; stride < block; stride *= 2) {
           if (tid % (2 * stride) === 0) {
             const a = yield load((tid + stride) * width, bytes, 7);
@@ -42,19 +52,11 @@ const kernels = {
           }
           yield {kind: "block_barrier", line: 8};
         }
-        if (tid === 0)
-          yield {kind: "global_store", buffer: 1, word: 0, bytes, line: 10, value: yield load(0, bytes, 10)};
+        yield* storeResult(tid, bytes);
       },
   *
       nondivergent({tid, block, bytes, width}) {
-        yield {
-          kind: "shared_store",
-          word: tid * width,
-          bytes,
-          line: 4,
-          value: yield { kind: "global_load", buffer: 0, word: tid * width, bytes, line: 4 }
-        };
-        yield {kind: "block_barrier", line: 5};
+        yield* loadTile(tid * width, bytes);
         for (let stride = 1; stride < block; stride *= 2) {
           const index = 2 * stride * tid;
           if (index < block) {
@@ -64,19 +66,11 @@ const kernels = {
           }
           yield {kind: "block_barrier", line: 8};
         }
-        if (tid === 0)
-          yield {kind: "global_store", buffer: 1, word: 0, bytes, line: 10, value: yield load(0, bytes, 10)};
+        yield* storeResult(tid, bytes);
       },
   *
       sequential({tid, block, bytes, width}) {
-        yield {
-          kind: "shared_store",
-          word: tid * width,
-          bytes,
-          line: 4,
-          value: yield { kind: "global_load", buffer: 0, word: tid * width, bytes, line: 4 }
-        };
-        yield {kind: "block_barrier", line: 5};
+        yield* loadTile(tid * width, bytes);
         for (let stride = block / 2; stride >= 1; stride /= 2) {
           if (tid < stride) {
             const a = yield load((tid + stride) * width, bytes, 7);
@@ -85,8 +79,7 @@ const kernels = {
           }
           yield {kind: "block_barrier", line: 8};
         }
-        if (tid === 0)
-          yield {kind: "global_store", buffer: 1, word: 0, bytes, line: 10, value: yield load(0, bytes, 10)};
+        yield* storeResult(tid, bytes);
       },
   *
       shuffles({tid, bytes, width}) {

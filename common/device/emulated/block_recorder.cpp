@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-bool is_load(EventKind kind) { return kind == EventKind::shared_load || kind == EventKind::global_load; }
-bool is_store(EventKind kind) { return kind == EventKind::shared_store || kind == EventKind::global_store; }
-bool is_atomic(EventKind kind) {
-  return kind == EventKind::shared_atomic || kind == EventKind::global_atomic;
-}
-
 /// Whether requests are counted of it.
 bool is_counted(EventKind kind) { return kind <= EventKind::global_store; }
 

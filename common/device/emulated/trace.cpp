@@ -13,15 +13,11 @@ namespace {
 struct Part {
   std::size_t event;
   bool is_shared;
+  std::size_t buffer;  ///< of global memory
   std::ptrdiff_t first_word;
   std::ptrdiff_t last_word;
   std::size_t interval;  ///< barriers of the block before it
 };
-
-bool is_shared(EventKind kind) {
-  return kind == EventKind::shared_load || kind == EventKind::shared_store ||
-         kind == EventKind::shared_atomic;
-}
 
 /// The events in which the witness's first thread was at its place, in order.
 std::vector<Part> parts_of(const Witness& witness, Fault fault, const BlockTrace& trace) {
@@ -39,17 +35,18 @@ std::vector<Part> parts_of(const Witness& witness, Fault fault, const BlockTrace
     if (event.warp != thread / warp_size || (event.lanes & lane) == 0) continue;
     if (has_left ? event.kind != EventKind::exit : event.call_site != witness.call_site) continue;
     const auto index = static_cast<std::size_t>(std::popcount(event.lanes & (lane - 1)));
-    const std::ptrdiff_t word = event.of_lanes[index].word;
+    const LaneEvent& of_lane = event.of_lanes[index];
     const std::ptrdiff_t more = event.bytes > word_bytes ? event.bytes / word_bytes - 1 : 0;
-    parts.push_back({i, is_shared(event.kind), word, word + more, interval});
+    parts.push_back({i, is_shared(event.kind), of_lane.buffer, of_lane.word, of_lane.word + more, interval});
   }
   return parts;
 }
 
 /// Two accesses of one word that no barrier of the block separates.
 bool collide(const Part& one, const Part& other) {
-  return one.is_shared == other.is_shared && one.first_word <= other.last_word &&
-         other.first_word <= one.last_word && one.interval == other.interval;
+  return one.is_shared == other.is_shared && one.buffer == other.buffer &&
+         one.first_word <= other.last_word && other.first_word <= one.last_word &&
+         one.interval == other.interval;
 }
 
 /// Whether the threads meet at a barrier of their warp between the two events.

@@ -29,6 +29,20 @@ enum class EventKind : unsigned char {
   exit  ///< the lanes leave the kernel
 };
 
+constexpr bool is_shared(EventKind kind) {
+  return kind == EventKind::shared_load || kind == EventKind::shared_store ||
+         kind == EventKind::shared_atomic;
+}
+constexpr bool is_load(EventKind kind) {
+  return kind == EventKind::shared_load || kind == EventKind::global_load;
+}
+constexpr bool is_store(EventKind kind) {
+  return kind == EventKind::shared_store || kind == EventKind::global_store;
+}
+constexpr bool is_atomic(EventKind kind) {
+  return kind == EventKind::shared_atomic || kind == EventKind::global_atomic;
+}
+
 /// Returns its name in JSON, such as "shared_load".
 std::string_view name_of(EventKind kind);
 

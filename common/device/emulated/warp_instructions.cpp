@@ -89,8 +89,7 @@ class WarpInstruction {
 
   CountedRequest count(Counters& counters) {
     const std::span addresses{addresses_.data(), count_};
-    const bool is_shared = first_.kind == EventKind::shared_load || first_.kind == EventKind::shared_store;
-    if (is_shared) {
+    if (is_shared(first_.kind)) {
       const SharedTransactions needed = shared_transactions(addresses, request_.lanes, first_.bytes);
       request_.wavefronts = needed.wavefronts;
       request_.conflicts = needed.conflicts;
