@@ -1,0 +1,62 @@
+"""python3 -m tools COMMAND [OPTION...]: runs the command, which is the module of the same name."""
+
+import importlib
+import os
+import sys
+
+from tools.command_line import ExitCode, Failure, Parser
+
+# In the order in which a maintainer needs them.
+COMMANDS = {
+    "measure": "measure what the pages show of a GPU",
+    "profile": "let Nsight Compute count what a step does",
+    "compare": "run the steps beside CUB, Thrust, cuBLAS, torch, cupy and jax",
+    "plot": "draw the results of one card, or of several",
+    "write-pages": "write the generated parts of the pages",
+    "check-pages": "name what is stale on the pages, and links that lead nowhere",
+    "site": "make the HTML site",
+}
+
+
+def parse_command(words: list[str]) -> tuple[str, list[str]]:
+    """The command's name and what is behind it."""
+    width = max(len(name) for name in COMMANDS)
+    parser = Parser("tools", "Tools for maintainers and for measuring a GPU.", epilog="commands:\n" + "\n".join(
+        f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()))
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="its own --help says more")
+    # Only the first word: the options behind it are the command's.
+    return parser.parse_args(words[:1]).command, words[1:]
+
+
+def main() -> int:
+    name = "tools"
+    try:
+        command, rest = parse_command(sys.argv[1:])
+        name = f"tools {command}"
+        code = importlib.import_module(f"tools.{command.replace('-', '_')}").main(rest)
+        sys.stdout.flush()
+        return int(code)
+    except Failure as failure:
+        complain(f"{name}: error: {failure}")
+        return failure.code
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough. What is left in the buffer has nowhere to go when Python flushes it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.NOT_POSSIBLE
+    except OSError as error:
+        complain(f"{name}: error: {error.filename or 'output'}: {error.strerror}")
+        return ExitCode.NOT_POSSIBLE
+
+
+def complain(line: str) -> None:
+    """The exit code says it, too, where stderr cannot be written."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""What nvidia-smi and nvcc say of the first GPU of this machine, which is CUDA's first one."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from tools.command_line import NotPossible
+
+# CUDA's first GPU is then nvidia-smi's first one, too.
+os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+
+
+def require() -> None:
+    """Throws NotPossible where there is no GPU."""
+    if not said("nvidia-smi", "-L"):
+        raise NotPossible("there is no NVIDIA GPU here, or no driver for it: nvidia-smi lists none")
+
+
+def name() -> str:
+    """Where CUDA is to see some GPUs only, of the first of these, which is given by its number or UUID."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    return said("nvidia-smi", f"--id={visible}", "--query-gpu=name", "--format=csv,noheader")
+
+
+def slug() -> str:
+    """The name as a folder's: nvidia_h200."""
+    return re.sub(r"[^a-z0-9]+", "_", name().lower()).strip("_")
+
+
+def driver() -> str:
+    return said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split("\n")[0]
+
+
+def cuda_version() -> str:
+    """What nvcc says, else the newest that the driver supports."""
+    if found := re.search(r"release ([\d.]+),", said("nvcc", "--version")):
+        return found[1]
+    found = re.search(r"CUDA Version: *([\d.]+)", said("nvidia-smi"))
+    return f"{found[1]} (driver)" if found else "unknown"
+
+
+def said(*command: str) -> str:
+    """What the program prints; nothing where it is not there or fails."""
+    if shutil.which(command[0]) is None:
+        return ""
+    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return ran.stdout.strip() if ran.returncode == 0 else ""

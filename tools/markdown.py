@@ -1,0 +1,45 @@
+"""Markdown: tables, numbers in them, and the generated sections of pages."""
+
+from collections.abc import Iterable, Sequence
+
+from tools.command_line import BadUsage
+
+DASH = "–"
+
+
+def table(names: Sequence[str], alignments: str, rows: Iterable[Sequence[str]]) -> str:
+    """A table whose columns are aligned as `alignments` says, a letter each: l or r."""
+    ends = {"l": ":--|", "r": "--:|"}
+    lines = ["| " + " | ".join(names) + " |", "|" + "".join(ends[letter] for letter in alignments)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def count_text(count: int) -> str:
+    """2^20 for a power of two from 1024 on, else all digits."""
+    return f"2^{count.bit_length() - 1}" if count >= 1024 and count & (count - 1) == 0 else str(count)
+
+
+def or_dash(number: float | None, digits: int) -> str:
+    return DASH if number is None else f"{number:.{digits}f}"
+
+
+def code(language: str, text: str) -> str:
+    """A fenced block."""
+    return f"```{language}\n{text.rstrip(chr(10))}\n```\n"
+
+
+def has_section(page: str, name: str) -> bool:
+    return f"<!-- {name}:begin -->" in page.splitlines()
+
+
+def with_section(page: str, name: str, text: str) -> str:
+    """The page with `text` between the lines <!-- name:begin --> and <!-- name:end -->.
+
+    Throws BadUsage where they do not stand there once each, in this order.
+    """
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    lines = page.splitlines()
+    if lines.count(begin) != 1 or lines.count(end) != 1 or lines.index(begin) > lines.index(end):
+        raise BadUsage(f"the lines '{begin}' and '{end}' have to stand once each, in this order")
+    return "\n".join(lines[: lines.index(begin) + 1] + [text.rstrip("\n")] + lines[lines.index(end):]) + "\n"

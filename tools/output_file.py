@@ -1,0 +1,36 @@
+"""Files that appear whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from tools.command_line import BadUsage
+
+
+def write(path: Path, text: str) -> None:
+    """Replaces the file by `text` (UTF-8). Throws BadUsage where that cannot be written; the old file then stays."""
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~current_umask()
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                stream.write(text)
+            os.chmod(name, mode)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise BadUsage(f"'{path}' cannot be written: {error.strerror}") from None
+
+
+def require_writable(path: Path, option: str) -> None:
+    """Says now, not after minutes, that a file cannot be written. Throws BadUsage."""
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise BadUsage(f"{option} '{path}': name a file in a folder that can be written")
+
+
+def current_umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

@@ -1,0 +1,62 @@
+"""The executables of the repository: which there are, building them, running them."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.command_line import REPOSITORY, BadUsage, NotPossible
+
+ATOMICS = ("atomic_each", "atomic_vector", "atomic_block")
+
+
+def step_folders() -> list[Path]:
+    """The folders of the steps that a GPU runs, in order, from the repository's root: 01_interleaved, beyond/…"""
+    folders = [kernel.parent for pattern in ("[0-9][0-9]_*/kernel.cuh", "beyond/[0-9][0-9]_*/kernel.cuh")
+               for kernel in sorted(REPOSITORY.glob(pattern))]
+    return [folder.relative_to(REPOSITORY) for folder in folders]
+
+
+def peer_names() -> list[str]:
+    return [f"peer_{kernel.parent.name}" for kernel in sorted(REPOSITORY.glob("beyond/peers/*/kernel.cuh"))]
+
+
+def build(targets: Sequence[str]) -> Path:
+    """Builds the targets as run_ladder.sh does, installing what is missing; returns the executables' folder."""
+    script = 'source common/scripts/set_up.sh && install_missing_packages "${build_packages[@]}" && ' \
+        'configure_with_tests OFF && build "$@" && echo "$build_folder"'
+    built = subprocess.run(["bash", "-c", script, "tools", *targets], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    if built.returncode != 0:
+        raise NotPossible("the build failed; its words are above")
+    return REPOSITORY / built.stdout.strip() / "bin"
+
+
+class Programs:
+    """The executables of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+
+    def has(self, name: str) -> bool:
+        return os.access(self.folder / name, os.X_OK)
+
+    def require(self, *names: str) -> None:
+        """Throws BadUsage where one is missing."""
+        for name in names:
+            if not self.has(name):
+                raise BadUsage(f"there is no {name} in '{self.folder}': build it, or name another folder with --bin")
+
+    def run(self, name: str, *options: str | Path) -> "subprocess.CompletedProcess[str]":
+        """Runs it to its end, and keeps what it says. Its exit code is the caller's to judge."""
+        return subprocess.run([self.folder / name, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    def text(self, name: str, *options: str | Path) -> str:
+        """What a program prints that has to succeed. Throws NotPossible with its last words where it does not."""
+        ran = self.run(name, *options)
+        if ran.returncode != 0:
+            raise NotPossible(f"{name} {' '.join(map(str, options))}: exit code {ran.returncode}: {last_words(ran)}")
+        return ran.stdout
+
+
+def last_words(ran: "subprocess.CompletedProcess[str]") -> str:
+    return (ran.stderr.strip() or ran.stdout.strip() or "nothing was said").splitlines()[-1]

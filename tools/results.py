@@ -1,0 +1,321 @@
+"""The one reader of result files, and their schema: what --json of the steps writes (common/harness/json_report.cpp),
+what 13_many_gpus adds to it, and the smaller files of a card's folder (docs/results).
+
+A file that does not fit is refused with its name and the key: BadUsage.
+"""
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from tools import output_file
+from tools.command_line import BadUsage
+
+# Not negative.
+Count = Annotated[int, 0]
+Quantity = Annotated[float, 0.0]
+# [re, im] of a complex number; text where JSON has no such number: beyond 2^53, NaN, infinities.
+Number = int | float | str
+Value = Number | list[Number]
+ElementType = Literal["int32", "int64", "float32", "float64", "complex64", "complex128"]
+
+# ---- the schema ----
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Device:
+    kind: Literal["cuda", "emulated", "cpu"]
+    name: str
+    compute_capability: str | None
+    sms: Count | None
+    l2_bytes: Count | None
+    peak_gbps: Quantity | None  # 10^9 bytes/s
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Milliseconds:
+    median: Quantity
+    p5: Quantity
+    p95: Quantity
+    min: Quantity
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Timing:
+    flush: Literal["read", "memset", "none"]
+    warm_up: Count  # runs
+    queued: bool
+    lead_in: Count = 0  # empty kernels; Python's peers wrote none before they had them
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Counters:
+    """What the emulated device counts, of one launch or of all."""
+
+    blocks: Count
+    threads: Count
+    shared_load_requests: Count
+    shared_load_wavefronts: Count
+    shared_load_conflicts: Count
+    shared_load_lanes: Count
+    shared_store_requests: Count
+    shared_store_wavefronts: Count
+    shared_store_conflicts: Count
+    shared_store_lanes: Count
+    global_load_requests: Count
+    global_load_sectors: Count
+    global_load_lanes: Count
+    global_store_requests: Count
+    global_store_sectors: Count
+    global_store_lanes: Count
+    block_barriers: Count
+    warp_barriers: Count
+    shuffles: Count
+    atomics: Count
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Pass:
+    elements: Count
+    blocks: Count
+    counters: Counters | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Result:
+    """A run of a step or a peer."""
+
+    step: str
+    title: str
+    device: Device
+    type: ElementType
+    elements: Count
+    block: Count | None
+    grid: Count | None
+    samples: Count
+    ms: Milliseconds | None
+    first_run_ms: Quantity | None
+    timing: Timing | None
+    gbps: Quantity | None
+    percent_of_peak: Quantity | None
+    result: Value
+    expected: Value
+    error: Number
+    tolerance: Number
+    verified: bool
+    data: Literal["random", "ones", "cancelling"]
+    seed: int | str
+    version: str
+    passes: list[Pass]
+    counters: Counters | None
+    variant: str = ""
+    other_variants: list["Result"] = dataclasses.field(default_factory=list)
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.device.kind == "cuda"
+
+    @property
+    def median_ms(self) -> float:
+        return self.required(self.ms, "ms").median
+
+    @property
+    def bandwidth(self) -> float:
+        """GB/s of a run that was timed. Throws BadUsage for another."""
+        return self.required(self.gbps, "gbps")
+
+    def required(self, value: "Present | None", key: str) -> "Present":
+        if value is None:
+            raise BadUsage(f"{self.step}, {self.elements} {self.type}: {key} is null, and a run with times is needed")
+        return value
+
+
+Present = TypeVar("Present")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RanksResult(Result):
+    """A run of 13_many_gpus."""
+
+    ranks: Count
+    nodes: Count
+    elements_a_rank: Count
+    weak: bool
+    combined_by: str
+    gbps_a_rank: Quantity | None
+    times_one_rank: Quantity | None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Measured:
+    """measured.json: where and how a card's results were measured."""
+
+    gpu: str
+    driver: str
+    cuda: str
+    date: str  # 2026-11-21
+    command: str
+    commit: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SecondClock:
+    """Of second_clock.json: the times of Nsight Compute and of the step itself."""
+
+    step: str
+    ncu_ms: Quantity
+    step_ms: Quantity
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ordinal:
+    ordinal: Count
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ThreeQuantiles:
+    median: Quantity
+    p5: Quantity
+    p95: Quantity
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AloneResult:
+    """Of many_gpus_alone.json: one GPU of a machine by itself."""
+
+    step: str
+    device: Ordinal
+    type: ElementType
+    elements: Count
+    samples: Count
+    ms: ThreeQuantiles
+    gbps: Quantity
+
+
+# ---- the reader ----
+
+Record = TypeVar("Record")
+
+
+def read_list(file: Path, record: type[Record] = Result) -> list[Record]:  # type: ignore[assignment]
+    """The records of a file, which is a list of them or a single one. Throws BadUsage for any other file."""
+    document = load(file)
+    if not isinstance(document, list):
+        return [decode(record, document, f"'{file}'")]
+    if not document:
+        raise BadUsage(f"'{file}' has no result")
+    return [decode(record, item, f"'{file}': [{k}]") for k, item in enumerate(document)]
+
+
+def read_one(file: Path, record: type[Record]) -> Record:
+    """The one record of a file. Throws BadUsage for any other file."""
+    return typing.cast(Record, decode(record, load(file), f"'{file}'"))
+
+
+def read_list_if_there(file: Path, record: type[Record] = Result) -> list[Record]:  # type: ignore[assignment]
+    """The same of a file that not every card has: nothing where it is missing."""
+    return read_list(file, record) if file.exists() else []
+
+
+def gather(files: list[Path], target: Path) -> None:
+    """Writes the results of all files into one list, as they stand there. Throws BadUsage where one does not fit."""
+    results: list[object] = []
+    for file in files:
+        read_list(file)
+        document = load(file)
+        results += document if isinstance(document, list) else [document]
+    output_file.write(target, to_text(results))
+
+
+def to_text(document: object) -> str:
+    """JSON as the steps write it."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def load(file: Path) -> object:
+    """The JSON of a file, whatever it is. Throws BadUsage where it is none."""
+
+    def refuse(constant: str) -> object:
+        raise ValueError(f"{constant} is no number")
+
+    try:
+        return json.loads(file.read_text(encoding="utf-8"), parse_constant=refuse)
+    except OSError as error:
+        raise BadUsage(f"'{file}' cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadUsage(f"'{file}' is no JSON: {error}") from None
+
+
+def decode(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
+    """`value` as a `kind`: a dataclass of the schema or the type of one of its fields. Throws BadUsage with `where`."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        return decode_record(kind, value, where)
+    if origin is list and isinstance(value, list):
+        return [decode(arguments[0], item, f"{where}[{k}]") for k, item in enumerate(value)]
+    if origin in (types.UnionType, typing.Union):
+        for choice in arguments:
+            if matches(choice, value):
+                return decode(choice, value, where)
+    elif origin is Literal:
+        if value in arguments and isinstance(value, str):
+            return value
+    elif origin is Annotated:
+        if matches(arguments[0], value) and value >= arguments[1]:
+            return arguments[0](value)
+    elif origin is not list and matches(kind, value):
+        return value
+    raise BadUsage(f"{where} is {shown(value)}, and {described(kind)} belongs there")
+
+
+def decode_record(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
+    if not isinstance(value, dict):
+        raise BadUsage(f"{where} is {shown(value)}, and an object belongs there")
+    hints = typing.get_type_hints(kind, include_extras=True)
+    for key in value:
+        if key not in hints:
+            raise BadUsage(f"{where}: the key '{key[:80]}' is unknown")
+    for field in dataclasses.fields(kind):
+        optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        if field.name not in value and not optional:
+            raise BadUsage(f"{where}: the key '{field.name}' is missing")
+    return kind(**{key: decode(hints[key], item, f"{where}.{key}") for key, item in value.items()})
+
+
+def matches(kind: typing.Any, value: object) -> bool:
+    """Whether the value has the form of this kind; what is in it, decode() looks at."""
+    origin = typing.get_origin(kind)
+    if origin is Annotated:
+        return matches(typing.get_args(kind)[0], value)
+    if dataclasses.is_dataclass(kind):
+        return isinstance(value, dict)
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+    return isinstance(value, origin or kind)
+
+
+def shown(value: object) -> str:
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def described(kind: typing.Any) -> str:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(described(choice) for choice in arguments)
+    if origin is Literal:
+        return "one of " + ", ".join(arguments)
+    if origin is Annotated:
+        return "a whole number from 0 on" if arguments[0] is int else "a number from 0 on"
+    if dataclasses.is_dataclass(kind):
+        return "an object"
+    return {list: "a list", int: "a whole number", float: "a number", str: "a text", bool: "true or false",
+            types.NoneType: "null"}[origin or kind]
