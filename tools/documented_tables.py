@@ -1,0 +1,222 @@
+"""What others, and this repository, have published of the steps: docs/tables/*.json, which this is the reader of."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools import results
+from tools.command_line import REPOSITORY, BadUsage
+from tools.markdown import DASH, count_text, table
+from tools.results import Count, ElementType, Measured, Quantity, Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    author: str
+    title: str
+    publisher: str
+    year: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hardware:
+    name: str
+    peak_gbps: Quantity
+    peak_from: str = ""  # how the peak follows from the hardware
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    elements: Count
+    type: ElementType
+    block: Count | None = None
+
+    def __str__(self) -> str:
+        """2^22 int32, block 128"""
+        return f"{count_text(self.elements)} {self.type}" + (f", block {self.block}" if self.block else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    gbps: Quantity | None = None
+    percent: Quantity | None = None  # of the card's peak, where the source states it
+    ms: Quantity | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepFigure(Figure):
+    step: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherFigure(Figure):
+    """Of what is no step here, such as a library."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentedTable:
+    """One source, one GPU, one input."""
+
+    label: str  # the source in two words: Harris 2007
+    source: Source
+    hardware: Hardware
+    input: Input
+    method: str
+    rows: list[StepFigure]
+    others: list[OtherFigure] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    quotes: str = ""  # the table whose figures it repeats
+
+    def figures(self) -> list[tuple[str, Figure]]:
+        return [*((row.step, row) for row in self.rows), *((row.name, row) for row in self.others)]
+
+    def find(self, step: str) -> StepFigure | None:
+        return next((row for row in self.rows if row.step == step), None)
+
+    def percent(self, figure: Figure) -> float:
+        """Of the peak: that of the GB/s, or what the source states without GB/s."""
+        return figure.gbps / self.hardware.peak_gbps * 100 if figure.gbps is not None else figure.percent or 0
+
+    def percent_text(self, figure: Figure) -> str:
+        """With no more digits than the source gives: 11.3, but 92 where that is all it states."""
+        return f"{self.percent(figure):.1f}" if figure.gbps is not None else f"{figure.percent:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTable:
+    """A table of what `measure` found on a GPU: its figures stay in the folder of results."""
+
+    label: str
+    results: str
+
+
+# ---- reading ----
+
+
+def read_tables(folder: Path = REPOSITORY / "docs/tables") -> dict[str, DocumentedTable]:
+    """All tables by the names of their files, without .json. Throws BadUsage for one that does not fit."""
+    return {file.stem: read_table(file) for file in sorted(folder.glob("*.json"))}
+
+
+def read_table(file: Path) -> DocumentedTable:
+    document = results.load(file)
+    if isinstance(document, dict) and "results" in document:
+        return table_of_card(results.read_one(file, OwnTable))
+    documented = results.read_one(file, DocumentedTable)
+    for name, figure in documented.figures():
+        require_consistent(figure, documented, f"'{file}': {name}")
+    return documented
+
+
+def require_consistent(figure: Figure, documented: DocumentedTable, where: str) -> None:
+    if figure.gbps is None and figure.percent is None:
+        raise BadUsage(f"{where}: neither gbps nor percent")
+    percent = documented.percent(figure)
+    # Sources state it in whole percent.
+    if figure.percent is not None and abs(figure.percent - percent) > 0.5:
+        raise BadUsage(f"{where}: {figure.gbps} GB/s are {percent:.1f} % of the peak, not {figure.percent:g} %")
+    if not 0 < percent <= 100:
+        raise BadUsage(f"{where}: {percent:.1f} % of the peak")
+
+
+def table_of_card(own: OwnTable) -> DocumentedTable:
+    folder = REPOSITORY / own.results
+    measured = results.read_one(folder / "measured.json", Measured)
+    steps = [result for result in results.read_list(folder / "ladder.json", Result) if result.on_gpu]
+    if not steps or not measured.date[:4].isdigit():
+        raise BadUsage(f"'{folder}': ladder.json has no GPU's step, or the date of measured.json no year")
+    # It belongs to the input only where all steps have the same; a library has none.
+    blocks = {result.block for result in steps if result.block is not None}
+    return DocumentedTable(
+        label=own.label,
+        source=Source(author="this repository", title=own.results, year=int(measured.date[:4]), publisher=(
+            f"driver {measured.driver}, CUDA {measured.cuda}, commit {measured.commit[:12]}")),
+        hardware=Hardware(name=measured.gpu, peak_from="memory clock × bus width × 2 / 8",
+                          peak_gbps=rounded(steps[0].required(steps[0].device.peak_gbps, "peak_gbps"), 1)),
+        input=Input(elements=steps[0].elements, type=steps[0].type, block=blocks.pop() if len(blocks) == 1 else None),
+        method="The median of whole reductions, the L2 emptied by reading before each, by "
+               f"{measured.command} on {measured.date}.",
+        rows=[StepFigure(step=result.step, gbps=rounded(result.bandwidth, 1), ms=rounded(result.median_ms, 4))
+              for result in steps])
+
+
+def rounded(number: float, digits: int) -> float:
+    scale = float(10**digits)
+    return math.floor(number * scale + 0.5) / scale
+
+
+# ---- what pages and programs show ----
+
+
+def originals(tables: dict[str, DocumentedTable]) -> list[DocumentedTable]:
+    """Those with figures of their own, which a result is compared with."""
+    return [documented for documented in tables.values() if not documented.quotes]
+
+
+def figures_of(step: str) -> Iterator[tuple[DocumentedTable, StepFigure]]:
+    for documented in originals(read_tables()):
+        if figure := documented.find(step):
+            yield documented, figure
+
+
+def published_text(step: str) -> str:
+    """The figures of a step as the step itself prints them: not every machine can run all of them."""
+    return table(["documented", "GPU", "input", "GB/s", "% of peak"], "lllrr", [
+        [documented.label, documented.hardware.name, str(documented.input), or_dash(figure.gbps),
+         documented.percent_text(figure)] for documented, figure in figures_of(step)])
+
+
+def published(result: Result) -> str:
+    """What others have published of a step for the same input: 2.47 GB/s, 0.3 % of peak (blog 2025, RTX 3090)."""
+    return "; ".join(
+        f"{figure.gbps:.5g} GB/s, {documented.percent_text(figure)} % of peak ({documented.label}, "
+        f"{documented.hardware.name})" for documented, figure in figures_of(result.step)
+        if figure.gbps is not None and (documented.input.type, documented.input.elements) == (
+            result.type, result.elements)) or DASH
+
+
+def all_tables() -> str:
+    """The tables of docs/tables/README.md."""
+    return "".join(section(name, documented) for name, documented in read_tables().items())
+
+
+def section(name: str, documented: DocumentedTable) -> str:
+    source, hardware = documented.source, documented.hardware
+    own = source.author == "this repository"
+    data = f"../../{source.title}/ladder.json" if own else f"{name}.json"
+    return (
+        f"### {documented.label}: {hardware.name}\n\n"
+        f"- Source: {source.author}, *{source.title}*, {source.publisher}, {source.year}. "
+        f"Data: [{Path(data).name}]({data})\n"
+        f"- Peak: {hardware.peak_gbps:g} GB/s{f' ({hardware.peak_from})' if hardware.peak_from else ''}\n"
+        f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
+        + table(["step", "ms", "GB/s", "% of peak", "note"], "lrrrl", [
+            [label, or_dash(row.ms), or_dash(row.gbps), documented.percent_text(row), row.note]
+            for label, row in documented.figures()])
+        + "\n" + "".join(f"- {remark}\n" for remark in documented.remarks) + ("\n" if documented.remarks else ""))
+
+
+def header() -> str:
+    """common/harness/published_figures_data.hpp: what programs show of the steps beside their own figures."""
+    rows = "".join(
+        f'    PublishedFigure{{"{row.step}", {{"{documented.label}", "{documented.hardware.name}", '
+        f'"{documented.input}"}}, "{or_dash(row.gbps, "")}", "{documented.percent_text(row)}"}},\n'
+        for documented in originals(read_tables()) for row in documented.rows)
+    return (
+        "#pragma once\n"
+        "/// \\file\n"
+        "/// Generated by `python3 -m tools write-pages` from docs/tables: change nothing here.\n\n"
+        "#include <array>\n\n"
+        '#include "harness/published_figures.hpp"\n\n'
+        "namespace reduction {\n\n"
+        "// clang-format off\n"
+        f"inline constexpr std::array published_figures{{\n{rows}}};\n"
+        "// clang-format on\n\n}  // namespace reduction\n")
+
+
+def or_dash(number: float | None, dash: str = DASH) -> str:
+    return dash if number is None else f"{number:.5g}"

@@ -1,0 +1,303 @@
+"""What was measured on a GPU, as the pages show it: the sections of other pages, and the page of a card's folder."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tools import results
+from tools.command_line import ELEMENT_TYPES, BadUsage
+from tools.documented_tables import published
+from tools.markdown import DASH, count_text, or_dash, table
+from tools.peer_tables import peer_table, types_of
+from tools.programs import Programs
+from tools.results import AloneResult, Measured, RanksResult, Result, SecondClock
+
+NOT_MEASURED = "No results are committed yet.\n"
+
+
+def read(folder: Path, name: str) -> list[Result]:
+    return results.read_list(folder / f"{name}.json")
+
+
+def read_if_there(folder: Path, name: str) -> list[Result]:
+    return results.read_list_if_there(folder / f"{name}.json")
+
+
+def distinct(values: Sequence[str]) -> list[str]:
+    """Each once, in the order in which they come first."""
+    return list(dict.fromkeys(values))
+
+
+def elements_of(result: Result) -> str:
+    return count_text(result.elements)
+
+
+def the_timing(result: Result) -> results.Timing:
+    return result.required(result.timing, "timing")
+
+
+def times(result: Result) -> results.Milliseconds:
+    return result.required(result.ms, "ms")
+
+
+# ---- the ladder and the sweeps ----
+
+
+def provenance(folder: Path) -> str:
+    """Where and how it was measured, in a sentence."""
+    measured = results.read_one(folder / "measured.json", Measured)
+    return (f"Measured on one {measured.gpu} with driver {measured.driver} and CUDA {measured.cuda}, {measured.date}, "
+            f"by `{measured.command}` at commit `{measured.commit[:12]}`.\n")
+
+
+def first_on_gpu(ladder: list[Result]) -> Result:
+    for result in ladder:
+        if result.on_gpu and any(other.step == "peer_cub" for other in ladder):
+            return result
+    raise BadUsage("ladder.json: there is no GPU's step in it, or no peer_cub")
+
+
+def ladder_table(folder: Path, programs: Programs) -> str:
+    """The first of the tables that the ladder ends with."""
+    first_on_gpu(read(folder, "ladder"))
+    programs.require("ladder_table")
+    return programs.text("ladder_table", folder / "ladder.json").split("\n\n")[0] + "\n"
+
+
+def bandwidth_table(found: list[Result], corner: str, row: Callable[[Result], str],
+                    column: Callable[[Result], str]) -> str:
+    """GB/s: a line for each value of `row`, a column for each value of `column`, both in order of appearance."""
+    columns = distinct([column(result) for result in found])
+    cells = {(row(result), column(result)): f"{result.bandwidth:.1f}" for result in found}
+    return table([corner, *columns], "l" + "r" * len(columns), [
+        [name, *(cells.get((name, other), DASH) for other in columns)]
+        for name in distinct([row(result) for result in found])])
+
+
+def block_sweep(folder: Path) -> str:
+    return bandwidth_table(read(folder, "sweep_block"), "GB/s with blocks of", lambda result: result.step,
+                           lambda result: "its own" if result.block is None else str(result.block))
+
+
+def size_sweep(folder: Path) -> str:
+    return bandwidth_table(read(folder, "sweep_size"), "elements", elements_of, lambda result: result.step)
+
+
+def type_sweep(folder: Path) -> str:
+    return bandwidth_table(read(folder, "sweep_type"), "GB/s", lambda result: result.step, lambda result: result.type)
+
+
+# ---- the parts of the timing method ----
+
+
+def flush(folder: Path) -> str:
+    """What emptying the L2 does to the bandwidth."""
+    return bandwidth_table(read(folder, "method_flush"), "GB/s, L2 emptied by", elements_of,
+                           lambda result: the_timing(result).flush)
+
+
+def queue(folder: Path) -> str:
+    """What the host's launch latency adds where the device does not wait for it."""
+    found = read(folder, "method_queue")
+    launched = {(result.step, result.elements): result for result in found if not the_timing(result).queued}
+    rows = []
+    for result in found:
+        if not the_timing(result).queued:
+            continue
+        other = launched.get((result.step, result.elements))
+        if other is None:
+            raise BadUsage("method_queue.json: a run with --queue off is missing")
+        rows.append([result.step, elements_of(result), str(len(result.passes)), f"{result.median_ms * 1e3:.1f}",
+                     f"{other.median_ms * 1e3:.1f}", f"{(other.median_ms - result.median_ms) * 1e3:.1f}"])
+    return table(["step", "elements", "passes", "µs, queued ahead", "µs, launched as it runs", "difference, µs"],
+                 "lrrrrr", rows)
+
+
+def lead_in(folder: Path) -> str:
+    """What empty kernels in front of a sample do to reductions of two kernels."""
+    found = read_if_there(folder, "method_lead_in")
+    steps = distinct([result.step for result in found])
+    cells = {(the_timing(result).lead_in, result.step): "{:.2f} ({:.2f}–{:.2f})".format(
+        *(1e3 * ms for ms in (times(result).median, times(result).p5, times(result).p95))) for result in found}
+    return table(
+        ["empty kernels in front", *(f"{step}, µs (p5–p95)" for step in steps)], "r" * (len(steps) + 1),
+        [[str(number), *(cells.get((number, step), DASH) for step in steps)]
+         for number in sorted({number for number, _ in cells})]) if found else ""
+
+
+def warm_up(folder: Path) -> str:
+    """The very first run of a process, and its first timed sample after so many warm-up runs."""
+    found = read(folder, "method_warm_up")
+    groups = {"the first run, which is verified": [result.required(result.first_run_ms, "first_run_ms")
+                                                   for result in found]}
+    for runs in sorted({the_timing(result).warm_up for result in found}):
+        groups[f"first sample after {runs} warm-up runs"] = [
+            result.median_ms for result in found if the_timing(result).warm_up == runs]
+    return table(["", "processes", "lowest, µs", "median, µs", "highest, µs"], "lrrrr", [
+        [name, str(len(ms)), *(f"{value * 1e3:.1f}" for value in (min(ms), statistics.median(ms), max(ms)))]
+        for name, ms in groups.items()]).replace("|  |", "| |", 1)
+
+
+def repeat(folder: Path) -> str:
+    """How far apart the samples of a run lie, and two runs."""
+    ladder = {result.step: result for result in read(folder, "ladder")}
+    rows = []
+    for second in read(folder, "repeat"):
+        if second.step not in ladder:
+            raise BadUsage("ladder.json: a step of repeat.json is missing")
+        first = ladder[second.step]
+        ms = times(first)
+        rows.append([second.step, str(first.samples), f"{ms.p5:.4f}", f"{ms.median:.4f}", f"{ms.p95:.4f}",
+                     f"{second.median_ms:.4f}", f"{(second.median_ms / ms.median - 1) * 100:.2f}"])
+    return table(["step", "samples", "p5, ms", "median, ms", "p95, ms", "median of a second run, ms", "difference, %"],
+                 "lrrrrrr", rows)
+
+
+def second_clock(folder: Path) -> str:
+    """The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so."""
+    rows = results.read_list_if_there(folder / "second_clock.json", SecondClock)
+    return table(["step", "the step's own median, ms", "Nsight Compute, ms", "difference, %"], "lrrr", [
+        [row.step, f"{row.step_ms:.4f}", f"{row.ncu_ms:.4f}", f"{(row.step_ms / row.ncu_ms - 1) * 100:.1f}"]
+        for row in rows]) if rows else "Nsight Compute was not run here.\n"
+
+
+# ---- beyond the ladder ----
+
+
+def scaling(folder: Path) -> str:
+    """13_many_gpus on more and more ranks."""
+    jobs = results.read_list_if_there(folder / "many_gpus.json", RanksResult)
+    rows = [[str(job.ranks), f"{job.ranks} × {job.device.name}", str(job.nodes), job.type,
+             count_text(job.elements_a_rank), or_dash(job.ms.median if job.ms else None, 4), or_dash(job.gbps, 1),
+             or_dash(job.gbps_a_rank, 1), or_dash(job.times_one_rank, 3), job.combined_by] for job in jobs]
+    names = ["ranks", "devices", "nodes", "type", "elements per rank", "ms", "GB/s", "GB/s per rank", "× one rank",
+             "combined by"]
+    return table(names, "rlrlrrrrrl", rows) + against_slowest_gpu(folder, jobs) if jobs else ""
+
+
+def against_slowest_gpu(folder: Path, jobs: list[RanksResult]) -> str:
+    """What each GPU of a machine takes for a rank's elements by itself, and a job of equal shards by its slowest."""
+    alone = results.read_list_if_there(folder / "many_gpus_alone.json", AloneResult)
+    if not alone:
+        return ""
+    text = "\n" + table(["GPU alone", "elements", "ms", "GB/s"], "rrrr", [
+        [str(gpu.device.ordinal), count_text(gpu.elements), f"{gpu.ms.median:.4f}", f"{gpu.gbps:.1f}"]
+        for gpu in alone])
+    ratios = []
+    for job in jobs:
+        # Rank r of a machine has GPU r.
+        shards = [gpu.ms.median for gpu in alone
+                  if gpu.device.ordinal < job.ranks and gpu.elements == job.elements_a_rank]
+        if job.ranks >= 2 and job.ms is not None and len(shards) == job.ranks:
+            ratios.append(f"{job.ranks} ranks {job.ranks * max(shards) / job.ms.median:.3f} times")
+    return text + (f"\nThe bandwidth of its slowest GPU alone: {', '.join(ratios)}.\n" if ratios else "")
+
+
+def against_cub(folder: Path) -> str:
+    """CUB's time over that of 12_any_operation, a row per size and a column per type, and what these come to."""
+    found = read_if_there(folder, "sweep_size_types")
+    cub = {(result.type, result.elements): result for result in found if result.step == "peer_cub"}
+    ratios = {(result.elements, str(result.type)): cub[result.type, result.elements].median_ms / result.median_ms
+              for result in found if result.step == "12_any_operation" and (result.type, result.elements) in cub}
+    if not ratios:
+        return ""
+    types = types_of(found)
+    text = table(["elements", *types], "l" + "r" * len(types), [
+        [count_text(elements), *(or_dash(ratios.get((elements, element_type)), 2) for element_type in types)]
+        for elements in sorted({elements for elements, _ in ratios})])
+    elements, element_type = min(ratios, key=lambda cell: ratios[cell])
+    mean = math.exp(statistics.fmean(map(math.log, ratios.values())))
+    return text + (f"\nThe lowest of these {len(ratios)}: {ratios[elements, element_type]:.2f} ({count_text(elements)} "
+                   f"{element_type}). Their geometric mean: {mean:.2f}.\n")
+
+
+def atomics(folder: Path) -> str:
+    """The kernels that add with atomics, beside what others have published."""
+    found = read_if_there(folder, "atomics")
+    return table(["kernel", "type", "elements", "ms", "GB/s", "% of peak", "published"], "llrrrrl", [
+        [result.step, result.type, elements_of(result), f"{result.median_ms:.4f}", f"{result.bandwidth:.1f}",
+         or_dash(result.percent_of_peak, 1), published(result)] for result in found]) if found else ""
+
+
+def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:
+    """The tables of `compare`, one for each of these types."""
+    found = read_if_there(folder, "peers")
+    tables = [peer_table(found, element_type) for element_type in types_of(found) if element_type in only]
+    # Those of libraries that say their own version: torch 2.8.0.
+    versions = distinct([result.version for result in found if " " in result.version])
+    if tables and versions:
+        tables.append(f"The libraries: {', '.join(versions)}.\n")
+    return "\n".join(tables)
+
+
+def peers_32_bit(folder: Path) -> str:
+    """Of the types that most readers look for."""
+    return peers(folder, ("int32", "float32"))
+
+
+# What other pages show of a card's folder.
+SECTIONS: dict[str, Callable[[Path], str]] = {
+    "provenance": provenance, "flush": flush, "queue": queue, "lead_in": lead_in, "warm_up": warm_up, "repeat": repeat,
+    "second_clock": second_clock, "scaling": scaling, "against_cub": against_cub, "atomics": atomics,
+    "peers": peers_32_bit}
+
+
+def section(folder: Path, name: str) -> str:
+    """A section of a page that has a place for it, whether it was measured or not."""
+    return SECTIONS[name](folder) or NOT_MEASURED
+
+
+# ---- the page of the folder ----
+
+
+def card_page(folder: Path, programs: Programs) -> str:
+    """The README of a card's folder: a section for each file of results. Throws BadUsage where one does not fit."""
+    measured = results.read_one(folder / "measured.json", Measured)
+    ladder = read(folder, "ladder")
+    first = first_on_gpu(ladder)
+    elements = elements_of(first)
+    swept = read(folder, "sweep_type")
+    text = (
+        f"# Results · {measured.gpu}\n\n{provenance(folder)}\n"
+        f"Peak: {or_dash(first.device.peak_gbps, 0)} GB/s (memory clock × bus width × 2 / 8). Each time is the median "
+        "of a run's samples; [the method](../../method.md) says how they are taken. This page is written by "
+        "`python3 -m tools write-pages` from the JSON files beside it.\n")
+    text += with_plot("The ladder", "ladder", "ladder", f"{elements} {first.type}{in_blocks(ladder)}",
+                      ladder_table(folder, programs))
+    text += with_plot("Block size", "sweep_block", "sweep_block",
+                      f"GB/s of {elements} {first.type} in blocks of 32 to 1024 threads", block_sweep(folder))
+    text += with_plot("Array size", "sweep_size", "bandwidth",
+                      f"GB/s of {first.type}{in_blocks(read(folder, 'sweep_size'))}", size_sweep(folder))
+    text += "\nThe same as time against size:\n\n![Time against array size](sweep_size.svg)\n"
+    text += with_plot("Element type", "sweep_type", "sweep_type",
+                      f"GB/s of {range_of_elements(swept)} elements{in_blocks(swept)}", type_sweep(folder))
+    # Not every card has these results.
+    text += if_there("12_any_operation against CUB", "sweep_size_types",
+                     "CUB's time over that of 12_any_operation: above 1 CUB takes longer", against_cub(folder))
+    text += if_there("Peers", "peers",
+                     "GB/s, and the share of CUB's, in one run of `python3 -m tools compare`. A dash is what a program "
+                     "cannot sum or was not measured on", peers(folder))
+    text += if_there("Atomics", "atomics", "The kernels of [beyond/atomics](../../../beyond/atomics/README.md) beside "
+                     "what others have published", atomics(folder))
+    return text
+
+
+def with_plot(title: str, file: str, plot: str, what: str, text: str) -> str:
+    return f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n![{title}]({plot}.svg)\n\n{text}"
+
+
+def if_there(title: str, file: str, what: str, text: str) -> str:
+    return text and f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n{text}"
+
+
+def in_blocks(found: list[Result]) -> str:
+    """" in blocks of 256 threads" where all results have the same; the CPU's and libraries' have none."""
+    blocks = {result.block for result in found if result.block is not None}
+    return f" in blocks of {blocks.pop()} threads" if len(blocks) == 1 else ""
+
+
+def range_of_elements(found: list[Result]) -> str:
+    """On a GPU with less memory, there are fewer elements of the large types."""
+    least, most = (count_text(end(result.elements for result in found)) for end in (min, max))
+    return most if least == most else f"{least} to {most}"

@@ -1,0 +1,226 @@
+"""Writes the generated parts of pages: what stands between <!-- NAME:begin --> and <!-- NAME:end -->, and whole pages.
+
+The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
+beside those of the step before, and the figures that others have published. Other pages get what was measured on a GPU
+(docs/results), the counts of GPUs beside the emulated ones, the fixed kernels and the findings of the pitfalls, the
+example that the package's test builds, and the pictures of docs/stills, where Node is installed.
+
+Nothing is written unless all of it could be made. `check-pages` only names what is stale.
+
+Exit code: 0 done, 1 a GPU counts otherwise than the emulated device, 2 bad usage or a file that does not fit,
+3 a program that fails.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import counters, documented_tables, output_file, pages
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
+from tools.markdown import code, has_section, with_section
+from tools.programs import ATOMICS, Programs, step_folders
+
+# The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
+# one block size, and steps differ in their default.
+COUNTED_RUN = ("--device", "emulated", "-n", "2^22", "-b", "256")
+CARD = Path("docs/results/nvidia_h200")
+FIGURES = Path("common/harness/published_figures_data.hpp")
+PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
+# What was measured: the sections of other pages than the card's own.
+MEASURED = {
+    Path("README.md"): {"provenance": "provenance"},
+    Path("docs/method.md"): {name: name for name in (
+        "flush", "queue", "lead_in", "warm_up", "repeat", "second_clock", "provenance")},
+    Path("beyond/13_many_gpus/README.md"): {"scaling": "scaling"},
+    PACKAGE_PAGE: {"against_cub": "against_cub"},
+    Path("beyond/atomics/README.md"): {"measured": "atomics"},
+    Path("beyond/peers/README.md"): {"measured": "peers"},
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A generated section of a page; the page as a whole where it has no name."""
+
+    file: Path  # from the repository's root
+    section: str | None
+    text: str
+
+
+def main(words: list[str]) -> int:
+    parser = Parser("write-pages", __doc__)
+    parser.add_bin()
+    programs = Programs(parser.parse_args(words).bin)
+    require_programs(programs)
+    write_figures()
+    counted, differences = counters.tables(programs)
+    parts = [*generated(programs), Part(Path("docs/counters/README.md"), "counters", counted), *findings(programs)]
+    texts = stale_texts(parts)
+    for file, text in texts.items():
+        output_file.write(REPOSITORY / file, text)
+        print(f"{file} is new")
+    draw_stills(programs)
+    for line in differences:
+        say(line)
+    return ExitCode.WRONG if differences else ExitCode.DONE
+
+
+def require_programs(programs: Programs) -> None:
+    """Throws BadUsage where one is missing that a page takes."""
+    programs.require("ladder_table", "pitfall", "10_single_pass", *ATOMICS)
+
+
+def write_figures() -> None:
+    """Programs show these figures, and pages what programs show: a build with the old ones must not go on."""
+    if stale_figures():
+        output_file.write(REPOSITORY / FIGURES, documented_tables.header())
+        raise Failure(f"{FIGURES} is new: build again, then run this again")
+
+
+def stale_figures() -> bool:
+    return (REPOSITORY / FIGURES).read_text(encoding="utf-8") != documented_tables.header()
+
+
+def stale_texts(parts: list[Part]) -> dict[Path, str]:
+    """The new texts of the files that are not as their parts say."""
+    texts: dict[Path, str] = {}
+    for part in parts:
+        if part.section is None:
+            texts[part.file] = part.text
+            continue
+        try:
+            texts[part.file] = with_section(texts.get(part.file) or text_of(part.file), part.section, part.text)
+        except BadUsage as failure:
+            raise BadUsage(f"{part.file}: {failure}") from None
+    return {file: text for file, text in texts.items() if not (REPOSITORY / file).exists() or text != text_of(file)}
+
+
+def text_of(file: Path) -> str:
+    return (REPOSITORY / file).read_text(encoding="utf-8")
+
+
+# ---- the parts ----
+
+
+def generated(programs: Programs) -> Iterator[Part]:
+    """All that is on the pages whichever compiler has built the programs, but for the counts of docs/counters."""
+    with tempfile.TemporaryDirectory() as scratch:
+        yield from of_ladder(programs, Path(scratch))
+        yield from of_atomics(programs, Path(scratch))
+    yield Part(PACKAGE_PAGE, "example", package_call())
+    project = from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")
+    yield Part(PACKAGE_PAGE, "project", code("cmake", project))
+    for faulty in sorted(REPOSITORY.glob("docs/pitfalls/*.cuh")):
+        page = faulty.with_suffix(".md").relative_to(REPOSITORY)
+        yield Part(page, "fix", fix_diff(faulty, faulty.parent / "fixed" / faulty.name))
+    yield Part(Path("docs/tables/README.md"), "tables", documented_tables.all_tables())
+    yield Part(Path("README.md"), "ladder", pages.ladder_table(REPOSITORY / CARD, programs))
+    for page, sections in MEASURED.items():
+        for name, what in sections.items():
+            yield Part(page, name, pages.section(REPOSITORY / CARD, what))
+    for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
+        page = measured.with_name("README.md").relative_to(REPOSITORY)
+        yield Part(page, None, pages.card_page(measured.parent, programs))
+
+
+def of_ladder(programs: Programs, scratch: Path) -> Iterator[Part]:
+    previous = None
+    for folder in step_folders():
+        page = folder / "README.md"
+        text = text_of(page)
+        if previous and has_section(text, "diff"):
+            yield Part(page, "diff", kernel_diff(previous, folder))
+        if has_section(text, "counters"):
+            yield Part(page, "counters", counted(programs, scratch, folder, previous))
+        if has_section(text, "documented"):
+            yield Part(page, "documented", documented_tables.published_text(folder.name))
+        previous = folder
+
+
+def of_atomics(programs: Programs, scratch: Path) -> Iterator[Part]:
+    """Each beside the one before it, but the diff of the last from the step with its tree."""
+    folder = Path("beyond/atomics")
+    each, vector, block = (folder / name for name in ATOMICS)
+    for kernel, previous in ((each, None), (vector, each), (block, vector)):
+        page = kernel / "README.md"
+        yield Part(page, "counters", counted(programs, scratch, kernel, previous))
+        if has_section(text_of(page), "documented"):
+            yield Part(page, "documented", documented_tables.published_text(kernel.name))
+    yield Part(vector / "README.md", "diff", kernel_diff(each, vector))
+    yield Part(block / "README.md", "diff", kernel_diff(Path("04_first_add"), block))
+
+
+def kernel_diff(before: Path, after: Path) -> str:
+    old, new = before / "kernel.cuh", after / "kernel.cuh"
+    return code("diff", diff(text_of(old), text_of(new), "-u", f"--label={old}", f"--label={new}"))
+
+
+def diff(old: str, new: str, *options: str) -> str:
+    """By the program of that name: difflib's are longer, and less like what a reader sees at home."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("old", "new")]
+        for file, text in zip(files, (old, new)):
+            file.write_text(text, encoding="utf-8")
+        return subprocess.run(["diff", *options, *files], capture_output=True, text=True).stdout
+
+
+def counted(programs: Programs, scratch: Path, step: Path, previous: Path | None) -> str:
+    """The table of counters that the step prints, beside those of the step before."""
+    compare: list[str | Path] = ["--compare", scratch / f"{previous.name}.json"] if previous else []
+    said = programs.text(step.name, *COUNTED_RUN, "--json", scratch / f"{step.name}.json", *compare)
+    for paragraph in said.split("\n\n"):
+        lines = paragraph.splitlines()
+        for k, line in enumerate(lines):
+            if line.startswith("| counted "):
+                return "\n".join(lines[k:]) + "\n"
+    raise NotPossible(f"{step.name} prints no table of counters")
+
+
+def fix_diff(faulty: Path, fixed: Path) -> str:
+    """What fixes the kernel, without the headers of the files and of the first hunk."""
+    lines = diff(bare_kernel(faulty), bare_kernel(fixed), "-d", "-U1").splitlines()
+    return code("diff", "\n".join(lines[3:]))
+
+
+def bare_kernel(file: Path) -> str:
+    """The kernel without its comment, which tells what is wrong or right, and without the mark of the finding."""
+    return re.sub(r" *// finding$", "", from_line(file, "template"), flags=re.MULTILINE)
+
+
+def from_line(file: Path, start: str) -> str:
+    """The file from the first line on that begins so."""
+    lines = text_of(file).splitlines()
+    return "\n".join(lines[next(k for k, line in enumerate(lines) if line.startswith(start)):]) + "\n"
+
+
+def package_call() -> str:
+    """The header and the one function of the package's test that calls it."""
+    source = text_of(Path("tests/package/main.cu"))
+    includes = re.findall(r"^#include <reduction/.*", source, re.MULTILINE)
+    functions = re.findall(r"^cudaError_t.*?^}$", source, re.MULTILINE | re.DOTALL)
+    return code("cpp", "\n".join([*includes, "", *functions]))
+
+
+# ---- what differs from compiler to compiler: the tests of pitfalls and stills hold it ----
+
+
+def findings(programs: Programs) -> Iterator[Part]:
+    """What the emulated device says of the pitfalls."""
+    for page in sorted(REPOSITORY.glob("docs/pitfalls/*.cuh")):
+        file = page.with_suffix(".md").relative_to(REPOSITORY)
+        said = programs.run("pitfall", page.stem).stderr
+        yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{said}"))
+
+
+def draw_stills(programs: Programs) -> None:
+    node = shutil.which("node")
+    if node is None:
+        say("docs/stills is left as it is: there is no Node to draw it (Debian and Ubuntu: nodejs)")
+        return
+    drawn = subprocess.run([node, REPOSITORY / "docs/stills/draw_stills.js", "--bin", programs.folder])
+    if drawn.returncode != 0:
+        raise NotPossible("the pictures of docs/stills could not be drawn")
