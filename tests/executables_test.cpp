@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "documented_tables.hpp"
 #include "harness/device_selection.hpp"
+#include "harness/published_figures.hpp"
 #include "run_executable.hpp"
 #include "temporary_path.hpp"
 
@@ -225,27 +225,21 @@ TEST(LadderTable, TakesTheStepBeforeForThePreviousOne) {
 }
 
 /// This repository's own results; they change with each measurement.
-const DocumentedTable& own_table() {
-  static const std::vector<DocumentedTable> tables = read_documented_tables(SOURCE_FOLDER);
-  for (const DocumentedTable& table : tables) {
-    if (table.author == "this repository") return table;
-  }
-  throw std::runtime_error("no table of this repository");
-}
-
-const DocumentedFigure& own_figure(const std::string& step) {
-  const DocumentedFigure* const figure = own_table().find(step);
-  if (figure == nullptr) throw std::runtime_error("no figure of " + step);
-  return *figure;
+const PublishedTable& own_table() {
+  static const std::vector<PublishedTable> tables = published_tables();
+  return *std::ranges::find_if(
+      tables, [](const PublishedTable& table) { return table.label.starts_with("this repository"); });
 }
 
 std::string own_cell(const std::string& step) {
-  return fmt::format("{:.1f} ({:.5g})", own_figure(step).percent, *own_figure(step).gbps);
+  const PublishedFigure& figure = *find_published(own_table(), step);
+  return fmt::format("{} ({})", figure.percent, figure.gbps);
 }
 
 std::string own_row(const std::string& step) {
-  return fmt::format("| this repository 2026 | NVIDIA H200 | {} | {:.5g} | {:.1f} |\n",
-                     input_text(own_table()), *own_figure(step).gbps, own_figure(step).percent);
+  const PublishedFigure& figure = *find_published(own_table(), step);
+  return fmt::format("| {} | {} | {} | {} | {} |\n", own_table().label, own_table().gpu, own_table().input,
+                     figure.gbps, figure.percent);
 }
 
 TEST(LadderTable, EndsWithWhatOthersHavePublished) {

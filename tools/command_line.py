@@ -6,10 +6,11 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar, get_args
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-ELEMENT_TYPES = ("int32", "int64", "float32", "float64", "complex64", "complex128")
+ElementType = Literal["int32", "int64", "float32", "float64", "complex64", "complex128"]
+ELEMENT_TYPES: tuple[str, ...] = get_args(ElementType)
 
 Parsed = TypeVar("Parsed")
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools import results
-from tools.command_line import REPOSITORY, BadUsage
+from tools.command_line import REPOSITORY, BadUsage, ElementType
 from tools.markdown import DASH, count_text, table
-from tools.results import Count, ElementType, Measured, Quantity, Result
+from tools.results import Count, Measured, Quantity, Result
 
 
 @dataclass(frozen=True, kw_only=True)

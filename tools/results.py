@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from tools import output_file
-from tools.command_line import BadUsage
+from tools.command_line import BadUsage, ElementType
 
 # Not negative.
 Count = Annotated[int, 0]
@@ -21,7 +21,6 @@ Quantity = Annotated[float, 0.0]
 # [re, im] of a complex number; text where JSON has no such number: beyond 2^53, NaN, infinities.
 Number = int | float | str
 Value = Number | list[Number]
-ElementType = Literal["int32", "int64", "float32", "float64", "complex64", "complex128"]
 
 # ---- the schema ----
 

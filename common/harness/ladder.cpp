@@ -249,7 +249,7 @@ std::string published_ladder(const Results& results, const Terminal& terminal) {
 }
 
 /// Returns the table of results that were timed. On a terminal, bars show the share of the card's peak.
-std::string timed_ladder_for(const Results& results, const Terminal& terminal) {
+std::string timed_ladder(const Results& results, const Terminal& terminal) {
   const Configurations configurations(results);
   const bool has_cub = std::any_of(results.begin(), results.end(), is_cub);
   Table table{{{"step", Align::left}}, {}};
@@ -298,7 +298,7 @@ Ladder make_ladder(const Results& results, const Terminal& terminal) {
   const bool counted = std::any_of(results.begin(), results.end(), [](const Json& result) {
     return result.at("device").at("kind") == "emulated";
   });
-  Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder_for(results, terminal),
+  Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal),
                 Json(results).dump(2) + '\n', std::all_of(results.begin(), results.end(), is_verified)};
   if (same_configuration(results)) {
     ladder.tables += "\n";
@@ -323,8 +323,6 @@ Json read_result(const std::string& file) {
 }
 
 }  // namespace
-
-std::string timed_ladder(const Results& results) { return timed_ladder_for(results, {}); }
 
 Ladder read_ladder(const std::vector<std::string>& files, const Terminal& terminal) {
   Results results;

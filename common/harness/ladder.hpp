@@ -2,7 +2,6 @@
 /// \file
 /// The results of the steps side by side: what ladder_table prints, and pages show.
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -20,10 +19,5 @@ struct Ladder {
 /// Reads the --json files of the steps, in step order, and makes tables of them: in Markdown, or for a terminal.
 /// Throws UsageError for a file that is none.
 Ladder read_ladder(const std::vector<std::string>& files, const Terminal& terminal);
-
-/// Returns the table of results that were timed, in Markdown: how many times faster each GPU's step is than the one before and than
-/// 01, and its share of CUB's bandwidth if peer_cub is among them. The CPU and libraries are no step's "previous".
-/// `results` have the keys of the steps' --json files; throws nlohmann's exceptions if they do not.
-std::string timed_ladder(const std::vector<nlohmann::ordered_json>& results);
 
 }  // namespace reduction

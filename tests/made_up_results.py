@@ -1,0 +1,80 @@
+"""Results of a card that is made up: complete as the steps write them, with times that are easy to check."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+SIZES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16}
+Result = dict[str, Any]
+
+
+def device(kind: str = "cuda", peak: float = 4000) -> Result:
+    gpu = kind == "cuda"
+    return {"kind": kind, "name": "Made up" if gpu else "a core", "compute_capability": "9.0" if gpu else None,
+            "sms": 132 if gpu else None, "l2_bytes": 2**26 if gpu else None, "peak_gbps": peak if gpu else None}
+
+
+def result(step: str, ms: float, element_type: str = "int32", elements: int = 2**28, block: int | None = 256,
+           **changes: Any) -> Result:
+    """One of a GPU, but for 00; `changes` replace what a key has."""
+    cpu = step.startswith("00_")
+    gbps = elements * SIZES[element_type] / ms / 1e6
+    made = {
+        "step": step, "title": "made up", "device": device("cpu" if cpu else "cuda"), "type": element_type,
+        "elements": elements, "block": None if cpu or step.startswith("peer_") else block, "grid": None, "samples": 10,
+        "ms": {"median": ms, "p5": ms * 0.99, "p95": ms * 1.01, "min": ms * 0.98},
+        "first_run_ms": None if cpu else ms * 2,
+        "timing": None if cpu else {"flush": "read", "warm_up": 3, "queued": True, "lead_in": 8}, "gbps": gbps,
+        "percent_of_peak": None if cpu else gbps / 40, "result": 1, "expected": 1, "error": 0.0, "tolerance": 0.0,
+        "verified": True, "data": "random", "seed": 1, "version": "0.1.0", "passes": [], "counters": None}
+    return made | changes
+
+
+def ranks(number: int, ms: float, elements: int) -> Result:
+    """A job of 13_many_gpus."""
+    return result("13_many_gpus", ms, elements=number * elements, block=None, timing=None, first_run_ms=None) | {
+        "ranks": number, "nodes": 1, "elements_a_rank": elements, "weak": True, "combined_by": "NCCL",
+        "gbps_a_rank": 1.0, "times_one_rank": 1.0}
+
+
+def timing(result: Result, **changes: Any) -> Result:
+    return result | {"timing": result["timing"] | changes}
+
+
+def write_card(folder: Path) -> None:
+    """All files of a card's folder."""
+    programs = ("07_cascade", "08_warp_shuffle", "12_any_operation", "peer_cub")
+    small, large = 2**10, 2**20
+    ladder = [result("00_cpu_serial", 100), *(result(step, 0.4 - k / 10) for k, step in enumerate(programs))]
+    files: dict[str, Any] = {
+        "measured": {"gpu": "Made up", "driver": "1.2.3", "cuda": "13.0", "date": "2026-11-21", "commit": "c0ffee" * 7,
+                     "command": "python3 -m tools measure"},
+        "ladder": ladder,
+        "repeat": ladder[1:],
+        "sweep_block": [result(step, 0.4, block=block) for step in programs for block in (32, 1024)],
+        "sweep_size": [result(step, n / 1e6, elements=n) for step in programs for n in (small, large)],
+        "sweep_type": [result(step, 0.4, element_type) for step in programs for element_type in SIZES],
+        "sweep_size_types": [
+            result(step, ms if element_type != "int64" or n != small else ms * (1.25 / 0.9) ** (step[0] == "1"),
+                   element_type, n)
+            for step, ms in (("12_any_operation", 0.008), ("peer_cub", 0.01)) for element_type in SIZES
+            for n in (small, large) if element_type != "complex128" or n == small],
+        "peers": [result("peer_cub", 0.5, element_type, n) for element_type in SIZES for n in (large, 2**28)]
+        + [result("peer_torch", 1, element_type, version="torch 1.2.3") for element_type in SIZES],
+        "atomics": [result("atomic_each", 32, "float32", 2**25), result("atomic_block", 0.5, "float32", 2**25),
+                    result("atomic_block", 0.5)],
+        "method_flush": [timing(result("07_cascade", 0.4), flush=flush) for flush in ("read", "memset", "none")],
+        "method_queue": [timing(result("07_cascade", 0.4 + k / 100), queued=k == 0) for k in (0, 1)],
+        "method_lead_in": [timing(result(step, ms, elements=large), lead_in=number) for number, step, ms in (
+            (8, "peer_cub", 0.007), (0, "07_cascade", 0.009), (0, "peer_cub", 0.008))],
+        "method_warm_up": [timing(result("07_cascade", 0.4 + k / 100), warm_up=runs)
+                           for runs in (0, 3) for k in range(3)],
+        "second_clock": [{"step": "07_cascade", "ncu_ms": 0.2, "step_ms": 0.201}],
+        "many_gpus": [ranks(1, 0.001, small), ranks(2, 0.0013, small)],
+        "many_gpus_alone": [
+            {"step": "12_any_operation", "device": {"ordinal": k}, "type": "int32", "elements": small, "samples": 9,
+             "ms": {"median": ms, "p5": ms, "p95": ms}, "gbps": 3.3} for k, ms in enumerate((0.001, 0.00125))],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, document in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))

@@ -1,0 +1,209 @@
+"""The generated parts of the pages: tables of what was measured and published, and writing them into pages."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+import made_up_results
+from tools import documented_tables, pages, write_pages
+from tools.command_line import REPOSITORY, BadUsage, NotPossible
+from tools.markdown import with_section
+from tools.programs import Programs
+from tools.write_pages import Part
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    made_up_results.write_card(tmp_path / "card")
+    return tmp_path / "card"
+
+
+def change(file: Path, changed: Callable[[Any], Any]) -> None:
+    file.write_text(json.dumps(changed(json.loads(file.read_text()))))
+
+
+# ---- what was measured ----
+
+
+@pytest.mark.parametrize("section, lines", [
+    ("provenance", "Measured on one Made up with driver 1.2.3 and CUDA 13.0, 2026-11-21, "
+     "by `python3 -m tools measure` at commit `c0ffeec0ffee`."),
+    ("flush", "| GB/s, L2 emptied by | read | memset | none |\n|:--|--:|--:|--:|\n| 2^28 | 2684.4 | 2684.4 | 2684.4 |"),
+    ("queue", "| 07_cascade | 2^28 | 0 | 400.0 | 410.0 | 10.0 |"),
+    ("lead_in", "| empty kernels in front | peer_cub, µs (p5–p95) | 07_cascade, µs (p5–p95) |\n|--:|--:|--:|\n"
+     "| 0 | 8.00 (7.92–8.08) | 9.00 (8.91–9.09) |\n| 8 | 7.00 (6.93–7.07) | – |"),
+    ("warm_up", "| first sample after 3 warm-up runs | 3 | 400.0 | 410.0 | 420.0 |"),
+    ("warm_up", "| the first run, which is verified | 6 | 800.0 | 820.0 | 840.0 |"),
+    ("repeat", "| 07_cascade | 10 | 0.3960 | 0.4000 | 0.4040 | 0.4000 | 0.00 |"),
+    ("second_clock", "| 07_cascade | 0.2010 | 0.2000 | 0.5 |"),
+    ("scaling", "| 2 | 2 × Made up | 1 | int32 | 2^10 | 0.0013 |"),
+    ("scaling", "| 1 | 2^10 | 0.0013 | 3.3 |\n\nThe bandwidth of its slowest GPU alone: 2 ranks 1.923 times."),
+    ("against_cub", "| elements | int32 | int64 | float32 | float64 | complex64 | complex128 |"),
+    ("against_cub", "| 2^10 | 1.25 | 0.90 | 1.25 | 1.25 | 1.25 | 1.25 |\n"
+     "| 2^20 | 1.25 | 1.25 | 1.25 | 1.25 | 1.25 | – |"),
+    ("against_cub", "The lowest of these 11: 0.90 (2^10 int64). Their geometric mean: 1.21."),
+    ("atomics", "| atomic_each | float32 | 2^25 | 32.0000 | 4.2 | 0.1 | "
+     "2.47 GB/s, 0.3 % of peak (blog 2025, RTX 3090) |"),
+    ("atomics", "| atomic_block | int32 | 2^28 | 0.5000 | 2147.5 | 53.7 | – |"),
+    ("peers", "| int32 | 2^20 | 2^28 |\n|:--|--:|--:|\n| peer_cub | 8.4 (100.0 %) | 2147.5 (100.0 %) |\n"
+     "| peer_torch | – | 1073.7 (50.0 %) |\n\n| float32 | 2^20 | 2^28 |"),
+    ("peers", "The libraries: torch 1.2.3."),
+])
+def test_a_section_shows(card: Path, section: str, lines: str) -> None:
+    assert lines in pages.section(card, section)
+
+
+def test_the_page_has_a_section_for_each_file(card: Path, bin_folder: Path) -> None:
+    programs = Programs(bin_folder)
+    page = pages.card_page(card, programs)
+    for text in ("# Results · Made up\n", "| 07_cascade | 0.4000 | 2684.4 | 67.1 | – | – | 25.0 | yes |",
+                 "## 12_any_operation against CUB", "[sweep_size_types.json](sweep_size_types.json)", "## Peers",
+                 "| complex128 | 2^20 | 2^28 |", "## Atomics"):
+        assert text in page, text
+    # The CPU and a library have no block. A step with another one than the rest: the heading does not speak for it.
+    headings = ("2^28 int32{}. Data: [ladder.json]", "GB/s of int32{}. Data: [sweep_size.json]",
+                "GB/s of 2^28 elements{}. Data: [sweep_type.json]")
+    assert all(heading.format(" in blocks of 256 threads") in page for heading in headings)
+    for name in ("ladder", "sweep_size", "sweep_type"):
+        change(card / f"{name}.json", lambda found: [
+            result | ({"block": 1024} if result["step"] == "08_warp_shuffle" else {}) for result in found])
+    page = pages.card_page(card, programs)
+    assert all(heading.format("") in page for heading in headings)
+
+
+def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
+    # A GPU that is too old for the header leaves CUB alone.
+    change(card / "sweep_size_types.json", lambda found: found[-2:])
+    assert pages.section(card, "against_cub") == pages.NOT_MEASURED
+    for name in ("sweep_size_types", "peers", "atomics", "method_lead_in", "many_gpus", "second_clock"):
+        (card / f"{name}.json").unlink()
+    for section in ("against_cub", "atomics", "peers", "scaling", "lead_in"):
+        assert pages.section(card, section) == pages.NOT_MEASURED
+    assert pages.section(card, "second_clock") == "Nsight Compute was not run here.\n"
+    page = pages.card_page(card, Programs(bin_folder))
+    assert "## Element type" in page and not re.search("^## (12_|Peers|Atomics)", page, re.MULTILINE)
+    (card / "many_gpus_alone.json").unlink()
+
+
+@pytest.mark.parametrize("name", [
+    "ladder", "sweep_block", "sweep_size", "sweep_type", "sweep_size_types", "peers", "atomics"])
+def test_results_of_other_keys_are_refused(card: Path, bin_folder: Path, name: str) -> None:
+    change(card / f"{name}.json", lambda found: found[:-1] + [{**found[-1], "tpye": "int32"}])
+    with pytest.raises(BadUsage, match=f"{name}.json': .*'tpye' is unknown"):
+        pages.card_page(card, Programs(bin_folder))
+
+
+@pytest.mark.parametrize("name, changed, said", [
+    ("ladder", lambda found: found[:-1], "no peer_cub"),
+    ("ladder", lambda found: [result | {"ms": None, "gbps": None} for result in found], "ms is null"),
+    ("method_queue", lambda found: found[:1], "a run with --queue off is missing"),
+    ("repeat", lambda found: [found[0] | {"step": "14_new"}], "a step of repeat.json is missing")])
+def test_results_that_lack_something_are_refused(card: Path, bin_folder: Path, name: str, changed: Callable[[Any], Any],
+                                                 said: str) -> None:
+    change(card / f"{name}.json", changed)
+    with pytest.raises(BadUsage, match=said):
+        pages.card_page(card, Programs(bin_folder))
+        pages.section(card, "queue")
+        pages.section(card, "repeat")
+
+
+# ---- what was published ----
+
+
+TABLE: dict[str, Any] = {
+    "label": "A 2020", "source": {"author": "A", "title": "B", "publisher": "C", "year": 2020},
+    "hardware": {"name": "D", "peak_gbps": 200}, "input": {"elements": 1024, "type": "int32"}, "method": "M"}
+
+
+def read_table_with(tmp_path: Path, row: dict[str, Any]) -> documented_tables.DocumentedTable:
+    file = tmp_path / "some_table.json"
+    file.write_text(json.dumps(TABLE | {"rows": [{"step": "01_interleaved"} | row]}))
+    return documented_tables.read_table(file)
+
+
+def test_the_published_tables_fit_together() -> None:
+    tables = documented_tables.read_tables()
+    assert len(tables) >= 6
+    kernels = {file.parent.name for file in REPOSITORY.glob("**/kernel.cuh")}
+    for name, documented in tables.items():
+        assert documented.rows, name
+        for row in documented.rows:
+            assert row.step.removeprefix("peer_") in kernels, row.step
+            if row.gbps is not None:
+                assert documented.percent(row) == row.gbps / documented.hardware.peak_gbps * 100
+            if row.ms is not None and row.gbps is not None:  # the times have three digits
+                assert documented.input.elements * 4 / row.ms / 1e6 == pytest.approx(row.gbps, rel=0.002)
+            if documented.quotes:
+                original = tables[documented.quotes].find(row.step)
+                assert original and original.gbps == pytest.approx(row.gbps, abs=0.1)
+    assert f"{tables['2007_harris_g80'].percent(tables['2007_harris_g80'].rows[-1]):.1f}" == "72.5"
+
+
+@pytest.mark.parametrize("row, said", [
+    ({"gbps": 50, "percent": 26}, "25.0 % of the peak, not 26 %"), ({"note": "nothing"}, "neither gbps nor percent"),
+    ({"gbps": 201}, "100.5 % of the peak"), ({"gbps": "50"}, "gbps is"), ({"bandwidth": 50}, "'bandwidth' is unknown")])
+def test_a_table_that_contradicts_itself_is_refused(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+    assert read_table_with(tmp_path, {"gbps": 50, "percent": 25.4}).percent_text(
+        read_table_with(tmp_path, {"gbps": 50}).rows[0]) == "25.0"
+    with pytest.raises(BadUsage, match=said) as refused:
+        read_table_with(tmp_path, row)
+    assert "some_table.json" in str(refused.value)
+
+
+def test_the_repositorys_own_table_comes_from_its_results(card: Path) -> None:
+    file = card / "own.json"
+    file.write_text(json.dumps({"label": "L 2026", "results": str(card)}))
+    own = documented_tables.read_table(file)
+    assert (own.hardware.name, own.source.year, own.hardware.peak_gbps) == ("Made up", 2026, 4000)
+    assert str(own.input) == "2^28 int32, block 256" and own.rows[0].gbps == 2684.4 and own.rows[0].step == "07_cascade"
+    change(card / "ladder.json", lambda found: [found[1], found[2] | {"block": 512}])
+    assert str(documented_tables.read_table(file).input) == "2^28 int32"
+
+
+@pytest.mark.parametrize("step", ["01_interleaved", "05_unroll_warp", "10_single_pass", "atomic_each"])
+def test_the_published_figures_are_those_that_a_step_prints(bin_folder: Path, step: str) -> None:
+    said = Programs(bin_folder).text(step, "--device", "emulated", "-n", "1000")
+    assert said.endswith("\n\n" + documented_tables.published_text(step))
+
+
+# ---- writing ----
+
+
+PAGE = "before\n<!-- table:begin -->\nold\n<!-- table:end -->\nafter\n"
+
+
+def test_a_section_is_replaced() -> None:
+    assert with_section(PAGE, "table", "new\n") == PAGE.replace("old", "new")
+    assert with_section(PAGE, "table", "old\n") == PAGE
+
+
+@pytest.mark.parametrize("page", ["", PAGE * 2, PAGE.replace("end", "end2"), "<!-- table:end -->\n" + PAGE])
+def test_a_page_without_the_section_is_refused(page: str) -> None:
+    with pytest.raises(BadUsage, match="have to stand once each"):
+        with_section(page, "table", "new")
+
+
+def test_parts_of_one_page_come_together() -> None:
+    page = Path("docs/method.md")
+    texts = write_pages.stale_texts([Part(page, "flush", "new flush"), Part(page, "queue", "new queue")])
+    assert "new flush" in texts[page] and "new queue" in texts[page]
+    with pytest.raises(BadUsage, match="docs/method.md: "):
+        write_pages.stale_texts([Part(page, "nothing", "")])
+
+
+def test_a_program_that_fails_ends_it(tmp_path: Path) -> None:
+    (tmp_path / "ladder_table").write_text("#!/bin/sh\necho half a table\necho 'it is broken' >&2\nexit 3\n")
+    (tmp_path / "ladder_table").chmod(0o755)
+    with pytest.raises(NotPossible, match="it is broken"):
+        pages.ladder_table(REPOSITORY / write_pages.CARD, Programs(tmp_path))
+
+
+@pytest.mark.parametrize("command", ["write-pages", "check-pages"])
+def test_missing_programs_are_named(tools: Callable[..., CompletedProcess[str]], tmp_path: Path, command: str) -> None:
+    refused = tools(command, "--bin", tmp_path)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1) and "there is no ladder_table" in refused.stderr
