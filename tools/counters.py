@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tools import markdown, results
 from tools.command_line import REPOSITORY, BadUsage
-from tools.nsight_compute import BLOCKS, BYTES_READ, CONFLICTS, INSTRUCTIONS, REQUESTS, SECTORS, TIME, WAVEFRONTS
+from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, TIME
 from tools.programs import Programs, step_folders
 from tools.results import Result
 
@@ -64,12 +64,11 @@ def tables(programs: Programs) -> tuple[str, list[str]]:
 
     Throws BadUsage where a GPU's file does not fit or nothing is compared, NotPossible where a step does not run.
     """
-    files = sorted(FOLDER.glob("*.csv"))
-    if not files:
-        raise BadUsage(f"'{FOLDER}' has no <gpu>.csv: there is nothing to compare")
     emulated = run_emulated(programs)
-    texts, differences = zip(*(compare(file, emulated) for file in files))
-    return "\n".join(texts), sum(differences, [])
+    compared = [compare(file, emulated) for file in sorted(FOLDER.glob("*.csv"))]
+    if not compared:
+        raise BadUsage(f"'{FOLDER}' has no <gpu>.csv: there is nothing to compare")
+    return "\n".join(text for text, _ in compared), [line for _, differences in compared for line in differences]
 
 
 def run_emulated(programs: Programs) -> dict[str, Result]:
@@ -93,14 +92,17 @@ def compare(file: Path, emulated: Mapping[str, Result]) -> tuple[str, list[str]]
     comparison = Comparison()
     parts = ["\n\n".join(f"### {value}" for key, value in description if key == "GPU"),
              " · ".join(f"{key}: {value}" for key, value in description if key not in ("GPU", "command")),
-             *shared_table(compared, "Loads from shared memory", "load", "ld", comparison),
-             *shared_table(compared, "Stores to shared memory", "store", "st", comparison),
+             *shared_table(compared, "Loads from shared memory", "load", comparison),
+             *shared_table(compared, "Stores to shared memory", "store", comparison),
              *global_table(compared, comparison),
              *gpu_table(compared, "Bytes read, only on the GPU", READ),
              *gpu_table(compared, "Only on the GPU", ONLY_ON_THE_GPU)]
-    if comparison.compared == 0:
+    count, differences = comparison.compared, comparison.differences
+    if count == 0:
         raise BadUsage(f"'{file}' has nothing to compare")
-    return "\n\n".join([part.rstrip("\n") for part in parts if part] + [comparison.verdict()]), comparison.differences
+    parts.append(f"**{len(differences)} of {count} compared counts differ.**" if differences else
+                 f"All {count} compared counts agree.")
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n", differences
 
 
 # ---- the two sides ----
@@ -179,11 +181,6 @@ class Comparison:
         self.differences.append(f"{step.name}: {what}: emulated {pair[0]}, GPU {pair[1]}")
         return [f"**{text}**" for text in pair]
 
-    def verdict(self) -> str:
-        if self.differences:
-            return f"**{len(self.differences)} of {self.compared} compared counts differ.**\n"
-        return f"All {self.compared} compared counts agree.\n"
-
 
 def cell(count: float | None) -> str:
     return markdown.DASH if count is None else f"{count:.10g}"
@@ -193,15 +190,14 @@ def minus(left: float | None, right: float | None) -> float | None:
     return None if left is None or right is None else left - right
 
 
-def shared_table(compared: list[Step], title: str, access: str, op: str, comparison: Comparison) -> list[str]:
+def shared_table(compared: list[Step], title: str, access: str, comparison: Comparison) -> list[str]:
     rows = []
     for step in compared:
         requests, wavefronts, conflicts = (step.emulated.get(f"shared_{access}_{count}")
                                            for count in ("requests", "wavefronts", "conflicts"))
-        gpu_wavefronts = step.gpu.get(f"{WAVEFRONTS}_{op}.sum")
-        gpu_conflicts = step.gpu.get(f"{CONFLICTS}_{op}.sum")
-        if gpu_wavefronts is None:
-            gpu_conflicts = None  # whether they agree, the wavefronts say
+        gpu_wavefronts = step.gpu.get(MEMORY[f"shared_{access}_wavefronts"])
+        # Whether they agree, the wavefronts say.
+        gpu_conflicts = step.gpu.get(MEMORY[f"shared_{access}_conflicts"]) if gpu_wavefronts is not None else None
         difference = minus(gpu_conflicts, conflicts)
         share = 100 * difference / gpu_wavefronts if difference is not None and gpu_wavefronts else None
         rows.append([
@@ -216,12 +212,11 @@ def shared_table(compared: list[Step], title: str, access: str, op: str, compari
 
 
 def global_table(compared: list[Step], comparison: Comparison) -> list[str]:
-    counted = {f"{access} {count}": f"{metric}_{op}.sum" for access, op in (("load", "ld"), ("store", "st"))
-               for count, metric in (("requests", REQUESTS), ("sectors", SECTORS))}
-    names = ["step"] + [name for what in counted for name in (f"{what}, emulated", "GPU")]
-    rows = [[step.title] + [text for what, metric in counted.items() for text in comparison.cells(
-        step, f"global {what}", step.emulated.get(f"global_{what.replace(' ', '_')}"), step.gpu.get(metric))]
-        for step in compared]
+    counted = [f"global_{access}_{count}" for access in ("load", "store") for count in ("requests", "sectors")]
+    titles = [counter.replace("_", " ") for counter in counted]
+    names = ["step"] + [name for title in titles for name in (f"{title.removeprefix('global ')}, emulated", "GPU")]
+    rows = [[step.title] + [text for title, counter in zip(titles, counted) for text in comparison.cells(
+        step, title, step.emulated.get(counter), step.gpu.get(MEMORY[counter]))] for step in compared]
     return ["**Global memory**", markdown.table(names, "lrrrrrrrr", rows)]
 
 

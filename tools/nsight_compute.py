@@ -13,16 +13,20 @@ from pathlib import Path
 
 from tools.command_line import NotPossible, say
 
-# Its names of what it counts, from Turing to Blackwell. A wavefront is one turn at the banks of shared memory, a
-# request one warp instruction at the L1 cache, a sector 32 bytes. Behind these four stand _ld.sum and _st.sum.
-WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op"
-CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op"
-REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op"
-SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op"
+# Its names of what it counts, from Turing to Blackwell.
 BLOCKS = "launch__grid_size"
 INSTRUCTIONS = "smsp__inst_executed.sum"
 BYTES_READ = "dram__bytes_read.sum"
 TIME = "gpu__time_duration.sum"  # ns
+# A wavefront is one turn at the banks of shared memory, a request one warp instruction at the L1 cache, a sector 32
+# bytes. By the names of the emulated device's counters.
+MEMORY = {f"{space}_{access}_{count}": f"{name}_{space}_op_{op}.sum"
+          for space, count, name in (
+              ("shared", "wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem"),
+              ("shared", "conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem"),
+              ("global", "requests", "l1tex__t_requests_pipe_lsu_mem"),
+              ("global", "sectors", "l1tex__t_sectors_pipe_lsu_mem"))
+          for access, op in (("load", "ld"), ("store", "st"))}
 
 # The clocks stay as they are: locking them changes no count, and would change the times.
 OPTIONS = ("--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base")

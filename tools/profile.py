@@ -21,32 +21,27 @@ from subprocess import CompletedProcess
 
 from tools import counters, gpu, markdown, output_file, results
 from tools.command_line import BadUsage, ExitCode, Failure, NotPossible, Parser, say
-from tools.nsight_compute import (
-    BLOCKS, BYTES_READ, CONFLICTS, INSTRUCTIONS, OPTIONS, REQUESTS, SECTORS, TIME, WAVEFRONTS, Launch, NsightCompute)
+from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, OPTIONS, TIME, Launch, NsightCompute
 from tools.programs import Programs, last_words, peer_names
 from tools.results import Result
 
-ACCESSES = (("load", "ld"), ("store", "st"))
-# What is printed of a reduction: what it is, ncu's metric and the emulated device's counter. Without them, it is the
+# What is printed of a reduction: what it is, the emulated device's counter and ncu's metric. Without a metric it is the
 # difference of the two rows above.
 ROWS = [
-    ("blocks", BLOCKS, "blocks"),
-    *(row for access, op in ACCESSES for row in (
-        (f"shared {access}s: wavefronts", f"{WAVEFRONTS}_{op}.sum", f"shared_{access}_wavefronts"),
-        (f"shared {access}s: bank conflicts", f"{CONFLICTS}_{op}.sum", f"shared_{access}_conflicts"),
-        (f"shared {access}s: without conflicts", "", ""))),
-    *(row for access, op in ACCESSES for row in (
-        (f"global {access}s: requests", f"{REQUESTS}_{op}.sum", f"global_{access}_requests"),
-        (f"global {access}s: sectors", f"{SECTORS}_{op}.sum", f"global_{access}_sectors"))),
-    ("warp instructions", INSTRUCTIONS, ""),
-    ("bytes read from DRAM", BYTES_READ, ""),
-    ("bytes written to DRAM", "dram__bytes_write.sum", "")]
+    ("blocks", "blocks", BLOCKS),
+    *((f"shared {access}s: {what}", counter, MEMORY.get(counter, "")) for access in ("load", "store")
+      for what, counter in (("wavefronts", f"shared_{access}_wavefronts"),
+                            ("bank conflicts", f"shared_{access}_conflicts"), ("without conflicts", ""))),
+    *((f"global {access}s: {count}", f"global_{access}_{count}", MEMORY[f"global_{access}_{count}"])
+      for access in ("load", "store") for count in ("requests", "sectors")),
+    ("warp instructions", "", INSTRUCTIONS),
+    ("bytes read from DRAM", "", BYTES_READ),
+    ("bytes written to DRAM", "", "dram__bytes_write.sum")]
 DRAM_SHARE = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
 # What stands of a first pass in the file, in its order.
 OF_A_FIRST_PASS = (
     BLOCKS, "smsp__inst_executed_op_shared_ld.sum", "smsp__inst_executed_op_shared_st.sum",
-    *(f"{count}_{op}.sum" for count in (WAVEFRONTS, CONFLICTS, REQUESTS, SECTORS) for _, op in ACCESSES),
-    *counters.READ.values(), INSTRUCTIONS, "smsp__thread_inst_executed_per_inst_executed.ratio",
+    *MEMORY.values(), *counters.READ.values(), INSTRUCTIONS, "smsp__thread_inst_executed_per_inst_executed.ratio",
     "smsp__sass_branch_targets_threads_divergent.sum", TIME)
 # The emulated device takes seconds for as many, minutes for many more.
 MOST_EMULATED_ELEMENTS = 2**24
@@ -58,25 +53,25 @@ def main(words: list[str]) -> int:
     parser.add_argument("step", nargs="?", metavar="STEP", help="a step that a GPU runs, or a peer")
     parser.add_bin()
     parser.add_argument("--device", help="with STEP: cuda (default) or cuda:N")
-    parser.add_argument("-s", "--samples", metavar="COUNT", help="with STEP: how often the step times itself")
     parser.add_argument("--counters", action="store_true", help="all steps, into a file")
     parser.add_argument("--out", type=Path, metavar="FILE",
                         help="with --counters; default docs/counters/<gpu>.csv, for example nvidia_h200.csv")
     options, rest = parser.parse_known_args(words)
     programs = Programs(options.bin)
     if options.counters:
-        if word := options.step or options.device or options.samples or "".join(rest[:1]):
-            parser.error(f"'{word}': --counters takes all steps, without options of theirs")
+        given: list[str] = [word for word in (options.step, options.device, *rest) if word]
+        if given:
+            raise BadUsage(f"'{given[0]}': --counters takes all steps, without options of theirs")
         write_counters(programs, options.out)
         return ExitCode.DONE
     check_step(programs, options.step)
-    for word in (*rest, *(["--out"] if options.out else [])):
-        if word.partition("=")[0] in ("--json", "--sweep", "--compare", "--version", "--out"):
-            raise BadUsage(f"{word} is not for profile STEP, which prints one reduction on two devices")
-    if not re.fullmatch("cuda(:.*)?", options.device or "cuda"):
-        raise BadUsage(f"--device '{options.device}': ncu takes cuda or cuda:N")
-    print_reduction(programs, options.step, ["--device", options.device or "cuda", "-n", "2^22", *rest],
-                    ["-s", options.samples] if options.samples else [])
+    for name in [word.partition("=")[0] for word in rest] + ["--out"] * (options.out is not None):
+        if name in ("--json", "--sweep", "--compare", "--version", "--out"):
+            raise BadUsage(f"{name} is not for profile STEP, which prints one reduction on two devices")
+    device = options.device or "cuda"
+    if not re.fullmatch("cuda(:.*)?", device):
+        raise BadUsage(f"--device '{device}': ncu takes cuda or cuda:N")
+    print_reduction(programs, options.step, ["--device", device, "-n", "2^22", *rest])
     return ExitCode.DONE
 
 
@@ -106,9 +101,9 @@ def kernel_milliseconds(programs: Programs, step: str, options: Sequence[str]) -
 # ---- one reduction ----
 
 
-def print_reduction(programs: Programs, step: str, options: list[str], samples: list[str]) -> None:
-    ncu = NsightCompute(*(metric for _, metric, _ in ROWS if metric), DRAM_SHARE, TIME)
-    result = run_alone(programs, step, [*options, *samples])
+def print_reduction(programs: Programs, step: str, options: list[str]) -> None:
+    ncu = NsightCompute(*(metric for _, _, metric in ROWS if metric), DRAM_SHARE, TIME)
+    result = run_alone(programs, step, options)
     launches = count_launches(ncu, programs, step, options, len(result.passes))
     emulated, remark = count_emulated(programs, step, options, result)
     if emulated and emulated["blocks"] != total(launches, BLOCKS):
@@ -146,9 +141,8 @@ def run_alone(programs: Programs, step: str, options: Sequence[str]) -> Result:
     ran, result = run_step(programs, step, options)
     if result is not None:
         return result
-    for failure in (Failure, BadUsage):
-        if ran.returncode == failure.code:
-            raise failure(f"{step} failed: {last_words(ran)}")
+    if ran.returncode in (ExitCode.WRONG, ExitCode.BAD_USAGE):
+        raise (Failure if ran.returncode == ExitCode.WRONG else BadUsage)(f"{step} failed: {last_words(ran)}")
     raise NotPossible(f"{step} does not run on a GPU here: {last_words(ran)}")
 
 
@@ -185,15 +179,14 @@ def count_emulated(programs: Programs, step: str, options: Sequence[str], result
 def table_of_counts(launches: list[Launch], emulated: dict[str, int]) -> str:
     """With the emulated counts in its last column, where there are any."""
     both: list[tuple[float | None, float | None]] = []
-    for _, metric, counter in ROWS:
+    for _, counter, metric in ROWS:
         both.append((total(launches, metric), emulated.get(counter)) if metric else
                     (counters.minus(both[-2][0], both[-1][0]), counters.minus(both[-2][1], both[-1][1])))
-    cells = [[what, f"`{metric}`" if metric else "their difference", number(gpu, 0), markdown.or_dash(ours, 0)]
-             for (what, metric, _), (gpu, ours) in zip(ROWS, both)]
-    columns = 4 if emulated else 3
-    names = ["", "Nsight Compute's metric", "GPU", "emulated"]
-    table = markdown.table(names[:columns], "llrr"[:columns], [row[:columns] for row in cells])
-    return "|" + table.removeprefix("| ")  # one blank in the empty cell
+    rows = [["", "Nsight Compute's metric", "GPU", "emulated"]] + [
+        [what, f"`{metric}`" if metric else "their difference", number(gpu, 0), markdown.or_dash(ours, 0)]
+        for (what, _, metric), (gpu, ours) in zip(ROWS, both)]
+    names, *rows = rows if emulated else [row[:3] for row in rows]
+    return "|" + markdown.table(names, "llrr"[:len(names)], rows).removeprefix("| ")  # one blank in the empty cell
 
 
 def total(launches: list[Launch], metric: str) -> float | None:
