@@ -136,7 +136,7 @@ def warm_up(folder: Path) -> str:
             result.median_ms for result in found if the_timing(result).warm_up == runs]
     return table(["", "processes", "lowest, µs", "median, µs", "highest, µs"], "lrrrr", [
         [name, str(len(ms)), *(f"{value * 1e3:.1f}" for value in (min(ms), statistics.median(ms), max(ms)))]
-        for name, ms in groups.items()]).replace("|  |", "| |", 1)
+        for name, ms in groups.items()])
 
 
 def repeat(folder: Path) -> str:
