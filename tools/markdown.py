@@ -10,7 +10,8 @@ DASH = "–"
 def table(names: Sequence[str], alignments: str, rows: Iterable[Sequence[str]]) -> str:
     """A table whose columns are aligned as `alignments` says, a letter each: l or r."""
     ends = {"l": ":--|", "r": "--:|"}
-    lines = ["|" + "".join(f" {name} |" if name else " |" for name in names), "|" + "".join(ends[letter] for letter in alignments)]
+    lines = ["|" + "".join(f" {name} |" if name else " |" for name in names),
+             "|" + "".join(ends[letter] for letter in alignments)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
