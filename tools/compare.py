@@ -1,0 +1,146 @@
+"""Runs the best steps and every peer on the first GPU of this machine, over sizes and element types, and prints one
+Markdown table per type: a row per program, a column per size, GB/s and the share of CUB's.
+
+SIZES and TYPES are lists with commas: -n 2^20,2^24,2^28 -t int32,float32. Options that are not listed here are the
+steps' own; Python does not get them. A peer that is not built, not installed or crashes is a line on stderr, and what
+a program cannot sum is a dash.
+
+Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 130 Ctrl-C: the table of what was
+measured is printed all the same.
+"""
+
+import argparse
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tools import gpu, output_file, programs, results
+from tools.command_line import (ELEMENT_TYPES, BadUsage, ExitCode, NotPossible, Parser, list_of, parse_count,
+                                parse_type, say)
+from tools.markdown import count_text
+from tools.peer_tables import peer_table, types_of
+from tools.results import Result
+
+LIBRARIES = ("torch", "cupy", "jax")
+# What the loader exits with where a program's library is not on this machine.
+NO_LIBRARY = 127
+
+
+def main(words: list[str]) -> int:
+    options, step_options = parse_options(words)
+    gpu.require()
+    executables = programs.Programs(options.bin or programs.build(["ladder", "peers"]))
+    # As Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory() as folder:
+        measured = Measured(Path(folder))
+        try:
+            run_programs(measured, executables, options, step_options)
+            run_libraries(measured, options)
+        finally:
+            # After Ctrl-C, too.
+            measured.print_tables()
+            measured.write(options.json)
+    if not measured.results:
+        raise NotPossible("nothing could be measured")
+    return ExitCode.DONE if all(result.verified for result in measured.results) else ExitCode.WRONG
+
+
+def parse_options(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """These, and the steps' own."""
+    parser = Parser("compare", __doc__)
+    parser.add_argument("-n", type=list_of(parse_count), default=[2**20, 2**22, 2**25, 2**28], metavar="SIZES",
+                        dest="sizes", help="numbers of elements; default 2^20,2^22,2^25,2^28")
+    parser.add_argument("-t", type=list_of(parse_type), default=ELEMENT_TYPES, metavar="TYPES", dest="types",
+                        help=f"default all: {','.join(ELEMENT_TYPES)}")
+    # Until samples agree takes seconds for a small input, and there are hundreds of runs.
+    parser.add_argument("-s", type=parse_count, default=100, metavar="SAMPLES", dest="samples",
+                        help="timed runs of each; default 100")
+    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from there; default: build them")
+    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM",
+                        help="the interpreter that has torch, cupy or jax; default: this one")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all results there")
+    options, step_options = parser.parse_known_args(words)
+    # Before minutes of measuring, not after.
+    if options.bin:
+        programs.Programs(options.bin).require(first_program())
+    if options.json:
+        output_file.require_writable(options.json, "--json")
+    return options, step_options
+
+
+def first_program() -> str:
+    """The last step of the ladder."""
+    return [folder.name for folder in programs.step_folders() if len(folder.parts) == 1][-1]
+
+
+class Measured:
+    """What was measured until now: each program's file is kept as soon as it is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[Path] = []
+        self.results: list[Result] = []
+
+    def run(self, name: str, *command: str | Path) -> bool:
+        """Runs a step or a peer; whether it could sum. Throws BadUsage where it refuses the options."""
+        say(name)
+        file = self.folder / f"{len(self.files):04}.json"
+        # It shares stderr with this program: what it says is seen while it runs.
+        code = subprocess.run([*command, "--json", file], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL).returncode
+        if file.exists():
+            self.results += results.read_list(file)
+            self.files.append(file)
+        if code == ExitCode.BAD_USAGE:
+            raise BadUsage(f"{name} refuses its options; its words are above")
+        if code in (ExitCode.INTERRUPTED, -signal.SIGINT):
+            raise KeyboardInterrupt
+        if code not in (ExitCode.DONE, ExitCode.WRONG, ExitCode.NOT_POSSIBLE, NO_LIBRARY):
+            say(f"{name} crashed: " + (signal.Signals(-code).name if code < 0 else f"exit code {code}"))
+        return code in (ExitCode.DONE, ExitCode.WRONG)
+
+    def print_tables(self) -> None:
+        if self.results:
+            print("GB/s (share of CUB's):")
+        for element_type in types_of(self.results):
+            print("\n" + peer_table(self.results, element_type), end="")
+
+    def write(self, file: Path | None) -> None:
+        if file and self.files:
+            results.gather(self.files, file)
+
+
+def run_programs(measured: Measured, executables: programs.Programs, options: argparse.Namespace,
+                 step_options: list[str]) -> None:
+    """The last step of the ladder, those beyond, then the peers."""
+    beyond = [folder.name for folder in programs.step_folders() if len(folder.parts) > 1]
+    # This is about one GPU.
+    steps = [name for name in (first_program(), *beyond) if name != "13_many_gpus" and executables.has(name)]
+    peers = programs.peer_names()
+    for name in peers:
+        if not executables.has(name):
+            say(f"not built: {name}")
+    # Program by program: what has once failed for a type is not tried again for each size.
+    for name in steps + [name for name in peers if executables.has(name)]:
+        for element_type in options.types:
+            for size in map(count_text, options.sizes):
+                one = (name, "-t", element_type, "-n", size)
+                if not measured.run(" ".join(one), executables.folder / name, *one[1:], "-s", str(options.samples),
+                                    "--device", "cuda", "--quiet", *step_options):
+                    break
+
+
+def run_libraries(measured: Measured, options: argparse.Namespace) -> None:
+    """Each in a process of its own, because none gives back all memory of the GPU before it ends, and the CUDA
+    libraries that one has loaded may not be the other's. It says itself what is not installed."""
+    if shutil.which(options.python) is None:
+        say(f"not installed: {options.python}")
+        return
+    for library in LIBRARIES:
+        # It finds the package where this process did: by the working folder or PYTHONPATH.
+        measured.run(f"{options.python}: {library}", options.python, "-m", "tools.python_peers", "--library", library,
+                     "-n", ",".join(map(str, options.sizes)), "-t", ",".join(options.types), "-s", str(options.samples))
