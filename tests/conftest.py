@@ -1,5 +1,7 @@
 """What the tests in Python share. CTest runs each file by itself (tests/CMakeLists.txt)."""
 
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,11 +19,34 @@ Ran = subprocess.CompletedProcess[str]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bin", type=Path, default=REPOSITORY / "build/bin", help="the executables")
+    parser.addoption("--traces", type=Path, help="for browser_test.py: a folder of traces that are opened, too")
+    parser.addoption("--screenshots", type=Path, help="for browser_test.py: a folder for pictures of the pages")
 
 
 @pytest.fixture(scope="session")
 def bin_folder(request: pytest.FixtureRequest) -> Path:
     return Path(request.config.getoption("--bin")).absolute()
+
+
+@pytest.fixture(scope="session")
+def build_folder(bin_folder: Path) -> Path:
+    return bin_folder.parent
+
+
+@pytest.fixture(scope="session")
+def cmake_cache(build_folder: Path) -> dict[str, str]:
+    """What CMake remembers of the build."""
+    return dict(re.findall(r"^(\w+):\w+=(.*)$", (build_folder / "CMakeCache.txt").read_text(), re.MULTILINE))
+
+
+@pytest.fixture(scope="session")
+def need() -> Callable[[str], str]:
+    """Returns the path of a program; without it, the test is skipped."""
+
+    def path_of(program: str) -> str:
+        return shutil.which(program) or pytest.skip(f"there is no {program} here")
+
+    return path_of
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,12 @@
 """Programs that are made up, in place of a GPU's tools and of steps that need a GPU."""
 
 import os
+import shutil
 import sys
 import textwrap
 from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def make(folder: Path, name: str, source: str) -> Path:
@@ -18,3 +21,13 @@ def make(folder: Path, name: str, source: str) -> Path:
 def path_with(folder: Path) -> dict[str, str]:
     """The environment in which the programs of the folder come first."""
     return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def make_ladder(folder: Path, cmake: str) -> Path:
+    """Copies run_ladder.sh and its scripts to the folder. Returns a folder of programs for them: a dpkg-query that has
+    every package, and a `cmake`, which is Python source."""
+    for file in ("run_ladder.sh", "CMakeLists.txt"):
+        shutil.copy(REPOSITORY / file, folder)
+    shutil.copytree(REPOSITORY / "common/scripts", folder / "common/scripts")
+    make(folder / "fake", "dpkg-query", 'print(*(f"{word}=installed" for word in words), sep="\\n")')
+    return make(folder / "fake", "cmake", cmake).parent

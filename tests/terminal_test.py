@@ -1,55 +1,47 @@
-"""What the programs and run_ladder.sh print on a terminal: terminal_test.py REPOSITORY PROGRAMS.
+"""What the steps, the table of all of them and run_ladder.sh print on a terminal.
 
 Each runs on a pseudoterminal of a given width. No line may be wider than the terminal, and columns line up.
 """
 
+import dataclasses
 import fcntl
 import json
 import os
 import pty
 import re
-import shutil
-import stat
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import unicodedata
-import unittest
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-repository = Path()
-programs = Path()
+import pytest
+
+import fake_programs
+from tools.command_line import REPOSITORY
+from tools.programs import ATOMICS
 
 STEPS = [
     "00_cpu_serial", "01_interleaved", "02_nondivergent", "03_sequential", "04_first_add", "05_unroll_warp",
     "06_templated", "07_cascade", "08_warp_shuffle", "09_vector_loads", "10_single_pass",
 ]
-ATOMICS = ["atomic_each", "atomic_vector", "atomic_block"]
 WIDTHS = [40, 60, 80, 120]
 EMULATED = ["--device", "emulated", "-n", "2^14"]
 
 # A CMake that builds nothing: what run_ladder.sh asks for is there already, in PROGRAMS.
-CMAKE = """#!/usr/bin/env bash
-case $1 in
-  --version) echo "cmake version 3.25.1" ;;
-  --preset) mkdir -p build && touch build/CMakeCache.txt ;;
-  --build)
-    mkdir -p build/bin
-    for program in "$PROGRAMS"/{0*,10_*,peer_cub,ladder_table}; do
-      if [[ ! -x $program ]]; then continue; fi
-      [[ -e build/bin/${program##*/} ]] || cp "$program" build/bin
-      echo "ready: ${program##*/}"
-    done ;;
-esac
+CMAKE = """
+import pathlib
+if words[0] == "--version":
+    print("cmake version 3.25.1")
+bin = pathlib.Path("build/bin")
+bin.mkdir(parents=True, exist_ok=True)
+for program in pathlib.Path(os.environ["PROGRAMS"]).iterdir() if words[0] == "--build" else []:
+    if not (bin / program.name).exists():
+        (bin / program.name).symlink_to(program)
+    print("ready:", program.name)
 """
-# Every package is installed.
-DPKG_QUERY = """#!/usr/bin/env bash
-for package; do echo "$package=installed"; done
-"""
-
 
 Environment = Mapping[str, str]
 USUAL: Environment = {}
@@ -123,201 +115,179 @@ def tables(text: str) -> Iterator[tuple[str, list[str]]]:
             yield line, lines[number + 1:end]
 
 
-class Terminal(unittest.TestCase):
-    """The steps, the table of all of them and run_ladder.sh."""
+@dataclasses.dataclass(frozen=True)
+class Commands:
+    """The steps and the table of all of them, with results to show."""
 
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.folder = Path(tempfile.mkdtemp())
-        for step in STEPS:
-            options = ["-s", "2"] if step == "00_cpu_serial" else []
-            command = [str(programs / step), *EMULATED, *options, "--quiet", "--json", str(cls.folder / f"{step}.json")]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        shutil.rmtree(cls.folder)
-
-    folder: Path
+    programs: Path
+    results: Path
 
     def step(self, name: str, *options: str) -> list[str]:
-        return [str(programs / name), *EMULATED, *options]
+        return [str(self.programs / name), *EMULATED, *options]
 
-    def compared(self, name: str, before: str, *options: str) -> list[str]:
-        return self.step(name, "--compare", str(self.folder / f"{before}.json"), *options)
+    def compared(self, name: str, before: str) -> list[str]:
+        return self.step(name, "--compare", str(self.results / f"{before}.json"))
 
     def ladder(self, *names: str) -> list[str]:
-        return [str(programs / "ladder_table"), *(str(self.folder / f"{name}.json") for name in names)]
+        return [str(self.programs / "ladder_table"), *(str(self.results / f"{name}.json") for name in names)]
 
     def measured_ladder(self) -> list[str]:
-        return [str(programs / "ladder_table"), str(repository / "docs/results/nvidia_h200/ladder.json")]
-
-    def assert_fits(self, text: str, columns: int, command: list[str]) -> None:
-        """Fails for a line that is too wide, a cell outside of its column, and Markdown."""
-        text = without_style(without_progress(text))
-        self.assertNotIn("|:--", text)
-        for line in text.split("\n"):
-            self.assertLessEqual(width(line), columns, f"{line!r} of {command}")
-        for rule, rows in tables(text):
-            gaps = [position for position, character in enumerate(rule) if character == " "]
-            for row in rows:
-                for gap in gaps:
-                    self.assertEqual(row[gap:gap + 1].strip(), "", f"{row!r} below {rule!r} of {command}")
-
-    def test_no_line_is_wider_than_the_terminal(self) -> None:
-        commands = [self.step("00_cpu_serial", "-s", "3"), *(self.step(name) for name in STEPS[1:] + ATOMICS)]
-        commands += [self.compared(after, before) for before, after in zip(STEPS[1:-2], STEPS[2:-1])]
-        commands += [self.step(name, "--quiet", "-s", "2") for name in ("00_cpu_serial", "07_cascade")]
-        commands += [
-            self.step(name, "-s", "2", "--sweep", axis)
-            for name in ("00_cpu_serial", "03_sequential") for axis in ("block", "size", "type")
-        ]
-        commands += [[str(programs / "03_sequential"), "-n", "1000003", "-t", "complex128", "--device", "emulated"]]
-        commands += [self.ladder(*STEPS), self.measured_ladder()]
-        for columns in WIDTHS:
-            for command in commands:
-                shown, status = on_terminal(command, columns)
-                self.assertEqual(status, 0, shown)
-                self.assert_fits(shown, columns, command)
-                told_in_lines = command == commands[0]
-                self.assertEqual(list(tables(without_style(shown))) == [], told_in_lines, f"{command}: {shown}")
-
-    def test_a_narrower_terminal_gets_what_40_columns_get(self) -> None:
-        command = self.compared("03_sequential", "02_nondivergent")
-        self.assertEqual(on_terminal(command, 12), on_terminal(command, 40))
-
-    def test_columns_count_where_the_terminal_does_not_tell_its_width(self) -> None:
-        command = self.compared("03_sequential", "02_nondivergent")
-        self.assertEqual(on_terminal(command, 0, {"COLUMNS": "60"}), on_terminal(command, 60))
-        self.assertEqual(on_terminal(command, 0, {"COLUMNS": "wide"}), on_terminal(command, 80))
-        self.assertEqual(on_terminal(command, 120, {"COLUMNS": "60"}), on_terminal(command, 120))
-
-    def test_what_changed_comes_first_and_is_bold(self) -> None:
-        command = self.compared("03_sequential", "02_nondivergent")
-        shown, _ = on_terminal(command, 80)
-        self.assertRegex(shown, r"shared memory wavefronts +150 +45  \x1b\[1m÷ 3.33\x1b\[0m\n")
-        plain = without_style(shown)
-        self.assertEqual(plain, on_terminal(command, 80, {"NO_COLOR": "1"})[0])
-        self.assertLess(plain.index("÷ 3.33"), plain.index("The same: "))
-        self.assertRegex(plain, "02_nondivergent  █+░+ +150\n03_sequential    █+[▏▎▍▌▋▊▉]? +45\n")
-
-    def test_no_escape_sequence_without_colour(self) -> None:
-        for command in (self.compared("03_sequential", "02_nondivergent"), self.ladder(*STEPS), self.measured_ladder()):
-            self.assertIn("\x1b[1m", on_terminal(command, 80)[0])
-            self.assertIn("\x1b[1m", on_terminal(command, 80, {"NO_COLOR": ""})[0])
-            for changes in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": ""}):
-                shown, status = on_terminal(command, 80, changes)
-                self.assertEqual(status, 0)
-                self.assertNotIn("\x1b", shown)
-        self.assertNotIn("\x1b", on_terminal(self.step("03_sequential", "--sweep", "block"), 80, {"TERM": "dumb"})[0])
-
-    def test_markdown_where_there_is_no_terminal(self) -> None:
-        step = self.step("03_sequential")
-        for command in (step, [*step, "--sweep", "type"], self.measured_ladder()):
-            alone = subprocess.run(command, capture_output=True, check=True, env=environment(USUAL)).stdout.decode()
-            self.assertIn("|:--|", alone)
-            self.assertNotIn("\x1b", alone)
-            # Neither a terminal on stderr nor the place in a ladder changes what a file gets.
-            with tempfile.TemporaryFile() as file:
-                shown, status = on_terminal(command, 80, {"REDUCTION_LADDER": "next"}, file.fileno())
-                self.assertEqual(status, 0, shown)
-                file.seek(0)
-                self.assertEqual(file.read().decode(), alone)
-
-    def test_tables_go_to_the_terminal_of_stderr_beside_json_on_stdout(self) -> None:
-        for command in (self.step("03_sequential"), self.ladder("02_nondivergent", "03_sequential")):
-            with tempfile.TemporaryFile() as file:
-                shown, status = on_terminal([*command, "--json", "-"], 80, stdout=file.fileno())
-                self.assertEqual(status, 0, shown)
-                file.seek(0)
-                json.load(file)
-            self.assert_fits(shown, 80, command)
-            self.assertNotEqual(list(tables(without_style(shown))), [])
-
-    def test_a_step_names_pages_that_exist(self) -> None:
-        for name in STEPS + ATOMICS:
-            shown, _ = on_terminal(self.step(name, "-s", "2"), 80)
-            pages = re.findall(r"\S+/README\.md", shown)
-            self.assertNotEqual(pages, [], shown)
-            self.assertIn(name.split("_")[0], pages[0])
-            for page in pages:
-                self.assertTrue((repository / page).is_file(), page)
-        self.assertNotIn("README.md", on_terminal(self.step("03_sequential", "--quiet"), 80)[0])
-        wrong = self.step("00_cpu_serial", "-n", "2^25", "-t", "float32", "--data", "ones", "-s", "1")
-        shown, status = on_terminal(wrong, 80)
-        self.assertEqual(status, 1)
-        self.assertNotIn("README.md", shown)
-
-    def climb(
-        self,
-        columns: int,
-        *options: str,
-        when: Callable[[str], bytes] = lambda text: b"",
-        broken: str = "",
-        term: str = "xterm-256color",
-    ) -> tuple[str, int]:
-        """Runs run_ladder.sh in a folder of its own, with programs that are built already; `broken` has a wrong sum."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            for file in ("run_ladder.sh", "CMakeLists.txt"):
-                shutil.copy(repository / file, folder)
-            shutil.copytree(repository / "common/scripts", folder / "common/scripts")
-            made_up = {"fake/cmake": CMAKE, "fake/dpkg-query": DPKG_QUERY}
-            if broken:
-                made_up[f"build/bin/{broken}"] = "#!/bin/sh\nexit 1\n"
-            for path, text in made_up.items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(text)
-                (folder / path).chmod(stat.S_IRWXU)
-            changes = {
-                "PATH": f"{folder / 'fake'}:{os.environ['PATH']}",
-                "PROGRAMS": str(programs),
-                "REDUCTION_PRESET": "release",
-                "REDUCTION_CUDA": "OFF",
-                "TERM": term,
-            }
-            return on_terminal([str(folder / "run_ladder.sh"), *options], columns, changes, when=when)
-
-    def test_the_ladder_fits_and_says_once_that_it_is_emulated(self) -> None:
-        for columns in WIDTHS[1:]:
-            shown, status = self.climb(columns, "-n", "2^14", "-s", "2")
-            self.assertEqual(status, 0, shown)
-            self.assert_fits(shown, columns, ["run_ladder.sh"])
-            text = " ".join(without_style(shown).split())
-            self.assertEqual(len(re.findall("^input ", shown, re.MULTILINE)), 2, "00's and 01's")
-            if "emulated H200" in text:
-                self.assertEqual(text.count("no CUDA device here"), 1, shown)
-                self.assertEqual(text.count("emulated H200"), 1, shown)
-            self.assertTrue(text.endswith("in 01_interleaved/README.md: each step has a page that says why."), text)
-        shown, status = self.climb(80, "-n", "2^14", "-s", "2", "--beyond", "--device", "emulated", term="dumb")
-        self.assertEqual(status, 0, shown)
-        self.assertNotIn("\x1b", shown)
-        self.assertIn("\nRead on in beyond/README.md", shown)
-
-    def test_a_ladder_that_failed_names_no_page(self) -> None:
-        shown, status = self.climb(80, "-n", "2^14", "-s", "2", broken="03_sequential")
-        self.assertEqual(status, 1, shown)
-        self.assertIn("wrong result: 03_sequential", shown)
-        self.assertNotIn("README.md", shown)
-
-    def test_ctrl_c_ends_the_ladder_with_its_table(self) -> None:
-        def press_ctrl_c(text: str) -> bytes:
-            return b"\x03" if "02_nondivergent: " in without_style(text) else b""
-
-        shown, status = self.climb(80, "-n", "2^21", "-s", "2", "--device", "emulated", when=press_ctrl_c)
-        self.assertEqual(status, 130, shown)
-        self.assertNotIn("03_sequential: ", without_style(shown))
-        self.assertRegex(without_style(shown), "\n01_interleaved +\\d+ ")
+        return [str(self.programs / "ladder_table"), str(REPOSITORY / "docs/results/nvidia_h200/ladder.json")]
 
 
-if __name__ == "__main__":
+@pytest.fixture(scope="module")
+def commands(bin_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Commands:
     try:
         for end in pty.openpty():
             os.close(end)
     except OSError as error:
-        print(f"skipped: there is no pseudoterminal here ({error})")
-        sys.exit(77)
-    repository, programs = (Path(argument).resolve() for argument in sys.argv[1:3])
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+        pytest.skip(f"there is no pseudoterminal here ({error})")
+    made = Commands(bin_folder, tmp_path_factory.mktemp("results"))
+    for step in STEPS:
+        options = ["-s", "2"] if step == "00_cpu_serial" else []
+        command = made.step(step, *options, "--quiet", "--json", str(made.results / f"{step}.json"))
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return made
+
+
+def fits(text: str, columns: int) -> bool:
+    """Fails for a line that is too wide, a cell outside of its column, and Markdown."""
+    text = without_style(without_progress(text))
+    assert "|:--" not in text
+    for line in text.split("\n"):
+        assert width(line) <= columns
+    for rule, rows in tables(text):
+        gaps = [position for position, character in enumerate(rule) if character == " "]
+        for row in rows:
+            assert all(row[gap:gap + 1].strip() == "" for gap in gaps), f"{row!r} below {rule!r}"
+    return True
+
+
+def test_no_line_is_wider_than_the_terminal(commands: Commands) -> None:
+    step = commands.step
+    shown_ones = [step("00_cpu_serial", "-s", "3"), *(step(name) for name in [*STEPS[1:], *ATOMICS])]
+    shown_ones += [commands.compared(after, before) for before, after in zip(STEPS[1:-2], STEPS[2:-1])]
+    shown_ones += [step(name, "--quiet", "-s", "2") for name in ("00_cpu_serial", "07_cascade")]
+    shown_ones += [step(name, "-s", "2", "--sweep", axis)
+                   for name in ("00_cpu_serial", "03_sequential") for axis in ("block", "size", "type")]
+    shown_ones += [step("03_sequential", "-n", "1000003", "-t", "complex128")]
+    shown_ones += [commands.ladder(*STEPS), commands.measured_ladder()]
+    for columns in WIDTHS:
+        for command in shown_ones:
+            shown, status = on_terminal(command, columns)
+            assert status == 0 and fits(shown, columns), f"{command}: {shown}"
+            told_in_lines = command == shown_ones[0]
+            assert (list(tables(without_style(shown))) == []) == told_in_lines, f"{command}: {shown}"
+
+
+def test_a_narrower_terminal_gets_what_40_columns_get(commands: Commands) -> None:
+    command = commands.compared("03_sequential", "02_nondivergent")
+    assert on_terminal(command, 12) == on_terminal(command, 40)
+
+
+def test_columns_count_where_the_terminal_does_not_tell_its_width(commands: Commands) -> None:
+    command = commands.compared("03_sequential", "02_nondivergent")
+    assert on_terminal(command, 0, {"COLUMNS": "60"}) == on_terminal(command, 60)
+    assert on_terminal(command, 0, {"COLUMNS": "wide"}) == on_terminal(command, 80)
+    assert on_terminal(command, 120, {"COLUMNS": "60"}) == on_terminal(command, 120)
+
+
+def test_what_changed_comes_first_and_is_bold(commands: Commands) -> None:
+    command = commands.compared("03_sequential", "02_nondivergent")
+    shown, _ = on_terminal(command, 80)
+    assert re.search(r"shared memory wavefronts +150 +45  \x1b\[1m÷ 3.33\x1b\[0m\n", shown), shown
+    plain = without_style(shown)
+    assert plain == on_terminal(command, 80, {"NO_COLOR": "1"})[0]
+    assert plain.index("÷ 3.33") < plain.index("The same: ")
+    assert re.search("02_nondivergent  █+░+ +150\n03_sequential    █+[▏▎▍▌▋▊▉]? +45\n", plain), plain
+
+
+def test_no_escape_sequence_without_colour(commands: Commands) -> None:
+    for command in (commands.compared("03_sequential", "02_nondivergent"), commands.ladder(*STEPS),
+                    commands.measured_ladder()):
+        assert "\x1b[1m" in on_terminal(command, 80)[0]
+        assert "\x1b[1m" in on_terminal(command, 80, {"NO_COLOR": ""})[0]
+        for changes in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": ""}):
+            shown, status = on_terminal(command, 80, changes)
+            assert status == 0 and "\x1b" not in shown, shown
+    assert "\x1b" not in on_terminal(commands.step("03_sequential", "--sweep", "block"), 80, {"TERM": "dumb"})[0]
+
+
+def test_markdown_where_there_is_no_terminal(commands: Commands) -> None:
+    step = commands.step("03_sequential")
+    for command in (step, [*step, "--sweep", "type"], commands.measured_ladder()):
+        alone = subprocess.run(command, capture_output=True, check=True, env=environment(USUAL)).stdout.decode()
+        assert "|:--|" in alone and "\x1b" not in alone
+        # Neither a terminal on stderr nor the place in a ladder changes what a file gets.
+        with tempfile.TemporaryFile() as file:
+            shown, status = on_terminal(command, 80, {"REDUCTION_LADDER": "next"}, file.fileno())
+            assert status == 0, shown
+            file.seek(0)
+            assert file.read().decode() == alone
+
+
+def test_tables_go_to_the_terminal_of_stderr_beside_json_on_stdout(commands: Commands) -> None:
+    for command in (commands.step("03_sequential"), commands.ladder("02_nondivergent", "03_sequential")):
+        with tempfile.TemporaryFile() as file:
+            shown, status = on_terminal([*command, "--json", "-"], 80, stdout=file.fileno())
+            assert status == 0, shown
+            file.seek(0)
+            json.load(file)
+        assert fits(shown, 80) and list(tables(without_style(shown))) != []
+
+
+def test_a_step_names_pages_that_exist(commands: Commands) -> None:
+    for name in [*STEPS, *ATOMICS]:
+        shown, _ = on_terminal(commands.step(name, "-s", "2"), 80)
+        pages = re.findall(r"\S+/README\.md", shown)
+        assert pages and name.split("_")[0] in pages[0], shown
+        assert all((REPOSITORY / page).is_file() for page in pages), pages
+    assert "README.md" not in on_terminal(commands.step("03_sequential", "--quiet"), 80)[0]
+    wrong = commands.step("00_cpu_serial", "-n", "2^25", "-t", "float32", "--data", "ones", "-s", "1")
+    shown, status = on_terminal(wrong, 80)
+    assert status == 1 and "README.md" not in shown, shown
+
+
+@pytest.fixture
+def climb(commands: Commands, tmp_path: Path) -> Callable[..., tuple[str, int]]:
+    """Runs run_ladder.sh in a folder of its own, with programs that are built already; `broken` has a wrong sum."""
+
+    def run(columns: int, *options: str, when: Callable[[str], bytes] = lambda text: b"", broken: str = "",
+            term: str = "xterm-256color") -> tuple[str, int]:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        fake = fake_programs.make_ladder(folder, CMAKE)
+        if broken:
+            fake_programs.make(folder / "build/bin", broken, "sys.exit(1)")
+        changes = {"PATH": fake_programs.path_with(fake)["PATH"], "PROGRAMS": str(commands.programs), "TERM": term,
+                   "REDUCTION_PRESET": "release", "REDUCTION_CUDA": "OFF"}
+        return on_terminal([str(folder / "run_ladder.sh"), "-n", "2^14", "-s", "2", *options], columns, changes,
+                           when=when)
+
+    return run
+
+
+def test_the_ladder_fits_and_says_once_that_it_is_emulated(climb: Callable[..., tuple[str, int]]) -> None:
+    for columns in WIDTHS[1:]:
+        shown, status = climb(columns)
+        assert status == 0 and fits(shown, columns), shown
+        text = " ".join(without_style(shown).split())
+        assert len(re.findall("(?m)^input ", shown)) == 2, "00's and 01's"
+        if "emulated H200" in text:
+            assert text.count("no CUDA device here") == text.count("emulated H200") == 1, shown
+        assert text.endswith("in 01_interleaved/README.md: each step has a page that says why."), text
+    shown, status = climb(80, "--beyond", "--device", "emulated", term="dumb")
+    assert status == 0 and "\x1b" not in shown and "\nRead on in beyond/README.md" in shown, shown
+
+
+def test_a_ladder_that_failed_names_no_page(climb: Callable[..., tuple[str, int]]) -> None:
+    shown, status = climb(80, broken="03_sequential")
+    assert status == 1 and "wrong result: 03_sequential" in shown and "README.md" not in shown, shown
+
+
+def test_ctrl_c_ends_the_ladder_with_its_table(climb: Callable[..., tuple[str, int]]) -> None:
+    def press_ctrl_c(text: str) -> bytes:
+        return b"\x03" if "02_nondivergent: " in without_style(text) else b""
+
+    shown, status = climb(80, "-n", "2^21", "--device", "emulated", when=press_ctrl_c)
+    assert status == 130 and "03_sequential: " not in without_style(shown), shown
+    assert re.search("\n01_interleaved +\\d+ ", without_style(shown)), shown

@@ -1,50 +1,28 @@
-#!/usr/bin/env python3
 """The explorer's page in a browser: headless Chromium, driven by Selenium.
 
-Usage: browser_test.py [--traces FOLDER] [--screenshots FOLDER] [--axe axe.min.js]
-
-Without Chromium, its driver, Selenium, CMake or Node it says so and exits with 77. Without axe-core, which AXE_CORE
-or --axe names, or which a virtual environment in a build*/ has, the check with it is skipped, visibly.
+Skipped where there is no Chromium, no driver for it, no Selenium or no Node; the test with axe-core also where neither
+AXE_CORE names an axe.min.js nor a virtual environment in a build*/ has one. With --traces FOLDER the pages of these
+traces are opened, too; --screenshots FOLDER keeps pictures of all pages.
 """
 
-from __future__ import annotations
-
-import argparse
-import glob
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-SKIPPED = 77
-ROOT = Path(__file__).resolve().parents[2]
-EXPLORER = ROOT / "docs" / "explorer"
+import pytest
 
+from tools.command_line import REPOSITORY
 
-def skip(reason: str) -> None:
-    """Ends the test as skipped."""
-    print(f"skipped: {reason}")
-    sys.exit(SKIPPED)
-
-
-def find_axe(named: str | None) -> Path | None:
-    """Returns the path of axe.min.js, if there is one."""
-    given = named or os.environ.get("AXE_CORE")
-    if given:
-        if not Path(given).is_file():
-            sys.exit(f"{given}: there is no such file")
-        return Path(given)
-    found = sorted(glob.glob(str(ROOT / "build*" / "**" / "axe.min.js"), recursive=True))
-    return Path(found[0]) if found else None
+EXPLORER = REPOSITORY / "docs/explorer"
+SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 
 
 def simulated(expression: str) -> dict[str, Any]:
     """Returns a trace that tests/explorer/simulate.js makes."""
-    module = json.dumps((ROOT / "tests/explorer/simulate.js").as_uri())
+    module = json.dumps((REPOSITORY / "tests/explorer/simulate.js").as_uri())
     code = (f"import {{ simulate, racyTrace, refusedTrace }} from {module};"
             f"process.stdout.write(JSON.stringify({expression}));")
     made = subprocess.run(["node", "--input-type=module", "-e", code], check=True, capture_output=True, text=True)
@@ -55,16 +33,10 @@ def simulated(expression: str) -> dict[str, Any]:
 class Browser:
     """A headless Chromium with one window."""
 
-    def __init__(self) -> None:
-        try:
-            from selenium import webdriver
-            from selenium.common.exceptions import WebDriverException
-            from selenium.webdriver.chrome.service import Service
-        except ImportError:
-            skip("there is no Selenium here (python3-selenium)")
-        chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-        if not chromium or not driver:
-            skip("there is no chromium or no chromedriver here")
+    def __init__(self, chromium: str, driver: str) -> None:
+        from selenium import webdriver
+        from selenium.common.exceptions import WebDriverException
+        from selenium.webdriver.chrome.service import Service
         options = webdriver.ChromeOptions()
         options.binary_location = chromium
         for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "hide-scrollbars"):
@@ -73,7 +45,7 @@ class Browser:
         try:
             self.driver = webdriver.Chrome(service=Service(driver), options=options)
         except WebDriverException as error:
-            skip(f"Chromium does not start here: {error.msg}")
+            pytest.skip(f"Chromium does not start here: {error.msg}")
 
     def open(self, page: Path, size: tuple[int, int], scheme: str) -> None:
         """Opens a page from its file in a window of a size, dark or light."""
@@ -120,20 +92,17 @@ class Browser:
         text: str = self.js("return document.getElementById('moment').textContent")
         return text
 
-    def check_axe(self, axe: Path, where: str) -> None:
-        """Fails if axe-core has a serious or critical finding."""
-        self.js(axe.read_text(encoding="utf-8"))
-        violations = self.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then((results) => done(results.violations),"
-            " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))")
-        serious = [(v["id"], [node["html"][:160] for node in v["nodes"][:3]]) for v in violations
-                   if v["impact"] in ("serious", "critical")]
-        assert not serious, f"{where}: {serious}"
+    def show_all(self) -> None:
+        """Opens what is folded, at a moment in the middle."""
+        self.js("document.querySelectorAll('details').forEach((d) => { d.open = true; });"
+                "const slider = document.getElementById('slider');"
+                "slider.value = Math.floor(slider.max * 0.4); slider.dispatchEvent(new Event('input'))")
 
     def save(self, folder: Path | None, name: str) -> None:
         """Saves the whole page as a picture."""
         if folder is None:
             return
+        folder.mkdir(parents=True, exist_ok=True)
         height = self.js("return document.body.scrollHeight + 30")
         width = self.js("return innerWidth")
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
@@ -257,7 +226,7 @@ def check_finding_alone(browser: Browser, where: str) -> None:
 
 
 def check_second_trace(browser: Browser, good: list[Path], bad: Path) -> None:
-    """A second trace comes from a file or a page, chosen or dropped; what is none gets a sentence and changes nothing."""
+    """A second trace comes from a file or a page, chosen or dropped; what is none gets a sentence, changes nothing."""
     from selenium.webdriver.common.by import By
     chosen = browser.driver.find_element(By.ID, "file")
     chosen.send_keys(str(bad))
@@ -281,91 +250,97 @@ def check_second_trace(browser: Browser, good: list[Path], bad: Path) -> None:
     browser.js("document.getElementById('close').click()")
 
 
-def main() -> None:
-    """Runs the test."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--traces", type=Path, help="a folder of traces that are opened, too")
-    parser.add_argument("--screenshots", type=Path, help="a folder for pictures of the pages")
-    parser.add_argument("--axe", help="the path of axe.min.js")
-    arguments = parser.parse_args()
-    for tool in ("cmake", "node"):
-        if not shutil.which(tool):
-            skip(f"there is no {tool} here")
-    axe = find_axe(arguments.axe)
-    if arguments.screenshots:
-        arguments.screenshots.mkdir(parents=True, exist_ok=True)
-
-    with tempfile.TemporaryDirectory(prefix="explorer ") as name:
-        folder = Path(name)
-        template = folder / "template.html"
-        subprocess.run(["cmake", f"-DFOLDER={EXPLORER}", f"-DPAGE={template}", "-P",
-                        str(EXPLORER / "bundle.cmake")], check=True)
-
-        def page(file: str, *traces: dict[str, Any]) -> Path:
-            text = json.dumps(traces).replace("<", "\\u003c")
-            path = folder / file
-            path.write_text(template.read_text(encoding="utf-8").replace("@explorer_traces@", text), encoding="utf-8")
-            return path
-
-        conflicts, none = simulated("simulate('nondivergent')"), simulated("simulate('sequential')")
-        evil = simulated("simulate('sequential', {block: 32})")
-        evil["title"] = evil["program"] = "</script><img src=x onerror=\"document.title='broken in'\">"
-        evil["sources"][0]["lines"] = [evil["title"]] * 11
-        pages = {"one": page("one.html", conflicts), "two": page("two.html", conflicts, none),
-                 "finding": page("finding.html", simulated("racyTrace()")), "evil": page("evil.html", evil),
-                 "refused": page("refused.html", simulated("refusedTrace()")),
-                 "shuffles": page("shuffles.html", simulated("simulate('shuffles')")),
-                 "no events": page("no events.html", {**simulated("racyTrace()"), "events": []}),
-                 "second without events": page("second.html", none, {**simulated("racyTrace()"), "events": []})}
-        good, bad = folder / "second.json", folder / "bad.json"
-        good.write_text(json.dumps(none), encoding="utf-8")
-        bad.write_text("{}", encoding="utf-8")
-        for file in sorted(arguments.traces.glob("*.json")) if arguments.traces else []:
-            pages[file.stem] = page(f"real {file.stem}.html", json.loads(file.read_text(encoding="utf-8")))
-
-        browser = Browser()
-        try:
-            for size in ((1280, 800), (390, 844)):
-                for scheme in ("light", "dark"):
-                    for kind, path in pages.items():
-                        where = f"{kind} {size[0]} {scheme}"
-                        browser.open(path, size, scheme)
-                        browser.check_quiet(where)
-                        if kind in ("one", "two", "shuffles") and (scheme == "light" or kind == "two"):
-                            check_steps(browser, where)
-                        if kind == "finding":
-                            check_finding(browser, where)
-                        if kind == "refused":
-                            check_refused(browser, where)
-                        if kind == "two" and size[0] > 760:
-                            check_side_by_side(browser, where)
-                        if kind == "one":
-                            check_terms(browser, where)
-                            check_second_trace(browser, [good, pages["finding"]], bad)
-                        browser.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-                        browser.js("const slider = document.getElementById('slider');"
-                                   "slider.value = Math.floor(slider.max * 0.4);"
-                                   "slider.dispatchEvent(new Event('input'))")
-                        if kind == "second without events":
-                            assert browser.js("return document.querySelectorAll('.pane').length") == 1, where
-                            assert "no events" in browser.js("return document.getElementById('problem').innerText")
-                        if kind == "no events":
-                            check_finding_alone(browser, where)
-                        elif kind != "evil":
-                            check_current_line(browser, where)
-                        title = browser.driver.title
-                        assert "broken in" not in title or kind == "evil" and title.startswith("</script>"), title
-                        assert browser.js("return document.images.length") == 0, where
-                        if axe:
-                            browser.check_axe(axe, where)
-                        browser.check_quiet(where)
-                        browser.save(arguments.screenshots, where.replace(" ", "_"))
-        finally:
-            browser.driver.quit()
-    print(f"{len(pages)} pages, each in two sizes and two schemes")
-    if not axe:
-        print("skipped: there is no axe-core here (pip install axe-playwright-python in a virtual environment build/venv)")
+@pytest.fixture(scope="module")
+def browser(need: Callable[[str], str]) -> Iterator[Browser]:
+    pytest.importorskip("selenium", reason="there is no Selenium here (python3-selenium)")
+    made = Browser(need("chromium"), need("chromedriver"))
+    yield made
+    made.driver.quit()
 
 
-if __name__ == "__main__":
-    main()
+@pytest.fixture(scope="module")
+def second_trace(need: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need("node")
+    file = tmp_path_factory.mktemp("second") / "second.json"
+    file.write_text(json.dumps(simulated("simulate('sequential')")), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def pages(second_trace: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+          ) -> dict[str, Path]:
+    """A page of each kind."""
+    folder = tmp_path_factory.mktemp("explorer pages")
+    template = folder / "template.html"
+    subprocess.run(["cmake", f"-DFOLDER={EXPLORER}", f"-DPAGE={template}", "-P", EXPLORER / "bundle.cmake"], check=True)
+    conflicts, none = simulated("simulate('nondivergent')"), json.loads(second_trace.read_text(encoding="utf-8"))
+    evil = simulated("simulate('sequential', {block: 32})")
+    evil["title"] = evil["program"] = "</script><img src=x onerror=\"document.title='broken in'\">"
+    evil["sources"][0]["lines"] = [evil["title"]] * 11
+    without_events: dict[str, Any] = {**simulated("racyTrace()"), "events": []}
+    traces = {"one": [conflicts], "two": [conflicts, none], "finding": [simulated("racyTrace()")], "evil": [evil],
+              "refused": [simulated("refusedTrace()")], "shuffles": [simulated("simulate('shuffles')")],
+              "no events": [without_events], "second without events": [none, without_events]}
+    given = request.config.getoption("--traces")
+    for file in sorted(given.glob("*.json")) if given else []:
+        traces[file.stem] = [json.loads(file.read_text(encoding="utf-8"))]
+    made = {}
+    for name, shown in traces.items():
+        made[name] = folder / f"{name}.html"
+        text = template.read_text(encoding="utf-8")
+        made[name].write_text(text.replace("@explorer_traces@", json.dumps(shown).replace("<", "\\u003c")),
+                              encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_pages(browser: Browser, pages: dict[str, Path], second_trace: Path, size: str, scheme: str,
+               request: pytest.FixtureRequest) -> None:
+    for kind, path in pages.items():
+        where = f"{kind} {size} {scheme}"
+        browser.open(path, SIZES[size], scheme)
+        browser.check_quiet(where)
+        if kind in ("one", "two", "shuffles") and (scheme == "light" or kind == "two"):
+            check_steps(browser, where)
+        if kind == "finding":
+            check_finding(browser, where)
+        if kind == "refused":
+            check_refused(browser, where)
+        if kind == "two" and size == "wide":
+            check_side_by_side(browser, where)
+        if kind == "one":
+            check_terms(browser, where)
+            check_second_trace(browser, [second_trace, pages["finding"]], EXPLORER / "package.json")
+        browser.show_all()
+        if kind == "second without events":
+            assert browser.js("return document.querySelectorAll('.pane').length") == 1, where
+            assert "no events" in browser.js("return document.getElementById('problem').innerText")
+        if kind == "no events":
+            check_finding_alone(browser, where)
+        elif kind != "evil":
+            check_current_line(browser, where)
+        title = browser.driver.title
+        assert "broken in" not in title or kind == "evil" and title.startswith("</script>"), title
+        assert browser.js("return document.images.length") == 0, where
+        browser.check_quiet(where)
+        browser.save(request.config.getoption("--screenshots"), where.replace(" ", "_"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_has_no_serious_finding(browser: Browser, pages: dict[str, Path], size: str, scheme: str) -> None:
+    named = os.environ.get("AXE_CORE")
+    files = [Path(named)] if named else sorted(REPOSITORY.glob("build*/**/axe.min.js"))
+    if not files:
+        pytest.skip("there is no axe-core here (pip install axe-playwright-python in a virtual environment build/venv)")
+    axe = files[0].read_text(encoding="utf-8")
+    for kind, path in pages.items():
+        browser.open(path, SIZES[size], scheme)
+        browser.show_all()
+        browser.js(axe)
+        violations = browser.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then((results) => done(results.violations),"
+            " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))")
+        assert [(found["id"], [node["html"][:160] for node in found["nodes"][:3]]) for found in violations
+                if found["impact"] in ("serious", "critical")] == [], kind

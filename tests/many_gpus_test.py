@@ -1,0 +1,81 @@
+"""13_many_gpus as several ranks of one job, on the emulated device."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tools.results import RanksResult, read_list
+
+VERIFIED = r"(?m)^\| ([123]) \| \1 × emulated .* \| yes \|$"
+# A CI's container runs as root, and has fewer cores than a test has ranks: one that waits should leave its core.
+MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_mpi_yield_when_idle": "1", "CUDA_VISIBLE_DEVICES": ""}
+Command = Callable[..., list[str | Path]]
+
+
+@pytest.fixture
+def job(bin_folder: Path, need: Callable[[str], str]) -> Command:
+    """The command that runs that many ranks."""
+    if "Open MPI" not in subprocess.run([need("mpirun"), "--version"], capture_output=True, text=True).stdout:
+        pytest.skip("this mpirun is not Open MPI's")
+    if not (bin_folder / "13_many_gpus").exists():
+        pytest.skip("this build has no 13_many_gpus: it takes MPI")
+    return lambda ranks, *options: ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks),
+                                    bin_folder / "13_many_gpus", "--device", "emulated", *options]
+
+
+@pytest.mark.parametrize("ranks, options, code, said, times", [
+    (3, "-n 100003 -t float64 --data cancelling --scaling", 0, VERIFIED, 3),
+    (3, "-n 100003 -t complex64 --data cancelling --scaling", 0, VERIFIED, 3),
+    (3, "-n 1000 --weak --scaling", 0, r"(?m)^\| ([123]) \| \1 × emulated .* \| 1000 \| .* \| yes \|$", 3),
+    (3, "-n 2 -t float64", 0, r"\| yes \|\n", 1),
+    (3, "-n 0", 0, r"\nresult  0, exact\n", 1),
+    (3, "-n 1000 --weak --data ones", 0, r"\nresult  3000, exact\n", 1),
+    (2, "--help", 0, "(?m)^Usage: ", 1),
+    (3, "--type int16", 2, "--type 'int16': choose one of", 1),
+    (2, "--device cuda:1", 2, "--device 'cuda:1': choose one of auto, cuda, emulated", 1),
+    (2, "--time-limit 0", 2, "--time-limit '0': give a whole number", 1),
+    (2, "--json {folder}/nowhere/file", 2, "--json '{folder}/nowhere/file'", 1),
+    (2, "--device cuda", 3, "rank 0 on ", 1),
+    (3, "-n 2^44", 3, "choose fewer elements", 1)])
+def test_ranks(job: Command, tmp_path: Path, ranks: int, options: str, code: int, said: str, times: int) -> None:
+    ran = subprocess.run(job(ranks, *options.format(folder=tmp_path).split()), capture_output=True, text=True, env=MPI)
+    assert ran.returncode == code, ran
+    assert len(re.findall(said.replace("{folder}", str(tmp_path)), ran.stdout + ran.stderr)) == times, ran
+    # However many ranks there are, the program has one line to say; mpirun adds words of its own.
+    assert len(re.findall("(?m)^13_many_gpus: ", ran.stderr)) == (1 if code else 0), ran
+
+
+def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) -> None:
+    """To the bit, as integers do."""
+    results: list[RanksResult] = []
+    for ranks, *options in ((1,), (2,), (3,), (3, "--scaling")):
+        command = job(ranks, *options, "-n", "100003", "--json", tmp_path / "results.json")
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=MPI)
+        results += read_list(tmp_path / "results.json", RanksResult)
+    assert [result.ranks for result in results] == [1, 2, 3] * 2
+    assert [result.elements_a_rank for result in results] == [100003, 50002, 33335] * 2
+    assert all(result.verified and result.result == results[0].result for result in results)
+
+
+def test_a_lost_rank_takes_the_job_along(job: Command) -> None:
+    """It is killed in the middle of its work, and nobody prints a sum."""
+    # On one core, whatever machine this is, the work takes seconds.
+    core = min(os.sched_getaffinity(0))
+    running = subprocess.Popen(job(3, "-n", "2^28"), env=MPI, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               text=True, preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+    assert running.stdout
+    # The heading: all ranks have a device, and the long part begins.
+    assert any(line.startswith("device ") for line in running.stdout)
+    # Each of mpirun's threads may have started some.
+    victims = [process for task in Path(f"/proc/{running.pid}/task").iterdir()
+               for process in (task / "children").read_text().split()]
+    assert len(victims) == 3
+    os.kill(int(victims[-1]), signal.SIGKILL)
+    output = running.communicate()[0]
+    assert running.returncode != 0 and not re.search(r"(?m)^(result|\|)", output), output

@@ -1,0 +1,52 @@
+"""The package `reduction` in the projects of tests/package: installed, found, built with, and run."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tools import gpu
+from tools.command_line import REPOSITORY
+
+PROJECTS = REPOSITORY / "tests/package"
+
+
+def succeed(*command: str | Path) -> None:
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert ran.returncode == 0, ran.stdout
+
+
+def build(project: Path, folder: Path, *options: str) -> None:
+    succeed("cmake", "-S", project, "-B", folder, *options)
+    succeed("cmake", "--build", folder)
+
+
+@pytest.fixture
+def prefix(build_folder: Path, tmp_path: Path) -> Path:
+    """Where the package is, and nothing remembers the folder that it was installed into."""
+    succeed("cmake", "--install", build_folder, "--prefix", tmp_path / "first")
+    return (tmp_path / "first").rename(tmp_path / "prefix")
+
+
+def test_package(prefix: Path, tmp_path: Path) -> None:
+    assert sorted(str(file.relative_to(prefix)) for file in prefix.rglob("*") if file.is_file()) == [
+        "include/reduction/operations.cuh", "include/reduction/reduce.cuh", "include/reduction/reduce_kernels.cuh",
+        "share/cmake/reduction/reductionConfig.cmake", "share/cmake/reduction/reductionConfigVersion.cmake"]
+    build(PROJECTS / "without_cuda", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def test_package_with_nvcc(prefix: Path, tmp_path: Path, cmake_cache: dict[str, str], need: Callable[[str], str]
+                           ) -> None:
+    need("nvcc")
+    architectures = cmake_cache.get("CMAKE_CUDA_ARCHITECTURES", "all-major")
+    if architectures == "all-major":  # would take long
+        architectures = "native" if gpu.said("nvidia-smi", "-L") else "90"
+    option = f"-DCMAKE_CUDA_ARCHITECTURES={architectures}"
+    build(PROJECTS, tmp_path / "found", f"-DCMAKE_PREFIX_PATH={prefix}", option)
+    for folder in (REPOSITORY, REPOSITORY / "beyond/12_any_operation"):
+        build(PROJECTS / "taken_along", tmp_path / folder.name, f"-DREDUCTION_FOLDER={folder}", option)
+    ran = subprocess.run([tmp_path / "found/smallest"], capture_output=True, text=True)
+    if ran.returncode == 77:
+        pytest.skip("installed, found and built, but not run: there is no GPU")
+    assert ran.returncode == 0, ran

@@ -1,0 +1,132 @@
+"""How the repository is shaped and built. CTest runs each test by itself: some need a tool that is not everywhere."""
+
+import itertools
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tools.command_line import REPOSITORY
+from tools.programs import ATOMICS
+
+# Those with a kernel to hold against the one before. The last one runs on GPUs only.
+STEPS = [step for glob in ("0[1-7]_*", "beyond/0[89]_*", "beyond/1[01]_*") for step in sorted(REPOSITORY.glob(glob))]
+EMULATED = [*(step.name for step in STEPS[:-1]), *ATOMICS]
+
+
+def output_of(*command: str | Path, standard_input: str = "") -> str:
+    return subprocess.run(command, input=standard_input, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def test_step_shape() -> None:
+    """A kernel fits a screen, main.cu differs by names only, and a step changes little: it is the lesson."""
+    assert len(STEPS) == 11
+    mains = [re.sub('"[^"]*"', "NAME", (step / "main.cu").read_text()) for step in STEPS]
+    for step, main in zip(STEPS, mains):
+        assert (step / "README.md").stat().st_size > 0, step
+        assert 0 < (step / "kernel.cuh").read_text().count("\n") <= 70, step
+        assert main.count("\n") <= 25, step
+        assert main == mains[0] or "make_cuda_step" in main, f"{step}: main.cu has more than other names"
+    for before, step in itertools.pairwise(STEPS):
+        changed = subprocess.run(["git", "diff", "--no-index", "--numstat", before / "kernel.cuh", step / "kernel.cuh"],
+                                 stdout=subprocess.PIPE, text=True).stdout.split()
+        assert changed and max(map(int, changed[:2])) <= (12 if step.name < "06" else 30), f"{step}: {changed}"
+
+
+def test_pages_of_stills() -> None:
+    """Every picture is on a page, and every page that should have one has it."""
+    pages = {page: page.read_text() for glob in ("0*/*.md", "beyond/**/*.md", "docs/**/*.md")
+             for page in REPOSITORY.glob(glob)}
+    shown = {name for text in pages.values() for name in re.findall(r"stills/(\w+\.svg)\)", text)}
+    assert {still.name for still in REPOSITORY.glob("docs/stills/*.svg")} - shown == set()
+    for glob in ("0*/README.md", "beyond/0[89]_*/README.md", "beyond/1[01]_*/README.md", "beyond/atomics/*/README.md",
+                 "docs/pitfalls/[a-z]*.md"):
+        for page in REPOSITORY.glob(glob):
+            assert f"stills/{page.parent.name if page.stem == 'README' else page.stem}.svg)" in pages[page], page
+
+
+@pytest.mark.parametrize("step", STEPS[:7], ids=[step.name for step in STEPS[:7]])
+def test_plain_cuda(step: Path, need: Callable[[str], str], tmp_path: Path) -> None:
+    """A student can take each of 01 to 07 elsewhere: plain nvcc compiles it, pasted into a file of its own behind three
+    standard headers and a line for each of the two helpers that it calls."""
+    file = tmp_path / "pasted.cu"
+    file.write_text("""
+#include <cstddef>
+#include <algorithm>
+#include <stdexcept>
+constexpr size_t ceil_divide(size_t n, size_t part) { return (n + part - 1) / part; }
+template <typename Kernel> size_t blocks_to_fill_device(Kernel*, unsigned, size_t) { return 1056; }
+""" + re.sub('(?m)^#(pragma once|include "device/dialect.cuh").*', "", (step / "kernel.cuh").read_text()) + """
+template <typename T> void reduce(const T* in, T* out, size_t n, unsigned block) {
+  launch_reduce(static_cast<unsigned>(grid_size<T>(n, block)), block, in, out, n);
+}
+int main() {
+  reduce<int>(nullptr, nullptr, 0, 256);
+  reduce<double>(nullptr, nullptr, 0, 256);
+}
+""")
+    output_of(need("nvcc"), "-std=c++17", "-arch=sm_80", "--Werror=all-warnings", "-c", "-o", tmp_path / "out.o", file)
+
+
+@pytest.mark.parametrize("machine", ["x86-64", "x86-64-v3"])
+@pytest.mark.parametrize("compiler", ["of this build", "g++", "clang++"])
+def test_running_sum(compiler: str, machine: str, cmake_cache: dict[str, str], need: Callable[[str], str]) -> None:
+    """00's running sum is a chain of additions in machine code, too: no compiler adds integers in several lanes at
+    once. (Additions of floating-point numbers may not be reordered.)"""
+    path = cmake_cache["CMAKE_CXX_COMPILER"] if compiler == "of this build" else need(compiler)
+    if not output_of(path, "-dumpmachine").startswith("x86_64"):
+        pytest.skip("this knows x86-64's instructions only")
+    assembly = output_of(path, f"-march={machine}", "-std=c++20", "-O3", "-S", "-o", "-", "-x", "c++", "-",
+                         f"-I{REPOSITORY}/00_cpu_serial", standard_input="""
+#include <cstdint>
+#include "kernel.hpp"
+template std::uint32_t running_sum(std::uint32_t, const std::uint32_t*, std::size_t);
+template std::uint64_t running_sum(std::uint64_t, const std::uint64_t*, std::size_t);
+""")
+    assert "running_sum" in assembly and re.findall(r"\bv?padd[dq]\b", assembly) == []
+
+
+def test_emulated_symbols(build_folder: Path, need: Callable[[str], str]) -> None:
+    """No symbol of the emulated device has a name of CUDA's without a namespace: nvcc compiles CUDA's into the same
+    program."""
+    objects = [build_folder / f"CMakeFiles/{step}_emulated.dir/common/harness/emulated_step.cpp.o" for step in EMULATED]
+    objects += build_folder.glob("tests/CMakeFiles/plain_kernels_test.dir/**/*.o")
+    assert len(objects) > len(EMULATED)
+    symbols = output_of(need("nm"), "--demangle", build_folder / "common/device/libemulated_device.a", *objects)
+    names = "dim3|u?int3|float3|threadIdx|blockIdx|blockDim|gridDim|warpSize"
+    others, own = re.subn(f"reduction::emulated::({names})", "", symbols)
+    assert own > 0 and re.findall(rf".*\b(?:{names})\b.*", others) == []
+
+
+def test_emulated_objects(build_folder: Path, cmake_cache: dict[str, str], need: Callable[[str], str]) -> None:
+    """A step's kernels for the emulated device are an object that shows one function. nvcc's object of the same step
+    has templates of the same names, and a linker that saw both would keep one of them for both devices."""
+    if not Path(cmake_cache.get("CMAKE_CUDA_COMPILER", "NOTFOUND")).exists():
+        pytest.skip("this build has no CUDA")
+    objects = [build_folder / f"{step}_emulated.o" for step in EMULATED]
+    if (build_folder / "bin/13_many_gpus").exists():
+        objects.append(build_folder / "beyond/13_many_gpus/13_many_gpus_emulated.o")
+    for file in objects:
+        shown = output_of(need("nm"), "--extern-only", "--defined-only", "--demangle", "--format=just-symbols", file)
+        assert shown == "reduction::emulated_step_kernels()\n", file
+
+
+def test_editor(build_folder: Path) -> None:
+    """The build says how its files are compiled, and .clangd names the folder of a preset."""
+    compiled = json.loads((build_folder / "compile_commands.json").read_text())
+    assert any(command["file"].endswith("/00_cpu_serial/main.cpp") for command in compiled)
+    [folder] = re.findall(r"(?m)^ *CompilationDatabase: (.+)$", (REPOSITORY / ".clangd").read_text())
+    presets = json.loads((REPOSITORY / "CMakePresets.json").read_text())["configurePresets"]
+    assert f"${{sourceDir}}/{folder}" in [preset["binaryDir"] for preset in presets]
+
+
+def test_gpu_memory_turns(build_folder: Path) -> None:
+    """Each test that takes 16 GiB of a GPU's memory takes turns with the others: beside each other they need more than
+    a GPU has. What CMake has written is read, as a CTest inside of CTest would overwrite its log."""
+    written = "".join(file.read_text() for file in build_folder.glob("tests/gpu_test*_tests.cmake"))
+    large = [test for test in written.split("add_test(") if "NeedsMoreThan32BitsForAnIndex" in test]
+    # CMake has come to quote properties in brackets.
+    assert large and [test for test in large if not re.search(r"RESOURCE_LOCK[\] =\[]*gpu_memory", test)] == []
