@@ -220,11 +220,11 @@ def read_list_if_there(file: Path, record: type[Record] = Result) -> list[Record
     return read_list(file, record) if file.exists() else []
 
 
-def gather(files: list[Path], target: Path) -> None:
-    """Writes the results of all files into one list, as they stand there. Throws BadUsage where one does not fit."""
+def gather(files: list[Path], target: Path, record: type = Result) -> None:
+    """Writes the records of all files into one list, as they stand there. Throws BadUsage where one does not fit."""
     results: list[object] = []
     for file in files:
-        read_list(file)
+        read_list(file, record)
         document = load(file)
         results += document if isinstance(document, list) else [document]
     output_file.write(target, to_text(results))
