@@ -10,7 +10,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def make(folder: Path, name: str, source: str) -> Path:
-    """An executable of this Python source; `words` are its arguments. It starts without what is installed: in less time."""
+    """An executable of this Python source, without what is installed; `words` are its arguments."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / name
     program.write_text(f"#!{sys.executable} -IS\nimport json, os, sys\nwords = sys.argv[1:]\n{textwrap.dedent(source)}")
