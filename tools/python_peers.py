@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tools import output_file
-from tools.command_line import (ELEMENT_TYPES, ElementType, ExitCode, Failure, NotPossible, Parser, list_of, parse_count,
-                                parse_type, say)
+from tools.command_line import (ELEMENT_TYPES, ElementType, ExitCode, Failure, NotPossible, Parser, list_of,
+                                parse_count, parse_type, say)
 from tools.markdown import DASH, count_text, or_dash
 from tools.results import Device, Milliseconds, Number, Result, Timing, Value, to_text
 
