@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 
-from tools.command_line import ExitCode, Failure, Parser
+from tools.command_line import ExitCode, Failure, Parser, say
 
 # In the order in which a maintainer needs them.
 COMMANDS = {
@@ -29,33 +29,34 @@ def parse_command(words: list[str]) -> tuple[str, list[str]]:
 
 
 def main() -> int:
+    code = run_command()
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as error:
+        say(f"tools: error: the output cannot be written: {error.strerror}")
+        # Python flushes it once more at its end, and would end with a code of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or ExitCode.NOT_POSSIBLE
+    return code
+
+
+def run_command() -> int:
     name = "tools"
     try:
         command, rest = parse_command(sys.argv[1:])
         name = f"tools {command}"
-        code = importlib.import_module(f"tools.{command.replace('-', '_')}").main(rest)
-        sys.stdout.flush()
-        return int(code)
+        return int(importlib.import_module(f"tools.{command.replace('-', '_')}").main(rest))
+    except SystemExit:
+        return ExitCode.DONE  # --help
     except Failure as failure:
-        complain(f"{name}: error: {failure}")
+        say(f"{name}: error: {failure}")
         return failure.code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough. What is left in the buffer has nowhere to go when Python flushes it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.NOT_POSSIBLE
     except OSError as error:
-        complain(f"{name}: error: {error.filename or 'output'}: {error.strerror}")
+        say(f"{name}: error: {error.filename or 'output'}: {error.strerror}")
         return ExitCode.NOT_POSSIBLE
-
-
-def complain(line: str) -> None:
-    """The exit code says it, too, where stderr cannot be written."""
-    try:
-        print(line, file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        pass
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """What the commands share: exit codes, failures that end them, options, and where the repository is."""
 
 import argparse
+import contextlib
 import enum
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NoReturn, TypeVar, get_args
 
@@ -79,11 +80,7 @@ def list_of(parse: Callable[[str], Parsed]) -> Callable[[str], list[Parsed]]:
 
 
 def say(*lines: str) -> None:
-    """Messages go to stderr; stdout has results."""
-    for line in lines:
-        print(line, file=sys.stderr, flush=True)
-
-
-def named(items: Sequence[str]) -> str:
-    """'a, b and c'"""
-    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+    """Messages go to stderr; stdout has results. The exit code tells where stderr cannot be written."""
+    with contextlib.suppress(OSError):
+        for line in lines if sys.stderr else ():
+            print(line, file=sys.stderr, flush=True)
