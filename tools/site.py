@@ -31,9 +31,12 @@ PAGES = ("README.md", "[0-9][0-9]_*/README.md", "beyond/README.md", "beyond/[0-9
 
 def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
-    parser.add_argument("folder", type=Path, nargs="?", default=REPOSITORY / "build-docs", metavar="FOLDER",
+    parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
                         help="where it is made; default build-docs")
-    folder = parser.parse_args(words).folder.resolve()
+    given = parser.parse_args(words).folder
+    if not given:
+        raise BadUsage("FOLDER has no name")
+    folder = Path(given).resolve()
     if not (shutil.which("doxygen") and THEME.is_dir() and MATHJAX.is_dir()):
         raise NotPossible("the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:\n"
                           "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax")
