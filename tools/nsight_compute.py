@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.command_line import NotPossible, say
+from tools.command_line import NotPossible
 
 # Its names of what it counts, from Turing to Blackwell.
 BLOCKS = "launch__grid_size"
@@ -55,56 +55,42 @@ class NsightCompute:
             raise NotPossible("there is no ncu on PATH: it is Nsight Compute, a part of the CUDA toolkit; "
                               "try PATH=/usr/local/cuda/bin:$PATH, or install the package nsight-compute")
         self.metrics = list(metrics)
-        self.said = ""  # in its last run
 
     def version(self) -> str:
         said = subprocess.run(["ncu", "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
-        found = re.search(r"^Version ([\d.]+)", said, re.MULTILINE)
-        return found[1] if found else ""
+        return "".join(re.findall(r"^Version ([\d.]+)", said, re.MULTILINE))
 
-    def count(self, selection: Sequence[str], *command: str | Path) -> list[Launch]:
-        """Those launches of the command that `selection` takes, options of ncu. Throws NotPossible where there are no
-        values."""
-        launches = self.run(self.metrics, selection, command)
-        if not launches and "Failed to find metric" in self.said:
+    def count(self, selection: Sequence[str], command: Sequence[str | Path], at_least: int = 1) -> list[Launch]:
+        """Those launches of the command that `selection` takes, options of ncu. Throws NotPossible for fewer."""
+        launches, said = run(self.metrics, selection, command)
+        if not launches and "Failed to find metric" in said:
             # One unknown name keeps ncu from counting anything, and how it says which one differs from version to
             # version: so each metric is tried alone.
-            for metric in list(self.metrics):
-                if not self.run([metric], selection, command):
-                    self.metrics.remove(metric)
-                    say(f"{metric}: not on this GPU")
-            launches = self.run(self.metrics, selection, command) if self.metrics else []
-        if launches:
+            self.metrics = [metric for metric in self.metrics if run([metric], selection, command)[0]]
+            launches, said = run(self.metrics, selection, command)
+        if len(launches) >= at_least:
             return launches
-        if "ERR_NVGPUCTRPERM" in self.said:
+        if "ERR_NVGPUCTRPERM" in said:
             raise NotPossible(NOT_PERMITTED.format(command=shlex.join(sys.orig_argv)))
-        raise NotPossible(f"ncu counted nothing in {Path(command[0]).name}; its last words:\n{self.last_words()}")
+        counted = f"{len(launches)} of {at_least} launches" if launches else "nothing"
+        last_words = "\n".join(said.splitlines()[-8:])
+        raise NotPossible(f"ncu counted {counted} in {Path(command[0]).name}; its last words:\n{last_words}")
 
-    def run(self, metrics: list[str], selection: Sequence[str], command: Sequence[str | Path]) -> list[Launch]:
-        """No launches where ncu reports no values; its exit code alone does not tell."""
-        self.said = subprocess.run(
-            ["ncu", *selection, *OPTIONS, "--metrics", ",".join(metrics), *map(str, command)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-            env={**os.environ, "LC_ALL": "C"}).stdout
-        launches = read_report(self.said)
-        return launches if any(launch.values for launch in launches) else []
 
-    def last_words(self) -> str:
-        return "\n".join(self.said.splitlines()[-8:])
+def run(metrics: list[str], selection: Sequence[str], command: Sequence[str | Path]) -> tuple[list[Launch], str]:
+    """The launches, none where ncu reports no values, and all that was said. Its exit code alone does not tell."""
+    said = subprocess.run(["ncu", *selection, *OPTIONS, "--metrics", ",".join(metrics), *command],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", env={**os.environ, "LC_ALL": "C"}).stdout
+    launches = read_report(said)
+    return (launches if any(launch.values for launch in launches) else []), said
 
 
 def read_report(text: str) -> list[Launch]:
     """Among other lines, a row of names, one of units and one of values for each launch; a number may have commas."""
-    names: list[str] = []
-    launches = []
-    for row in csv.reader(line for line in text.splitlines() if line.startswith('"')):
-        if row[0] == "ID" and "Kernel Name" in row:
-            names = row
-        elif row[0].isdecimal() and len(row) == len(names):
-            fields = {name: value.replace(",", "") for name, value in zip(names, row)}
-            # Of `void a::reduce_kernel<int>(const T1 *)` the name alone.
-            kernel = re.split("[ :]", re.split("[<(]", fields["Kernel Name"])[0])[-1]
-            launches.append(Launch(kernel, {
-                name: value for name, value in fields.items()
-                if "__" in name and re.fullmatch(r"\d+(\.\d+)?([eE][+-]?\d+)?", value)}))
-    return launches
+    rows = csv.DictReader((line for line in text.splitlines() if line.startswith('"')), restval="")
+    # Of `void a::reduce_kernel<int>(const T1 *)` the name alone.
+    return [Launch(re.findall(r"\w+(?=[<(])", row["Kernel Name"] + "(")[0], {
+        name: value.replace(",", "") for name, value in row.items()
+        if "__" in name and re.fullmatch(r"\d[\d,]*(\.\d+)?([eE][+-]?\d+)?", value)})
+        for row in rows if row["ID"].isdecimal()]

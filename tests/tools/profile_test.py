@@ -1,5 +1,9 @@
-"""What profile makes of Nsight Compute's reports, with a made-up ncu and made-up steps on a GPU."""
+"""What profile makes of Nsight Compute's reports, with an ncu and steps that are made up."""
 
+import dataclasses
+import json
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -7,202 +11,170 @@ from subprocess import CompletedProcess
 import pytest
 
 import fake_programs
-from tools import counters, profile
-from tools.command_line import REPOSITORY, NotPossible
+import made_up_results
+from tools import counters, profile, results
+from tools.command_line import BadUsage, Failure, NotPossible
+from tools.counters import Counts
+from tools.nsight_compute import BLOCKS, INSTRUCTIONS, MEMORY, TIME, Launch, read_report
 from tools.programs import Programs
 
-Ran = CompletedProcess[str]
+H200 = (counters.FOLDER / "nvidia_h200.csv").read_text().splitlines()
+# The one launch of a single pass.
+COUNTED = {metric: value for step, metric, value in (line.split(",") for line in H200[8:]) if step == "10_single_pass"}
+KERNEL, CUB, CUB_LAST = (f"void {name}<Policy<int, (int)4>>(const T1 *)" for name in (
+    "reduce_kernel", "cub::detail::DeviceReduceKernel", "cub::detail::DeviceReduceSingleTileKernel"))
 
-# On a GPU it writes the H200's result, with three launches; emulated it is 03.
-STEP = """
-name, options = os.path.basename(sys.argv[0]), dict(zip(words, words[1:]))
-fake, device = os.environ.get("FAKE_GPU"), words[len(words) - words[::-1].index("--device")]
-def fail(code, text):
-    sys.exit(print(f"{name}: error: {text}", file=sys.stderr) or code)
-if fake == "none":
-    fail(3, "no CUDA device: the driver lists no CUDA device")
-if fake == "wrong":
-    fail(1, "the sum is wrong")
-if fake == "full" and name == "04_first_add":
-    fail(3, "not enough memory on the device")
-if fake == "older" and name == "11_bulk_copy":
-    fail(3, "it needs a CUDA device of compute capability 9.0 or higher")
-if options.get("-n") == "2x":
-    fail(2, "--elements '2x': give a whole number")
-if device == "emulated":
-    os.execv("BIN/03_sequential", ["03_sequential", *words])
-result = json.load(open("LADDER"))[3]
-result["passes"] = [] if name.startswith("peer") else result["passes"][:3]
-result["elements"] = 2**25 if "--elements=2^25" in words else 2**22
-result["ms"]["median"], result["device"]["name"] = 4.95, "NVIDIA Test 9000"
-if "--json" in options:
-    json.dump(result, open(options["--json"], "w"))
-"""
 
-NCU = """
-if words == ["--version"]:
-    sys.exit(print("Version 2025.3.1.0 (build 1)"))
-fake, options = os.environ.get("FAKE_NCU"), dict(zip(words, words[1:]))
-metrics = options["--metrics"].split(",")
-program = words[words.index("--metrics") + 2]
-def fail(text):
-    sys.exit(print(f"==ERROR== {text}", file=sys.stderr) or 1)
-print("==PROF== Connected to process 4711", file=sys.stderr)
-if os.environ["LC_ALL"] != "C":
-    fail("numbers as they are written elsewhere")
-if fake == "forbidden":
-    fail("ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters")
-if fake == "broken" or fake == "breaks_later" and program.endswith("/04_first_add"):
-    fail("Failed to initialize the profiler: LibraryNotLoaded")
-if fake == "older" and any("divergent" in metric or "bytes_write" in metric for metric in metrics):
-    fail("Failed to find metric regex:^" + metrics[-1])
-values = {"launch__grid_size": "16,384", "gpu__time_duration.sum": os.environ.get("FAKE_TIME", "n/a"),
-          "smsp__thread_inst_executed_per_inst_executed.ratio": "17.20",
-          "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": "72.46"}
-def row(*cells):
-    print(",".join(f'"{cell}"' for cell in cells))
-print("| step | n |")
-row("ID", "Kernel Name", "Grid Size", *metrics)
-row("", "", "", *("inst" for _ in metrics))
-for k in range(1 if fake == "first_launch_only" else int(options["-c"])):
-    kernel = "void reduce_kernel<unsigned int>(const T1 *, T1 *, unsigned long)"
-    if options["-k"] == "regex:DeviceReduce":
-        name = "ReduceSingleTileKernel" if k == 1 or fake == "one_tile" else "ReduceKernel"
-        kernel = f"void cub::detail::reduce::Device{name}<Policy<unsigned int, (int)4>, int *>(T2, T3, T4)"
-    row(k, kernel, "(16384, 1, 1)", *("n/a" if fake == "no_values" else values.get(metric, "1,234,567")
-                                      for metric in metrics))
-"""
+def report(metrics: list[str], *kernels: str, counted: dict[str, str] = COUNTED) -> str:
+    """As ncu prints it: with commas in numbers, n/a for what is not there, among other lines."""
+    values = (f"{int(value):,}" if value.isdecimal() else value
+              for value in (counted.get(metric, "n/a") for metric in metrics))
+    row = ",".join(f'"{value}"' for value in values)
+    return "\n".join(["==PROF== Connected", '"ID","Kernel Name","Grid Size","' + '","'.join(metrics) + '"',
+                      '"","",""' + ',"inst"' * len(metrics),
+                      *(f'"{k}","{kernel}","(256, 1, 1)",{row}' for k, kernel in enumerate(kernels)), "| 1 | 2 |"])
+
+
+def result(step: str, passes: int, elements: int = 2**22) -> made_up_results.Result:
+    a_pass = {"elements": elements, "blocks": 256, "counters": None}
+    return made_up_results.result(step, 0.01, elements=elements, passes=[a_pass] * passes, counters=dict.fromkeys(
+        (field.name for field in dataclasses.fields(results.Counters)), 1))
+
+
+class Machine:
+    """In place of subprocess.run. A test replaces what is to be otherwise."""
+
+    ncu: str | None = "ncu"
+    on_gpu = emulated = 0, ""  # the steps' exit code, and their words
+    result = result("03_sequential", 3)
+
+    def counted(self, step: str, metrics: list[str]) -> str:
+        """What ncu prints."""
+        return report(metrics, KERNEL, KERNEL, KERNEL)
+
+    def run(self, words: list[str | Path], **_: object) -> "CompletedProcess[str]":
+        code, said = 0, ""
+        if "--metrics" in words:
+            metrics, step = map(str, words[words.index("--metrics") + 1:][:2])
+            said = self.counted(Path(step).name, metrics.split(","))
+        elif "--json" in words:
+            code, said = self.emulated if "emulated" in words else self.on_gpu
+            Path(words[-1]).write_text(json.dumps(self.result))
+        return CompletedProcess(words, code, said, "")
 
 
 @pytest.fixture
-def machine(tmp_path: Path, bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with ncu in tools/, which is on PATH, and the steps in bin/."""
-    source = STEP.replace("BIN", str(bin_folder)).replace(
-        "LADDER", str(REPOSITORY / "docs/results/nvidia_h200/ladder.json"))
-    for name in ["00_cpu_serial", *counters.steps(), "peer_cub"]:
-        fake_programs.make(tmp_path / "bin", name, source)
-    fake_programs.make(tmp_path / "tools", "ncu", NCU)
-    monkeypatch.setenv("PATH", fake_programs.path_with(tmp_path / "tools")["PATH"])
-    monkeypatch.setenv("FAKE_TIME", "1,500,000")
-    return tmp_path
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made_up = Machine()
+    monkeypatch.setattr(counters, "FOLDER", tmp_path)
+    monkeypatch.setattr("shutil.which", lambda _: made_up.ncu)
+    monkeypatch.setattr(subprocess, "run", made_up.run)
+    monkeypatch.setattr(Programs, "has", lambda programs, _: programs.folder.name != "nowhere")
+    return made_up
 
 
-@pytest.fixture
-def run(machine: Path, tools: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
-    """Runs profile on this machine, with a variable of its environment as in FAKE_GPU=none."""
-
-    def run(words: str, fake: str = "FAKE=") -> Ran:
-        with monkeypatch.context() as patch:
-            patch.setenv(*fake.split("=", 1))
-            return tools("profile", "--bin", machine / "bin", *words.split())
-
-    return run
-
-
-@pytest.mark.parametrize("words, fake, code, said", [
-    ("03_sequential", "PATH=/nowhere", 3, "there is no ncu on PATH"),
-    ("--counters", "PATH=/nowhere", 3, "there is no ncu on PATH"),
-    ("", "FAKE=", 2, "STEP is missing: choose from 01_interleaved, 02"),
-    ("03_sideways", "FAKE=", 2, "'03_sideways': choose from 01_interleaved, 02"),
-    ("00_cpu_serial", "FAKE=", 2, "'00_cpu_serial': choose from"),
-    ("03_sequential --bin", "FAKE=", 2, "--bin: expected one argument"),
-    ("03_sequential --bin docs", "FAKE=", 2, "docs': build them with ./run_ladder.sh"),
-    ("03_sequential --sweep=block", "FAKE=", 2, "--sweep is not for"),
-    ("03_sequential --out file", "FAKE=", 2, "--out is not for"),
-    ("03_sequential --device emulated", "FAKE=", 2, "cuda or cuda:N"),
-    ("03_sequential -n 2x", "FAKE=", 2, "03_sequential failed: 03_sequential: error: --elements '2x'"),
-    ("03_sequential", "FAKE_GPU=wrong", 1, "03_sequential failed: 03_sequential: error: the sum is wrong"),
-    ("03_sequential", "FAKE_GPU=none", 3, "03_sequential does not run on a GPU here: 03_sequential: error: no CUDA"),
-    ("03_sequential", "FAKE_NCU=forbidden", 3, "NVreg_RestrictProfilingToAdminUsers=0"),
-    ("03_sequential", "FAKE_NCU=forbidden", 3, "-m tools profile --bin"),
-    ("03_sequential", "FAKE_NCU=broken", 3, "counted nothing in 03_sequential; its last words:\n==PROF=="),
-    ("03_sequential", "FAKE_NCU=no_values", 3, "counted nothing in 03_sequential"),
-    ("03_sequential", "FAKE_NCU=first_launch_only", 3, "reported 1 launches of 03_sequential, and a reduction has 3"),
-    ("--counters 03_sequential", "FAKE=", 2, "'03_sequential': --counters takes all steps"),
-    ("--counters -n 5", "FAKE=", 2, "--counters takes all steps"),
-    ("--counters --out docs/nowhere/out.csv", "FAKE=", 2, "in a folder that can be written"),
-    ("--counters --bin docs", "FAKE=", 2, "there is no 01_interleaved in"),
-    ("--counters", "FAKE_GPU=none", 3, "01_interleaved does not run on a GPU here: 01_interleaved: error: no CUDA"),
-])
-def test_refusals(run: Callable[..., Ran], words: str, fake: str, code: int, said: str) -> None:
-    refused = run(words, fake)
-    assert (refused.returncode, refused.stdout) == (code, "") and said in refused.stderr, refused.stderr
-
-
-def test_one_reduction(run: Callable[..., Ran]) -> None:
-    # Three launches, which count 1234567 of everything but blocks each.
-    printed = run("03_sequential").stdout
+def test_one_reduction_from_end_to_end(
+        tools: Callable[..., "CompletedProcess[str]"], tmp_path: Path, bin_folder: Path) -> None:
+    fake_programs.make(tmp_path, "10_single_pass", f"""
+        if "emulated" in words:
+            os.execv("{bin_folder}/10_single_pass", ["10_single_pass", *words])
+        open(words[-1], "w").write({json.dumps(result("10_single_pass", 1))!r})""")
+    fake_programs.make(tmp_path, "ncu", f"""
+        version = words == ["--version"]
+        print("Version 2025.3.1.0 (build 1)" if version else {report([*COUNTED], KERNEL)!r})""")
+    ran = tools("profile", "--bin", tmp_path, "10_single_pass", "-b", "256", env=fake_programs.path_with(tmp_path))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    rows = re.findall(r"\n\| .* \| `(\S+)` \| (\S+) \| (\S+) \|", ran.stdout)
+    # The emulated device has no noise in its bank conflicts, and does not count what DRAM does.
+    assert len(rows) == 12 and all(
+        on_gpu == COUNTED.get(metric, "missing") and (ours in (on_gpu, "–") or "_data_" in metric)
+        for metric, on_gpu, ours in rows)
+    us = int(COUNTED[TIME]) / 1000
     for text in (
-            "**03_sequential**, one reduction of 4194304 int32 in blocks of 256, on NVIDIA Test 9000, as Nsight "
-            "Compute 2025.3.1.0 counts it:\n\n| | Nsight Compute's metric | GPU | emulated |\n|:--|:--|--:|--:|\n"
-            "| blocks | `launch__grid_size` | 49152 | 16449 |\n"
-            "| shared loads: wavefronts | `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` | 3703701 | 411225 |",
-            "\n| shared loads: without conflicts | their difference | 0 | 411225 |\n",
-            "\n| global stores: sectors | `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum` | 3703701 | 16449 |\n",
-            "\n| bytes read from DRAM | `dram__bytes_read.sum` | 3703701 | – |\n",
-            "\n\nThe emulated device has an H200's 132 multiprocessors: where a grid fills the device, this GPU takes",
-            "\n\n| launch | kernel | blocks | µs | % of DRAM's peak |\n|--:|:--|--:|--:|--:|\n| 1 | reduce_kernel |",
-            "\n| 3 | reduce_kernel | 16384 | 1500.00 | 72.5 |\n\nTime: ncu gives 4.5000 ms (gpu__time_duration, 3 "
-            "launches), the step's own median is 4.9500 ms: +0.4500 ms, +10.0 %.\nThe step times from before"):
-        assert text in printed, printed
+            "**10_single_pass**, one reduction of 4194304 int32 in blocks of 256, on Made up, as Nsight Compute "
+            "2025.3.1.0 counts it:\n\n| | Nsight Compute's metric | GPU | emulated |\n|:--|:--|--:|--:|\n| blocks |",
+            f"\n| 1 | reduce_kernel | {COUNTED[BLOCKS]} | {us:.2f} | missing |\n\nTime: ncu gives {us / 1000:.4f} ms (",
+            "(gpu__time_duration, 1 launch), the step's own median is 0.0100 ms: +0.00"):
+        assert text in ran.stdout
 
 
-@pytest.mark.parametrize("words, fake, said", [
-    ("03_sequential", "FAKE_TIME=n/a", "ncu gives none here (gpu__time_duration); the step's own median is 4.95 ms."),
-    ("03_sequential", "FAKE_NCU=older", "`dram__bytes_write.sum` | missing | – |"),
-    ("03_sequential -t int16", "FAKE=", "The emulated device did not count: 03_sequential: error: --type"),
-    ("03_sequential --elements=2^25", "FAKE=", "| blocks | `launch__grid_size` | 49152 |\n"),
-    ("03_sequential --elements=2^25", "FAKE=", "up to 2^24 elements"),
+def test_a_report_is_read_among_other_lines() -> None:
+    counted = {"dram__bytes_read.sum": "16785152", "smsp__ratio": "31.83", "tma__bytes": "1e+03"}
+    text = report([*counted, "other__count", "Stream"], KERNEL, CUB, counted={**counted, "Stream": "7"})
+    assert '"16,785,152"' in text and '"n/a"' in text
+    assert read_report(text) == [Launch("reduce_kernel", counted), Launch("DeviceReduceKernel", counted)]
+
+
+def test_counts_are_sums_over_the_launches() -> None:
+    wavefronts, conflicts = (MEMORY[f"shared_load_{count}"] for count in ("wavefronts", "conflicts"))
+    table = profile.table_of_counts(
+        [Launch("a", {wavefronts: "100", conflicts: "1", INSTRUCTIONS: "1"}),
+         Launch("b", {wavefronts: "20", conflicts: "3"})], Counts(shared_load_wavefronts=9, shared_load_conflicts=2))
+    for row in (f"`{wavefronts}` | 120 | 9 |", "their difference | 116 | 7 |", f"`{INSTRUCTIONS}` | missing | – |"):
+        assert f"| {row}\n" in table
+
+
+@pytest.mark.parametrize("words, made_up, failure, said", [
+    ("", {}, BadUsage, "one of the arguments STEP --counters is required"),
+    ("00_cpu_serial", {}, BadUsage, "invalid choice: '00_cpu_serial'"),
+    ("peer_cub --bin nowhere", {}, BadUsage, "there is no peer_cub in"),
+    ("peer_cub --sweep=block", {}, BadUsage, "--sweep=block is not for profile peer_cub"),
+    ("peer_cub --out file", {}, BadUsage, "--out is not for profile peer_cub"),
+    ("peer_cub --device emulated", {}, BadUsage, "--device 'emulated': ncu takes cuda or cuda:N"),
+    ("--counters --quiet", {}, BadUsage, "--quiet is not for profile --counters"),
+    ("--counters --bin nowhere", {}, BadUsage, "there is no 01_interleaved in"),
+    ("--counters --out nowhere/file", {}, BadUsage, "in a folder that can be written"),
+    ("--counters", {"ncu": None}, NotPossible, "there is no ncu on PATH"),
+    ("--counters", {"on_gpu": (3, "no CUDA device")}, NotPossible, "01_interleaved: exit code 3: no CUDA device"),
+    ("peer_cub", {"on_gpu": (1, "peer_cub: error: wrong")}, Failure, "peer_cub: error: wrong"),
+    ("peer_cub", {"on_gpu": (2, "peer_cub: error: -n '2x'")}, BadUsage, "peer_cub: error: -n '2x'"),
+    ("peer_cub", {"on_gpu": (-11, "")}, NotPossible, "peer_cub: exit code -11: nothing was said"),
+    ("peer_cub", {"counted": lambda *_: "ERR_NVGPUCTRPERM"}, NotPossible, "NVreg_RestrictProfilingToAdminUsers=0"),
+    ("peer_cub", {"counted": lambda *_: "a\nb"}, NotPossible, "counted nothing in peer_cub; its last words:\na\nb"),
+    ("peer_cub", {"counted": lambda *_: report(["none__there"], KERNEL)}, NotPossible, "counted nothing in peer_cub"),
+    ("peer_cub", {"counted": lambda *_: report([TIME], KERNEL)}, NotPossible, "counted 1 of 3 launches in peer_cub")])
+def test_refusals(machine: Machine, words: str, made_up: dict[str, object], failure: type[Failure], said: str) -> None:
+    vars(machine).update(made_up)
+    with pytest.raises(Failure) as refused:
+        profile.main(words.split())
+    assert refused.type is failure and said in str(refused.value)
+
+
+@pytest.mark.parametrize("made_up, kernels, said", [
+    ({}, 3 * [KERNEL], "The emulated device has an H200's 132 multiprocessors"),
+    ({"emulated": (3, "03_sequential: error: no")}, 3 * [KERNEL], "did not count: 03_sequential: error: no\n"),
+    ({"result": result("03_sequential", 3, 2**25)}, 3 * [KERNEL], "up to 2^24 elements here"),
     # A library: no passes of the harness, no emulated device.
-    ("peer_cub", "FAKE=", "| 2 | DeviceReduceSingleTileKernel | 16384 |"),
-    ("peer_cub", "FAKE=", "A library's kernels do not run on the emulated device."),
-    ("peer_cub", "FAKE_NCU=one_tile", "(gpu__time_duration, 1 launch)"),
-])
-def test_what_is_not_there_is_said(run: Callable[..., Ran], words: str, fake: str, said: str) -> None:
-    ran = run(words, fake)
-    assert ran.returncode == 0 and said in ran.stdout, ran.stdout + ran.stderr
+    ({"result": result("peer_cub", 0)}, [CUB, CUB_LAST], "| 2 | DeviceReduceSingleTileKernel | "),
+    ({"result": result("peer_cub", 0)}, [CUB, CUB_LAST], "A library's kernels do not run on the emulated device."),
+    ({"result": result("peer_cub", 0)}, [CUB_LAST, CUB_LAST], "(gpu__time_duration, 1 launch)")])
+def test_what_is_special_is_said(machine: Machine, capsys: pytest.CaptureFixture[str], made_up: dict[str, object],
+                                 kernels: list[str], said: str) -> None:
+    vars(machine).update(made_up, counted=lambda _, metrics: report(metrics, *kernels))
+    assert profile.main(["03_sequential"]) == 0
+    assert said in capsys.readouterr().out
+    nanoseconds = int(COUNTED[TIME]) * (1 if kernels[0] == CUB_LAST else len(kernels))
+    assert profile.kernel_milliseconds(Programs(Path()), "03_sequential", []) == (nanoseconds / 1e6, 0.01)
 
 
-def test_the_time_of_a_reduction(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = Programs(machine / "bin")
-    assert profile.kernel_milliseconds(programs, "03_sequential", ["-n", "2^28"]) == (4.5, 4.95)
-    assert profile.kernel_milliseconds(programs, "peer_cub", []) == (3.0, 4.95)
-    for name, value in (("FAKE_TIME", "n/a"), ("FAKE_NCU", "forbidden"), ("FAKE_GPU", "none")):
-        with monkeypatch.context() as patch, pytest.raises(NotPossible):
-            patch.setenv(name, value)
-            profile.kernel_milliseconds(programs, "03_sequential", [])
+def test_all_steps_into_a_file(machine: Machine, tmp_path: Path) -> None:
+    def counted(step: str, metrics: list[str]) -> str:
+        if any("divergent" in metric for metric in metrics):
+            return "==ERROR== Failed to find metric regex:^smsp"
+        if step == "11_bulk_copy":
+            return f"{step}: error: it needs a CUDA device of compute capability 9.0 or higher\n==ERROR== code 3"
+        return report(metrics, KERNEL, counted=dict.fromkeys(metrics, "1234567"))
 
-
-def test_all_steps_into_a_file(
-        run: Callable[..., Ran], machine: Path, monkeypatch: pytest.MonkeyPatch,
-        capfd: pytest.CaptureFixture[str]) -> None:
-    command = f"--counters --out {machine / 'out.csv'}"
-    for fake, said in (("broken", "LibraryNotLoaded"), ("breaks_later", "counted nothing in 04_first_add")):
-        refused = run(command, f"FAKE_NCU={fake}")
-        assert refused.returncode == 3 and said in refused.stderr and not list(machine.glob("*.csv*"))
-
-    # Where no file is named, the GPU's name is the file's.
-    monkeypatch.setattr(counters, "FOLDER", machine)
-    for fake in ("TIME=n/a", "NCU=older", "GPU=older"):
-        monkeypatch.setenv(*f"FAKE_{fake}".split("="))
-    assert profile.main(["--counters", "--bin", str(machine / "bin")]) == 0
-    said = capfd.readouterr().err
-    assert "smsp__sass_branch_targets_threads_divergent.sum: not on this GPU" in said and "9000.csv is written" in said
-    assert "11_bulk_copy does not run on this GPU: 11_bulk_copy: error: it needs a CUDA device" in said
-    file = machine / "nvidia_test_9000.csv"
-    lines, h200 = (path.read_text().splitlines() for path in (file, REPOSITORY / "docs/counters/nvidia_h200.csv"))
-    assert lines[1] == "# GPU: NVIDIA Test 9000, compute capability 9.0" and lines[6] == h200[6]  # the command
-    assert [line.split(",")[:2] for line in lines[7:]] == [line.split(",")[:2] for line in h200[7:]]
-    for line in ("07_cascade,smsp__inst_executed.sum,1234567", "07_cascade,launch__grid_size,16384",
-                 "03_sequential,smsp__thread_inst_executed_per_inst_executed.ratio,17.20",
-                 "12_any_operation,smsp__inst_executed.sum,1234567", "01_interleaved,gpu__time_duration.sum,missing",
-                 "05_unroll_warp,smsp__sass_branch_targets_threads_divergent.sum,missing"):
-        assert line in lines
-    assert all(line.endswith(",missing") for line in lines if line.startswith("11_bulk_copy"))
-    assert counters.read(file)[1]["07_cascade"]["launch__grid_size"] == 16384
-
-    # Any failure of a step, but for "it needs another GPU", is ncu's to tell; the earlier file stays.
-    monkeypatch.setenv("FAKE_NCU", "breaks_later")
-    refused = run(f"--counters --out {file}", "FAKE_GPU=full")
-    assert refused.returncode == 3 and "counted nothing in 04_first_add" in refused.stderr
-    assert file.read_text().splitlines() == lines
+    vars(machine).update(counted=counted)
+    assert profile.main(["--counters"]) == 0
+    file = tmp_path / "made_up.csv"
+    lines = file.read_text().splitlines()
+    assert lines[1] == "# GPU: Made up, compute capability 9.0" and lines[6:8] == H200[6:8]  # the command, the names
+    assert lines[8:] == [
+        f"{step},{metric},{'missing' if step == '11_bulk_copy' or 'threads_divergent' in metric else 1234567}"
+        for step, metric, _ in (line.split(",") for line in H200[8:])]
+    # What fails later leaves the earlier file as it is.
+    vars(machine).update(counted=lambda step, metrics: counted(step, metrics) if step < "04" else "==ERROR== in use")
+    with pytest.raises(NotPossible, match="counted nothing in 04_first_add"):
+        profile.main(["--counters"])
+    assert file.read_text().splitlines() == lines and len([*tmp_path.iterdir()]) == 1
