@@ -1,10 +1,9 @@
 """python3 -m tools COMMAND [OPTION...]: runs the command, which is the module of the same name."""
 
 import importlib
-import os
 import sys
 
-from tools.command_line import ExitCode, Failure, Parser, say
+from tools.command_line import ExitCode, Failure, Parser, discard, say
 
 # In the order in which a maintainer needs them.
 COMMANDS = {
@@ -35,8 +34,7 @@ def main() -> int:
             sys.stdout.flush()
     except OSError as error:
         say(f"tools: error: the output cannot be written: {error.strerror}")
-        # Python flushes it once more at its end, and would end with a code of its own.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         code = code or ExitCode.NOT_POSSIBLE
     return code
 

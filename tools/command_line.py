@@ -1,13 +1,13 @@
 """What the commands share: exit codes, failures that end them, options, and where the repository is."""
 
 import argparse
-import contextlib
 import enum
+import os
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NoReturn, TypeVar, get_args
+from typing import Literal, NoReturn, TextIO, TypeVar, get_args
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ElementType = Literal["int32", "int64", "float32", "float64", "complex64", "complex128"]
@@ -81,6 +81,13 @@ def list_of(parse: Callable[[str], Parsed]) -> Callable[[str], list[Parsed]]:
 
 def say(*lines: str) -> None:
     """Messages go to stderr; stdout has results. The exit code tells where stderr cannot be written."""
-    with contextlib.suppress(OSError):
+    try:
         for line in lines if sys.stderr else ():
             print(line, file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """What a stream that cannot be written still holds: Python writes it once more at its end, and fails with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
