@@ -269,8 +269,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
           parse_queue, options.timing.queued);
   app.add("--lead-in", "COUNT", "GPU: empty kernels in front of each sample; default 8", parse_lead_in,
           options.timing.lead_in);
-  app.add("--counters", "on|off", "emulated: count and check accesses to memory; default on", parse_counters,
-          options.emulation.counters);
+  app.add("--counters", "on|off",
+          "emulated: count and check accesses to memory; default on; docs/glossary.md says what is counted",
+          parse_counters, options.emulation.counters);
   app.add("--schedule", "ORDER",
           "emulated: order of threads: ascending (default), descending or random[:SEED]", parse_schedule,
           options.emulation.schedule);

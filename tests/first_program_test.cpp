@@ -1,0 +1,63 @@
+/// docs/first_program/main.cu on the emulated device: its kernel is counted and checked, and the stand-in for CUDA's runtime
+/// refuses what a GPU would refuse.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#define main first_program
+#include "docs/first_program/main.cu"
+#undef main
+#include "device_array.hpp"
+
+namespace {
+
+using reduction::emulated::finding_of;
+
+TEST(FirstProgram, GivesTheRightSum) {
+  EXPECT_EQ(first_program(), 0);
+  const auto& launches = reduction::emulated::all_launches.launches();
+  ASSERT_EQ(launches.size(), 3U);
+  EXPECT_EQ(launches[0].blocks, 3907U);
+  EXPECT_EQ(launches[1].blocks, 16U);
+}
+
+TEST(FirstProgram, HasAFindingWhereItsKernelIsCalledWrongly) {
+  int* in = nullptr;
+  int* out = nullptr;
+  const std::vector<int> ones(1000, 1);
+  ASSERT_EQ(cudaMalloc(&in, 1000 * sizeof(int)), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&out, 4 * sizeof(int)), cudaSuccess);
+  const auto finding = [&](unsigned grid, size_t shared_bytes, size_t n) {
+    return finding_of([&] { reduce_kernel<<<grid, 256, shared_bytes>>>(in, out, n); });
+  };
+  EXPECT_NE(finding(4, 1024, 1000).find("uninitialised read in reduce_kernel: block 0, thread 0 reads"),
+            std::string::npos);
+  ASSERT_EQ(cudaMemcpy(in, ones.data(), 1000 * sizeof(int), cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(finding(4, 1024, 1000), "");
+  EXPECT_NE(finding(4, 1024, 1001).find("reads 4-byte word 1000 of a global buffer (1000 words)"),
+            std::string::npos);
+  EXPECT_NE(finding(5, 1024, 1000).find("writes 4-byte word 4 of a global buffer (4 words)"),
+            std::string::npos);
+  EXPECT_NE(finding(4, 512, 1000).find("writes 4-byte word 128 of shared memory (128 words)"),
+            std::string::npos);
+  EXPECT_EQ(cudaFree(in), cudaSuccess);
+  EXPECT_EQ(cudaFree(out), cudaSuccess);
+}
+
+TEST(FirstProgram, CopiesOnlyWhereBothSidesHaveTheBytes) {
+  int* device = nullptr;
+  std::vector<int> host(10, 7);
+  ASSERT_EQ(cudaMalloc(&device, 10 * sizeof(int)), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(host.data(), device, 40, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(host[9], -1) << "memory is not zero to begin with";
+  EXPECT_EQ(cudaMemcpy(device, host.data(), 40, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(host.data(), host.data(), 40, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(device, host.data(), 44, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(host.data(), device + 1, 40, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(host.data()), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+  EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&device, size_t{1} << 62), cudaErrorMemoryAllocation);
+}
+
+}  // namespace
