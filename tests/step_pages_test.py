@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY
 
-from tools.step_pages import COUNTED_RUN, SERIAL
+import made_up_results
+from tools.command_line import BadUsage
 from tools.programs import Programs, step_folders
+from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
 
 STEPS = [SERIAL, *step_folders()]
 IN_SHAPE = STEPS[:5]
@@ -158,3 +160,17 @@ def test_the_barriers_of_04() -> None:
 
 def test_the_run_is_the_one_that_the_tables_show() -> None:
     assert COUNTED_RUN == ("--device", "emulated", "-n", "2^22", "-b", str(BLOCK))
+
+
+# ---- what is refused ----
+
+
+def test_a_counter_that_the_glossary_lacks_is_named() -> None:
+    with pytest.raises(BadUsage, match="docs/glossary.md does not explain 'spills', which 04_first_add prints"):
+        in_glossary("spills", STEPS[4])
+
+
+def test_a_measurement_that_the_sweeps_lack_is_named(tmp_path: Path) -> None:
+    made_up_results.write_card(tmp_path)
+    with pytest.raises(BadUsage, match=r"have no \('01_interleaved', 268435456, 'int32', 32\)"):
+        helps(tmp_path, STEPS[2], STEPS[1])
