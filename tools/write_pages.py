@@ -1,9 +1,10 @@
 """Writes the generated parts of pages: what stands between <!-- NAME:begin --> and <!-- NAME:end -->, and whole pages.
 
 The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
-beside those of the step before, and the figures that others have published. Other pages get what was measured on a GPU
-(docs/results), the counts of GPUs beside the emulated ones, the fixed kernels and the findings of the pitfalls, the
-example that the package's test builds, and the pictures of docs/stills, where Node is installed.
+beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
+diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
+ones, the fixed kernels and the findings of the pitfalls, the example that the package's test builds, and the pictures
+of docs/stills, where Node is installed.
 
 Nothing is written unless all of it could be made. `check-pages` only names what is stale.
 
@@ -19,14 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import counters, documented_tables, output_file, pages
+from tools import counters, documented_tables, output_file, pages, step_pages
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
 from tools.markdown import code, has_section, with_section
 from tools.programs import ATOMICS, Programs, step_folders
+from tools.step_pages import SERIAL, diff, kernel_diff
 
-# The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
-# one block size, and steps differ in their default.
-COUNTED_RUN = ("--device", "emulated", "-n", "2^22", "-b", "256")
 CARD = Path("docs/results/nvidia_h200")
 FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
@@ -129,16 +128,10 @@ def generated(programs: Programs) -> Iterator[Part]:
 
 def of_ladder(programs: Programs, scratch: Path) -> Iterator[Part]:
     previous = None
-    for folder in step_folders():
-        page = folder / "README.md"
-        text = text_of(page)
-        if previous and has_section(text, "diff"):
-            yield Part(page, "diff", kernel_diff(previous, folder))
-        if has_section(text, "counters"):
-            yield Part(page, "counters", counted(programs, scratch, folder, previous))
-        if has_section(text, "documented"):
-            yield Part(page, "documented", documented_tables.published_text(folder.name))
-        previous = folder
+    for folder in (SERIAL, *step_folders()):
+        for name, text in step_pages.sections(programs, scratch, REPOSITORY / CARD, folder, previous).items():
+            yield Part(folder / "README.md", name, text)
+        previous = folder if folder != SERIAL else None
 
 
 def of_atomics(programs: Programs, scratch: Path) -> Iterator[Part]:
@@ -147,37 +140,11 @@ def of_atomics(programs: Programs, scratch: Path) -> Iterator[Part]:
     each, vector, block = (folder / name for name in ATOMICS)
     for kernel, previous in ((each, None), (vector, each), (block, vector)):
         page = kernel / "README.md"
-        yield Part(page, "counters", counted(programs, scratch, kernel, previous))
+        yield Part(page, "counters", step_pages.counters(programs, scratch, kernel, previous))
         if has_section(text_of(page), "documented"):
             yield Part(page, "documented", documented_tables.published_text(kernel.name))
     yield Part(vector / "README.md", "diff", kernel_diff(each, vector))
     yield Part(block / "README.md", "diff", kernel_diff(Path("04_first_add"), block))
-
-
-def kernel_diff(before: Path, after: Path) -> str:
-    old, new = before / "kernel.cuh", after / "kernel.cuh"
-    return code("diff", diff(text_of(old), text_of(new), "-u", f"--label={old}", f"--label={new}"))
-
-
-def diff(old: str, new: str, *options: str) -> str:
-    """By the program of that name: difflib's are longer, and less like what a reader sees at home."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder, name) for name in ("old", "new")]
-        for file, text in zip(files, (old, new)):
-            file.write_text(text, encoding="utf-8")
-        return subprocess.run(["diff", *options, *files], capture_output=True, text=True).stdout
-
-
-def counted(programs: Programs, scratch: Path, step: Path, previous: Path | None) -> str:
-    """The table of counters that the step prints, beside those of the step before."""
-    compare: list[str | Path] = ["--compare", scratch / f"{previous.name}.json"] if previous else []
-    said = programs.text(step.name, *COUNTED_RUN, "--json", scratch / f"{step.name}.json", *compare)
-    for paragraph in said.split("\n\n"):
-        lines = paragraph.splitlines()
-        for k, line in enumerate(lines):
-            if line.startswith("| counted "):
-                return "\n".join(lines[k:]) + "\n"
-    raise NotPossible(f"{step.name} prints no table of counters")
 
 
 def fix_diff(faulty: Path, fixed: Path) -> str:

@@ -1,0 +1,71 @@
+"""The exercises of the steps' pages, done: what each solution (docs/solutions) does is what its page says."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+SOLUTIONS = sorted(folder.name for folder in REPOSITORY.glob("docs/solutions/*_*"))
+SERIAL = "00_cpu_serial"
+
+# Counters per block of a run that is verified, or words of a finding.
+Shown = dict[str, int] | str
+VERIFIED: Shown = {}
+# The step, how its solution is run, and what that shows.
+RUNS: list[tuple[str, str, Shown]] = [
+    *[(SERIAL, f"-n {n} -s 1", VERIFIED) for n in ("2^20", "1000003", "7", "2", "1", "0")],
+    ("01_interleaved", "-n 65536", VERIFIED),
+    ("01_interleaved", "-n 65537", "missed barrier in reduce_kernel: thread 0 of block 256 waits at __syncthreads()\n"),
+    ("01_interleaved", "-n 65537", "\nthreads 1-255 have left the kernel\n"),
+    ("02_nondivergent", "-n 2^22", {"shared_load_wavefronts": 25, "shared_store_wavefronts": 20,
+                                    "shared_load_conflicts": 0, "shared_store_conflicts": 0}),
+    ("02_nondivergent", "-n 2^20 -b 1024", {"shared_load_conflicts": 0, "shared_store_conflicts": 0}),
+    ("03_sequential", "-n 2^20", "missed barrier in reduce_kernel: threads 0-127 of block 0 wait at __syncthreads()\n"),
+    ("03_sequential", "-n 2^20", "\nthreads 128-255 have left the kernel\n"),
+    ("04_first_add", "-n 2^18", VERIFIED),
+    ("04_first_add", "-n 1000", "out of bounds in reduce_kernel: thread 232 of block 1 reads 4-byte word 1000 of a "
+                                "global buffer (1000 words)\n"),
+]
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(bin_folder: Path) -> Run:
+    def run_program(name: str, options: str, *more: str | Path) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([bin_folder / name, "--device", "emulated", *options.split(), *more], capture_output=True,
+                              text=True)
+
+    return run_program
+
+
+def test_every_solution_is_run() -> None:
+    assert sorted({step for step, _, _ in RUNS}) == SOLUTIONS
+
+
+@pytest.mark.parametrize("step, options, shows", RUNS)
+def test_a_solution_does_what_its_page_says(run: Run, tmp_path: Path, step: str, options: str, shows: Shown) -> None:
+    file = tmp_path / "result.json"
+    ran = run(f"solution_{step}", options, "--quiet", "--json", file)
+    if isinstance(shows, str):
+        assert ran.returncode == 1 and shows in ran.stderr, ran.stderr
+        assert f"docs/solutions/{step}/kernel.cuh:" in ran.stderr
+    else:
+        assert ran.returncode == 0, ran.stderr
+        counters = json.loads(file.read_text())["counters"]
+        assert {key: counters[key] / counters["blocks"] for key in shows} == shows
+
+
+def test_the_tree_of_00_becomes_several_times_as_fast(run: Run, tmp_path: Path, cmake_cache: dict[str, str]) -> None:
+    if cmake_cache["CMAKE_BUILD_TYPE"] != "Release":
+        pytest.skip("without optimisation the compiler uses no vector instructions")
+    fastest = {}
+    for program in (SERIAL, f"solution_{SERIAL}"):
+        assert run(program, "-n 2^20", "--json", tmp_path / program).returncode == 0
+        [tree] = json.loads((tmp_path / program).read_text())["other_variants"]
+        assert tree["variant"] == "tree"
+        fastest[program] = tree["ms"]["min"]
+    assert fastest[SERIAL] > 2 * fastest[f"solution_{SERIAL}"], fastest

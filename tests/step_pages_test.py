@@ -1,0 +1,176 @@
+"""The pages of the steps: their one shape, the numbers that are worked out on them, and what their commands print."""
+
+import itertools
+import os.path
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+import made_up_results
+from tools.command_line import BadUsage
+from tools.programs import Programs, step_folders
+from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
+
+STEPS = [SERIAL, *step_folders()]
+IN_SHAPE = STEPS[:5]
+HEADINGS = ["The change", "Predict", "Run", "What to look for", "How fast", "Why it is correct",
+            "When it does not help", "What is still slow", "Exercise"]
+# It has neither a kernel before it nor a GPU's counters and times.
+HEADINGS_OF_SERIAL = ["The two sums", "Predict", "Run", "What to look for", "Why the order may change",
+                      "When it does not help", "What is still slow", "Exercise"]
+
+
+def text_of(step: Path) -> str:
+    return (REPOSITORY / step / "README.md").read_text(encoding="utf-8")
+
+
+def of_each(steps: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("step", steps, ids=[step.name for step in steps])
+
+
+def between(text: str, name: str) -> str:
+    """A generated section."""
+    return text.partition(f"<!-- {name}:begin -->\n")[2].partition(f"<!-- {name}:end -->")[0]
+
+
+def parts_of(step: Path) -> dict[str, str]:
+    """The text below each heading of the second level, by the heading."""
+    top, *rest = re.split(r"^## ", text_of(step), flags=re.MULTILINE)
+    return {"": top} | {part.partition("\n")[0]: part.partition("\n")[2] for part in rest}
+
+
+def folded(text: str) -> list[str]:
+    return re.findall(r"^<details>\n<summary>[^<]+</summary>\n\n(.*?)\n\n</details>$", text, re.MULTILINE | re.DOTALL)
+
+
+# ---- the shape ----
+
+
+@of_each(IN_SHAPE)
+def test_a_page_has_the_one_shape(step: Path) -> None:
+    parts = parts_of(step)
+    assert list(parts) == ["", *(HEADINGS_OF_SERIAL if step == SERIAL else HEADINGS)]
+    assert re.fullmatch(r"# \d\d · .+\n\n\*\*The idea\.\*\* .+\n\n!\[.+\]\(.+/stills/" + step.name + r"\.svg\)\n\n"
+                        r"\*.+\*\n\n", parts[""])
+    assert "?" in parts["Predict"].partition("<details>")[0] and len(folded(parts["Predict"])) == 1
+    [solution] = folded(parts["Exercise"])
+    assert between(solution, "solution").count("\n") > 5
+    assert f"cmake --build build --target {step.name}\nbuild/bin/{step.name} " in parts["Exercise"]
+    assert f"\nbuild/bin/{step.name} " in parts["Run"]
+    assert text_of(step).count("<details>") == sum(len(folded(part)) for part in parts.values())
+    if step != SERIAL:
+        assert 4 <= between(parts["What to look for"], "changed").count("\n") <= 5
+        [counters] = folded(parts["What to look for"])
+        assert between(counters, "counters")
+        assert between(parts["How fast"], "documented") and between(parts["When it does not help"], "helps")
+        assert between(parts["The change"], "kernel" if step.name[:2] == "01" else "diff")
+
+
+@of_each(IN_SHAPE)
+def test_a_page_leads_to_those_beside_it(step: Path) -> None:
+    k = STEPS.index(step)
+
+    def link(other: Path, text: str) -> str:
+        return f"[{text.format(text_of(other).partition(chr(10))[0][2:])}]({os.path.relpath(other, step)}/README.md)"
+
+    way = [link(other, "← {}") for other in STEPS[:k][-1:]]
+    way += [f"[the ladder]({os.path.relpath('README.md', step)})"]
+    way += [link(other, "{} →") for other in STEPS[k + 1:][:1]]
+    assert text_of(step).endswith(f"\n\n{' · '.join(way)}\n")
+
+
+# ---- what the commands print ----
+
+
+@of_each([step for step in IN_SHAPE if step != SERIAL])
+def test_the_commands_print_the_table_of_the_page(bin_folder: Path, tmp_path: Path, step: Path) -> None:
+    commands = re.findall(r"^build/bin/(.*?-n 2\^22.*?)(?: +#.*)?$", parts_of(step)["Run"], re.MULTILINE)
+    (tmp_path / "build").mkdir()
+    for command in commands:
+        said = subprocess.run(f"'{bin_folder}'/{command}", shell=True, cwd=tmp_path, capture_output=True, text=True)
+        assert said.returncode == 0, said.stderr
+    table = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", between(text_of(step), "counters"))
+    assert table and f"\n{table}\n" in said.stdout
+
+
+@pytest.mark.parametrize("name, elements, passes", [
+    ("01_interleaved", "1000003", "3907 → 16 → 1"), ("03_sequential", "2^20", "4096 → 16 → 1"),
+    ("04_first_add", "2^20", "2048 → 4 → 1"), ("03_sequential", "2^17", "512 → 2 → 1"),
+    ("04_first_add", "2^17", "256 → 1")])
+def test_passes(bin_folder: Path, name: str, elements: str, passes: str) -> None:
+    assert f"\npasses  {passes} blocks of 256 threads\n" in Programs(bin_folder).text(
+        name, "--device", "emulated", "-n", elements)
+    assert any(passes in text_of(step) for step in IN_SHAPE)
+
+
+# ---- what is worked out ----
+
+BLOCK = 256
+STRIDES = [2**k for k in range(8)]
+
+
+def lanes_by_warp(threads: list[int]) -> list[list[int]]:
+    return [list(lanes) for _, lanes in itertools.groupby(threads, lambda thread: thread // 32)]
+
+
+def most_in_a_bank(words: list[int]) -> int:
+    return max(sum(word % 32 == bank for word in words) for bank in range(32))
+
+
+def row(name: str, cells: list[int], last: str) -> str:
+    return f"| {' | '.join([name, *map(str, cells)])} |{last} |\n"
+
+
+def test_the_levels_of_01_and_02() -> None:
+    """Which threads add on which level, as the kernels say; the sums are the requests that the steps count."""
+    interleaved = [[tid for tid in range(BLOCK) if tid % (2 * stride) == 0] for stride in STRIDES]
+    neighbouring = [[tid for tid in range(BLOCK) if 2 * stride * tid < BLOCK] for stride in STRIDES]
+    warps = [[len(lanes_by_warp(threads)) for threads in step] for step in (interleaved, neighbouring)]
+    banks = [max(most_in_a_bank([2 * stride * tid for tid in lanes]) for lanes in lanes_by_warp(threads))
+             for stride, threads in zip(STRIDES, neighbouring)]
+    page_01, page_02 = map(text_of, STEPS[1:3])
+    assert (row("warps that add", warps[0], " 47") + row("threads that add", list(map(len, interleaved)), " 255")
+            ) in page_01
+    assert (row("warps that add in 01", warps[0], " 47") + row("warps that add in 02", warps[1], " 12")
+            + row("lanes in one bank in 02", banks, "")) in page_02
+    assert [sum(warps[0]), sum(map(len, interleaved)), sum(warps[1])] == [47, 255, 12]
+    assert [count * most for count, most in zip(warps[1], banks)] == warps[0]
+    assert f"that is {sum(map(len, interleaved)) / sum(warps[0]):.1f} active lanes of 32" in page_01
+    for count, page, requests in ((sum(warps[0]), page_01, 150), (sum(warps[1]), page_02, 45)):
+        assert requests == count * 3 + BLOCK // 32 + 1
+        assert f"{count} × 3 + 8 + 1 = {requests}" in page
+        assert f"[shared memory requests](../docs/glossary.md#request) | {'150 | ' * (count == 12)}{requests} |" in page
+    ladder = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert "47 × (2 loads + 1 store) + 8 first stores + 1 last load = 150" in ladder and "12 × 3 + 8 + 1 = 45" in ladder
+
+
+def test_the_words_of_02s_solution() -> None:
+    first = next(tid for tid in range(BLOCK) if tid + tid // 32 >= BLOCK)
+    assert f"thread {first} writes word {first} + {first // 32} = 256" in text_of(STEPS[2])
+    assert [(32 * lane + 32 * lane // 32) % 32 for lane in range(8)] == list(range(8))
+
+
+def test_the_barriers_of_04() -> None:
+    assert "Of the 9 block barriers, 6 follow levels with `stride` 32 or less" in text_of(STEPS[4])
+    assert (1 + len(STRIDES), sum(stride <= 32 for stride in STRIDES)) == (9, 6)
+
+
+def test_the_run_is_the_one_that_the_tables_show() -> None:
+    assert COUNTED_RUN == ("--device", "emulated", "-n", "2^22", "-b", str(BLOCK))
+
+
+# ---- what is refused ----
+
+
+def test_a_counter_that_the_glossary_lacks_is_named() -> None:
+    with pytest.raises(BadUsage, match="docs/glossary.md does not explain 'spills', which 04_first_add prints"):
+        in_glossary("spills", STEPS[4])
+
+
+def test_a_measurement_that_the_sweeps_lack_is_named(tmp_path: Path) -> None:
+    made_up_results.write_card(tmp_path)
+    with pytest.raises(BadUsage, match=r"have no \('01_interleaved', 268435456, 'int32', 32\)"):
+        helps(tmp_path, STEPS[2], STEPS[1])

@@ -1,0 +1,171 @@
+"""The generated parts of a step's page: its diff, its counters beside those of the step before, what was measured and
+published of it, and the solution of its exercise. A page has those whose marks stand on it."""
+
+import dataclasses
+import os.path
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tools import documented_tables, results
+from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible
+from tools.markdown import code, count_text, has_section, table
+from tools.programs import Programs
+from tools.results import Counters, Result
+
+# The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
+# one block size, and steps differ in their default.
+COUNTED_RUN = ("--device", "emulated", "-n", "2^22", "-b", "256")
+SERIAL = Path("00_cpu_serial")
+GLOSSARY = Path("docs/glossary.md")
+
+# What shows a step's change, by the names that steps print.
+CHANGED = {
+    "01_interleaved": ("shared memory requests", "active lanes per shared request", "block barriers"),
+    "02_nondivergent": ("shared memory requests", "active lanes per shared request", "of these, bank conflicts"),
+    "03_sequential": ("shared memory requests", "shared memory wavefronts", "of these, bank conflicts"),
+    "04_first_add": ("blocks", "global memory requests", "shared memory requests"),
+}
+# Where it helps and where it does not: elements, type and threads per block, of the sweeps of a card.
+HELPS: dict[str, list[tuple[int, ElementType, int]]] = {
+    "01_interleaved": [(2**k, "int32", 256) for k in (12, 16, 20, 24, 28)],
+    "02_nondivergent": [(2**28, "int32", block) for block in (32, 64, 128, 256)] + [
+        (2**28, "int64", 256), (2**28, "complex128", 256)],
+    "03_sequential": [(2**28, "int32", block) for block in (32, 64, 128, 256)] + [
+        (2**28, "int64", 256), (2**28, "complex128", 256)],
+    "04_first_add": [(2**k, "int32", 256) for k in (12, 16, 17, 20, 28)] + [
+        (2**28, "int32", 32), (2**28, "complex128", 256)],
+}
+
+
+def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous: Path | None) -> dict[str, str]:
+    """The texts of the generated sections on the step's page, by their names.
+
+    `previous` is the step before, where there is one to compare with; `scratch` keeps what a step counts for the next.
+    """
+    texts: dict[str, Callable[[], str]] = {
+        "kernel": lambda: kernel(step),
+        "diff": lambda: kernel_diff(previous or SERIAL, step),
+        "counters": lambda: counters(programs, scratch, step, previous),
+        "changed": lambda: changed(scratch, step, previous),
+        "documented": lambda: documented_tables.published_text(step.name),
+        "helps": lambda: helps(card, step, previous),
+        "one_core": lambda: one_core(card),
+        "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
+    }
+    page = (REPOSITORY / step / "README.md").read_text(encoding="utf-8")
+    return {name: text() for name, text in texts.items() if has_section(page, name)}
+
+
+def kernel(step: Path) -> str:
+    """The kernel alone, without its comment and its launch."""
+    text = (REPOSITORY / step / "kernel.cuh").read_text(encoding="utf-8")
+    [found] = re.findall(r"^template .*__global__.*?^}$", text, re.MULTILINE | re.DOTALL)
+    return code("cpp", found)
+
+
+def kernel_diff(before: Path, after: Path, *options: str) -> str:
+    """The kernels of two folders."""
+    [old, new] = [folder / ("kernel.hpp" if folder.name == SERIAL.name else "kernel.cuh") for folder in (before, after)]
+    texts = [(REPOSITORY / file).read_text(encoding="utf-8") for file in (old, new)]
+    return code("diff", diff(*texts, "-u", *options, f"--label={old}", f"--label={new}"))
+
+
+def diff(old: str, new: str, *options: str) -> str:
+    """By the program of that name: difflib's are longer, and less like what a reader sees at home."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("old", "new")]
+        for file, text in zip(files, (old, new)):
+            file.write_text(text, encoding="utf-8")
+        return subprocess.run(["diff", *options, *files], capture_output=True, text=True).stdout
+
+
+# ---- what is counted ----
+
+
+def counters(programs: Programs, scratch: Path, step: Path, previous: Path | None) -> str:
+    """The table of counters that the step prints, beside those of the step before; names lead to the glossary."""
+    compare: list[str | Path] = ["--compare", scratch / f"{previous.name}.json"] if previous else []
+    said = programs.text(step.name, *COUNTED_RUN, "--json", scratch / f"{step.name}.json", *compare)
+    for paragraph in said.split("\n\n"):
+        lines = paragraph.splitlines()
+        for k, line in enumerate(lines):
+            if line.startswith("| counted "):
+                rows = [row.split("|", 2) for row in lines[k + 2:]]
+                return "\n".join([*lines[k:k + 2], *(f"| {in_glossary(name.strip(), step)} |{cells}"
+                                                     for _, name, cells in rows)]) + "\n"
+    raise NotPossible(f"{step.name} prints no table of counters")
+
+
+def changed(scratch: Path, step: Path, previous: Path | None) -> str:
+    """The counters that CHANGED names, per block; of blocks, all there are."""
+    runs = [results.read_one(scratch / f"{folder.name}.json", Result) for folder in (previous, step) if folder]
+    columns = ["per block before", "per block now"] if previous else ["per block"]
+    return table(["counted", *columns], "l" + "r" * len(columns), [
+        [in_glossary(name, step).replace("of these, bank", "shared memory bank") + ", in all" * (name == "blocks"),
+         *(per_block(name, run.counters) for run in runs if run.counters)] for name in CHANGED[step.name]])
+
+
+def per_block(name: str, counted: Counters) -> str:
+    """A cell of the table that steps print."""
+    if name == "blocks":
+        return str(counted.blocks)
+    keys = glossary()[name].keys
+    count = sum(getattr(counted, key) for key in keys)
+    if name == "active lanes per shared request":
+        return f"{count / sum(getattr(counted, key.replace('_lanes', '_requests')) for key in keys):.2f}"
+    return f"{count / counted.blocks:.4g}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Term:
+    """Of a counter that steps print, in the glossary."""
+
+    keys: list[str]  # of results.Counters
+    anchor: str
+
+
+def glossary() -> dict[str, Term]:
+    """The first table of the glossary, by what is printed."""
+    text = (REPOSITORY / GLOSSARY).read_text(encoding="utf-8").split("\n## ")[1]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]*) \| \[.*?\]\(#(.*?)\)", text, re.MULTILINE)
+    return {printed: Term(re.findall(r"`(\w+)`", keys), anchor) for printed, keys, anchor in rows}
+
+
+def in_glossary(name: str, step: Path) -> str:
+    """A counter's name with a link to its term."""
+    if name not in glossary():
+        raise BadUsage(f"{GLOSSARY} does not explain '{name}', which {step.name} prints")
+    return f"[{name}]({os.path.relpath(GLOSSARY, step)}#{glossary()[name].anchor})"
+
+
+# ---- what was measured ----
+
+
+def helps(card: Path, step: Path, previous: Path | None) -> str:
+    """GB/s of the step, beside the step before, for the inputs and blocks that HELPS names."""
+    gpu = results.read_one(card / "measured.json", results.Measured).gpu
+    sweeps = [results.read_list(card / f"sweep_{by}.json", Result) for by in ("size", "block", "type")]
+    swept = {(found.step, found.elements, found.type, found.block): found.bandwidth
+             for sweep in sweeps for found in sweep}
+    names = [folder.name for folder in (previous, step) if folder]
+    rows = []
+    for elements, element_type, block in HELPS[step.name]:
+        row = [f"{count_text(elements)} {element_type}, blocks of {block}"]
+        try:
+            speeds = [swept[name, elements, element_type, block] for name in names]
+        except KeyError as missing:
+            raise BadUsage(f"the sweeps in '{card}' have no {missing}") from None
+        rows.append(row + [f"{speed:.1f}" for speed in speeds] + [f"{speeds[1] / speeds[0]:.2f}" for _ in speeds[1:]])
+    columns = [f"GB/s on one {gpu}", *names, *["×" for _ in names[1:]]]
+    return table(columns, "l" + "r" * (len(columns) - 1), rows)
+
+
+def one_core(card: Path) -> str:
+    """The sums of step 00 on the machine that the card is in."""
+    [serial] = [result for result in results.read_list(card / "ladder.json", Result) if result.step == SERIAL.name]
+    return table([f"{count_text(serial.elements)} {serial.type} on {serial.device.name}", "ms", "GB/s"], "lrr", [
+        [result.variant, f"{result.median_ms:.1f}", f"{result.bandwidth:.1f}"]
+        for result in (serial, *serial.other_variants)])
