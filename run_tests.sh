@@ -8,7 +8,6 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 source common/scripts/set_up.sh
 
-test_packages=(libgtest-dev git python3-pytest libopenmpi-dev openmpi-bin)
 install_missing_packages "${build_packages[@]}" "${test_packages[@]}"
 configure_with_tests ON
 build all

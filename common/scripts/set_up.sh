@@ -19,6 +19,8 @@ if [[ $preset != release ]]; then build_folder=build-$preset; fi
 oldest_cmake=3.25
 # The names in Debian and Ubuntu.
 build_packages=(cmake g++ libboost-context-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+# shellcheck disable=SC2034  # run_tests.sh and the Dev Container install them
+test_packages=(libgtest-dev git python3-pytest libopenmpi-dev openmpi-bin)
 if command -v ninja >/dev/null; then
   generator=Ninja
 else
