@@ -2,7 +2,7 @@
 Markdown table per type: a row per program, a column per size, GB/s and the share of CUB's.
 
 SIZES and TYPES are lists with commas: -n 2^20,2^24,2^28 -t int32,float32. Options that are not listed here are the
-steps' own; Python does not get them. A peer that is not built, not installed or crashes is a line on stderr, and what
+steps' own; Python does not get them. What is not built, not installed or crashes is a line on stderr, and what
 a program cannot sum is a dash.
 
 Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 130 Ctrl-C: the table of what was
@@ -10,7 +10,6 @@ measured is printed all the same.
 """
 
 import argparse
-import shutil
 import signal
 import subprocess
 import sys
@@ -42,8 +41,7 @@ def main(words: list[str]) -> int:
             run_libraries(measured, options)
         finally:
             # After Ctrl-C, too.
-            measured.print_tables()
-            measured.write(options.json)
+            measured.show(options.json)
     if not measured.results:
         raise NotPossible("nothing could be measured")
     return ExitCode.DONE if all(result.verified for result in measured.results) else ExitCode.WRONG
@@ -66,15 +64,17 @@ def parse_options(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     options, step_options = parser.parse_known_args(words)
     # Before minutes of measuring, not after.
     if options.bin:
-        programs.Programs(options.bin).require(first_program())
+        programs.Programs(options.bin).require(program_names()[0])
     if options.json:
         output_file.require_writable(options.json, "--json")
     return options, step_options
 
 
-def first_program() -> str:
-    """The last step of the ladder."""
-    return [folder.name for folder in programs.step_folders() if len(folder.parts) == 1][-1]
+def program_names() -> list[str]:
+    """The last step of the ladder, those beyond that use one GPU, then the peers."""
+    folders = programs.step_folders()
+    last = max(k for k, folder in enumerate(folders) if len(folder.parts) == 1)
+    return [folder.name for folder in folders[last:] if folder.name != "13_many_gpus"] + programs.peer_names()
 
 
 class Measured:
@@ -86,12 +86,12 @@ class Measured:
         self.results: list[Result] = []
 
     def run(self, name: str, *command: str | Path) -> bool:
-        """Runs a step or a peer; whether it could sum. Throws BadUsage where it refuses the options."""
+        """Runs a step or a peer, whose last word is its file; whether it could sum. Throws BadUsage where it refuses
+        the options."""
         say(name)
         file = self.folder / f"{len(self.files):04}.json"
         # It shares stderr with this program: what it says is seen while it runs.
-        code = subprocess.run([*command, "--json", file], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL).returncode
+        code = subprocess.run([*command, file], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
         if file.exists():
             self.results += results.read_list(file)
             self.files.append(file)
@@ -103,44 +103,38 @@ class Measured:
             say(f"{name} crashed: " + (signal.Signals(-code).name if code < 0 else f"exit code {code}"))
         return code in (ExitCode.DONE, ExitCode.WRONG)
 
-    def print_tables(self) -> None:
+    def show(self, file: Path | None) -> None:
+        """Prints the tables, and writes the file."""
         if self.results:
             print("GB/s (share of CUB's):")
-        for element_type in types_of(self.results):
-            print("\n" + peer_table(self.results, element_type), end="")
-
-    def write(self, file: Path | None) -> None:
-        if file and self.files:
-            results.gather(self.files, file)
+            for element_type in types_of(self.results):
+                print("\n" + peer_table(self.results, element_type), end="")
+            if file:
+                results.gather(self.files, file)
 
 
 def run_programs(measured: Measured, executables: programs.Programs, options: argparse.Namespace,
                  step_options: list[str]) -> None:
-    """The last step of the ladder, those beyond, then the peers."""
-    beyond = [folder.name for folder in programs.step_folders() if len(folder.parts) > 1]
-    # This is about one GPU.
-    steps = [name for name in (first_program(), *beyond) if name != "13_many_gpus" and executables.has(name)]
-    peers = programs.peer_names()
-    for name in peers:
+    """Program by program: what has once failed for a type is not tried again for each size."""
+    for name in program_names():
         if not executables.has(name):
             say(f"not built: {name}")
-    # Program by program: what has once failed for a type is not tried again for each size.
-    for name in steps + [name for name in peers if executables.has(name)]:
+            continue
         for element_type in options.types:
             for size in map(count_text, options.sizes):
-                one = (name, "-t", element_type, "-n", size)
-                if not measured.run(" ".join(one), executables.folder / name, *one[1:], "-s", str(options.samples),
-                                    "--device", "cuda", "--quiet", *step_options):
+                if not measured.run(f"{name} -t {element_type} -n {size}", executables.folder / name,
+                                    "-t", element_type, "-n", size, "-s", str(options.samples), "--device", "cuda",
+                                    "--quiet", *step_options, "--json"):
                     break
 
 
 def run_libraries(measured: Measured, options: argparse.Namespace) -> None:
     """Each in a process of its own, because none gives back all memory of the GPU before it ends, and the CUDA
     libraries that one has loaded may not be the other's. It says itself what is not installed."""
-    if shutil.which(options.python) is None:
-        say(f"not installed: {options.python}")
+    if not gpu.said(options.python, "-c", "import numpy; print(numpy.__version__)"):
+        say(f"not installed: {options.python}, or numpy for it")
         return
     for library in LIBRARIES:
         # It finds the package where this process did: by the working folder or PYTHONPATH.
-        measured.run(f"{options.python}: {library}", options.python, "-m", "tools.python_peers", "--library", library,
-                     "-n", ",".join(map(str, options.sizes)), "-t", ",".join(options.types), "-s", str(options.samples))
+        measured.run(f"{options.python}: {library}", options.python, "-m", "tools.python_peers", library,
+                     ",".join(map(str, options.sizes)), ",".join(options.types), str(options.samples))

@@ -38,7 +38,7 @@ class Programs:
         self.folder = folder.absolute()
 
     def has(self, name: str) -> bool:
-        return os.access(self.folder / name, os.X_OK)
+        return (self.folder / name).is_file() and os.access(self.folder / name, os.X_OK)
 
     def require(self, *names: str) -> None:
         """Throws BadUsage where one is missing."""

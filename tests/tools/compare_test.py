@@ -1,55 +1,57 @@
-"""The comparison with a GPU, programs and Python libraries that are made up: its tables, what it leaves out, what it
-refuses; and the timing of the libraries, whose input is that of the steps."""
+"""The comparison with programs that are made up: its tables, what it leaves out, what it refuses; and the timing of
+Python's libraries, whose input is that of the steps."""
 
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from subprocess import CompletedProcess
+from types import SimpleNamespace
+from typing import Any
 
 import fake_programs
+import made_up_results
 import pytest
 
-from tools import results
+from tools import __main__, gpu, results
 from tools.command_line import ELEMENT_TYPES, REPOSITORY
 from tools.results import Result
 
-Run = Callable[..., CompletedProcess[str]]
-TEMPLATE = REPOSITORY / "docs/results/nvidia_h200/ladder.json"
+Patch = pytest.MonkeyPatch
+Capture = pytest.CaptureFixture[str]
+# Exit code or results, stdout, stderr.
+Compare = Callable[..., tuple[int, str, str]]
+Measure = Callable[..., tuple[list[Result], str, str]]
 
 # CUB reaches 2000 GB/s, all others 1000; cuBLAS knows no integers, and Thrust's library cannot be loaded. FAULT says
-# what else is to happen: "07_cascade crashes".
+# who exits with what: "07_cascade 2".
 STEP = f"""
-import signal, time
-step = os.path.basename(sys.argv[0])
-option = dict(zip(words, words[1:]))
-faulty, fault = os.environ.get("FAULT", "none .").split()
-fault = fault if faulty in (step, "all") else ""
-if fault == "crashes": os.abort()
-if fault == "terminates": os.kill(os.getppid(), signal.SIGTERM) or time.sleep(3)
-if fault == "refuses": sys.exit(2)
+step, option = os.path.basename(sys.argv[0]), dict(zip(words, words[1:]))
+faulty, fault = os.environ.get("FAULT", "none 0").split()
+code = int(fault) if faulty in (step, "all") else 0
+if code == 134: os.abort()
+if code == 15: os.kill(os.getppid(), 15)
 if step == "peer_thrust": sys.exit(127)
-if fault == "fails" or step == "peer_cublas" and "int" in option["-t"]: sys.exit(3)
-result = json.load(open("{TEMPLATE}"))[1]
-base, exponent = option["-n"].split("^")
-result |= dict(step=step, type=option["-t"], elements=int(base) ** int(exponent), verified=fault != "is_wrong",
-               samples=int(option["-s"]), seed=int(option.get("--seed", 1)), gbps=2000 if step == "peer_cub" else 1000)
+if code > 1 or step == "peer_cublas" and "int" in option["-t"]: sys.exit(code or 3)
+result = {made_up_results.result("", 1)} | dict(
+    step=step, type=option["-t"], elements=2 ** int(option["-n"][2:]), samples=int(option["-s"]), verified=code == 0,
+    seed=int(option.get("--seed", 1)), gbps=2000 if step == "peer_cub" else 1000)
 json.dump(result, open(option["--json"], "w"))
-sys.exit(0 if result["verified"] else 1)
+sys.exit(code)
 """
 # With torch, with a jax that ends the process after its first result, and without cupy.
 PYTHON = f"""
-print("python:", *words, file=sys.stderr)
-library = words[words.index("--library") + 1]
-if library == "cupy": sys.exit(print("not installed: cupy", file=sys.stderr) or 3)
-result = json.load(open("{TEMPLATE}"))[1]
-result |= dict(step="peer_" + library, type="int32", elements=2**20, gbps=1000)
+print("python:", *words[:-1], file=sys.stderr)
+if words[2] == "cupy": sys.exit(3)
+result = {made_up_results.result("", 1, elements=2**20, gbps=1000)} | dict(step="peer_" + words[2])
 json.dump([result], open(words[-1], "w"))
-if library == "jax": os.abort()
+if words[2] == "jax": os.abort()
 """
-TABLES = """GB/s (share of CUB's):
+TABLE = """GB/s (share of CUB's):
 
 | int32 | 2^20 | 2^24 |
 |:--|--:|--:|
@@ -60,164 +62,86 @@ TABLES = """GB/s (share of CUB's):
 | peer_jax | 1000.0 (50.0 %) | – |
 
 | float32 | 2^20 | 2^24 |
-|:--|--:|--:|
-| 07_cascade | 1000.0 (50.0 %) | 1000.0 (50.0 %) |
-| peer_cub | 2000.0 (100.0 %) | 2000.0 (100.0 %) |
-| peer_cublas | 1000.0 (50.0 %) | 1000.0 (50.0 %) |
-| peer_torch | – | – |
-| peer_jax | – | – |
 """
 
 
-COMPARE = ("tools", "compare", "--bin", "bin", "--python", "./made_up_python")
-
-
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Runs a module in tmp_path, which has a GPU, programs and libraries; keywords go into its environment."""
-    fake_programs.make(tmp_path / "path", "nvidia-smi", "sys.exit(os.environ.get('NO_GPU') or print('GPU 0: Made Up'))")
-    fake_programs.make(tmp_path, "made_up_python", PYTHON)
+def compare(tmp_path: Path, monkeypatch: Patch, capfd: Capture) -> Iterator[Compare]:
+    """Runs the command with a GPU."""
+    python = fake_programs.make(tmp_path, "made_up_python", PYTHON)
     for name in ("07_cascade", "13_many_gpus", "peer_cub", "peer_thrust", "peer_cublas"):
         fake_programs.make(tmp_path / "bin", name, STEP)
+    monkeypatch.setattr(gpu, "said", lambda *_: "GPU 0: Made Up")
 
-    def run(*words: str, **more: str) -> CompletedProcess[str]:
-        environment = fake_programs.path_with(tmp_path / "path") | more | {
-            "PYTHONPATH": f"{os.path.relpath(REPOSITORY, tmp_path)}:{tmp_path}/libraries",
-            "LD_LIBRARY_PATH": f"{tmp_path}/libraries"}
-        return subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, env=environment)
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tools", "compare", "--bin", f"{tmp_path}/bin", "--python", f"{python}",
+                                          "--json", f"{tmp_path}/all.json", *words])
+        code = __main__.main()
+        said = capfd.readouterr()
+        return code, said.out, said.err
 
-    return run
+    yield run
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def test_a_table_per_type(run: Run, tmp_path: Path) -> None:
-    ran = run(*COMPARE, "-n", "2^20,2^24", "-t", "int32,float32", "--json", "all.json", "--seed", "7")
-    assert (ran.returncode, ran.stdout) == (0, TABLES), ran.stderr
-    for line in ("not built: peer_cooperative_groups", "not installed: cupy", "./made_up_python: jax crashed: SIGABRT",
-                 "python: -m tools.python_peers --library torch -n 1048576,16777216 -t int32,float32 -s 100 --json"):
-        assert line in ran.stderr
-    # Program by program; a type that is refused is not tried again, and several GPUs are not compared with one.
-    tried = [line for line in ran.stderr.splitlines() if " -t " in line and "python" not in line]
-    pairs = [f"-t {element_type} -n {size}" for element_type in ("int32", "float32") for size in ("2^20", "2^24")]
-    assert tried == [*(f"07_cascade {pair}" for pair in pairs), *(f"peer_cub {pair}" for pair in pairs),
-                     *(f"peer_cublas {pairs[k]}" for k in (0, 2, 3)), *(f"peer_thrust {pairs[k]}" for k in (0, 2))]
+def test_a_table_per_type(compare: Compare, tmp_path: Path) -> None:
+    code, out, err = compare("-n", "2^20,2^24", "-t", "int32,float32", "--seed", "7")
+    assert code == 0 and out.startswith(TABLE), out + err
+    said = err.splitlines()
+    assert "not built: peer_cooperative_groups" in said
+    assert [line[-20:] for line in said if "crashed" in line] == ["jax crashed: SIGABRT"]
+    # A type that is refused is not tried again.
+    assert [line[12:] for line in said if "peer_cublas" in line] == [
+        "-t int32 -n 2^20", "-t float32 -n 2^20", "-t float32 -n 2^24"]
+    assert [line for line in said if "python:" in line[:7]] == [
+        f"python: -m tools.python_peers {library} 1048576,16777216 int32,float32 100"
+        for library in ("torch", "cupy", "jax")]
     written = results.read_list(tmp_path / "all.json", Result)
     assert [result.step for result in written[-2:]] == ["peer_torch", "peer_jax"] and len(written) == 12
     assert {(result.samples, result.seed) for result in written[:-2]} == {(100, 7)}
 
 
 @pytest.mark.parametrize("fault, code, rows, said", [
-    ("07_cascade is_wrong", 1, ["07_cascade | **WRONG**", "peer_cub | 2000.0 (100.0 %)"], ""),
-    ("07_cascade crashes", 0, ["peer_cub | 2000.0 (100.0 %)"], "07_cascade -t int32 -n 2^20 crashed: SIGABRT"),
-    ("peer_cub terminates", 130, ["07_cascade | 1000.0"], ""),
-    ("peer_cub refuses", 2, ["07_cascade | 1000.0"], "error: peer_cub -t int32 -n 2^20 refuses its options"),
-    ("all fails", 3, [], "error: nothing could be measured")])
-def test_what_was_measured_is_shown_all_the_same(
-        run: Run, tmp_path: Path, fault: str, code: int, rows: list[str], said: str) -> None:
-    ran = run(*COMPARE, "--python", "no_python", "-n", "2^20", "-t", "int32", "--json", "all.json", FAULT=fault)
-    assert ran.returncode == code and said in ran.stderr, ran.stderr
-    assert [line for line in ran.stdout.splitlines() if line[2:5] in ("07_", "pee")] == [f"| {row} |" for row in rows]
+    ("07_cascade 1", 1, ["07_cascade | **WRONG**", "peer_cub | 2000.0 (100.0 %)"], "not installed: "),
+    ("07_cascade 134", 0, ["peer_cub | 2000.0 (100.0 %)"], "07_cascade -t int32 -n 2^20 crashed: SIGABRT"),
+    ("peer_cub 130", 130, ["07_cascade | 1000.0"], ""),
+    # SIGTERM
+    ("peer_cub 15", 130, ["07_cascade | 1000.0"], ""),
+    ("peer_cub 2", 2, ["07_cascade | 1000.0"], "error: peer_cub -t int32 -n 2^20 refuses its options"),
+    ("all 3", 3, [], "error: nothing could be measured")])
+def test_what_was_measured_is_shown(compare: Compare, monkeypatch: Patch, tmp_path: Path,
+                                    fault: str, code: int, rows: list[str], said: str) -> None:
+    monkeypatch.setenv("FAULT", fault)
+    monkeypatch.setattr(gpu, "said", lambda program, *_: "GPU 0: Made Up" if program == "nvidia-smi" else "")
+    got, out, err = compare("-n", "2^20", "-t", "int32")
+    assert got == code and said in err
+    assert [line for line in out.splitlines() if line[2:5] in ("07_", "pee")] == [f"| {row} |" for row in rows]
     assert (tmp_path / "all.json").exists() == bool(rows)
-    assert ("not installed: no_python" in ran.stderr) == (code in (0, 1, 3))
 
 
-@pytest.mark.parametrize("said, words", [
-    ("-n: expected one argument", ["-n"]), ("'2^x' is no count", ["-n", "2^20,2^x"]),
-    ("'int8' is no type", ["-t", "int32,int8"]), ("'0' is no count", ["-s", "0"]),
-    ("there is no 07_cascade in", ["--bin", "."]), ("--json '/nowhere/x'", ["--json", "/nowhere/x"])])
-def test_bad_usage_is_refused_first(run: Run, said: str, words: list[str]) -> None:
-    ran = run("tools", "compare", *words, NO_GPU="yes")
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1) and said in ran.stderr
-
-
-def test_a_machine_without_gpu_is_refused(run: Run) -> None:
-    ran = run(*COMPARE, NO_GPU="yes")
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (3, "", 1)
-    assert "there is no NVIDIA GPU here" in ran.stderr
+@pytest.mark.parametrize("code, said, words", [
+    (2, "-n: expected one argument", ["-n"]), (2, "'2^x' is no count", ["-n", "2^20,2^x"]),
+    (2, "'int8' is no type", ["-t", "int32,int8"]), (2, "there is no 07_cascade in", ["--bin", "no"]),
+    (2, "--json '/nowhere/x'", ["--json", "/nowhere/x"]), (3, "there is no NVIDIA GPU here", [])])
+def test_it_refuses(compare: Compare, monkeypatch: Patch, code: int, said: str, words: list[str]) -> None:
+    monkeypatch.setattr(gpu, "said", lambda *_: "")
+    got, out, err = compare(*words)
+    assert (got, out, err.count("\n")) == (code, "", 1) and said in err
 
 
 # ---- the timing of the libraries ----
-
-# A driver with one GPU.
-DRIVER = """
-#include <string.h>
-int cuInit(unsigned flags) { return (int)flags; }
-int cuDeviceGet(int* device, int ordinal) { return *device = ordinal; }
-int cuDeviceGetName(char* name, int length, int device) { return strncpy(name, "Made Up", (size_t)length), device; }
-int cuDeviceGetAttribute(int* value, int attribute, int device) {
-  *value = attribute == 36 ? 1000000 : attribute == 37 ? 8000 : attribute == 38 ? 1 << 20 : 9;
-  return device;
-}
-"""
-# It sums with numpy, in a millisecond; not what FAILS names, and with NANS to no number.
-CUPY = """
-import os
-from types import SimpleNamespace
-from numpy import asarray, zeros
-__version__ = "1.2.3"
-def sum(data, dtype):
-    if os.environ.get("FAILS") == f"{len(data)} {data.dtype}": raise Exception("no kernel for this\\nand more lines")
-    return data.sum(dtype=dtype) + (complex(0, float("nan")) if "NANS" in os.environ else 0)
-def free(): print("freed", file=open(os.path.dirname(__file__) + "/freed", "a"))
-get_default_memory_pool = lambda: SimpleNamespace(free_all_blocks=free)
-nothing = lambda: None
-cuda = SimpleNamespace(is_available=lambda: True, get_elapsed_time=lambda start, stop: 1.0,
-                       Event=lambda: SimpleNamespace(record=nothing, synchronize=nothing))
-"""
-# It sums 1 GB/s by a clock of its own. With 32 sums ahead the next one waits, as XLA lets it. With SLOW_HOST, asking
-# for a sum takes all of the time.
-JAX = """
-import os, time
-from types import SimpleNamespace
-__version__ = "4.5.6"
-assert os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] == "false" and os.environ["JAX_PLATFORMS"] == "cuda"
-seconds, ahead = 0.0, []
-time.perf_counter = lambda: seconds
-class Array:
-    def __init__(self, array): self.array = array
-    def delete(self): self.array = None
-class Result:
-    def __init__(self, value): self.item = value.item
-    def block_until_ready(self):
-        global seconds
-        seconds += sum(ahead)
-        ahead.clear()
-def jitted_sum(data):
-    global seconds
-    if "SLOW_HOST" in os.environ: seconds += data.array.nbytes / 1e9
-    else: ahead.append(data.array.nbytes / 1e9)
-    if len(ahead) > 32: seconds += ahead.pop(0)
-    return Result(data.array.sum(dtype=data.array.dtype))
-jit, default_backend, device_put = lambda function: jitted_sum, lambda: "gpu", Array
-block_until_ready = lambda arrays: None
-config, numpy = SimpleNamespace(update=lambda name, value: None), None
-"""
-TIME = ("tools.python_peers", "--json", "python.json", "--library")
-
-
-@pytest.fixture
-def libraries(tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
-    for name, source in {"cupy.py": CUPY, "jax.py": JAX, "torch.py": "raise AttributeError('built for another numpy')",
-                         "driver.c": DRIVER}.items():
-        (tmp_path / "libraries").mkdir(exist_ok=True)
-        (tmp_path / "libraries" / name).write_text(source)
-    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", "libcuda.so.1", "driver.c"], check=True,
-                   cwd=tmp_path / "libraries")
-
 
 # More elements than a piece has, and no multiple of one.
 @pytest.mark.parametrize("elements, seed", [(300_001, 7), (131_072, 1), (1, 2**63 + 5)])
 @pytest.mark.parametrize("element_type", ELEMENT_TYPES)
 def test_the_input_is_that_of_the_steps(
         bin_folder: Path, tmp_path: Path, element_type: str, elements: int, seed: int) -> None:
-    pytest.importorskip("numpy")
-    from tools.steps_input import Reference, random_input
+    steps_input = pytest.importorskip("tools.steps_input")
     subprocess.run([bin_folder / "00_cpu_serial", "-n", str(elements), "-t", element_type, "--seed", str(seed), "-s",
                     "1", "--json", tmp_path / "step.json"], check=True, capture_output=True)
     [step] = results.read_list(tmp_path / "step.json", Result)
     parts = step.expected if isinstance(step.expected, list) else [step.expected]
-    mine = Reference(random_input(element_type, elements, seed), sms=132).expected
+    mine, _ = steps_input.reference(steps_input.random_input(element_type, elements, seed), sms=132)
     if element_type.startswith("int"):
         assert mine == [int(part) for part in parts]
     else:
@@ -226,56 +150,96 @@ def test_the_input_is_that_of_the_steps(
         assert mine == pytest.approx([float(part) for part in parts], rel=rounding)
 
 
-def test_sums_are_verified_and_fit_the_reader(run: Run, libraries: None, tmp_path: Path) -> None:
-    ran = run(*TIME, "cupy", "-n", "5000", "-t", ",".join(ELEMENT_TYPES), "-s", "3")
-    assert ran.returncode == 0, ran.stderr
-    written = results.read_list(tmp_path / "python.json", Result)
-    assert [result.type for result in written] == list(ELEMENT_TYPES)
+def cupy(sum_of: Callable[..., Any] = lambda data, dtype: data.sum(dtype=dtype), ms: float = 1.0) -> Any:
+    """It sums with numpy, and says that it took so long."""
+    numpy = pytest.importorskip("numpy")
+    event = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
+    return SimpleNamespace(
+        __version__="1.2.3", asarray=numpy.asarray, zeros=numpy.zeros, sum=sum_of,
+        cuda=SimpleNamespace(is_available=lambda: True, get_elapsed_time=lambda *_: ms, Event=lambda: event),
+        get_default_memory_pool=lambda: SimpleNamespace(free_all_blocks=lambda: print("freed")))
+
+
+def jax(most_ahead: int) -> Any:
+    """A sum takes 16 us by its clock, `seconds`. Behind so many sums, asking for one more waits, as XLA lets it."""
+
+    def wait(left: int) -> None:
+        made.seconds += max(made.ahead - left, 0) * 16e-6
+        made.ahead = min(made.ahead, left)
+
+    def ask(array: Any) -> Any:
+        made.ahead += 1
+        wait(most_ahead)
+        return SimpleNamespace(item=array.data.sum().item, block_until_ready=lambda: wait(0))
+
+    made = SimpleNamespace(
+        __version__="4.5.6", seconds=0.0, ahead=0, config=SimpleNamespace(update=lambda name, value: None), numpy=None,
+        default_backend=lambda: "gpu", device_put=lambda data: SimpleNamespace(data=data, delete=lambda: None),
+        jit=lambda function: ask, block_until_ready=lambda arrays: None)
+    return made
+
+
+@pytest.fixture
+def measure(monkeypatch: Patch, tmp_path: Path, capsys: Capture) -> Measure:
+    """Measures with a library that is a Python object, on a GPU of 4000 GB/s."""
+    peers = pytest.importorskip("tools.python_peers")
+    device: Any = made_up_results.device() | {"l2_bytes": 2**20}
+    monkeypatch.setattr(peers, "first_gpu", lambda: results.Device(**device))
+
+    def run(name: str, library: Any, size: int, types: str) -> tuple[list[Result], str, str]:
+        monkeypatch.setitem(sys.modules, name, library)
+        peers.main([name, str(size), types, "3", str(tmp_path / "python.json")])
+        said = capsys.readouterr()
+        return results.read_list_if_there(tmp_path / "python.json", Result), said.out, said.err
+
+    return run
+
+
+def test_sums_are_verified(measure: Measure, tmp_path: Path) -> None:
+    written, out, _ = measure("cupy", cupy(), 5000, ",".join(ELEMENT_TYPES))
+    assert [result.type for result in written] == list(ELEMENT_TYPES) and out == "freed\n" * 6
     for result in written:
-        assert (result.verified, result.samples, result.version) == (True, 3, "cupy 1.2.3")
-        assert result.device.name == "Made Up" and result.timing == results.Timing(
-            flush="read", warm_up=3, queued=True, lead_in=0)
-    assert (tmp_path / "libraries/freed").read_text().count("\n") == 6
-    assert set(json.loads((tmp_path / "python.json").read_text())[0]) == set(json.loads(TEMPLATE.read_text())[1])
+        assert (result.verified, result.samples, result.seed, result.version) == (True, 3, 1, "cupy 1.2.3")
+        assert result.timing == results.Timing(flush="read", warm_up=3, queued=True, lead_in=0)
+    [first, *_] = json.loads((tmp_path / "python.json").read_text())
+    assert first.keys() == made_up_results.result("", 1).keys()
 
 
-def test_a_sum_that_is_no_number_is_wrong(run: Run, libraries: None, tmp_path: Path) -> None:
-    ran = run(*TIME, "cupy", "-n", "5000", "-t", "complex64", "-s", "3", NANS="yes")
-    assert ran.returncode == 1 and "| **NO** |" in ran.stdout
-    [result] = results.read_list(tmp_path / "python.json", Result)
+def test_a_sum_that_is_no_number_is_wrong(measure: Measure) -> None:
+    [result], _, _ = measure("cupy", cupy(lambda data, dtype: data.sum() + complex(0, math.nan)), 9, "complex64")
     assert isinstance(result.result, list) and result.result[1] == result.error == "nan" and not result.verified
 
 
-def test_the_rest_is_measured_where_a_library_fails(run: Run, libraries: None, tmp_path: Path) -> None:
-    ran = run(*TIME, "torch,cupy", "-n", "1K", "-t", "int32,int64", "-s", "3", FAILS="1024 int32")
-    assert (ran.returncode, ran.stderr.splitlines()) == (3, [
-        "not usable: torch: built for another numpy", "not measured: cupy, 2^10 int32: no kernel for this"])
-    assert [result.type for result in results.read_list(tmp_path / "python.json", Result)] == ["int64"]
-    assert (tmp_path / "libraries/freed").read_text().count("\n") == 2
+def no_int32(data: Any, dtype: Any) -> Any:
+    if len(data) == 1024 and dtype == "int32":
+        raise RuntimeError("no kernel for this\nand more lines")
+    return data.sum(dtype=dtype)
 
 
-def test_there_is_no_figure_of_the_hosts_own_time(run: Run, libraries: None, tmp_path: Path) -> None:
-    words = (*TIME, "jax", "-n", "4K", "-t", "int32", "-s", "20")
-    ran = run(*words, SLOW_HOST="yes")
-    assert ran.returncode == 3 and "the host takes as long to ask for a sum as the sum takes" in ran.stderr
-    assert not (tmp_path / "python.json").exists()
-    ran = run(*words)
-    assert ran.returncode == 0, ran.stderr
-    assert "| peer_jax | int32 | 2^12 | – | 0.0164 | 0.0164 – 0.0164 | 1.0 |" in ran.stdout
-    assert results.read_list(tmp_path / "python.json", Result)[0].timing is None
+@pytest.mark.parametrize("changes, failed, why, measured", [
+    ({"sum_of": no_int32}, "int32", "no kernel for this", "int64"),
+    ({"ms": 1.5e-6}, "int64", "5461.3 GB/s is more than this device can move: the time is wrong", "int32")])
+def test_the_rest_is_measured(measure: Measure, changes: Any, failed: str, why: str, measured: str) -> None:
+    written, out, err = measure("cupy", cupy(**changes), 1024, "int32,int64")
+    assert [result.type for result in written] == [measured] and out == "freed\n" * 2
+    assert err == f"not measured: cupy, 2^10 {failed}: {why}\n"
 
 
-def test_both_together(run: Run, libraries: None) -> None:
-    ran = run(*COMPARE[:4], "-n", "2^12", "-t", "int32", "-s", "3")
-    assert ran.returncode == 0 and "| peer_cupy | 0.0 (0.0 %) |\n| peer_jax | 1.0 (0.0 %) |\n" in ran.stdout, ran.stderr
+@pytest.mark.parametrize("most_ahead, gbps, said", [
+    (32, [1.024], ""), (0, [], "jax, 2^12 int32: the host takes as long to ask for a sum as the sum takes")])
+def test_there_is_no_figure_of_the_hosts_own_time(
+        measure: Measure, monkeypatch: Patch, most_ahead: int, gbps: list[float], said: str) -> None:
+    library = jax(most_ahead)
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setattr(time, "perf_counter", lambda: library.seconds)
+    written, _, err = measure("jax", library, 4096, "int32")
+    assert [result.bandwidth for result in written] == pytest.approx(gbps) and said in err
+    assert dict(os.environ) == {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_PLATFORMS": "cuda"}
 
 
-# -S: without the folders of installed packages.
-@pytest.mark.parametrize("code, said, words", [
-    (3, "not installed: torch, cupy, jax", []), (2, "'0' is no count", ["-n", "0"]), (2, "no count", ["-n", "2^99"]),
-    (2, "'complex' is no type", ["-t", "int32,complex"]), (2, "'numpy' is no library", ["--library", "numpy"]),
-    (2, "--frobnicate", ["--frobnicate"]), (2, "--json '/nowhere/x'", ["--json", "/nowhere/x"])])
-def test_the_timing_refuses(code: int, said: str, words: list[str]) -> None:
-    ran = subprocess.run([sys.executable, "-S", "-m", "tools.python_peers", *words], cwd=REPOSITORY,
-                         capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (code, "", 1) and said in ran.stderr
+def test_what_is_not_installed(measure: Measure, tmp_path: Path) -> None:
+    assert measure("cupy", None, 8, "int32") == ([], "", "not installed: cupy\n")
+    (tmp_path / "torch.py").write_text("raise AttributeError('built for another numpy')")
+    ran = subprocess.run([sys.executable, "-m", "tools.python_peers", "torch", "8", "int32", "1", tmp_path / "none"],
+                         cwd=REPOSITORY, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (3, "not usable: torch: built for another numpy\n")
