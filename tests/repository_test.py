@@ -83,7 +83,7 @@ def test_counts_of_the_readme(bin_folder: Path, tmp_path: Path) -> None:
         file = tmp_path / f"{step}.json"
         Programs(bin_folder).text(step, "--device", "emulated", "-n", "2^16", "-b", "256", "--json", file)
         first = json.loads(file.read_text())["passes"][0]["counters"]
-        return sum(first[key] for key in keys) // first["blocks"]
+        return int(sum(first[key] for key in keys) / first["blocks"])
 
     def claimed(row: str) -> list[int]:
         return [int(number) for number in re.findall(rf"^\| \[{row}.*?(\d+) → (\d+)", readme, re.MULTILINE)[0]]
