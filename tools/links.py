@@ -3,12 +3,12 @@
 import os.path
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 from tools.command_line import REPOSITORY
-from tools.gpu import said
 
 HEADING = re.compile(r" {0,3}(#{1,6}) +(.*)")
 FENCED = re.compile(r"^ *(```+|~~~+).*?(^ *\1|\Z)|<!--.*?-->", re.MULTILINE | re.DOTALL)
@@ -35,30 +35,29 @@ class Page(HTMLParser):
 
 def markdown_page(text: str) -> Page:
     """The same of a page of Markdown, which may have tags of HTML."""
-    text = FENCED.sub("", text)
+    text, used = FENCED.sub("", text), Counter[str]()
     headings = filter(None, map(HEADING.fullmatch, text.splitlines()))
-    used: Counter[str] = Counter()
-    without_code = CODE.sub("", text)
-    page = Page(without_code)
+    page = Page(CODE.sub("", text))
     page.anchors |= {anchor_of(heading[2], used) for heading in headings}
-    page.links += [inline or below for inline, below in LINK.findall(without_code)]
+    page.links += [inline or below for inline, below in LINK.findall(CODE.sub("", text))]
     return page
 
 
 def anchor_of(heading: str, used: Counter[str]) -> str:
     """GitHub's anchor of a heading; `used` counts those above it on its page."""
     text = re.sub(r"\]\([^)]*\)", "", heading.strip()).lower()
-    anchor = "".join(letter for letter in text if letter.isalpha() or letter.isdecimal() or letter in "_ -")
-    anchor = anchor.replace(" ", "-")
+    kept = [letter for letter in text if letter.isalpha() or letter.isdecimal() or letter in "_ -"]
+    anchor = "".join(kept).replace(" ", "-")
     used[anchor] += 1
     return anchor if used[anchor] == 1 else f"{anchor}-{used[anchor] - 1}"
 
 
-def dead_links(pages: dict[str, Page], places: set[str]) -> list[str]:
-    """A line for each link of the pages to none of the places, or to no anchor of a page. All are paths in one folder.
+def dead_links(folder: Path, files: Iterable[Path], read: Callable[[str], Page]) -> list[str]:
+    """A line for each link of these pages of the folder to a file that is not there, or to no anchor of a page.
 
     Links to elsewhere, such as https:, are not followed.
     """
+    pages = {str(file.relative_to(folder)): read(file.read_text("utf-8")) for file in files}
     lines = []
     for name, page in sorted(pages.items()):
         for link in dict.fromkeys(page.links):
@@ -68,17 +67,12 @@ def dead_links(pages: dict[str, Page], places: set[str]) -> list[str]:
             place = os.path.normpath(os.path.join(os.path.dirname(name), unquote(path))) if path else name
             # GitHub shows the README.md of a folder.
             target = pages.get(place) or pages.get(f"{place}/README.md")
-            if place not in places or anchor and (target is None or unquote(anchor) not in target.anchors):
+            if not (folder / place).exists() or anchor and not (target and unquote(anchor) in target.anchors):
                 lines.append(f"{name}: dead link {link}")
     return lines
 
 
-def dead_links_of_pages(repository: Path = REPOSITORY) -> list[str]:
-    """The dead links of the repository's Markdown pages, a line each."""
-    # What is not committed yet belongs to it, too; what git ignores does not. In a copy without git, that is build*.
-    listed = said("git", "-C", str(repository), "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    files = map(repository.joinpath, filter(None, listed.split("\0"))) if listed else repository.rglob("*")
-    names = {str(file.relative_to(repository)) for file in files if file.is_file()}
-    names = {name for name in names if not name.startswith("build")}
-    pages = {name: markdown_page((repository / name).read_text("utf-8")) for name in names if name.endswith(".md")}
-    return dead_links(pages, names | {str(folder) for name in names for folder in Path(name).parents})
+def dead_links_of_pages(folder: Path = REPOSITORY) -> list[str]:
+    """The dead links of the repository's Markdown pages, a line each. What is built or hidden has none of them."""
+    return dead_links(folder, (file for file in folder.rglob("*.md")
+                               if not str(file.relative_to(folder)).startswith((".", "build"))), markdown_page)

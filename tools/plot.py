@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tools import output_file, results
-from tools.command_line import ELEMENT_TYPES, BadUsage, ExitCode, NotPossible, Parser, say
+from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, say
 from tools.markdown import count_text
 from tools.results import Measured, Result
 
@@ -26,57 +26,49 @@ try:
 except ImportError:
     matplotlib = None
 
-# ---- style: colours on a light page and on a dark one, and what a step looks like in every figure ----
+# ---- style: colours, and what a step looks like in every figure ----
 
-# Of steps, by the number in their names; after the last one the first comes again, with another marker.
-STEP_COLOURS = [("#6a5785", "#b09fd6"), ("#e1386f", "#e0608f"), ("#1f949a", "#4fd0e8"), ("#b07f10", "#deb903"),
-                ("#6a1b8a", "#9a86ff"), ("#1d8be0", "#3a9fd6"), ("#1b6b3a", "#5baa13"), ("#af3f9c", "#fcadd7"),
-                ("#5f5a08", "#deeb6e"), ("#1855d2", "#6a76e0"), ("#c25a05", "#fdae75"), ("#0a8a64", "#2bba9f"),
-                ("#662703", "#a57b4c")]
-GREYS = [("#000000", "#ffffff"), ("#5c5c5c", "#b8bec6"), ("#858585", "#878f99")]
+# On a light page and on a dark one. A step's is that of its number; after the last one the first comes again, with
+# another marker. A library has no number.
 COLOURS = {"paper": ("#ffffff", "#0d1117"), "ink": ("#1f2328", "#e6edf3"), "grid": ("#8f8f8f", "#626a75"),
-           "peak": ("#b3001b", "#ff7b72"), **{f"step{k}": pair for k, pair in enumerate(STEP_COLOURS)},
-           **{f"grey{k}": pair for k, pair in enumerate(GREYS)}}
+           "peak": ("#b3001b", "#ff7b72"), "library": ("#000000", "#ffffff"),
+           "step0": ("#6a5785", "#b09fd6"), "step1": ("#e1386f", "#e0608f"), "step2": ("#1f949a", "#4fd0e8"),
+           "step3": ("#b07f10", "#deb903"), "step4": ("#6a1b8a", "#9a86ff"), "step5": ("#1d8be0", "#3a9fd6"),
+           "step6": ("#1b6b3a", "#5baa13"), "step7": ("#af3f9c", "#fcadd7"), "step8": ("#5f5a08", "#deeb6e"),
+           "step9": ("#1855d2", "#6a76e0"), "step10": ("#c25a05", "#fdae75"), "step11": ("#0a8a64", "#2bba9f"),
+           "step12": ("#662703", "#a57b4c")}
+# Figures are drawn in the light ones; to_svg() puts their CSS properties in their places.
+LIGHT = {role: light for role, (light, dark) in COLOURS.items()}
 MARKERS = "os^Dv"
-# They have no number: grey, dashed and hollow. A library that is not named here looks like a fifth one.
-LIBRARIES = ["peer_cub", "peer_thrust", "peer_cublas", "peer_cooperative_groups"]
-HATCHES = ["", "////", "xxxx", "||||", "----", "++++"]  # of the cards' bars
+DASHED = (0, (3, 1.5))
+HATCHES = ["", "////", "xxxx", "||||", "----", "++++"]  # of the cards in the ladder
 FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 WIDTH = 720  # of a figure, in pixels, as all lengths here
-LETTER = 9  # of a name, on average, in the widest font
+NAME = 144  # of the longest name of a step, in the widest font
 
 
-def colour(role: str) -> str:
-    """What stands for a colour while a figure is drawn; to_svg() puts its CSS property in this place."""
-    return f"#fade{list(COLOURS).index(role):02x}"
+def colour_of(step: str) -> str:
+    return LIGHT["library" if is_library(step) else f"step{int(step[:2]) % 13}"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Style:
-    """What a step looks like, whatever is drawn beside it."""
+def is_library(step: str) -> bool:
+    return not step[0].isdigit()
 
-    colour: str
-    marker: str = ""
-    hollow: bool = False
 
-    @staticmethod
-    def of(step: str) -> Style:
-        if number := re.match(r"\d+", step):
-            k = int(number[0])
-            return Style(colour(f"step{k % len(STEP_COLOURS)}"), MARKERS[k % len(MARKERS)])
-        k = LIBRARIES.index(step) if step in LIBRARIES else len(LIBRARIES)
-        return Style(colour(f"grey{k % len(GREYS)}"), MARKERS[(k + 1) % len(MARKERS)], hollow=True)
+def curve(step: str) -> dict[str, Any]:
+    """What a step looks like, whatever is drawn beside it; a library is dashed and hollow."""
+    style = {"color": colour_of(step), "markersize": 6, "linewidth": 2, "clip_on": False}
+    if is_library(step):
+        return {**style, "marker": "s", "linestyle": DASHED, "markeredgewidth": 1.2, "markerfacecolor": LIGHT["paper"]}
+    return {**style, "marker": MARKERS[int(step[:2]) % len(MARKERS)], "markeredgewidth": 0}
 
-    def curve(self) -> dict[str, Any]:
-        return {"color": self.colour, "marker": self.marker, "markersize": 6, "linewidth": 2, "clip_on": False,
-                "linestyle": (0, (3, 1.5)) if self.hollow else "-", "markeredgewidth": 1.2 if self.hollow else 0,
-                "markerfacecolor": colour("paper") if self.hollow else self.colour}
 
-    def bar(self, card: int = 0) -> dict[str, Any]:
-        hatch = HATCHES[card % len(HATCHES)]
-        return {"facecolor": colour("paper") if self.hollow or hatch else self.colour, "edgecolor": self.colour,
-                "linewidth": 1 if self.hollow or hatch else 0, "linestyle": (0, (3, 1.5)) if self.hollow else "-",
-                "hatch": hatch, "clip_on": False}
+def bar(step: str, card: int = 0) -> dict[str, Any]:
+    """The same of a bar; those of the second card and further ones are hatched."""
+    style = {"edgecolor": colour_of(step), "hatch": HATCHES[card % len(HATCHES)], "clip_on": False}
+    if is_library(step) or card > 0:
+        return {**style, "facecolor": LIGHT["paper"], "linestyle": DASHED if is_library(step) else "-"}
+    return {**style, "facecolor": colour_of(step), "linewidth": 0}
 
 
 def use_style() -> None:
@@ -84,16 +76,15 @@ def use_style() -> None:
     if matplotlib is None:
         raise NotPossible("the plots take matplotlib. On Debian and Ubuntu: sudo apt install python3-matplotlib")
     matplotlib.rcdefaults()
-    # matplotlib brings the font: texts are as wide on every machine.
     matplotlib.rcParams.update({
-        "svg.fonttype": "none", "svg.hashsalt": "plot", "text.parse_math": False, "font.family": ["DejaVu Sans"],
-        "font.size": 14, "hatch.linewidth": 1.2, "grid.linewidth": 0.5, "axes.axisbelow": True,
-        "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False,
+        # matplotlib brings the font: texts are as wide on every machine.
+        "font.family": ["DejaVu Sans"], "font.size": 14, "svg.fonttype": "none", "svg.hashsalt": "plot",
         "legend.frameon": False, "legend.borderpad": 0, "legend.borderaxespad": 0, "legend.handlelength": 1.8,
         "legend.handletextpad": 0.5, "legend.labelspacing": 0.35, "legend.columnspacing": 1,
-        "savefig.facecolor": colour("paper"), "grid.color": colour("grid"), "text.color": colour("ink"),
-        "axes.edgecolor": colour("ink"), "axes.labelcolor": colour("ink"), "xtick.color": colour("ink"),
-        "ytick.color": colour("ink")})
+        "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+        "grid.linewidth": 0.5, "grid.color": LIGHT["grid"], "hatch.linewidth": 1.2, "savefig.facecolor": LIGHT["paper"],
+        **dict.fromkeys(["text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"],
+                        LIGHT["ink"])})
 
 
 def to_svg(figure: Figure) -> str:
@@ -103,9 +94,10 @@ def to_svg(figure: Figure) -> str:
     text = re.sub(r'="([\d.]+)pt"', r'="\1"', stream.getvalue(), count=2)
     # A hundredth of a pixel is enough of a coordinate.
     text = re.sub(r"(\.\d\d)\d+(?=[^<>]*>)", r"\1", text)
-    text = re.sub("#fade(..)", lambda found: f"var(--{list(COLOURS)[int(found[1], 16)]})", text)
-    light, dark = ("; ".join(f"--{role}: {pair[k]}" for role, pair in COLOURS.items()) for k in (0, 1))
-    style = f":root {{ --font: {FONT}; {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+    for role, light in LIGHT.items():
+        text = text.replace(light, f"var(--{role})")
+    lights, darks = ("; ".join(f"--{role}: {pair[k]}" for role, pair in COLOURS.items()) for k in (0, 1))
+    style = f":root {{ --font: {FONT}; {lights} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {darks} }} }}\n"
     text = text.replace("'DejaVu Sans'", "var(--font)").replace("*{stroke", f"\n{style}*{{stroke", 1)
     return text.replace("<svg ", f"<!-- {drawn_by()} -->\n<svg ", 1)
 
@@ -116,7 +108,12 @@ def drawn_by() -> str:
 
 # ---- the cards ----
 
-FILES = ["ladder", "sweep_block", "sweep_size", "sweep_type"]  # .json
+# What each sweep is over, and its value of a result; none where a step chooses it by itself.
+SWEEPS: dict[str, tuple[str, Callable[[Result], str | None]]] = {
+    "sweep_block": ("threads per block", lambda row: str(row.block) if row.block else None),
+    "sweep_size": ("elements", lambda row: count_text(row.elements)),
+    "sweep_type": ("", lambda row: row.type),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,32 +127,26 @@ class Card:
 def read_card(folder: Path) -> Card:
     """Throws BadUsage for results that cannot be drawn."""
     measured = results.read_one(folder / "measured.json", Measured)
-    lists: dict[str, list[Result]] = {name: results.read_list(folder / f"{name}.json") for name in FILES}
+    lists: dict[str, list[Result]] = {name: results.read_list(folder / f"{name}.json") for name in ("ladder", *SWEEPS)}
     for name, row in ((name, row) for name, rows in lists.items() for row in rows):
         if not (row.verified and row.ms and row.gbps):
             raise BadUsage(f"'{folder}/{name}.json': {row.step} has {'no time' if row.verified else 'a wrong result'}; "
                            "verified results with times are drawn")
-    peaks = [row.device.peak_gbps for row in lists["ladder"] if row.on_gpu and row.device.peak_gbps]
-    if not peaks:
+    peak = next((row.device.peak_gbps for row in lists["ladder"] if row.device.peak_gbps), None)
+    if peak is None:
         raise BadUsage(f"'{folder}/ladder.json' has no result of a GPU whose peak is known")
-    return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists, peaks[0])
-
-
-def steps_of(rows: Sequence[Result]) -> list[str]:
-    """By their numbers; libraries, which have none, come last."""
-    return sorted({row.step for row in rows})
+    return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists, peak)
 
 
 def input_text(rows: Sequence[Result]) -> str:
     """As far as it is the same in all rows: 2^28 int32."""
-    counts = sorted({count_text(row.elements) for row in rows})
-    types: list[str] = sorted({row.type for row in rows})
-    return " ".join((counts if len(counts) == 1 else []) + (types if len(types) == 1 else ["elements"]))
+    counts, types = {count_text(row.elements) for row in rows}, {str(row.type) for row in rows}
+    return " ".join([*(counts if len(counts) == 1 else []), *(types if len(types) == 1 else ["elements"])])
 
 
 # ---- what figures are made of ----
 
-PEAK = {"color": colour("peak"), "linestyle": (0, (4, 2)), "linewidth": 1.5}
+PEAK = {"color": LIGHT["peak"], "linestyle": (0, (4, 2)), "linewidth": 1.5}
 SHARES = [k / 5 for k in range(6)], [f"{20 * k} %" for k in range(6)]  # ticks
 
 
@@ -172,26 +163,22 @@ def write(axes: Any, text: str, place: tuple[float, float], shift: tuple[float, 
     axes.annotate(text, place, shift, **{"xycoords": "axes fraction", "textcoords": "offset points", **style})
 
 
-# ---- the ladder ----
-
-
 def draw_ladder(cards: Sequence[Card]) -> Figure:
     """A bar for each step and card, as long as the share of the card's own peak."""
     one = len(cards) == 1
     # Cards are compared by the share of their peaks, and a CPU has none.
     ladders = [[row for row in card.results["ladder"] if row.on_gpu or one] for card in cards]
-    steps = steps_of(sum(ladders, []))
-    left, height = 16 + LETTER * max(map(len, steps)), len(steps) * (26 if one else 18 * len(cards) + 10)
-    below = 36 if one else 60 + 21 * len(cards)
+    steps = sorted({row.step for ladder in ladders for row in ladder})  # by their numbers; libraries come last
+    # A step has 18 pixels for each card, and 8 between it and the next one.
+    pitch = 18 * len(cards) + 8
+    height, below = pitch * len(steps), 36 if one else 60 + 21 * len(cards)
     figure = Figure(figsize=(WIDTH / 72, (84 + height + below) / 72))
-    title = cards[0].name if one else "Shares of each card's own peak"
-    axes = new_axes(figure, 0, f"{title}: {input_text(ladders[0])}", cards[0].conditions if one else "", left,
-                    WIDTH - left - 156, height)
-    thickness = 0.72 if one else 0.84 / len(cards)
+    title, conditions = (cards[0].name, cards[0].conditions) if one else ("Shares of each card's own peak", "")
+    axes = new_axes(figure, 0, f"{title}: {input_text(ladders[0])}", conditions, 16 + NAME, WIDTH - NAME - 172, height)
     for k, (card, ladder) in enumerate(zip(cards, ladders)):
         for row in ladder:
-            y, share = steps.index(row.step) + (k + 0.5 - len(cards) / 2) * thickness, row.bandwidth / card.peak
-            axes.barh(y, share, 0.94 * thickness, **Style.of(row.step).bar(k))
+            y, share = steps.index(row.step) + (k + 0.5 - len(cards) / 2) * 18 / pitch, row.bandwidth / card.peak
+            axes.barh(y, share, 17 / pitch, **bar(row.step, k))
             # In columns, where no line strikes them through.
             for text, x in ((f"{row.bandwidth:.1f}", 64), (f"{100 * share:.1f} %", 140)):
                 write(axes, text, (1, y), (x, 0), xycoords=("axes fraction", "data"), ha="right", va="center")
@@ -203,89 +190,62 @@ def draw_ladder(cards: Sequence[Card]) -> Figure:
     axes.tick_params(axis="y", length=0, pad=6)
     axes.grid(axis="x")
     axes.axvline(1, **PEAK)
-    peak = f"peak {cards[0].peak:.4g} GB/s" if one else "peak"
-    write(axes, peak, (1 / 1.04, 1), (0, 8), ha="right", color=PEAK["color"])
+    peaks = [f"peak {card.peak:.4g} GB/s" for card in cards]
+    write(axes, peaks[0] if one else "peak", (1 / 1.04, 1), (0, 8), ha="right", color=PEAK["color"])
     if not one:
-        bars = [Patch(**Style(colour("ink")).bar(k)) for k in range(len(cards))]
-        axes.legend(bars, [f"{card.name}, peak {card.peak:.4g} GB/s" for card in cards], loc="upper left",
+        bars = [Patch(color=LIGHT["ink"], fill=k == 0, hatch=HATCHES[k % len(HATCHES)]) for k in range(len(cards))]
+        axes.legend(bars, [f"{card.name}, {peak}" for card, peak in zip(cards, peaks)], loc="upper left",
                     bbox_to_anchor=(0, -44 / height))
     return figure
 
 
-# ---- the sweeps ----
-
-
-@dataclasses.dataclass(frozen=True)
-class Panel:
-    """What is drawn of a file, and over what."""
-
-    file: str
-    x: Callable[[Result], float | None]  # None: a level line over all x
-    x_label: str
-    x_text: Callable[[int], str]  # at a tick
-    quantity: str  # GB/s or ms
-    bars: bool = False
-
-    def y(self, row: Result) -> float:
-        return row.bandwidth if self.quantity == "GB/s" else row.median_ms
-
-
-BLOCKS = Panel("sweep_block", lambda row: math.log2(row.block) if row.block else None, "threads per block",
-               lambda x: str(2**x), "GB/s")
-SIZES = Panel("sweep_size", lambda row: math.log2(row.elements), "elements", lambda x: f"2^{x}", "GB/s")
-TYPES = Panel("sweep_type", lambda row: ELEMENT_TYPES.index(row.type), "", lambda x: ELEMENT_TYPES[x], "GB/s", True)
-
-
-def draw_panels(cards: Sequence[Card], *panels: Panel) -> Figure:
-    """All panels of a card, then those of the next, one below the other."""
-    pairs = [(card, panel) for card in cards for panel in panels]
-    steps = steps_of([row for card, panel in pairs for row in card.results[panel.file]])
-    # The legend of curves is on the right, that of bars below.
-    bars, left, share_axis, name = panels[0].bars, 62, 66, LETTER * max(map(len, steps))
-    columns = (WIDTH - left) // (name + 20)
-    width, height = WIDTH - left - share_axis - (0 if bars else name + 40), max(300, 21 * len(steps))
-    pitch = 84 + height + (44 + 21 * math.ceil(len(steps) / columns) if bars else 60)
-    figure = Figure(figsize=(WIDTH / 72, pitch * len(pairs) / 72))
-    for k, (card, panel) in enumerate(pairs):
-        title = f"{card.name}: {input_text(card.results[panel.file])}"
+def draw_sweep(cards: Sequence[Card], sweep: str, *units: str) -> Figure:
+    """For each card a panel of bandwidths (GB/s), times (ms), or one of each, one below the other."""
+    panels, bars = [(card, unit) for card in cards for unit in units], sweep == "sweep_type"
+    number = len({row.step for card in cards for row in card.results[sweep]})
+    # The legend of curves is on the right, that of bars below, in four columns.
+    left, share_axis, height = 62, 66, max(300, 21 * number)
+    width = WIDTH - left - share_axis - (0 if bars else NAME + 40)
+    pitch = 84 + height + (44 + 21 * math.ceil(number / 4) if bars else 60)
+    figure = Figure(figsize=(WIDTH / 72, pitch * len(panels) / 72))
+    for k, (card, unit) in enumerate(panels):
+        title = f"{card.name}: {input_text(card.results[sweep])}"
         axes = new_axes(figure, k * pitch, title, card.conditions, left, width, height)
-        drawn = draw_panel(axes, card, panel)
+        draw_results(axes, card.results[sweep], sweep, unit, bars)
         if bars:
-            axes.legend([*drawn.values()], [*drawn], loc="upper left", bbox_to_anchor=(0, -32 / height), ncols=columns)
+            axes.legend(loc="upper left", bbox_to_anchor=(0, -32 / height), ncols=4)
         else:
-            drawn = dict(sorted(drawn.items(), key=lambda item: -float(item[1].get_ydata()[-1])))  # as the curves end
-            axes.legend([*drawn.values()], [*drawn], loc="center left", bbox_to_anchor=(1 + share_axis / width, 0.5))
+            in_order = sorted(axes.get_lines(), key=lambda line: -float(line.get_ydata()[-1]))  # as the curves end
+            axes.legend(handles=in_order, loc="center left", bbox_to_anchor=(1 + share_axis / width, 0.5))
+        axes.grid(axis="y")
+        write(axes, unit, (0, 1), (0, 8), ha="right")
+        if unit == "GB/s":
+            draw_bandwidth_axis(axes, card.peak)
+        elif not bars:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(lambda y, position: f"{y:g}")
+            axes.minorticks_off()
     return figure
 
 
-def draw_panel(axes: Any, card: Card, panel: Panel) -> dict[str, Any]:
-    """What is drawn for each step."""
-    rows, drawn = card.results[panel.file], {}
-    steps = steps_of(rows)
+def draw_results(axes: Any, rows: Sequence[Result], sweep: str, unit: str, bars: bool) -> None:
+    """Each step's over the values of the sweep, in the order of the file."""
+    label, value_of = SWEEPS[sweep]
+    values = list(filter(None, dict.fromkeys(map(value_of, rows))))
+    steps = sorted({row.step for row in rows})
     for k, step in enumerate(steps):
-        points = sorted((x, panel.y(row)) for row in rows if row.step == step and (x := panel.x(row)) is not None)
-        xs, ys = [x for x, y in points], [y for x, y in points]
-        if panel.bars:
+        ys = {value_of(row): row.bandwidth if unit == "GB/s" else row.median_ms for row in rows if row.step == step}
+        xs = [values.index(value) for value in ys if value]
+        if bars:
             width = 0.86 / len(steps)
-            drawn[step] = axes.bar([x + (k + 0.5) * width - 0.43 for x in xs], ys, width, **Style.of(step).bar())
-        elif points:
-            [drawn[step]] = axes.plot(xs, ys, **Style.of(step).curve())
+            axes.bar([x + (k + 0.5) * width - 0.43 for x in xs], ys.values(), width, label=step, **bar(step))
+        elif xs:
+            axes.plot(xs, ys.values(), label=step, **curve(step))
         else:
-            level = next(panel.y(row) for row in rows if row.step == step)
-            drawn[step] = axes.axhline(level, **{**Style.of(step).curve(), "marker": ""})
-    ticks = sorted({round(x) for row in rows if (x := panel.x(row)) is not None})
-    ticks = [x for x in ticks if len(ticks) <= 10 or x % 5 == 0]
-    axes.set_xticks(ticks, [panel.x_text(x) for x in ticks])
-    axes.set_xlabel(panel.x_label)
-    axes.grid(axis="y")
-    write(axes, panel.quantity, (0, 1), (0, 8), ha="right")
-    if panel.quantity == "GB/s":
-        draw_bandwidth_axis(axes, card.peak)
-    elif not panel.bars:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda y, position: f"{y:g}")
-        axes.minorticks_off()
-    return drawn
+            axes.axhline(ys[None], label=step, **{**curve(step), "marker": ""})
+    ticks = range(0, len(values), 5 if len(values) > 10 else 1)
+    axes.set_xticks(ticks, [values[k] for k in ticks])
+    axes.set_xlabel(label)
 
 
 def draw_bandwidth_axis(axes: Any, peak: float) -> None:
@@ -296,25 +256,19 @@ def draw_bandwidth_axis(axes: Any, peak: float) -> None:
     write(axes, "of peak", (1, 1), (0, 8))
     # On paper, which hides the grid behind it.
     write(axes, f"peak {peak:.4g} GB/s", (0, 1 / 1.12), (6, 4), color=PEAK["color"],
-          bbox={"facecolor": colour("paper"), "edgecolor": "none", "pad": 1})
-
-
-# ---- the figures ----
-
-FIGURES: dict[str, Callable[[Sequence[Card]], Figure]] = {
-    "ladder": draw_ladder,
-    "sweep_block": lambda cards: draw_panels(cards, BLOCKS),
-    "sweep_size": lambda cards: draw_panels(cards, dataclasses.replace(SIZES, quantity="ms")),
-    "sweep_type": lambda cards: draw_panels(cards, TYPES, dataclasses.replace(TYPES, quantity="ms")),
-    "bandwidth": lambda cards: draw_panels(cards, SIZES),
-}
+          bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1})
 
 
 def draw(folders: Sequence[Path]) -> dict[str, str]:
     """The text of each file. Throws BadUsage for results that cannot be drawn, NotPossible without matplotlib."""
     cards = [read_card(folder) for folder in folders]
     use_style()
-    return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items()}
+    figures = {"ladder": draw_ladder(cards),
+               "sweep_block": draw_sweep(cards, "sweep_block", "GB/s"),
+               "sweep_size": draw_sweep(cards, "sweep_size", "ms"),
+               "sweep_type": draw_sweep(cards, "sweep_type", "GB/s", "ms"),
+               "bandwidth": draw_sweep(cards, "sweep_size", "GB/s")}
+    return {f"{name}.svg": to_svg(figure) for name, figure in figures.items()}
 
 
 def stale(folder: Path) -> list[Path]:
@@ -323,11 +277,11 @@ def stale(folder: Path) -> list[Path]:
     Throws NotPossible, which says why, where they cannot be compared: another matplotlib draws a little differently.
     """
     fresh = {folder / name: text for name, text in draw([folder]).items()}
-    old = {file: file.read_text(encoding="utf-8") for file in fresh if file.exists()}
-    if not all(drawn_by() in text for text in old.values()):
-        raise NotPossible(f"the plots in {folder} are not compared: another matplotlib drew them, and "
-                          f"{matplotlib.__version__} is here")
-    return [file for file, text in fresh.items() if old.get(file) != text]
+    old = {file: file.read_text("utf-8") for file in fresh if file.exists()}
+    if any(drawn_by() not in text for text in old.values()):
+        raise NotPossible(f"the plots in {folder} are not compared: matplotlib {matplotlib.__version__} is here, and "
+                          "another one drew them")
+    return [file for file in fresh if old.get(file) != fresh[file]]
 
 
 def main(words: list[str]) -> int:

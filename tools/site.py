@@ -6,7 +6,6 @@ doxygen-awesome-css and MathJax 2 from the distribution: nothing is fetched, and
 Exit code: 0 done, 1 a warning of Doxygen or a dead link, 2 bad usage, 3 something is not installed.
 """
 
-import glob
 import html
 import os
 import re
@@ -22,8 +21,8 @@ from tools.links import HEADING, Page, anchor_of, dead_links
 THEME = Path("/usr/share/doxygen-awesome-css")
 MATHJAX = Path("/usr/share/javascript/mathjax")
 # The part of MathJax that draws TeX as SVG.
-MATHJAX_PARTS = ("MathJax.js", "extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/config.js",
-                 "jax/output/SVG/jax.js", "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
+MATHJAX_FOLDERS = ("extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
+MATHJAX_FILES = ("MathJax.js", "jax/output/SVG/config.js", "jax/output/SVG/jax.js")
 # The navigation has them in this order.
 PAGES = ("README.md", "[0-9][0-9]_*/README.md", "beyond/README.md", "beyond/[0-9]*/README.md", "beyond/*/README.md",
          "beyond/*/*/README.md", "common/README.md", "common/device/emulated/README.md", "docs/README.md", "docs/*.md",
@@ -32,41 +31,41 @@ PAGES = ("README.md", "[0-9][0-9]_*/README.md", "beyond/README.md", "beyond/[0-9
 
 def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
-    parser.add_argument("folder", nargs="?", default=REPOSITORY / "build-docs", metavar="FOLDER",
+    parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
                         help="where it is made; default build-docs")
     given = parser.parse_args(words).folder
     if not given:
         raise BadUsage("FOLDER has no name")
     folder = Path(given).resolve()
-    require_own_folders(folder)
-    require_packages()
-    for own in ("site", "pages"):
-        shutil.rmtree(folder / own, ignore_errors=True)
-        (folder / own).mkdir(parents=True)
-    site = Site(folder)
+    if not (shutil.which("doxygen") and THEME.is_dir() and MATHJAX.is_dir()):
+        raise NotPossible("the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:\n"
+                          "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax")
+    make_own_folders(folder)
+    site = Site(folder / "site")
     for page in site.pages:
-        (folder / "pages" / f"{label(page)}.md").write_text(
-            converted(text_of(page), label(page), lambda link: site.place_of_link(page, link)), "utf-8")
+        text = converted(text_of(page), label(page), lambda link: site.place_of_link(page, link))
+        (folder / f"pages/{label(page)}.md").write_text(text, "utf-8")
     (folder / "layout.xml").write_text(site.navigation(), "utf-8")
-    copy_mathjax(folder / "site/mathjax")
+    for part in MATHJAX_FOLDERS:
+        shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
+    for part in MATHJAX_FILES:
+        shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
     run_doxygen(folder)
     drop_empty_summaries(folder / "site")
-    dead = dead_links_of_site(folder / "site")
+    dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")
     return ExitCode.WRONG if dead else ExitCode.DONE
 
 
-def require_own_folders(folder: Path) -> None:
-    """The two folders are made afresh: they must not be somebody else's, such as docs/site."""
-    for own in (folder / "site", folder / "pages"):
-        if own.exists() and not (folder / "pages/index.md").is_file():
-            raise BadUsage(f"'{own}' is not from this command, which would replace it: name another folder")
-
-
-def require_packages() -> None:
-    if not (shutil.which("doxygen") and THEME.is_dir() and MATHJAX.is_dir()):
-        raise NotPossible("the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:\n"
-                          "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax")
+def make_own_folders(folder: Path) -> None:
+    """Afresh. Throws BadUsage where one is somebody else's, such as docs/site."""
+    own = [folder / "site", folder / "pages"]
+    for path in own:
+        if path.exists() and not (folder / "pages/index.md").is_file():
+            raise BadUsage(f"'{path}' is not from this command, which would replace it: name another folder")
+    for path in own:
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
 
 
 def text_of(page: str) -> str:
@@ -84,10 +83,10 @@ class Site:
     """Where the site has what: its pages, and copies of the files that they link to."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "site"
+        self.folder = folder
         # Each page once, where it comes first.
-        self.pages = list(dict.fromkeys(page for pattern in PAGES
-                                        for page in sorted(glob.glob(pattern, root_dir=REPOSITORY))))
+        self.pages = list(dict.fromkeys(str(file.relative_to(REPOSITORY)) for pattern in PAGES
+                                        for file in sorted(REPOSITORY.glob(pattern))))
 
     def place_of_link(self, page: str, link: str) -> str:
         """Where the site has what the page links to; the link itself where that is nothing of the repository."""
@@ -96,35 +95,32 @@ class Site:
 
     def place(self, path: str) -> str:
         """A page, or a copy of the file or list of the folder, which is made."""
-        if (REPOSITORY / path / "README.md").is_file():
+        source = REPOSITORY / path
+        if (source / "README.md").is_file():
             path = os.path.normpath(f"{path}/README.md")
         if path in self.pages:
             return f"{label(path)}.html"
-        source = REPOSITORY / path
-        # Browsers show a text and save what they do not know.
-        place = f"source/{path}" + ("" if source.suffix in (".svg", ".png", ".txt") else ".txt")
         if source.is_dir():
             place = f"source/{path.replace('/', '_')}.html"
-        file = self.folder / place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            items = "".join(f'<li><a href="../{self.place(f"{path}/{name}")}">{name}</a></li>\n'
-                            for name in sorted(glob.glob("*", root_dir=source)) if (source / name).is_file())
-            head = f"<!DOCTYPE html><meta charset=utf-8><title>{path}</title><h1>{path}</h1>"
-            file.write_text(f"{head}<ul>\n{items}</ul>\n", "utf-8")
+            items = "".join(f'<li><a href="../{self.place(f"{path}/{file.name}")}">{file.name}</a></li>\n'
+                            for file in sorted(source.glob("[!.]*")) if file.is_file())
+            (self.folder / place).write_text(
+                f"<!DOCTYPE html><meta charset=utf-8><title>{path}</title><h1>{path}</h1><ul>\n{items}</ul>\n", "utf-8")
         else:
-            shutil.copy(source, file)
+            # Browsers show a text and save what they do not know.
+            place = f"source/{path}" + ("" if source.suffix in (".svg", ".png", ".txt") else ".txt")
+            (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, self.folder / place)
         return place
 
     def navigation(self) -> str:
         """Doxygen's layout: a tab per page, those of the pitfalls below theirs, and the programming interface."""
         pitfalls = [page for page in self.pages if page.startswith("docs/pitfalls/")]
-        tabs = [self.tab(page) for page in self.pages[1:] if page not in pitfalls]
-        if pitfalls:
-            tabs += [f'<tab type="usergroup" visible="yes" url="{self.place(pitfalls[0])}" title="Pitfalls">',
-                     *(self.tab(page) for page in pitfalls[1:]), "</tab>"]
         return "\n".join(['<doxygenlayout version="1.0"><navindex>',
-                          '<tab type="mainpage" visible="yes" title="Overview"/>', *tabs,
+                          '<tab type="mainpage" visible="yes" title="Overview"/>',
+                          *(self.tab(page) for page in self.pages[1:] if page not in pitfalls),
+                          f'<tab type="usergroup" visible="yes" url="{self.place(pitfalls[0])}" title="Pitfalls">',
+                          *(self.tab(page) for page in pitfalls[1:]), "</tab>",
                           '<tab type="usergroup" visible="yes" title="Programming interface">',
                           '<tab type="namespacelist" visible="yes" title="Namespaces"/>',
                           '<tab type="classlist" visible="yes" title="Types"/>',
@@ -132,15 +128,14 @@ class Site:
                           "</tab></navindex></doxygenlayout>", ""])
 
     def tab(self, page: str) -> str:
-        found = re.search(r"^# (.*)", text_of(page), re.MULTILINE)
-        title = html.escape(found[1].replace("`", "") if found else "")
+        title = html.escape(text_of(page).partition("\n")[0].removeprefix("# ").replace("`", ""))
         return f'<tab type="user" visible="yes" url="{self.place(page)}" title="{title}"/>'
 
 
 # ---- from a page for GitHub to one for Doxygen, which knows neither GitHub's anchors nor diffs ----
 
-# A block between fences, a formula of several lines, or a line.
-PIECE = re.compile(r"^```(.*)\n((?:.*\n)*?)```.*\n|^\$\$\n((?:.*\n)*?)\$\$\n|^(.*)\n", re.MULTILINE)
+# A formula of several lines, a block between fences, or a line.
+PIECE = re.compile(r"^(?:\$\$|```math)\n((?:.*\n)*?)(?:\$\$|```)\n|^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
 
 
 def converted(text: str, name: str, place: Callable[[str], str]) -> str:
@@ -148,9 +143,9 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
     anchors: Counter[str] = Counter()
 
     def piece(match: re.Match[str]) -> str:
-        kind, block, formula, line = match.groups()
-        if formula is not None or kind == "math":
-            return f"\\f[\n{block if formula is None else formula}\\f]\n"
+        formula, kind, block, line = match.groups()
+        if formula is not None:
+            return f"\\f[\n{formula}\\f]\n"
         if kind == "diff":
             lines = "".join(map(diff_line, block.splitlines()))
             return f'@htmlonly[block]\n<pre class="fragment diff">{lines}</pre>\n@endhtmlonly\n'
@@ -160,12 +155,12 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
         if re.fullmatch(r"</?details>|<summary>.*</summary>", line):
             begin, end = line.endswith("details>"), line != "<details>"
             return "@htmlonly[block]\n" * begin + f"{line}\n" + "@endhtmlonly\n" * end
-        line = linked(line, name, place)
-        if heading := HEADING.fullmatch(match[4]):
-            if heading[1] == "#":
-                return line + ("\n" if name == "index" else f" {{#{name}}}\n")
-            return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
-        return f"{with_formulas(line)}\n"
+        heading, line = HEADING.fullmatch(line), linked(line, name, place)
+        if not heading:
+            return f"{with_formulas(line)}\n"
+        if heading[1] == "#":
+            return line + ("\n" if name == "index" else f" {{#{name}}}\n")
+        return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
 
     return PIECE.sub(piece, text.rstrip("\n") + "\n")
 
@@ -190,25 +185,14 @@ def linked(line: str, name: str, place: Callable[[str], str]) -> str:
 
 def with_formulas(line: str) -> str:
     """GitHub's formulas, $...$ and $$...$$, as Doxygen's. Code between backticks has dollars of its own."""
-
-    def formula(match: re.Match[str]) -> str:
-        return f"\\f[{match[1]}\\f]" if match[1] else f"\\f${match[2]}\\f$"
-
     parts = line.split("`")
-    parts[::2] = [re.sub(r"\$\$([^$]+)\$\$|\$([^$ ](?:[^$]*[^$ ])?)\$", formula, part) for part in parts[::2]]
+    for k, part in enumerate(parts[::2]):
+        part = re.sub(r"\$\$([^$]+)\$\$", r"\\f[\1\\f]", part)
+        parts[2 * k] = re.sub(r"\$([^$ ](?:[^$]*[^$ ])?)\$", r"\\f$\1\\f$", part)
     return "`".join(parts)
 
 
-# ---- what is around the pages ----
-
-
-def copy_mathjax(folder: Path) -> None:
-    for part in MATHJAX_PARTS:
-        (folder / part).parent.mkdir(parents=True, exist_ok=True)
-        if (MATHJAX / part).is_dir():
-            shutil.copytree(MATHJAX / part, folder / part)
-        elif (MATHJAX / part).exists():
-            shutil.copy(MATHJAX / part, folder / part)
+# ---- Doxygen ----
 
 
 def run_doxygen(folder: Path) -> None:
@@ -226,11 +210,3 @@ def drop_empty_summaries(folder: Path) -> None:
         text = file.read_text("utf-8")
         if 'href="#nested-classes"' in text and 'name="nested-classes"' not in text:
             file.write_text(re.sub(r'<a href="#nested-classes">Classes</a> *&#124; *', "", text), "utf-8")
-
-
-def dead_links_of_site(folder: Path) -> list[str]:
-    """The dead links of a folder of HTML, a line each."""
-    files = {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
-    pages = {name: Page((folder / name).read_text("utf-8")) for name in files
-             if name.endswith(".html") and not name.startswith("mathjax/")}
-    return dead_links(pages, files)
