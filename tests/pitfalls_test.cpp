@@ -1,4 +1,4 @@
-/// The gallery of published bugs: each kernel has exactly one finding, at the lines it marks, in any schedule. Once
+/// The gallery of bugs: each kernel has exactly one finding, at the lines it marks, in any schedule. Once
 /// fixed it has none, and gives the right sums.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tools.command_line import REPOSITORY
-from tools.programs import ATOMICS
+from tools.programs import ATOMICS, Programs
 
+Ran = subprocess.CompletedProcess[str]
 # Those with a kernel to hold against the one before. The last one runs on GPUs only.
 STEPS = [step for glob in ("0[1-7]_*", "beyond/0[89]_*", "beyond/1[01]_*") for step in sorted(REPOSITORY.glob(glob))]
 EMULATED = [*(step.name for step in STEPS[:-1]), *ATOMICS]
@@ -45,7 +47,56 @@ def test_pages_of_stills() -> None:
     for glob in ("0*/README.md", "beyond/0[89]_*/README.md", "beyond/1[01]_*/README.md", "beyond/atomics/*/README.md",
                  "docs/pitfalls/[a-z]*.md"):
         for page in REPOSITORY.glob(glob):
-            assert f"stills/{page.parent.name if page.stem == 'README' else page.stem}.svg)" in pages[page], page
+            runs = page.stem == "README" or page.with_suffix(".cuh").exists()
+            assert not runs or f"stills/{page.parent.name if page.stem == 'README' else page.stem}.svg)" in pages[page]
+
+
+@pytest.mark.parametrize("compiler, options, said", [
+    ("g++", ["-std=c++20", "-w", "-fsyntax-only", "-x", "c++"], ":{}:18: error: ‘block_size’ was not declared"),
+    ("nvcc", ["-std=c++17", "-x", "cu", "-c", "-o", "/dev/null"], '({}): error: identifier "block_size" is undefined')])
+def test_pitfall_of_compilers(compiler: str, options: list[str], said: str, need: Callable[[str], str],
+                              build_folder: Path) -> None:
+    """What no compiler accepts is refused in the words of its page, and accepted once fixed."""
+    page = (REPOSITORY / "docs/pitfalls/block_size_outside_the_template.md").read_text()
+    folder = build_folder / "emulated" if compiler == "g++" else REPOSITORY
+
+    def compiled(file: str) -> Ran:
+        return subprocess.run([need(compiler), *options, f"-I{folder}/common", f"-I{REPOSITORY}/common", folder / file],
+                              capture_output=True, text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
+
+    faulty = "docs/pitfalls/not_compiled/block_size_outside_the_template.cuh"
+    source = (REPOSITORY / faulty).read_text()
+    [line] = [number for number, text in enumerate(source.splitlines(), 1) if text.endswith("// error")]
+    assert source[source.index("template"):].replace("  // error", "") in page
+    refused = compiled(faulty)
+    assert refused.returncode != 0 and refused.stderr.count("error:") == 1
+    assert faulty + said.format(line) in refused.stderr and faulty + said.format(line) in page
+    fixed = compiled(faulty.replace("not_compiled", "fixed"))
+    assert fixed.returncode == 0, fixed.stderr
+
+
+def test_counts_of_the_readme(bin_folder: Path, tmp_path: Path) -> None:
+    """The counts per block in the table of the ladder, and how the README says that two of them come about."""
+    readme = (REPOSITORY / "README.md").read_text()
+
+    def per_block(step: str, *keys: str) -> int:
+        file = tmp_path / f"{step}.json"
+        Programs(bin_folder).text(step, "--device", "emulated", "-n", "2^16", "-b", "256", "--json", file)
+        first = json.loads(file.read_text())["passes"][0]["counters"]
+        return int(sum(first[key] for key in keys) / first["blocks"])
+
+    def claimed(row: str) -> list[int]:
+        return [int(number) for number in re.findall(rf"^\| \[{row}.*?(\d+) → (\d+)", readme, re.MULTILINE)[0]]
+
+    requests, wavefronts = (("shared_load_" + what, "shared_store_" + what) for what in ("requests", "wavefronts"))
+    assert [per_block(step, *requests) for step in ("01_interleaved", "02_nondivergent")] == claimed("02")
+    assert [per_block(step, *wavefronts) for step in ("02_nondivergent", "03_sequential")] == claimed("03")
+    assert [per_block(step, "block_barriers") for step in ("04_first_add", "05_unroll_warp")] == claimed("05")
+    sums = re.findall(r"makes (\d+) × 3 \+ 8 \+ 1 = (\d+)", readme)
+    assert [3 * int(warps) + 8 + 1 for warps, _ in sums] == [int(said) for _, said in sums] == claimed("02")
+    levels = re.findall(r"((?:\d \+ )+\d) = (\d+) warps", readme)
+    assert [sum(map(int, text.split(" + "))) for text, _ in levels] == [int(said) for _, said in levels]
+    assert [said for _, said in levels] == [warps for warps, _ in sums]
 
 
 @pytest.mark.parametrize("step", STEPS[:7], ids=[step.name for step in STEPS[:7]])

@@ -17,6 +17,7 @@ class Source:
     title: str
     publisher: str
     year: Count
+    url: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +29,14 @@ class Hardware:
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    elements: Count
+    elements: Count | None = None  # where the source gives a size
     type: ElementType
     block: Count | None = None
 
     def __str__(self) -> str:
         """2^22 int32, block 128"""
-        return f"{count_text(self.elements)} {self.type}" + (f", block {self.block}" if self.block else "")
+        size = f"{count_text(self.elements)} {self.type}" if self.elements else f"{self.type}, no size given"
+        return size + (f", block {self.block}" if self.block else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,11 @@ class Figure:
 @dataclass(frozen=True, kw_only=True)
 class StepFigure(Figure):
     step: str
+    also: str = ""  # another kernel of this repository that the figure is one of, or nearer to
+
+    @property
+    def kernels(self) -> list[str]:
+        return [self.step, *([self.also] if self.also else [])]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +82,7 @@ class DocumentedTable:
         return [*((row.step, row) for row in self.rows), *((row.name, row) for row in self.others)]
 
     def find(self, step: str) -> StepFigure | None:
-        return next((row for row in self.rows if row.step == step), None)
+        return next((row for row in self.rows if step in row.kernels), None)
 
     def percent(self, figure: Figure) -> float:
         """Of the peak: that of the GB/s, or what the source states without GB/s."""
@@ -188,24 +195,34 @@ def section(name: str, documented: DocumentedTable) -> str:
     source, hardware = documented.source, documented.hardware
     own = source.author == "this repository"
     data = f"../../{source.title}/ladder.json" if own else f"{name}.json"
+    title = f"[*{source.title}*]({source.url})" if source.url else f"*{source.title}*"
+    library = next(iter(documented.others), None)  # the mark that the source itself measures steps by
+
+    def shares(figure: Figure) -> list[str]:
+        percent = [documented.percent_text(figure)]
+        if library and figure.gbps and library.gbps:
+            percent.append(f"{figure.gbps / library.gbps * 100:.1f}")
+        return percent
+
     return (
         f"### {documented.label}: {hardware.name}\n\n"
-        f"- Source: {source.author}, *{source.title}*, {source.publisher}, {source.year}. "
+        f"- Source: {source.author}, {title}, {source.publisher}, {source.year}. "
         f"Data: [{Path(data).name}]({data})\n"
         f"- Peak: {hardware.peak_gbps:g} GB/s{f' ({hardware.peak_from})' if hardware.peak_from else ''}\n"
         f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
-        + table(["step", "ms", "GB/s", "% of peak", "note"], "lrrrl", [
-            [label, or_dash(row.ms), or_dash(row.gbps), documented.percent_text(row), row.note]
-            for label, row in documented.figures()])
+        + table(["step", "ms", "GB/s", "% of peak", *([f"% of {library.name}"] if library else []), "note"],
+                "lrrrrl" if library else "lrrrl", [
+                    [label, or_dash(row.ms), or_dash(row.gbps), *shares(row), row.note]
+                    for label, row in documented.figures()])
         + "\n" + "".join(f"- {remark}\n" for remark in documented.remarks) + ("\n" if documented.remarks else ""))
 
 
 def header() -> str:
     """common/harness/published_figures_data.hpp: what programs show of the steps beside their own figures."""
     rows = "".join(
-        f'    PublishedFigure{{"{row.step}", {{"{documented.label}", "{documented.hardware.name}", '
+        f'    PublishedFigure{{"{kernel}", {{"{documented.label}", "{documented.hardware.name}", '
         f'"{documented.input}"}}, "{or_dash(row.gbps, "")}", "{documented.percent_text(row)}"}},\n'
-        for documented in originals(read_tables()) for row in documented.rows)
+        for documented in originals(read_tables()) for row in documented.rows for kernel in row.kernels)
     return (
         "#pragma once\n"
         "/// \\file\n"

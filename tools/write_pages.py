@@ -113,9 +113,12 @@ def generated(programs: Programs) -> Iterator[Part]:
     yield Part(PACKAGE_PAGE, "example", package_call())
     project = from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")
     yield Part(PACKAGE_PAGE, "project", code("cmake", project))
-    for faulty in sorted(REPOSITORY.glob("docs/pitfalls/*.cuh")):
-        page = faulty.with_suffix(".md").relative_to(REPOSITORY)
-        yield Part(page, "fix", fix_diff(faulty, faulty.parent / "fixed" / faulty.name))
+    for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
+        gallery = fixed.parent.parent
+        faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")
+                      if (folder / fixed.name).exists())
+        page = (gallery / fixed.name).with_suffix(".md").relative_to(REPOSITORY)
+        yield Part(page, "fix", fix_diff(faulty, fixed))
     yield Part(Path("docs/tables/README.md"), "tables", documented_tables.all_tables())
     yield Part(Path("README.md"), "ladder", pages.ladder_table(REPOSITORY / CARD, programs))
     for page, sections in MEASURED.items():
@@ -155,7 +158,7 @@ def fix_diff(faulty: Path, fixed: Path) -> str:
 
 def bare_kernel(file: Path) -> str:
     """The kernel without its comment, which tells what is wrong or right, and without the mark of the finding."""
-    return re.sub(r" *// finding$", "", from_line(file, "template"), flags=re.MULTILINE)
+    return re.sub(r" *// (finding|error)$", "", from_line(file, "template"), flags=re.MULTILINE)
 
 
 def from_line(file: Path, start: str) -> str:

@@ -16,6 +16,8 @@
 #endif
 #include "docs/pitfalls/endless_loop.cuh"
 #pragma GCC diagnostic pop
+#include "docs/pitfalls/grid_from_bytes.cuh"
+#include "docs/pitfalls/no_barrier_between_levels.cuh"
 #include "docs/pitfalls/one_cell_for_all_blocks.cuh"
 #include "docs/pitfalls/one_syncwarp_a_level.cuh"
 #include "docs/pitfalls/tail_past_shared_memory.cuh"
@@ -29,6 +31,8 @@ namespace fixed {
 #include "docs/pitfalls/fixed/barrier_for_working_threads.cuh"
 #include "docs/pitfalls/fixed/barrier_inside_the_bounds_check.cuh"
 #include "docs/pitfalls/fixed/endless_loop.cuh"
+#include "docs/pitfalls/fixed/grid_from_bytes.cuh"
+#include "docs/pitfalls/fixed/no_barrier_between_levels.cuh"
 #include "docs/pitfalls/fixed/one_cell_for_all_blocks.cuh"
 #include "docs/pitfalls/fixed/one_syncwarp_a_level.cuh"
 #include "docs/pitfalls/fixed/tail_past_shared_memory.cuh"
@@ -69,6 +73,13 @@ Launch launch_of(void (*kernel)(const Element* in, Element* out, std::size_t n))
   };
 }
 
+/// Of a function on the host that chooses the number of blocks itself.
+Launch launch_of(void (*launch)(unsigned block, const Element* in, Element* out, std::size_t n)) {
+  return [=](const Shape& shape, const Element* in, Element* out) {
+    launch(shape.threads, in, out, input_elements);
+  };
+}
+
 /// Of a kernel with partial sums.
 Launch launch_of(void (*kernel)(const Element* in, Element* partial, Element* out)) {
   return [=](const Shape& shape, const Element* in, Element* out) {
@@ -89,6 +100,14 @@ const std::vector<Pitfall>& gallery() {
        32,
        launch_of(endless_loop<Element>),
        launch_of(fixed::endless_loop<Element>)},
+      {"no_barrier_between_levels",
+       "no barrier between the levels of the tree",
+       Fault::race,
+       {2, 128},
+       2,
+       128,
+       launch_of(no_barrier_between_levels<Element>),
+       launch_of(fixed::no_barrier_between_levels<Element>)},
       {"warp_synchronous_tail",
        "a last warp that trusts its lanes to run in lockstep",
        Fault::race,
@@ -129,6 +148,14 @@ const std::vector<Pitfall>& gallery() {
        256,
        launch_of(unguarded_second_load<Element>),
        launch_of(fixed::unguarded_second_load<Element>)},
+      {"grid_from_bytes",
+       "a grid computed from bytes",
+       Fault::out_of_bounds,
+       {3, 128},
+       3,
+       128,
+       launch_of(launch_grid_from_bytes<Element>),
+       launch_of(fixed::launch_grid_from_bytes<Element>)},
       {"one_cell_for_all_blocks",
        "all blocks store to one cell",
        Fault::race,

@@ -18,7 +18,8 @@ using Element = std::uint32_t;
 inline constexpr std::size_t input_elements = 300;
 inline constexpr std::size_t output_elements = 4;
 
-/// Launches a kernel over `input_elements` elements. \param shape  number of blocks, and of threads per block
+/// Launches a kernel over `input_elements` elements. \param shape  number of blocks, where the launch does not choose it
+/// itself, and of threads per block
 struct Shape {
   unsigned blocks;
   unsigned threads;

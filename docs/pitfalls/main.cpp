@@ -67,8 +67,7 @@ reduction::ExitCode show(const Pitfall& pitfall, bool is_fixed, const reduction:
 int main(int argc, char** argv) {
   return reduction::exit_code_of("pitfall", [&] {
     reduction::TextOptions app(
-        "pitfall",
-        "Runs a kernel with a published bug on the emulated device, which says what is wrong with it.");
+        "pitfall", "Runs a kernel with a bug on the emulated device, which says what is wrong with it.");
     std::vector<std::string> names;
     bool lists = false;
     bool is_fixed = false;

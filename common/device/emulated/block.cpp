@@ -298,9 +298,12 @@ FaultRecord Block::stray(const Access& access) const {
     record.memory = buffer->describe(access.address, access.bytes);
     if (access.address < buffer->begin()) {
       record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";
-    } else {
+    } else if (access.operation == Operation::load) {
       record.help = "check the index before the access: it is past the buffer's end";
       record.page = "unguarded_second_load";
+    } else {
+      record.help = "check the index before the access, or launch fewer blocks: it is past the buffer's end";
+      record.page = "grid_from_bytes";
     }
   } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
     record.help = "the pointer is null, or next to it";

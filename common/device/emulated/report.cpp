@@ -187,7 +187,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   if (races.are_on_one_line(seen)) {
     help += "; as one line does both, read into a register first, or put it at the end of the loop's pass";
   }
-  if (seen.between_warps) return {help, ""};
+  if (seen.between_warps) return {help, "no_barrier_between_levels"};
   return {help, seen.after_warp_barrier ? "one_syncwarp_a_level" : "warp_synchronous_tail"};
 }
 
