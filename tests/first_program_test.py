@@ -14,7 +14,6 @@ FOLDER = REPOSITORY / "docs/first_program"
 def test_page() -> None:
     page = (REPOSITORY / "docs/cuda_in_ten_minutes.md").read_text(encoding="utf-8")
     program = page.partition("<!-- program:begin -->")[2].partition("<!-- program:end -->")[0]
-    assert program.strip() == "```cpp\n" + (FOLDER / "main.cu").read_text(encoding="utf-8") + "```"
     # What it shows besides are lines of the files, with comments of its own.
     lines = {line.strip() for file in FOLDER.glob("*.cu") for line in file.read_text(encoding="utf-8").splitlines()}
     for shown in re.findall(r"^```cpp\n(.*?)^```", page.replace(program, ""), re.MULTILINE | re.DOTALL):

@@ -110,6 +110,7 @@ def generated(programs: Programs) -> Iterator[Part]:
     with tempfile.TemporaryDirectory() as scratch:
         yield from of_ladder(programs, Path(scratch))
         yield from of_atomics(programs, Path(scratch))
+    yield Part(Path("docs/cuda_in_ten_minutes.md"), "program", code("cpp", text_of(Path("docs/first_program/main.cu"))))
     yield Part(PACKAGE_PAGE, "example", package_call())
     project = from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")
     yield Part(PACKAGE_PAGE, "project", code("cmake", project))
