@@ -28,6 +28,8 @@ RUNS: list[tuple[str, str, Shown]] = [
     ("04_first_add", "-n 2^18", VERIFIED),
     ("04_first_add", "-n 1000", "out of bounds in reduce_kernel: thread 232 of block 1 reads 4-byte word 1000 of a "
                                 "global buffer (1000 words)\n"),
+    *[("05_unroll_warp", f"-n 2^18 -b {block}", VERIFIED) for block in (64, 128, 1024)],
+    ("05_unroll_warp", "-n 2^18 -b 32", "out of bounds in reduce_kernel: thread 0 of block 0 reads 4-byte word 32 of "),
 ]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -10,12 +10,13 @@ import pytest
 from conftest import REPOSITORY
 
 import made_up_results
+from tools import results
 from tools.command_line import BadUsage
 from tools.programs import Programs, step_folders
 from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
 
 STEPS = [SERIAL, *step_folders()]
-IN_SHAPE = STEPS[:5]
+IN_SHAPE = STEPS[:6]
 HEADINGS = ["The change", "Predict", "Run", "What to look for", "How fast", "Why it is correct",
             "When it does not help", "What is still slow", "Exercise"]
 # It has neither a kernel before it nor a GPU's counters and times.
@@ -154,6 +155,25 @@ def test_the_words_of_02s_solution() -> None:
 def test_the_barriers_of_04() -> None:
     assert "Of the 9 block barriers, 6 follow levels with `stride` 32 or less" in text_of(STEPS[4])
     assert (1 + len(STRIDES), sum(stride <= 32 for stride in STRIDES)) == (9, 6)
+
+
+def test_the_counts_of_05(bin_folder: Path, tmp_path: Path) -> None:
+    page = text_of(STEPS[5])
+    barriers = {}
+    for block in (32, 64, 256):
+        for step in STEPS[4:6]:
+            Programs(bin_folder).text(step.name, "--device", "emulated", "-n", "2^18", "-b", str(block), "-q",
+                                      "--json", tmp_path / step.name)
+            [first, *_] = results.read_one(tmp_path / step.name, results.Result).passes
+            assert first.counters
+            barriers[step.name[:2], block] = first.counters.block_barriers // first.blocks
+    assert [barriers["05", block] for block in (256, 64, 32)] == [3, 1, 1]
+    assert [barriers["04", block] for block in (256, 64, 32)] == [9, 7, 6]
+    assert "now has 3 (load, 128, 64). A block of 64 had 7 and one of 32 had 6; both now have 1." in page
+    # First stores, the levels 128 and 64, the tail, the last load.
+    assert 8 + (4 + 2) * 3 + (1 + 6 * 2) + 1 == 40 and 8 + (4 + 2) * 3 + 6 * 3 + 1 == 45
+    assert "6 × 3 requests become 1 + 6 × 2" in page
+    assert "[shared memory requests](../docs/glossary.md#request) | 45 | 40 |" in page
 
 
 def test_the_run_is_the_one_that_the_tables_show() -> None:
