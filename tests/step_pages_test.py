@@ -4,19 +4,20 @@ import itertools
 import os.path
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
 
 import made_up_results
-from tools import results
+from tools import ptx, results
 from tools.command_line import BadUsage
 from tools.programs import Programs, step_folders
 from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
 
 STEPS = [SERIAL, *step_folders()]
-IN_SHAPE = STEPS[:6]
+IN_SHAPE = STEPS[:7]
 HEADINGS = ["The change", "Predict", "Run", "What to look for", "How fast", "Why it is correct",
             "When it does not help", "What is still slow", "Exercise"]
 # It has neither a kernel before it nor a GPU's counters and times.
@@ -64,7 +65,7 @@ def test_a_page_has_the_one_shape(step: Path) -> None:
     assert text_of(step).count("<details>") == sum(len(folded(part)) for part in parts.values())
     if step != SERIAL:
         assert 4 <= between(parts["What to look for"], "changed").count("\n") <= 5
-        [counters] = folded(parts["What to look for"])
+        *_, counters = folded(parts["What to look for"])
         assert between(counters, "counters")
         assert between(parts["How fast"], "documented") and between(parts["When it does not help"], "helps")
         assert between(parts["The change"], "kernel" if step.name[:2] == "01" else "diff")
@@ -174,6 +175,20 @@ def test_the_counts_of_05(bin_folder: Path, tmp_path: Path) -> None:
     assert 8 + (4 + 2) * 3 + (1 + 6 * 2) + 1 == 40 and 8 + (4 + 2) * 3 + 6 * 3 + 1 == 45
     assert "6 × 3 requests become 1 + 6 × 2" in page
     assert "[shared memory requests](../docs/glossary.md#request) | 45 | 40 |" in page
+
+
+def test_the_instructions_of_06() -> None:
+    page, compiled = text_of(STEPS[6]), ptx.read()
+    assert [kernel.block for kernel in compiled.kernels] == [None, 32, 64, 128, 256, 512, 1024]
+    for kernel in compiled.kernels[1:]:  # one after the load, and one for each stride above 32
+        above = [stride for stride in (64, 128, 256, 512) if 2 * stride <= (kernel.block or 0)]
+        assert kernel.block_barriers == 1 + len(above)
+    before, after = ([re.findall(r"(?:@%p\d+ )?(\w+)", line)[0] for line in kernel.level if ":" not in line]
+                     for kernel in ptx.of_block_256())
+    assert (len(before), len(after)) == (13, 7) and "13 instructions of a level become 7" in page
+    assert Counter(before) - Counter(after) == Counter(["shr", "shl", "add", "setp", "mov", "bra"])
+    assert all(name in page for name in ("`%r53`", "`%r2` and `%r1`", "`@%p4 bra`", "127 in the test", "512 bytes"))
+    assert "%r1, 127;" in between(page, "ptx_levels") and "+512]" in between(page, "ptx_levels")
 
 
 def test_the_run_is_the_one_that_the_tables_show() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools import counters as counters_of_gpus
-from tools import documented_tables, results
+from tools import documented_tables, ptx, results
 from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible
 from tools.markdown import code, count_text, has_section, table
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS
@@ -33,6 +33,8 @@ CHANGED = {
     "03_sequential": ("shared memory requests", "shared memory wavefronts", "of these, bank conflicts"),
     "04_first_add": ("blocks", "global memory requests", "shared memory requests"),
     "05_unroll_warp": ("block barriers", "shared memory requests", WARP_INSTRUCTIONS),
+    "06_templated": ("block barriers", "shared memory requests", WARP_INSTRUCTIONS),
+    "07_cascade": ("blocks", "global memory requests", "shared memory requests"),
 }
 # Where it helps and where it does not: elements, type and threads per block, of the sweeps of a card.
 HELPS: dict[str, list[tuple[int, ElementType, int]]] = {
@@ -45,6 +47,10 @@ HELPS: dict[str, list[tuple[int, ElementType, int]]] = {
         (2**28, "int32", 32), (2**28, "complex128", 256)],
     "05_unroll_warp": [(2**28, "int32", block) for block in (32, 64, 128, 256, 1024)] + [
         (2**16, "int32", 256), (2**28, "complex128", 256)],
+    "06_templated": [(2**28, "int32", block) for block in (32, 64, 128, 256, 1024)] + [
+        (2**28, "int64", 256), (2**28, "complex128", 256)],
+    "07_cascade": [(2**k, "int32", 256) for k in (10, 12, 18, 19, 28)] + [
+        (2**28, "int32", 32), (2**28, "complex128", 256)],
 }
 
 
@@ -61,6 +67,9 @@ def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous
         "documented": lambda: documented_tables.published_text(step.name),
         "helps": lambda: helps(card, step, previous),
         "one_core": lambda: one_core(card),
+        "ptx": ptx.counts,
+        "ptx_barriers": ptx.barriers,
+        "ptx_levels": ptx.levels,
         "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
     }
     page = (REPOSITORY / step / "README.md").read_text(encoding="utf-8")
