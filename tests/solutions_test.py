@@ -31,6 +31,7 @@ RUNS: list[tuple[str, str, Shown]] = [
     *[("05_unroll_warp", f"-n 2^18 -b {block}", VERIFIED) for block in (64, 128, 1024)],
     ("05_unroll_warp", "-n 2^18 -b 32", "out of bounds in reduce_kernel: thread 0 of block 0 reads 4-byte word 32 of "),
     ("06_templated", "-n 2^20 -b 256", VERIFIED),
+    *[("07_cascade", f"-n {n}", VERIFIED) for n in ("2^20", "1000003", "1", "0")],
 ]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -68,6 +69,12 @@ def test_what_kernel_for_of_06_returns_is_checked(run: Run) -> None:
     assert (refused.returncode, wrong.returncode) == (3, 1)
     for ran, said in ((refused, refused.stderr.splitlines()[-1]), (wrong, wrong.stdout.splitlines()[4])):
         assert said in page
+
+
+def test_the_passes_of_07(run: Run) -> None:
+    passes = "passes  1056 → 5 → 1 blocks of 256 threads"
+    assert f"\n{passes}\n" in run("solution_07_cascade", "-n 2^20").stdout
+    assert f"`{passes}`" in (REPOSITORY / "07_cascade/README.md").read_text(encoding="utf-8")
 
 
 def test_the_tree_of_00_becomes_several_times_as_fast(run: Run, tmp_path: Path, cmake_cache: dict[str, str]) -> None:

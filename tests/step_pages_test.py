@@ -17,7 +17,7 @@ from tools.programs import Programs, step_folders
 from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
 
 STEPS = [SERIAL, *step_folders()]
-IN_SHAPE = STEPS[:7]
+IN_SHAPE = STEPS[:8]
 HEADINGS = ["The change", "Predict", "Run", "What to look for", "How fast", "Why it is correct",
             "When it does not help", "What is still slow", "Exercise"]
 # It has neither a kernel before it nor a GPU's counters and times.
@@ -101,7 +101,11 @@ def test_the_commands_print_the_table_of_the_page(bin_folder: Path, tmp_path: Pa
 @pytest.mark.parametrize("name, elements, passes", [
     ("01_interleaved", "1000003", "3907 → 16 → 1"), ("03_sequential", "2^20", "4096 → 16 → 1"),
     ("04_first_add", "2^20", "2048 → 4 → 1"), ("03_sequential", "2^17", "512 → 2 → 1"),
-    ("04_first_add", "2^17", "256 → 1")])
+    ("04_first_add", "2^17", "256 → 1"), ("06_templated", "2^22", "8192 → 16 → 1"), ("07_cascade", "2^22", "1056 → 1"),
+    ("07_cascade", "2^20", "512 → 1"),
+    *[("06_templated", n, passes) for n, passes in (("2^10", "2 → 1"), ("2^12", "8 → 1"), ("2^18", "512 → 1"),
+                                                    ("2^19", "1024 → 2 → 1"))],
+    *[("07_cascade", n, passes) for n, passes in (("2^12", "2 → 1"), ("2^18", "128 → 1"), ("2^19", "256 → 1"))]])
 def test_passes(bin_folder: Path, name: str, elements: str, passes: str) -> None:
     assert f"\npasses  {passes} blocks of 256 threads\n" in Programs(bin_folder).text(
         name, "--device", "emulated", "-n", elements)
@@ -189,6 +193,23 @@ def test_the_instructions_of_06() -> None:
     assert Counter(before) - Counter(after) == Counter(["shr", "shl", "add", "setp", "mov", "bra"])
     assert all(name in page for name in ("`%r53`", "`%r2` and `%r1`", "`@%p4 bra`", "127 in the test", "512 bytes"))
     assert "%r1, 127;" in between(page, "ptx_levels") and "+512]" in between(page, "ptx_levels")
+
+
+def test_the_numbers_of_07() -> None:
+    page = text_of(STEPS[7])
+    blocks = [2**28]
+    while blocks[-1] > 1:
+        blocks.append(-(-blocks[-1] // 512))
+    assert f"({' → '.join(map(str, blocks[1:]))}) with a tree in each of {sum(blocks[1:]):,} blocks".replace(
+        ",", " ") in page
+    n, threads = 2**22, 132 * 2048
+    assert threads == 1056 * BLOCK and f"≈ {n / threads:.1f} elements" in page
+    assert f"132 × 2048 = {threads:,},".replace(",", " ", 1) in page
+    for cells, p in (("2²¹, a thread for 2 elements", n // 2), ("all that an H200 has room for", threads)):
+        steps = n / p + 22
+        assert f"{cells} | {steps:.1f} | {p * steps / n:.1f} |" in page
+    assert f"take {(n / threads + 22) / 24:.1f} times as many steps" in page
+    assert "513 of them instead of 1062" in page and (512 + 1, 1056 + 5 + 1) == (513, 1062)
 
 
 def test_the_run_is_the_one_that_the_tables_show() -> None:
