@@ -23,10 +23,18 @@ MATHJAX = Path("/usr/share/javascript/mathjax")
 # The part of MathJax that draws TeX as SVG.
 MATHJAX_FOLDERS = ("extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
 MATHJAX_FILES = ("MathJax.js", "jax/output/SVG/config.js", "jax/output/SVG/jax.js")
-# The navigation has them in this order.
-PAGES = ("README.md", "[0-9][0-9]_*/README.md", "beyond/README.md", "beyond/[0-9]*/README.md", "beyond/*/README.md",
-         "beyond/*/*/README.md", "common/README.md", "common/device/emulated/README.md", "docs/README.md", "docs/*.md",
-         "docs/*/README.md", "docs/results/*/README.md", "docs/pitfalls/*.md")
+# The sidebar's chapters with their pages, in the order in which they are read. A page is in the first that has it.
+CHAPTERS = {
+    "Start": ("README.md", *(f"docs/{name}.md" for name in (
+        "cuda_in_ten_minutes", "why_bandwidth", "floating_point", "no_gpu", "glossary", "teaching"))),
+    "Ladder": ("[0-9][0-9]_*/README.md",),
+    "Beyond": ("beyond/README.md", "beyond/[0-9]*/README.md", "beyond/*/README.md", "beyond/*/*/README.md"),
+    "Pitfalls": ("docs/pitfalls/README.md", "docs/pitfalls/*.md"),
+    "Reference": ("docs/README.md", "docs/*.md", "docs/*/README.md", "docs/results/*/README.md", "common/README.md",
+                  "common/device/emulated/README.md", "tools/README.md"),
+}
+# The last line of a page that leads on by itself, as GitHub shows it.
+LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
 
 def main(words: list[str]) -> int:
@@ -44,7 +52,7 @@ def main(words: list[str]) -> int:
     site = Site(folder / "site")
     for page in site.pages:
         text = converted(text_of(page), label(page), lambda link: site.place_of_link(page, link))
-        (folder / f"pages/{label(page)}.md").write_text(text, "utf-8")
+        (folder / f"pages/{label(page)}.md").write_text(text + site.neighbours(page), "utf-8")
     (folder / "layout.xml").write_text(site.navigation(), "utf-8")
     for part in MATHJAX_FOLDERS:
         shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
@@ -72,6 +80,10 @@ def text_of(page: str) -> str:
     return (REPOSITORY / page).read_text("utf-8")
 
 
+def title_of(page: str) -> str:
+    return text_of(page).partition("\n")[0].removeprefix("# ").replace("`", "")
+
+
 def label(page: str) -> str:
     """The name of a page's HTML file, without its ending."""
     name = page.removesuffix(".md").removesuffix("/README")
@@ -84,9 +96,13 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # Each page once, where it comes first.
-        self.pages = list(dict.fromkeys(str(file.relative_to(REPOSITORY)) for pattern in PAGES
-                                        for file in sorted(REPOSITORY.glob(pattern))))
+        self.chapters: dict[str, list[str]] = {}
+        self.pages: list[str] = []
+        for chapter, patterns in CHAPTERS.items():
+            found = dict.fromkeys(str(file.relative_to(REPOSITORY)) for pattern in patterns
+                                  for file in sorted(REPOSITORY.glob(pattern)))
+            self.chapters[chapter] = [page for page in found if page not in self.pages]
+            self.pages += self.chapters[chapter]
 
     def place_of_link(self, page: str, link: str) -> str:
         """Where the site has what the page links to; the link itself where that is nothing of the repository."""
@@ -114,22 +130,26 @@ class Site:
         return place
 
     def navigation(self) -> str:
-        """Doxygen's layout: a tab per page, those of the pitfalls below theirs, and the programming interface."""
-        pitfalls = [page for page in self.pages if page.startswith("docs/pitfalls/")]
-        return "\n".join(['<doxygenlayout version="1.0"><navindex>',
-                          '<tab type="mainpage" visible="yes" title="Overview"/>',
-                          *(self.tab(page) for page in self.pages[1:] if page not in pitfalls),
-                          f'<tab type="usergroup" visible="yes" url="{self.place(pitfalls[0])}" title="Pitfalls">',
-                          *(self.tab(page) for page in pitfalls[1:]), "</tab>",
-                          '<tab type="usergroup" visible="yes" title="Programming interface">',
-                          '<tab type="namespacelist" visible="yes" title="Namespaces"/>',
-                          '<tab type="classlist" visible="yes" title="Types"/>',
-                          '<tab type="filelist" visible="yes" title="Files"/>',
-                          "</tab></navindex></doxygenlayout>", ""])
+        """Doxygen's layout: a chapter's pages below it, and in the last one the programming interface, too."""
+        lists = {"namespacelist": "Namespaces", "classlist": "Types", "filelist": "Files"}
+        interface = ['<tab type="usergroup" visible="yes" title="Programming interface">',
+                     *(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()), "</tab>"]
+        lines = ['<doxygenlayout version="1.0"><navindex>']
+        for chapter, pages in self.chapters.items():
+            lines += [f'<tab type="usergroup" visible="yes" url="{self.place(pages[0])}" title="{chapter}">',
+                      *(f'<tab type="user" visible="yes" url="{self.place(page)}" title="{html.escape(title_of(page))}"/>'
+                        for page in pages), *(interface if chapter == "Reference" else []), "</tab>"]
+        return "\n".join([*lines, "</navindex></doxygenlayout>", ""])
 
-    def tab(self, page: str) -> str:
-        title = html.escape(text_of(page).partition("\n")[0].removeprefix("# ").replace("`", ""))
-        return f'<tab type="user" visible="yes" url="{self.place(page)}" title="{title}"/>'
+    def neighbours(self, page: str) -> str:
+        """The links below a page to those before and after it; nothing where its own last line has them."""
+        if LEADS_ON.match(text_of(page).rstrip("\n").rpartition("\n")[2]):
+            return ""
+        at = self.pages.index(page)
+        links = [f'<a rel="{way}" href="{self.place(other)}">{html.escape(title_of(other))}</a>'
+                 for way, others in (("prev", self.pages[max(at - 1, 0):at]), ("next", self.pages[at + 1:at + 2]))
+                 for other in others]
+        return f'\n@htmlonly[block]\n<nav class="neighbours" aria-label="Pages">{" ".join(links)}</nav>\n@endhtmlonly\n'
 
 
 # ---- from a page for GitHub to one for Doxygen, which knows neither GitHub's anchors nor diffs ----

@@ -37,6 +37,22 @@ def test_a_page_is_converted(github: str, doxygen: str) -> None:
     assert site.converted(github, "page", lambda link: places.get(link, link)) == f"{doxygen}\n"
 
 
+def test_chapters_and_neighbours(tmp_path: Path) -> None:
+    made = site.Site(tmp_path)
+    assert list(made.chapters) == ["Start", "Ladder", "Beyond", "Pitfalls", "Reference"]
+    assert made.pages[:2] == ["README.md", "docs/cuda_in_ten_minutes.md"] and len(set(made.pages)) == len(made.pages)
+    assert "docs/glossary.md" in made.chapters["Start"] and "tools/README.md" in made.chapters["Reference"]
+    assert [page[:3] for page in made.chapters["Ladder"]] == [f"0{k}_" for k in range(8)]
+    for before, page, after in zip(made.pages, made.pages[1:], made.pages[2:]):
+        last_line = site.text_of(page).rstrip().splitlines()[-1]
+        ways = made.neighbours(page)
+        # Once: by the page itself, or by the site.
+        assert ("→](" in last_line) == (ways == ""), page
+        assert ways == "" or f'rel="prev" href="{site.label(before)}.html"' in ways, page
+        assert ways == "" or f'rel="next" href="{site.label(after)}.html"' in ways, page
+    assert "prev" not in made.neighbours(made.pages[0]) and "next" not in made.neighbours(made.pages[-1])
+
+
 @pytest.mark.skipif(not INSTALLED, reason="there is no Doxygen, doxygen-awesome-css or MathJax")
 def test_the_site_builds_where_nothing_of_others_is(tools: Callable[..., Ran], tmp_path: Path) -> None:
     folder = tmp_path / "a site"
