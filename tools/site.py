@@ -1,7 +1,8 @@
 """Makes the HTML site from the repository's Markdown pages and the comments in its headers, then checks its links.
 
 The site is FOLDER/site/index.html. `cmake --build --preset docs` calls this, too. It takes Doxygen, its theme
-doxygen-awesome-css and MathJax 2 from the distribution: nothing is fetched, and the site works without a network.
+doxygen-awesome-css, MathJax 2, and lunr for the search from the distribution: nothing is fetched, and the site works
+without a network.
 
 Exit code: 0 done, 1 a warning of Doxygen or a dead link, 2 bad usage, 3 something is not installed.
 """
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from tools import search
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser
 from tools.links import HEADING, Page, anchor_of, dead_links
 
@@ -33,6 +35,8 @@ CHAPTERS = {
     "Reference": ("docs/README.md", "docs/*.md", "docs/*/README.md", "docs/results/*/README.md", "common/README.md",
                   "common/device/emulated/README.md", "tools/README.md"),
 }
+# Of several pages with the words that are searched for, the one that explains more to a reader comes first.
+WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.4}
 # The last line of a page that leads on by itself, as GitHub shows it.
 LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
@@ -45,9 +49,10 @@ def main(words: list[str]) -> int:
     if not given:
         raise BadUsage("FOLDER has no name")
     folder = Path(given).resolve()
-    if not (shutil.which("doxygen") and THEME.is_dir() and MATHJAX.is_dir()):
-        raise NotPossible("the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:\n"
-                          "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax")
+    if not installed():
+        raise NotPossible(
+            "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:\n"
+            "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
     make_own_folders(folder)
     site = Site(folder / "site")
     for page in site.pages:
@@ -60,9 +65,15 @@ def main(words: list[str]) -> int:
         shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
     run_doxygen(folder)
     drop_empty_summaries(folder / "site")
+    search.make(folder / "site", {f"{label(page)}.html": WEIGHTS.get(page, WEIGHTS[chapter])
+                                  for chapter, pages in site.chapters.items() for page in pages})
     dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")
     return ExitCode.WRONG if dead else ExitCode.DONE
+
+
+def installed() -> bool:
+    return bool(shutil.which("doxygen")) and THEME.is_dir() and MATHJAX.is_dir() and search.installed()
 
 
 def make_own_folders(folder: Path) -> None:
@@ -136,9 +147,10 @@ class Site:
                      *(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()), "</tab>"]
         lines = ['<doxygenlayout version="1.0"><navindex>']
         for chapter, pages in self.chapters.items():
-            lines += [f'<tab type="usergroup" visible="yes" url="{self.place(pages[0])}" title="{chapter}">',
-                      *(f'<tab type="user" visible="yes" url="{self.place(page)}" title="{html.escape(title_of(page))}"/>'
-                        for page in pages), *(interface if chapter == "Reference" else []), "</tab>"]
+            tabs = [f'<tab type="user" visible="yes" url="{label(page)}.html" title="{html.escape(title_of(page))}"/>'
+                    for page in pages]
+            lines += [f'<tab type="usergroup" visible="yes" url="{self.place(pages[0])}" title="{chapter}">', *tabs,
+                      *(interface if chapter == "Reference" else []), "</tab>"]
         return "\n".join([*lines, "</navindex></doxygenlayout>", ""])
 
     def neighbours(self, page: str) -> str:
@@ -149,7 +161,8 @@ class Site:
         links = [f'<a rel="{way}" href="{self.place(other)}">{html.escape(title_of(other))}</a>'
                  for way, others in (("prev", self.pages[max(at - 1, 0):at]), ("next", self.pages[at + 1:at + 2]))
                  for other in others]
-        return f'\n@htmlonly[block]\n<nav class="neighbours" aria-label="Pages">{" ".join(links)}</nav>\n@endhtmlonly\n'
+        nav = f'<nav class="neighbours" aria-label="Pages">{" ".join(links)}</nav>'
+        return f"\n@htmlonly[block]\n{nav}\n@endhtmlonly\n"
 
 
 # ---- from a page for GitHub to one for Doxygen, which knows neither GitHub's anchors nor diffs ----

@@ -1,17 +1,35 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found, on it and on GitHub."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
-from tools import links, site
+from tools import links, search, site
 from tools.command_line import BadUsage, NotPossible
 
 Ran = CompletedProcess[str]
-INSTALLED = bool(shutil.which("doxygen")) and site.THEME.is_dir() and site.MATHJAX.is_dir()
+# What a newcomer asks, and the pages that the search lists first for it.
+ASKED: dict[str, list[str]] = {
+    "wavefront": ["docs_glossary", "step_02_nondivergent"],
+    "what is a warp": ["docs_glossary"],
+    "why 32 banks": ["docs_glossary", "step_02_nondivergent"],
+    "what is a wavefront": ["docs_glossary", "step_02_nondivergent"],
+    "why is 01 slow if nothing diverges": ["step_01_interleaved"],
+    "what does the tolerance mean": ["docs_glossary"],
+    "why does 06 count the same": ["step_06_templated"],
+    "what is occupancy": ["docs_glossary"],
+    "why not volatile": ["docs_pitfalls_warp_synchronous_tail"],
+    "why is my GB/s above the table's": ["docs_tables"],
+    "which header do I use in my own code": ["beyond_12_any_operation"],
+    "one element reads out of bounds": ["docs_pitfalls_unguarded_second_load"],
+    # A word that is not yet complete, a name in code, and what no page has.
+    "bank confl": ["docs_glossary"],
+    "__shfl_down_sync": ["beyond_08_warp_shuffle"],
+    "reducshun": [],
+    " ": [],
+}
 
 
 @pytest.mark.parametrize("github, doxygen", [
@@ -53,18 +71,47 @@ def test_chapters_and_neighbours(tmp_path: Path) -> None:
     assert "prev" not in made.neighbours(made.pages[0]) and "next" not in made.neighbours(made.pages[-1])
 
 
-@pytest.mark.skipif(not INSTALLED, reason="there is no Doxygen, doxygen-awesome-css or MathJax")
-def test_the_site_builds_where_nothing_of_others_is(tools: Callable[..., Ran], tmp_path: Path) -> None:
-    folder = tmp_path / "a site"
-    (folder / "site").mkdir(parents=True)
-    with pytest.raises(BadUsage, match="is not from this command"):
-        site.main([str(folder)])
-    (folder / "site").rmdir()
+needs_all = pytest.mark.skipif(not site.installed(), reason="what `python3 -m tools site` takes is not here")
+
+
+@pytest.fixture(scope="module")
+def built(tools: Callable[..., Ran], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, in a folder whose name has a space."""
+    folder = tmp_path_factory.mktemp("made") / "a site"
     made = tools("site", folder)
     assert (made.returncode, made.stderr) == (0, "") and made.stdout == f"The site: {folder}/site/index.html\n"
-    assert "MathJax" in (folder / "site/index.html").read_text() and (folder / "site/mathjax/MathJax.js").exists()
-    site.make_own_folders(folder)
-    assert not list((folder / "site").iterdir())
+    return folder / "site"
+
+
+@needs_all
+@pytest.mark.parametrize("words", ASKED)
+def test_the_search_lists_first_what_answers(built: Path, words: str) -> None:
+    wanted = [f"{page}.html" for page in ASKED[words]]
+    found = search.find(built, words)
+    assert found[:len(wanted)] == wanted and bool(found) == bool(wanted)
+
+
+def test_the_sections_of_a_page() -> None:
+    found = search.Sections("p.html", 1, '''<script>no</script><div class="title">01 &middot; A <code>T</code></div>
+        <div class="contents"><div class="textblock"><a class="anchor" id="md"></a><p>lead <img alt="picture"></p>
+        <p><a class="anchor" id="p_one"></a></p><h1>One <i>more</i></h1><p>text <a href="q.html#x">link</a></p>
+        <nav>no</nav></div></div><div>no</div>''').found
+    assert [(each.link, each.heading, each.text.split(), each.links) for each in found] == [
+        ("p.html", "01 · A T", ["lead", "picture"], []), ("p.html#p_one", "One more", ["text", "link"], ["q.html"])]
+    assert {each.title for each in found} == {"01 · A T"}
+
+
+@needs_all
+def test_the_site_builds_where_nothing_of_others_is(built: Path, tmp_path: Path) -> None:
+    assert "MathJax" in (built / "index.html").read_text() and (built / "mathjax/MathJax.js").exists()
+    (tmp_path / "site").mkdir()
+    with pytest.raises(BadUsage, match="is not from this command"):
+        site.main([str(tmp_path)])
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.md").touch()
+    (tmp_path / "site/old.html").touch()
+    site.make_own_folders(tmp_path)
+    assert not list((tmp_path / "site").iterdir())
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
