@@ -1,13 +1,16 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found, on it and on GitHub."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from explorer.browser_test import SIZES, Browser
 
 from tools import links, search, site
 from tools.command_line import BadUsage, NotPossible
+from tools.doxygen_pages import converted
+from tools.programs import Programs, step_folders
 
 Ran = CompletedProcess[str]
 # What a newcomer asks, and the pages that the search lists first for it.
@@ -52,7 +55,7 @@ ASKED: dict[str, list[str]] = {
 ])
 def test_a_page_is_converted(github: str, doxygen: str) -> None:
     places = {"b.md": "b.html", "c.svg": "source/c.svg"}
-    assert site.converted(github, "page", lambda link: places.get(link, link)) == f"{doxygen}\n"
+    assert converted(github, "page", lambda link: places.get(link, link)) == f"{doxygen}\n"
 
 
 def test_chapters_and_neighbours(tmp_path: Path) -> None:
@@ -76,10 +79,11 @@ needs_all = pytest.mark.skipif(not site.installed(), reason="what `python3 -m to
 
 @pytest.fixture(scope="module")
 def built(tools: Callable[..., Ran], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, in a folder whose name has a space."""
+    """The site without explorers, in a folder whose name has a space."""
     folder = tmp_path_factory.mktemp("made") / "a site"
     made = tools("site", folder)
-    assert (made.returncode, made.stderr) == (0, "") and made.stdout == f"The site: {folder}/site/index.html\n"
+    assert (made.returncode, made.stderr) == (0, "Left out: the explorer of each step, which --bin BIN adds\n")
+    assert made.stdout == f"The site: {folder}/site/index.html\n"
     return folder / "site"
 
 
@@ -114,11 +118,82 @@ def test_the_site_builds_where_nothing_of_others_is(built: Path, tmp_path: Path)
     assert not list((tmp_path / "site").iterdir())
 
 
+def test_code_and_folders_have_a_page_with_a_way_back(tmp_path: Path) -> None:
+    made = site.Site(tmp_path)
+    place = made.place_of_link("01_interleaved/README.md", "kernel.cuh")
+    assert place == "source_step_01_interleaved_kernel_cuh.html"
+    made.place_of_link("docs/README.md", "../docs/pitfalls/fixed")
+    pages = dict(made.source_pages())
+    kernel, folder = pages["01_interleaved/kernel.cuh"], pages["docs/pitfalls/fixed"]
+    title = site.title_of("01_interleaved/README.md")
+    assert f"← [{title}](step_01_interleaved.html)" in kernel and "~~~~~~{.cpp}\n#pragma once\n" in kernel
+    assert "- [endless_loop.cuh](source_docs_pitfalls_fixed_endless_loop_cuh.html)" in folder
+    assert "← [docs/pitfalls/fixed](source_docs_pitfalls_fixed.html)" in pages["docs/pitfalls/fixed/endless_loop.cuh"]
+
+
+def test_a_step_leads_to_its_kernel_and_its_explorer(
+        tmp_path: Path, bin_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = site.Site(tmp_path)
+    assert "\n[The whole kernel](kernel.cuh)\n\n## The change\n" in made.with_kernel("01_interleaved/README.md")
+    assert made.with_kernel("docs/README.md") == site.text_of("docs/README.md")
+    made.make_explorers(Programs(bin_folder))
+    left_out = capsys.readouterr().err
+    for step in step_folders():
+        has_page = f"explorer/{step.name}.html)" in made.with_kernel(f"{step}/README.md")
+        assert has_page != (f"Left out: the explorer of {step.name}: " in left_out), step
+    assert "explorer/03_sequential.html" in made.with_kernel("03_sequential/README.md")
+
+
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotPossible, match="sudo apt install"):
         site.main([str(tmp_path)])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def browser(need: Callable[[str], str]) -> Iterator[Browser]:
+    pytest.importorskip("selenium", reason="there is no Selenium here (python3-selenium)")
+    made = Browser(need("chromium"), need("chromedriver"))
+    yield made
+    made.driver.quit()
+
+
+SHOWN = ("index", "step_01_interleaved", "docs_glossary", "docs_teaching", "docs_counters", "beyond",
+         "source_step_01_interleaved_kernel_cuh", "docs_results_nvidia_h200")
+
+
+@needs_all
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_in_a_browser(built: Path, browser: Browser, size: str, scheme: str,
+                            request: pytest.FixtureRequest) -> None:
+    for page in SHOWN:
+        browser.open(built / f"{page}.html", SIZES[size], scheme)
+        browser.check_quiet(f"{page} {size} {scheme}")
+        if request.config.getoption("--screenshots"):
+            browser.driver.save_screenshot(
+                str(request.config.getoption("--screenshots") / f"site_{page}_{size}_{scheme}.png"))
+        assert browser.serious_findings() == [], page
+
+
+@needs_all
+def test_search_and_scheme_in_a_browser(built: Path, browser: Browser) -> None:
+    browser.open(built / "index.html", SIZES["wide"], "light")
+    browser.press("/", *"wavefront")
+    wait = "const done = arguments[0]; const look = () => {" \
+        "const links = [...document.querySelectorAll('#found a')].map((link) => link.getAttribute('href'));" \
+        "if (links[0]?.includes('wavefront')) done(links); else setTimeout(look, 50); }; look()"
+    links = browser.driver.execute_async_script(wait)
+    assert links[0] == "docs_glossary.html#docs_glossary_wavefront" and links[1].startswith("step_02_nondivergent.html")
+    browser.press("\ue00c")  # Escape
+    assert browser.js("return document.getElementById('found').hidden")
+    browser.js("document.getElementById('scheme').click()")
+    browser.driver.get((built / "step_01_interleaved.html").as_uri())
+    assert browser.js("return document.documentElement.classList.contains('dark-mode')"), "it is remembered"
+    browser.js("document.getElementById('scheme').click()")
+    assert browser.js("return document.querySelectorAll('div.toc a').length") > 5
+    assert browser.js("return document.querySelectorAll('doxygen-awesome-fragment-copy-button').length") > 1
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
