@@ -5,7 +5,7 @@ beside those of the step before, and the figures that others have published. Oth
 (docs/results), the counts of GPUs beside the emulated ones, the fixed kernels and the findings of the pitfalls, the
 example that the package's test builds, and the pictures of docs/stills, where Node is installed.
 
-Nothing is written unless all of it could be made. `check-pages` only names what is stale.
+No page is written unless all could be made; the pictures are drawn last. `check-pages` only names what is stale.
 
 Exit code: 0 done, 1 a GPU counts otherwise than the emulated device, 2 bad usage or a file that does not fit,
 3 a program that fails.
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import counters, documented_tables, output_file, pages
-from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
-from tools.programs import ATOMICS, Programs, step_folders
+from tools.programs import ATOMICS, Programs, last_words, step_folders
 
 # The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
 # one block size, and steps differ in their default.
@@ -82,7 +82,7 @@ def write_figures() -> None:
 
 
 def stale_figures() -> bool:
-    return (REPOSITORY / FIGURES).read_text(encoding="utf-8") != documented_tables.header()
+    return text_of(FIGURES) != documented_tables.header()
 
 
 def stale_texts(parts: list[Part]) -> dict[Path, str]:
@@ -100,7 +100,7 @@ def stale_texts(parts: list[Part]) -> dict[Path, str]:
 
 
 def text_of(file: Path) -> str:
-    return (REPOSITORY / file).read_text(encoding="utf-8")
+    return read_text(REPOSITORY / file)
 
 
 # ---- the parts ----
@@ -165,7 +165,7 @@ def diff(old: str, new: str, *options: str) -> str:
         files = [Path(folder, name) for name in ("old", "new")]
         for file, text in zip(files, (old, new)):
             file.write_text(text, encoding="utf-8")
-        return subprocess.run(["diff", *options, *files], capture_output=True, text=True).stdout
+        return subprocess.run(["diff", *options, *files], stdout=subprocess.PIPE, encoding="utf-8").stdout
 
 
 def counted(programs: Programs, scratch: Path, step: Path, previous: Path | None) -> str:
@@ -212,8 +212,10 @@ def findings(programs: Programs) -> Iterator[Part]:
     """What the emulated device says of the pitfalls."""
     for page in sorted(REPOSITORY.glob("docs/pitfalls/*.cuh")):
         file = page.with_suffix(".md").relative_to(REPOSITORY)
-        said = programs.run("pitfall", page.stem).stderr
-        yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{said}"))
+        ran = programs.run("pitfall", page.stem)
+        if ran.returncode != ExitCode.WRONG:
+            raise NotPossible(f"pitfall {page.stem}: exit code {ran.returncode}, and a finding is 1: {last_words(ran)}")
+        yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{ran.stderr}"))
 
 
 def draw_stills(programs: Programs) -> None:
