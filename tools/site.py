@@ -198,7 +198,7 @@ def with_formulas(line: str) -> str:
 def run_doxygen(folder: Path) -> None:
     """Its warnings are errors. Throws Failure."""
     settings = text_of("docs/site/Doxyfile") + f'INPUT += "{folder}/pages"\n'
-    ran = subprocess.run(["doxygen", "-"], cwd=REPOSITORY, input=settings, text=True,
+    ran = subprocess.run(["doxygen", "-"], cwd=REPOSITORY, input=settings, encoding="utf-8",
                          env={**os.environ, "SITE_FOLDER": str(folder), "SITE_THEME": str(THEME)})
     if ran.returncode != 0:
         raise Failure(f"Doxygen ended with exit code {ran.returncode}; its warnings are above")
