@@ -1,6 +1,7 @@
 """python3 -m tools COMMAND [OPTION...]: runs the command, which is the module of the same name."""
 
 import importlib
+import io
 import sys
 
 from tools.command_line import ExitCode, Failure, Parser, discard, say
@@ -28,6 +29,10 @@ def parse_command(words: list[str]) -> tuple[str, list[str]]:
 
 
 def main() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # As files are, whatever the locale; a name that is no UTF-8 as its bytes.
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     code = run_command()
     try:
         if sys.stdout:

@@ -1,4 +1,4 @@
-"""What the commands share: exit codes, failures that end them, options, and where the repository is."""
+"""What the commands share: exit codes, failures that end them, options, texts, and where the repository is."""
 
 import argparse
 import enum
@@ -77,6 +77,18 @@ def parse_type(text: str) -> str:
 def list_of(parse: Callable[[str], Parsed]) -> Callable[[str], list[Parsed]]:
     """Parses a list with commas."""
     return lambda text: [parse(item) for item in text.split(",")]
+
+
+def read_text(file: Path) -> str:
+    """A file's text (UTF-8). Throws BadUsage where it has none; a pipe's might never end."""
+    try:
+        if file.exists() and not file.is_file():
+            raise OSError(0, "it is no file")
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise BadUsage(f"'{file}' cannot be read: {error.strerror}") from None
+    except UnicodeError as error:
+        raise BadUsage(f"'{file}' is no text in UTF-8: {error}") from None
 
 
 def say(*lines: str) -> None:

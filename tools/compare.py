@@ -104,13 +104,13 @@ class Measured:
         return code in (ExitCode.DONE, ExitCode.WRONG)
 
     def show(self, file: Path | None) -> None:
-        """Prints the tables, and writes the file."""
+        """Writes the file, and prints the tables: stdout may be full."""
         if self.results:
+            if file:
+                results.gather(self.files, file)
             print("GB/s (share of CUB's):")
             for element_type in types_of(self.results):
                 print("\n" + peer_table(self.results, element_type), end="")
-            if file:
-                results.gather(self.files, file)
 
 
 def run_programs(measured: Measured, executables: programs.Programs, options: argparse.Namespace,

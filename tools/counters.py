@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools import markdown, results
-from tools.command_line import REPOSITORY, BadUsage
+from tools.command_line import REPOSITORY, BadUsage, read_text
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, TIME
 from tools.programs import Programs, step_folders
 from tools.results import Result
@@ -35,6 +35,7 @@ ONLY_ON_THE_GPU = {
     "shared load instructions": "smsp__inst_executed_op_shared_ld.sum",
     "shared store instructions": "smsp__inst_executed_op_shared_st.sum",
     "µs": TIME}
+METRICS = {*MEMORY.values(), *READ.values(), *ONLY_ON_THE_GPU.values()}
 
 
 class Counts(dict[str, float]):
@@ -108,16 +109,18 @@ def read(file: Path) -> tuple[dict[str, str], dict[str, Counts]]:
     """The lines `# key: value` in front, and the counts of each step. Throws BadUsage where the file does not fit."""
     description: dict[str, str] = {}
     counts = {step: Counts() for step in steps()}
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(file).splitlines(), 1):
         if line.startswith("# "):
             description.update(re.findall("^# (.*?): (.*)", line))
         elif line != "step,metric,value":
             try:
                 [[step, metric, value]] = csv.reader([line])
+                if metric not in METRICS or value != "missing" and not 0 <= float(value) < 2**63:
+                    raise ValueError
                 counts[step][metric] = math.nan if value == "missing" else float(value)
-            except (KeyError, ValueError):
-                raise BadUsage(f"{file}:{number}: '{line[:80]}' is no line `step,metric,value` of a step that is "
-                               "compared") from None
+            except (KeyError, ValueError, csv.Error):
+                raise BadUsage(f"{file}:{number}: '{line[:80]}' is no line `step,metric,value` of a step and a metric "
+                               "that are compared") from None
     for step in counts:
         if not counts[step]:
             raise BadUsage(f"'{file}' has no {step}: write it anew with python3 -m tools profile --counters")

@@ -134,14 +134,14 @@ def table_of_card(own: OwnTable) -> DocumentedTable:
     folder = REPOSITORY / own.results
     measured = results.read_one(folder / "measured.json", Measured)
     steps = [result for result in results.read_list(folder / "ladder.json", Result) if result.on_gpu]
-    if not steps or not measured.date[:4].isdigit():
+    if not steps or not measured.date[:4].isdecimal():
         raise BadUsage(f"'{folder}': ladder.json has no GPU's step, or the date of measured.json no year")
     # It belongs to the input only where all steps have the same; a library has none.
     blocks = {result.block for result in steps if result.block is not None}
     return DocumentedTable(
         label=own.label,
         source=Source(author="this repository", title=own.results, year=int(measured.date[:4]), publisher=(
-            f"driver {measured.driver}, CUDA {measured.cuda}, commit {measured.commit[:12]}")),
+            f"driver {measured.driver}, CUDA {measured.cuda}, commit {measured.short_commit}")),
         hardware=Hardware(name=measured.gpu, peak_from="memory clock × bus width × 2 / 8",
                           peak_gbps=rounded(steps[0].required(steps[0].device.peak_gbps, "peak_gbps"), 1)),
         input=Input(elements=steps[0].elements, type=steps[0].type, block=blocks.pop() if len(blocks) == 1 else None),

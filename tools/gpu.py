@@ -25,7 +25,7 @@ def name() -> str:
 
 def slug() -> str:
     """The name as a folder's: nvidia_h200."""
-    return re.sub(r"[^a-z0-9]+", "_", name().lower()).strip("_")
+    return re.sub(r"[^a-z0-9]+", "_", name().lower()).strip("_") or "gpu"
 
 
 def driver() -> str:
@@ -50,5 +50,5 @@ def said(*command: str) -> str:
     """What the program prints; nothing where it is not there or fails."""
     if shutil.which(command[0]) is None:
         return ""
-    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace")
     return ran.stdout.strip() if ran.returncode == 0 else ""

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-from tools.command_line import REPOSITORY
+from tools.command_line import REPOSITORY, read_text
 
 HEADING = re.compile(r" {0,3}(#{1,6}) +(.*)")
 FENCED = re.compile(r"^ *(```+|~~~+).*?(^ *\1|\Z)|<!--.*?-->", re.MULTILINE | re.DOTALL)
@@ -57,7 +57,7 @@ def dead_links(folder: Path, files: Iterable[Path], read: Callable[[str], Page])
 
     Links to elsewhere, such as https:, are not followed.
     """
-    pages = {str(file.relative_to(folder)): read(file.read_text("utf-8")) for file in files}
+    pages = {str(file.relative_to(folder)): read(read_text(file)) for file in files}
     lines = []
     for name, page in sorted(pages.items()):
         for link in dict.fromkeys(page.links):

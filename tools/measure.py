@@ -47,6 +47,8 @@ def main(words: list[str]) -> int:
     options = parse(words)
     require_gpu(options.bin)
     folder = (options.folder or H200.with_name(gpu.slug())).resolve()
+    if not folder.name:
+        raise BadUsage(f"'{folder}' has no name: name another folder")
     work = folder.with_name(folder.name + ".new")
     require_replaceable(folder, work)
     measured = begun_with(work, describe(options))
@@ -67,7 +69,7 @@ def main(words: list[str]) -> int:
     say(f"The results: {folder}")
     try:
         plot.main([str(folder)])
-    except NotPossible as why:
+    except Failure as why:  # as for a GPU that does not tell its peak
         say(f"There are no plots: {why}; python3 -m tools plot {folder} draws them")
     if folder != H200:
         say(f"Beside the H200: python3 -m tools plot --out FOLDER {H200.relative_to(REPOSITORY)} {folder}")
@@ -87,13 +89,16 @@ def parse(words: list[str]) -> argparse.Namespace:
     # What the steps would refuse after minutes.
     if options.largest and options.largest < 1024:
         raise BadUsage("--largest: the size sweep begins at 2^10")
+    if not options.limit >= 0:
+        raise BadUsage(f"--limit: {options.limit} is no number of minutes from 0 on")
     return options
 
 
 def require_gpu(bin_folder: Path | None) -> None:
     gpu.require()
     if not gpu.name():
-        raise NotPossible(f"nvidia-smi knows no such GPU: CUDA_VISIBLE_DEVICES={os.environ['CUDA_VISIBLE_DEVICES']}")
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        raise NotPossible(f"nvidia-smi knows no such GPU: CUDA_VISIBLE_DEVICES={visible}")
     if not bin_folder and not shutil.which("nvcc"):
         raise NotPossible("there is no nvcc on PATH: without it the steps are built for the emulated device only")
 
@@ -111,13 +116,13 @@ def describe(options: argparse.Namespace) -> Measured:
 
 # ---- the folders ----
 
-def require_replaceable(*folders: Path) -> None:
+def require_replaceable(results_folder: Path, work: Path) -> None:
     """They are replaced as a whole, so they must not have what this command has not written."""
-    for folder in folders:
+    for folder in (results_folder, work):
         if not (folder.parent.is_dir() and os.access(folder.parent, os.W_OK)):
             raise BadUsage(f"'{folder.parent}' is no folder that can be written: name another")
-        ours = (folder / "measured.json").is_file() or folder.is_dir() and not any(folder.iterdir())
-        if folder.exists() and not ours:
+        if folder.exists() and not (folder.is_dir() and (set(os.listdir(folder)) <= OURS or folder == work and (
+                work / "measured.json").is_file())):
             raise BadUsage(f"'{folder}' has something else than results in it: name another folder")
 
 
@@ -272,3 +277,6 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
     # Nsight Compute's times beside the steps' own, where its counters may be read.
     "second_clock": lambda measurement: measurement.each("-n 2^28"),
 }
+# All that may be in a folder that is replaced.
+OURS = {"measured.json", "README.md", "parts", *KEPT, *(f"{name}.json" for name in PARTS),
+        *(f"{name}.svg" for name in ("ladder", *plot.SWEEPS, "bandwidth"))}

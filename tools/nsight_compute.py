@@ -57,7 +57,8 @@ class NsightCompute:
         self.metrics = list(metrics)
 
     def version(self) -> str:
-        said = subprocess.run(["ncu", "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+        said = subprocess.run(["ncu", "--version"], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              errors="replace").stdout
         return "".join(re.findall(r"^Version ([\d.]+)", said, re.MULTILINE))
 
     def count(self, selection: Sequence[str], command: Sequence[str | Path], at_least: int = 1) -> list[Launch]:
@@ -80,7 +81,7 @@ class NsightCompute:
 def run(metrics: list[str], selection: Sequence[str], command: Sequence[str | Path]) -> tuple[list[Launch], str]:
     """The launches, none where ncu reports no values, and all that was said. Its exit code alone does not tell."""
     said = subprocess.run(["ncu", *selection, *OPTIONS, "--metrics", ",".join(metrics), *command],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
                           errors="replace", env={**os.environ, "LC_ALL": "C"}).stdout
     launches = read_report(said)
     return (launches if any(launch.values for launch in launches) else []), said

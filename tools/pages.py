@@ -48,7 +48,7 @@ def provenance(folder: Path) -> str:
     """Where and how it was measured, in a sentence."""
     measured = results.read_one(folder / "measured.json", Measured)
     return (f"Measured on one {measured.gpu} with driver {measured.driver} and CUDA {measured.cuda}, {measured.date}, "
-            f"by `{measured.command}` at commit `{measured.commit[:12]}`.\n")
+            f"by `{measured.command}` at commit `{measured.short_commit}`.\n")
 
 
 def first_on_gpu(ladder: list[Result]) -> Result:

@@ -16,7 +16,7 @@ from typing import Any
 
 from tools import output_file, results
 from tools.bandwidth import INTENSITY, additions_per_second
-from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, say
+from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, read_text, say
 from tools.markdown import count_text
 from tools.results import Measured, Result
 
@@ -53,7 +53,7 @@ def colour_of(step: str) -> str:
 
 
 def is_library(step: str) -> bool:
-    return not step[0].isdigit()
+    return not re.match("[0-9]{2}_", step)
 
 
 def curve(step: str) -> dict[str, Any]:
@@ -80,6 +80,7 @@ def use_style() -> None:
     matplotlib.rcParams.update({
         # matplotlib brings the font: texts are as wide on every machine.
         "font.family": ["DejaVu Sans"], "font.size": 14, "svg.fonttype": "none", "svg.hashsalt": "plot",
+        "text.parse_math": False,
         "legend.frameon": False, "legend.borderpad": 0, "legend.borderaxespad": 0, "legend.handlelength": 1.8,
         "legend.handletextpad": 0.5, "legend.labelspacing": 0.35, "legend.columnspacing": 1,
         "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
@@ -238,6 +239,8 @@ def draw_results(axes: Any, rows: Sequence[Result], sweep: str, unit: str, bars:
     steps = sorted({row.step for row in rows})
     for k, step in enumerate(steps):
         ys = {value_of(row): row.bandwidth if unit == "GB/s" else row.median_ms for row in rows if row.step == step}
+        # Of a step with values and without, those with one.
+        level = ys.pop(None, None)
         xs = [values.index(value) for value in ys if value]
         if bars:
             width = 0.86 / len(steps)
@@ -245,7 +248,7 @@ def draw_results(axes: Any, rows: Sequence[Result], sweep: str, unit: str, bars:
         elif xs:
             axes.plot(xs, ys.values(), label=step, **curve(step))
         else:
-            axes.axhline(ys[None], label=step, **{**curve(step), "marker": ""})
+            axes.axhline(level, label=step, **{**curve(step), "marker": ""})
     ticks = range(0, len(values), 5 if len(values) > 10 else 1)
     axes.set_xticks(ticks, [values[k] for k in ticks])
     axes.set_xlabel(label)
@@ -312,7 +315,7 @@ def stale(folder: Path) -> list[Path]:
     Throws NotPossible, which says why, where they cannot be compared: another matplotlib draws a little differently.
     """
     fresh = {folder / name: text for name, text in draw([folder]).items()}
-    old = {file: file.read_text("utf-8") for file in fresh if file.exists()}
+    old = {file: read_text(file) for file in fresh if file.exists()}
     if any(drawn_by() not in text for text in old.values()):
         raise NotPossible(f"the plots in {folder} are not compared: matplotlib {matplotlib.__version__} is here, and "
                           "another one drew them")

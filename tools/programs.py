@@ -25,7 +25,8 @@ def build(targets: Sequence[str]) -> Path:
     """Builds the targets as run_ladder.sh does, installing what is missing; returns the executables' folder."""
     script = 'source common/scripts/set_up.sh && install_missing_packages "${build_packages[@]}" && ' \
         'configure_with_tests OFF && build "$@" && echo "$build_folder"'
-    built = subprocess.run(["bash", "-c", script, "tools", *targets], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    built = subprocess.run(["bash", "-c", script, "tools", *targets], cwd=REPOSITORY, stdout=subprocess.PIPE,
+                           encoding="utf-8")
     if built.returncode != 0:
         raise NotPossible("the build failed; its words are above")
     return REPOSITORY / built.stdout.strip() / "bin"
@@ -48,7 +49,8 @@ class Programs:
 
     def run(self, name: str, *options: str | Path) -> "subprocess.CompletedProcess[str]":
         """Runs it to its end, and keeps what it says. Its exit code is the caller's to judge."""
-        return subprocess.run([self.folder / name, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        return subprocess.run([self.folder / name, *options], stdin=subprocess.DEVNULL, capture_output=True,
+                              encoding="utf-8", errors="replace")
 
     def text(self, name: str, *options: str | Path) -> str:
         """What a program prints that has to succeed. Throws NotPossible with its last words where it does not."""

@@ -61,7 +61,7 @@ def compile_steps() -> Compiled:
 
 def compile_step(step: str) -> Iterator[Kernel]:
     ran = subprocess.run(["nvcc", *OPTIONS, "-Icommon", f"-I{step}", "-o", "-", f"{step}/main.cu"], cwd=REPOSITORY,
-                         capture_output=True, text=True)
+                         capture_output=True, encoding="utf-8")
     if ran.returncode != 0:
         raise NotPossible(f"nvcc does not compile {step}: {ran.stderr[-500:]}")
     # int32 is added as unsigned: j. A template's block size comes behind it.

@@ -6,18 +6,18 @@ A file that does not fit is refused with its name and the key: BadUsage.
 
 import dataclasses
 import json
-import math
+import sys
 import types
 import typing
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from tools import output_file
-from tools.command_line import BadUsage, ElementType
+from tools.command_line import BadUsage, ElementType, read_text
 
-# Not negative.
-Count = Annotated[int, 0]
-Quantity = Annotated[float, 0.0]
+# With the least and the most. Quantities are divided by.
+Count = Annotated[int, 0, 2**63 - 1]
+Quantity = Annotated[float, 1e-9, 1e15]
 # [re, im] of a complex number; text where JSON has no such number: beyond 2^53, NaN, infinities.
 Number = int | float | str
 Value = Number | list[Number]
@@ -97,7 +97,7 @@ class Result:
     grid: Count | None
     samples: Count
     ms: Milliseconds | None
-    first_run_ms: Quantity | None
+    first_run_ms: Annotated[float, 0.0, 1e15] | None
     timing: Timing | None
     gbps: Quantity | None
     percent_of_peak: Quantity | None
@@ -160,6 +160,12 @@ class Measured:
     command: str
     commit: str
     clock_mhz: Count | None = None  # the highest of the multiprocessors; it was not always noted
+
+    @property
+    def short_commit(self) -> str:
+        """Twelve digits, and whether there were changes, as `measure` has it from git."""
+        digits, space, changes = self.commit.partition(" ")
+        return digits[:12] + space + changes
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -242,10 +248,11 @@ def load(file: Path) -> object:
     def refuse(constant: str) -> object:
         raise ValueError(f"{constant} is no number")
 
+    text = read_text(file)
     try:
-        return json.loads(file.read_text(encoding="utf-8"), parse_constant=refuse)
-    except OSError as error:
-        raise BadUsage(f"'{file}' cannot be read: {error.strerror}") from None
+        document = json.loads(text, parse_constant=refuse)
+        json.dumps(document, ensure_ascii=False).encode()  # "\\ud800" is no text
+        return document
     except (ValueError, RecursionError) as error:
         raise BadUsage(f"'{file}' is no JSON: {error}") from None
 
@@ -265,7 +272,7 @@ def decode(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
         if value in arguments and isinstance(value, str):
             return value
     elif origin is Annotated:
-        if matches(arguments[0], value) and value >= arguments[1]:
+        if matches(arguments[0], value) and arguments[1] <= value <= arguments[2]:
             return arguments[0](value)
     elif origin is not list and matches(kind, value):
         return value
@@ -294,7 +301,7 @@ def matches(kind: typing.Any, value: object) -> bool:
     if dataclasses.is_dataclass(kind):
         return isinstance(value, dict)
     if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
     return isinstance(value, origin or kind)
@@ -314,7 +321,8 @@ def described(kind: typing.Any) -> str:
     if origin is Literal:
         return "one of " + ", ".join(arguments)
     if origin is Annotated:
-        return "a whole number from 0 on" if arguments[0] is int else "a number from 0 on"
+        return "a whole number from 0 on" if arguments[0] is int else \
+            f"a number from {arguments[1]:g} to {arguments[2]:g}"
     if dataclasses.is_dataclass(kind):
         return "an object"
     return {list: "a list", int: "a whole number", float: "a number", str: "a text", bool: "true or false",

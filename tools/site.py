@@ -193,7 +193,8 @@ class Site:
         """Doxygen's layout: a chapter's pages below it, and in the last one the programming interface, too."""
         lists = {"namespacelist": "Namespaces", "classlist": "Types", "filelist": "Files"}
         interface = ['<tab type="usergroup" visible="yes" title="Programming interface">',
-                     *(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()), "</tab>"]
+                     *(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()),
+                     "</tab>"]
         lines = ['<doxygenlayout version="1.0"><navindex>']
         for chapter, pages in self.chapters.items():
             lines += [f'<tab type="usergroup" visible="yes" url="{label(pages[0])}.html" title="{chapter}">',
@@ -222,7 +223,7 @@ def tab(page: str) -> str:
 def run_doxygen(folder: Path) -> None:
     """Its warnings are errors. Throws Failure."""
     settings = text_of("docs/site/Doxyfile") + f'INPUT += "{folder}/pages"\n'
-    ran = subprocess.run(["doxygen", "-"], cwd=REPOSITORY, input=settings, text=True,
+    ran = subprocess.run(["doxygen", "-"], cwd=REPOSITORY, input=settings, encoding="utf-8",
                          env={**os.environ, "SITE_FOLDER": str(folder), "SITE_THEME": str(THEME)})
     if ran.returncode != 0:
         raise Failure(f"Doxygen ended with exit code {ran.returncode}; its warnings are above")

@@ -96,7 +96,7 @@ def diff(old: str, new: str, *options: str) -> str:
         files = [Path(folder, name) for name in ("old", "new")]
         for file, text in zip(files, (old, new)):
             file.write_text(text, encoding="utf-8")
-        return subprocess.run(["diff", *options, *files], capture_output=True, text=True).stdout
+        return subprocess.run(["diff", *options, *files], capture_output=True, encoding="utf-8").stdout
 
 
 # ---- what is counted ----

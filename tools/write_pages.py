@@ -6,7 +6,7 @@ diff (docs/solutions). Other pages get what was measured on a GPU (docs/results)
 ones, the fixed kernels and the findings of the pitfalls, the example that the package's test builds, and the pictures
 of docs/stills, where Node is installed. docs/counters/ptx.json is made by the nvcc that it names, where that is.
 
-Nothing is written unless all of it could be made. `check-pages` only names what is stale.
+No page is written unless all could be made; the pictures are drawn last. `check-pages` only names what is stale.
 
 Exit code: 0 done, 1 a GPU counts otherwise than the emulated device, 2 bad usage or a file that does not fit,
 3 a program that fails.
@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import bandwidth, counters, documented_tables, output_file, pages, ptx, step_pages
-from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
-from tools.programs import ATOMICS, Programs, step_folders
+from tools.programs import ATOMICS, Programs, last_words, step_folders
 from tools.step_pages import SERIAL, diff, kernel_diff
 
 CARD = Path("docs/results/nvidia_h200")
@@ -83,7 +83,7 @@ def write_figures() -> None:
 
 
 def stale_figures() -> bool:
-    return (REPOSITORY / FIGURES).read_text(encoding="utf-8") != documented_tables.header()
+    return text_of(FIGURES) != documented_tables.header()
 
 
 def stale_texts(parts: list[Part]) -> dict[Path, str]:
@@ -101,7 +101,7 @@ def stale_texts(parts: list[Part]) -> dict[Path, str]:
 
 
 def text_of(file: Path) -> str:
-    return (REPOSITORY / file).read_text(encoding="utf-8")
+    return read_text(REPOSITORY / file)
 
 
 # ---- the parts ----
@@ -187,8 +187,10 @@ def findings(programs: Programs) -> Iterator[Part]:
     """What the emulated device says of the pitfalls."""
     for page in sorted(REPOSITORY.glob("docs/pitfalls/*.cuh")):
         file = page.with_suffix(".md").relative_to(REPOSITORY)
-        said = programs.run("pitfall", page.stem).stderr
-        yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{said}"))
+        ran = programs.run("pitfall", page.stem)
+        if ran.returncode != ExitCode.WRONG:
+            raise NotPossible(f"pitfall {page.stem}: exit code {ran.returncode}, and a finding is 1: {last_words(ran)}")
+        yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{ran.stderr}"))
 
 
 def draw_stills(programs: Programs) -> None:

@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from subprocess import CompletedProcess
 
+import fake_programs
 import pytest
 
+from tools import output_file
 from tools.__main__ import COMMANDS
 from tools.command_line import REPOSITORY, BadUsage, list_of, parse_count
 
@@ -52,3 +55,22 @@ def test_other_counts_are_refused(text: str) -> None:
     with pytest.raises(Exception, match="is no count"):
         parse_count(text)
     assert BadUsage.code == 2
+
+
+def test_texts_are_utf_8_in_every_locale(tools: Tools, tmp_path: Path) -> None:
+    ascii_only = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}
+    assert "nowhere/ö" in tools("plot", "/nowhere/ö", env=ascii_only).stderr
+    fake_programs.make(tmp_path, "said", "sys.stdout.buffer.write('µ –'.encode())")
+    script = "import sys; from tools import gpu, programs; from pathlib import Path; folder = Path(sys.argv[1]); " \
+        "print(ascii(gpu.said(str(folder / 'said')) + programs.Programs(folder).text('said')))"
+    said = subprocess.run([sys.executable, "-c", script, tmp_path], cwd=REPOSITORY, env=ascii_only, capture_output=True)
+    assert said.stdout.decode().strip() == ascii("µ –" * 2), said.stderr
+
+
+def test_a_written_file_is_where_its_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("file")
+    output_file.write(tmp_path / "link", "µ")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == "µ"
+    with pytest.raises(BadUsage, match="surrogates not allowed"):
+        output_file.write(tmp_path / "link", "\udcff")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "link"]

@@ -122,7 +122,8 @@ def test_what_was_measured_is_shown(compare: Compare, monkeypatch: Patch, tmp_pa
 @pytest.mark.parametrize("code, said, words", [
     (2, "-n: expected one argument", ["-n"]), (2, "'2^x' is no count", ["-n", "2^20,2^x"]),
     (2, "'int8' is no type", ["-t", "int32,int8"]), (2, "there is no 07_cascade in", ["--bin", "no"]),
-    (2, "--json '/nowhere/x'", ["--json", "/nowhere/x"]), (3, "there is no NVIDIA GPU here", [])])
+    (2, "--json '/nowhere/x'", ["--json", "/nowhere/x"]),
+    (2, "--json '/dev/null'", ["--json", "/dev/null"]), (3, "there is no NVIDIA GPU here", [])])
 def test_it_refuses(compare: Compare, monkeypatch: Patch, code: int, said: str, words: list[str]) -> None:
     monkeypatch.setattr(gpu, "said", lambda *_: "")
     got, out, err = compare(*words)

@@ -95,6 +95,8 @@ def test_another_gpu_may_take_another_grid(compare: Compare, step: str, values: 
 
 @pytest.mark.parametrize("lines, said", [
     ([["01_interleaved", "launch__grid_size", "x"]], "gpu.csv:3: '01_interleaved,launch__grid_size,x' is no line"),
+    ([["01_interleaved", "launch__grid_size", "inf"]], "is no line"),
+    ([["01_interleaved", "launch", "1"]], "is no line"),
     ([*LINES, ["01_interleaved", "launch__grid_size", "1,2"]], f"gpu.csv:{len(LINES) + 3}: '01_interleaved,launch"),
     ([*LINES, ["14_newest", "launch__grid_size", "132"]], "'14_newest,launch__grid_size,132' is no line"),
     ([line for line in LINES if line[0] != "04_first_add"], "gpu.csv' has no 04_first_add: write it anew")])

@@ -158,6 +158,9 @@ def test_the_old_results_stay_until_the_new_ones_are_there(call: Callable[..., i
     after = contents(tmp_path / "card")
     assert after.items() >= kept.items() and after["ladder.json"] != before["ladder.json"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["card"]
+    (tmp_path / "card/thesis").touch()
+    with pytest.raises(BadUsage, match="has something else than results in it"):
+        call()
 
 
 def test_leaves_out_what_this_gpu_cannot_run(call: Callable[..., int], tmp_path: Path,
@@ -191,6 +194,7 @@ def test_second_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: 
 
 @pytest.mark.parametrize("words, said", [
     (["--bin", "/nonexistent"], "there is no ladder_table in '/nonexistent'"),
+    (["--limit", "nan"], "--limit: nan is no number of minutes"), (["/"], "has no name"),
     (["--largest", "512"], "--largest: the size sweep begins at"),
     (["/dev/null/card"], "'/dev/null' is no folder that can be written"),
     (["FOLDER"], "has something else than results in it"),

@@ -12,7 +12,7 @@ import pytest
 import made_up_results
 from tools import documented_tables, pages, write_pages
 from tools.command_line import REPOSITORY, BadUsage, NotPossible
-from tools.markdown import with_section
+from tools.markdown import has_section, with_section
 from tools.programs import Programs
 from tools.write_pages import Part
 
@@ -56,6 +56,11 @@ def change(file: Path, changed: Callable[[Any], Any]) -> None:
 ])
 def test_a_section_shows(card: Path, section: str, lines: str) -> None:
     assert lines in pages.section(card, section)
+
+
+def test_a_commit_with_changes_is_not_shown_as_one_without(card: Path) -> None:
+    change(card / "measured.json", lambda measured: measured | {"commit": "c0ffee" * 7 + " with changes"})
+    assert "at commit `c0ffeec0ffee with changes`" in pages.section(card, "provenance")
 
 
 def test_the_page_has_a_section_for_each_file(card: Path, bin_folder: Path) -> None:
@@ -192,6 +197,7 @@ def test_parts_of_one_page_come_together() -> None:
     page = Path("docs/method.md")
     texts = write_pages.stale_texts([Part(page, "flush", "new flush"), Part(page, "queue", "new queue")])
     assert "new flush" in texts[page] and "new queue" in texts[page]
+    assert has_section("<!-- queue:end -->\n", "queue")
     with pytest.raises(BadUsage, match="docs/method.md: "):
         write_pages.stale_texts([Part(page, "nothing", "")])
 
@@ -201,6 +207,13 @@ def test_a_program_that_fails_ends_it(tmp_path: Path) -> None:
     (tmp_path / "ladder_table").chmod(0o755)
     with pytest.raises(NotPossible, match="it is broken"):
         pages.ladder_table(REPOSITORY / write_pages.CARD, Programs(tmp_path))
+
+
+def test_a_pitfall_without_a_finding_ends_it(tmp_path: Path) -> None:
+    (tmp_path / "pitfall").write_text("#!/bin/sh\necho 'it is broken' >&2\nexit 2\n")
+    (tmp_path / "pitfall").chmod(0o755)
+    with pytest.raises(NotPossible, match="exit code 2, and a finding is 1: it is broken"):
+        list(write_pages.findings(Programs(tmp_path)))
 
 
 @pytest.mark.parametrize("command", ["write-pages", "check-pages"])

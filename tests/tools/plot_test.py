@@ -61,6 +61,15 @@ def test_two_cards(card: Path, tmp_path: Path) -> None:
     assert texts_of(svgs["ladder.svg"]) > {f"{NAME}, peak 4000 GB/s", "Made up, peak 8000 GB/s", "67.1 %", "33.6 %"}
 
 
+def test_names_may_be_anything(card: Path) -> None:
+    """And a step may choose its blocks in one run of a sweep, and be given them in another."""
+    rows = json.loads((card / "sweep_block.json").read_text())
+    rows[0]["block"] = None
+    rows[2]["step"], rows[3]["step"] = "seven", "7 of $\\frac$"
+    (card / "sweep_block.json").write_text(json.dumps(rows))
+    assert "7 of $\\frac$" in texts_of(plot.draw([card])["sweep_block.svg"])
+
+
 def test_steps_differ() -> None:
     names = ["peer_cub", *(f"{k:02}_step" for k in range(15))]
     assert len({str(plot.curve(name)) for name in names}) == len(names)
