@@ -1,7 +1,8 @@
 """Makes the HTML site from the repository's Markdown pages and the comments in its headers, then checks its links.
 
 The site is FOLDER/site/index.html. `cmake --build --preset docs` calls this, too. It takes Doxygen, its theme
-doxygen-awesome-css and MathJax 2 from the distribution: nothing is fetched, and the site works without a network.
+doxygen-awesome-css, MathJax 2, and lunr for the search from the distribution: nothing is fetched, and the site works
+without a network.
 
 Exit code: 0 done, 1 a warning of Doxygen or a dead link, 2 bad usage, 3 something is not installed.
 """
@@ -11,40 +12,66 @@ import os
 import re
 import shutil
 import subprocess
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
-from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser
-from tools.links import HEADING, Page, anchor_of, dead_links
+from tools import search
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
+from tools.doxygen_pages import converted
+from tools.links import Page, dead_links
+from tools.programs import ATOMICS, Programs, last_words, step_folders
 
 THEME = Path("/usr/share/doxygen-awesome-css")
 MATHJAX = Path("/usr/share/javascript/mathjax")
 # The part of MathJax that draws TeX as SVG.
 MATHJAX_FOLDERS = ("extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
 MATHJAX_FILES = ("MathJax.js", "jax/output/SVG/config.js", "jax/output/SVG/jax.js")
-# The navigation has them in this order.
-PAGES = ("README.md", "[0-9][0-9]_*/README.md", "beyond/README.md", "beyond/[0-9]*/README.md", "beyond/*/README.md",
-         "beyond/*/*/README.md", "common/README.md", "common/device/emulated/README.md", "docs/README.md", "docs/*.md",
-         "docs/*/README.md", "docs/results/*/README.md", "docs/pitfalls/*.md")
+# The run whose first block the explorer shows.
+TRACED = ("--device", "emulated", "-n", "4096", "--block", "64")
+# What is shown as a page, in colours where Doxygen knows the language.
+CODE = {".cuh": "{.cpp}", ".cu": "{.cpp}", ".hpp": "{.cpp}", ".cpp": "{.cpp}", ".py": "{.py}", ".js": "{.js}",
+        ".sh": "", ".cmake": ""}
+# The sidebar's chapters with their pages, in the order in which they are read. A page is in the first that has it.
+CHAPTERS = {
+    "Start": ("README.md", *(f"docs/{name}.md" for name in (
+        "cuda_in_ten_minutes", "why_bandwidth", "floating_point", "no_gpu", "glossary", "teaching"))),
+    "Ladder": ("[0-9][0-9]_*/README.md",),
+    "Beyond": ("beyond/README.md", "beyond/[0-9]*/README.md", "beyond/*/README.md", "beyond/*/*/README.md"),
+    "Pitfalls": ("docs/pitfalls/README.md", "docs/pitfalls/*.md"),
+    "Reference": ("docs/README.md", "docs/*.md", "docs/*/README.md", "docs/results/*/README.md", "common/README.md",
+                  "common/device/emulated/README.md", "tools/README.md"),
+}
+# Of several pages with the words that are searched for, the one that explains more to a reader comes first.
+WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.4}
+# The last line of a page that leads on by itself, as GitHub shows it.
+LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
 
 def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
     parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
                         help="where it is made; default build-docs")
-    given = parser.parse_args(words).folder
-    if not given:
+    parser.add_argument("--bin", metavar="BIN", type=Path,
+                        help="the folder of the executables, such as build/bin: each step's page leads to its explorer")
+    given = parser.parse_args(words)
+    if not given.folder:
         raise BadUsage("FOLDER has no name")
-    folder = Path(given).resolve()
-    if not (shutil.which("doxygen") and THEME.is_dir() and MATHJAX.is_dir()):
-        raise NotPossible("the site takes Doxygen, doxygen-awesome-css and MathJax 2. On Debian and Ubuntu:\n"
-                          "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax")
+    folder = Path(given.folder).resolve()
+    if not installed():
+        raise NotPossible(
+            "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:\n"
+            "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
     make_own_folders(folder)
     site = Site(folder / "site")
+    if given.bin:
+        site.make_explorers(Programs(given.bin))
+    else:
+        say("Left out: the explorer of each step, which --bin BIN adds")
     for page in site.pages:
-        text = converted(text_of(page), label(page), lambda link: site.place_of_link(page, link))
-        (folder / f"pages/{label(page)}.md").write_text(text, "utf-8")
+        text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
+        (folder / f"pages/{label(page)}.md").write_text(text + site.neighbours(page), "utf-8")
+    for path, text in site.source_pages():
+        (folder / f"pages/{source_label(path)}.md").write_text(text, "utf-8")
     (folder / "layout.xml").write_text(site.navigation(), "utf-8")
     for part in MATHJAX_FOLDERS:
         shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
@@ -52,9 +79,15 @@ def main(words: list[str]) -> int:
         shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
     run_doxygen(folder)
     drop_empty_summaries(folder / "site")
+    search.make(folder / "site", {f"{label(page)}.html": WEIGHTS.get(page, WEIGHTS[chapter])
+                                  for chapter, pages in site.chapters.items() for page in pages})
     dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")
     return ExitCode.WRONG if dead else ExitCode.DONE
+
+
+def installed() -> bool:
+    return bool(shutil.which("doxygen")) and THEME.is_dir() and MATHJAX.is_dir() and search.installed()
 
 
 def make_own_folders(folder: Path) -> None:
@@ -72,6 +105,10 @@ def text_of(page: str) -> str:
     return (REPOSITORY / page).read_text("utf-8")
 
 
+def title_of(page: str) -> str:
+    return text_of(page).partition("\n")[0].removeprefix("# ").replace("`", "")
+
+
 def label(page: str) -> str:
     """The name of a page's HTML file, without its ending."""
     name = page.removesuffix(".md").removesuffix("/README")
@@ -79,117 +116,104 @@ def label(page: str) -> str:
     return re.sub(r"^(?=[0-9])", "step_", re.sub(r"[^a-zA-Z0-9_]", "_", name))
 
 
+def source_label(path: str) -> str:
+    return f"source_{label(path)}"
+
+
 class Site:
-    """Where the site has what: its pages, and copies of the files that they link to."""
+    """Where the site has what: its pages, pages of the code and the folders that they link to, and copies of files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # Each page once, where it comes first.
-        self.pages = list(dict.fromkeys(str(file.relative_to(REPOSITORY)) for pattern in PAGES
-                                        for file in sorted(REPOSITORY.glob(pattern))))
+        # The code and the folders that have a page, and what links to each.
+        self.sources: dict[str, list[str]] = {}
+        self.chapters: dict[str, list[str]] = {}
+        self.pages: list[str] = []
+        for chapter, patterns in CHAPTERS.items():
+            found = dict.fromkeys(str(file.relative_to(REPOSITORY)) for pattern in patterns
+                                  for file in sorted(REPOSITORY.glob(pattern)))
+            self.chapters[chapter] = [page for page in found if page not in self.pages]
+            self.pages += self.chapters[chapter]
 
     def place_of_link(self, page: str, link: str) -> str:
         """Where the site has what the page links to; the link itself where that is nothing of the repository."""
         path = os.path.normpath(f"{os.path.dirname(page) or '.'}/{link}")
-        return self.place(path) if path.split("/")[0] != ".." and (REPOSITORY / path).exists() else link
+        return self.place(path, page) if path.split("/")[0] != ".." and (REPOSITORY / path).exists() else link
 
-    def place(self, path: str) -> str:
-        """A page, or a copy of the file or list of the folder, which is made."""
+    def place(self, path: str, linked_from: str) -> str:
+        """A page, or a copy of the file, which is made."""
         source = REPOSITORY / path
         if (source / "README.md").is_file():
             path = os.path.normpath(f"{path}/README.md")
         if path in self.pages:
             return f"{label(path)}.html"
-        if source.is_dir():
-            place = f"source/{path.replace('/', '_')}.html"
-            items = "".join(f'<li><a href="../{self.place(f"{path}/{file.name}")}">{file.name}</a></li>\n'
-                            for file in sorted(source.glob("[!.]*")) if file.is_file())
-            (self.folder / place).write_text(
-                f"<!DOCTYPE html><meta charset=utf-8><title>{path}</title><h1>{path}</h1><ul>\n{items}</ul>\n", "utf-8")
-        else:
-            # Browsers show a text and save what they do not know.
-            place = f"source/{path}" + ("" if source.suffix in (".svg", ".png", ".txt") else ".txt")
-            (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, self.folder / place)
+        if source.is_dir() or source.suffix in CODE:
+            self.sources.setdefault(path, []).append(linked_from)
+            return f"{source_label(path)}.html"
+        # Browsers show a text and save what they do not know.
+        place = f"source/{path}" + ("" if source.suffix in (".svg", ".png", ".txt") else ".txt")
+        (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, self.folder / place)
         return place
 
+    def source_pages(self) -> Iterator[tuple[str, str]]:
+        """The code and the folders that the pages link to: of each its path, and a page with the way back."""
+        written: set[str] = set()
+        while left := [path for path in self.sources if path not in written]:
+            for path in left:
+                source = REPOSITORY / path
+                if source.is_dir():
+                    content = "".join(f"- [{file.name}]({self.place(f'{path}/{file.name}', path)})\n"
+                                      for file in sorted(source.glob("[!.]*")) if file.is_file())
+                else:
+                    content = f"~~~~~~{CODE[source.suffix]}\n{text_of(path)}~~~~~~\n"
+                back = [f"[{title_of(other) if other in self.pages else other}]({self.place(other, path)})"
+                        for other in dict.fromkeys(self.sources[path])]
+                yield path, f"# {path} {{#{source_label(path)}}}\n\n← {' · '.join(back)}\n\n{content}"
+            written.update(left)
+
+    def make_explorers(self, programs: Programs) -> None:
+        """A page for each step of the folder, from a run on the emulated device; says which have none, and why."""
+        (self.folder / "explorer").mkdir()
+        for step in [*(folder.name for folder in step_folders()), *ATOMICS]:
+            page = self.folder / f"explorer/{step}.html"
+            ran = programs.run(step, *TRACED, "--trace", page) if programs.has(step) else None
+            if ran is None or ran.returncode != 0:
+                say(f"Left out: the explorer of {step}: {last_words(ran) if ran else 'there is no such executable'}")
+
+    def with_kernel(self, page: str) -> str:
+        """The page's text; above the first heading of one about a kernel are links to that and to its explorer."""
+        folder = Path(page).parent
+        links = ["[The whole kernel](kernel.cuh)"] if (REPOSITORY / folder / "kernel.cuh").is_file() else []
+        if (self.folder / f"explorer/{folder.name}.html").is_file():
+            links.append(f"[one block of it, access by access, in the explorer](explorer/{folder.name}.html)")
+        return text_of(page).replace("\n## ", f"\n{' · '.join(links)}\n\n## ", 1) if links else text_of(page)
+
     def navigation(self) -> str:
-        """Doxygen's layout: a tab per page, those of the pitfalls below theirs, and the programming interface."""
-        pitfalls = [page for page in self.pages if page.startswith("docs/pitfalls/")]
-        return "\n".join(['<doxygenlayout version="1.0"><navindex>',
-                          '<tab type="mainpage" visible="yes" title="Overview"/>',
-                          *(self.tab(page) for page in self.pages[1:] if page not in pitfalls),
-                          f'<tab type="usergroup" visible="yes" url="{self.place(pitfalls[0])}" title="Pitfalls">',
-                          *(self.tab(page) for page in pitfalls[1:]), "</tab>",
-                          '<tab type="usergroup" visible="yes" title="Programming interface">',
-                          '<tab type="namespacelist" visible="yes" title="Namespaces"/>',
-                          '<tab type="classlist" visible="yes" title="Types"/>',
-                          '<tab type="filelist" visible="yes" title="Files"/>',
-                          "</tab></navindex></doxygenlayout>", ""])
+        """Doxygen's layout: a chapter's pages below it, and in the last one the programming interface, too."""
+        lists = {"namespacelist": "Namespaces", "classlist": "Types", "filelist": "Files"}
+        interface = ['<tab type="usergroup" visible="yes" title="Programming interface">',
+                     *(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()), "</tab>"]
+        lines = ['<doxygenlayout version="1.0"><navindex>']
+        for chapter, pages in self.chapters.items():
+            lines += [f'<tab type="usergroup" visible="yes" url="{label(pages[0])}.html" title="{chapter}">',
+                      *(tab(page) for page in pages), *(interface if chapter == "Reference" else []), "</tab>"]
+        return "\n".join([*lines, "</navindex></doxygenlayout>", ""])
 
-    def tab(self, page: str) -> str:
-        title = html.escape(text_of(page).partition("\n")[0].removeprefix("# ").replace("`", ""))
-        return f'<tab type="user" visible="yes" url="{self.place(page)}" title="{title}"/>'
-
-
-# ---- from a page for GitHub to one for Doxygen, which knows neither GitHub's anchors nor diffs ----
-
-# A formula of several lines, a block between fences, or a line.
-PIECE = re.compile(r"^(?:\$\$|```math)\n((?:.*\n)*?)(?:\$\$|```)\n|^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
+    def neighbours(self, page: str) -> str:
+        """The links below a page to those before and after it; nothing where its own last line has them."""
+        if LEADS_ON.match(text_of(page).rstrip("\n").rpartition("\n")[2]):
+            return ""
+        at = self.pages.index(page)
+        links = [f'<a rel="{way}" href="{label(other)}.html">{html.escape(title_of(other))}</a>'
+                 for way, others in (("prev", self.pages[max(at - 1, 0):at]), ("next", self.pages[at + 1:at + 2]))
+                 for other in others]
+        nav = f'<nav class="neighbours" aria-label="Pages">{" ".join(links)}</nav>'
+        return f"\n@htmlonly[block]\n{nav}\n@endhtmlonly\n"
 
 
-def converted(text: str, name: str, place: Callable[[str], str]) -> str:
-    """The page with the label `name` for Doxygen. `place` says where the site has what a link leads to."""
-    anchors: Counter[str] = Counter()
-
-    def piece(match: re.Match[str]) -> str:
-        formula, kind, block, line = match.groups()
-        if formula is not None:
-            return f"\\f[\n{formula}\\f]\n"
-        if kind == "diff":
-            lines = "".join(map(diff_line, block.splitlines()))
-            return f'@htmlonly[block]\n<pre class="fragment diff">{lines}</pre>\n@endhtmlonly\n'
-        if kind is not None:
-            return match[0]
-        # What GitHub folds. Doxygen would close the tags at the end of each paragraph, so they pass it by.
-        if re.fullmatch(r"</?details>|<summary>.*</summary>", line):
-            begin, end = line.endswith("details>"), line != "<details>"
-            return "@htmlonly[block]\n" * begin + f"{line}\n" + "@endhtmlonly\n" * end
-        heading, line = HEADING.fullmatch(line), linked(line, name, place)
-        if not heading:
-            return f"{with_formulas(line)}\n"
-        if heading[1] == "#":
-            return line + ("\n" if name == "index" else f" {{#{name}}}\n")
-        return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
-
-    return PIECE.sub(piece, text.rstrip("\n") + "\n")
-
-
-def diff_line(line: str) -> str:
-    kind = "place" if line.startswith(("@@", "---", "+++")) else {"+": "added", "-": "removed"}.get(line[:1], "same")
-    return f'<span class="{kind}">{html.escape(line, quote=False)}</span>\n'
-
-
-def linked(line: str, name: str, place: Callable[[str], str]) -> str:
-    """The line with its links led to the site; GitHub's anchors have the label of their page in front."""
-
-    def led(match: re.Match[str]) -> str:
-        link, _, anchor = match[1].partition("#")
-        if "://" in match[1]:
-            return match[0]
-        target = place(link) if link else f"{name}.html"
-        return f"]({target}" + (f"#{target.removesuffix('.html')}_{anchor}" if anchor else "")
-
-    return re.sub(r"\]\(([^) ]+)", led, line)
-
-
-def with_formulas(line: str) -> str:
-    """GitHub's formulas, $...$ and $$...$$, as Doxygen's. Code between backticks has dollars of its own."""
-    parts = line.split("`")
-    for k, part in enumerate(parts[::2]):
-        part = re.sub(r"\$\$([^$]+)\$\$", r"\\f[\1\\f]", part)
-        parts[2 * k] = re.sub(r"\$([^$ ](?:[^$]*[^$ ])?)\$", r"\\f$\1\\f$", part)
-    return "`".join(parts)
+def tab(page: str) -> str:
+    return f'<tab type="user" visible="yes" url="{label(page)}.html" title="{html.escape(title_of(page))}"/>'
 
 
 # ---- Doxygen ----

@@ -98,6 +98,19 @@ class Browser:
                 "const slider = document.getElementById('slider');"
                 "slider.value = Math.floor(slider.max * 0.4); slider.dispatchEvent(new Event('input'))")
 
+    def serious_findings(self) -> list[tuple[str, list[str]]]:
+        """Returns what axe-core finds serious in the page: of each rule its name and elements. Skips without axe-core."""
+        named = os.environ.get("AXE_CORE")
+        files = [Path(named)] if named else sorted(REPOSITORY.glob("build*/**/axe.min.js"))
+        if not files:
+            pytest.skip("there is no axe-core here (pip install axe-playwright-python in a virtual environment build/venv)")
+        self.js(files[0].read_text(encoding="utf-8"))
+        violations = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then((results) => done(results.violations),"
+            " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))")
+        return [(found["id"], [node["html"][:160] for node in found["nodes"][:3]]) for found in violations
+                if found["impact"] in ("serious", "critical")]
+
     def save(self, folder: Path | None, name: str) -> None:
         """Saves the whole page as a picture."""
         if folder is None:
@@ -330,17 +343,7 @@ def test_pages(browser: Browser, pages: dict[str, Path], second_trace: Path, siz
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 def test_axe_has_no_serious_finding(browser: Browser, pages: dict[str, Path], size: str, scheme: str) -> None:
-    named = os.environ.get("AXE_CORE")
-    files = [Path(named)] if named else sorted(REPOSITORY.glob("build*/**/axe.min.js"))
-    if not files:
-        pytest.skip("there is no axe-core here (pip install axe-playwright-python in a virtual environment build/venv)")
-    axe = files[0].read_text(encoding="utf-8")
     for kind, path in pages.items():
         browser.open(path, SIZES[size], scheme)
         browser.show_all()
-        browser.js(axe)
-        violations = browser.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then((results) => done(results.violations),"
-            " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))")
-        assert [(found["id"], [node["html"][:160] for node in found["nodes"][:3]]) for found in violations
-                if found["impact"] in ("serious", "critical")] == [], kind
+        assert browser.serious_findings() == [], kind

@@ -1,17 +1,38 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found, on it and on GitHub."""
 
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from explorer.browser_test import SIZES, Browser
 
-from tools import links, site
+from tools import links, search, site
 from tools.command_line import BadUsage, NotPossible
+from tools.doxygen_pages import converted
+from tools.programs import Programs, step_folders
 
 Ran = CompletedProcess[str]
-INSTALLED = bool(shutil.which("doxygen")) and site.THEME.is_dir() and site.MATHJAX.is_dir()
+# What a newcomer asks, and the pages that the search lists first for it.
+ASKED: dict[str, list[str]] = {
+    "wavefront": ["docs_glossary", "step_02_nondivergent"],
+    "what is a warp": ["docs_glossary"],
+    "why 32 banks": ["docs_glossary", "step_02_nondivergent"],
+    "what is a wavefront": ["docs_glossary", "step_02_nondivergent"],
+    "why is 01 slow if nothing diverges": ["step_01_interleaved"],
+    "what does the tolerance mean": ["docs_glossary"],
+    "why does 06 count the same": ["step_06_templated"],
+    "what is occupancy": ["docs_glossary"],
+    "why not volatile": ["docs_pitfalls_warp_synchronous_tail"],
+    "why is my GB/s above the table's": ["docs_tables"],
+    "which header do I use in my own code": ["beyond_12_any_operation"],
+    "one element reads out of bounds": ["docs_pitfalls_unguarded_second_load"],
+    # A word that is not yet complete, a name in code, and what no page has.
+    "bank confl": ["docs_glossary"],
+    "__shfl_down_sync": ["beyond_08_warp_shuffle"],
+    "reducshun": [],
+    " ": [],
+}
 
 
 @pytest.mark.parametrize("github, doxygen", [
@@ -34,21 +55,93 @@ INSTALLED = bool(shutil.which("doxygen")) and site.THEME.is_dir() and site.MATHJ
 ])
 def test_a_page_is_converted(github: str, doxygen: str) -> None:
     places = {"b.md": "b.html", "c.svg": "source/c.svg"}
-    assert site.converted(github, "page", lambda link: places.get(link, link)) == f"{doxygen}\n"
+    assert converted(github, "page", lambda link: places.get(link, link)) == f"{doxygen}\n"
 
 
-@pytest.mark.skipif(not INSTALLED, reason="there is no Doxygen, doxygen-awesome-css or MathJax")
-def test_the_site_builds_where_nothing_of_others_is(tools: Callable[..., Ran], tmp_path: Path) -> None:
-    folder = tmp_path / "a site"
-    (folder / "site").mkdir(parents=True)
-    with pytest.raises(BadUsage, match="is not from this command"):
-        site.main([str(folder)])
-    (folder / "site").rmdir()
+def test_chapters_and_neighbours(tmp_path: Path) -> None:
+    made = site.Site(tmp_path)
+    assert list(made.chapters) == ["Start", "Ladder", "Beyond", "Pitfalls", "Reference"]
+    assert made.pages[:2] == ["README.md", "docs/cuda_in_ten_minutes.md"] and len(set(made.pages)) == len(made.pages)
+    assert "docs/glossary.md" in made.chapters["Start"] and "tools/README.md" in made.chapters["Reference"]
+    assert [page[:3] for page in made.chapters["Ladder"]] == [f"0{k}_" for k in range(8)]
+    for before, page, after in zip(made.pages, made.pages[1:], made.pages[2:]):
+        last_line = site.text_of(page).rstrip().splitlines()[-1]
+        ways = made.neighbours(page)
+        # Once: by the page itself, or by the site.
+        assert ("→](" in last_line) == (ways == ""), page
+        assert ways == "" or f'rel="prev" href="{site.label(before)}.html"' in ways, page
+        assert ways == "" or f'rel="next" href="{site.label(after)}.html"' in ways, page
+    assert "prev" not in made.neighbours(made.pages[0]) and "next" not in made.neighbours(made.pages[-1])
+
+
+needs_all = pytest.mark.skipif(not site.installed(), reason="what `python3 -m tools site` takes is not here")
+
+
+@pytest.fixture(scope="module")
+def built(tools: Callable[..., Ran], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site without explorers, in a folder whose name has a space."""
+    folder = tmp_path_factory.mktemp("made") / "a site"
     made = tools("site", folder)
-    assert (made.returncode, made.stderr) == (0, "") and made.stdout == f"The site: {folder}/site/index.html\n"
-    assert "MathJax" in (folder / "site/index.html").read_text() and (folder / "site/mathjax/MathJax.js").exists()
-    site.make_own_folders(folder)
-    assert not list((folder / "site").iterdir())
+    assert (made.returncode, made.stderr) == (0, "Left out: the explorer of each step, which --bin BIN adds\n")
+    assert made.stdout == f"The site: {folder}/site/index.html\n"
+    return folder / "site"
+
+
+@needs_all
+@pytest.mark.parametrize("words", ASKED)
+def test_the_search_lists_first_what_answers(built: Path, words: str) -> None:
+    wanted = [f"{page}.html" for page in ASKED[words]]
+    found = search.find(built, words)
+    assert found[:len(wanted)] == wanted and bool(found) == bool(wanted)
+
+
+def test_the_sections_of_a_page() -> None:
+    found = search.Sections("p.html", 1, '''<script>no</script><div class="title">01 &middot; A <code>T</code></div>
+        <div class="contents"><div class="textblock"><a class="anchor" id="md"></a><p>lead <img alt="picture"></p>
+        <p><a class="anchor" id="p_one"></a></p><h1>One <i>more</i></h1><p>text <a href="q.html#x">link</a></p>
+        <nav>no</nav></div></div><div>no</div>''').found
+    assert [(each.link, each.heading, each.text.split(), each.links) for each in found] == [
+        ("p.html", "01 · A T", ["lead", "picture"], []), ("p.html#p_one", "One more", ["text", "link"], ["q.html"])]
+    assert {each.title for each in found} == {"01 · A T"}
+
+
+@needs_all
+def test_the_site_builds_where_nothing_of_others_is(built: Path, tmp_path: Path) -> None:
+    assert "MathJax" in (built / "index.html").read_text() and (built / "mathjax/MathJax.js").exists()
+    (tmp_path / "site").mkdir()
+    with pytest.raises(BadUsage, match="is not from this command"):
+        site.main([str(tmp_path)])
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/index.md").touch()
+    (tmp_path / "site/old.html").touch()
+    site.make_own_folders(tmp_path)
+    assert not list((tmp_path / "site").iterdir())
+
+
+def test_code_and_folders_have_a_page_with_a_way_back(tmp_path: Path) -> None:
+    made = site.Site(tmp_path)
+    place = made.place_of_link("01_interleaved/README.md", "kernel.cuh")
+    assert place == "source_step_01_interleaved_kernel_cuh.html"
+    made.place_of_link("docs/README.md", "../docs/pitfalls/fixed")
+    pages = dict(made.source_pages())
+    kernel, folder = pages["01_interleaved/kernel.cuh"], pages["docs/pitfalls/fixed"]
+    title = site.title_of("01_interleaved/README.md")
+    assert f"← [{title}](step_01_interleaved.html)" in kernel and "~~~~~~{.cpp}\n#pragma once\n" in kernel
+    assert "- [endless_loop.cuh](source_docs_pitfalls_fixed_endless_loop_cuh.html)" in folder
+    assert "← [docs/pitfalls/fixed](source_docs_pitfalls_fixed.html)" in pages["docs/pitfalls/fixed/endless_loop.cuh"]
+
+
+def test_a_step_leads_to_its_kernel_and_its_explorer(
+        tmp_path: Path, bin_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = site.Site(tmp_path)
+    assert "\n[The whole kernel](kernel.cuh)\n\n## The change\n" in made.with_kernel("01_interleaved/README.md")
+    assert made.with_kernel("docs/README.md") == site.text_of("docs/README.md")
+    made.make_explorers(Programs(bin_folder))
+    left_out = capsys.readouterr().err
+    for step in step_folders():
+        has_page = f"explorer/{step.name}.html)" in made.with_kernel(f"{step}/README.md")
+        assert has_page != (f"Left out: the explorer of {step.name}: " in left_out), step
+    assert "explorer/03_sequential.html" in made.with_kernel("03_sequential/README.md")
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -56,6 +149,51 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     with pytest.raises(NotPossible, match="sudo apt install"):
         site.main([str(tmp_path)])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def browser(need: Callable[[str], str]) -> Iterator[Browser]:
+    pytest.importorskip("selenium", reason="there is no Selenium here (python3-selenium)")
+    made = Browser(need("chromium"), need("chromedriver"))
+    yield made
+    made.driver.quit()
+
+
+SHOWN = ("index", "step_01_interleaved", "docs_glossary", "docs_teaching", "docs_counters", "beyond",
+         "source_step_01_interleaved_kernel_cuh", "docs_results_nvidia_h200")
+
+
+@needs_all
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_in_a_browser(built: Path, browser: Browser, size: str, scheme: str,
+                            request: pytest.FixtureRequest) -> None:
+    for page in SHOWN:
+        browser.open(built / f"{page}.html", SIZES[size], scheme)
+        browser.check_quiet(f"{page} {size} {scheme}")
+        if request.config.getoption("--screenshots"):
+            browser.driver.save_screenshot(
+                str(request.config.getoption("--screenshots") / f"site_{page}_{size}_{scheme}.png"))
+        assert browser.serious_findings() == [], page
+
+
+@needs_all
+def test_search_and_scheme_in_a_browser(built: Path, browser: Browser) -> None:
+    browser.open(built / "index.html", SIZES["wide"], "light")
+    browser.press("/", *"wavefront")
+    wait = "const done = arguments[0]; const look = () => {" \
+        "const links = [...document.querySelectorAll('#found a')].map((link) => link.getAttribute('href'));" \
+        "if (links[0]?.includes('wavefront')) done(links); else setTimeout(look, 50); }; look()"
+    links = browser.driver.execute_async_script(wait)
+    assert links[0] == "docs_glossary.html#docs_glossary_wavefront" and links[1].startswith("step_02_nondivergent.html")
+    browser.press("\ue00c")  # Escape
+    assert browser.js("return document.getElementById('found').hidden")
+    browser.js("document.getElementById('scheme').click()")
+    browser.driver.get((built / "step_01_interleaved.html").as_uri())
+    assert browser.js("return document.documentElement.classList.contains('dark-mode')"), "it is remembered"
+    browser.js("document.getElementById('scheme').click()")
+    assert browser.js("return document.querySelectorAll('div.toc a').length") > 5
+    assert browser.js("return document.querySelectorAll('doxygen-awesome-fragment-copy-button').length") > 1
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
