@@ -154,6 +154,10 @@ PEAK = {"color": LIGHT["peak"], "linestyle": (0, (4, 2)), "linewidth": 1.5}
 SHARES = [k / 5 for k in range(6)], [f"{20 * k} %" for k in range(6)]  # ticks
 
 
+def new_figure(height: float) -> Figure:
+    return Figure(figsize=(WIDTH / 72, height / 72))
+
+
 def new_axes(figure: Figure, top: float, title: str, below: str, left: float, width: float, height: float) -> Any:
     """Axes below a title of two lines, which begins at `top`."""
     whole = 72 * figure.get_figheight()
@@ -176,7 +180,7 @@ def draw_ladder(cards: Sequence[Card]) -> Figure:
     # A step has 18 pixels for each card, and 8 between it and the next one.
     pitch = 18 * len(cards) + 8
     height, below = pitch * len(steps), 36 if one else 60 + 21 * len(cards)
-    figure = Figure(figsize=(WIDTH / 72, (84 + height + below) / 72))
+    figure = new_figure(84 + height + below)
     title, conditions = (cards[0].name, cards[0].conditions) if one else ("Shares of each card's own peak", "")
     axes = new_axes(figure, 0, f"{title}: {input_text(ladders[0])}", conditions, 16 + NAME, WIDTH - NAME - 172, height)
     for k, (card, ladder) in enumerate(zip(cards, ladders)):
@@ -211,7 +215,7 @@ def draw_sweep(cards: Sequence[Card], sweep: str, *units: str) -> Figure:
     left, share_axis, height = 62, 66, max(300, 21 * number)
     width = WIDTH - left - share_axis - (0 if bars else NAME + 40)
     pitch = 84 + height + (44 + 21 * math.ceil(number / 4) if bars else 60)
-    figure = Figure(figsize=(WIDTH / 72, pitch * len(panels) / 72))
+    figure = new_figure(pitch * len(panels))
     for k, (card, unit) in enumerate(panels):
         title = f"{card.name}: {input_text(card.results[sweep])}"
         axes = new_axes(figure, k * pitch, title, card.conditions, left, width, height)
@@ -270,7 +274,7 @@ def draw_roofline(cards: Sequence[Card]) -> Figure:
     left, height, (least, most), (low, high) = 76, 330, (1 / 16, 32), (60, 1e5)
     width = WIDTH - left - NAME - 56
     pitch = 84 + height + 60
-    figure = Figure(figsize=(WIDTH / 72, pitch * len(cards) / 72))
+    figure = new_figure(pitch * len(cards))
     for k, card in enumerate(cards):
         ladder = sorted((row for row in card.results["ladder"] if row.on_gpu), key=lambda row: -row.bandwidth)
         axes = new_axes(figure, k * pitch, f"{card.name}: {input_text(ladder)}", card.conditions, left, width, height)

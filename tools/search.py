@@ -91,7 +91,7 @@ def make(site: Path, pages: dict[str, float]) -> None:
         const lunr = require({json.dumps(str(LUNR))});
         const sections = JSON.parse(require("fs").readFileSync(0));
         process.stdout.write(JSON.stringify(require({json.dumps(str(SEARCH))}).makeIndex(lunr, sections)));"""
-    made = subprocess.run(["node", "-e", code], input=json.dumps(sections), text=True, stdout=subprocess.PIPE)
+    made = subprocess.run(["node", "-e", code], input=json.dumps(sections), encoding="utf-8", stdout=subprocess.PIPE)
     if made.returncode != 0:
         raise Failure(f"Node ended with exit code {made.returncode}; its words are above")
     shown = [{**section, "text": section["text"][:EXCERPT]} for section in sections]

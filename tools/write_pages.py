@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import bandwidth, counters, documented_tables, output_file, pages, ptx, step_pages
+from tools import bandwidth, counters, documented_tables, output_file, pages, ptx, rounding, step_pages
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
 from tools.programs import ATOMICS, Programs, last_words, step_folders
@@ -129,6 +129,8 @@ def generated(programs: Programs) -> Iterator[Part]:
             yield Part(page, name, pages.section(REPOSITORY / CARD, what))
     for name, table_of in bandwidth.SECTIONS.items():
         yield Part(Path("docs/why_bandwidth.md"), name, table_of(REPOSITORY / CARD))
+    for name, table_text in rounding.SECTIONS.items():
+        yield Part(Path("docs/floating_point.md"), name, table_text())
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
         page = measured.with_name("README.md").relative_to(REPOSITORY)
         yield Part(page, None, pages.card_page(measured.parent, programs))

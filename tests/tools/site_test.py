@@ -20,7 +20,7 @@ ASKED: dict[str, list[str]] = {
     "why 32 banks": ["docs_glossary", "step_02_nondivergent"],
     "what is a wavefront": ["docs_glossary", "step_02_nondivergent"],
     "why is 01 slow if nothing diverges": ["step_01_interleaved"],
-    "what does the tolerance mean": ["docs_glossary"],
+    "what does the tolerance mean": ["docs_floating_point"],
     "why does 06 count the same": ["step_06_templated"],
     "what is occupancy": ["docs_glossary"],
     "why not volatile": ["docs_pitfalls_warp_synchronous_tail"],

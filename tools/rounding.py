@@ -1,0 +1,200 @@
+"""Sums random float32 numbers in every order that the steps use, on the emulated device, and notes how far each sum is
+from the exact one: docs/results/floating_point.json, and its figure, docs/floating_point.svg. It takes some minutes,
+numpy and matplotlib.
+
+Exit code: 0 done, 2 bad usage, 3 a program that fails.
+"""
+
+import dataclasses
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tools import output_file, plot, results
+from tools.command_line import REPOSITORY, ExitCode, NotPossible, Parser, say
+from tools.markdown import DASH, count_text, table
+from tools.programs import Programs
+from tools.results import Quantity, Result
+
+DATA = REPOSITORY / "docs/results/floating_point.json"
+FIGURE = REPOSITORY / "docs/floating_point.svg"
+SIZES = [2**k for k in range(10, 25, 2)]
+SEEDS, MORE_SEEDS = range(1, 4), range(1, 25)  # more of the running sum, whose errors differ most and which is quick
+U = 2.0**-24  # the most that one rounding changes a float32, relative to it
+LINE = 16  # elements of 4 bytes in a cache line
+# What has an order of its own; 02 adds in that of 01, 05 and 06 in that of 04.
+STEPS = {"01_interleaved": "01 and 02, tree of 00", "03_sequential": "03", "04_first_add": "04 to 06",
+         "07_cascade": "07", "08_warp_shuffle": "08", "09_vector_loads": "09", "10_single_pass": "10"}
+RUNNING, COMPENSATED = "00_cpu_serial", "compensated"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rounding:
+    """How far sums of so many numbers are from the exact ones, in units of what rounding the result may do to it."""
+
+    order: str
+    elements: int
+    errors: list[Quantity]  # of each seed
+    tolerance: Quantity | None  # that the program allows; None for the compensated sum, which is no step's
+
+    @property
+    def error(self) -> float:
+        """The root of the mean square."""
+        return math.sqrt(sum(error**2 for error in self.errors) / len(self.errors))
+
+
+def main(words: list[str]) -> int:
+    parser = Parser("rounding", __doc__)
+    parser.add_bin()
+    programs = Programs(parser.parse_args(words).bin)
+    programs.require(RUNNING, *STEPS)
+    try:
+        found = [measure(programs, order, size, seeds_of(order)) for order in (RUNNING, *STEPS) for size in SIZES]
+        found += [Rounding(order=COMPENSATED, elements=size, tolerance=None, errors=[
+            compensated_error(size, seed) for seed in SEEDS]) for size in SIZES]
+    except ImportError:
+        raise NotPossible("this takes numpy. On Debian and Ubuntu: sudo apt install python3-numpy") from None
+    figure = draw(found)
+    output_file.write(DATA, "[\n" + ",\n".join(line(rounding) for rounding in found) + "\n]\n")
+    output_file.write(FIGURE, figure)
+    say(f"{DATA.relative_to(REPOSITORY)} and {FIGURE.relative_to(REPOSITORY)} are new")
+    return ExitCode.DONE
+
+
+def line(rounding: Rounding) -> str:
+    return " ".join(results.to_text(dataclasses.asdict(rounding)).split())
+
+
+# ---- the sums ----
+
+
+def measure(programs: Programs, order: str, elements: int, seeds: Sequence[int]) -> Rounding:
+    runs = [run(programs, order, elements, seed) for seed in seeds]
+    return Rounding(order=order, elements=elements, errors=[shown(float(one.error) / unit(elements)) for one in runs],
+                    tolerance=shown(max(float(one.tolerance) for one in runs) / unit(elements)))
+
+
+def seeds_of(order: str) -> Sequence[int]:
+    return MORE_SEEDS if order == RUNNING else SEEDS
+
+
+def unit(elements: int) -> float:
+    """What rounding changes a sum of usual size: numbers in [-1, 1) have a mean square of 1/3."""
+    return U * math.sqrt(elements / 3)
+
+
+def run(programs: Programs, step: str, elements: int, seed: int) -> Result:
+    """What the step finds: also a wrong sum, as the running sum's may be."""
+    device = [] if step == RUNNING else ["--device", "emulated", "--counters", "off"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "run.json")
+        ran = programs.run(step, *device, "-n", str(elements), "-t", "float32", "--seed", str(seed), "-s", "1", "-q",
+                           "--json", file)
+        if ran.returncode not in (ExitCode.DONE, ExitCode.WRONG):
+            raise NotPossible(f"{step}: exit code {ran.returncode}: {ran.stderr.strip()}")
+        return results.read_one(file, Result)
+
+
+def shown(number: float) -> float:
+    """Four digits, so that the file stays small."""
+    return float(f"{number:.4g}")
+
+
+def numbers(elements: int, seed: int) -> Any:
+    """The input of the steps."""
+    from tools import steps_input  # takes numpy
+    return steps_input.random_input("float32", elements, seed)
+
+
+def compensated_error(elements: int, seed: int) -> float:
+    """Of Kahan's sum, all of it in float32: what an addition loses is taken off the next number."""
+    data = numbers(elements, seed)
+    total = lost = data.dtype.type(0)
+    for number in data:
+        corrected = number - lost
+        larger = total + corrected
+        lost = (larger - total) - corrected
+        total = larger
+    return shown(abs(float(total) - math.fsum(data)) / unit(elements))
+
+
+# ---- what is shown ----
+
+
+def label(order: str) -> str:
+    return {RUNNING: "running sum of 00", COMPENSATED: "compensated"}.get(order) or STEPS[order]
+
+
+def read() -> list[Rounding]:
+    return results.read_list(DATA, Rounding)
+
+
+def figure_text(error: float) -> str:
+    return f"{error:.0f}" if error >= 10 else f"{error:.1f}"
+
+
+def errors_table() -> str:
+    found = {(rounding.order, rounding.elements): rounding for rounding in read()}
+    columns = [*SIZES[::2], SIZES[-1]]
+    rows = []
+    for order in (RUNNING, *STEPS, COMPENSATED):
+        tolerance = found[order, SIZES[-1]].tolerance
+        rows.append([label(order), *(figure_text(found[order, size].error) for size in columns),
+                     DASH if tolerance is None else f"{tolerance:,.0f}"])
+    return table(["error, in such units", *map(count_text, columns), f"tolerance at {count_text(SIZES[-1])}"],
+                 "l" + "r" * (len(columns) + 1), rows)
+
+
+def cache_lines(elements: int, widening: bool) -> Iterator[tuple[int, int]]:
+    """How many lines of 64 bytes each level of step 00's tree reads and writes, or of its exercise's, whose levels add
+    the upper half to the lower one. For a power of two of int32 or float32."""
+    whole, stride = elements // LINE, 1
+    while stride < elements:
+        if widening:
+            yield min(whole, elements // stride) or 1, min(whole, elements // (2 * stride)) or 1
+        else:
+            left = elements // stride
+            yield max(left // LINE, 1), max(left // 2 // LINE, 1)
+        stride *= 2
+
+
+def passes_table() -> str:
+    rows = [["running sum", "1.0", "0.0"]]
+    for name, widening in (("tree", True), ("tree of the exercise", False)):
+        levels = list(cache_lines(2**28, widening))
+        rows.append([name, *(f"{sum(level[k] for level in levels) / (2**28 // LINE):.1f}" for k in (0, 1))])
+    return table(["of 2^28 int32, times the array", "read", "written"], "lrr", rows)
+
+
+SECTIONS: dict[str, Callable[[], str]] = {"errors": errors_table, "passes": passes_table}
+
+
+def draw(found: Sequence[Rounding]) -> str:
+    plot.use_style()
+    left, height = 74, 380
+    figure = plot.new_figure(84 + height + 60)
+    axes = plot.new_axes(figure, 0, "Error of sums of random float32 numbers",
+                         f"root mean square of {len(SEEDS)} inputs in [−1, 1), {len(MORE_SEEDS)} for the running sum; "
+                         "dashed: the tolerance", left,
+                         plot.WIDTH - left - plot.NAME - 60, height)
+    axes.set(xscale="log", yscale="log")
+    for order in (RUNNING, *STEPS, COMPENSATED):
+        of_order = [rounding for rounding in found if rounding.order == order]
+        sizes = [rounding.elements for rounding in of_order]
+        style = plot.curve(order)
+        axes.plot(sizes, [rounding.error for rounding in of_order], label=label(order), **style)
+        if order in ("01_interleaved", "07_cascade"):
+            axes.plot(sizes, [rounding.tolerance for rounding in of_order], color=style["color"],
+                      linestyle=plot.DASHED, linewidth=1.5)
+    lines = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+    axes.legend(handles=sorted(lines, key=lambda line: -float(line.get_ydata()[-1])), loc="center left",
+                bbox_to_anchor=(1.03, 0.5))
+    axes.set_xticks(SIZES, [count_text(size) for size in SIZES])
+    axes.yaxis.set_major_formatter(lambda y, position: f"{y:g}")
+    axes.minorticks_off()
+    axes.grid(axis="y")
+    axes.set_xlabel("elements")
+    plot.write(axes, "error, in units of one rounding of the result", (0, 1), (-left + 16, 8))
+    return plot.to_svg(figure)
