@@ -279,4 +279,4 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
 }
 # All that may be in a folder that is replaced.
 OURS = {"measured.json", "README.md", "parts", *KEPT, *(f"{name}.json" for name in PARTS),
-        *(f"{name}.svg" for name in ("ladder", *plot.SWEEPS, "bandwidth"))}
+        *(f"{name}.svg" for name in plot.FIGURES)}

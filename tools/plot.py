@@ -300,17 +300,21 @@ def draw_roofline(cards: Sequence[Card]) -> Figure:
     return figure
 
 
+FIGURES: dict[str, Callable[[Sequence[Card]], Figure]] = {
+    "ladder": draw_ladder,
+    "sweep_block": lambda cards: draw_sweep(cards, "sweep_block", "GB/s"),
+    "sweep_size": lambda cards: draw_sweep(cards, "sweep_size", "ms"),
+    "sweep_type": lambda cards: draw_sweep(cards, "sweep_type", "GB/s", "ms"),
+    "bandwidth": lambda cards: draw_sweep(cards, "sweep_size", "GB/s"),
+    "roofline": draw_roofline,
+}
+
+
 def draw(folders: Sequence[Path]) -> dict[str, str]:
     """The text of each file. Throws BadUsage for results that cannot be drawn, NotPossible without matplotlib."""
     cards = [read_card(folder) for folder in folders]
     use_style()
-    figures = {"ladder": draw_ladder(cards),
-               "sweep_block": draw_sweep(cards, "sweep_block", "GB/s"),
-               "sweep_size": draw_sweep(cards, "sweep_size", "ms"),
-               "sweep_type": draw_sweep(cards, "sweep_type", "GB/s", "ms"),
-               "bandwidth": draw_sweep(cards, "sweep_size", "GB/s"),
-               "roofline": draw_roofline(cards)}
-    return {f"{name}.svg": to_svg(figure) for name, figure in figures.items()}
+    return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items()}
 
 
 def stale(folder: Path) -> list[Path]:
