@@ -192,12 +192,12 @@ class Site:
     def navigation(self) -> str:
         """Doxygen's layout: a chapter's pages below it, and in the last one the programming interface, too."""
         lists = {"namespacelist": "Namespaces", "classlist": "Types", "filelist": "Files"}
-        interface = ['<tab type="usergroup" visible="yes" title="Programming interface">',
-                     *(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()), "</tab>"]
+        interface = ['<tab type="usergroup" visible="yes" title="Programming interface">', *(
+            f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()), "</tab>"]
         lines = ['<doxygenlayout version="1.0"><navindex>']
         for chapter, pages in self.chapters.items():
             lines += [f'<tab type="usergroup" visible="yes" url="{label(pages[0])}.html" title="{chapter}">',
-                      *(tab(page) for page in pages), *(interface if chapter == "Reference" else []), "</tab>"]
+                      *map(tab, pages), *(interface if chapter == "Reference" else []), "</tab>"]
         return "\n".join([*lines, "</navindex></doxygenlayout>", ""])
 
     def neighbours(self, page: str) -> str:
