@@ -167,8 +167,10 @@ class Site:
                                       for file in sorted(source.glob("[!.]*")) if file.is_file())
                 else:
                     content = f"~~~~~~{CODE[source.suffix]}\n{text_of(path)}~~~~~~\n"
+                # The page of its own folder first.
+                others = sorted(set(self.sources[path]), key=lambda at: (Path(at).parent != Path(path).parent, at))
                 back = [f"[{title_of(other) if other in self.pages else other}]({self.place(other, path)})"
-                        for other in dict.fromkeys(self.sources[path])]
+                        for other in others]
                 yield path, f"# {path} {{#{source_label(path)}}}\n\n← {' · '.join(back)}\n\n{content}"
             written.update(left)
 
