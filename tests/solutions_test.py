@@ -28,6 +28,10 @@ RUNS: list[tuple[str, str, Shown]] = [
     ("04_first_add", "-n 2^18", VERIFIED),
     ("04_first_add", "-n 1000", "out of bounds in reduce_kernel: thread 232 of block 1 reads 4-byte word 1000 of a "
                                 "global buffer (1000 words)\n"),
+    *[("05_unroll_warp", f"-n 2^18 -b {block}", VERIFIED) for block in (64, 128, 1024)],
+    ("05_unroll_warp", "-n 2^18 -b 32", "out of bounds in reduce_kernel: thread 0 of block 0 reads 4-byte word 32 of "),
+    ("06_templated", "-n 2^20 -b 256", VERIFIED),
+    *[("07_cascade", f"-n {n}", VERIFIED) for n in ("2^20", "1000003", "1", "0")],
 ]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -57,6 +61,20 @@ def test_a_solution_does_what_its_page_says(run: Run, tmp_path: Path, step: str,
         assert ran.returncode == 0, ran.stderr
         counters = json.loads(file.read_text())["counters"]
         assert {key: counters[key] / counters["blocks"] for key in shows} == shows
+
+
+def test_what_kernel_for_of_06_returns_is_checked(run: Run) -> None:
+    page = (REPOSITORY / "06_templated/README.md").read_text(encoding="utf-8")
+    refused, wrong = (run("solution_06_templated", f"-n 2^20 --data ones -b {block}") for block in (1024, 512))
+    assert (refused.returncode, wrong.returncode) == (3, 1)
+    for ran, said in ((refused, refused.stderr.splitlines()[-1]), (wrong, wrong.stdout.splitlines()[4])):
+        assert said in page
+
+
+def test_the_passes_of_07(run: Run) -> None:
+    passes = "passes  1056 → 5 → 1 blocks of 256 threads"
+    assert f"\n{passes}\n" in run("solution_07_cascade", "-n 2^20").stdout
+    assert f"`{passes}`" in (REPOSITORY / "07_cascade/README.md").read_text(encoding="utf-8")
 
 
 def test_the_tree_of_00_becomes_several_times_as_fast(run: Run, tmp_path: Path, cmake_cache: dict[str, str]) -> None:

@@ -4,18 +4,20 @@ import itertools
 import os.path
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
 
 import made_up_results
+from tools import ptx, results
 from tools.command_line import BadUsage
 from tools.programs import Programs, step_folders
 from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
 
 STEPS = [SERIAL, *step_folders()]
-IN_SHAPE = STEPS[:5]
+IN_SHAPE = STEPS[:8]
 HEADINGS = ["The change", "Predict", "Run", "What to look for", "How fast", "Why it is correct",
             "When it does not help", "What is still slow", "Exercise"]
 # It has neither a kernel before it nor a GPU's counters and times.
@@ -63,7 +65,7 @@ def test_a_page_has_the_one_shape(step: Path) -> None:
     assert text_of(step).count("<details>") == sum(len(folded(part)) for part in parts.values())
     if step != SERIAL:
         assert 4 <= between(parts["What to look for"], "changed").count("\n") <= 5
-        [counters] = folded(parts["What to look for"])
+        *_, counters = folded(parts["What to look for"])
         assert between(counters, "counters")
         assert between(parts["How fast"], "documented") and between(parts["When it does not help"], "helps")
         assert between(parts["The change"], "kernel" if step.name[:2] == "01" else "diff")
@@ -99,7 +101,11 @@ def test_the_commands_print_the_table_of_the_page(bin_folder: Path, tmp_path: Pa
 @pytest.mark.parametrize("name, elements, passes", [
     ("01_interleaved", "1000003", "3907 → 16 → 1"), ("03_sequential", "2^20", "4096 → 16 → 1"),
     ("04_first_add", "2^20", "2048 → 4 → 1"), ("03_sequential", "2^17", "512 → 2 → 1"),
-    ("04_first_add", "2^17", "256 → 1")])
+    ("04_first_add", "2^17", "256 → 1"), ("06_templated", "2^22", "8192 → 16 → 1"), ("07_cascade", "2^22", "1056 → 1"),
+    ("07_cascade", "2^20", "512 → 1"),
+    *[("06_templated", n, passes) for n, passes in (("2^10", "2 → 1"), ("2^12", "8 → 1"), ("2^18", "512 → 1"),
+                                                    ("2^19", "1024 → 2 → 1"))],
+    *[("07_cascade", n, passes) for n, passes in (("2^12", "2 → 1"), ("2^18", "128 → 1"), ("2^19", "256 → 1"))]])
 def test_passes(bin_folder: Path, name: str, elements: str, passes: str) -> None:
     assert f"\npasses  {passes} blocks of 256 threads\n" in Programs(bin_folder).text(
         name, "--device", "emulated", "-n", elements)
@@ -154,6 +160,56 @@ def test_the_words_of_02s_solution() -> None:
 def test_the_barriers_of_04() -> None:
     assert "Of the 9 block barriers, 6 follow levels with `stride` 32 or less" in text_of(STEPS[4])
     assert (1 + len(STRIDES), sum(stride <= 32 for stride in STRIDES)) == (9, 6)
+
+
+def test_the_counts_of_05(bin_folder: Path, tmp_path: Path) -> None:
+    page = text_of(STEPS[5])
+    barriers = {}
+    for block in (32, 64, 256):
+        for step in STEPS[4:6]:
+            Programs(bin_folder).text(step.name, "--device", "emulated", "-n", "2^18", "-b", str(block), "-q",
+                                      "--json", tmp_path / step.name)
+            [first, *_] = results.read_one(tmp_path / step.name, results.Result).passes
+            assert first.counters
+            barriers[step.name[:2], block] = first.counters.block_barriers // first.blocks
+    assert [barriers["05", block] for block in (256, 64, 32)] == [3, 1, 1]
+    assert [barriers["04", block] for block in (256, 64, 32)] == [9, 7, 6]
+    assert "now has 3 (load, 128, 64). A block of 64 had 7 and one of 32 had 6; both now have 1." in page
+    # First stores, the levels 128 and 64, the tail, the last load.
+    assert 8 + (4 + 2) * 3 + (1 + 6 * 2) + 1 == 40 and 8 + (4 + 2) * 3 + 6 * 3 + 1 == 45
+    assert "6 × 3 requests become 1 + 6 × 2" in page
+    assert "[shared memory requests](../docs/glossary.md#request) | 45 | 40 |" in page
+
+
+def test_the_instructions_of_06() -> None:
+    page, compiled = text_of(STEPS[6]), ptx.read()
+    assert [kernel.block for kernel in compiled.kernels] == [None, 32, 64, 128, 256, 512, 1024]
+    for kernel in compiled.kernels[1:]:  # one after the load, and one for each stride above 32
+        above = [stride for stride in (64, 128, 256, 512) if 2 * stride <= (kernel.block or 0)]
+        assert kernel.block_barriers == 1 + len(above)
+    before, after = ([re.findall(r"(?:@%p\d+ )?(\w+)", line)[0] for line in kernel.level if ":" not in line]
+                     for kernel in ptx.of_block_256())
+    assert (len(before), len(after)) == (13, 7) and "13 instructions of a level become 7" in page
+    assert Counter(before) - Counter(after) == Counter(["shr", "shl", "add", "setp", "mov", "bra"])
+    assert all(name in page for name in ("`%r53`", "`%r2` and `%r1`", "`@%p4 bra`", "127 in the test", "512 bytes"))
+    assert "%r1, 127;" in between(page, "ptx_levels") and "+512]" in between(page, "ptx_levels")
+
+
+def test_the_numbers_of_07() -> None:
+    page = text_of(STEPS[7])
+    blocks = [2**28]
+    while blocks[-1] > 1:
+        blocks.append(-(-blocks[-1] // 512))
+    assert f"({' → '.join(map(str, blocks[1:]))}) with a tree in each of {sum(blocks[1:]):,} blocks".replace(
+        ",", " ") in page
+    n, threads = 2**22, 132 * 2048
+    assert threads == 1056 * BLOCK and f"≈ {n / threads:.1f} elements" in page
+    assert f"132 × 2048 = {threads:,},".replace(",", " ", 1) in page
+    for cells, p in (("2²¹, a thread for 2 elements", n // 2), ("all that an H200 has room for", threads)):
+        steps = n / p + 22
+        assert f"{cells} | {steps:.1f} | {p * steps / n:.1f} |" in page
+    assert f"take {(n / threads + 22) / 24:.1f} times as many steps" in page
+    assert "513 of them instead of 1062" in page and (512 + 1, 1056 + 5 + 1) == (513, 1062)
 
 
 def test_the_run_is_the_one_that_the_tables_show() -> None:

@@ -32,6 +32,12 @@ def driver() -> str:
     return said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split("\n")[0]
 
 
+def clock_mhz() -> int | None:
+    """The highest of the multiprocessors; None where it is not said."""
+    megahertz = said("nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits").split("\n")[0]
+    return int(megahertz) if megahertz.isdigit() else None
+
+
 def cuda_version() -> str:
     """What nvcc says, else the newest that the driver supports."""
     if found := re.search(r"release ([\d.]+),", said("nvcc", "--version")):

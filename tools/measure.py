@@ -105,6 +105,7 @@ def describe(options: argparse.Namespace) -> Measured:
         raise BadUsage("this is no git repository: say with --commit which commit the steps are of")
     largest = f" --largest {count_text(options.largest)}" if options.largest else ""
     return Measured(gpu=gpu.name(), driver=gpu.driver(), cuda=gpu.cuda_version(), commit=commit,
+                    clock_mhz=gpu.clock_mhz(),
                     date=f"{datetime.datetime.now(datetime.UTC):%F}", command=f"python3 -m tools measure{largest}")
 
 

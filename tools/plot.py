@@ -1,4 +1,4 @@
-"""Draws measured results as five figures (SVG), of one card or of several beside each other. It takes matplotlib.
+"""Draws measured results as six figures (SVG), of one card or of several beside each other. It takes matplotlib.
 
 The folder of a card has measured.json, ladder.json and sweep_{block,size,type}.json. After a failure the figures are
 those of before.
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tools import output_file, results
+from tools.bandwidth import INTENSITY, additions_per_second
 from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, say
 from tools.markdown import count_text
 from tools.results import Measured, Result
@@ -122,6 +123,7 @@ class Card:
     conditions: str
     results: dict[str, list[Result]]  # by the name of their file, without .json
     peak: float  # GB/s
+    roofs: dict[str, float]  # 10^9 additions/s, of each type that is known
 
 
 def read_card(folder: Path) -> Card:
@@ -135,7 +137,8 @@ def read_card(folder: Path) -> Card:
     peak = next((row.device.peak_gbps for row in lists["ladder"] if row.device.peak_gbps), None)
     if peak is None:
         raise BadUsage(f"'{folder}/ladder.json' has no result of a GPU whose peak is known")
-    return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists, peak)
+    return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists, peak,
+                additions_per_second(next(row for row in lists["ladder"] if row.on_gpu), measured.clock_mhz))
 
 
 def input_text(rows: Sequence[Result]) -> str:
@@ -259,6 +262,37 @@ def draw_bandwidth_axis(axes: Any, peak: float) -> None:
           bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1})
 
 
+def draw_roofline(cards: Sequence[Card]) -> Figure:
+    """For each card a panel of additions per second over additions per byte: what it could do, and what steps do."""
+    left, height, (least, most), (low, high) = 76, 330, (1 / 16, 32), (60, 1e5)
+    width = WIDTH - left - NAME - 56
+    pitch = 84 + height + 60
+    figure = Figure(figsize=(WIDTH / 72, pitch * len(cards) / 72))
+    for k, card in enumerate(cards):
+        ladder = sorted((row for row in card.results["ladder"] if row.on_gpu), key=lambda row: -row.bandwidth)
+        axes = new_axes(figure, k * pitch, f"{card.name}: {input_text(ladder)}", card.conditions, left, width, height)
+        axes.set(xscale="log", yscale="log", xlim=(least, most), ylim=(low, high))
+        end = max(card.roofs.values(), default=high)
+        axes.plot([least, end / card.peak], [card.peak * least, end], **PEAK)
+        steep = (height / math.log(high / low)) / (width / math.log(most / least))  # pixels up for one to the right
+        write(axes, f"peak {card.peak:.4g} GB/s", (0.75, card.peak * 0.75), (-8, 8), xycoords="data", ha="center",
+              rotation=math.degrees(math.atan(steep)), rotation_mode="anchor", color=PEAK["color"])
+        for kind, roof in card.roofs.items():
+            axes.plot([roof / card.peak, most], [roof, roof], color=LIGHT["ink"], linewidth=1.5)
+            write(axes, f"{kind}, {roof:,.0f}", (1, roof), (-2, -16), xycoords=("axes fraction", "data"), ha="right")
+        for row in ladder:
+            axes.plot([INTENSITY], [row.elements / row.median_ms / 1e6], label=row.step,
+                      **{**curve(row.step), "linestyle": "", "clip_on": True})
+        axes.legend(loc="center left", bbox_to_anchor=(1 + 12 / width, 0.5))
+        axes.set_xticks([1 / 16, 1 / 4, 1, 4, 16], ["1/16", "1/4", "1", "4", "16"])
+        axes.yaxis.set_major_formatter(lambda y, position: f"{y:,.0f}")
+        axes.minorticks_off()
+        axes.grid()
+        axes.set_xlabel("additions per byte that memory delivers")
+        write(axes, "10⁹ additions/s", (0, 1), (-left + 16, 8))
+    return figure
+
+
 def draw(folders: Sequence[Path]) -> dict[str, str]:
     """The text of each file. Throws BadUsage for results that cannot be drawn, NotPossible without matplotlib."""
     cards = [read_card(folder) for folder in folders]
@@ -267,7 +301,8 @@ def draw(folders: Sequence[Path]) -> dict[str, str]:
                "sweep_block": draw_sweep(cards, "sweep_block", "GB/s"),
                "sweep_size": draw_sweep(cards, "sweep_size", "ms"),
                "sweep_type": draw_sweep(cards, "sweep_type", "GB/s", "ms"),
-               "bandwidth": draw_sweep(cards, "sweep_size", "GB/s")}
+               "bandwidth": draw_sweep(cards, "sweep_size", "GB/s"),
+               "roofline": draw_roofline(cards)}
     return {f"{name}.svg": to_svg(figure) for name, figure in figures.items()}
 
 

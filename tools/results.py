@@ -159,6 +159,7 @@ class Measured:
     date: str  # 2026-11-21
     command: str
     commit: str
+    clock_mhz: Count | None = None  # the highest of the multiprocessors; it was not always noted
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tools import documented_tables, results
+from tools import counters as counters_of_gpus
+from tools import documented_tables, ptx, results
 from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible
 from tools.markdown import code, count_text, has_section, table
+from tools.nsight_compute import BLOCKS, INSTRUCTIONS
 from tools.programs import Programs
 from tools.results import Counters, Result
 
@@ -21,12 +23,18 @@ COUNTED_RUN = ("--device", "emulated", "-n", "2^22", "-b", "256")
 SERIAL = Path("00_cpu_serial")
 GLOSSARY = Path("docs/glossary.md")
 
+# What only a GPU counts: that of the card's file in docs/counters, in the same run.
+WARP_INSTRUCTIONS = "warp instructions"
+
 # What shows a step's change, by the names that steps print.
 CHANGED = {
     "01_interleaved": ("shared memory requests", "active lanes per shared request", "block barriers"),
     "02_nondivergent": ("shared memory requests", "active lanes per shared request", "of these, bank conflicts"),
     "03_sequential": ("shared memory requests", "shared memory wavefronts", "of these, bank conflicts"),
     "04_first_add": ("blocks", "global memory requests", "shared memory requests"),
+    "05_unroll_warp": ("block barriers", "shared memory requests", WARP_INSTRUCTIONS),
+    "06_templated": ("block barriers", "shared memory requests", WARP_INSTRUCTIONS),
+    "07_cascade": ("blocks", "global memory requests", "shared memory requests"),
 }
 # Where it helps and where it does not: elements, type and threads per block, of the sweeps of a card.
 HELPS: dict[str, list[tuple[int, ElementType, int]]] = {
@@ -36,6 +44,12 @@ HELPS: dict[str, list[tuple[int, ElementType, int]]] = {
     "03_sequential": [(2**28, "int32", block) for block in (32, 64, 128, 256)] + [
         (2**28, "int64", 256), (2**28, "complex128", 256)],
     "04_first_add": [(2**k, "int32", 256) for k in (12, 16, 17, 20, 28)] + [
+        (2**28, "int32", 32), (2**28, "complex128", 256)],
+    "05_unroll_warp": [(2**28, "int32", block) for block in (32, 64, 128, 256, 1024)] + [
+        (2**16, "int32", 256), (2**28, "complex128", 256)],
+    "06_templated": [(2**28, "int32", block) for block in (32, 64, 128, 256, 1024)] + [
+        (2**28, "int64", 256), (2**28, "complex128", 256)],
+    "07_cascade": [(2**k, "int32", 256) for k in (10, 12, 18, 19, 28)] + [
         (2**28, "int32", 32), (2**28, "complex128", 256)],
 }
 
@@ -49,10 +63,13 @@ def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous
         "kernel": lambda: kernel(step),
         "diff": lambda: kernel_diff(previous or SERIAL, step),
         "counters": lambda: counters(programs, scratch, step, previous),
-        "changed": lambda: changed(scratch, step, previous),
+        "changed": lambda: changed(scratch, card, step, previous),
         "documented": lambda: documented_tables.published_text(step.name),
         "helps": lambda: helps(card, step, previous),
         "one_core": lambda: one_core(card),
+        "ptx": ptx.counts,
+        "ptx_barriers": ptx.barriers,
+        "ptx_levels": ptx.levels,
         "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
     }
     page = (REPOSITORY / step / "README.md").read_text(encoding="utf-8")
@@ -99,13 +116,23 @@ def counters(programs: Programs, scratch: Path, step: Path, previous: Path | Non
     raise NotPossible(f"{step.name} prints no table of counters")
 
 
-def changed(scratch: Path, step: Path, previous: Path | None) -> str:
+def changed(scratch: Path, card: Path, step: Path, previous: Path | None) -> str:
     """The counters that CHANGED names, per block; of blocks, all there are."""
-    runs = [results.read_one(scratch / f"{folder.name}.json", Result) for folder in (previous, step) if folder]
+    folders = [folder for folder in (previous, step) if folder]
+    runs = [results.read_one(scratch / f"{folder.name}.json", Result) for folder in folders]
+    description, gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
+    rows = []
+    for name in CHANGED[step.name]:
+        if name == WARP_INSTRUCTIONS:
+            card_name = description["GPU"].partition(",")[0]
+            term = f"[{name}]({os.path.relpath(GLOSSARY, step)}#warp-instruction) on one {card_name}"
+            counts = [gpu[folder.name] for folder in folders]
+            rows.append([term, *(f"{count[INSTRUCTIONS] / count[BLOCKS]:.4g}" for count in counts)])
+            continue
+        term = in_glossary(name, step).replace("of these, bank", "shared memory bank") + ", in all" * (name == "blocks")
+        rows.append([term, *(per_block(name, run.counters) for run in runs if run.counters)])
     columns = ["per block before", "per block now"] if previous else ["per block"]
-    return table(["counted", *columns], "l" + "r" * len(columns), [
-        [in_glossary(name, step).replace("of these, bank", "shared memory bank") + ", in all" * (name == "blocks"),
-         *(per_block(name, run.counters) for run in runs if run.counters)] for name in CHANGED[step.name]])
+    return table(["counted", *columns], "l" + "r" * len(columns), rows)
 
 
 def per_block(name: str, counted: Counters) -> str:

@@ -4,7 +4,7 @@ The README of each step gets the diff from the kernel of the step before, the co
 beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
 ones, the fixed kernels and the findings of the pitfalls, the example that the package's test builds, and the pictures
-of docs/stills, where Node is installed.
+of docs/stills, where Node is installed. docs/counters/ptx.json is made by the nvcc that it names, where that is.
 
 Nothing is written unless all of it could be made. `check-pages` only names what is stale.
 
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import counters, documented_tables, output_file, pages, step_pages
+from tools import bandwidth, counters, documented_tables, output_file, pages, ptx, step_pages
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
 from tools.markdown import code, has_section, with_section
 from tools.programs import ATOMICS, Programs, step_folders
@@ -56,6 +56,8 @@ def main(words: list[str]) -> int:
     programs = Programs(parser.parse_args(words).bin)
     require_programs(programs)
     write_figures()
+    if ptx.can_compile(ptx.read().cuda):
+        output_file.write(ptx.FILE, ptx.written_text(ptx.compile_steps()))
     counted, differences = counters.tables(programs)
     parts = [*generated(programs), Part(Path("docs/counters/README.md"), "counters", counted), *findings(programs)]
     texts = stale_texts(parts)
@@ -125,6 +127,8 @@ def generated(programs: Programs) -> Iterator[Part]:
     for page, sections in MEASURED.items():
         for name, what in sections.items():
             yield Part(page, name, pages.section(REPOSITORY / CARD, what))
+    for name, table_of in bandwidth.SECTIONS.items():
+        yield Part(Path("docs/why_bandwidth.md"), name, table_of(REPOSITORY / CARD))
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
         page = measured.with_name("README.md").relative_to(REPOSITORY)
         yield Part(page, None, pages.card_page(measured.parent, programs))

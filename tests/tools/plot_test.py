@@ -93,7 +93,7 @@ def test_what_cannot_be_drawn_changes_no_plot(card: Path, file: str, key: str, v
 
 def test_command(tools: Callable[..., CompletedProcess[str]], card: Path, tmp_path: Path) -> None:
     ran = tools("plot", "--out", tmp_path / "a/b", card)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", f"5 plots are in {tmp_path}/a/b\n")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", f"6 plots are in {tmp_path}/a/b\n")
     # The same results give the same bytes.
     assert {path.name: path.read_text() for path in (tmp_path / "a/b").iterdir()} == plot.draw([card])
     with pytest.raises(BadUsage, match="is no folder that can be written"):

@@ -1,0 +1,186 @@
+"""The tables of docs/why_bandwidth.md: what a card could do, by its results and its counts, and what steps ask of it.
+
+Where a number is not measured, it is one of NVIDIA's, which the page names.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from tools import counters, results
+from tools.command_line import REPOSITORY, BadUsage
+from tools.markdown import DASH, count_text, or_dash, table
+from tools.nsight_compute import INSTRUCTIONS, TIME
+from tools.results import Measured, Result
+
+# Additions per clock cycle on one multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
+# Instructions".
+ADDITIONS = {
+    "int32": {"7.0": 64, "7.5": 64, "8.0": 64, "8.6": 64, "8.9": 64, "9.0": 64},
+    "float32": {"7.0": 64, "7.5": 64, "8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128}}
+# Warp instructions that a multiprocessor can begin in a clock cycle: one for each of its schedulers.
+SCHEDULERS = 4
+INTENSITY = 1 / 4  # additions per byte, of a sum of 4-byte numbers
+THREADS = 2048  # that a multiprocessor of an H200 has room for
+SHOWN = ("01_interleaved", "04_first_add", "07_cascade", "09_vector_loads", "10_single_pass", "11_bulk_copy")
+
+
+def first_on_gpu(folder: Path) -> Result:
+    return next(result for result in results.read_list(folder / "ladder.json", Result) if result.on_gpu)
+
+
+def multiprocessors(folder: Path) -> int:
+    first = first_on_gpu(folder)
+    return int(first.required(first.device.sms, "sms"))
+
+
+def peak(folder: Path) -> float:
+    """Bytes per second."""
+    first = first_on_gpu(folder)
+    return float(first.required(first.device.peak_gbps, "peak_gbps")) * 1e9
+
+
+def clock(folder: Path) -> float:
+    """The highest of the multiprocessors, in Hz. Throws BadUsage where it was not noted."""
+    megahertz = results.read_one(folder / "measured.json", Measured).clock_mhz
+    if megahertz is None:
+        raise BadUsage(f"'{folder}/measured.json' has no clock_mhz")
+    return megahertz * 1e6
+
+
+def additions_per_second(first: Result, clock_mhz: int | None) -> dict[str, float]:
+    """The most that a card can do, in 10^9, for each type; nothing where its clock or architecture is not known."""
+    per_cycle = {kind: of.get(first.device.compute_capability or "") for kind, of in ADDITIONS.items()}
+    return {kind: number * (first.device.sms or 0) * (clock_mhz or 0) / 1e3
+            for kind, number in per_cycle.items() if number and first.device.sms and clock_mhz}
+
+
+# ---- the two roofs ----
+
+
+def roofs(folder: Path) -> str:
+    """How many additions there could be, and how many there can be with the bytes that arrive."""
+    first, gbps = first_on_gpu(folder), peak(folder) / 1e9
+    most = additions_per_second(first, results.read_one(folder / "measured.json", Measured).clock_mhz)
+    return table(["type", "additions per cycle and multiprocessor", "10⁹ additions/s: the flat roof",
+                  "additions per byte where the roofs meet", "10⁹ additions/s at the peak of memory",
+                  "of the flat roof"], "lrrrrr", [
+        [kind, str(ADDITIONS[kind][first.device.compute_capability or ""]), f"{number:.0f}",
+         f"{number / gbps:.1f}", f"{gbps * INTENSITY:.0f}", f"{gbps * INTENSITY / number * 100:.1f} %"]
+        for kind, number in most.items()])
+
+
+def instructions(folder: Path) -> str:
+    """For 2^22 int32: the time that its bytes take at the peak, and that its instructions take if none ever waits."""
+    per_second = SCHEDULERS * multiprocessors(folder) * clock(folder)
+    for_memory = 2**22 * 4 / peak(folder) * 1e6
+    _, gpu = counters.read(counters.FOLDER / f"{folder.name}.csv")
+    rows = []
+    for step, counted in gpu.items():
+        for_instructions, measured = counted[INSTRUCTIONS] / per_second * 1e6, counted[TIME] / 1e3
+        rows.append([step, f"{counted[INSTRUCTIONS] / 2**22:.2f}", f"{for_instructions:.1f}", f"{for_memory:.1f}",
+                     f"{measured:.1f}", "instructions" if for_instructions > for_memory else "memory"])
+    return table(["2^22 int32, first pass", "warp instructions per element", "µs for these, at the least",
+                  "µs for the bytes, at the least", "µs, measured", "which is longer"], "lrrrrl", rows)
+
+
+# ---- work and depth ----
+
+
+def additions_of_a_thread(step: str, elements: int, threads: int) -> int:
+    """That it executes one after the other before its block's tree; the first of a loop is to zero."""
+    if step < "04":
+        return 0
+    if step < "07":
+        return 1
+    width = 2 if step < "09" else 4  # of what it takes at a time
+    return width * math.ceil(elements / (width * threads))
+
+
+def additions_in_a_row(result: Result) -> int:
+    """T_p of a step: the additions of thread 0, pass after pass, also those of zero."""
+    block = int(result.required(result.block, "block"))
+    # From 08 on a tree is that of a warp, twice.
+    levels = block.bit_length() - 1 if result.step < "08" else 10
+    time = sum(additions_of_a_thread(result.step, one.elements, one.blocks * block) + levels for one in result.passes)
+    left = result.passes[-1].blocks  # for the last block to add up
+    return time + (math.ceil(left / block) + levels if left > 1 else 0)
+
+
+def brent(folder: Path) -> str:
+    """Each step with the threads that it launches as its processors."""
+    rows = []
+    for result in results.read_list(folder / "ladder.json", Result):
+        if not result.step.startswith(("0", "10")):
+            continue
+        work, depth = result.elements - 1, math.ceil(math.log2(result.elements))
+        threads = result.passes[0].blocks * (result.block or 0) if result.on_gpu else 1
+        time = additions_in_a_row(result) if result.on_gpu else work
+        rows.append([result.step, f"{threads:,}", f"{work / threads + depth:,.0f}" if result.on_gpu else DASH,
+                     f"{time:,}", f"{work / time:,.0f}", f"{threads * time / work:.2f}"])
+    return table(["step", "p, threads", "W/p + S", "T_p, additions of thread 0", "speed-up, W / T_p",
+                  "cost, p · T_p / W"], "lrrrrr", rows)
+
+
+# ---- latency ----
+
+
+def latency_in_cycles() -> int:
+    """Of a load from global memory, as docs/first_program/memories.cu measured it: its one home is this page."""
+    page = (REPOSITORY / "docs/cuda_in_ten_minutes.md").read_text(encoding="utf-8")
+    found = re.search(r"^\| global memory \|.*\| (?:about )?(\d+) \|$", page, re.MULTILINE)
+    if not found:
+        raise BadUsage("docs/cuda_in_ten_minutes.md has no latency of global memory")
+    return int(found[1])
+
+
+def bytes_needed(folder: Path) -> float:
+    """Little's law: what has to be under way at one multiprocessor all the time."""
+    return peak(folder) * latency_in_cycles() / clock(folder) / multiprocessors(folder)
+
+
+def bytes_of_a_thread(step: str) -> int:
+    """That it asks for before it needs the first of them; 0 where the copy engine asks for them."""
+    number = int(step[:2])
+    return 4 if number < 4 else 8 if number < 9 else 64 if number < 11 else 0
+
+
+def in_flight(folder: Path) -> str:
+    needed = bytes_needed(folder)
+    rows = []
+    for result in results.read_list(folder / "ladder.json", Result):
+        if not result.on_gpu or result.block is None or result.step not in (*SHOWN, "08_warp_shuffle"):
+            continue
+        blocks = min(THREADS // result.block, math.ceil((result.grid or 0) / multiprocessors(folder)))
+        # Of the three stages of 11, with 32 KiB each, two are under way while one is read.
+        each = bytes_of_a_thread(result.step) * result.block or 2 * 2048 * 16
+        rows.append([result.step, f"{blocks} × {result.block}", or_dash(bytes_of_a_thread(result.step) or None, 0),
+                     f"{blocks * each / 1024:.0f}", f"{blocks * each / needed:.1f}", f"{result.bandwidth:.1f}",
+                     f"{result.percent_of_peak:.1f}"])
+    text = table(["step", "blocks × threads", "bytes per thread", "KiB under way", "× needed", "GB/s", "% of peak"],
+                 "lrrrrrr", rows)
+    return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {latency_in_cycles()} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
+            f"{multiprocessors(folder)} multiprocessors = **{needed / 1024:.1f} KiB** per multiprocessor.\n\n{text}")
+
+
+# ---- small inputs ----
+
+
+def small_inputs(folder: Path) -> str:
+    """Times over sizes, and from which size on a step has half of its own best."""
+    swept = results.read_list(folder / "sweep_size.json", Result)
+    sizes = [2**k for k in (10, 16, 20, 22, 24, 28)]
+    bytes_per_second = peak(folder)
+    rows = [["*its bytes at the peak*", *(f"{4 * size / bytes_per_second * 1e6:.1f}" for size in sizes), DASH, DASH]]
+    for step in SHOWN:
+        of_step = [result for result in swept if result.step == step]
+        times = {result.elements: result.median_ms * 1e3 for result in of_step}
+        best = max(of_step, key=lambda result: result.bandwidth)
+        half = min(result.elements for result in of_step if result.bandwidth >= best.bandwidth / 2)
+        rows.append([step, *(f"{times[size]:.1f}" for size in sizes), f"{best.bandwidth:.0f}", count_text(half)])
+    return table(["µs", *map(count_text, sizes), "best GB/s", "half of it from"], "l" + "r" * (len(sizes) + 2), rows)
+
+
+SECTIONS: dict[str, Callable[[Path], str]] = {
+    "roofs": roofs, "instructions": instructions, "brent": brent, "in_flight": in_flight, "small_inputs": small_inputs}
