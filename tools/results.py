@@ -18,6 +18,7 @@ from tools.command_line import BadUsage, ElementType, read_text
 # With the least and the most. Quantities are divided by.
 Count = Annotated[int, 0, 2**63 - 1]
 Quantity = Annotated[float, 1e-9, 1e15]
+QuantityOrZero = Annotated[float, 0.0, 1e15]
 # [re, im] of a complex number; text where JSON has no such number: beyond 2^53, NaN, infinities.
 Number = int | float | str
 Value = Number | list[Number]
@@ -32,7 +33,7 @@ class Device:
     compute_capability: str | None
     sms: Count | None
     l2_bytes: Count | None
-    peak_gbps: Quantity | None  # 10^9 bytes/s
+    peak_gbps: QuantityOrZero | None  # 10^9 bytes/s
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -97,10 +98,10 @@ class Result:
     grid: Count | None
     samples: Count
     ms: Milliseconds | None
-    first_run_ms: Annotated[float, 0.0, 1e15] | None
+    first_run_ms: QuantityOrZero | None
     timing: Timing | None
-    gbps: Quantity | None
-    percent_of_peak: Quantity | None
+    gbps: QuantityOrZero | None
+    percent_of_peak: QuantityOrZero | None
     result: Value
     expected: Value
     error: Number
@@ -145,8 +146,8 @@ class RanksResult(Result):
     elements_a_rank: Count
     weak: bool
     combined_by: str
-    gbps_a_rank: Quantity | None
-    times_one_rank: Quantity | None
+    gbps_a_rank: QuantityOrZero | None
+    times_one_rank: QuantityOrZero | None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

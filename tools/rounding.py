@@ -16,7 +16,7 @@ from tools import output_file, plot, results
 from tools.command_line import REPOSITORY, ExitCode, NotPossible, Parser, say
 from tools.markdown import DASH, count_text, table
 from tools.programs import Programs
-from tools.results import Quantity, Result
+from tools.results import Quantity, QuantityOrZero, Result
 
 DATA = REPOSITORY / "docs/results/floating_point.json"
 FIGURE = REPOSITORY / "docs/floating_point.svg"
@@ -36,7 +36,7 @@ class Rounding:
 
     order: str
     elements: int
-    errors: list[Quantity]  # of each seed
+    errors: list[QuantityOrZero]  # of each seed
     tolerance: Quantity | None  # that the program allows; None for the compensated sum, which is no step's
 
     @property

@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import asdict, dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from textwrap import shorten
 
 from tools.command_line import REPOSITORY, Failure
 
@@ -58,7 +59,7 @@ class Sections(HTMLParser):
             self.found.append(Section(self.page, f"{self.page}#{self.anchor}", self.title.strip(), "", self.weight))
         if self.inside and self.inside[-1][1] == "contents":
             # A picture has its words, too.
-            self.found[-1].text += f" {of.get('alt', '')} "
+            self.found[-1].text += f" {of['alt']} " if "alt" in of else ""
             self.found[-1].links += [of["href"].partition("#")[0]] if ".html#" in of.get("href", "") else []
         if kind or self.inside and tag == self.inside[-1][0]:
             self.inside.append((tag, kind or self.inside[-1][1]))
@@ -94,7 +95,7 @@ def make(site: Path, pages: dict[str, float]) -> None:
     made = subprocess.run(["node", "-e", code], input=json.dumps(sections), encoding="utf-8", stdout=subprocess.PIPE)
     if made.returncode != 0:
         raise Failure(f"Node ended with exit code {made.returncode}; its words are above")
-    shown = [{**section, "text": section["text"][:EXCERPT]} for section in sections]
+    shown = [{**section, "text": shorten(section["text"], EXCERPT, placeholder=" …")} for section in sections]
     data = json.dumps({"sections": shown}, ensure_ascii=False, separators=(",", ":"))
     # A script, because a page that is opened from a file may load no JSON.
     (site / "search_index.js").write_text(f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n", "utf-8")

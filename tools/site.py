@@ -167,8 +167,10 @@ class Site:
                                       for file in sorted(source.glob("[!.]*")) if file.is_file())
                 else:
                     content = f"~~~~~~{CODE[source.suffix]}\n{text_of(path)}~~~~~~\n"
+                # The page of its own folder first.
+                others = sorted(set(self.sources[path]), key=lambda at: (Path(at).parent != Path(path).parent, at))
                 back = [f"[{title_of(other) if other in self.pages else other}]({self.place(other, path)})"
-                        for other in dict.fromkeys(self.sources[path])]
+                        for other in others]
                 yield path, f"# {path} {{#{source_label(path)}}}\n\n← {' · '.join(back)}\n\n{content}"
             written.update(left)
 
@@ -198,7 +200,7 @@ class Site:
         lines = ['<doxygenlayout version="1.0"><navindex>']
         for chapter, pages in self.chapters.items():
             lines += [f'<tab type="usergroup" visible="yes" url="{label(pages[0])}.html" title="{chapter}">',
-                      *(tab(page) for page in pages), *(interface if chapter == "Reference" else []), "</tab>"]
+                      *map(tab, pages), *(interface if chapter == "Reference" else []), "</tab>"]
         return "\n".join([*lines, "</navindex></doxygenlayout>", ""])
 
     def neighbours(self, page: str) -> str:

@@ -10,7 +10,18 @@ document.addEventListener("DOMContentLoaded", () => {
     DoxygenAwesomeDarkModeToggle.userPreference = !DoxygenAwesomeDarkModeToggle.userPreference;
   });
   addSearch(document.getElementById("words"), document.getElementById("found"));
+  addEventListener("load", reachByKeyboard);
+  addEventListener("resize", reachByKeyboard);
+  document.addEventListener("toggle", reachByKeyboard, true);
 });
+
+// Code and tables that are wider than the page scroll: the keyboard reaches them.
+function reachByKeyboard() {
+  document.querySelectorAll(".contents .fragment, .contents table, .contents tbody").forEach((wide) => {
+    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+    else wide.removeAttribute("tabindex");
+  });
+}
 
 const element = (name, properties, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
