@@ -76,7 +76,7 @@ def test_text() -> None:
     assert all(error(order, 24) < error(running, 24) / 50 for order in rounding.STEPS)
     tolerance = (FOUND[tree, 2**20].tolerance or 0) * rounding.unit(2**20)
     assert f"in 01 it is {tolerance:.2f}" in PAGE
-    assert additions_of_a_thread("07", 2**24, 1056 * 256) == 64 and "a thread of 07 adds 64 numbers" in PAGE
+    assert additions_of_a_thread("07", 2**24, 1056 * 256) == 64 and "each thread of 07 adds 64 numbers" in PAGE
     moved = [sum(read + written for read, written in rounding.cache_lines(2**28, widening)) * rounding.LINE / 2**28
              for widening in (True, False)]
     assert [round(times, 3) for times in moved] == [11, 3] and "3 times the array instead of 11" in PAGE

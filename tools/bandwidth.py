@@ -4,12 +4,11 @@ Where a number is not measured, it is one of NVIDIA's, which the page names.
 """
 
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 from tools import counters, results
-from tools.command_line import REPOSITORY, BadUsage
+from tools.command_line import BadUsage
 from tools.markdown import DASH, count_text, or_dash, table
 from tools.nsight_compute import INSTRUCTIONS, TIME
 from tools.results import Measured, Result
@@ -23,6 +22,7 @@ ADDITIONS = {
 SCHEDULERS = 4
 INTENSITY = 1 / 4  # additions per byte, of a sum of 4-byte numbers
 THREADS = 2048  # that a multiprocessor of an H200 has room for
+LATENCY = 690  # cycles, of a load from an H200's global memory, as docs/first_program/memories.cu measures it
 SHOWN = ("01_interleaved", "04_first_add", "07_cascade", "09_vector_loads", "10_single_pass", "11_bulk_copy")
 
 
@@ -126,18 +126,9 @@ def brent(folder: Path) -> str:
 # ---- latency ----
 
 
-def latency_in_cycles() -> int:
-    """Of a load from global memory, as docs/first_program/memories.cu measured it: its one home is this page."""
-    page = (REPOSITORY / "docs/cuda_in_ten_minutes.md").read_text(encoding="utf-8")
-    found = re.search(r"^\| global memory \|.*\| (?:about )?(\d+) \|$", page, re.MULTILINE)
-    if not found:
-        raise BadUsage("docs/cuda_in_ten_minutes.md has no latency of global memory")
-    return int(found[1])
-
-
 def bytes_needed(folder: Path) -> float:
     """Little's law: what has to be under way at one multiprocessor all the time."""
-    return peak(folder) * latency_in_cycles() / clock(folder) / multiprocessors(folder)
+    return peak(folder) * LATENCY / clock(folder) / multiprocessors(folder)
 
 
 def bytes_of_a_thread(step: str) -> int:
@@ -160,7 +151,7 @@ def in_flight(folder: Path) -> str:
                      f"{result.percent_of_peak:.1f}"])
     text = table(["step", "blocks × threads", "bytes per thread", "KiB under way", "× needed", "GB/s", "% of peak"],
                  "lrrrrrr", rows)
-    return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {latency_in_cycles()} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
+    return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {LATENCY} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
             f"{multiprocessors(folder)} multiprocessors = **{needed / 1024:.1f} KiB** per multiprocessor.\n\n{text}")
 
 

@@ -2,6 +2,7 @@
 published of it, and the solution of its exercise. A page has those whose marks stand on it."""
 
 import dataclasses
+import functools
 import os.path
 import re
 import subprocess
@@ -154,6 +155,7 @@ class Term:
     anchor: str
 
 
+@functools.cache
 def glossary() -> dict[str, Term]:
     """The first table of the glossary, by what is printed."""
     text = (REPOSITORY / GLOSSARY).read_text(encoding="utf-8").split("\n## ")[1]
