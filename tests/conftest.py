@@ -4,10 +4,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from explorer.browser_test import Browser
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
@@ -47,6 +51,15 @@ def need() -> Callable[[str], str]:
         return shutil.which(program) or pytest.skip(f"there is no {program} here")
 
     return path_of
+
+
+@pytest.fixture(scope="module")
+def browser(need: Callable[[str], str]) -> Iterator["Browser"]:
+    pytest.importorskip("selenium", reason="there is no Selenium here (python3-selenium)")
+    from explorer.browser_test import Browser
+    made = Browser(need("chromium"), need("chromedriver"))
+    yield made
+    made.driver.quit()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ traces are opened, too; --screenshots FOLDER keeps pictures of all pages.
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -262,14 +262,6 @@ def check_second_trace(browser: Browser, good: list[Path], bad: Path) -> None:
     assert browser.driver.execute_async_script(wait) == ""
     assert browser.js(panes) == 2
     browser.js("document.getElementById('close').click()")
-
-
-@pytest.fixture(scope="module")
-def browser(need: Callable[[str], str]) -> Iterator[Browser]:
-    pytest.importorskip("selenium", reason="there is no Selenium here (python3-selenium)")
-    made = Browser(need("chromium"), need("chromedriver"))
-    yield made
-    made.driver.quit()
 
 
 @pytest.fixture(scope="module")

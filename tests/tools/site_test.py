@@ -1,6 +1,6 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found, on it and on GitHub."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -149,14 +149,6 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     with pytest.raises(NotPossible, match="sudo apt install"):
         site.main([str(tmp_path)])
     assert not list(tmp_path.iterdir())
-
-
-@pytest.fixture(scope="module")
-def browser(need: Callable[[str], str]) -> Iterator[Browser]:
-    pytest.importorskip("selenium", reason="there is no Selenium here (python3-selenium)")
-    made = Browser(need("chromium"), need("chromedriver"))
-    yield made
-    made.driver.quit()
 
 
 SHOWN = ("index", "step_01_interleaved", "docs_glossary", "docs_teaching", "docs_counters", "beyond",
