@@ -255,7 +255,7 @@ def test_the_numbers_of_09(bin_folder: Path, tmp_path: Path) -> None:
     assert new.global_store_requests == after
     assert f"first {after} blocks sums {2**22 // after} elements: 8 warps with 4 loads of {sectors} sectors" in page
     assert old.global_load_sectors == 4 * old.global_load_requests
-    assert f"the {before} blocks had as many bytes in {old.global_load_requests / before:.0f} loads of 4 sec" in page
+    assert f"each of {before} blocks has {old.global_load_requests / before:.0f} loads of 4 sectors" in page
     for step in STEPS[8:10]:
         run = counted(programs, tmp_path / "run", step, "-n", "2^22", "-t", "complex128").counters
         assert run and run.global_load_requests + run.global_store_requests == 132162
@@ -281,6 +281,10 @@ def test_the_numbers_of_10(bin_folder: Path, tmp_path: Path) -> None:
         assert run.block_barriers == 2 * run.blocks + 1
         assert f" {run.atomics}" in said and said in page and f" {run.block_barriers} " in page
     assert "`passes  1024 blocks of 256 threads`" in page
+    speeds = {(one.step, one.elements): one.bandwidth
+              for one in results.read_list(REPOSITORY / "docs/results/nvidia_h200/sweep_size.json", results.Result)}
+    faster = [k for k in range(15, 29) if speeds["10_single_pass", 2**k] > speeds["09_vector_loads", 2**k]]
+    assert faster == list(range(18, 29)) and "or longer, [up to 2¹⁷ elements]" in page
 
 
 def test_the_run_is_the_one_that_the_tables_show() -> None:

@@ -36,7 +36,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   if (gridDim.x == 1 || tid >= 32) return;
 
   // The first warp of the block with the last ticket adds up all partial sums. The fences let lane 0 see them.
-  int is_last = false;
+  int is_last = 0;
   if (tid == 0) {
     __threadfence();
     is_last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;  // the last ticket sets it back to 0
