@@ -40,7 +40,7 @@ def test_two_cards() -> None:
     shares = [{result.step: result.percent_of_peak for result in pages.read(card, "ladder")} for card in CARDS]
     assert (shares[0]["01_interleaved"] or 0) < (shares[1]["01_interleaved"] or 0)
     readme = (REPOSITORY / "README.md").read_text("utf-8")
-    assert "Up to 06 instructions hold the steps back, and both cards are equally fast" in readme
+    assert "Up to 06 instructions and barriers hold the steps back, and both cards are equally fast" in readme
     says("A faster memory leaves 01 to 06 as fast as they were", "01 has a larger share on the H100 than on the H200")
 
 

@@ -22,8 +22,8 @@ def short(card: Path) -> str:
 
 
 def both(texts: Sequence[str]) -> str:
-    """A cell with a figure for each card."""
-    return " · ".join(texts)
+    """A cell with a figure for each card, in one line."""
+    return "\u00a0·\u00a0".join(texts)
 
 
 def names() -> str:
@@ -105,7 +105,7 @@ def block_size() -> str:
     def share(sweep: dict[int, Result], block: int) -> str:
         return f"{100 * sweep[block].bandwidth / max(result.bandwidth for result in sweep.values()):.0f}"
 
-    return table([f"% of the best, {names()}", *(f"{block} threads" for block in BLOCKS)], "l" + "r" * len(BLOCKS), [
+    return table([f"{names()}: % of the best, with threads per block", *map(str, BLOCKS)], "l" + "r" * len(BLOCKS), [
         [step, *(both([share(sweep[step], block) for sweep in sweeps]) for block in BLOCKS)] for step in sweeps[0]])
 
 
@@ -116,7 +116,7 @@ def begun(result: Result) -> float:
 
 def blocks_begun() -> str:
     sweeps = [by_block(card) for card in CARDS]
-    return table([f"blocks per ns, {names()}", *(f"{block} threads" for block in BLOCKS[:4])], "lrrrr", [
+    return table([f"{names()}: blocks per ns, with threads per block", *map(str, BLOCKS[:4])], "lrrrr", [
         [step, *(both([f"{begun(sweep[step][block]):.2f}" for sweep in sweeps]) for block in BLOCKS[:4])]
         for step in sweeps[0] if with_growing_grid(step)])
 
@@ -148,7 +148,7 @@ def half_from(sweep: dict[int, Result]) -> int:
 
 def array_size() -> str:
     sweeps = [by_size(card) for card in CARDS]
-    return table([names(), "µs for 2^10", "µs for 2^16", "half of its best GB/s from", "linear from"], "lrrrr", [
+    return table([f"{names()}:", "µs for 2^10", "µs for 2^16", "half of its best GB/s from", "linear from"], "lrrrr", [
         [step, *(both([f"{sweep[step][size].median_ms * 1e3:.1f}" for sweep in sweeps]) for size in (2**10, 2**16)),
          *(both([count_text(of(sweep[step])) for sweep in sweeps]) for of in (half_from, linear_from))]
         for step in sweeps[0]])
@@ -173,7 +173,7 @@ def times_of_int32(sweep: dict[str, Result], element_type: str) -> float:
 def element_type() -> str:
     sweeps = [by_type(card) for card in CARDS]
     types = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
-    return table([f"× int32's time, {names()}", *(f"{name}, {size} bytes" for name, size in types.items())], "lrrrrr", [
+    return table([f"{names()}: × int32's time", *(f"{name}, {size} bytes" for name, size in types.items())], "lrrrrr", [
         [step, *(both([f"{times_of_int32(sweep[step], name):.2f}" for sweep in sweeps]) for name in types)]
         for step in sweeps[0]])
 
