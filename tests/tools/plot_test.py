@@ -13,7 +13,7 @@ from typing import Any
 import made_up_results
 import pytest
 
-from tools import plot
+from tools import plot, write_pages
 from tools.command_line import REPOSITORY, BadUsage, NotPossible
 from tools.results import CARDS
 
@@ -137,6 +137,22 @@ def test_committed_plots(card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "both/ladder.svg").read_text() == plot.draw([card, card])["ladder.svg"]
     with pytest.raises(BadUsage, match="--out takes RESULTS"):
         plot.main(["--out", str(tmp_path)])
+
+
+def test_write_pages_draws_what_is_stale(card: Path, monkeypatch: pytest.MonkeyPatch,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(write_pages, "REPOSITORY", card.parent)
+    monkeypatch.setattr(plot, "committed", lambda: {card: [card]})
+    plot.main([])
+    change(card / "measured.json", "date", "2026-12-24")
+    write_pages.draw_plots()
+    assert plot.stale(card, [card]) == {} and "2026-12-24" in (card / "ladder.svg").read_text()
+    assert "card/ladder.svg is new\n" in capsys.readouterr().out
+    # Another matplotlib's are left alone, and it says so.
+    (card / "ladder.svg").write_text("drawn by another one")
+    write_pages.draw_plots()
+    assert (card / "ladder.svg").read_text() == "drawn by another one"
+    assert "python3 -m tools plot draws them anew" in capsys.readouterr().err
 
 
 def test_committed_plots_are_of_their_results() -> None:
