@@ -4,14 +4,14 @@ Where a number is not measured, it is one of NVIDIA's, which the page names.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import counters, results
 from tools.command_line import BadUsage
 from tools.markdown import DASH, count_text, or_dash, table
 from tools.nsight_compute import INSTRUCTIONS, TIME
-from tools.results import Measured, Result
+from tools.results import CARDS, H200, Measured, Result
 
 # Additions per clock cycle on one multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
 # Instructions".
@@ -59,16 +59,21 @@ def additions_per_second(first: Result, clock_mhz: int | None) -> dict[str, floa
 # ---- the two roofs ----
 
 
-def roofs(folder: Path) -> str:
-    """How many additions there could be, and how many there can be with the bytes that arrive."""
-    first, gbps = first_on_gpu(folder), peak(folder) / 1e9
-    most = additions_per_second(first, results.read_one(folder / "measured.json", Measured).clock_mhz)
-    return table(["type", "additions per cycle and multiprocessor", "10⁹ additions/s: the flat roof",
+def roofs(cards: Sequence[Path]) -> str:
+    """How many additions there could be, and how many there can be with the bytes that arrive; nothing where a card
+    does not tell its peak or its clock."""
+    rows: list[list[str]] = []
+    for card in cards:
+        first, measured = first_on_gpu(card), results.read_one(card / "measured.json", Measured)
+        gbps = first.device.peak_gbps
+        if gbps is None:
+            continue
+        rows += [[measured.gpu, kind, str(ADDITIONS[kind][first.device.compute_capability or ""]), f"{number:.0f}",
+                  f"{number / gbps:.1f}", f"{gbps * INTENSITY:.0f}", f"{gbps * INTENSITY / number * 100:.1f} %"]
+                 for kind, number in additions_per_second(first, measured.clock_mhz).items()]
+    return table(["GPU", "type", "additions per cycle and multiprocessor", "10⁹ additions/s: the flat roof",
                   "additions per byte where the roofs meet", "10⁹ additions/s at the peak of memory",
-                  "of the flat roof"], "lrrrrr", [
-        [kind, str(ADDITIONS[kind][first.device.compute_capability or ""]), f"{number:.0f}",
-         f"{number / gbps:.1f}", f"{gbps * INTENSITY:.0f}", f"{gbps * INTENSITY / number * 100:.1f} %"]
-        for kind, number in most.items()])
+                  "of the flat roof"], "llrrrrr", rows) if rows else ""
 
 
 def instructions(folder: Path) -> str:
@@ -173,5 +178,7 @@ def small_inputs(folder: Path) -> str:
     return table(["µs", *map(count_text, sizes), "best GB/s", "half of it from"], "l" + "r" * (len(sizes) + 2), rows)
 
 
-SECTIONS: dict[str, Callable[[Path], str]] = {
-    "roofs": roofs, "instructions": instructions, "brent": brent, "in_flight": in_flight, "small_inputs": small_inputs}
+# The sections of docs/why_bandwidth.md.
+SECTIONS: dict[str, Callable[[], str]] = {
+    "roofs": lambda: roofs(CARDS), "instructions": lambda: instructions(H200), "brent": lambda: brent(H200),
+    "in_flight": lambda: in_flight(H200), "small_inputs": lambda: small_inputs(H200)}

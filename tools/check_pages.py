@@ -36,10 +36,11 @@ def stale_parts(programs: Programs) -> list[str]:
 
 
 def stale_plots() -> list[str]:
-    folder = write_pages.CARD
-    try:
-        return [f"{file.relative_to(REPOSITORY)} is stale: run python3 -m tools plot {folder}"
-                for file in plot.stale(REPOSITORY / folder)]
-    except NotPossible as reason:
-        say(f"the plots are not checked: {reason}")
-        return []
+    lines = []
+    for folder, cards in plot.committed().items():
+        try:
+            lines += [f"{file.relative_to(REPOSITORY)} is stale: run python3 -m tools write-pages"
+                      for file in plot.stale(folder, cards)]
+        except NotPossible as reason:
+            say(f"not checked: {reason}")
+    return lines

@@ -26,7 +26,7 @@ from tools import gpu, output_file, pages, plot, profile, programs, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.programs import ATOMICS, Programs, last_words
-from tools.results import Measured, Result, SecondClock
+from tools.results import H200, Measured, Result, SecondClock
 
 TO_BE_CONTINUED = 75  # EX_TEMPFAIL of sysexits.h: call again
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
@@ -35,7 +35,6 @@ CUB = "peer_cub"
 BYTES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16}
 # Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is written by `compare`.
 KEPT = ("many_gpus.json", "many_gpus_alone.json", "peers.json")
-H200 = REPOSITORY / "docs/results/nvidia_h200"
 
 
 # ---- the command ----

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tools import results
+from tools import bandwidth, results
 from tools.command_line import ELEMENT_TYPES, BadUsage
 from tools.documented_tables import published
 from tools.markdown import DASH, count_text, or_dash, table
@@ -261,10 +261,12 @@ def card_page(folder: Path, programs: Programs) -> str:
     text = (
         f"# Results · {measured.gpu}\n\n{provenance(folder)}\n"
         f"Peak: {or_dash(first.device.peak_gbps, 0)} GB/s (memory clock × bus width × 2 / 8). Each time is the median "
-        "of a run's samples; [the method](../../method.md) says how they are taken. This page is written by "
-        "`python3 -m tools write-pages` from the JSON files beside it.\n")
+        "of a run's samples; [the method](../../method.md) says how they are taken; [the studies](../../studies.md) "
+        "say what sweeps show. This page is written by `python3 -m tools write-pages` from the JSON files beside it.\n")
     text += with_plot("The ladder", "ladder", "ladder", f"{elements} {first.type}{in_blocks(ladder)}",
                       ladder_table(folder, programs))
+    text += with_plot("The roofline", "ladder", "roofline", "Additions per second against additions per byte: "
+                      "[why bandwidth](../../why_bandwidth.md#one-addition-for-four-bytes)", bandwidth.roofs([folder]))
     text += with_plot("Block size", "sweep_block", "sweep_block",
                       f"GB/s of {elements} {first.type} in blocks of 32 to 1024 threads", block_sweep(folder))
     text += with_plot("Array size", "sweep_size", "bandwidth",
@@ -284,7 +286,8 @@ def card_page(folder: Path, programs: Programs) -> str:
 
 
 def with_plot(title: str, file: str, plot: str, what: str, text: str) -> str:
-    return f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n![{title}]({plot}.svg)\n\n{text}"
+    section = f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n![{title}]({plot}.svg)\n"
+    return f"{section}\n{text}" if text else section
 
 
 def if_there(title: str, file: str, what: str, text: str) -> str:

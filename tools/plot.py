@@ -1,7 +1,8 @@
 """Draws measured results as six figures (SVG), of one card or of several beside each other. It takes matplotlib.
 
 The folder of a card has measured.json, ladder.json and sweep_{block,size,type}.json. After a failure the figures are
-those of before.
+those of before. Without RESULTS all committed figures are drawn: those of each card in docs/results, in its folder, and
+in docs/results itself those of the cards that the pages compare.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tools import output_file, results
 from tools.bandwidth import INTENSITY, additions_per_second
 from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, read_text, say
 from tools.markdown import count_text
-from tools.results import Measured, Result
+from tools.results import CARDS, H200, Measured, Result
 
 try:
     import matplotlib
@@ -172,37 +173,40 @@ def write(axes: Any, text: str, place: tuple[float, float], shift: tuple[float, 
 
 
 def draw_ladder(cards: Sequence[Card]) -> Figure:
-    """A bar for each step and card, as long as the share of the card's own peak."""
-    one = len(cards) == 1
-    # Cards are compared by the share of their peaks, and a CPU has none.
+    """A bar for each step and card, on one axis of GB/s, which ends at the highest peak; of one card the axis has the
+    shares of its peak."""
+    one, most = len(cards) == 1, max(card.peak for card in cards)
+    # Each card is in a machine with another CPU.
     ladders = [[row for row in card.results["ladder"] if row.on_gpu or one] for card in cards]
     steps = sorted({row.step for ladder in ladders for row in ladder})  # by their numbers; libraries come last
     # A step has 18 pixels for each card, and 8 between it and the next one.
     pitch = 18 * len(cards) + 8
     height, below = pitch * len(steps), 36 if one else 60 + 21 * len(cards)
     figure = new_figure(84 + height + below)
-    title, conditions = (cards[0].name, cards[0].conditions) if one else ("Shares of each card's own peak", "")
+    title, conditions = (cards[0].name, cards[0].conditions) if one else (
+        "The ladder", "Bars: GB/s. Lines: each card's own peak")
     axes = new_axes(figure, 0, f"{title}: {input_text(ladders[0])}", conditions, 16 + NAME, WIDTH - NAME - 172, height)
     for k, (card, ladder) in enumerate(zip(cards, ladders)):
         for row in ladder:
-            y, share = steps.index(row.step) + (k + 0.5 - len(cards) / 2) * 18 / pitch, row.bandwidth / card.peak
-            axes.barh(y, share, 17 / pitch, **bar(row.step, k))
+            y = steps.index(row.step) + (k + 0.5 - len(cards) / 2) * 18 / pitch
+            axes.barh(y, row.bandwidth / most, 17 / pitch, **bar(row.step, k))
             # In columns, where no line strikes them through.
-            for text, x in ((f"{row.bandwidth:.1f}", 64), (f"{100 * share:.1f} %", 140)):
+            for text, x in ((f"{row.bandwidth:.1f}", 64), (f"{100 * row.bandwidth / card.peak:.1f} %", 140)):
                 write(axes, text, (1, y), (x, 0), xycoords=("axes fraction", "data"), ha="right", va="center")
+        axes.axvline(card.peak / most, **PEAK)
+        write(axes, f"peak {card.peak:.4g} GB/s" if one else f"{card.peak:.4g}", (card.peak / most / 1.04, 1), (0, 8),
+              ha="right", color=PEAK["color"])
     for text, x in (("GB/s", 64), ("of peak", 140)):
         write(axes, text, (1, 1), (x, 8), ha="right")
     axes.set(xlim=(0, 1.04), ylim=(len(steps) - 0.5, -0.5))
-    axes.set_xticks(*SHARES)
+    axes.set_xticks(*(SHARES if one else ([gbps / most for gbps in range(0, int(most), 1000)],
+                                          [f"{gbps}" for gbps in range(0, int(most), 1000)])))
     axes.set_yticks(range(len(steps)), steps)
     axes.tick_params(axis="y", length=0, pad=6)
     axes.grid(axis="x")
-    axes.axvline(1, **PEAK)
-    peaks = [f"peak {card.peak:.4g} GB/s" for card in cards]
-    write(axes, peaks[0] if one else "peak", (1 / 1.04, 1), (0, 8), ha="right", color=PEAK["color"])
     if not one:
         bars = [Patch(color=LIGHT["ink"], fill=k == 0, hatch=HATCHES[k % len(HATCHES)]) for k in range(len(cards))]
-        axes.legend(bars, [f"{card.name}, {peak}" for card, peak in zip(cards, peaks)], loc="upper left",
+        axes.legend(bars, [f"{card.name}, peak {card.peak:.4g} GB/s" for card in cards], loc="upper left",
                     bbox_to_anchor=(0, -44 / height))
     return figure
 
@@ -271,7 +275,7 @@ def draw_bandwidth_axis(axes: Any, peak: float) -> None:
 
 def draw_roofline(cards: Sequence[Card]) -> Figure:
     """For each card a panel of additions per second over additions per byte: what it could do, and what steps do."""
-    left, height, (least, most), (low, high) = 76, 330, (1 / 16, 32), (60, 1e5)
+    left, height, (least, most), (low, high) = 76, 330, (1 / 16, 64), (60, 1e5)
     width = WIDTH - left - NAME - 56
     pitch = 84 + height + 60
     figure = new_figure(pitch * len(cards))
@@ -286,7 +290,8 @@ def draw_roofline(cards: Sequence[Card]) -> Figure:
               rotation=math.degrees(math.atan(steep)), rotation_mode="anchor", color=PEAK["color"])
         for kind, roof in card.roofs.items():
             axes.plot([roof / card.peak, most], [roof, roof], color=LIGHT["ink"], linewidth=1.5)
-            write(axes, f"{kind}, {roof:,.0f}", (1, roof), (-2, -16), xycoords=("axes fraction", "data"), ha="right")
+            # Above its roof: below it the slope may strike it through.
+            write(axes, f"{kind}, {roof:,.0f}", (1, roof), (-2, 4), xycoords=("axes fraction", "data"), ha="right")
         for row in ladder:
             axes.plot([INTENSITY], [row.elements / row.median_ms / 1e6], label=row.step,
                       **{**curve(row.step), "linestyle": "", "clip_on": True})
@@ -317,26 +322,40 @@ def draw(folders: Sequence[Path]) -> dict[str, str]:
     return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items()}
 
 
-def stale(folder: Path) -> list[Path]:
-    """The plots in this folder, of its one card, that are not those of its results.
+def committed() -> dict[Path, Sequence[Path]]:
+    """The folders of the committed figures, and of which cards these are."""
+    folders = [file.parent for file in sorted(H200.parent.glob("*/measured.json"))]
+    return {**{folder: [folder] for folder in folders}, H200.parent: CARDS}
+
+
+def stale(folder: Path, cards: Sequence[Path]) -> dict[Path, str]:
+    """The plots of these cards in the folder that are not those of their results, and what they should be.
 
     Throws NotPossible, which says why, where they cannot be compared: another matplotlib draws a little differently.
     """
-    fresh = {folder / name: text for name, text in draw([folder]).items()}
+    fresh = {folder / name: text for name, text in draw(cards).items()}
     old = {file: read_text(file) for file in fresh if file.exists()}
     if any(drawn_by() not in text for text in old.values()):
         raise NotPossible(f"the plots in {folder} are not compared: matplotlib {matplotlib.__version__} is here, and "
-                          "another one drew them")
-    return [file for file in fresh if old.get(file) != fresh[file]]
+                          "another one drew them; python3 -m tools plot draws them anew")
+    return {file: text for file, text in fresh.items() if old.get(file) != text}
 
 
 def main(words: list[str]) -> int:
     parser = Parser("plot", __doc__)
-    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="the folder of a card's results")
+    parser.add_argument("results", type=Path, nargs="*", metavar="RESULTS", help="the folder of a card's results")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the plots go; default the first RESULTS")
     options = parser.parse_args(words)
-    texts = draw(options.results)
-    folder = options.out or options.results[0]
+    if options.out and not options.results:
+        raise BadUsage("--out takes RESULTS: whose plots go there?")
+    wanted = {options.out or options.results[0]: options.results} if options.results else committed()
+    for folder, cards in wanted.items():
+        write_all(folder, cards)
+    return ExitCode.DONE
+
+
+def write_all(folder: Path, cards: Sequence[Path]) -> None:
+    texts = draw(cards)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -344,4 +363,3 @@ def main(words: list[str]) -> int:
     for name, text in texts.items():
         output_file.write(folder / name, text)
     say(f"{len(texts)} plots are in {folder}")
-    return ExitCode.DONE

@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from tools import output_file
-from tools.command_line import BadUsage, ElementType, read_text
+from tools.command_line import REPOSITORY, BadUsage, ElementType, read_text
+
+# The cards that the pages speak of. Most figures are the first one's; the others stand beside it where cards differ.
+H200, H100 = (REPOSITORY / "docs/results" / name for name in ("nvidia_h200", "nvidia_h100_80gb_hbm3"))
+CARDS = (H200, H100)
 
 # With the least and the most. Quantities are divided by.
 Count = Annotated[int, 0, 2**63 - 1]

@@ -3,8 +3,9 @@
 The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
 beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
-ones, the fixed kernels and the findings of the pitfalls, the example that the package's test builds, and the pictures
-of docs/stills, where Node is installed. docs/counters/ptx.json is made by the nvcc that it names, where that is.
+ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. The pictures
+of docs/stills are drawn where Node is installed, the plots where the matplotlib is that drew them before.
+docs/counters/ptx.json is made by the nvcc that it names, where that is.
 
 No page is written unless all could be made; the pictures are drawn last. `check-pages` only names what is stale.
 
@@ -20,24 +21,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import bandwidth, counters, documented_tables, output_file, pages, ptx, rounding, step_pages
+from tools import (bandwidth, counters, documented_tables, output_file, pages, plot, ptx, rounding, step_pages,
+                   studies)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
 from tools.programs import ATOMICS, Programs, last_words, step_folders
+from tools.results import H200
 from tools.step_pages import SERIAL, diff, kernel_diff
 
-CARD = Path("docs/results/nvidia_h200")
 FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
 # What was measured: the sections of other pages than the card's own.
 MEASURED = {
-    Path("README.md"): {"provenance": "provenance"},
     Path("docs/method.md"): {name: name for name in (
         "flush", "queue", "lead_in", "warm_up", "repeat", "second_clock", "provenance")},
     Path("beyond/13_many_gpus/README.md"): {"scaling": "scaling"},
     PACKAGE_PAGE: {"against_cub": "against_cub"},
     Path("beyond/atomics/README.md"): {"measured": "atomics"},
     Path("beyond/peers/README.md"): {"measured": "peers"},
+}
+# Pages that make something of it, each by a module of its own.
+STUDIED = {
+    Path("README.md"): studies.TWO_CARDS,
+    Path("docs/studies.md"): studies.SECTIONS,
+    Path("docs/why_bandwidth.md"): bandwidth.SECTIONS,
+    Path("docs/floating_point.md"): rounding.SECTIONS,
 }
 
 
@@ -64,6 +72,7 @@ def main(words: list[str]) -> int:
     for file, text in texts.items():
         output_file.write(REPOSITORY / file, text)
         print(f"{file} is new")
+    draw_plots()
     draw_stills(programs)
     for line in differences:
         say(line)
@@ -123,14 +132,12 @@ def generated(programs: Programs) -> Iterator[Part]:
         page = (gallery / fixed.name).with_suffix(".md").relative_to(REPOSITORY)
         yield Part(page, "fix", fix_diff(faulty, fixed))
     yield Part(Path("docs/tables/README.md"), "tables", documented_tables.all_tables())
-    yield Part(Path("README.md"), "ladder", pages.ladder_table(REPOSITORY / CARD, programs))
     for page, sections in MEASURED.items():
         for name, what in sections.items():
-            yield Part(page, name, pages.section(REPOSITORY / CARD, what))
-    for name, table_of in bandwidth.SECTIONS.items():
-        yield Part(Path("docs/why_bandwidth.md"), name, table_of(REPOSITORY / CARD))
-    for name, table_text in rounding.SECTIONS.items():
-        yield Part(Path("docs/floating_point.md"), name, table_text())
+            yield Part(page, name, pages.section(H200, what))
+    for page, texts in STUDIED.items():
+        for name, text in texts.items():
+            yield Part(page, name, text())
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
         page = measured.with_name("README.md").relative_to(REPOSITORY)
         yield Part(page, None, pages.card_page(measured.parent, programs))
@@ -139,7 +146,7 @@ def generated(programs: Programs) -> Iterator[Part]:
 def of_ladder(programs: Programs, scratch: Path) -> Iterator[Part]:
     previous = None
     for folder in (SERIAL, *step_folders()):
-        for name, text in step_pages.sections(programs, scratch, REPOSITORY / CARD, folder, previous).items():
+        for name, text in step_pages.sections(programs, scratch, H200, folder, previous).items():
             yield Part(folder / "README.md", name, text)
         previous = folder if folder != SERIAL else None
 
@@ -193,6 +200,17 @@ def findings(programs: Programs) -> Iterator[Part]:
         if ran.returncode != ExitCode.WRONG:
             raise NotPossible(f"pitfall {page.stem}: exit code {ran.returncode}, and a finding is 1: {last_words(ran)}")
         yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{ran.stderr}"))
+
+
+def draw_plots() -> None:
+    """Those that are stale, where they can be compared."""
+    for folder, cards in plot.committed().items():
+        try:
+            for file, text in plot.stale(folder, cards).items():
+                output_file.write(file, text)
+                print(f"{file.relative_to(REPOSITORY)} is new")
+        except NotPossible as reason:
+            say(str(reason))
 
 
 def draw_stills(programs: Programs) -> None:

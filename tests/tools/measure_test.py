@@ -81,7 +81,7 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     assert "13_many_gpus is left out: 13_many_gpus: error: it is broken" in said
     assert f"Beside the H200: python3 -m tools plot --out FOLDER docs/results/nvidia_h200 {folder}" in said
     if importlib.util.find_spec("matplotlib"):
-        assert plot.stale(folder) == []
+        assert plot.stale(folder, [folder]) == {}
     else:
         assert "There are no plots: " in said
 

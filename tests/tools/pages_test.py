@@ -14,6 +14,7 @@ from tools import documented_tables, pages, write_pages
 from tools.command_line import REPOSITORY, BadUsage, NotPossible
 from tools.markdown import has_section, with_section
 from tools.programs import Programs
+from tools.results import H200
 from tools.write_pages import Part
 
 
@@ -206,7 +207,7 @@ def test_a_program_that_fails_ends_it(tmp_path: Path) -> None:
     (tmp_path / "ladder_table").write_text("#!/bin/sh\necho half a table\necho 'it is broken' >&2\nexit 3\n")
     (tmp_path / "ladder_table").chmod(0o755)
     with pytest.raises(NotPossible, match="it is broken"):
-        pages.ladder_table(REPOSITORY / write_pages.CARD, Programs(tmp_path))
+        pages.ladder_table(H200, Programs(tmp_path))
 
 
 def test_a_pitfall_without_a_finding_ends_it(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 import made_up_results
 import pytest
 
-from tools import plot
+from tools import plot, write_pages
 from tools.command_line import REPOSITORY, BadUsage, NotPossible
+from tools.results import CARDS
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="there is no matplotlib here")
 
@@ -58,7 +59,10 @@ def test_two_cards(card: Path, tmp_path: Path) -> None:
     svgs = plot.draw([card, tmp_path / "two"])
     assert all(name in " ".join(texts_of(svg)) for svg in svgs.values() for name in (NAME, "Made up"))
     # 2^28 int32 in 0.4 ms are 2684 GB/s.
-    assert texts_of(svgs["ladder.svg"]) > {f"{NAME}, peak 4000 GB/s", "Made up, peak 8000 GB/s", "67.1 %", "33.6 %"}
+    ladder = texts_of(svgs["ladder.svg"])
+    assert ladder > {f"{NAME}, peak 4000 GB/s", "Made up, peak 8000 GB/s", "67.1 %", "33.6 %"}
+    # One axis of GB/s, to the higher peak.
+    assert ladder > {"4000", "8000", "1000", "7000"} and not ladder & {"20 %", "9000"}
 
 
 def test_names_may_be_anything(card: Path) -> None:
@@ -115,16 +119,45 @@ def test_command(tools: Callable[..., CompletedProcess[str]], card: Path, tmp_pa
 def test_stale_plots(card: Path) -> None:
     plot.main([str(card)])
     ladder, missing = card / "ladder.svg", card / "bandwidth.svg"
-    ladder.write_text(ladder.read_text().replace("67.1 %", "67.2 %"))
+    fresh = {file: file.read_text() for file in (ladder, missing)}
+    ladder.write_text(fresh[ladder].replace("67.1 %", "67.2 %"))
     missing.unlink()
-    assert plot.stale(card) == [ladder, missing]
-    ladder.write_text(ladder.read_text().replace("with matplotlib 3", "with matplotlib 1"))
-    with pytest.raises(NotPossible, match="are not compared: matplotlib .* another one drew them"):
-        plot.stale(card)
+    assert plot.stale(card, [card]) == fresh
+    ladder.write_text(fresh[ladder].replace("with matplotlib 3", "with matplotlib 1"))
+    with pytest.raises(NotPossible, match="are not compared: matplotlib .* another one drew them; .* draws them anew"):
+        plot.stale(card, [card])
 
 
-def test_committed_plots() -> None:
+def test_committed_plots(card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without RESULTS: those of each card, and of the compared cards beside each other."""
+    assert set(plot.committed()) == {REPOSITORY / "docs/results", *CARDS}
+    monkeypatch.setattr(plot, "committed", lambda: {card: [card], tmp_path / "both": [card, card]})
+    assert plot.main([]) == 0
+    assert (card / "ladder.svg").read_text() == plot.draw([card])["ladder.svg"]
+    assert (tmp_path / "both/ladder.svg").read_text() == plot.draw([card, card])["ladder.svg"]
+    with pytest.raises(BadUsage, match="--out takes RESULTS"):
+        plot.main(["--out", str(tmp_path)])
+
+
+def test_write_pages_draws_what_is_stale(card: Path, monkeypatch: pytest.MonkeyPatch,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(write_pages, "REPOSITORY", card.parent)
+    monkeypatch.setattr(plot, "committed", lambda: {card: [card]})
+    plot.main([])
+    change(card / "measured.json", "date", "2026-12-24")
+    write_pages.draw_plots()
+    assert plot.stale(card, [card]) == {} and "2026-12-24" in (card / "ladder.svg").read_text()
+    assert "card/ladder.svg is new\n" in capsys.readouterr().out
+    # Another matplotlib's are left alone, and it says so.
+    (card / "ladder.svg").write_text("drawn by another one")
+    write_pages.draw_plots()
+    assert (card / "ladder.svg").read_text() == "drawn by another one"
+    assert "python3 -m tools plot draws them anew" in capsys.readouterr().err
+
+
+def test_committed_plots_are_of_their_results() -> None:
     try:
-        assert not plot.stale(REPOSITORY / "docs/results/nvidia_h200"), "python3 -m tools plot docs/results/nvidia_h200"
+        for folder, cards in plot.committed().items():
+            assert not plot.stale(folder, cards), "python3 -m tools plot"
     except NotPossible as why:
         pytest.skip(str(why))
