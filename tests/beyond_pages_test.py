@@ -2,7 +2,6 @@
 on them, and the solutions of their exercises."""
 
 import functools
-import itertools
 import json
 import math
 import os.path
@@ -15,7 +14,7 @@ import pytest
 from conftest import REPOSITORY
 from step_pages_test import HEADINGS, between, folded, parts_of, text_of
 
-from tools import compiled, counters, gpu, results
+from tools import compiled, counters, gpu, results, site
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS, MEMORY
 from tools.results import AloneResult, RanksResult, Result
 
@@ -73,16 +72,19 @@ def test_an_exercise_says_how_to_build_and_run_it(page: Path) -> None:
     assert f"cmake --build build --target {page.name}\nbuild/bin/{page.name} " in parts_of(page)["Exercise"]
 
 
-def test_each_page_leads_to_the_next() -> None:
+def test_each_page_leads_to_the_next(tmp_path: Path) -> None:
+    """In the order of the site's chapter."""
+    assert site.Site(tmp_path).chapters["Beyond"][-len(PAGES):] == [f"{page}/README.md" for page in PAGES]
+
     def title(page: Path) -> str:
         return text_of(page).partition("\n")[0][2:]
 
-    for before, page, after in itertools.zip_longest([BEYOND / "10_single_pass", *PAGES[:-1]], PAGES, PAGES[1:]):
+    pages = [BEYOND / "10_single_pass", *PAGES, Path("docs/pitfalls")]
+    for before, page, after in zip(pages, pages[1:], pages[2:]):
         def link(other: Path, text: str) -> str:
             return f"[{text}]({os.path.relpath(other, page)}/README.md)"
 
-        way = [link(before, f"← {title(before)}"), link(Path("."), "the ladder").replace("/./", "/")]
-        way.append(link(after, f"{title(after)} →") if after else link(BEYOND, "beyond"))
+        way = [link(before, f"← {title(before)}"), link(Path("."), "the ladder"), link(after, f"{title(after)} →")]
         assert text_of(page).endswith(f"\n\n{' · '.join(way)}\n")
 
 
