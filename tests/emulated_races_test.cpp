@@ -145,6 +145,24 @@ template <typename T, Last last> __global__ void sum_of_sums(T* out, T* ticket) 
   }
 }
 
+/// The first warp of the last block adds the sums. Lane 0 tells the others, with or without a barrier.
+template <typename T, bool barrier> __global__ void sum_of_sums_by_a_warp(T* out, T* ticket) {
+  const unsigned tid = threadIdx.x;
+  if (tid >= 32) return;
+  if (tid == 0) out[blockIdx.x] = blockIdx.x;
+  T number{};
+  if (tid == 0) {
+    __threadfence();
+    number = atomicAdd(ticket, 1);
+  }
+  if (__shfl_sync(0xffffffff, number, 0) != gridDim.x - 1) return;
+  if (barrier) __syncwarp();
+  T sum{};
+  for (unsigned i = tid; i < gridDim.x; i += 32)
+    sum += out[i];
+  out[gridDim.x + tid] = sum;
+}
+
 template <typename T> __global__ void read_a_lower_block(T* out, T*) {
   const unsigned b = blockIdx.x;
   if (threadIdx.x != 0) return;
@@ -188,6 +206,7 @@ TEST(EmulatedRaces, AreFoundBetweenBlocksWhateverTheirTiming) {
   is_race(sum_of_sums<Word, Last::without_fence>, config);
   is_race(sum_of_sums<Word, Last::fence_after_ticket>, config);
   is_race(sum_of_sums<Word, Last::by_number>, config);
+  is_race(sum_of_sums_by_a_warp<Word, false>, {4, 64, 4});
   const std::string text = is_race(read_a_lower_block<Word>, config, 20);
   EXPECT_NE(text.find("block 0, thread 0 writes 4-byte word 0 "), std::string::npos) << text;
   EXPECT_NE(text.find("block 64, thread 0 reads it"), std::string::npos) << text;
@@ -200,6 +219,7 @@ TEST(EmulatedRaces, AreNoneBehindFencesAndTickets) {
   EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done>, {4, 64, 4}, 10), "");
   EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done>, {128, 512, 4}, 2), "");
   EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done_fence_by_all>, {4, 64, 4}, 10), "");
+  EXPECT_EQ(text_between_blocks(sum_of_sums_by_a_warp<Word, true>, {4, 64, 4}, 10), "");
 }
 
 TEST(EmulatedRaces, AreFoundWithinABlockInGlobalMemory) {

@@ -33,6 +33,17 @@ RUNS: list[tuple[str, str, Shown]] = [
     ("05_unroll_warp", "-n 2^18 -b 32", "out of bounds in reduce_kernel: thread 0 of block 0 reads 4-byte word 32 of "),
     ("06_templated", "-n 2^20 -b 256", VERIFIED),
     *[("07_cascade", f"-n {n}", VERIFIED) for n in ("2^20", "1000003", "1", "0")],
+    ("08_warp_shuffle", "-n 2^22", {"block_barriers": 1, "shared_store_requests": 8, "shared_load_requests": 8,
+                                    "shuffles": 80}),
+    *[("08_warp_shuffle", f"-n 300007 -t {t} -b {block}", VERIFIED) for t, block in (
+        ("float32", 32), ("int64", 256), ("complex128", 1024))],
+    # The last launch alone: a block of 8 warps with four loads each.
+    ("09_vector_loads", "-n 4096", {"global_load_requests": 32, "global_load_sectors": 1024}),
+    *[("09_vector_loads", f"-n {n} -t {t}", VERIFIED) for t in ("int32", "float64", "complex128") for n in (
+        "300007", "1021", "7", "0")],
+    ("10_single_pass", "-n 2^22 -b 256", {"block_barriers": 1, "atomics": 1, "shared_load_requests": 1}),
+    *[("10_single_pass", f"-n 300007 -t {t} -b {block}", VERIFIED) for t, block in (
+        ("float32", 32), ("int32", 256), ("complex64", 1024))],
 ]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -76,6 +87,35 @@ def test_the_passes_of_07(run: Run) -> None:
     passes = "passes  1056 → 5 → 1 blocks of 256 threads"
     assert f"\n{passes}\n" in run("solution_07_cascade", "-n 2^20").stdout
     assert f"`{passes}`" in (REPOSITORY / "07_cascade/README.md").read_text(encoding="utf-8")
+
+
+def test_the_bits_of_08_are_those_of_the_step(run: Run, tmp_path: Path) -> None:
+    files = [tmp_path / "step.json", tmp_path / "solution.json"]
+    for program, file in zip(("08_warp_shuffle", "solution_08_warp_shuffle"), files):
+        assert run(program, "-n 1000003 -t float32", "--json", file).returncode == 0
+    before, after = (json.loads(file.read_text())["result"] for file in files)
+    assert before == after != 0
+
+
+def test_the_sectors_of_09(run: Run, tmp_path: Path) -> None:
+    """As many requests as in the step, and twice the sectors, over both passes."""
+    loads = {}
+    for program in ("09_vector_loads", "solution_09_vector_loads"):
+        assert run(program, "-n 2^22", "--json", tmp_path / program).returncode == 0
+        counters = json.loads((tmp_path / program).read_text())["counters"]
+        loads[program] = counters["global_load_requests"], counters["global_load_sectors"]
+    (requests, sectors), now = loads.values()
+    assert now == (requests, 2 * sectors) and sectors == 16 * requests
+
+
+def test_the_shuffles_of_10(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    assert run("solution_10_single_pass", "-n 2^22 -b 256", "--json", file).returncode == 0
+    counters = json.loads(file.read_text())["counters"]
+    assert (counters["blocks"], counters["shuffles"]) == (1024, 1024 * 46 + 5)
+    page = (REPOSITORY / "beyond/10_single_pass/README.md").read_text(encoding="utf-8")
+    assert "1 block barrier and 46 shuffles per block" in page
+    assert f"each lane adds {1024 // 32}, one after the other, where each of 256 threads added {1024 // 256}" in page
 
 
 def test_the_tree_of_00_becomes_several_times_as_fast(run: Run, tmp_path: Path, cmake_cache: dict[str, str]) -> None:

@@ -11,13 +11,15 @@ import pytest
 from conftest import REPOSITORY
 
 import made_up_results
+from tools import counters as counters_of_gpus
 from tools import ptx, results
 from tools.command_line import BadUsage
+from tools.nsight_compute import BLOCKS, INSTRUCTIONS
 from tools.programs import Programs, step_folders
 from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
 
 STEPS = [SERIAL, *step_folders()]
-IN_SHAPE = STEPS[:8]
+IN_SHAPE = STEPS[:11]
 HEADINGS = ["The change", "Predict", "Run", "What to look for", "How fast", "Why it is correct",
             "When it does not help", "What is still slow", "Exercise"]
 # It has neither a kernel before it nor a GPU's counters and times.
@@ -55,8 +57,9 @@ def folded(text: str) -> list[str]:
 def test_a_page_has_the_one_shape(step: Path) -> None:
     parts = parts_of(step)
     assert list(parts) == ["", *(HEADINGS_OF_SERIAL if step == SERIAL else HEADINGS)]
-    assert re.fullmatch(r"# \d\d · .+\n\n\*\*The idea\.\*\* .+\n\n!\[.+\]\(.+/stills/" + step.name + r"\.svg\)\n\n"
-                        r"\*.+\*\n\n", parts[""])
+    how_hard = r"\*\*How hard\.\*\* .+\n\n" if step.parts[0] == "beyond" else ""
+    assert re.fullmatch(r"# \d\d · .+\n\n" + how_hard + r"\*\*The idea\.\*\* .+\n\n!\[.+\]\(.+/stills/" + step.name
+                        + r"\.svg\)\n\n\*.+\*\n\n", parts[""])
     assert "?" in parts["Predict"].partition("<details>")[0] and len(folded(parts["Predict"])) == 1
     [solution] = folded(parts["Exercise"])
     assert between(solution, "solution").count("\n") > 5
@@ -105,10 +108,15 @@ def test_the_commands_print_the_table_of_the_page(bin_folder: Path, tmp_path: Pa
     ("07_cascade", "2^20", "512 → 1"),
     *[("06_templated", n, passes) for n, passes in (("2^10", "2 → 1"), ("2^12", "8 → 1"), ("2^18", "512 → 1"),
                                                     ("2^19", "1024 → 2 → 1"))],
-    *[("07_cascade", n, passes) for n, passes in (("2^12", "2 → 1"), ("2^18", "128 → 1"), ("2^19", "256 → 1"))]])
+    *[("07_cascade", n, passes) for n, passes in (("2^12", "2 → 1"), ("2^18", "128 → 1"), ("2^19", "256 → 1"))],
+    ("08_warp_shuffle", "2^12", "2 → 1"),
+    *[("09_vector_loads", n, passes) for n, passes in (("2^10", "1"), ("2^12", "1"), ("2^13", "2 → 1"),
+                                                       ("2^16", "16 → 1"), ("2^20", "256 → 1"))],
+    *[("10_single_pass", n, passes) for n, passes in (("2^10", "1"), ("2^13", "1"), ("2^16", "4"), ("2^20", "64"))]])
 def test_passes(bin_folder: Path, name: str, elements: str, passes: str) -> None:
-    assert f"\npasses  {passes} blocks of 256 threads\n" in Programs(bin_folder).text(
-        name, "--device", "emulated", "-n", elements)
+    threads = 1024 if name == "10_single_pass" else 256
+    assert re.search(rf"^passes  {passes} blocks? of {threads} threads$", Programs(bin_folder).text(
+        name, "--device", "emulated", "-n", elements), re.MULTILINE)
     assert any(passes in text_of(step) for step in IN_SHAPE)
 
 
@@ -210,6 +218,73 @@ def test_the_numbers_of_07() -> None:
         assert f"{cells} | {steps:.1f} | {p * steps / n:.1f} |" in page
     assert f"take {(n / threads + 22) / 24:.1f} times as many steps" in page
     assert "513 of them instead of 1062" in page and (512 + 1, 1056 + 5 + 1) == (513, 1062)
+
+
+def counted(programs: Programs, file: Path, step: Path, *options: str) -> results.Result:
+    """What the step counts on the emulated device."""
+    programs.text(step.name, "--device", "emulated", "-q", "--json", file, *options)
+    return results.read_one(file, results.Result)
+
+
+def test_the_numbers_of_08(bin_folder: Path, tmp_path: Path) -> None:
+    page, warps = text_of(STEPS[8]), BLOCK // 32
+    assert f"each thread adds {2**28 / (132 * 2048):.0f} elements before" in page
+    for element_type, words, said in (("int32", 1, "45 shuffles: 8 warps with 5 each, and 5 of the first"),
+                                      ("int64", 2, "Of `int64` they are 90"), ("complex128", 4, "`complex128` 180")):
+        run = counted(Programs(bin_folder), tmp_path / "run", STEPS[8], "-n", "2^18", "-t", element_type)
+        assert run.counters and run.counters.shuffles == run.counters.blocks * (5 * warps + 5) * words
+        assert f"{(5 * warps + 5) * words}" in said and said in page
+    before, after = 40 + 12 + 3 * warps, 9 + 45 + warps
+    assert f"The tree of 07 is {before} instructions" in page and f"Now it is {after}, with 9 accesses" in page
+    for name, cells in (("block-barrier", "3 | 1"), ("request", "40 | 9"), ("shuffle", "0 | 45")):
+        assert f"glossary.md#{name}) | {cells} |\n" in between(page, "changed")
+    _, gpu = counters_of_gpus.read(REPOSITORY / "docs/counters/nvidia_h200.csv")
+    executed = [gpu[step.name][INSTRUCTIONS] / gpu[step.name][BLOCKS] for step in STEPS[7:9]]
+    assert [f"{count:.0f}" for count in executed] == ["1244", "1229"]
+    assert "counts](../../docs/counters/README.md#the-counts) 1229 [warp instructions]" in page
+    assert "per block instead of 1244, and the same 8 stores and 1 load" in page
+
+
+def test_the_numbers_of_09(bin_folder: Path, tmp_path: Path) -> None:
+    page, programs = text_of(STEPS[9]), Programs(bin_folder)
+    sectors = 32 * 16 // 32
+    passes = {step: counted(programs, tmp_path / "run", step, "-n", "2^22").passes[0] for step in STEPS[8:10]}
+    [(before, old), (after, new)] = [(one.blocks, one.counters) for one in passes.values()]
+    assert old and new and (before, after, 2**22 // after) == (1056, 1024, 4096)
+    assert (new.global_load_requests, new.global_load_sectors) == (8 * 4 * after, 8 * 4 * sectors * after)
+    assert new.global_store_requests == after
+    assert f"first {after} blocks sums {2**22 // after} elements: 8 warps with 4 loads of {sectors} sectors" in page
+    assert old.global_load_sectors == 4 * old.global_load_requests
+    assert f"each of {before} blocks has {old.global_load_requests / before:.0f} loads of 4 sectors" in page
+    for step in STEPS[8:10]:
+        run = counted(programs, tmp_path / "run", step, "-n", "2^22", "-t", "complex128").counters
+        assert run and run.global_load_requests + run.global_store_requests == 132162
+    assert "132162 requests for 2²² elements in both" in page
+
+    in_blocks_of_32 = counted(programs, tmp_path / "run", STEPS[8], "-n", "2^22", "-b", "32").passes[0].blocks
+    assert in_blocks_of_32 == 132 * 32 and "only 32 of them fit on a multiprocessor, and 1024 threads" in page
+    needed = re.findall(r"= \*\*(.*) KiB\*\* per multi", (REPOSITORY / "docs/why_bandwidth.md").read_text("utf-8"))
+    assert needed == ["12.4"] and "8 KiB under way, where [12.4 are needed]" in page and "Now they have 64." in page
+    assert (32 * 32 * 8, 32 * 32 * 64, 2048 * 8, 2048 * 64) == (8 << 10, 64 << 10, 16 << 10, 128 << 10)
+    assert "8 bytes. With 2048 threads, the most that fit, that is 16 KiB" in page
+    assert "64 bytes under way, a full multiprocessor 128 KiB" in page
+    assert "65 536 registers for 2048 threads are 32 for each. Four vectors alone are 16" in page
+    assert (65536 // 2048, 4 * 16 // 4) == (32, 16)
+
+
+def test_the_numbers_of_10(bin_folder: Path, tmp_path: Path) -> None:
+    page, programs = text_of(STEPS[10]), Programs(bin_folder)
+    for block, said in ((256, "an atomic for each: 1024. A block meets 2 barriers"),
+                        (1024, "there are 256 blocks: 256 atomics, and 513 barriers")):
+        run = counted(programs, tmp_path / "run", STEPS[10], "-n", "2^22", "-b", str(block)).counters
+        assert run and run.atomics == run.blocks == 2**22 // (16 * block)
+        assert run.block_barriers == 2 * run.blocks + 1
+        assert f" {run.atomics}" in said and said in page and f" {run.block_barriers} " in page
+    assert "`passes  1024 blocks of 256 threads`" in page
+    speeds = {(one.step, one.elements): one.bandwidth
+              for one in results.read_list(REPOSITORY / "docs/results/nvidia_h200/sweep_size.json", results.Result)}
+    faster = [k for k in range(15, 29) if speeds["10_single_pass", 2**k] > speeds["09_vector_loads", 2**k]]
+    assert faster == list(range(18, 29)) and "or longer, [up to 2¹⁷ elements]" in page
 
 
 def test_the_run_is_the_one_that_the_tables_show() -> None:

@@ -7,7 +7,7 @@ import os.path
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import counters as counters_of_gpus
@@ -36,13 +36,16 @@ CHANGED = {
     "05_unroll_warp": ("block barriers", "shared memory requests", WARP_INSTRUCTIONS),
     "06_templated": ("block barriers", "shared memory requests", WARP_INSTRUCTIONS),
     "07_cascade": ("blocks", "global memory requests", "shared memory requests"),
+    "08_warp_shuffle": ("block barriers", "shared memory requests", "shuffles"),
+    "09_vector_loads": ("global memory requests", "global memory sectors"),
+    "10_single_pass": ("blocks", "block barriers", "atomics"),
     "atomic_each": ("blocks", "global memory requests", "atomics"),
     "atomic_vector": ("blocks", "global memory requests", "atomics"),
     "atomic_block": ("blocks", "shared memory requests", "atomics"),
 }
-# Where it helps and where it does not: elements, type and threads per block, of the sweeps of a card. With 0 threads
-# each step has its own blocks.
-HELPS: dict[str, list[tuple[int, ElementType, int]]] = {
+# Where it helps and where it does not: elements, type and threads per block, of the sweeps of a card. Two numbers of
+# threads are those of the step before and of the step; with 0 each has its own blocks.
+HELPS: dict[str, Sequence[tuple[int, ElementType, int | tuple[int, int]]]] = {
     "01_interleaved": [(2**k, "int32", 256) for k in (12, 16, 20, 24, 28)],
     "02_nondivergent": [(2**28, "int32", block) for block in (32, 64, 128, 256)] + [
         (2**28, "int64", 256), (2**28, "complex128", 256)],
@@ -56,6 +59,12 @@ HELPS: dict[str, list[tuple[int, ElementType, int]]] = {
         (2**28, "int64", 256), (2**28, "complex128", 256)],
     "07_cascade": [(2**k, "int32", 256) for k in (10, 12, 18, 19, 28)] + [
         (2**28, "int32", 32), (2**28, "complex128", 256)],
+    "08_warp_shuffle": [(2**k, "int32", 256) for k in (12, 20, 22, 28)] + [
+        (2**28, "int32", 32), (2**28, "int32", 1024), (2**28, "complex128", 256)],
+    "09_vector_loads": [(2**k, "int32", 256) for k in (12, 16, 20, 28)] + [
+        (2**28, "int32", 32), (2**28, "int64", 256), (2**28, "complex128", 256)],
+    "10_single_pass": [(2**k, "int32", (256, 1024)) for k in (10, 13, 16, 20, 28)] + [
+        (2**28, "int32", block) for block in (32, 256, 1024)],
     "11_bulk_copy": [(2**k, "int32", 1024) for k in (14, 20, 22, 27, 28, 33)] + [
         (2**28, "complex128", 1024), (2**28, "int32", 256), (2**28, "int32", 64), (2**28, "int32", 32)],
     "12_any_operation": [(2**k, "int32", 0) for k in (10, 14, 17, 20, 24, 28, 33)] + [(2**28, "complex128", 0)],
@@ -216,10 +225,13 @@ def helps(card: Path, step: Path, previous: Path | None) -> str:
                 swept[found.step, found.elements, found.type, 0] = found.bandwidth
     names = [folder.name for folder in (previous, step) if folder]
     rows = []
-    for elements, element_type, block in HELPS[step.name]:
-        row = [f"{count_text(elements)} {element_type}" + (f", blocks of {block}" if block else "")]
+    for elements, element_type, blocks in HELPS[step.name]:
+        each = [blocks] * len(names) if isinstance(blocks, int) else blocks
+        row = [f"{count_text(elements)} {element_type}"]
+        if blocks:
+            row[0] += f", blocks of {' and '.join(map(str, dict.fromkeys(each)))}"
         try:
-            speeds = [swept[name, elements, element_type, block] for name in names]
+            speeds = [swept[name, elements, element_type, block] for name, block in zip(names, each)]
         except KeyError as missing:
             raise BadUsage(f"the sweeps in '{card}' have no {missing}") from None
         rows.append(row + [f"{speed:.1f}" for speed in speeds] + [f"{speeds[1] / speeds[0]:.2f}" for _ in speeds[1:]])
