@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from tools import gpu, results
 from tools.command_line import REPOSITORY, NotPossible, say
@@ -46,11 +47,11 @@ def written_text(compiled: Compiled) -> str:
 # ---- from nvcc ----
 
 
-def can_compile(cuda: str) -> bool:
+def can_compile(file: Path, cuda: str) -> bool:
     """Whether this nvcc is here. Each release compiles a little otherwise: to take another, name it in the file."""
     if gpu.cuda_version() == cuda:
         return True
-    say(f"{FILE.relative_to(REPOSITORY)} is left as it is: there is no nvcc {cuda} here")
+    say(f"{file.relative_to(REPOSITORY)} is left as it is: there is no nvcc {cuda} here")
     return False
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import counters as counters_of_gpus
-from tools import documented_tables, ptx, results
+from tools import compiled, documented_tables, ptx, results
 from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible
 from tools.markdown import code, count_text, has_section, table
-from tools.nsight_compute import BLOCKS, INSTRUCTIONS
+from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY
 from tools.programs import Programs
 from tools.results import Counters, Result
 
@@ -39,9 +39,12 @@ CHANGED = {
     "08_warp_shuffle": ("block barriers", "shared memory requests", "shuffles"),
     "09_vector_loads": ("global memory requests", "global memory sectors"),
     "10_single_pass": ("blocks", "block barriers", "atomics"),
+    "atomic_each": ("blocks", "global memory requests", "atomics"),
+    "atomic_vector": ("blocks", "global memory requests", "atomics"),
+    "atomic_block": ("blocks", "shared memory requests", "atomics"),
 }
 # Where it helps and where it does not: elements, type and threads per block, of the sweeps of a card. Two numbers of
-# threads are those of the step before and of the step.
+# threads are those of the step before and of the step; with 0 each has its own blocks.
 HELPS: dict[str, Sequence[tuple[int, ElementType, int | tuple[int, int]]]] = {
     "01_interleaved": [(2**k, "int32", 256) for k in (12, 16, 20, 24, 28)],
     "02_nondivergent": [(2**28, "int32", block) for block in (32, 64, 128, 256)] + [
@@ -62,7 +65,18 @@ HELPS: dict[str, Sequence[tuple[int, ElementType, int | tuple[int, int]]]] = {
         (2**28, "int32", 32), (2**28, "int64", 256), (2**28, "complex128", 256)],
     "10_single_pass": [(2**k, "int32", (256, 1024)) for k in (10, 13, 16, 20, 28)] + [
         (2**28, "int32", block) for block in (32, 256, 1024)],
+    "11_bulk_copy": [(2**k, "int32", 1024) for k in (14, 20, 22, 27, 28, 33)] + [
+        (2**28, "complex128", 1024), (2**28, "int32", 256), (2**28, "int32", 64), (2**28, "int32", 32)],
+    "12_any_operation": [(2**k, "int32", 0) for k in (10, 14, 17, 20, 24, 28, 33)] + [(2**28, "complex128", 0)],
 }
+# What only a GPU counts for the steps that the emulated device does not run, in all and in the comparison's run.
+ON_GPU = {
+    "blocks": BLOCKS, WARP_INSTRUCTIONS: INSTRUCTIONS, "global memory requests, loads": MEMORY["global_load_requests"],
+    "shared memory load instructions": counters_of_gpus.ONLY_ON_THE_GPU["shared load instructions"],
+    "bytes read from memory": BYTES_READ,
+    "bytes brought by the copy engine": counters_of_gpus.READ["of these by the copy engine"]}
+STEPS_ON_GPU = {"11_bulk_copy": ("10_single_pass", "11_bulk_copy"),
+                "12_any_operation": ("10_single_pass", "11_bulk_copy", "12_any_operation")}
 
 
 def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous: Path | None) -> dict[str, str]:
@@ -81,7 +95,10 @@ def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous
         "ptx": ptx.counts,
         "ptx_barriers": ptx.barriers,
         "ptx_levels": ptx.levels,
-        "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
+        "compiled": compiled.side_by_side,
+        "compiled_package": compiled.of_package,
+        "on_gpu": lambda: on_gpu(card, step),
+        "solution": lambda: solution(step),
     }
     page = (REPOSITORY / step / "README.md").read_text(encoding="utf-8")
     return {name: text() for name, text in texts.items() if has_section(page, name)}
@@ -99,6 +116,11 @@ def kernel_diff(before: Path, after: Path, *options: str) -> str:
     [old, new] = [folder / ("kernel.hpp" if folder.name == SERIAL.name else "kernel.cuh") for folder in (before, after)]
     texts = [(REPOSITORY / file).read_text(encoding="utf-8") for file in (old, new)]
     return code("diff", diff(*texts, "-u", *options, f"--label={old}", f"--label={new}"))
+
+
+def solution(step: Path) -> str:
+    """What the exercise changes."""
+    return kernel_diff(step, Path("docs/solutions") / step.name, "-U1")
 
 
 def diff(old: str, new: str, *options: str) -> str:
@@ -157,6 +179,14 @@ def per_block(name: str, counted: Counters) -> str:
     return f"{count / counted.blocks:.4g}"
 
 
+def on_gpu(card: Path, step: Path) -> str:
+    """What a GPU counts of the step beside those before it."""
+    description, gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
+    names = STEPS_ON_GPU[step.name]
+    return table([f"counted on one {description['GPU'].partition(',')[0]}", *names], "l" + "r" * len(names), [
+        [what, *(f"{gpu[name][metric]:.0f}" for name in names)] for what, metric in ON_GPU.items()])
+
+
 @dataclasses.dataclass(frozen=True)
 class Term:
     """Of a counter that steps print, in the glossary."""
@@ -186,14 +216,20 @@ def in_glossary(name: str, step: Path) -> str:
 def helps(card: Path, step: Path, previous: Path | None) -> str:
     """GB/s of the step, beside the step before, for the inputs and blocks that HELPS names."""
     gpu = results.read_one(card / "measured.json", results.Measured).gpu
-    sweeps = [results.read_list(card / f"sweep_{by}.json", Result) for by in ("size", "block", "type")]
-    swept = {(found.step, found.elements, found.type, found.block): found.bandwidth
-             for sweep in sweeps for found in sweep}
+    swept: dict[tuple[str, int, str, int], float] = {}
+    for by in ("size", "block", "type"):
+        for found in results.read_list(card / f"sweep_{by}.json", Result):
+            if found.block:
+                swept[found.step, found.elements, found.type, found.block] = found.bandwidth
+            if by != "block":
+                swept[found.step, found.elements, found.type, 0] = found.bandwidth
     names = [folder.name for folder in (previous, step) if folder]
     rows = []
     for elements, element_type, blocks in HELPS[step.name]:
         each = [blocks] * len(names) if isinstance(blocks, int) else blocks
-        row = [f"{count_text(elements)} {element_type}, blocks of {' and '.join(map(str, dict.fromkeys(each)))}"]
+        row = [f"{count_text(elements)} {element_type}"]
+        if blocks:
+            row[0] += f", blocks of {' and '.join(map(str, dict.fromkeys(each)))}"
         try:
             speeds = [swept[name, elements, element_type, block] for name, block in zip(names, each)]
         except KeyError as missing:

@@ -5,7 +5,7 @@ beside those of the step before, the figures that were measured and published, a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
 ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. The pictures
 of docs/stills are drawn where Node is installed, the plots where the matplotlib is that drew them before.
-docs/counters/ptx.json is made by the nvcc that it names, where that is.
+docs/counters/ptx.json and compiled.json are made by the nvcc that they name, where that is.
 
 No page is written unless all could be made; the pictures are drawn last. `check-pages` only names what is stale.
 
@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import (bandwidth, counters, documented_tables, output_file, pages, plot, ptx, rounding, step_pages,
-                   studies)
+from tools import (bandwidth, compiled, counters, documented_tables, output_file, pages, plot, ptx, rounding,
+                   step_pages, studies)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
 from tools.programs import ATOMICS, Programs, last_words, step_folders
@@ -64,8 +64,10 @@ def main(words: list[str]) -> int:
     programs = Programs(parser.parse_args(words).bin)
     require_programs(programs)
     write_figures()
-    if ptx.can_compile(ptx.read().cuda):
+    if ptx.can_compile(ptx.FILE, ptx.read().cuda):
         output_file.write(ptx.FILE, ptx.written_text(ptx.compile_steps()))
+    if ptx.can_compile(compiled.FILE, compiled.read().cuda):
+        output_file.write(compiled.FILE, compiled.written_text(compiled.compile_steps()))
     counted, differences = counters.tables(programs)
     parts = [*generated(programs), Part(Path("docs/counters/README.md"), "counters", counted), *findings(programs)]
     texts = stale_texts(parts)
@@ -125,6 +127,8 @@ def generated(programs: Programs) -> Iterator[Part]:
     yield Part(PACKAGE_PAGE, "example", package_call())
     project = from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")
     yield Part(PACKAGE_PAGE, "project", code("cmake", project))
+    solution = from_line(Path("docs/solutions/12_any_operation/moments.cuh"), "struct")
+    yield Part(PACKAGE_PAGE, "moments", code("cpp", solution))
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
         gallery = fixed.parent.parent
         faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")
@@ -158,8 +162,10 @@ def of_atomics(programs: Programs, scratch: Path) -> Iterator[Part]:
     for kernel, previous in ((each, None), (vector, each), (block, vector)):
         page = kernel / "README.md"
         yield Part(page, "counters", step_pages.counters(programs, scratch, kernel, previous))
+        yield Part(page, "changed", step_pages.changed(scratch, REPOSITORY / CARD, kernel, previous))
         if has_section(text_of(page), "documented"):
             yield Part(page, "documented", documented_tables.published_text(kernel.name))
+        yield Part(page, "solution", step_pages.solution(kernel))
     yield Part(vector / "README.md", "diff", kernel_diff(each, vector))
     yield Part(block / "README.md", "diff", kernel_diff(Path("04_first_add"), block))
 
