@@ -32,6 +32,8 @@ class Section:
     heading: str
     weight: float
     text: str = ""
+    # The text without its code.
+    prose: str = ""
     # What stands out of the text: most paragraphs begin with what they say.
     bold: str = ""
     links: list[str] = field(default_factory=list)
@@ -54,15 +56,15 @@ class Sections(HTMLParser):
         kind = "skipped" if tag in ("nav", "script") or of.get("class", "").startswith("toc") else \
             "heading" if re.fullmatch("h[1-6]", tag) and self.anchor else \
             {"title": "title", "contents": "contents"}.get(of.get("class", ""), "")
-        if tag == "b" and self.inside and self.inside[-1][1] == "contents":
-            kind = "bold"
+        if self.inside and self.inside[-1][1] == "contents":
+            kind = "bold" if tag == "b" else "code" if "fragment" in of.get("class", "") else kind
         if tag == "a" and of.get("class") == "anchor":
             self.anchor = of["id"]
         if kind == "contents":
             self.found.append(Section(self.page, self.page, self.title.strip(), self.title.strip(), self.weight))
         elif kind == "heading":
             self.found.append(Section(self.page, f"{self.page}#{self.anchor}", self.title.strip(), "", self.weight))
-        if self.inside and self.inside[-1][1] in ("contents", "bold"):
+        if self.inside and self.inside[-1][1] in ("contents", "bold", "code"):
             # A picture has its words, too.
             self.found[-1].text += f" {of['alt']} " if "alt" in of else ""
             self.found[-1].links += [of["href"].partition("#")[0]] if ".html#" in of.get("href", "") else []
@@ -80,8 +82,9 @@ class Sections(HTMLParser):
         elif kind == "heading":
             self.found[-1].heading += data
             self.anchor = ""
-        elif kind in ("contents", "bold"):
+        elif kind in ("contents", "bold", "code"):
             self.found[-1].text += data
+            self.found[-1].prose += data if kind != "code" else ""
             self.found[-1].bold += f" {data} " if kind == "bold" else ""
             # An anchor that something else than a heading follows leads to that.
             self.anchor = "" if data.strip() else self.anchor
@@ -101,8 +104,9 @@ def make(site: Path, pages: dict[str, float]) -> None:
     made = subprocess.run(["node", "-e", code], input=json.dumps(sections), encoding="utf-8", stdout=subprocess.PIPE)
     if made.returncode != 0:
         raise Failure(f"Node ended with exit code {made.returncode}; its words are above")
-    shown = [{key: shorten(value, EXCERPT, placeholder=" …") if key == "text" else value
-              for key, value in section.items() if key != "bold"} for section in sections]
+    # A page shows no more of a section than this.
+    shown = [{**{key: section[key] for key in ("page", "link", "title", "heading", "weight", "links")},
+              "text": shorten(section["prose"] or section["text"], EXCERPT, placeholder=" …")} for section in sections]
     data = json.dumps({"sections": shown}, ensure_ascii=False, separators=(",", ":"))
     # A script, because a page that is opened from a file may load no JSON.
     (site / "search_index.js").write_text(f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n", "utf-8")

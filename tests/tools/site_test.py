@@ -10,7 +10,7 @@ from explorer.browser_test import SIZES, Browser
 from tools import links, search, site
 from tools.command_line import BadUsage, NotPossible
 from tools.doxygen_pages import converted
-from tools.programs import Programs, step_folders
+from tools.programs import Programs
 
 Ran = CompletedProcess[str]
 # What readers ask, and the pages that the search lists first for it.
@@ -89,6 +89,9 @@ def test_chapters_and_neighbours(tmp_path: Path) -> None:
     assert made.pages[:2] == ["README.md", "docs/cuda_in_ten_minutes.md"] and len(set(made.pages)) == len(made.pages)
     assert "docs/glossary.md" in made.chapters["Start"] and "tools/README.md" in made.chapters["Reference"]
     assert [page[:3] for page in made.chapters["Ladder"]] == [f"0{k}_" for k in range(8)]
+    # As their list has them.
+    assert made.chapters["Pitfalls"][:3] == [f"docs/pitfalls/{name}.md" for name in (
+        "README", "endless_loop", "no_barrier_between_levels")]
     for before, page, after in zip(made.pages, made.pages[1:], made.pages[2:]):
         last_line = site.text_of(page).rstrip().splitlines()[-1]
         ways = made.neighbours(page)
@@ -103,12 +106,14 @@ needs_all = pytest.mark.skipif(not site.installed(), reason="what `python3 -m to
 
 
 @pytest.fixture(scope="module")
-def built(tools: Callable[..., Ran], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site without explorers, in a folder whose name has a space."""
+def built(tools: Callable[..., Ran], bin_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, in a folder whose name has a space: no warning, no dead link."""
     folder = tmp_path_factory.mktemp("made") / "a site"
-    made = tools("site", folder)
-    assert (made.returncode, made.stderr) == (0, "Left out: the explorer of each step, which --bin BIN adds\n")
-    assert made.stdout == f"The site: {folder}/site/index.html\n"
+    made = tools("site", folder, "--bin", bin_folder)
+    left_out = [step for step in site.explored_steps() if not (bin_folder / step).exists()]
+    assert made.stderr == (f"Left out: the explorers of {', '.join(left_out)}, which are not built in '{bin_folder}'\n"
+                           if left_out else "")
+    assert (made.returncode, made.stdout) == (0, f"The site: {folder}/site/index.html\n")
     return folder / "site"
 
 
@@ -124,10 +129,12 @@ def test_the_sections_of_a_page() -> None:
         <div class="contents"><div class="textblock"><a class="anchor" id="md"></a><p>lead <img alt="picture"></p>
         <p><a class="anchor" id="p_one"></a></p><h1>One <i>more</i></h1><p>text
         <b>says <i>it</i></b> <a href="q.html#x">link</a></p>
+        <div class="fragment"><div>code</div></div>
         <nav>no</nav></div></div><div>no</div>''').found
     assert [(each.link, each.heading, each.text.split(), each.bold.split(), each.links) for each in found] == [
         ("p.html", "01 · A T", ["lead", "picture"], [], []),
-        ("p.html#p_one", "One more", ["text", "says", "it", "link"], ["says", "it"], ["q.html"])]
+        ("p.html#p_one", "One more", ["text", "says", "it", "link", "code"], ["says", "it"], ["q.html"])]
+    assert found[1].prose.split() == ["text", "says", "it", "link"]
     assert {each.title for each in found} == {"01 · A T"}
 
 
@@ -157,17 +164,19 @@ def test_code_and_folders_have_a_page_with_a_way_back(tmp_path: Path) -> None:
     assert "← [docs/pitfalls/fixed](source_docs_pitfalls_fixed.html)" in pages["docs/pitfalls/fixed/endless_loop.cuh"]
 
 
-def test_a_step_leads_to_its_kernel_and_its_explorer(
+def test_a_step_leads_to_its_kernel_and_its_explorer_and_that_leads_back(
         tmp_path: Path, bin_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = site.Site(tmp_path)
     assert "\n[The whole kernel](kernel.cuh)\n\n## The change\n" in made.with_kernel("01_interleaved/README.md")
     assert made.with_kernel("docs/README.md") == site.text_of("docs/README.md")
     made.make_explorers(Programs(bin_folder))
     left_out = capsys.readouterr().err
-    for step in step_folders():
-        has_page = f"explorer/{step.name}.html)" in made.with_kernel(f"{step}/README.md")
-        assert has_page != (f"Left out: the explorer of {step.name}: " in left_out), step
-    assert "explorer/03_sequential.html" in made.with_kernel("03_sequential/README.md")
+    steps = {page.split("/")[-2]: page for page in made.pages if "/" in page}
+    for step in site.explored_steps():
+        has_page = f"(explorer/{step}.html)" in made.with_kernel(steps[step])
+        assert has_page == (tmp_path / f"explorer/{step}.html").exists() != (step in left_out), step
+    assert 'href="../step_03_sequential.html">← 03 · Sequential addressing</a></nav>\n<header>' in (
+        tmp_path / "explorer/03_sequential.html").read_text("utf-8")
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -177,22 +186,45 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-SHOWN = ("index", "step_01_interleaved", "docs_glossary", "docs_teaching", "docs_counters", "beyond",
-         "source_step_01_interleaved_kernel_cuh", "docs_results_nvidia_h200")
+# A page of each kind.
+SHOWN = ("index", "step_01_interleaved", "docs_glossary", "docs_why_bandwidth", "docs_floating_point", "docs_teaching",
+         "docs_results_nvidia_h200", "docs_pitfalls_warp_synchronous_tail", "source_step_01_interleaved_kernel_cuh",
+         "source_docs_pitfalls_fixed", "classreduction_1_1Report", "report_8hpp", "report_8hpp_source", "annotated",
+         "explorer/03_sequential")
+
+
+def findings(browser: Browser, page: Path, size: str, folder: Path | None = None) -> dict[str, object]:
+    """What axe-core finds serious in either scheme; fails where the console says anything or the page is too wide."""
+    found = {}
+    for scheme, rules in (("light", ()), ("dark", ("color-contrast", "link-in-text-block"))):
+        where = f"{page.stem}_{size}_{scheme}"
+        if scheme == "light":
+            browser.open(page, SIZES[size], scheme)
+            browser.check_quiet(where)
+        else:
+            # Nothing but colours changes.
+            browser.prefer(scheme)
+        if folder:
+            browser.driver.save_screenshot(str(folder / f"site_{where}.png"))
+        found[where] = browser.serious_findings(*rules)
+    return {where: serious for where, serious in found.items() if serious}
 
 
 @needs_all
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_pages_in_a_browser(built: Path, browser: Browser, size: str, scheme: str,
-                            request: pytest.FixtureRequest) -> None:
+def test_a_page_of_each_kind_in_a_browser(built: Path, browser: Browser, size: str,
+                                          request: pytest.FixtureRequest) -> None:
     for page in SHOWN:
-        browser.open(built / f"{page}.html", SIZES[size], scheme)
-        browser.check_quiet(f"{page} {size} {scheme}")
-        if request.config.getoption("--screenshots"):
-            browser.driver.save_screenshot(
-                str(request.config.getoption("--screenshots") / f"site_{page}_{size}_{scheme}.png"))
-        assert browser.serious_findings() == [], page
+        assert findings(browser, built / f"{page}.html", size, request.config.getoption("--screenshots")) == {}
+
+
+@needs_all
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_in_a_browser(built: Path, browser: Browser, size: str) -> None:
+    found: dict[str, object] = {}
+    for page in sorted(built.rglob("*.html")):
+        found |= findings(browser, page, size)
+    assert found == {}
 
 
 @needs_all
