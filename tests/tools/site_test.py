@@ -1,5 +1,6 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found, on it and on GitHub."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -139,6 +140,14 @@ def test_the_sections_of_a_page() -> None:
 
 
 @needs_all
+def test_the_sidebar_leads_to_pages(built: Path) -> None:
+    # Links in HTML are checked by the command itself; the sidebar is made of scripts.
+    named = {page for script in [built / "navtreedata.js", built / "menudata.js", *built.glob("*_8hpp.js")]
+             for page in re.findall(r'"([^"#\s]+\.html)', script.read_text("utf-8"))}
+    assert len(named) > 100 and [page for page in sorted(named) if not (built / page).exists()] == []
+
+
+@needs_all
 def test_the_site_builds_where_nothing_of_others_is(built: Path, tmp_path: Path) -> None:
     assert "MathJax" in (built / "index.html").read_text() and (built / "mathjax/MathJax.js").exists()
     (tmp_path / "site").mkdir()
@@ -244,6 +253,20 @@ def test_search_and_scheme_in_a_browser(built: Path, browser: Browser) -> None:
     browser.js("document.getElementById('scheme').click()")
     assert browser.js("return document.querySelectorAll('div.toc a').length") > 5
     assert browser.js("return document.querySelectorAll('doxygen-awesome-fragment-copy-button').length") > 1
+    # No title of the sidebar is clipped.
+    labels = browser.js("return [...document.querySelectorAll('#nav-tree .label')].map((label) => [label.textContent,"
+                        " label.scrollWidth <= label.clientWidth && label.scrollHeight <= label.clientHeight])")
+    assert len(labels) > 10 and all(whole for _, whole in labels), labels
+    # On a telephone what is found fits the window, and a page leads to the next.
+    browser.open(built / "docs_pitfalls_endless_loop.html", SIZES["narrow"], "dark")
+    browser.press("/", *"wavefront")
+    browser.driver.execute_async_script(wait)
+    left, right, width = browser.js("const found = document.getElementById('found').getBoundingClientRect();"
+                                    "return [found.left, found.right, innerWidth]")
+    assert 0 < left < right < width
+    browser.press("\ue00c")
+    browser.js("document.querySelector('nav.neighbours a[rel=next]').click()")
+    assert browser.driver.current_url.endswith("/docs_pitfalls_no_barrier_between_levels.html")
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
