@@ -37,7 +37,10 @@ CHAPTERS = {
     "Start": ("README.md", *(f"docs/{name}.md" for name in (
         "cuda_in_ten_minutes", "why_bandwidth", "floating_point", "no_gpu", "glossary", "teaching"))),
     "Ladder": ("[0-9][0-9]_*/README.md",),
-    "Beyond": ("beyond/README.md", "beyond/**/README.md"),
+    # As its pages lead on, from one to the next.
+    "Beyond": ("beyond/README.md", "beyond/[0-9]*/README.md", *(f"beyond/{folder}/README.md" for folder in (
+        "atomics", "atomics/atomic_each", "atomics/atomic_vector", "atomics/atomic_block", "peers", "peers/cub",
+        "peers/thrust", "peers/cublas", "peers/cooperative_groups")), "beyond/*/README.md", "beyond/*/*/README.md"),
     "Pitfalls": ("docs/pitfalls/README.md", "docs/pitfalls/*.md"),
     "Reference": ("docs/README.md", "docs/*.md", "docs/*/README.md", "docs/results/*/README.md", "common/README.md",
                   "common/device/emulated/README.md", "tools/README.md"),
