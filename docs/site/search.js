@@ -34,13 +34,15 @@ const search = (() => {
     if (asked.length === 0) return [];
     const last = asked[asked.length - 1];
     const goesOn = last.length > 2;
+    const stem = (token) => index.pipeline.runString(token)[0];
+    const wanted = asked.map(stem).sort().join();
     const found = index.query((query) => {
       asked.forEach((token) => query.term(token, { boost: 10 }));
       if (goesOn) query.term(last, { boost: 1, usePipeline: false, wildcard: lunr.Query.wildcard.TRAILING });
     });
     const hits = found.map(({ ref, score, matchData }) => {
       const terms = Object.keys(matchData.metadata);
-      const has = (token) => terms.includes(index.pipeline.runString(token)[0])
+      const has = (token) => terms.includes(stem(token))
         || goesOn && token === last && terms.some((term) => term.startsWith(last));
       return { section: sections[ref], score, words: asked.filter(has) };
     });
@@ -50,7 +52,11 @@ const search = (() => {
       return [token, having && Math.log(1 + sections.length / having)];
     }));
     const sum = (tokens) => tokens.reduce((all, token) => all + rarity[token], 0);
-    for (const hit of hits) hit.rank = hit.score * hit.section.weight * (sum(hit.words) / sum(asked)) ** 3;
+    for (const hit of hits) {
+      // A heading that is what was asked for is that of its definition, or of its page.
+      const isIt = tokens(lunr, hit.section.heading).map(stem).sort().join() === wanted;
+      hit.rank = hit.score * hit.section.weight * (sum(hit.words) / sum(asked)) ** 3 * (isIt ? 1.5 : 1);
+    }
     hits.sort((one, other) => other.rank - one.rank);
     const pages = new Map();
     for (const { section, rank } of hits) {

@@ -54,7 +54,7 @@ ASKED: dict[str, list[str]] = {
     "ERR_NVGPUCTRPERM": ["docs_counters"],
     # A word that is not yet complete, a name in code, what no page has, and words that every page has.
     "bank confl": ["docs_glossary"],
-    "__shfl_down_sync": ["beyond_08_warp_shuffle"],
+    "cudaMallocAsync": ["beyond_12_any_operation"],
     "reducshun": [],
     "what is the": [],
     " ": [],
