@@ -198,7 +198,7 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
 # A page of each kind.
 SHOWN = ("index", "step_03_sequential", "docs_glossary", "docs_why_bandwidth", "docs_floating_point", "docs_teaching",
          "docs_results_nvidia_h200", "docs_pitfalls_warp_synchronous_tail", "source_step_01_interleaved_kernel_cuh",
-         "source_docs_pitfalls_fixed", "classreduction_1_1Report", "report_8hpp", "report_8hpp_source", "annotated",
+         "source_docs_pitfalls_fixed", "classreduction_1_1Report", "report_8hpp", "report_8hpp_source", "files",
          "explorer/03_sequential")
 
 
