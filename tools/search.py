@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,6 +32,10 @@ class Section:
     heading: str
     weight: float
     text: str = ""
+    # The text without its code.
+    prose: str = ""
+    # What stands out of the text: most paragraphs begin with what they say.
+    bold: str = ""
     links: list[str] = field(default_factory=list)
 
 
@@ -51,13 +56,15 @@ class Sections(HTMLParser):
         kind = "skipped" if tag in ("nav", "script") or of.get("class", "").startswith("toc") else \
             "heading" if re.fullmatch("h[1-6]", tag) and self.anchor else \
             {"title": "title", "contents": "contents"}.get(of.get("class", ""), "")
+        if self.inside and self.inside[-1][1] == "contents":
+            kind = "bold" if tag == "b" else "code" if "fragment" in of.get("class", "") else kind
         if tag == "a" and of.get("class") == "anchor":
             self.anchor = of["id"]
         if kind == "contents":
             self.found.append(Section(self.page, self.page, self.title.strip(), self.title.strip(), self.weight))
         elif kind == "heading":
             self.found.append(Section(self.page, f"{self.page}#{self.anchor}", self.title.strip(), "", self.weight))
-        if self.inside and self.inside[-1][1] == "contents":
+        if self.inside and self.inside[-1][1] in ("contents", "bold", "code"):
             # A picture has its words, too.
             self.found[-1].text += f" {of['alt']} " if "alt" in of else ""
             self.found[-1].links += [of["href"].partition("#")[0]] if ".html#" in of.get("href", "") else []
@@ -75,8 +82,10 @@ class Sections(HTMLParser):
         elif kind == "heading":
             self.found[-1].heading += data
             self.anchor = ""
-        elif kind == "contents":
+        elif kind in ("contents", "bold", "code"):
             self.found[-1].text += data
+            self.found[-1].prose += data if kind != "code" else ""
+            self.found[-1].bold += f" {data} " if kind == "bold" else ""
             # An anchor that something else than a heading follows leads to that.
             self.anchor = "" if data.strip() else self.anchor
 
@@ -95,21 +104,26 @@ def make(site: Path, pages: dict[str, float]) -> None:
     made = subprocess.run(["node", "-e", code], input=json.dumps(sections), encoding="utf-8", stdout=subprocess.PIPE)
     if made.returncode != 0:
         raise Failure(f"Node ended with exit code {made.returncode}; its words are above")
-    shown = [{**section, "text": shorten(section["text"], EXCERPT, placeholder=" …")} for section in sections]
+    # A page shows no more of a section than this.
+    shown = [{**{key: section[key] for key in ("page", "link", "title", "heading", "weight", "links")},
+              "text": shorten(section["prose"] or section["text"], EXCERPT, placeholder=" …")} for section in sections]
     data = json.dumps({"sections": shown}, ensure_ascii=False, separators=(",", ":"))
     # A script, because a page that is opened from a file may load no JSON.
     (site / "search_index.js").write_text(f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n", "utf-8")
     shutil.copy(LUNR, site / "lunr.js")
 
 
-def find(site: Path, words: str) -> list[str]:
-    """The site's pages that its search lists for these words, best first."""
+def find(site: Path, asked: Collection[str]) -> dict[str, list[str]]:
+    """The site's pages that its search lists for each of these questions, best first."""
     code = f"""
         const read = (path) => require("fs").readFileSync(path, "utf8");
         const {{ index, sections }} = Function(read({json.dumps(str(site / "search_index.js"))}) + "return SEARCH;")();
         const lunr = require({json.dumps(str(site / "lunr.js"))});
-        const found = require({json.dumps(str(SEARCH))})
-            .find(lunr, lunr.Index.load(index), sections, {json.dumps(words)});
-        process.stdout.write(JSON.stringify(found.map((each) => each.page)));"""
-    found: list[str] = json.loads(subprocess.run(["node", "-e", code], check=True, stdout=subprocess.PIPE).stdout)
-    return found
+        const {{ find }} = require({json.dumps(str(SEARCH))});
+        const loaded = lunr.Index.load(index);
+        const found = (words) => [words, find(lunr, loaded, sections, words).map(({{ page }}) => page)];
+        process.stdout.write(JSON.stringify(Object.fromEntries(JSON.parse(read(0)).map(found))));"""
+    ran = subprocess.run(["node", "-e", code], input=json.dumps(list(asked)), encoding="utf-8", check=True,
+                         stdout=subprocess.PIPE)
+    pages: dict[str, list[str]] = json.loads(ran.stdout)
+    return pages

@@ -2,7 +2,7 @@
 
 The site is FOLDER/site/index.html. `cmake --build --preset docs` calls this, too. It takes Doxygen, its theme
 doxygen-awesome-css, MathJax 2, and lunr for the search from the distribution: nothing is fetched, and the site works
-without a network.
+without a network. Each step whose executable has been built (./run_ladder.sh --beyond) has its explorer there, too.
 
 Exit code: 0 done, 1 a warning of Doxygen or a dead link, 2 bad usage, 3 something is not installed.
 """
@@ -12,14 +12,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import search
+from tools import counters, search
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
 from tools.doxygen_pages import converted
 from tools.links import Page, dead_links
-from tools.programs import ATOMICS, Programs, last_words, step_folders
+from tools.programs import ATOMICS, Programs
 
 THEME = Path("/usr/share/doxygen-awesome-css")
 MATHJAX = Path("/usr/share/javascript/mathjax")
@@ -45,7 +46,7 @@ CHAPTERS = {
                   "common/device/emulated/README.md", "tools/README.md"),
 }
 # Of several pages with the words that are searched for, the one that explains more to a reader comes first.
-WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.4}
+WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.7}
 # The last line of a page that leads on by itself, as GitHub shows it.
 LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
@@ -54,8 +55,7 @@ def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
     parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
                         help="where it is made; default build-docs")
-    parser.add_argument("--bin", metavar="BIN", type=Path,
-                        help="the folder of the executables, such as build/bin: each step's page leads to its explorer")
+    parser.add_bin()
     given = parser.parse_args(words)
     if not given.folder:
         raise BadUsage("FOLDER has no name")
@@ -66,10 +66,7 @@ def main(words: list[str]) -> int:
             "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
     make_own_folders(folder)
     site = Site(folder / "site")
-    if given.bin:
-        site.make_explorers(Programs(given.bin))
-    else:
-        say("Left out: the explorer of each step, which --bin BIN adds")
+    site.make_explorers(Programs(given.bin))
     for page in site.pages:
         text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
         (folder / f"pages/{label(page)}.md").write_text(text + site.neighbours(page), "utf-8")
@@ -81,7 +78,7 @@ def main(words: list[str]) -> int:
     for part in MATHJAX_FILES:
         shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
     run_doxygen(folder)
-    drop_empty_summaries(folder / "site")
+    tidy(folder / "site")
     search.make(folder / "site", {f"{label(page)}.html": WEIGHTS.get(page, WEIGHTS[chapter])
                                   for chapter, pages in site.chapters.items() for page in pages})
     dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
@@ -112,6 +109,13 @@ def title_of(page: str) -> str:
     return text_of(page).partition("\n")[0].removeprefix("# ").replace("`", "")
 
 
+def place_in_list(file: Path) -> tuple[int, Path]:
+    """Sorts the pages of a folder as its README lists them, and behind them, by name, those that it does not list."""
+    readme = file.parent / "README.md"
+    listed = readme.read_text("utf-8").find(f"]({file.name})") if readme.is_file() else -1
+    return (sys.maxsize if listed < 0 else listed), file
+
+
 def label(page: str) -> str:
     """The name of a page's HTML file, without its ending."""
     name = page.removesuffix(".md").removesuffix("/README")
@@ -134,7 +138,7 @@ class Site:
         self.pages: list[str] = []
         for chapter, patterns in CHAPTERS.items():
             found = dict.fromkeys(str(file.relative_to(REPOSITORY)) for pattern in patterns
-                                  for file in sorted(REPOSITORY.glob(pattern)))
+                                  for file in sorted(REPOSITORY.glob(pattern), key=place_in_list))
             self.chapters[chapter] = [page for page in found if page not in self.pages]
             self.pages += self.chapters[chapter]
 
@@ -178,13 +182,21 @@ class Site:
             written.update(left)
 
     def make_explorers(self, programs: Programs) -> None:
-        """A page for each step of the folder, from a run on the emulated device; says which have none, and why."""
+        """A page for each step that the emulated device runs, with the way back; says which have none."""
         (self.folder / "explorer").mkdir()
-        for step in [*(folder.name for folder in step_folders()), *ATOMICS]:
+        missing = []
+        for step in explored_steps():
+            if not programs.has(step):
+                missing.append(step)
+                continue
             page = self.folder / f"explorer/{step}.html"
-            ran = programs.run(step, *TRACED, "--trace", page) if programs.has(step) else None
-            if ran is None or ran.returncode != 0:
-                say(f"Left out: the explorer of {step}: {last_words(ran) if ran else 'there is no such executable'}")
+            programs.text(step, *TRACED, "--trace", page)
+            of = next(page for page in self.pages if page.endswith(f"{step}/README.md"))
+            back = f'<nav aria-label="Back" style="margin-bottom:10px"><a style="color:inherit" ' \
+                f'href="../{label(of)}.html">← {html.escape(title_of(of))}</a></nav>'
+            page.write_text(page.read_text("utf-8").replace("<body>\n", f"<body>\n{back}\n", 1), "utf-8")
+        if missing:
+            say(f"Left out: the explorers of {', '.join(missing)}, which are not built in '{programs.folder}'")
 
     def with_kernel(self, page: str) -> str:
         """The page's text; above the first heading of one about a kernel are links to that and to its explorer."""
@@ -218,6 +230,10 @@ class Site:
         return f"\n@htmlonly[block]\n{nav}\n@endhtmlonly\n"
 
 
+def explored_steps() -> list[str]:
+    return [*(step for step, emulated in counters.steps().items() if emulated), *ATOMICS]
+
+
 def tab(page: str) -> str:
     return f'<tab type="user" visible="yes" url="{label(page)}.html" title="{html.escape(title_of(page))}"/>'
 
@@ -227,16 +243,26 @@ def tab(page: str) -> str:
 
 def run_doxygen(folder: Path) -> None:
     """Its warnings are errors. Throws Failure."""
-    settings = text_of("docs/site/Doxyfile") + f'INPUT += "{folder}/pages"\n'
+    settings = text_of("docs/site/Doxyfile") + f'INPUT += "{folder}/pages"\nSTRIP_FROM_PATH += "{folder}/pages"\n'
     ran = subprocess.run(["doxygen", "-"], cwd=REPOSITORY, input=settings, encoding="utf-8",
                          env={**os.environ, "SITE_FOLDER": str(folder), "SITE_THEME": str(THEME)})
     if ran.returncode != 0:
         raise Failure(f"Doxygen ended with exit code {ran.returncode}; its warnings are above")
 
 
-def drop_empty_summaries(folder: Path) -> None:
-    """Where all nested classes are private, Doxygen 1.9 links to a list that it leaves out."""
+def tidy(folder: Path) -> None:
+    """Takes out what Doxygen 1.9 makes for nobody, and says to a screen reader what is the page's title and text."""
+    # A page about the file of each page, to which nothing leads, and lists of what a class's page has anyhow.
+    for file in [*folder.glob("*_8md.html"), *folder.glob("*-members.html")]:
+        file.unlink()
     for file in folder.glob("*.html"):
         text = file.read_text("utf-8")
-        if 'href="#nested-classes"' in text and 'name="nested-classes"' not in text:
-            file.write_text(re.sub(r'<a href="#nested-classes">Classes</a> *&#124; *', "", text), "utf-8")
+        text = re.sub(r'( *&#124; *)?<a href="[^"]*-members\.html">List of all members</a>', "", text)
+        # Where all nested classes are private, it links to a list that it leaves out.
+        if 'name="nested-classes"' not in text:
+            text = re.sub(r'<a href="#nested-classes">Classes</a> *(&#124; *)?', "", text)
+        # An option, which it takes for a dash.
+        text = re.sub(r"&ndash;(?=[a-z])", "--", text)
+        text = re.sub(r'<a (href="[^"]*")>(?=<span class="icondoc">)', r'<a \1 aria-label="Its source">', text)
+        text = text.replace('<div class="title">', '<div class="title" role="heading" aria-level="1">', 1)
+        file.write_text(text.replace('<div id="doc-content">', '<div id="doc-content" role="main">', 1), "utf-8")

@@ -17,7 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // Code and tables that are wider than the page scroll: the keyboard reaches them.
 function reachByKeyboard() {
-  document.querySelectorAll(".contents .fragment, .contents table, .contents tbody").forEach((wide) => {
+  document.querySelectorAll(".contents .fragment, .contents table, .contents tbody, .memproto").forEach((wide) => {
     if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
     else wide.removeAttribute("tabindex");
   });

@@ -53,11 +53,15 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         self.driver.get("about:blank")
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                                    {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        self.prefer(scheme)
         self.driver.get(page.as_uri())
         # A frame later what depends on the page's width is drawn, too.
         self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
+    def prefer(self, scheme: str) -> None:
+        """Makes the open page, and those after it, dark or light."""
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                    {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
     def js(self, code: str, *arguments: Any) -> Any:
         """Returns what a function body returns in the page."""
@@ -98,17 +102,22 @@ class Browser:
                 "const slider = document.getElementById('slider');"
                 "slider.value = Math.floor(slider.max * 0.4); slider.dispatchEvent(new Event('input'))")
 
-    def serious_findings(self) -> list[tuple[str, list[str]]]:
-        """What axe-core finds serious in the page: of each rule its name and elements. Skips without axe-core."""
+    def serious_findings(self, *rules: str) -> list[tuple[str, list[str]]]:
+        """What axe-core finds serious in the page, by all rules or these: of each its name and elements.
+
+        Skips without axe-core.
+        """
         named = os.environ.get("AXE_CORE")
         files = [Path(named)] if named else sorted(REPOSITORY.glob("build*/**/axe.min.js"))
         if not files:
             pytest.skip("there is no axe-core here (pip install axe-playwright-python in a venv, build/venv)")
         # Of a file it may not load the stylesheets.
-        self.js(files[0].read_text(encoding="utf-8"))
+        if not self.js("return 'axe' in window"):
+            self.js(files[0].read_text(encoding="utf-8"))
+        options = {"preload": False, "resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
         violations = self.driver.execute_async_script(
-            "const done = arguments[0]; axe.run({preload: false}).then((results) => done(results.violations),"
-            " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))")
+            "const [options, done] = arguments; axe.run(options).then((results) => done(results.violations),"
+            " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))", options)
         return [(found["id"], [node["html"][:160] for node in found["nodes"][:3]]) for found in violations
                 if found["impact"] in ("serious", "critical")]
 
