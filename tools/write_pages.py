@@ -162,7 +162,7 @@ def of_atomics(programs: Programs, scratch: Path) -> Iterator[Part]:
     for kernel, previous in ((each, None), (vector, each), (block, vector)):
         page = kernel / "README.md"
         yield Part(page, "counters", step_pages.counters(programs, scratch, kernel, previous))
-        yield Part(page, "changed", step_pages.changed(scratch, REPOSITORY / CARD, kernel, previous))
+        yield Part(page, "changed", step_pages.changed(scratch, H200, kernel, previous))
         if has_section(text_of(page), "documented"):
             yield Part(page, "documented", documented_tables.published_text(kernel.name))
         yield Part(page, "solution", step_pages.solution(kernel))
