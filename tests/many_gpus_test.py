@@ -80,9 +80,9 @@ def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) ->
     assert all(result.verified and result.result == results[0].result for result in results)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_lost_rank_takes_the_job_along(job: Command, number: signal.Signals) -> None:
-    """It is killed in the middle of its work, nobody prints a sum, and mpirun ends as a shell does."""
+@pytest.fixture
+def at_work(job: Command) -> subprocess.Popen[str]:
+    """A job of three ranks in the middle of their work."""
     # On one core, whatever machine this is, the work takes seconds.
     core = min(os.sched_getaffinity(0))
     running = subprocess.Popen(job(3, "-n", "2^28"), env=MPI, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -90,10 +90,30 @@ def test_a_lost_rank_takes_the_job_along(job: Command, number: signal.Signals) -
     assert running.stdout
     # The heading: all ranks have a device, and the long part begins.
     assert any(line.startswith("device ") for line in running.stdout)
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_lost_rank_takes_the_job_along(at_work: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Nobody prints a sum, and mpirun ends as a shell does."""
     # Each of mpirun's threads may have started some.
-    victims = [process for task in Path(f"/proc/{running.pid}/task").iterdir()
+    victims = [process for task in Path(f"/proc/{at_work.pid}/task").iterdir()
                for process in (task / "children").read_text().split()]
     assert len(victims) == 3
     os.kill(int(victims[-1]), number)
-    output = running.communicate(timeout=60)[0]
-    assert running.returncode == 128 + number and not re.search(r"(?m)^(result|\|)", output), output
+    output = at_work.communicate(timeout=60)[0]
+    assert at_work.returncode == 128 + number and not re.search(r"(?m)^(result|\|)", output), output
+
+
+def test_mpirun_ends_with_1_for_ctrl_c(at_work: subprocess.Popen[str]) -> None:
+    at_work.send_signal(signal.SIGINT)
+    output = at_work.communicate(timeout=60)[0]
+    assert at_work.returncode == 1 and not re.search(r"(?m)^(result|\|)", output), output
+
+
+@pytest.mark.parametrize("words", [["--host", "localhost:1"],  # one slot
+                                   ["-x", "OMPI_MCA_btl=nothing"]])  # nothing to send with
+def test_mpirun_ends_with_1_where_no_rank_starts(job: Command, words: list[str]) -> None:
+    mpirun, *others = (word for word in job(2) if word != "--oversubscribe")
+    ran = subprocess.run([mpirun, *words, *others], capture_output=True, text=True, env=MPI, timeout=60)
+    assert ran.returncode == 1 and not ran.stdout and not re.search("(?m)^13_many_gpus: ", ran.stderr), ran
