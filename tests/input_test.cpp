@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <vector>
 
 namespace reduction {
@@ -40,6 +41,22 @@ TEST(RandomReal, IsUniformInMinusOneToOne) {
   }
   EXPECT_NEAR(sum / count, 0.0, 0.01);
   EXPECT_NEAR(squares / count, 1.0 / 3, 0.01);
+}
+
+TEST(RealAt, GivesTheFirstElementsThatThePageNames) {
+  // The table of common/README.md, as stored: unsigned.
+  for (const auto& [seed, bits, real, imaginary] :
+       {std::tuple(std::uint64_t{1}, 0xf4a90164c4749e1au, 0.9114076368358937, 0.49736577890272105),
+        std::tuple(~std::uint64_t{0}, 0x242e6594739d57dau, -0.7173340821398333, 0.6522341811733847)}) {
+    const Input input{Data::random, seed, 1};
+    EXPECT_EQ(real_at<std::uint64_t>(input, 0, 0, 1), bits);
+    EXPECT_EQ(real_at<std::uint32_t>(input, 0, 0, 1), bits >> 32);
+    EXPECT_EQ(real_at<double>(input, 0, 0, 2), real);
+    EXPECT_EQ(real_at<double>(input, 0, 1, 2), imaginary);
+    // The same bits, but cut off.
+    EXPECT_EQ(real_at<float>(input, 0, 0, 2), std::floor(real * 0x1p23) * 0x1p-23);
+    EXPECT_EQ(real_at<float>(input, 0, 1, 2), std::floor(imaginary * 0x1p23) * 0x1p-23);
+  }
 }
 
 TEST(RealAt, OnesAreOneWithNoImaginaryPart) {

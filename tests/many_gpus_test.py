@@ -51,6 +51,23 @@ def test_ranks(job: Command, tmp_path: Path, ranks: int, options: str, code: int
     assert len(re.findall("(?m)^13_many_gpus: ", ran.stderr)) == (1 if code else 0), ran
 
 
+@pytest.mark.parametrize("first, other, said", [
+    ("--help", "--weak", "rank 2 has '--weak' where rank 0 has '--help'"),
+    ("--help", "", "rank 2 has no option where rank 0 has '--help'"),
+    ("--scaling", "--scaling --weak", "rank 2 has '--weak' where rank 0 has no option"),
+    ("-n 1000 -q", "-n 2000 -q", "rank 2 has '-n 2000' where rank 0 has '-n 1000'"),
+    ("", "--json {folder}/nowhere/file", "rank 2 has '--json' where rank 0 has no option"),
+    ("--type int16", "-n abc", "rank 2 has '-n' where rank 0 has '--type'")])
+def test_ranks_with_different_options(job: Command, tmp_path: Path, first: str, other: str, said: str) -> None:
+    """All end, at once and with one line, whatever each was to do."""
+    options = [words.format(folder=tmp_path).split() for words in (first, other)]
+    apart = [*job(2, *options[0]), ":", *job(1, *options[1])[4:]]  # without mpirun's own options
+    ran = subprocess.run(apart, capture_output=True, text=True, env=MPI, timeout=60)
+    assert ran.returncode == 2 and not ran.stdout, ran
+    lines = re.findall("(?m)^13_many_gpus: .*", ran.stderr)
+    assert lines == [f"13_many_gpus: error: {said}: give all ranks the same options"], ran
+
+
 def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) -> None:
     """To the bit, as integers do."""
     results: list[RanksResult] = []
@@ -63,8 +80,9 @@ def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) ->
     assert all(result.verified and result.result == results[0].result for result in results)
 
 
-def test_a_lost_rank_takes_the_job_along(job: Command) -> None:
-    """It is killed in the middle of its work, and nobody prints a sum."""
+@pytest.fixture
+def at_work(job: Command) -> subprocess.Popen[str]:
+    """A job of three ranks in the middle of their work."""
     # On one core, whatever machine this is, the work takes seconds.
     core = min(os.sched_getaffinity(0))
     running = subprocess.Popen(job(3, "-n", "2^28"), env=MPI, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -72,10 +90,30 @@ def test_a_lost_rank_takes_the_job_along(job: Command) -> None:
     assert running.stdout
     # The heading: all ranks have a device, and the long part begins.
     assert any(line.startswith("device ") for line in running.stdout)
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_lost_rank_takes_the_job_along(at_work: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Nobody prints a sum, and mpirun ends as a shell does."""
     # Each of mpirun's threads may have started some.
-    victims = [process for task in Path(f"/proc/{running.pid}/task").iterdir()
+    victims = [process for task in Path(f"/proc/{at_work.pid}/task").iterdir()
                for process in (task / "children").read_text().split()]
     assert len(victims) == 3
-    os.kill(int(victims[-1]), signal.SIGKILL)
-    output = running.communicate()[0]
-    assert running.returncode != 0 and not re.search(r"(?m)^(result|\|)", output), output
+    os.kill(int(victims[-1]), number)
+    output = at_work.communicate(timeout=60)[0]
+    assert at_work.returncode == 128 + number and not re.search(r"(?m)^(result|\|)", output), output
+
+
+def test_mpirun_ends_with_1_for_ctrl_c(at_work: subprocess.Popen[str]) -> None:
+    at_work.send_signal(signal.SIGINT)
+    output = at_work.communicate(timeout=60)[0]
+    assert at_work.returncode == 1 and not re.search(r"(?m)^(result|\|)", output), output
+
+
+@pytest.mark.parametrize("words", [["--host", "localhost:1"],  # one slot
+                                   ["-x", "OMPI_MCA_btl=nothing"]])  # nothing to send with
+def test_mpirun_ends_with_1_where_no_rank_starts(job: Command, words: list[str]) -> None:
+    mpirun, *others = (word for word in job(2) if word != "--oversubscribe")
+    ran = subprocess.run([mpirun, *words, *others], capture_output=True, text=True, env=MPI, timeout=60)
+    assert ran.returncode == 1 and not ran.stdout and not re.search("(?m)^13_many_gpus: ", ran.stderr), ran

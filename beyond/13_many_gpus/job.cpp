@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <vector>
 
 #include "device/device_error.hpp"
 #include "harness/options.hpp"
@@ -26,12 +28,42 @@ std::string node_name() {
   return {name.data(), static_cast<std::size_t>(length)};
 }
 
+/// Returns "'--weak'"; "'-n 100'" for the value of an option.
+std::string quoted(const std::vector<std::string>& words, std::size_t k) {
+  if (k >= words.size()) return "no option";
+  const bool is_value = k > 0 && words[k - 1].starts_with('-') && !words[k].starts_with('-');
+  return is_value ? fmt::format("'{} {}'", words[k - 1], words[k]) : fmt::format("'{}'", words[k]);
+}
+
 }  // namespace
 
 Job::Job(std::string_view program, int argc, char** argv)
-    : program_(program), ranks_(start(argc, argv)), node_(ranks_.on_this_node()) {}
+    : program_(program), ranks_(start(argc, argv)), node_(MPI_COMM_NULL) {
+  try {
+    node_ = ranks_.on_this_node();
+  } catch (...) {
+    abort_with_current_exception();
+  }
+}
 
 Job::~Job() { MPI_Finalize(); }
+
+void Job::require_same_words(int argc, const char* const* argv) const {
+  const std::vector<std::string> own(argv + 1, argv + argc);
+  std::size_t count = own.size();
+  ranks_.broadcast(&count, sizeof(count));
+  std::vector<std::string> of_rank_0 = own;
+  of_rank_0.resize(count);
+  for (std::string& word : of_rank_0)
+    ranks_.broadcast(word);
+  agree([&] {
+    if (own == of_rank_0) return;
+    const auto [first, other] = std::mismatch(own.begin(), own.end(), of_rank_0.begin(), of_rank_0.end());
+    const auto k = static_cast<std::size_t>(first - own.begin());
+    throw UsageError(fmt::format("rank {} has {} where rank 0 has {}: give all ranks the same options",
+                                 ranks_.rank(), quoted(own, k), quoted(of_rank_0, k)));
+  });
+}
 
 void Job::agree(const std::function<void()>& body) const {
   ExitCode code = ExitCode::verified;
@@ -49,11 +81,8 @@ void Job::agree(const std::function<void()>& body) const {
   const bool failed = code != ExitCode::verified;
   const std::uint64_t speaker = ranks_.smallest(failed ? static_cast<std::uint64_t>(ranks_.rank()) : nobody);
   if (speaker == nobody) return;
-  std::size_t length = what.size();
   ranks_.broadcast(&code, sizeof(code), static_cast<int>(speaker));
-  ranks_.broadcast(&length, sizeof(length), static_cast<int>(speaker));
-  what.resize(length);
-  ranks_.broadcast(what.data(), length, static_cast<int>(speaker));
+  ranks_.broadcast(what, static_cast<int>(speaker));
   throw AgreedFailure(code, what);
 }
 

@@ -30,6 +30,10 @@ class Job {
   /// Says what this rank calls its device if it fails.
   void name_device(const std::string& name) { device_ = name; }
 
+  /// Throws the AgreedFailure of a UsageError unless all ranks have the same words behind the program's name. By all, and
+  /// before any of them is read: ranks that are to do different things would wait for each other for ever.
+  void require_same_words(int argc, const char* const* argv) const;
+
   /// Runs `body` on every rank. Where it throws on one or more, every rank throws the AgreedFailure of the lowest of
   /// them: UsageError as bad_usage, anything else as device_fault; by all.
   void agree(const std::function<void()>& body) const;

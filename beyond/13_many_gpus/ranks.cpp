@@ -1,7 +1,6 @@
 #include "ranks.hpp"
 
 #include <array>
-#include <string>
 
 #include "device/device_error.hpp"
 
@@ -26,6 +25,13 @@ void Ranks::barrier() const { mpi_check(MPI_Barrier(communicator_), "waiting for
 
 void Ranks::broadcast(void* data, std::size_t bytes, int root) const {
   mpi_check(MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, communicator_), "sending to all ranks");
+}
+
+void Ranks::broadcast(std::string& text, int root) const {
+  std::size_t length = text.size();
+  broadcast(&length, sizeof(length), root);
+  text.resize(length);
+  broadcast(text.data(), length, root);
 }
 
 double Ranks::largest(double number) const {

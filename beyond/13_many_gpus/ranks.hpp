@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harness/value.hpp"
@@ -30,8 +31,9 @@ class Ranks {
   /// Waits for the others; by all.
   void barrier() const;
 
-  /// Overwrites `bytes` at `data` with those of rank `root`; by all.
+  /// Overwrites `bytes` at `data`, or `text`, with those of rank `root`; by all.
   void broadcast(void* data, std::size_t bytes, int root = 0) const;
+  void broadcast(std::string& text, int root = 0) const;
 
   /// Returns the largest of all ranks' numbers; by all.
   double largest(double number) const;

@@ -54,6 +54,7 @@ std::vector<int> group_sizes(const CommandLine& line, int ranks) {
 }
 
 ExitCode run(const Step& step, Job& job, int argc, char** argv) {
+  job.require_same_words(argc, argv);
   const Ranks& ranks = job.ranks();
   const bool speaks = ranks.rank() == 0;
   CommandLine line;
