@@ -108,9 +108,13 @@ class Command(NamedTuple):
         of_a_step = re.match(r"build/bin/(0[1-9]|1\d|atomic)_", self.text) and "--device" not in self.text
         return self.gpus() > 0 or of_a_step is not None
 
-    def missing(self) -> str:
-        return next((what for pattern, what, is_here in TAKES if re.fullmatch(pattern, self.text) and not is_here()),
-                    "")
+    def why_not_here(self, targets: set[str]) -> str:
+        """What is missing, or nothing. Some programs are built only where there are CUDA, MPI or a library."""
+        for pattern, what, is_here in TAKES:
+            if re.fullmatch(pattern, self.text) and not is_here():
+                return f"there is no {what} here"
+        not_built = set(re.findall(r"\bbuild/bin/(\w+)", self.text)) - targets
+        return f"this build has no {', '.join(sorted(not_built))}" if not_built else ""
 
 
 class Ran(NamedTuple):
@@ -169,6 +173,7 @@ class Place:
 
     def __init__(self, folder: Path, bin_folder: Path, targets: set[str]) -> None:
         self.folder = folder / "repository"
+        self.targets = targets
         self.elsewhere = folder / "elsewhere"
         self.elsewhere.mkdir(parents=True)
         for file in files_of_the_repository():
@@ -242,8 +247,8 @@ def run_commands(page: str, place: Place, chosen: Callable[[Command], bool], on_
     for command in COMMANDS_OF[page]:
         if command.is_one_of(NOT_RUN) or not chosen(command):
             continue
-        if missing := command.missing():
-            left_out.append(f"{command.text}: there is no {missing} here")
+        if why := command.why_not_here(place.targets):
+            left_out.append(f"{command.text}: {why}")
             continue
         ran = place.run(command, {} if on_a_gpu else {"CUDA_VISIBLE_DEVICES": ""}, hangs_after)
         if on_a_gpu and ran.exit_code == NOT_POSSIBLE_HERE:
