@@ -64,7 +64,7 @@ def browser(need: Callable[[str], str]) -> Iterator["Browser"]:
 
 @pytest.fixture(scope="session")
 def tools() -> Callable[..., Ran]:
-    """Runs python3 -m tools with these words; keywords are subprocess.run's."""
+    """Runs `python3 -m tools` with these words; keywords are subprocess.run's."""
 
     def run(*words: str | Path, **options: object) -> Ran:
         return subprocess.run([sys.executable, "-m", "tools", *map(str, words)], cwd=REPOSITORY,  # type: ignore
