@@ -251,11 +251,12 @@ TEST(LadderTable, ComparesLikeWithLikeInASweep) {
 
 /// A result as a run of the step on a GPU would write it.
 nlohmann::json gpu_result(const std::string& step, double ms, const nlohmann::json& block) {
-  return {{"step", step},      {"device", {{"kind", "cuda"}, {"name", "Some GPU"}}},
-          {"type", "int32"},   {"elements", 1 << 28},
-          {"block", block},    {"ms", {{"median", ms}}},
-          {"gbps", 1000 / ms}, {"percent_of_peak", 50 / ms},
-          {"verified", true}};
+  return {{"step", step},       {"device", {{"kind", "cuda"}, {"name", "Some GPU"}}},
+          {"type", "int32"},    {"elements", 1 << 28},
+          {"block", block},     {"ms", {{"median", ms}}},
+          {"gbps", 1000 / ms},  {"percent_of_peak", 50 / ms},
+          {"verified", true},   {"passes", nlohmann::json::array()},
+          {"counters", nullptr}};
 }
 
 std::string ladder_of(const std::vector<nlohmann::json>& results) {
