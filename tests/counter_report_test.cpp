@@ -11,6 +11,7 @@
 #include "harness/options.hpp"
 #include "harness/output_file.hpp"
 #include "harness/result.hpp"
+#include "harness/stored_result.hpp"
 #include "temporary_path.hpp"
 
 namespace reduction {
@@ -81,6 +82,7 @@ TEST(CounterReport, SaysOnATerminalThatNothingChanged) {
 TEST(ReadCountedRun, ReadsWhatJsonWrote) {
   Result result;
   result.step = "05_unroll_warp";
+  result.device.name = "emulated H200";
   result.input.n = 77;
   result.block = 256;
   result.passes = {{77, 1}};

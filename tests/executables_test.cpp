@@ -59,7 +59,7 @@ TEST(Executables, AnswerBadUsageWithOneLineAndExitCodeTwo) {
                             "-b 16",
                             "-t int8",
                             "--samples 0",
-                            "--json /nonexistent/x.json",
+                            "--json /proc/nonexistent/x.json",
                             "--frobnicate",
                             "--data zeros",
                             "--counters maybe",
@@ -69,7 +69,7 @@ TEST(Executables, AnswerBadUsageWithOneLineAndExitCodeTwo) {
                             "--queue maybe",
                             "--schedule sideways",
                             "--schedule random:x",
-                            "--compare /nonexistent.json",
+                            "--compare /proc/nonexistent.json",
                             "--json ''",
                             "--quiet=5",
                             "--device gpu",
@@ -121,12 +121,88 @@ TEST(Executables, SayWhenTheirOutputIsLost) {
   EXPECT_EQ(lines(full.error), 1u) << full.error;
 }
 
+std::string program(const std::string& name) {
+  return fmt::format("'{}'", (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string());
+}
+
+TEST(Executables, EndWithTheirVerdictWhateverTheStreamsAre) {
+  // A running sum in float32 stops counting at 2^24: the result is wrong.
+  const std::string wrong =
+      program("00_cpu_serial") + " -n 20000000 -t float32 --data ones -s 1 --device emulated";
+  const std::string right = program("03_sequential") + " -n 1000 --device emulated";
+  // Descriptor 4 becomes a pipe whose reader has left.
+  const std::string pipe = temporary_path("left_pipe");
+  const std::string leave = fmt::format("mkfifo '{0}'; exec 3<>'{0}' 4>'{0}' 3>&-; rm '{0}'", pipe);
+  for (const std::string streams : {"2>&-", "2>/dev/full", ">&- 2>&-", ">/dev/full 2>/dev/full", ">&4",
+                                    "2>&4", ">&4 2>&4", ">/dev/full", ">&-", "<&- >&- 2>&-"}) {
+    const bool lost = streams.find(">/dev/full") == 0 || streams.find(">&-") != std::string::npos;
+    for (const auto& [command, code] :
+         {std::pair(right, lost && streams != "2>&-" ? 3 : 0), std::pair(wrong, 1),
+          std::pair(program("03_sequential") + " -n abc", 2),
+          std::pair(program("03_sequential") + " -n 2^45", 3)}) {
+      const Outcome outcome = run_command(fmt::format("{{ {}; {} {}; }}", leave, command, streams));
+      EXPECT_EQ(outcome.exit_code, code) << command << " " << streams;
+    }
+  }
+}
+
+TEST(Executables, WriteJsonToWhatIsGiven) {
+  const std::string step = program("03_sequential") + " -n 1000 --device emulated";
+  const std::string read = "python3 -c \"import json, sys; print(json.load(sys.stdin)[\\\"step\\\"])\"";
+  const std::filesystem::path script = temporary_path("json_target.sh");
+  for (const std::string& command : {step + " --json /dev/stdout 2>/dev/null | " + read,
+                                     step + " --json >(" + read + ") >/dev/null; wait $!",
+                                     step + " --json /dev/fd/5 5>&1 >/dev/null | " + read}) {
+    std::ofstream(script) << command << "\n";
+    EXPECT_EQ(run_command("bash " + script.string()).out, "03_sequential\n") << command;
+  }
+  std::filesystem::remove(script);
+}
+
+TEST(Executables, PrintTheirTableAlsoWhereTheFileIsLost) {
+  const Outcome step = run_step_executable("03_sequential", "-n 1000 --device emulated -q --json /dev/full");
+  EXPECT_EQ(step.exit_code, 3);
+  EXPECT_NE(step.out.find("| 03_sequential |"), std::string::npos) << step.out;
+  const std::filesystem::path file = temporary_path("lost_table.json");
+  const std::string quoted = fmt::format("'{}'", file.string());
+  ASSERT_EQ(run_step_executable("03_sequential", "-n 1000 --device emulated --json " + quoted).exit_code, 0);
+  const Outcome table = run_step_executable("ladder_table", quoted + " --json /dev/full");
+  EXPECT_EQ(table.exit_code, 3);
+  EXPECT_NE(table.out.find("| 03_sequential |"), std::string::npos) << table.out;
+  std::filesystem::remove(file);
+}
+
+TEST(Executables, RefuseInputsThatAreNoFilesOfAStep) {
+  for (const char* file : {"/tmp", "/proc/self/mem", "/dev/zero", "/dev/null", "/missing"}) {
+    for (const auto& [name, options] :
+         {std::pair("03_sequential", "-n 10 --device emulated --compare"), std::pair("ladder_table", ""),
+          std::pair("03_sequential", "-n 10 --trace /tmp/never.html --trace-beside")}) {
+      const Outcome outcome = run_step_executable(name, fmt::format("{} {}", options, file));
+      EXPECT_EQ(outcome.exit_code, 2) << options << " " << file;
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+      EXPECT_NE(outcome.error.find(file), std::string::npos) << outcome.error;
+    }
+  }
+}
+
 TEST(Executables, SayWhenTheHostHasTooLittleMemory) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "03_sequential";
-  const Outcome outcome =
-      run_command(fmt::format("ulimit -v 300000; '{}' --device emulated -n 2^20", program));
-  EXPECT_EQ(outcome.exit_code, 3) << outcome.error;
-  EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+  for (const auto& [limit, elements] : {std::pair(300000, "2^20"), std::pair(60000, "2^10")}) {
+    const Outcome outcome = run_command(
+        fmt::format("ulimit -v {}; {} --device emulated -n {}", limit, program("03_sequential"), elements));
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.error;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(lines(outcome.error), 1u) << outcome.error;
+    EXPECT_NE(outcome.error.find("(ulimit -v)"), std::string::npos) << outcome.error;
+  }
+}
+
+TEST(Executables, MakeDoWithWhatALimitLeaves) {
+  for (const char* limit : {"ulimit -v 1000000", "ulimit -u 1", "ulimit -n 8"}) {
+    const Outcome outcome = run_command(
+        fmt::format("bash -c \"{}; {} --device emulated -n 2^20\"", limit, program("03_sequential")));
+    EXPECT_EQ(outcome.exit_code, 0) << limit << ": " << outcome.error;
+  }
 }
 
 TEST(LadderTable, FailsWhereAResultIsWrong) {
@@ -175,11 +251,12 @@ TEST(LadderTable, ComparesLikeWithLikeInASweep) {
 
 /// A result as a run of the step on a GPU would write it.
 nlohmann::json gpu_result(const std::string& step, double ms, const nlohmann::json& block) {
-  return {{"step", step},      {"device", {{"kind", "cuda"}, {"name", "Some GPU"}}},
-          {"type", "int32"},   {"elements", 1 << 28},
-          {"block", block},    {"ms", {{"median", ms}}},
-          {"gbps", 1000 / ms}, {"percent_of_peak", 50 / ms},
-          {"verified", true}};
+  return {{"step", step},       {"device", {{"kind", "cuda"}, {"name", "Some GPU"}}},
+          {"type", "int32"},    {"elements", 1 << 28},
+          {"block", block},     {"ms", {{"median", ms}}},
+          {"gbps", 1000 / ms},  {"percent_of_peak", 50 / ms},
+          {"verified", true},   {"passes", nlohmann::json::array()},
+          {"counters", nullptr}};
 }
 
 std::string ladder_of(const std::vector<nlohmann::json>& results) {
@@ -420,8 +497,8 @@ TEST(Executables, KeepAResultThatNobodyReads) {
     // The pipe's only reader is gone before the program starts.
     const std::string script = fmt::format(
         "mkfifo '{0}' && exec 3<>'{0}' 4>'{0}' 3>&- && rm '{0}' && '{1}'/{2} >&4", pipe, programs, command);
-    EXPECT_NE(std::system(script.c_str()), 0) << command;
-    EXPECT_EQ(nlohmann::json::parse(std::ifstream(file)).size(), 1u) << command;
+    EXPECT_EQ(std::system(script.c_str()), 0) << command;
+    EXPECT_EQ(nlohmann::json::parse(std::ifstream(file)).size(), 6u) << command;
   }
   std::filesystem::remove(sweep);
   std::filesystem::remove(table);

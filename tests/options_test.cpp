@@ -150,10 +150,9 @@ TEST(ParseOptions, TakesEveryOption) {
   EXPECT_TRUE(options->quiet);
 }
 
-TEST(ParseOptions, TheLastOfRepeatedOptionsCounts) {
-  const auto options = parse({"-n", "1", "-n", "2"});
-  ASSERT_TRUE(options);
-  EXPECT_EQ(options->elements, 2u);
+TEST(ParseOptions, AnOptionIsThereOnce) {
+  EXPECT_EQ(refusal({"-n", "1", "--elements", "1"}), "-n is there 2 times; give it once");
+  EXPECT_EQ(refusal({"-q", "-q"}), "-q is there 2 times; give it once");
 }
 
 TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
@@ -179,7 +178,13 @@ TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
       {{"--schedule", "random:-1"}, {"--schedule", "'random:-1'", "random:SEED"}},
       {{"--frobnicate"}, {"--frobnicate", "--help"}},
       {{"stray"}, {"stray", "--help"}},
-      {{"-n"}, {"--elements", "--help"}},
+      {{"-n"}, {"-n needs", "--help"}},
+      {{"--elements"}, {"--elements needs", "--help"}},
+      {{"-n", "-q"}, {"--elements", "'-q'"}},
+      {{"--quiet=false"}, {"--quiet takes no value", "--help"}},
+      {{"--quiet="}, {"--quiet takes no value", "--help"}},
+      {{"--"}, {"'--'", "--help"}},
+      {{"-q", "--", "-n"}, {"'--'", "--help"}},
   };
   for (const auto& [arguments, expected] : cases) {
     const std::string message = refusal(arguments);

@@ -1,7 +1,13 @@
 #include "harness/output_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <climits>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -62,8 +68,84 @@ TEST_F(OutputFileTest, RefusesAPlaceThatCannotBeWritten) {
   EXPECT_THROW(OutputFile((folder_ / std::string(300, 'x')).string()), UsageError);
 }
 
+TEST_F(OutputFileTest, RefusesAFileThatHasOtherNames) {
+  std::ofstream(file_) << "before";
+  std::filesystem::create_hard_link(file_, folder_ / "other.json");
+  EXPECT_THROW(OutputFile{file_.string()}, UsageError);
+  EXPECT_EQ(content(file_), "before");
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(OutputFileTest, TakesEveryNameThatAFileCanHave) {
+  const std::filesystem::path longest = folder_ / std::string(NAME_MAX, 'x');
+  OutputFile(longest.string()).write("{}");
+  EXPECT_EQ(content(longest), "{}");
+}
+
+TEST_F(OutputFileTest, KeepsModeAndOwner) {
+  std::ofstream(file_) << "before";
+  constexpr auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write |
+                        std::filesystem::perms::group_write;
+  std::filesystem::permissions(file_, mode);
+  const bool as_root = geteuid() == 0;
+  constexpr uid_t somebody = 12345;
+  if (as_root) {
+    ASSERT_EQ(chown(file_.c_str(), somebody, somebody), 0);
+  }
+  OutputFile(file_.string()).write("{}");
+  struct stat found {};
+  ASSERT_EQ(stat(file_.c_str(), &found), 0);
+  EXPECT_EQ(std::filesystem::status(file_).permissions(), mode);
+  EXPECT_EQ(found.st_uid, as_root ? somebody : geteuid());
+}
+
+TEST_F(OutputFileTest, GivesANewFileTheModeOfAnyOther) {
+  std::ofstream(folder_ / "other") << "";
+  OutputFile(file_.string()).write("{}");
+  EXPECT_EQ(std::filesystem::status(file_).permissions(),
+            std::filesystem::status(folder_ / "other").permissions());
+}
+
+/// As bash makes of `>(cat)` and `5>file`.
+TEST_F(OutputFileTest, WritesToADescriptorAsItIs) {
+  const int descriptor = open(file_.c_str(), O_WRONLY | O_CREAT, 0644);
+  ASSERT_EQ(write(descriptor, "before ", 7), 7);
+  const std::string name = "/dev/fd/" + std::to_string(descriptor);
+  EXPECT_FALSE(OutputFile(name).keep("{}"));
+  OutputFile(name).write("{}");
+  EXPECT_EQ(content(file_), "before {}");
+  close(descriptor);
+  EXPECT_THROW(OutputFile{name}, UsageError);
+  const int read_only = open(file_.c_str(), O_RDONLY);
+  EXPECT_THROW(OutputFile{"/dev/fd/" + std::to_string(read_only)}, UsageError);
+  close(read_only);
+}
+
+TEST(IsStdout, KnowsItsNames) {
+  for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+    EXPECT_TRUE(is_stdout(name)) << name;
+  for (const char* name : {"", "stdout", "/dev/fd/2", "/dev/fd/1x", "/dev/fd/"})
+    EXPECT_FALSE(is_stdout(name)) << name;
+}
+
 TEST_F(OutputFileTest, SaysWhenTheDiskIsFull) {
   EXPECT_THROW(OutputFile("/dev/full").write(R"({"a": 1})"), std::runtime_error);
+}
+
+TEST_F(OutputFileTest, LeavesNothingWhereAFileMayNotGrow) {
+  std::ofstream(file_) << "before";
+  const OutputFile json(file_.string());
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(json.write(std::string(2000, 'x')), std::runtime_error);
+  EXPECT_FALSE(json.keep(std::string(2000, 'x')));
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(content(file_), "before");
+  EXPECT_EQ(files(), 1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "harness/json_report.hpp"
 #include "harness/report.hpp"
+#include "harness/standard_streams.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -71,7 +72,7 @@ std::string table_row(const RankResult& found) {
 }  // namespace
 
 RankReport::RankReport(const CommandLine& line)
-    : line_(line), out_(line.json_file == "-" ? stderr : stdout), json_file_(line.json_file) {}
+    : line_(line), out_(is_stdout(line.json_file) ? stderr : stdout), json_file_(line.json_file) {}
 
 void RankReport::begin(const Step& step, int ranks, int nodes, const DeviceInfo& device,
                        const std::string& note) {
@@ -88,22 +89,23 @@ void RankReport::add(const RankResult& found) {
   print(table_row(found));
   if (!found.result.verdict.verified) {
     verified_ = false;
-    std::fflush(out_);
-    fmt::print(stderr, "{}: {} of {}: {}\n", found.result.step, plural(found.ranks, "rank"),
-               found.result.device.name, verdict_text(found.result));
+    reduction::print(stderr, fmt::format("{}: {} of {}: {}\n", found.result.step, plural(found.ranks, "rank"),
+                                         found.result.device.name, verdict_text(found.result)));
   }
   results_.push_back(to_json(found, line_.weak));
   if (line_.scaling) json_file_.keep(results_.dump(2) + '\n');
 }
 
 ExitCode RankReport::finish() {
-  json_file_.write((line_.scaling ? results_ : results_.front()).dump(2) + '\n');
+  try {
+    json_file_.write((line_.scaling ? results_ : results_.front()).dump(2) + '\n');
+  } catch (const std::runtime_error& error) {
+    if (verified_) throw;
+    reduction::print(stderr, fmt::format("{}\n", error.what()));
+  }
   return verified_ ? ExitCode::verified : ExitCode::wrong_result;
 }
 
-void RankReport::print(const std::string& text) {
-  fmt::print(out_, "{}", text);
-  std::fflush(out_);
-}
+void RankReport::print(const std::string& text) { reduction::print(out_, text); }
 
 }  // namespace reduction

@@ -64,7 +64,7 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
     if (speaks && line.answer.empty()) report.emplace(line);
   });
   if (!line.answer.empty()) {
-    if (speaks) fmt::print("{}", line.answer);
+    if (speaks) print(stdout, line.answer);
     return ExitCode::verified;
   }
 
@@ -109,7 +109,7 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
 }  // namespace
 
 int run_ranks(const Step& step, int argc, char** argv) {
-  open_standard_streams();
+  prepare_standard_streams();
   Job job(step.name, argc, argv);
   const bool speaks = job.ranks().rank() == 0;
   try {

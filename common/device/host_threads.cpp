@@ -13,8 +13,12 @@ unsigned available_cpus() {
 void HostThreads::run(unsigned helpers, const std::function<void()>& work) {
   if (helpers == 0) return work();
   const std::lock_guard one_at_a_time{running_};
-  while (threads_.size() < helpers) {
-    threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
+  try {
+    while (threads_.size() < helpers)
+      threads_.emplace_back([this](const std::stop_token& stop) { help(stop); });
+  } catch (const std::system_error&) {
+    // As many as `ulimit` leaves; the caller works in any case.
+    helpers = static_cast<unsigned>(threads_.size());
   }
   {
     const std::lock_guard lock{mutex_};

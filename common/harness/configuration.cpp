@@ -5,12 +5,22 @@
 #include <algorithm>
 #include <bit>
 
+#include "device/emulated/device.hpp"
+#include "harness/host_memory.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
 
 DeviceRoom room_of(const Device& device) {
-  return {device.info().kind, device.info().name, device.available_bytes(), device.timing_bytes()};
+  if (device.info().kind == DeviceKind::emulated) return room_of_emulated_device();
+  return {device.info().kind, device.info().name, device.available_bytes(), device.own_bytes(), ""};
+}
+
+DeviceRoom room_of_emulated_device() {
+  const HostMemory memory = available_host_memory();
+  const std::size_t own =
+      memory.bound == address_space_limit ? emulated::reserved_bytes : emulated::touched_bytes;
+  return {DeviceKind::emulated, std::string(emulated::device_name), memory.bytes, own, memory.bound};
 }
 
 std::uint64_t default_elements(const DeviceRoom& room, ElementType type) {
@@ -27,7 +37,7 @@ namespace {
 /// beside its partial sums, which take less than a sixteenth of it.
 std::uint64_t largest_elements(const DeviceRoom& room, ElementType type) {
   if (room.kind == DeviceKind::emulated) return default_elements(room, type);
-  const std::size_t available = room.available_bytes - std::min(room.available_bytes, room.timing_bytes);
+  const std::size_t available = room.available_bytes - std::min(room.available_bytes, room.own_bytes);
   return std::bit_floor(available / 17 * 16 / size_of(type));
 }
 
@@ -61,10 +71,11 @@ std::vector<Configuration> plan_configurations(const Options& options, const Dev
 }
 
 DeviceError out_of_memory(const Configuration& configuration, std::size_t needed, const DeviceRoom& room) {
-  return DeviceError(fmt::format("{} {} need {}, and {} has {} free; choose fewer elements",
+  return DeviceError(fmt::format("{} {} need {}, and {} has {} free{}; choose fewer elements",
                                  count_text(configuration.elements), to_string(configuration.type),
                                  bytes_text(static_cast<double>(needed)), room.name,
-                                 bytes_text(static_cast<double>(room.available_bytes))));
+                                 bytes_text(static_cast<double>(room.available_bytes)),
+                                 room.bound.empty() ? "" : fmt::format(" ({})", room.bound)));
 }
 
 }  // namespace reduction

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/device.hpp"
@@ -21,11 +22,13 @@ struct Configuration {
 struct DeviceRoom {
   DeviceKind kind;
   std::string name;
-  std::size_t available_bytes;   ///< free now
-  std::size_t timing_bytes = 0;  ///< that timing needs of these
+  std::size_t available_bytes;  ///< free now
+  std::size_t own_bytes = 0;    ///< that the device itself needs of these
+  std::string_view bound;       ///< HostMemory's
 };
 
 DeviceRoom room_of(const Device& device);
+DeviceRoom room_of_emulated_device();  ///< without opening it
 
 /// Returns how many elements a step takes if the user names no number. On a GPU that is 2^28, well over any L2, or the
 /// largest power of two that fits in half of its free memory; on the emulated device it is 2^20.

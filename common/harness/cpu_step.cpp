@@ -81,10 +81,9 @@ Sample take_sample(const CpuKernel& kernel, const Input& input, ElementType type
 Result measure_sums(const Result& common, const CpuKernel& kernel, const SamplingPlan& plan) {
   const std::size_t size = size_of(common.type);
   const std::size_t elements_held = std::min<std::uint64_t>(common.input.n, chunk_bytes / size);
-  if (elements_held * size > available_host_bytes()) {
-    throw DeviceError(fmt::format("the input needs {} of host memory at a time, and {} are free",
-                                  bytes_text(static_cast<double>(elements_held * size)),
-                                  bytes_text(static_cast<double>(available_host_bytes()))));
+  if (elements_held * size > available_host_memory().bytes) {
+    throw DeviceError(fmt::format("the input needs {} of host memory at a time, and {}",
+                                  bytes_text(static_cast<double>(elements_held * size)), host_memory_text()));
   }
   std::vector<std::byte> chunk(elements_held * size);
   // One sample of warm-up, unless it would take long and matter little.
@@ -118,7 +117,7 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
 DeviceRoom room_of_next_steps(const Options& options) {
   const ChosenDevice chosen = choose_device(options.device);
   if (chosen.kind == DeviceKind::cuda) return room_of(*open_cuda_device(chosen.ordinal));
-  return {DeviceKind::emulated, std::string(emulated::device_name), available_host_bytes()};
+  return room_of_emulated_device();
 }
 
 /// Lists what the next steps will sum on the device; a CPU has no block size. Refuses what they will refuse, before it
@@ -130,7 +129,7 @@ std::vector<Configuration> plan_cpu_configurations(const Options& options) {
   auto planned = plan_configurations(options, room);
   if (options.sweep == Sweep::block) planned.resize(1);
   for (const Configuration& configuration : planned) {
-    const std::size_t needed = configuration.elements * size_of(configuration.type);
+    const std::size_t needed = configuration.elements * size_of(configuration.type) + room.own_bytes;
     if (needed > room.available_bytes) throw out_of_memory(configuration, needed, room);
   }
   return planned;

@@ -62,7 +62,7 @@ class CudaDevice final : public Device {
     return free_bytes;
   }
 
-  std::size_t timing_bytes() const override { return 2 * info_.l2_bytes; }
+  std::size_t own_bytes() const override { return 2 * info_.l2_bytes; }
 
   void* allocate(std::size_t bytes) override {
     void* data = nullptr;

@@ -90,7 +90,7 @@ class Event {
 class CudaTimer final : public SampleTimer {
  public:
   CudaTimer(Device& device, const TimingMethod& method)
-      : method_(method), flush_bytes_(device.timing_bytes()), flush_(device, flush_bytes_) {
+      : method_(method), flush_bytes_(device.own_bytes()), flush_(device, flush_bytes_) {
     cuda_check(cudaMemset(flush_.data(), 0, flush_bytes_), "preparing the L2 flush");
   }
 

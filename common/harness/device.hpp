@@ -71,8 +71,8 @@ class Device {
   /// Returns how much device memory is free now, in bytes.
   virtual std::size_t available_bytes() const = 0;
 
-  /// Returns how much device memory timing needs beside the step's own, in bytes.
-  virtual std::size_t timing_bytes() const = 0;
+  /// Returns how much memory the device itself needs beside the step's, in bytes: for timing, or to emulate threads.
+  virtual std::size_t own_bytes() const = 0;
 
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* data) noexcept = 0;
@@ -93,7 +93,7 @@ class Device {
   /// Returns what each launch since the last call did, in order; nothing if the device does not count.
   virtual std::vector<emulated::Counters> take_launch_counters() { return {}; }
 
-  /// Makes a clock for what is queued on the device; null if time on this device means nothing. It uses timing_bytes()
+  /// Makes a clock for what is queued on the device; null if time on this device means nothing. It uses own_bytes()
   /// of device memory, and must not outlive the device.
   virtual std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) = 0;
 };

@@ -1,3 +1,4 @@
+#include "harness/configuration.hpp"
 #include "harness/device_selection.hpp"
 
 #include <cstring>
@@ -24,8 +25,8 @@ class EmulatedDevice final : public Device {
   }
 
   const DeviceInfo& info() const override { return info_; }
-  std::size_t available_bytes() const override { return available_host_bytes(); }
-  std::size_t timing_bytes() const override { return 0; }
+  std::size_t available_bytes() const override { return available_host_memory().bytes; }
+  std::size_t own_bytes() const override { return launched_ ? 0 : room_of_emulated_device().own_bytes; }
   void* allocate(std::size_t bytes) override { return emulated::allocate(bytes); }
   void release(void* data) noexcept override { emulated::release(data); }
 
@@ -47,6 +48,7 @@ class EmulatedDevice final : public Device {
   std::vector<emulated::Counters> take_launch_counters() override {
     const std::vector<emulated::Counters> taken = record_->launches();
     record_.emplace();
+    launched_ = launched_ || !taken.empty();
     return counts_ ? taken : std::vector<emulated::Counters>();
   }
 
@@ -54,6 +56,7 @@ class EmulatedDevice final : public Device {
 
  private:
   bool counts_;
+  bool launched_ = false;
   DeviceInfo info_;
   std::optional<emulated::LaunchRecord> record_{std::in_place};
 };

@@ -15,7 +15,6 @@
 #include "harness/options.hpp"
 #include "harness/standard_streams.hpp"
 #include "harness/terminal.hpp"
-#include "harness/units.hpp"
 
 namespace reduction {
 
@@ -38,17 +37,14 @@ std::string one_line(std::string_view text) {
 
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   const auto fail = [&](ExitCode code, std::string_view what) {
-    std::fflush(stdout);
-    // Not with fmt, which throws where stderr takes nothing.
-    std::fputs(fmt::format("{}: error: {}\n", name, what).c_str(), stderr);
+    print(stderr, fmt::format("{}: error: {}\n", name, what));
     return static_cast<int>(code);
   };
-  open_standard_streams();
+  prepare_standard_streams();
   try {
     const ExitCode code = body();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    if (code == ExitCode::verified && stdout_lost_output())
       return fail(ExitCode::device_fault, "stdout does not take the output");
-    }
     return static_cast<int>(code);
   } catch (const UsageError& error) {
     return fail(ExitCode::bad_usage, one_line(error.what()));
@@ -59,8 +55,7 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   } catch (const MeasurementError& error) {
     return fail(ExitCode::wrong_result, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(ExitCode::device_fault, fmt::format("the host is out of memory: {} are free",
-                                                    bytes_text(static_cast<double>(available_host_bytes()))));
+    return fail(ExitCode::device_fault, "the host is out of memory: " + host_memory_text());
   } catch (const std::exception& error) {
     return fail(ExitCode::device_fault, error.what());
   }

@@ -14,9 +14,9 @@ struct MeasurementError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Opens the standard streams that are closed, runs `body` and turns what it throws into one line on stderr, "name:
+/// Readies the standard streams, runs `body` and turns what it throws into one line on stderr, "name:
 /// error: ...", and its exit code: UsageError 2; a kernel's fault on the emulated device or a MeasurementError 1;
-/// anything else 3.
+/// anything else 3. A verified result that stdout has not taken is 3, too.
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body);
 
 }  // namespace reduction

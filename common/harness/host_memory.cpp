@@ -1,5 +1,7 @@
 #include "harness/host_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,6 +9,8 @@
 #include <fstream>
 #include <limits>
 #include <string>
+
+#include "harness/units.hpp"
 
 namespace reduction {
 
@@ -45,8 +49,19 @@ std::size_t available_to_process() {
 
 }  // namespace
 
-std::size_t available_host_bytes() {
-  return std::min({available_in_system(), available_in_container(), available_to_process()});
+HostMemory available_host_memory() {
+  HostMemory least{available_in_system(), ""};
+  for (const HostMemory& other : {HostMemory{available_in_container(), container_limit},
+                                  HostMemory{available_to_process(), address_space_limit}}) {
+    if (other.bytes < least.bytes) least = other;
+  }
+  return least;
+}
+
+std::string host_memory_text() {
+  const HostMemory memory = available_host_memory();
+  return fmt::format("{} are free{}", bytes_text(static_cast<double>(memory.bytes)),
+                     memory.bound.empty() ? "" : fmt::format(" ({})", memory.bound));
 }
 
 }  // namespace reduction

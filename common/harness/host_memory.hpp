@@ -1,11 +1,24 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace reduction {
 
-/// Returns how many bytes of host memory this process can use now without swapping: what the system, its container and
-/// its own limit of address space leave.
-std::size_t available_host_bytes();
+/// How much host memory this process can use now without swapping: the least of what the system, its container and its
+/// own limit of address space leave.
+struct HostMemory {
+  std::size_t bytes;
+  std::string_view bound;  ///< by which it is so little; empty: by the machine
+};
+
+inline constexpr std::string_view address_space_limit = "ulimit -v";
+inline constexpr std::string_view container_limit = "the container's limit";
+
+HostMemory available_host_memory();
+
+/// "213.4 MiB are free (ulimit -v)"
+std::string host_memory_text();
 
 }  // namespace reduction

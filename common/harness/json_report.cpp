@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -129,35 +128,6 @@ std::string json_text(const std::vector<Result>& results) {
   for (const Result& result : results)
     list.push_back(to_json(result));
   return list.dump(2) + '\n';
-}
-
-CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block) {
-  const auto refuse = [&](std::string_view why) {
-    throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
-                                 json_file, why));
-  };
-  std::ifstream stream(json_file);
-  if (!stream) refuse("it cannot be read");
-  CountedRun run;
-  try {
-    const auto json = Json::parse(stream);
-    if (json.at("counters").is_null()) refuse("it has no counters");
-    run.step = json.at("step");
-    run.elements = json.at("elements");
-    if (json.at("type") != to_string(type) || json.at("block") != block) {
-      refuse(fmt::format("it ran {} in blocks of {}, not {} in blocks of {}",
-                         json.at("type").get<std::string>(), json.at("block").dump(), to_string(type),
-                         block));
-    }
-    run.type = type;
-    run.block = block;
-    for (const emulated::NamedCounter& named : emulated::counter_names) {
-      run.counters.*named.counter = json.at("counters").at(std::string(named.name));
-    }
-  } catch (const Json::exception&) {
-    refuse("it is not such a file");
-  }
-  return run;
 }
 
 }  // namespace reduction

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
-#include "harness/options.hpp"
 #include "harness/published_figures.hpp"
+#include "harness/stored_result.hpp"
 #include "harness/table.hpp"
 #include "harness/units.hpp"
 
@@ -18,65 +18,48 @@ namespace reduction {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-using Results = std::vector<Json>;
+using Results = std::vector<StoredResult>;
 
-std::string step_of(const Json& result) { return result.at("step"); }
-bool on_gpu(const Json& result) { return result.at("device").at("kind") == "cuda"; }
-bool is_01(const Json& result) { return step_of(result).starts_with("01"); }
+bool on_gpu(const StoredResult& result) { return result.device == DeviceKind::cuda; }
+bool is_01(const StoredResult& result) { return result.step.starts_with("01"); }
 
 /// The library that the steps are compared with, run_ladder.sh's last row on a CUDA device.
-bool is_cub(const Json& result) { return step_of(result) == "peer_cub"; }
+bool is_cub(const StoredResult& result) { return result.step == "peer_cub"; }
 
 /// Says whether it is a rung of the ladder, whose names begin with a number. The CPU, libraries and atomics are not.
-bool is_rung(const Json& result) {
-  const std::string step = step_of(result);
-  return on_gpu(result) && !step.empty() && step.front() >= '0' && step.front() <= '9';
-}
-
-std::optional<double> number(const Json& value) {
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-}
-
-std::optional<double> median_ms(const Json& result) {
-  return result.at("ms").is_object() ? number(result.at("ms").at("median")) : std::nullopt;
+bool is_rung(const StoredResult& result) {
+  return on_gpu(result) && result.step.front() >= '0' && result.step.front() <= '9';
 }
 
 std::string or_dash(const std::optional<double>& value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "–";
 }
 
-/// Says whether a result is right, and those of the step's other ways to sum, such as the tree beside 00's running sum.
-bool is_verified(const Json& result) {
-  const Json others = result.value("other_variants", Json::array());
-  return result.at("verified").get<bool>() && std::all_of(others.begin(), others.end(), is_verified);
-}
-
 /// The last column says whether a result is right.
 Column verified_column() { return {"verified", Align::left, 0, Form::both, "sum right"}; }
 
-Cell verified(const Json& result, const Terminal& terminal) {
-  if (is_verified(result)) return "yes";
+Cell verified(const StoredResult& result, const Terminal& terminal) {
+  if (result.verified) return "yes";
   return {terminal.present ? "NO" : "**NO**", true};
 }
 
 /// Says whether two results are sums of as many elements of the same type.
-bool same_input(const Json& a, const Json& b) {
-  return a.at("type") == b.at("type") && a.at("elements") == b.at("elements");
+bool same_input(const StoredResult& a, const StoredResult& b) {
+  return a.type == b.type && a.elements == b.elements;
 }
 
-bool same_block(const Json& a, const Json& b) { return a.at("block") == b.at("block"); }
+bool same_block(const StoredResult& a, const StoredResult& b) { return a.block == b.block; }
 
 /// Finds the nearest step before results[k] that is accepted and has the same input; of its results, the one in blocks
 /// of the same size if there is one. Null if there is no such step.
 template <typename Accept>
-const Json* find_before(const Results& results, std::size_t k, const Accept& accepts) {
-  const Json& result = results[k];
-  const Json* found = nullptr;
+const StoredResult* find_before(const Results& results, std::size_t k, const Accept& accepts) {
+  const StoredResult& result = results[k];
+  const StoredResult* found = nullptr;
   while (k-- > 0) {
-    const Json& other = results[k];
-    if (step_of(other) == step_of(result) || !same_input(other, result) || !accepts(other)) continue;
-    if (found != nullptr && step_of(other) != step_of(*found)) break;
+    const StoredResult& other = results[k];
+    if (other.step == result.step || !same_input(other, result) || !accepts(other)) continue;
+    if (found != nullptr && other.step != found->step) break;
     if (found == nullptr || same_block(other, result)) found = &other;
     if (same_block(*found, result)) break;
   }
@@ -84,18 +67,18 @@ const Json* find_before(const Results& results, std::size_t k, const Accept& acc
 }
 
 /// Returns the median time of `slow` as a multiple of that of `fast`.
-std::optional<double> ratio(const Json* slow, const Json* fast) {
-  if (slow == nullptr || fast == nullptr || !median_ms(*slow) || !median_ms(*fast)) return std::nullopt;
-  return *median_ms(*slow) / *median_ms(*fast);
+std::optional<double> ratio(const StoredResult* slow, const StoredResult* fast) {
+  if (slow == nullptr || fast == nullptr || !slow->median_ms || !fast->median_ms) return std::nullopt;
+  return *slow->median_ms / *fast->median_ms;
 }
 
 /// Says whether every step has one result, all of them of one type and number of elements: no sweep.
 bool same_configuration(const Results& results) {
   std::vector<std::string> steps;
-  for (const Json& result : results) {
+  for (const StoredResult& result : results) {
     if (!same_input(result, results.front())) return false;
-    if (std::find(steps.begin(), steps.end(), step_of(result)) != steps.end()) return false;
-    steps.push_back(step_of(result));
+    if (std::find(steps.begin(), steps.end(), result.step) != steps.end()) return false;
+    steps.push_back(result.step);
   }
   return true;
 }
@@ -112,40 +95,34 @@ class Configurations {
     table.columns.push_back({"block"});
   }
 
-  void add_cells(Row& row, const Json& result) const {
+  void add_cells(Row& row, const StoredResult& result) const {
     if (!several_) return;
-    const Json& block = result.at("block");
-    row.push_back(result.at("type").get<std::string>());
-    row.push_back(count_text(result.at("elements").get<std::uint64_t>()));
-    row.push_back(block.is_null() ? "–" : block.dump());
+    row.push_back(std::string(to_string(result.type)));
+    row.push_back(count_text(result.elements));
+    row.push_back(result.block ? fmt::to_string(*result.block) : "–");
   }
 
  private:
   bool several_;
 };
 
-/// Adds up the counters with these names.
-double count(const Json& result, const std::vector<const char*>& names) {
-  double sum = 0;
-  for (const char* name : names)
-    sum += result.at("counters").at(name).get<double>();
-  return sum;
-}
-
 /// What a row shows of what was counted.
 struct Counted {
-  explicit Counted(const Json& result, double blocks) {
-    if (result.at("counters").is_null()) return;
-    const double requests = count(result, {"shared_load_requests", "shared_store_requests"});
-    const double all_wavefronts = count(result, {"shared_load_wavefronts", "shared_store_wavefronts"});
-    const double all_lanes = count(result, {"shared_load_lanes", "shared_store_lanes"});
-    const double elements = std::max(1.0, result.at("elements").get<double>());
-    barriers = fmt::format("{:.4g}", count(result, {"block_barriers"}) / blocks);
+  Counted(const StoredResult& result, std::uint64_t number_of_blocks) {
+    if (!result.counters) return;
+    const emulated::Counters& c = *result.counters;
+    const double blocks = std::max(1.0, static_cast<double>(number_of_blocks));
+    const double elements = std::max(1.0, static_cast<double>(result.elements));
+    const auto requests = static_cast<double>(c.shared_load_requests + c.shared_store_requests);
+    const auto all_lanes = static_cast<double>(c.shared_load_lanes + c.shared_store_lanes);
+    const auto all_wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    const auto conflicts = static_cast<double>(c.shared_load_conflicts + c.shared_store_conflicts);
+    barriers = fmt::format("{:.4g}", static_cast<double>(c.block_barriers) / blocks);
     shared_requests = fmt::format("{:.4g}", requests / blocks);
     lanes = fmt::format("{:.2f}", requests > 0 ? all_lanes / requests : 0.0);
     wavefronts = fmt::format("{:.4g}", all_wavefronts / blocks);
     per_element = all_wavefronts / elements;
-    conflicts_per_element = count(result, {"shared_load_conflicts", "shared_store_conflicts"}) / elements;
+    conflicts_per_element = conflicts / elements;
   }
 
   std::string barriers = "–";
@@ -181,18 +158,16 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
   std::vector<Counted> counted;
   double longest = 0;
   std::vector<std::uint64_t> blocks;
-  for (const Json& result : results) {
-    blocks.push_back(0);
-    for (const Json& pass : result.at("passes"))
-      blocks.back() += pass.at("blocks").get<std::uint64_t>();
-    counted.emplace_back(result, static_cast<double>(blocks.back()));
+  for (const StoredResult& result : results) {
+    blocks.push_back(std::accumulate(result.pass_blocks.begin(), result.pass_blocks.end(), std::uint64_t{0}));
+    counted.emplace_back(result, blocks.back());
     longest = std::max(longest, counted.back().per_element.value_or(0));
   }
   for (std::size_t k = 0; k < results.size(); ++k) {
-    const Json& result = results[k];
-    const std::size_t passes = result.at("passes").size();
+    const StoredResult& result = results[k];
+    const std::size_t passes = result.pass_blocks.size();
     const Counted& cells = counted[k];
-    Row row{step_of(result)};
+    Row row{result.step};
     configurations.add_cells(row, result);
     row.push_back(passes == 0 ? "–" : fmt::to_string(passes));
     for (const std::string& text :
@@ -220,7 +195,7 @@ std::string published_ladder(const Results& results, const Terminal& terminal) {
   const std::vector<PublishedTable> tables = published_tables();
   Table table{{{"step", Align::left}}, {}};
   if (timed != results.end()) {
-    const std::string card = timed->at("device").at("name");
+    const std::string& card = timed->device_name;
     table.columns.push_back({"here: " + card, Align::right, 0, Form::both, "here\n" + card});
   }
   int expendable = static_cast<int>(tables.size());
@@ -231,18 +206,16 @@ std::string published_ladder(const Results& results, const Terminal& terminal) {
                              expendable--, Form::both,
                              fmt::format("{}\n{}\n{}", published.label, published.gpu, published.input)});
   }
-  for (const Json& result : results) {
+  for (const StoredResult& result : results) {
     // Step 00 runs on no card.
-    if (result.at("device").at("kind") == "cpu") continue;
-    Row row{step_of(result)};
+    if (result.device == DeviceKind::cpu) continue;
+    Row row{result.step};
     if (timed != results.end()) {
-      const std::string percent = or_dash(number(result.at("percent_of_peak")), 1);
-      row.push_back(terminal.present
-                        ? percent
-                        : fmt::format("{} ({})", percent, or_dash(number(result.at("gbps")), 1)));
+      const std::string percent = or_dash(result.percent_of_peak, 1);
+      row.push_back(terminal.present ? percent : fmt::format("{} ({})", percent, or_dash(result.gbps, 1)));
     }
     for (const PublishedTable& published : tables)
-      row.push_back(published_cell(published, step_of(result), terminal));
+      row.push_back(published_cell(published, result.step, terminal));
     table.rows.push_back(row);
   }
   return to_text(table, terminal);
@@ -263,24 +236,24 @@ std::string timed_ladder(const Results& results, const Terminal& terminal) {
   if (has_cub) table.columns.push_back({"% of CUB", Align::right, 7});
   table.columns.push_back(verified_column());
   for (std::size_t k = 0; k < results.size(); ++k) {
-    const Json& result = results[k];
+    const StoredResult& result = results[k];
     std::optional<double> times_previous;
     std::optional<double> times_01;
     std::optional<double> share_of_cub;
     if (is_rung(result)) times_previous = ratio(find_before(results, k, is_rung), &result);
     if (on_gpu(result)) {
       times_01 = ratio(is_01(result) ? &result : find_before(results, k, is_01), &result);
-      const auto cub = std::find_if(results.begin(), results.end(), [&](const Json& other) {
+      const auto cub = std::find_if(results.begin(), results.end(), [&](const StoredResult& other) {
         return is_cub(other) && same_input(other, result);
       });
       if (const auto of_cub = ratio(cub != results.end() ? &*cub : nullptr, &result))
         share_of_cub = *of_cub * 100;
     }
-    const auto percent = number(result.at("percent_of_peak"));
-    Row row{step_of(result)};
+    const std::optional<double>& percent = result.percent_of_peak;
+    Row row{result.step};
     configurations.add_cells(row, result);
-    row.push_back(or_dash(median_ms(result), 4));
-    row.push_back(or_dash(number(result.at("gbps")), 1));
+    row.push_back(or_dash(result.median_ms, 4));
+    row.push_back(or_dash(result.gbps, 1));
     row.push_back(or_dash(percent, 1));
     row.push_back(percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
     // What changes less may come from one run to the next.
@@ -293,13 +266,12 @@ std::string timed_ladder(const Results& results, const Terminal& terminal) {
   return to_text(table, terminal);
 }
 
-/// Throws nlohmann's exceptions for results of another shape.
 Ladder make_ladder(const Results& results, const Terminal& terminal) {
-  const bool counted = std::any_of(results.begin(), results.end(), [](const Json& result) {
-    return result.at("device").at("kind") == "emulated";
+  const bool counted = std::any_of(results.begin(), results.end(), [](const StoredResult& result) {
+    return result.device == DeviceKind::emulated;
   });
-  Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal),
-                Json(results).dump(2) + '\n', std::all_of(results.begin(), results.end(), is_verified)};
+  Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal), "",
+                std::ranges::all_of(results, &StoredResult::verified)};
   if (same_configuration(results)) {
     ladder.tables += "\n";
     ladder.tables +=
@@ -311,36 +283,18 @@ Ladder make_ladder(const Results& results, const Terminal& terminal) {
   return ladder;
 }
 
-/// Reads a --json file. A sweep's is a list of results.
-Json read_result(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) throw UsageError(fmt::format("'{}' cannot be read; give the --json files of the steps", file));
-  try {
-    return Json::parse(stream);
-  } catch (const Json::parse_error& error) {
-    throw UsageError(fmt::format("'{}' is no JSON file of a step: {}", file, error.what()));
-  }
-}
-
 }  // namespace
 
 Ladder read_ladder(const std::vector<std::string>& files, const Terminal& terminal) {
   Results results;
+  auto documents = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
-    const Json document = read_result(file);
-    if (document.is_array()) {
-      results.insert(results.end(), document.begin(), document.end());
-    } else {
-      results.push_back(document);
-    }
+    const Results read = read_results(file, documents);
+    results.insert(results.end(), read.begin(), read.end());
   }
-  if (results.empty())
-    throw UsageError("there is no result in these files; give the --json files of the steps");
-  try {
-    return make_ladder(results, terminal);
-  } catch (const Json::exception& error) {
-    throw UsageError(fmt::format("a result in these files is not one of a step: {}", error.what()));
-  }
+  Ladder ladder = make_ladder(results, terminal);
+  ladder.json = documents.dump(2) + '\n';
+  return ladder;
 }
 
 }  // namespace reduction

@@ -2,15 +2,15 @@
 /// Puts the --json files of the steps, given in step order, into one table, and beside the documented figures into a
 /// second one: in Markdown, or on a terminal aligned. run_ladder.sh ends with them.
 
-#include <fmt/format.h>
-
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "harness/exit_code.hpp"
 #include "harness/ladder.hpp"
 #include "harness/output_file.hpp"
+#include "harness/standard_streams.hpp"
 #include "harness/terminal.hpp"
 #include "harness/text_options.hpp"
 
@@ -24,14 +24,19 @@ int main(int argc, char** argv) {
             [&](const std::string& text) { json_file = text; });
     const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
-      fmt::print("{}", answer);
+      reduction::print(stdout, answer);
       return reduction::ExitCode::verified;
     }
-    std::FILE* const out = json_file == "-" ? stderr : stdout;
+    const reduction::OutputFile json(json_file);
+    std::FILE* const out = reduction::is_stdout(json_file) ? stderr : stdout;
     const reduction::Ladder ladder = reduction::read_ladder(files, reduction::terminal_of(out));
-    // Before the tables are printed, whose reader may be gone.
-    reduction::OutputFile(json_file).write(ladder.json);
-    fmt::print(out, "{}", ladder.tables);
+    reduction::print(out, ladder.tables);
+    try {
+      json.write(ladder.json);
+    } catch (const std::runtime_error& error) {
+      if (ladder.verified) throw;
+      reduction::print(stderr, "ladder_table: error: " + std::string(error.what()) + "\n");
+    }
     return ladder.verified ? reduction::ExitCode::verified : reduction::ExitCode::wrong_result;
   });
 }

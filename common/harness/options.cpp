@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/standard_streams.hpp"
 #include "harness/text_options.hpp"
 
 namespace reduction {
@@ -284,7 +285,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
 
   const std::string answer = app.read(argc, argv);
   if (!answer.empty()) {
-    fmt::print("{}", answer);
+    print(stdout, answer);
     return std::nullopt;
   }
   require_trace_file(options.trace, has_trace_details);

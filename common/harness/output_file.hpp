@@ -5,24 +5,34 @@
 
 namespace reduction {
 
+/// Says whether a user who names this file means stdout: "-", /dev/stdout or its descriptor.
+bool is_stdout(const std::string& path);
+
 /// A file that appears whole or not at all: it is written beside its place and renamed, so that what was there before
-/// stays until then.
+/// stays until then. It keeps the mode and the owner of what it replaces; a link stays one. What is no ordinary file,
+/// such as a pipe, a device or a descriptor of the shell, is written as it is.
 class OutputFile {
  public:
-  /// "" writes nothing, "-" to stdout. Throws UsageError for a place that cannot be written, before anything has run.
+  /// "" writes nothing. Throws UsageError for a place that cannot be written, before anything has run: also for a file of
+  /// several names, which would no longer be one, and for one whose owner could not be kept.
   /// \param option  by which the user has named it.
   explicit OutputFile(const std::string& path, std::string option = "--json");
 
-  /// Writes the text of a document. Throws std::runtime_error if the disk does not take it.
+  /// Writes the text of a document. Throws std::runtime_error if its place does not take it.
   void write(const std::string& text) const;
 
-  /// Writes it where a later call can replace it: not to stdout, nor to a pipe.
-  void keep(const std::string& text) const;
+  /// Writes it where a later call can replace it, which is not stdout nor a pipe. Says whether it is there: there is no
+  /// other error.
+  bool keep(const std::string& text) const;
 
  private:
+  enum class Place { nowhere, on_stdout, descriptor, special_file, ordinary_file };
+
   std::string option_;
-  std::filesystem::path path_;
-  bool replaced_ = false;  ///< written beside and renamed
+  std::string name_;  ///< as the user has it
+  Place place_ = Place::nowhere;
+  int descriptor_ = -1;         ///< of Place::descriptor
+  std::filesystem::path path_;  ///< of a file
 };
 
 }  // namespace reduction

@@ -58,7 +58,7 @@ ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& conf
 
 void require_memory(const ReductionPlan& plan, const Device& device, std::size_t sharers) {
   const std::size_t needed =
-      plan.input_bytes() + plan.partial_bytes(0) + plan.partial_bytes(1) + device.timing_bytes();
+      plan.input_bytes() + plan.partial_bytes(0) + plan.partial_bytes(1) + device.own_bytes();
   const DeviceRoom room = room_of(device);
   if (needed <= room.available_bytes / sharers) return;
   Configuration all = plan.configuration;

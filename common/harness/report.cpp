@@ -10,6 +10,8 @@
 
 #include "harness/json_report.hpp"
 #include "harness/published_figures.hpp"
+#include "harness/standard_streams.hpp"
+#include "harness/stored_result.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -240,7 +242,7 @@ std::string verdict_text(const Result& result) {
 Report::Report(const Options& options)
     : quiet_(options.quiet),
       sweep_(options.sweep),
-      out_(options.json_file == "-" ? stderr : stdout),
+      out_(is_stdout(options.json_file) ? stderr : stdout),
       terminal_(terminal_of(out_)),
       place_(terminal_.present ? place_in_ladder() : PlaceInLadder::none),
       compared_(options.compare_file.empty()
@@ -278,16 +280,15 @@ bool Report::expect(const Configuration& configuration, std::size_t total) {
 void Report::show_progress(const Configuration& configuration, std::size_t total) {
   if (!takes_erase_line()) return;
   progress_shown_ = true;
-  fmt::print(stderr, "{}{} of {}: {} {} ...", erase_line, results_.size() + 1, total,
-             count_text(configuration.elements), to_string(configuration.type));
-  std::fflush(stderr);
+  reduction::print(stderr, fmt::format("{}{} of {}: {} {} ...", erase_line, results_.size() + 1, total,
+                                       count_text(configuration.elements), to_string(configuration.type)));
 }
 
 void Report::add(const Result& result) {
   const bool is_first = results_.empty();
-  // Before it is printed: Ctrl-C also ends the reader of a pipe, and writing to nobody would end the sweep here.
   results_.push_back(result);
-  if (sweep_) json_file_.keep(json_text(results_));
+  // Before it is printed, so that it is there whatever happens then. Where that fails, finish() says why.
+  kept_ = json_file_.keep(sweep_ ? json_text(results_) : json_text(results_.front()));
   if (!quiet_ && !sweep_) tell(result);
   // What the row of a single result has, a terminal shows in lines.
   const bool told = terminal_.present && !quiet_ && !sweep_;
@@ -325,7 +326,12 @@ void Report::tell(const Result& result) {
 
 ExitCode Report::finish() {
   finished_ = true;
-  write_results();
+  try {
+    write_results();
+  } catch (const std::runtime_error& error) {
+    if (verified_) throw;
+    reduction::print(stderr, fmt::format("{}: error: {}\n", results_.front().step, error.what()));
+  }
   if (interrupted_) return ExitCode::interrupted;
   if (!verified_) return ExitCode::wrong_result;
   if (terminal_.present && !quiet_ && place_ == PlaceInLadder::none && !results_.empty()) {
@@ -335,15 +341,18 @@ ExitCode Report::finish() {
   return ExitCode::verified;
 }
 
-void Report::write_results() {
-  if (!results_.empty()) json_file_.write(sweep_ ? json_text(results_) : json_text(results_.front()));
+void Report::write_results() const {
+  if (!kept_ && !results_.empty())
+    json_file_.write(sweep_ ? json_text(results_) : json_text(results_.front()));
 }
 
 void Report::add_row(const Result& result) {
   if (table_) print(row_of(*table_, fields_of(result, sweep_, terminal_)));
-  if (!result.timing_remark.empty()) fmt::print(stderr, "{}: note: {}\n", result.step, result.timing_remark);
+  if (!result.timing_remark.empty())
+    reduction::print(stderr, fmt::format("{}: note: {}\n", result.step, result.timing_remark));
   if (result.verdict.verified) return;
-  fmt::print(stderr, "{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result));
+  reduction::print(stderr,
+                   fmt::format("{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result)));
 }
 
 void Report::print_published(const std::string& step) {
@@ -352,10 +361,9 @@ void Report::print_published(const std::string& step) {
 }
 
 void Report::print(const std::string& text) {
-  if (progress_shown_) fmt::print(stderr, "{}", erase_line);
+  if (progress_shown_) reduction::print(stderr, erase_line);
   progress_shown_ = false;
-  fmt::print(out_, "{}", text);
-  std::fflush(out_);
+  reduction::print(out_, text);
 }
 
 }  // namespace reduction

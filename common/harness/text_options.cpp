@@ -3,12 +3,26 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "harness/options.hpp"
 #include "harness/version.hpp"
 
 namespace reduction {
+
+namespace {
+
+/// Names an option as the user has.
+std::string typed(const CLI::Option& option, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (option.check_name(name)) return name;
+  }
+  return option.get_name();
+}
+
+}  // namespace
 
 TextOptions::TextOptions(std::string_view program, const std::string& description)
     : program_(program), app_(std::make_unique<CLI::App>(description, program_)) {}
@@ -33,14 +47,25 @@ void TextOptions::add_flag(const char* flags, const std::string& help, bool& tar
 }
 
 void TextOptions::add_argument(const char* name, const std::string& help, std::string& target) {
+  takes_arguments_ = true;
   app_->add_option(name, target, help)->required();
 }
 
 void TextOptions::add_arguments(const char* name, const std::string& help, std::vector<std::string>& target) {
+  takes_arguments_ = true;
   app_->add_option(name, target, help)->required();
 }
 
 std::string TextOptions::read(int argc, const char* const* argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!takes_arguments_ && std::ranges::find(words, "--") != words.end())
+    throw UsageError("'--': there is nothing but options here (--help lists what is allowed)");
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    const CLI::Option* const option = app_->get_option_no_throw(name);
+    if (name != word && option != nullptr && option->get_items_expected_max() == 0)
+      throw UsageError(fmt::format("{} takes no value (--help lists what is allowed)", name));
+  }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -48,11 +73,19 @@ std::string TextOptions::read(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& request) {
     return fmt::format("{}\n", request.what());
   } catch (const CLI::ArgumentMismatch& error) {
-    const std::string what = error.what();
+    const std::string what = error.what();  // it begins with the option's name
+    throw UsageError(fmt::format("{} needs a value (--help lists what is allowed)",
+                                 typed(*app_->get_option(what.substr(0, what.find(':'))), words)));
+  } catch (const CLI::ExtrasError&) {
     throw UsageError(
-        fmt::format("{} needs a value (--help lists what is allowed)", what.substr(0, what.find(':'))));
+        fmt::format("'{}' is not known here (--help lists what is allowed)", app_->remaining().front()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{} (--help lists what is allowed)", error.what()));
+  }
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->get_items_expected_max() <= 1 && option->count() > 1)
+      throw UsageError(
+          fmt::format("{} is there {} times; give it once", typed(*option, words), option->count()));
   }
   return "";
 }

@@ -27,7 +27,7 @@ class TextOptions {
   /// Adds --version.
   void add_version();
 
-  /// Adds an option with a value. `take` gets its text; if the option is repeated, that of the last one.
+  /// Adds an option with a value, which may be there once. `take` gets its text.
   void add(const char* flags, const char* placeholder, const std::string& help,
            std::function<void(const std::string&)> take);
 
@@ -54,6 +54,7 @@ class TextOptions {
  private:
   std::string program_;
   std::unique_ptr<CLI::App> app_;
+  bool takes_arguments_ = false;
 };
 
 }  // namespace reduction

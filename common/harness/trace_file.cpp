@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "device/emulated/finding.hpp"
 #include "device/emulated/trace.hpp"
 #include "explorer_page.hpp"
+#include "harness/standard_streams.hpp"
+#include "harness/text_file.hpp"
 
 namespace reduction {
 
@@ -18,11 +19,14 @@ namespace {
 
 std::string read_trace_beside(const std::string& file) {
   if (file.empty()) return "";
-  std::stringstream text;
-  text << std::ifstream(file).rdbuf();
-  if (is_trace(text.str())) return text.str();
-  throw UsageError(
-      fmt::format("--trace-beside '{}': it is not such a file; give the .json file of a --trace", file));
+  std::string why = "it is not such a file";
+  try {
+    std::string text = read_text_file(file);
+    if (is_trace(text)) return text;
+  } catch (const std::system_error& error) {
+    why = error.code().message();
+  }
+  throw UsageError(fmt::format("--trace-beside '{}': {}; give the .json file of a --trace", file, why));
 }
 
 bool is_page(const std::string& file) { return file.ends_with(".html"); }
@@ -50,8 +54,7 @@ std::string where_to_look(const emulated::KernelFinding& finding, std::size_t pa
                      *block);
 }
 
-/// Not with fmt, which throws where stderr takes nothing: the run's result counts for more.
-void say(const std::string& text) { std::fputs((text + '\n').c_str(), stderr); }
+void say(const std::string& text) { print(stderr, text + '\n'); }
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "device/emulated/device.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
@@ -18,6 +20,9 @@ constexpr std::size_t threads_worth_a_helper = 16384;
 
 /// Each has up to 1024 stacks with a guard page below, and a process has 65530 mappings by default.
 constexpr std::size_t most_host_threads = 24;
+
+/// What a further host thread may take of the address space, its own stack and an arena of malloc's among it.
+constexpr std::size_t address_space_of_host_thread = reserved_bytes + (std::size_t{256} << 20);
 
 /// Blocks that a grid may have in y and in z: CUDA C++ Programming Guide, "Compute Capabilities".
 constexpr std::size_t most_blocks_in_y = 65535;
@@ -65,9 +70,16 @@ void require_possible(const LaunchConfig& config) {
   }
 }
 
+/// What `ulimit -v` leaves room for; one in any case.
+std::size_t possible_host_threads() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most_host_threads;
+  return std::clamp<std::size_t>(limit.rlim_cur / address_space_of_host_thread, 1, most_host_threads);
+}
+
 unsigned useful_host_threads(const LaunchConfig& config) {
   const std::size_t asked = settings().host_threads != 0 ? settings().host_threads : available_cpus();
-  const std::size_t wanted = std::min(asked, most_host_threads);
+  const std::size_t wanted = std::min(asked, possible_host_threads());
   const std::size_t useful = 1 + count(config.grid) * count(config.block) / threads_worth_a_helper;
   return static_cast<unsigned>(std::min({wanted, useful, count(config.grid)}));
 }

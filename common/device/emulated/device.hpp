@@ -15,6 +15,13 @@ namespace reduction::emulated {
 /// What a report calls the emulated device.
 inline constexpr std::string_view device_name = "emulated H200";
 
+/// What one host thread's first launch reserves of the host's address space beside the buffers: stacks, and notes of all
+/// that a block may have in shared memory. Few of these pages are touched.
+inline constexpr std::size_t reserved_bytes = std::size_t{640} << 20;
+
+/// What it touches of them.
+inline constexpr std::size_t touched_bytes = std::size_t{16} << 20;
+
 /// The GPU whose limits the emulated device has.
 struct Properties {
   unsigned sms;
