@@ -27,12 +27,16 @@ FACTS = {
     r"32 banks( of 4(-byte words| bytes))?\b": "CUDA C++ Programming Guide, Shared Memory: 32 banks of 32 bits",
     r"1024 threads\b": "CUDA C++ Programming Guide, Compute Capabilities: the most of a block",
     r"(sectors? of |distinct |`sectors` \(of )32[ -]bytes?\b": "Nsight Compute, Kernel Profiling Guide: a sector",
-    r"(\b\d+, )*(\b\d+ or )?\b(4|8|16)[ -]bytes?\b": "C++: the sizes of the element types, a word, the widest load",
+    r"(\b\d+, )*(\b\d+ (or|and) )?\b(4|8|16)[ -]bytes?\b": "C++: sizes of element types, a word, the widest load",
     r"cache lines of 64 bytes": "x86-64 and AArch64: a cache line",
     r"clock × bus width × 2 / 8": "DDR memory: two transfers a clock, 8 bits a byte",
     r"GB/s, 10⁹ bytes per second": "SI: giga",
-    r"CUDA in ten minutes": "a title",
+    r"CUDA in ten minutes|tail that takes 64 threads for granted|Four loads of 16 bytes at a time": "a title",
     r"Homework in five minutes": "docs/teaching.md: a plan",
+    r"structs of 12 or 24 bytes|They have 24 bytes": "C++: the size of three words, or of three doubles",
+    r"right, but reads twice the bytes": "BLAS: a dot product has two vectors",
+    r"More than 48 KiB of shared memory per block must be requested": "CUDA C++ Programming Guide, Shared Memory",
+    r"Give the ring four stages of 16 KiB|a ring of one stage of 32 KiB|(the|your) three times": "words of an exercise",
     r"It says that a `float4` has 128 bytes": "the blog of 2025, whose mistake this is",
 }
 
@@ -57,6 +61,31 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         ("its stack of 64 KiB", "common/device/emulated/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
         ("128 bytes apart or more", "common/device/emulated/memory.cpp", "shared_alignment = 128;"),
         ("more than 64 KiB past a buffer", "common/device/emulated/memory.cpp", "margin = std::size_t{64} << 10;")],
+    "beyond/09_vector_loads/README.md": [
+        ("first four loads, then the additions", "beyond/09_vector_loads/kernel.cuh", "k < 4;"),
+        ("for three loads with a test each", "beyond/09_vector_loads/kernel.cuh", "k < 3;"),
+        ("That four loads are under way at once", "beyond/09_vector_loads/kernel.cuh", "loaded[4];"),
+        ("The four loads in the machine code", "beyond/09_vector_loads/kernel.cuh", "loaded[4];")],
+    "beyond/11_bulk_copy/README.md": [
+        *((sentence, "beyond/11_bulk_copy/kernel.cuh", "stages = 3, tile = 2048;") for sentence in (
+            "one thread asks for 32 KiB at once", "a whole tile, here 32 KiB", "it does not add 32 KiB in the time",
+            "it sets up three barriers")),
+        ("which has 228 KiB of shared memory", "common/device/emulated/device.cpp", "per_sm = std::size_t{228} << 10"),
+        ("takes 1 KiB of it for each block", "common/device/emulated/device.cpp", "_bytes = std::size_t{1} << 10"),
+        ("has room for 2048 threads", "common/device/emulated/device.cpp", "threads_per_sm = 2048,")],
+    "beyond/12_any_operation/README.md": [
+        ("one thread can ask for 32 KiB at once", "beyond/12_any_operation/reduction/reduce_kernels.cuh",
+         "bulk_stage_bytes = 32 << 10;"),
+        ("one cluster of eight blocks", "beyond/12_any_operation/reduction/reduce_kernels.cuh", "cluster_blocks = 8;"),
+        ("so the four loads share one address", "beyond/12_any_operation/reduction/reduce_kernels.cuh", "loads = 4;")],
+    "beyond/13_many_gpus/README.md": [("Three runs warm up", "common/harness/timing_method.hpp", "warm_up_runs = 3;")],
+    "beyond/peers/README.md": [
+        ("the median of 100 samples", "tools/compare.py", "default=100"),
+        ("a buffer of twice the L2's size is read sixteen times", "tools/python_peers.py", "READS = 16"),
+        ("more than 80 % of a sum's time", "tools/python_peers.py", "> 0.8")],
+    "docs/results/README.md": [
+        ("`--sweep block`: 32 to 1024 threads", "common/harness/options.hpp", "{32, 64, 128, 256, 512, 1024};"),
+        ("the three atomics", "tools/programs.py", 'ATOMICS = ("atomic_each", "atomic_vector", "atomic_block")')],
     "docs/counters/README.md": [
         ("must agree within 4 % of the wavefronts", "tools/counters.py", "NOISE = 0.04")],
     "docs/method.md": [
@@ -70,8 +99,6 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
     "docs/pitfalls/endless_loop.md": [
         ("No block of a reduction needs 2^18 barriers", "common/device/emulated/barriers.cpp",
          "most_releases = 1U << 18;")],
-    "docs/pitfalls/README.md": [
-        ("a tail that takes 64 threads for granted", "docs/pitfalls/tail_past_shared_memory.cuh", "offset = 32;")],
     "docs/pitfalls/warp_synchronous_tail.md": [
         ("once 32 threads are left", "docs/pitfalls/warp_synchronous_tail.cuh", "if (tid < 32) {")],
 }
@@ -103,6 +130,92 @@ HELD: dict[str, dict[str, list[str]]] = {
         "step_pages_test.py::test_the_numbers_of_07": [
             "a tree in each of 525 315 blocks", "| 2²¹, a thread for 2 elements | …", "| 132 × 2048 = 270 336, …",
             "take 1.6 times as many steps"]},
+    "beyond/08_warp_shuffle/README.md": {"step_pages_test.py::test_the_numbers_of_08": [
+        "45 shuffles: 8 warps with 5 each, and 5 of the first", "The tree of 07 is 76 instructions",
+        "counts 1229 warp instructions per block instead of 1244, and the same 8 stores and 1 load"]},
+    "beyond/09_vector_loads/README.md": {"step_pages_test.py::test_the_numbers_of_09": [
+        "8 bytes. With 2048 threads, the most that fit, that is 16 KiB",
+        "64 bytes under way, a full multiprocessor 128 KiB", "132162 requests for 2²² elements in both steps",
+        "65 536 registers for 2048 threads are 32 for each. Four vectors alone are 16",
+        "first 1024 blocks sums 4096 elements: 8 warps with 4 loads of 16 sectors",
+        "each of 1056 blocks has 124 loads of 4 sectors", "8 KiB under way, where 12.4 are needed"]},
+    "beyond/10_single_pass/README.md": {
+        "step_pages_test.py::test_the_numbers_of_10": [
+            "A block meets 2 barriers", "there are 256 blocks: 256 atomics, and 513 barriers"],
+        "solutions_test.py::test_the_shuffles_of_10": [
+            "1 block barrier and 46 shuffles per block", "where each of 256 threads added 4"]},
+    "beyond/11_bulk_copy/README.md": {
+        "beyond_pages_test.py::test_the_registers_and_copies_of_11": [
+            "times the 2048 threads that a multiprocessor has room for, are 128 KiB", "16 registers, and no such load"],
+        "beyond_pages_test.py::test_the_bandwidth_of_11_over_blocks_and_sizes": [
+            "With 256 threads it does not fall, and from 512 down to 64 it changes by 2 %", "falls by 22 %"],
+        "beyond_pages_test.py::test_the_rings_of_11": [
+            "Two blocks with a ring of 96 KiB fit", "at least 128 KiB at any time", "| three stages of 32 KiB | …",
+            "| four stages of 16 KiB | …", "| one stage of 32 KiB | …", "with 256 threads a third block fits"]},
+    "beyond/12_any_operation/README.md": {
+        "beyond_pages_test.py::test_the_methods_of_12": [
+            "| up to 16 KiB |", "| up to 64 KiB |", "| up to 256 KiB |", "| up to 1 GiB |", "| 4 KiB |", "| 16 KiB |",
+            "| 128 KiB |", "| 4 MiB |", "| 2 GiB |"],
+        "beyond_pages_test.py::test_12_beside_11_and_cub": ["CUB takes only 1 or 2 % longer"]},
+    "beyond/13_many_gpus/README.md": {
+        "beyond_pages_test.py::test_the_ranks_of_13": [
+            "Two H200 reach 1.994 times the bandwidth", "0.3 % is missing, some 23 µs of 7.6 ms", "not its 34 GB"],
+        "beyond_pages_test.py::test_the_model_of_13": [
+            "half the time of two, within 5 %", "Half the time within 5 % is", "If L is 13 µs and α 7 µs",
+            "t is at least 1320 µs. At the 4719 GB/s of one rank above these are 6.2 GB"]},
+    "beyond/atomics/README.md": {
+        "beyond_pages_test.py::test_the_number_of_atomics": [
+            "| every element | 4 194 304 |", "| 1 048 576 |", "| the sum of a block's tree | 8192 |"],
+        "beyond_pages_test.py::test_the_time_of_an_atomic": ["take 1.75 to 1.77 ns per atomic"],
+        "beyond_pages_test.py::test_the_lanes_that_idle": [
+            "31 other lanes of its warp, 97 %", "then 97 % of its warp"]},
+    "beyond/atomics/atomic_block/README.md": {
+        "beyond_pages_test.py::test_the_atomics_of_a_block": [
+            "524 288 atomics, one per block. At 1.75 ns each they take 0.92 ms alone, where 04 takes 0.66 ms",
+            "takes 0.088 ms on an H200, and 04, with its passes, 0.091. For `float32` it takes 0.123 ms",
+            "nearly what its 65 536 atomics take alone at 1.75 ns each, 0.115 ms",
+            "1056 blocks on an H200 would have 1056 atomics, at 1.75 ns each less than 2 µs",
+            "take 2²¹ atomics, at 1.75 ns each 3.7 ms"],
+        "beyond_pages_test.py::test_what_the_solution_of_a_block_saves": [
+            "32 atomics per block instead of 1, and 4 block barriers instead of 9; 30 requests to shared memory"]},
+    "beyond/atomics/atomic_each/README.md": {"beyond_pages_test.py::test_the_time_of_an_atomic": [
+        "takes 58.9 ms for 2²⁵ `float32` (measured), which are 1.75 ns for each atomic"]},
+    "beyond/atomics/atomic_vector/README.md": {
+        "beyond_pages_test.py::test_the_time_of_an_atomic": [
+            "Four times: 14.7 ms instead of 58.9 on an H200", "less than four times, 3.6 times on an H200"],
+        "beyond_pages_test.py::test_the_atomics_that_eight_vectors_save": [
+            "131 072 atomics for 2²² `int32`",
+            "at 1.75 ns each, 1.8 ms for 2²⁵ `float32`, and the bytes alone would take 0.03 ms"]},
+    "beyond/peers/cooperative_groups/README.md": {"beyond_pages_test.py::test_the_end_of_the_peer_with_groups": [
+        "2577 GB/s instead of 3700", "08 takes 4.1 µs there"]},
+    "beyond/peers/cub/README.md": {"beyond_pages_test.py::test_12_beside_11_and_cub": [
+        "takes 1.16 to 1.48 times as long", "it takes only 1 or 2 % longer"]},
+    "beyond/peers/cublas/README.md": {"beyond_pages_test.py::test_the_share_of_cublas": [
+        "it has 87 % for `float64` and `complex64`", "for `float32` it has 54 %, and for `complex128` 52 %"]},
+    "beyond/peers/thrust/README.md": {"beyond_pages_test.py::test_the_time_that_thrust_adds": [
+        "From which size on is that less than 1 % of the time?", "takes 23 to 34 µs more than CUB",
+        "A hundred times that is 2.3 to 3.4 ms, in which CUB sums 10 to 15 GB at the 4442 GB/s"]},
+    "common/README.md": {"input_test.py::test_the_table_is_what_the_programs_expect": [
+        "| int32 | -190250652 | …", "| int64 | -817120325086700006 | …", "| float32 | 0.9114075899124146 | …",
+        "| float64 | 0.9114076368358937 | …"]},
+    "docs/studies.md": {
+        "studies_test.py::test_block_size": [
+            "128 or 256 threads are best there", "from 128 on the size matters little: 4 % at most"],
+        "studies_test.py::test_blocks_begun": [
+            "With 32 and 64 threads all six steps", "run into it with 128 threads, too"],
+        "studies_test.py::test_half_of_the_threads": [
+            "a multiprocessor takes 32 blocks at most, and has room for 2048 threads"],
+        "studies_test.py::test_array_size": [
+            "at least 1.9 times as long", "01 takes 1.5 times as long for 2¹⁷ elements, three passes",
+            "as for 2¹⁶, two passes"],
+        "studies_test.py::test_element_type": [
+            "takes 1.97 to 1.99 times as long", "hardly longer for twice the bytes: at most 1.3 times",
+            "nearly twice as fast", "05 takes 1.4 times as long on the H100, 1.2 times on the H200", "within 2 %"]},
+    "docs/why_bandwidth.md": {
+        "why_bandwidth_test.py::test_roofs": ["more than ten times as fast", "132 multiprocessors, times 1.98 GHz"],
+        "why_bandwidth_test.py::test_work_and_depth": [
+            "its cost is 32 times the work", "room for 270 336 threads", "within 3 %"],
+        "why_bandwidth_test.py::test_bytes_under_way": ["twice the 8 KiB", "eight times as much under way"]},
     "docs/cuda_in_ten_minutes.md": {"why_bandwidth_test.py::test_bytes_under_way": [
         "| about 690 |", "690 cycles are 0.35 µs at 1.98 GHz"]},
     "docs/floating_point.md": {"floating_point_test.py::test_text": [
@@ -149,7 +262,7 @@ class Known:
         counted = self.run(step, options).passes[0].counters
         assert counted
         kind, _, what = counter.partition("_")
-        names = [f"{kind}_load_{what}", f"{kind}_store_{what}"] if kind in ("shared", "global") else [counter]
+        names = [counter] if hasattr(counted, counter) else [f"{kind}_load_{what}", f"{kind}_store_{what}"]
         total: int = sum(getattr(counted, name) for name in names)
         assert total % counted.blocks == 0
         return total // counted.blocks
@@ -352,6 +465,8 @@ def of_03(known: Known) -> Iterator[str]:
     yield ("8-byte elements take {} wavefronts even without a conflict and its 16-byte elements {}"
            .format(*(word(event["wavefronts"]) for event in first)))
     yield f"only {sum(map(lanes, at_128))} of {BLOCK} threads work"
+    strides = [96 >> k for k in range(1, 7)]
+    yield "With 96 threads the strides would be {}, {}, {}, {}, {} and {}".format(*strides)
 
 
 @says("05_unroll_warp/README.md")
@@ -380,6 +495,112 @@ def of_07(known: Known) -> Iterator[str]:
         *(" → ".join(str(one.blocks) for one in known.run(step, f"-n 2^{exponent}").passes)
           for exponent in (12, 18) for step in ("06_templated", "07_cascade")))
     yield f"spread over {known.run('solution_07_cascade', '-n 2^20').passes[1].blocks} blocks"
+
+
+LEVELS = 5  # of the tree of a warp
+
+
+@says("beyond/08_warp_shuffle/README.md")
+def of_08(known: Known) -> Iterator[str]:
+    yield f"adds its {2**LEVELS} values in {word(LEVELS)} shuffles"
+    before = [known.per_block("07_cascade", each) for each in ("block_barriers", "warp_barriers", "shared_requests")]
+    yield "A block of 256 has {} block barriers, {} warp barriers and {} requests".format(*before)
+    shared = [event for event in known.events("08_warp_shuffle", "-n 2^20") if event["kind"].startswith("shared_")]
+    kept = len(stores(shared))
+    yield f"{len(shared)} requests: {kept} stores, one per warp, and {len(shared) - kept} load"
+    shuffles = known.per_block("08_warp_shuffle", "shuffles")
+    yield (f"{before[2]} accesses, {before[1]} warp barriers, and {before[0]} block barriers that each of the {WARPS} "
+           f"warps comes to. Now it is {len(shared) + shuffles + WARPS}, with {len(shared)} accesses, {shuffles} "
+           f"shuffles and {WARPS} times one barrier")
+    assert sorted(map(lanes, shared)) == [1] * kept + [WARPS]
+    yield f"Of the {len(shared)} requests {kept} have one active lane each, and the last has {WARPS}"
+    yield f"the same two times {word(LEVELS)} levels for every block size"
+    yield f"has {bandwidth.bytes_of_a_thread('09')} bytes per thread under way"
+    solved, requests, written = (known.per_block("solution_08_warp_shuffle", each)
+                                 for each in ("shuffles", "shared_requests", "shared_store_requests"))
+    yield (f"{solved} shuffles instead of {shuffles}, as each of the {WARPS} warps now does {LEVELS} + {LEVELS}. "
+           f"{requests} requests: {written} stores as before")
+
+
+@says("beyond/09_vector_loads/README.md")
+def of_09(known: Known) -> Iterator[str]:
+    before, now = (known.events(step, "-n 2^20")[0] for step in ("08_warp_shuffle", "09_vector_loads"))
+    yield f"One request for {now['bytes']} bytes per lane: {lanes(now)} lanes, {now['sectors']} sectors"
+    yield f"{32 * now['bytes']} bytes are under way where 08 had {32 * before['bytes']}"
+    assert 8 * 16 // 4 >= 65536 // bandwidth.THREADS  # registers of 4 bytes
+    yield "With eight loads a thread needs more"
+    yield f"Since 08 the tree has two times {word(LEVELS)} levels"
+    yield f"fetched {lanes(before)} × {before['bytes']} bytes, which are {before['sectors']} sectors of 32 bytes"
+    yield f"{lanes(now)} × {now['bytes']} bytes are {now['sectors']} sectors"
+    yield f"With elements of 8 and 16 bytes 08 has {2 * 8} or {2 * 16} bytes per thread under way"
+    yield f"four neighbouring vectors, {4 * now['bytes']} bytes in a row"
+
+
+@says("beyond/10_single_pass/README.md")
+def of_10(known: Known) -> Iterator[str]:
+    def passes(step: str, exponent: int) -> str:
+        return " → ".join(str(one.blocks) for one in known.run(step, f"-n 2^{exponent}").passes)
+
+    nine, ten = "09_vector_loads", "10_single_pass"
+    assert passes(ten, 13) == "1"
+    yield f"At 2¹³, {passes(nine, 13)} blocks become one"
+    yield f"At 2¹⁶ elements {passes(nine, 16)} blocks become {passes(ten, 16)}"
+    yield f"At 2²⁰, {passes(nine, 20)} become {passes(ten, 20)}"
+
+
+@says("beyond/11_bulk_copy/README.md")
+def of_11(_: Known) -> Iterator[str]:
+    yield f"there are {2**20 // (2048 * 4)} tiles for {multiprocessors()} multiprocessors"
+
+
+@says("beyond/12_any_operation/README.md")
+def of_12(_: Known) -> Iterator[str]:
+    yield f"A T may have at most {(48 << 10) // (1024 // 32)} bytes"  # 48 KiB of shared memory for the warps of a block
+
+
+@says("beyond/13_many_gpus/README.md")
+def of_13(_: Known) -> Iterator[str]:
+    assert round(0.99 / (1 - 0.99)) == 99
+    yield "e / (1 − e) − L: for 99 %, about a hundred times as long"
+
+
+@says("beyond/atomics/atomic_each/README.md")
+def of_atomic_each(known: Known) -> Iterator[str]:
+    yield f"how many can a GPU with {multiprocessors()} multiprocessors do at once"
+    yield f"{known.per_block('atomic_each', 'atomics') // WARPS} atomics per warp"
+
+
+@says("beyond/atomics/atomic_vector/README.md")
+def of_atomic_vector(known: Known) -> Iterator[str]:
+    load = known.events("atomic_vector", "-n 2^20 -b 64")[0]
+    yield f"One request for {load['sectors']} sectors, {lanes(load)} lanes below them"
+    yield f"One warp: {lanes(load) * load['bytes']} bytes come with one instruction"
+    figures = {row["step"]: row["gbps"] for row in json.loads(
+        (REPOSITORY / "docs/tables/2025_blog_rtx3090.json").read_text(encoding="utf-8"))["rows"]}
+    yield (f"What others have published is {word(round(figures['atomic_vector'] / figures['atomic_each']))} times the "
+           "figure of one atomic per element")
+
+
+@says("beyond/atomics/atomic_block/README.md")
+def of_atomic_block(known: Known) -> Iterator[str]:
+    yield f"04 takes {word(len(ladder()['04_first_add'].passes))} passes and this kernel one launch"
+    before, now = (known.per_block(name, "block_barriers") for name in ("atomic_block", "solution_atomic_block"))
+    yield f"and {word(before - now)} barriers fewer"
+
+
+@says("docs/solutions/README.md")
+def of_the_solutions(known: Known) -> Iterator[str]:
+    yield f"for {known.per_block('solution_atomic_block', 'atomics')} times the atomics"
+
+
+@says("docs/why_bandwidth.md")
+def of_why_bandwidth(_: Known) -> Iterator[str]:
+    first = ladder()["01_interleaved"]
+    depth, passes = int(math.log2(first.elements)), word(len(first.passes))
+    yield (f"{bandwidth.additions_in_a_row(first)} additions in a row instead of {depth}, because each of its {passes} "
+           f"passes builds a whole tree of {int(math.log2(BLOCK))} levels")
+    yield f"of {BLOCK} threads {BLOCK // 2} add on the first level"
+    yield f"The {(first.grid or 0) * BLOCK // 10**6} million threads of 01"
 
 
 @says("common/README.md")
