@@ -51,8 +51,8 @@ def run_command() -> int:
         command, rest = parse_command(sys.argv[1:])
         name = f"tools {command}"
         return int(importlib.import_module(f"tools.{command.replace('-', '_')}").main(rest))
-    except SystemExit:
-        return ExitCode.DONE  # --help
+    except SystemExit as end:
+        return int(end.code or 0)  # --help, or a build that has said what is wrong
     except Failure as failure:
         say(f"{name}: error: {failure}")
         return failure.code
