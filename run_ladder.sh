@@ -175,19 +175,36 @@ show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.
 
 # Refuses a file that cannot be written now, not after minutes.
 use_json_file() {
-  local file=$1 target probe
-  if [[ $file != - && $file != /* ]]; then file=$caller_folder/$file; fi
-  if [[ $file != - && ! -p $file && ! -c $file ]]; then
-    # The table's program writes a file beside it first, as the steps do.
-    target=$(readlink -f "$file" || true)
-    if [[ -z $target || -e $target && ! -f $target ]] || ! probe=$(mktemp "${target%/*}/.XXXXXX" 2>/dev/null); then
-      fail "$bad_usage" "--json '$1': name a file in a folder that can be written"
-    fi
-    rm "$probe"
-  fi
+  local file=$1 problem
+  case $file in
+    - | /dev/stdout | /dev/fd/1 | /proc/self/fd/1)
+      table_options=(--json -)
+      exec >&2  # with the results on stdout, everything else goes to stderr
+      return
+      ;;
+    /*) ;;
+    *) file=$caller_folder/$file ;;
+  esac
+  problem=$(problem_with "$file")
+  if [[ -n $problem ]]; then fail "$bad_usage" "--json '$1': $problem; name a file in a folder that can be written"; fi
   table_options=(--json "$file")
-  # With the results on stdout, everything else goes to stderr.
-  if [[ $file == - ]]; then exec >&2; fi
+}
+
+# Prints why the table's program cannot write the file, which it replaces by a new one. A pipe it writes as it is.
+problem_with() {
+  local file=$1 target probe
+  if [[ -d $file || -e $file && ! -w $file || ! -e $file && $file == /dev/fd/* ]]; then
+    echo "it cannot be written"
+  elif [[ $file != /dev/fd/* && $file != /proc/self/fd/* && (-f $file || ! -e $file) ]]; then
+    target=$(readlink -f "$file" || true)
+    if [[ -n $(find "$target" -links +1 2>/dev/null) ]]; then
+      echo "it has other names (hard links)"
+    elif [[ -n $target ]] && probe=$(mktemp "${target%/*}/.XXXXXX" 2>/dev/null); then
+      rm "$probe"
+    else
+      echo "its folder cannot be written"
+    fi
+  fi
 }
 
 await_and_run() {

@@ -4,7 +4,7 @@
 #
 # REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
 #
-# Exit code: 0 every test passed or was skipped, 1 a test failed, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
+# Exit code: 0 no test failed, 1 one did, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
 
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
@@ -12,7 +12,7 @@ source common/scripts/set_up.sh
 
 main() {
   local status=0
-  if [[ $* == -h || $* == --help ]]; then
+  if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^$/ s/^# \{0,1\}//p' run_tests.sh
     exit
   fi

@@ -19,8 +19,9 @@ def make(folder: Path, name: str, source: str) -> Path:
 
 
 def path_with(folder: Path) -> dict[str, str]:
-    """The environment in which the programs of the folder come first."""
-    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    """The environment in which the programs of the folder come first, without what the scripts read from it."""
+    usual = {key: value for key, value in os.environ.items() if not key.startswith("REDUCTION_")}
+    return {**usual, "PATH": f"{folder}:{os.environ['PATH']}"}
 
 
 def make_ladder(folder: Path, cmake: str) -> Path:

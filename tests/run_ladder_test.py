@@ -61,9 +61,9 @@ def start(folder: Path, *options: str, **variables: str) -> "subprocess.Popen[st
     fake_programs.make(fake, "nproc", "print(2)")
     for name in (*ALL, "ladder_table"):
         fake_programs.make(folder / "build/bin", name, STEP)
-    usual = {key: value for key, value in fake_programs.path_with(fake).items() if not key.startswith("REDUCTION_")}
-    return subprocess.Popen([folder / "run_ladder.sh", *options], env={**usual, **variables}, process_group=0,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen([folder / "run_ladder.sh", *options], env={**fake_programs.path_with(fake), **variables},
+                            process_group=0, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
 
 
 def table(names: list[str], rest: str = "\n") -> str:
@@ -127,13 +127,40 @@ def test_ctrl_c_ends_the_build_and_shows_the_table(tmp_path: Path) -> None:
     (["-n4", "-n5"], "-n is there 2 times; give it once"), (["-n4", "--elements=4"], "--elements is there 2 times"),
     (["--json", "-", "--json", "-"], "--json is there 2 times"), (["--quiet=yes"], "--quiet takes no value"),
     (["-qn4"], "-q takes no value"), (["--beyond=on"], "--beyond takes no"), (["--help=x"], "--help takes no value"),
-    (["--json", "/nowhere/x"], "--json '/nowhere/x': name a file"), (["--json", "/tmp"], "--json '/tmp': name a file"),
-    (["--json", "/proc/x"], "--json '/proc/x': name a file"),
+    (["--json", "/nowhere/x"], "--json '/nowhere/x': its folder"), (["--json", "/tmp"], "--json '/tmp': it cannot"),
+    (["--json", "/proc/x"], "--json '/proc/x': its folder cannot be written; name a file in a folder that can be"),
+    (["--json", "/dev/fd/9"], "--json '/dev/fd/9': it cannot be written"),
     *(([f"--{name}", "x"], f"--{name} is of one step, as in: build/bin/03_sequential --trace conflict.html")
       for name in ("trace", "trace-block", "trace-beside", "compare"))])
 def test_run_ladder_refuses(tmp_path: Path, options: list[str], said: str) -> None:
     """In one line, and before it makes or runs anything."""
     refused(tmp_path, "run_ladder.sh", options, said)
+
+
+def test_run_ladder_refuses_a_file_with_two_names(tmp_path: Path) -> None:
+    (tmp_path / "one").touch()
+    (tmp_path / "other").hardlink_to(tmp_path / "one")
+    refused(tmp_path, "run_ladder.sh", ["--json", str(tmp_path / "one")],
+            f"--json '{tmp_path}/one': it has other names (hard links)")
+
+
+@pytest.mark.parametrize("file, given", [
+    ("all.json", "{folder}/all.json"), ("link", "{folder}/link"), ("{folder}/" + "n" * 255, "{folder}/" + "n" * 255),
+    ("/dev/stdout", "-"), ("/dev/fd/1", "-"), ("/dev/fd/3", "/dev/fd/3"), ("/dev/null", "/dev/null")])
+def test_run_ladder_takes_other_files(tmp_path: Path, file: str, given: str) -> None:
+    """What it does not refuse goes to the table's program, and nothing is left beside it."""
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "full").touch()
+    fake = fake_programs.make_ladder(tmp_path, "print('cmake version 3.25.1')")
+    before = {file.name for file in tmp_path.iterdir()}
+    for name in (*CLASSIC, "ladder_table"):
+        fake_programs.make(tmp_path / "build/bin", name, STEP)
+    command = f"exec 3<>full; ./run_ladder.sh -q --json {file.format(folder=tmp_path)}"
+    ran = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True,
+                         env=fake_programs.path_with(fake))
+    assert ran.returncode == 0 and without_run(ran.stdout).endswith(
+        table(CLASSIC, f" --json {given.format(folder=tmp_path)}\n")), ran
+    assert {file.name for file in tmp_path.iterdir()} == before | {"build"}
 
 
 def refused(folder: Path, script: str, options: list[str], said: str) -> None:
@@ -191,3 +218,14 @@ def test_ci_takes_no_arguments(tmp_path: Path) -> None:
     (tmp_path / ".ci").mkdir()
     shutil.copy(REPOSITORY / ".ci/run", tmp_path / ".ci")
     refused(tmp_path, ".ci/run", ["x"], "'x': it takes no arguments")
+
+
+@pytest.mark.parametrize("script, options, said", [
+    ("run_ladder.sh", "--help", "Usage: ./run_ladder.sh [--beyond] [OPTIONS]"), ("run_ladder.sh", "-q -h", "Usage: "),
+    ("run_ladder.sh", "--version", "run_ladder.sh "), ("run_tests.sh", "--help", "Builds everything and runs every")])
+def test_help_takes_no_build(tmp_path: Path, script: str, options: str, said: str) -> None:
+    fake = fake_programs.make_ladder(tmp_path, "sys.exit('there is no need for CMake')")
+    ran = subprocess.run([tmp_path / script, *options.split()], capture_output=True, text=True,
+                         env=fake_programs.path_with(fake))
+    assert (ran.returncode, ran.stderr) == (0, "") and ran.stdout.startswith(said)
+    assert not list(tmp_path.glob("build*"))

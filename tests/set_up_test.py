@@ -54,10 +54,8 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def clean_environment(checkout: Path, **variables: str) -> dict[str, str]:
-    usual = fake_programs.path_with(checkout / "fake")
-    return {key: value for key, value in usual.items() if not key.startswith("REDUCTION_")} | {
-        "REDUCTION_CUDA": "OFF"} | variables
+def environment(checkout: Path, **variables: str) -> dict[str, str]:
+    return fake_programs.path_with(checkout / "fake") | {"REDUCTION_CUDA": "OFF"} | variables
 
 
 @pytest.fixture
@@ -66,7 +64,7 @@ def start(checkout: Path) -> Iterator[Script]:
     started: list[subprocess.Popen[str]] = []
 
     def run(*words: str | Path, **variables: str) -> "subprocess.Popen[str]":
-        started.append(subprocess.Popen(words, cwd=checkout, env=clean_environment(checkout, **variables),
+        started.append(subprocess.Popen(words, cwd=checkout, env=environment(checkout, **variables),
                                         process_group=0, stdin=subprocess.DEVNULL, stdout=PIPE, stderr=STDOUT,
                                         text=True))
         return started[-1]
@@ -151,7 +149,7 @@ def test_tools_hold_the_folder_until_they_end(checkout: Path, start: Script, nee
     shutil.copytree(REPOSITORY / "tools", checkout / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     script = "from tools import programs; print(programs.build(['ladder']), flush=True); input()"
     tool = subprocess.Popen([sys.executable, "-c", script, "measured"], cwd=checkout, stdin=PIPE, stdout=PIPE,
-                            stderr=STDOUT, text=True, env=clean_environment(checkout))
+                            stderr=STDOUT, text=True, env=environment(checkout))
     read_until(tool, f"{checkout}/build/bin\n")
     second = start(checkout / "run_ladder.sh")
     assert f"(process {tool.pid})" in read_until(second, "Waiting for python3 -m tools measured")
@@ -232,7 +230,7 @@ def assert_refused(ran: Ran, said: str) -> None:
 def test_a_variable_that_means_nothing(tmp_path: Path, script: str, name: str, value: str, said: str) -> None:
     fake_programs.make_ladder(tmp_path, CMAKE)
     before = sorted(tmp_path.iterdir())
-    ran = subprocess.run([tmp_path / script], env=clean_environment(tmp_path, **{name: value}), capture_output=True,
+    ran = subprocess.run([tmp_path / script], env=environment(tmp_path, **{name: value}), capture_output=True,
                          text=True)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1), ran
     assert f"error: {name} is '" in ran.stderr and said in ran.stderr
@@ -253,7 +251,7 @@ def test_an_unusual_environment_does_no_harm(checkout: Path, start: Script, vari
 @pytest.mark.parametrize("script", ["run_ladder.sh", "run_tests.sh"])
 def test_broken_streams_keep_the_exit_code(checkout: Path, script: str, streams: str) -> None:
     command = f"'{checkout / script}' --nonsense {streams}"
-    assert subprocess.run(["sh", "-c", command], env=clean_environment(checkout), capture_output=True).returncode == 2
+    assert subprocess.run(["sh", "-c", command], env=environment(checkout), capture_output=True).returncode == 2
 
 
 def test_an_unexpected_failure_is_no_wrong_result(checkout: Path, start: Script) -> None:

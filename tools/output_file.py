@@ -92,7 +92,7 @@ def not_writable(path: Path) -> str:
         owner = path.owner()
     except (KeyError, OSError):
         owner = "somebody else"
-    return f"{path} cannot be written; it belongs to {owner}: delete it (as root, if need be), or name another folder"
+    return f"{path} cannot be written; it belongs to {owner}: make it writable, or name another folder"
 
 
 def current_umask() -> int:
