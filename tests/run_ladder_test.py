@@ -202,7 +202,7 @@ def test_run_tests_judges_what_ctest_says(tmp_path: Path, need: Callable[[str], 
     fake = fake_programs.make_ladder(tmp_path, 'print("cmake version 3.25.1")')
     fake_programs.make(fake, "ctest", f"""
 if words == ["--help"]:
-    os.execv({need("ctest")!r}, ["ctest", "--help"])
+    os.execv({need("ctest")!r}, [{need("ctest")!r}, "--help"])
 if "--show-only" in words:
     print("Total Tests: {chosen}")
 else:
