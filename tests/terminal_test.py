@@ -123,7 +123,8 @@ class Commands:
     results: Path
 
     def step(self, name: str, *options: str) -> list[str]:
-        return [str(self.programs / name), *EMULATED, *options]
+        usual = EMULATED[:2] if "-n" in options else EMULATED
+        return [str(self.programs / name), *usual, *options]
 
     def compared(self, name: str, before: str) -> list[str]:
         return self.step(name, "--compare", str(self.results / f"{before}.json"))
