@@ -16,8 +16,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import counters, search
-from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
+from tools import counters, output_file, search
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.doxygen_pages import converted
 from tools.links import Page, dead_links
 from tools.programs import ATOMICS, Programs
@@ -53,20 +53,23 @@ LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
 def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
-    parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
-                        help="where it is made; default build-docs")
+    parser.add_file("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
+                    help="where it is made; default build-docs")
     parser.add_bin()
     given = parser.parse_args(words)
-    if not given.folder:
-        raise BadUsage("FOLDER has no name")
     folder = Path(given.folder).resolve()
     if not installed():
         raise NotPossible(
-            "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:\n"
+            "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:",
             "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
+    with output_file.alone_in(folder):
+        return make(folder, given.bin)
+
+
+def make(folder: Path, bin_folder: Path) -> ExitCode:
     make_own_folders(folder)
     site = Site(folder / "site")
-    site.make_explorers(Programs(given.bin))
+    site.make_explorers(Programs(bin_folder))
     for page in site.pages:
         text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
         (folder / f"pages/{label(page)}.md").write_text(text + site.neighbours(page), "utf-8")
@@ -102,7 +105,7 @@ def make_own_folders(folder: Path) -> None:
 
 
 def text_of(page: str) -> str:
-    return (REPOSITORY / page).read_text("utf-8")
+    return read_text(REPOSITORY / page)
 
 
 def title_of(page: str) -> str:
@@ -256,7 +259,7 @@ def tidy(folder: Path) -> None:
     for file in [*folder.glob("*_8md.html"), *folder.glob("*-members.html")]:
         file.unlink()
     for file in folder.glob("*.html"):
-        text = file.read_text("utf-8")
+        text = read_text(file)
         text = re.sub(r'( *&#124; *)?<a href="[^"]*-members\.html">List of all members</a>', "", text)
         # Where all nested classes are private, it links to a list that it leaves out.
         if 'name="nested-classes"' not in text:
