@@ -66,7 +66,6 @@ def test_simulated_driver(faulty_driver: Path, bin_folder: Path, version: str, f
 @pytest.mark.parametrize("fault, said", [
     ("cuMemAlloc=2", "a buffer needs"),  # another process was faster, after the check
     ("cuDevicePrimaryCtxRetain=46", "busy or unavailable"),  # another process has it, in exclusive mode
-    ("cuDevicePrimaryCtxRetain=802", "not yet initialized"),
 ])
 def test_simulated_fault_of_a_gpu(faulty_driver: Path, real_driver: Path, bin_folder: Path, fault: str, said: str
                                   ) -> None:

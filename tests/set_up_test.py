@@ -148,11 +148,11 @@ def test_tools_hold_the_folder_until_they_end(checkout: Path, start: Script, nee
     need("flock")
     shutil.copytree(REPOSITORY / "tools", checkout / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     script = "from tools import programs; print(programs.build(['ladder']), flush=True); input()"
-    tool = subprocess.Popen([sys.executable, "-c", script, "measured"], cwd=checkout, stdin=PIPE, stdout=PIPE,
+    tool = subprocess.Popen([sys.executable, "-c", script, "measure"], cwd=checkout, stdin=PIPE, stdout=PIPE,
                             stderr=STDOUT, text=True, env=environment(checkout))
     read_until(tool, f"{checkout}/build/bin\n")
     second = start(checkout / "run_ladder.sh")
-    assert f"(process {tool.pid})" in read_until(second, "Waiting for python3 -m tools measured")
+    assert f"(process {tool.pid})" in read_until(second, "Waiting for python3 -m tools measure")
     tool.communicate("\n")
     assert end_of(second, 20)[0] == 0
 
