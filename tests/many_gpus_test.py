@@ -25,8 +25,9 @@ def job(bin_folder: Path, need: Callable[[str], str]) -> Command:
         pytest.skip("this mpirun is not Open MPI's")
     if not (bin_folder / "13_many_gpus").exists():
         pytest.skip("this build has no 13_many_gpus: it takes MPI")
-    return lambda ranks, *options: ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks),
-                                    bin_folder / "13_many_gpus", "--device", "emulated", *options]
+    return lambda ranks, *options: [
+        "mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), bin_folder / "13_many_gpus",
+        *([] if "--device" in options else ["--device", "emulated"]), *options]
 
 
 @pytest.mark.parametrize("ranks, options, code, said, times", [
