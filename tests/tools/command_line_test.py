@@ -29,7 +29,7 @@ def test_every_command_has_help(tools: Tools, command: str) -> None:
 @pytest.mark.parametrize("words, said", [
     ((), "the following arguments are required: COMMAND"),
     (("mesure",), "invalid choice: 'mesure' (choose from 'measure'"),
-    (("plot",), "RESULTS"), (("plot", "/nowhere"), "'/nowhere/measured.json' cannot be read: No such file"),
+    (("plot", "/nowhere"), "'/nowhere/measured.json' cannot be read: No such file"),
     (("measure", "--largest", "many"), "'many' is no count: give 1000003, 2^28 or 64M"), (("site", ""), "no value"),
     (("measure", "--largest", "2^49"), "from 0 to 2^48"), (("measure", "--largest", "0"), "begins at 2^10"),
     (("measure", "--commit="), "'--commit=' has no value"), (("measure", "--lim", "3"), "unrecognized arguments: --li"),
