@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from figures import Figure, figures, prose
-from held_figures import FACTS, HELD, IN_CODE, PRINTED, SAYS, Known
+from held_figures import FACTS, HELD, IN_CODE, SAYS, Known
 from tools.command_line import REPOSITORY
 
 
@@ -43,8 +43,7 @@ def known(bin_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Known:
 @pytest.mark.parametrize("page", pages())
 def test_every_figure_of_a_page_is_held(page: str, known: Known) -> None:
     sentences = [*SAYS.get(page, lambda _: iter(()))(known), *(sentence for sentence, *_ in IN_CODE.get(page, [])),
-                 *(sentence for each in HELD.get(page, {}).values() for sentence in each),
-                 *(sentence for sentence, _ in PRINTED.get(page, []))]
+                 *(sentence for each in HELD.get(page, {}).values() for sentence in each)]
     text = text_of(page)
     assert [sentence for sentence in sentences if not places(sentence, text)] == [], f"{page} does not say so"
     left = unheld(text, [place for sentence in sentences for place in places(sentence, text)])
@@ -62,18 +61,13 @@ def test_a_test_that_is_named_is_there(name: str) -> None:
     assert re.search(rf"^def {test}\(", (REPOSITORY / "tests" / file).read_text(encoding="utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("program", sorted({program for of_page in PRINTED.values() for _, program in of_page}))
-def test_a_program_that_printed_is_there(program: str) -> None:
-    assert (REPOSITORY / "docs/first_program" / program).exists()
-
-
 @pytest.mark.parametrize("fact", FACTS)
 def test_every_fact_is_on_a_page(fact: str) -> None:
     assert any(re.search(fact.replace(" ", r"\s+"), text_of(page)) for page in pages())
 
 
 def test_pages_that_are_named_are_there() -> None:
-    assert {*SAYS, *IN_CODE, *HELD, *PRINTED} <= set(pages())
+    assert {*SAYS, *IN_CODE, *HELD} <= set(pages())
 
 
 # ---- the detector ----

@@ -81,8 +81,8 @@ def test_bytes_under_way() -> None:
     assert by_threads[0] < bandwidth.bytes_needed(CARD) < by_threads[1]
     says("twice the 8 KiB", "eight times as much under way")
     memories = (REPOSITORY / "docs/cuda_in_ten_minutes.md").read_text("utf-8")
-    assert f"| about {bandwidth.LATENCY} |\n" in memories
-    assert f"{bandwidth.LATENCY} cycles are {bandwidth.LATENCY / 1980:.2f} µs at 1.98 GHz" in memories
+    assert f"| about {bandwidth.LATENCY:.0f} |\n" in memories
+    assert f"{bandwidth.LATENCY:.0f} cycles are {bandwidth.LATENCY / 1980:.2f} µs at 1.98 GHz" in memories
     # 11 with a quarter of the threads, which 2 blocks of 256 are.
     by_block = {result.block: result.bandwidth for result in read_list(CARD / "sweep_block.json", Result)
                 if result.step == "11_bulk_copy"}

@@ -4,11 +4,12 @@ Where a number is not measured, it is one of NVIDIA's, which the page names.
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import counters, results
-from tools.command_line import BadUsage
+from tools.command_line import REPOSITORY, BadUsage, read_text
 from tools.markdown import DASH, count_text, or_dash, table
 from tools.nsight_compute import INSTRUCTIONS, TIME
 from tools.results import CARDS, H200, Measured, Result
@@ -22,7 +23,9 @@ ADDITIONS = {
 SCHEDULERS = 4
 INTENSITY = 1 / 4  # additions per byte, of a sum of 4-byte numbers
 THREADS = 2048  # that a multiprocessor of an H200 has room for
-LATENCY = 690  # cycles, of a load from an H200's global memory, as docs/first_program/memories.cu measures it
+# Of a load from an H200's global memory, in cycles, of which the last digit differs from run to run.
+LATENCY = round(float(re.findall(r"^global memory: .* ([\d.]+) cycles$", read_text(
+    REPOSITORY / "docs/first_program/nvidia_h200.txt"), re.MULTILINE)[0]), -1)
 SHOWN = ("01_interleaved", "04_first_add", "07_cascade", "09_vector_loads", "10_single_pass", "11_bulk_copy")
 
 
@@ -156,7 +159,7 @@ def in_flight(folder: Path) -> str:
                      f"{result.percent_of_peak:.1f}"])
     text = table(["step", "blocks × threads", "bytes per thread", "KiB under way", "× needed", "GB/s", "% of peak"],
                  "lrrrrrr", rows)
-    return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {LATENCY} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
+    return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {LATENCY:.0f} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
             f"{multiprocessors(folder)} multiprocessors = **{needed / 1024:.1f} KiB** per multiprocessor.\n\n{text}")
 
 
