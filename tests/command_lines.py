@@ -243,7 +243,7 @@ def trouble(chance: random.Random, program: Program) -> Piece:
         short = name[:chance.randrange(3, max(4, len(name)))]
         if not program.has(short) and short.startswith("--") and len(short) > 2:
             return Piece((short, "1"), refused)
-    if kind == "--":
+    if kind == "--" and not program.last:
         return Piece(("--",), "2" if program.as_steps and not program.arguments else "0123")
     if kind == "argument":
         word = chance.choice(["more", "1", "README.md", "=", "{}", random_word(chance).lstrip("-") or "x"])
@@ -257,7 +257,8 @@ def trouble(chance: random.Random, program: Program) -> Piece:
         return Piece((f"{chance.choice(valued).name}=",), refused)
     if kind == "form":
         return Piece((chance.choice(["-", "-=", "--=", "---", "-=1", "--=1", "--\n", "-\udcff", "-µ", "--{}", "--%s%n",
-                                     "-?", "/?", "--json-", "--JSON", "-1", "-0"]),), refused)
+                                     "-?", "--json-", "--JSON", "-1", "-0"]),),
+                     refused if program.as_steps or not program.arguments else "023")
     return Piece((chance.choice(["--frobnicate", "--frobnicate=1", "--no-quiet", "-z", "-Z5", "---json", "--n", "--h",
                                  "-" + "x" * 5000, "--" + random_word(chance) + "!"]),), refused)
 
@@ -292,10 +293,10 @@ def draw(chance: random.Random, program: Program) -> Line:
     if hostile and valued and chance.random() < 0.1:
         # Its value is missing, at the end or before another option.
         name = chance.choice(chance.choice(valued).names)
-        place = chance.choice([0, len(pieces)])
-        following = "".join(word for piece in pieces[place:place + 1] for word in piece.words[:1])
-        is_missing = program.as_steps and (place == len(pieces) or re.match("-[^0-9]", following, re.DOTALL))
-        pieces.insert(place, Piece((name,), "2" if is_missing else "0123"))
+        first = "".join(word for piece in pieces[:1] for word in piece.words[:1])
+        is_option = program.as_steps and re.match("-[^0-9]", first, re.DOTALL)
+        place = 0 if is_option and chance.random() < 0.5 else len(pieces)
+        pieces.insert(place, Piece((name,), "2" if program.as_steps else "0123"))
     return Line(program, settled(program, pieces), *(chance.choice(streams) if chance.random() < 0.2 else ""
                                                      for streams in STREAMS))
 
