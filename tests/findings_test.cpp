@@ -552,7 +552,8 @@ TEST(Pitfall, ListsThemAll) {
 
 TEST(Pitfall, RefusesAnotherNameInOneLine) {
   for (const char* const arguments :
-       {" lockstep", "", " endless_loop endless_loop", " --slow endless_loop"}) {
+       {" lockstep", "", " endless_loop endless_loop", " --slow endless_loop", " --list endless_loop",
+        " --list ''", " --list --fixed", " --list --trace-beside x.json"}) {
     const reduction::Outcome outcome = reduction::run_command(PITFALL + std::string{arguments});
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_TRUE(outcome.error.starts_with("pitfall: error: ")) << outcome.error;
@@ -560,6 +561,15 @@ TEST(Pitfall, RefusesAnotherNameInOneLine) {
   }
   EXPECT_NE(reduction::run_command(PITFALL " lockstep").error.find("ticket_without_a_fence"),
             std::string::npos);
+}
+
+TEST(Pitfall, SaysWhenItsOutputIsLost) {
+  for (const char* const arguments : {" --list", " --help", " --fixed ticket_without_a_fence"}) {
+    const reduction::Outcome outcome =
+        reduction::run_command(PITFALL + std::string{arguments} + " >/dev/full");
+    EXPECT_EQ(outcome.exit_code, 3) << arguments;
+    EXPECT_EQ(outcome.error, "pitfall: error: stdout does not take the output\n");
+  }
 }
 
 /// addr2line alone gives lines, and nothing gives barriers.

@@ -62,6 +62,18 @@ TEST_F(OutputFileTest, FollowsALink) {
   EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
 }
 
+TEST_F(OutputFileTest, MakesWhatALinkLeadsTo) {
+  std::filesystem::create_directory(folder_ / "deeper");
+  std::filesystem::create_symlink("deeper/second.json", folder_ / "first.json");
+  std::filesystem::create_symlink("../result.json", folder_ / "deeper/second.json");
+  OutputFile((folder_ / "first.json").string()).write("{}");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "first.json"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "deeper/second.json"));
+  EXPECT_EQ(content(file_), "{}");
+  std::filesystem::create_symlink("self.json", folder_ / "self.json");
+  EXPECT_THROW(OutputFile((folder_ / "self.json").string()), UsageError);
+}
+
 TEST_F(OutputFileTest, RefusesAPlaceThatCannotBeWritten) {
   EXPECT_THROW(OutputFile((folder_ / "missing" / "x.json").string()), UsageError);
   EXPECT_THROW(OutputFile{folder_.string()}, UsageError);

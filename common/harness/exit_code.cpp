@@ -57,7 +57,7 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::device_fault, "the host is out of memory: " + host_memory_text());
   } catch (const std::exception& error) {
-    return fail(ExitCode::device_fault, error.what());
+    return fail(ExitCode::device_fault, one_line(error.what()));
   }
 }
 

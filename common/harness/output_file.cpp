@@ -38,6 +38,16 @@ std::optional<int> descriptor_of(std::string_view path) {
   return std::nullopt;
 }
 
+/// Returns where a path leads. A link may lead to a file that is yet to be made.
+std::filesystem::path target_of(const std::string& path) {
+  std::filesystem::path target = std::filesystem::weakly_canonical(path);
+  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(target)); ++links) {
+    if (links == 40) fail(ELOOP);
+    target = std::filesystem::weakly_canonical(target.parent_path() / std::filesystem::read_symlink(target));
+  }
+  return target;
+}
+
 void require_writable(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags == -1) fail(errno);
@@ -146,7 +156,7 @@ OutputFile::OutputFile(const std::string& path, std::string option)
       descriptor_ = *descriptor;
       require_writable(descriptor_);
     } else {
-      path_ = std::filesystem::weakly_canonical(path);
+      path_ = target_of(path);
       if (std::filesystem::is_directory(path_)) fail(EISDIR);
       if (!std::filesystem::exists(path_) || std::filesystem::is_regular_file(path_)) {
         place_ = Place::ordinary_file;

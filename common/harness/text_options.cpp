@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <utility>
 
 #include "harness/options.hpp"
@@ -20,6 +22,30 @@ std::string typed(const CLI::Option& option, const std::vector<std::string>& wor
     if (option.check_name(name)) return name;
   }
   return option.get_name();
+}
+
+/// Says whether a word is no value, which may be a negative number or `-`.
+bool looks_like_an_option(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) == 0;
+}
+
+/// Refuses what CLI11 would take: a flag with a value, and the next option as a value.
+void require_values(const CLI::App& app, const std::vector<std::string>& words) {
+  for (std::size_t k = 0; k < words.size() && words[k] != "--"; ++k) {
+    const std::string name = words[k].substr(0, words[k].find('='));
+    const CLI::Option* const option = name.starts_with('-') ? app.get_option_no_throw(name) : nullptr;
+    if (option == nullptr) continue;
+    const bool is_flag = option->get_items_expected_max() == 0;
+    if (is_flag && name != words[k])
+      throw UsageError(fmt::format("{} takes no value (--help lists what is allowed)", name));
+    if (is_flag) continue;
+    bool is_missing = words[k] == name + '=';
+    if (words[k] == name) {
+      ++k;
+      is_missing = k == words.size() || looks_like_an_option(words[k]);
+    }
+    if (is_missing) throw UsageError(fmt::format("{} needs a value (--help lists what is allowed)", name));
+  }
 }
 
 }  // namespace
@@ -60,12 +86,7 @@ std::string TextOptions::read(int argc, const char* const* argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!takes_arguments_ && std::ranges::find(words, "--") != words.end())
     throw UsageError("'--': there is nothing but options here (--help lists what is allowed)");
-  for (const std::string& word : words) {
-    const std::string name = word.substr(0, word.find('='));
-    const CLI::Option* const option = app_->get_option_no_throw(name);
-    if (name != word && option != nullptr && option->get_items_expected_max() == 0)
-      throw UsageError(fmt::format("{} takes no value (--help lists what is allowed)", name));
-  }
+  require_values(*app_, words);
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "docs/pitfalls/gallery.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
+#include "harness/standard_streams.hpp"
 #include "harness/text_options.hpp"
 #include "harness/trace_file.hpp"
 
@@ -20,7 +23,7 @@ using namespace reduction::pitfalls;
 
 void print_gallery() {
   for (const Pitfall& pitfall : gallery())
-    fmt::print("{:<33}{}\n", pitfall.name, pitfall.title);
+    reduction::print(stdout, fmt::format("{:<33}{}\n", pitfall.name, pitfall.title));
 }
 
 const Pitfall& pitfall_named(std::string_view name) {
@@ -47,18 +50,19 @@ std::vector<Element> run(const Pitfall& pitfall, bool is_fixed, const reduction:
 reduction::ExitCode show(const Pitfall& pitfall, bool is_fixed, const reduction::TraceOptions& trace) {
   const std::vector<Element> out = run(pitfall, is_fixed, trace);
   if (!is_fixed) {
-    fmt::print(stderr, "pitfall: error: the emulated device has found nothing in {}\n", pitfall.name);
-    return reduction::ExitCode::device_fault;
+    throw std::runtime_error(fmt::format("the emulated device has found nothing in {}", pitfall.name));
   }
   const std::vector<Element> sums = sums_of(pitfall.cells, pitfall.tile);
   if (!std::equal(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(pitfall.cells), out.begin())) {
-    fmt::print(stderr, "pitfall: error: {}, fixed, gives other sums\n", pitfall.name);
+    reduction::print(stderr, fmt::format("pitfall: error: {}, fixed, gives other sums\n", pitfall.name));
     return reduction::ExitCode::wrong_result;
   }
   const std::string what = pitfall.cells == 1 ? "the sum" : fmt::format("{} sums", pitfall.cells);
-  fmt::print("{}, fixed: no finding, and {} of up to {} elements as on the CPU: {}\n", pitfall.name, what,
-             pitfall.tile,
-             fmt::join(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(pitfall.cells), ", "));
+  reduction::print(
+      stdout,
+      fmt::format("{}, fixed: no finding, and {} of up to {} elements as on the CPU: {}\n", pitfall.name,
+                  what, pitfall.tile,
+                  fmt::join(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(pitfall.cells), ", ")));
   return reduction::ExitCode::verified;
 }
 
@@ -80,16 +84,19 @@ int main(int argc, char** argv) {
     app.add_version();
     const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
-      fmt::print("{}", answer);
+      reduction::print(stdout, answer);
       return reduction::ExitCode::verified;
     }
+    reduction::require_trace_file(trace, has_trace_details);
     if (lists) {
+      if (!names.empty() || is_fixed || !trace.file.empty())
+        throw reduction::UsageError{"--list stands alone: it names all pitfalls, and runs none"};
       print_gallery();
       return reduction::ExitCode::verified;
     }
     if (names.size() > 1)
-      throw reduction::UsageError{fmt::format("one pitfall at a time, not {}", names.size())};
-    reduction::require_trace_file(trace, has_trace_details);
+      throw reduction::UsageError{
+          fmt::format("one pitfall at a time, not {}: '{}'", names.size(), fmt::join(names, "', '"))};
     return show(pitfall_named(names.empty() ? "" : names.front()), is_fixed, trace);
   });
 }
