@@ -195,8 +195,9 @@ template <typename T, Last last> __global__ void sum_of_sums(T* out, T* ticket) 
   }
 }
 
-/// The same, but one thread stores the sum and another takes the ticket: a fence orders only what its thread did before.
-template <typename T, bool fence_comes_last> __global__ void sum_of_sums_by_two_threads(T* out, T* ticket) {
+/// The same by three threads: one stores the sum, another takes the ticket, a third adds the sums. A fence orders only
+/// what its thread did before.
+template <typename T, bool fence_comes_last> __global__ void sum_of_sums_by_three_threads(T* out, T* ticket) {
   alignas(16) extern __shared__ std::byte bytes[];
   T* shared = reinterpret_cast<T*>(bytes);
   const unsigned tid = threadIdx.x;
@@ -208,7 +209,7 @@ template <typename T, bool fence_comes_last> __global__ void sum_of_sums_by_two_
   __syncthreads();
   if (tid == 0) shared[0] = atomicAdd(ticket, 1);
   __syncthreads();
-  if (shared[0] == gridDim.x - 1 && tid == 0) {
+  if (shared[0] == gridDim.x - 1 && tid == 33) {
     T sum{};
     for (unsigned i = 0; i < gridDim.x; ++i)
       sum += out[i];
@@ -216,14 +217,17 @@ template <typename T, bool fence_comes_last> __global__ void sum_of_sums_by_two_
   }
 }
 
-/// Thread 0 publishes what thread 32 of the last block reads without having heard of a ticket.
-template <typename T> __global__ void read_without_a_ticket(T* out, T* ticket) {
-  if (threadIdx.x == 0) {
+/// Thread 0 publishes what thread 32 of the last block reads without having heard of a ticket: it has not met thread 0
+/// of its block, which has one, or nobody in its block has one.
+template <typename T, bool last_block_has_one> __global__ void read_without_a_ticket(T* out, T* ticket) {
+  const bool is_last = blockIdx.x == gridDim.x - 1;
+  if (threadIdx.x == 0 && (!is_last || last_block_has_one)) {
     out[blockIdx.x] = blockIdx.x;
     __threadfence();
     atomicAdd(ticket, 1);
   }
-  if (threadIdx.x == 32 && blockIdx.x == gridDim.x - 1) out[256] = out[0];
+  if (!last_block_has_one) __syncthreads();
+  if (threadIdx.x == 32 && is_last) out[256] = out[0];
 }
 
 enum class Meets { lane_with_ticket, other_lane };
@@ -311,15 +315,17 @@ TEST(EmulatedRaces, AreNoneBehindFencesAndTickets) {
 }
 
 TEST(EmulatedRaces, AreWithWhatAThreadStoredAfterItsFence) {
-  EXPECT_EQ(text_between_blocks(sum_of_sums_by_two_threads<Word, true>, {4, 64, 4}, 10), "");
-  const std::string text = text_between_blocks(sum_of_sums_by_two_threads<Word, false>, {4, 64, 4}, 10);
+  EXPECT_EQ(text_between_blocks(sum_of_sums_by_three_threads<Word, true>, {4, 64, 4}, 10), "");
+  const std::string text = text_between_blocks(sum_of_sums_by_three_threads<Word, false>, {4, 64, 4}, 10);
   EXPECT_TRUE(text.starts_with("race in ")) << text;
 }
 
 TEST(EmulatedRaces, AreWithAThreadThatHasNotHeardOfATicket) {
-  const std::string text = text_between_blocks(read_without_a_ticket<Word>, {4, 64, 4}, 10);
-  EXPECT_TRUE(is_one_race(text)) << text;
-  EXPECT_NE(text.find("block 3, thread 32 reads it"), std::string::npos) << text;
+  for (const std::string& text : {text_between_blocks(read_without_a_ticket<Word, true>, {4, 64, 4}, 10),
+                                  text_between_blocks(read_without_a_ticket<Word, false>, {4, 64, 4}, 10)}) {
+    EXPECT_TRUE(is_one_race(text)) << text;
+    EXPECT_NE(text.find("block 3, thread 32 reads it"), std::string::npos) << text;
+  }
   EXPECT_EQ(text_between_blocks(read_behind_a_warp_barrier<Word, Meets::lane_with_ticket>, {4, 32, 4}, 10),
             "");
   const std::string lanes =
