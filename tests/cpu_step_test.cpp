@@ -12,7 +12,8 @@
 namespace reduction {
 namespace {
 
-/// Sums that a test decides, of the one element that there is: both leave it alone, the tree after a while.
+// Sums of the one element that there is: a running sum, a tree that takes its time, and one that is wrong.
+
 void add_running_sum(void* sum, const void* in, std::size_t) {
   *static_cast<std::uint32_t*>(sum) += *static_cast<const std::uint32_t*>(in);
 }

@@ -5,7 +5,8 @@ copy of the tracked files, built without optimisation in a folder of its own. Wi
 names have one of them. All take about a quarter of an hour on two cores, so CI leaves them out (CTest's label `long`).
 That the list still fits the sources is a test of its own (mutants_test.py).
 
-Exit code: 0 every mutant is killed, 1 one survives or does not fit any more, 77 there is no git or no CMake here.
+Exit code: 0 every mutant is killed, 1 one survives or does not fit any more, 2 there is no such PART, 77 git or CMake
+is missing.
 """
 
 import os
@@ -248,7 +249,8 @@ class Copy:
                        stdout=subprocess.DEVNULL)
 
     def builds(self, *targets: str) -> bool:
-        command = ["cmake", "--build", str(self.build), "--parallel", str(os.cpu_count()), "--target", *targets]
+        command = ["cmake", "--build", str(self.build), "--parallel", str(len(os.sched_getaffinity(0))), "--target",
+                   *targets]
         built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if built.returncode != 0:
             print(built.stdout[-4000:])
@@ -261,10 +263,13 @@ class Copy:
         else:
             target, tests = test.split()
             command = [f"{self.build}/bin/{target}", f"--gtest_filter={tests}", "--gtest_brief=1"]
+        # Python would take a module that changes twice in a second for the same.
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         try:
             # A mutant's traceback is not worth reading.
-            return subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, timeout=TEST_SECONDS).returncode == 0
+            return subprocess.run(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  timeout=TEST_SECONDS).returncode == 0
         except subprocess.TimeoutExpired:
             return False
 
@@ -289,6 +294,9 @@ def main(parts: list[str]) -> int:
             print(f"skipped: there is no {program} here")
             return SKIPPED
     mutants = [mutant for mutant in MUTANTS if not parts or any(part in mutant.file for part in parts)]
+    if not mutants:
+        print("no mutant is of a file that has one of these in its name:", *parts)
+        return 2
     tests = list(dict.fromkeys(mutant.test for mutant in mutants))
     targets = {test.split()[0] for test in tests if not is_pytest(test)} | {"ladder_table"}
     with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
