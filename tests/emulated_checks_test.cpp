@@ -235,6 +235,22 @@ TEST(EmulatedChecks, SeeReadsOfWhatNobodyHasWritten) {
       << "what a kernel has stored is written";
 }
 
+template <typename T> __global__ void count_from(T* out, bool zero) {
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
+  if (zero && threadIdx.x == 0) shared[0] = 0;
+  __syncthreads();
+  atomicAdd(&shared[0], 1);
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = shared[0];
+}
+
+TEST(EmulatedChecks, SeeAnAtomicThatAddsToWhatNobodyHasWritten) {
+  Words out{1};
+  EXPECT_EQ(faults_of([&] { launch({1, 64, 4}, count_from<Word>, out, true); }), "");
+  EXPECT_EQ(faults_of([&] { launch({1, 64, 4}, count_from<Word>, out, false); }), "uninitialised read");
+}
+
 __global__ void wait_for_a_part(unsigned mask) { __syncwarp(mask); }
 __global__ void shuffle_from(int lane, unsigned lanes) {
   if (threadIdx.x < lanes) __shfl_sync((1U << lanes) - 1, 1, lane);

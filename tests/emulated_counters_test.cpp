@@ -380,4 +380,37 @@ TEST(EmulatedCounters, KeepTheTwoSidesOfABranchApart) {
   release(out);
 }
 
+/// All lanes read one word, or two that share a bank.
+template <typename T> __global__ void read_words(T* out, unsigned words) {
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
+  shared[threadIdx.x] = threadIdx.x;
+  shared[threadIdx.x + 32] = threadIdx.x;
+  __syncwarp();
+  out[threadIdx.x] = shared[threadIdx.x % words * 32];
+}
+
+TEST(EmulatedCounters, HaveOneWavefrontForAWordThatManyLanesRead) {
+  DeviceArray<std::uint32_t> out{32};
+  for (const unsigned words : {1U, 2U}) {
+    launch({1, 32, 256}, read_words<std::uint32_t>, out, words);
+    EXPECT_EQ(last_launch_counters().shared_load_requests, 1U);
+    EXPECT_EQ(last_launch_counters().shared_load_wavefronts, words);
+    EXPECT_EQ(last_launch_counters().shared_load_conflicts, words - 1);
+  }
+}
+
+/// Neighbouring lanes read from two sectors in turn.
+template <typename T> __global__ void read_two_sectors_in_turn(const T* in, T* out) {
+  out[threadIdx.x] = in[threadIdx.x % 2 * 8];
+}
+
+TEST(EmulatedCounters, HaveASectorOncePerRequestWhicheverLanesAskForIt) {
+  DeviceArray<std::uint32_t> in{16};
+  DeviceArray<std::uint32_t> out{32};
+  launch({1, 32, 0}, read_two_sectors_in_turn<std::uint32_t>, in, out);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 1U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 2U);
+}
+
 }  // namespace

@@ -118,6 +118,18 @@ TEST(EmulatedDevice, CountsShufflesByTheWord) {
   EXPECT_EQ(shuffles_of_one_value<Complex<double>>(), 4U);
 }
 
+template <typename T> __global__ void pass_on_at_once(T* out) {
+  out[threadIdx.x] = __shfl_down_sync(0xffffffff, out[threadIdx.x], 1);
+}
+
+TEST(EmulatedDevice, CountsTheShufflesThatALargeValueTakesAtOnce) {
+  DeviceArray<double> out{32};
+  out[1] = 0.1;
+  launch({1, 32, 0}, pass_on_at_once<double>, out.begin());
+  EXPECT_EQ(out.begin()[0], 0.1);
+  EXPECT_EQ(last_launch_counters().shuffles, 2U);
+}
+
 template <typename T> __global__ void any_thread(T* out, unsigned which) {
   out[threadIdx.x] = __syncthreads_or(threadIdx.x == which) ? 1 : 0;
   out[threadIdx.x] += __syncthreads_or(0) ? 2 : 0;

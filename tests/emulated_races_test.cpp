@@ -81,6 +81,56 @@ TEST(EmulatedRaces, SharedAtomicsHideNeitherStoresNorLoads) {
   }
 }
 
+/// Two warps read the word that thread 0 then overwrites. A barrier of its own warp does not wait for the other.
+template <typename T> __global__ void overwrite_what_two_warps_read(T* out, bool block_barrier) {
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
+  if (threadIdx.x == 0) shared[0] = 1;
+  __syncthreads();
+  out[threadIdx.x] = shared[0];
+  if (block_barrier) {
+    __syncthreads();
+  } else {
+    __syncwarp();
+  }
+  if (threadIdx.x == 0) shared[0] = 2;
+}
+
+TEST(EmulatedRaces, AreWithAReaderOfAnotherWarpBehindABarrierOfOnesOwn) {
+  Words out{64};
+  const auto verdict = [&](bool block_barrier) {
+    return agreed([&] {
+      return faults_of([&] { launch({1, 64, 4}, overwrite_what_two_warps_read<Word>, out, block_barrier); });
+    });
+  };
+  EXPECT_EQ(verdict(true), "");
+  EXPECT_EQ(verdict(false), "race");
+}
+
+/// Lane 1 reads the word, meets lane 0, which then overwrites it, and may read it once more.
+template <typename T> __global__ void read_before_and_after_a_part_meets(T* out, bool again) {
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
+  const unsigned tid = threadIdx.x;
+  if (tid == 0) shared[0] = 1;
+  __syncwarp();
+  if (tid == 1) out[0] = shared[0];
+  if (tid < 2) __syncwarp(0b11);
+  if (tid == 1 && again) out[0] = shared[0];
+  if (tid == 0) shared[0] = 2;
+}
+
+TEST(EmulatedRaces, AreWithWhatALaneReadsAfterAPartOfItsWarpHasMet) {
+  Words out{1};
+  const auto verdict = [&](bool again) {
+    return agreed([&] {
+      return faults_of([&] { launch({1, 32, 4}, read_before_and_after_a_part_meets<Word>, out, again); });
+    });
+  };
+  EXPECT_EQ(verdict(false), "");
+  EXPECT_EQ(verdict(true), "race");
+}
+
 /// The device's words about a launch of 4 or more blocks, which have to be the same each time. The output's words
 /// after the first are unwritten before.
 std::string text_between_blocks(const auto& kernel, LaunchConfig config, unsigned repetitions = 1) {
@@ -161,6 +211,66 @@ template <typename T, bool barrier> __global__ void sum_of_sums_by_a_warp(T* out
   for (unsigned i = tid; i < gridDim.x; i += 32)
     sum += out[i];
   out[gridDim.x + tid] = sum;
+/// The same by three threads: one stores the sum, another takes the ticket, a third adds the sums. A fence orders only
+/// what its thread did before.
+template <typename T, bool fence_comes_last> __global__ void sum_of_sums_by_three_threads(T* out, T* ticket) {
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
+  const unsigned tid = threadIdx.x;
+  if (tid == 40) {
+    if (!fence_comes_last) __threadfence();
+    out[blockIdx.x] = blockIdx.x;
+    if (fence_comes_last) __threadfence();
+  }
+  __syncthreads();
+  if (tid == 0) shared[0] = atomicAdd(ticket, 1);
+  __syncthreads();
+  if (shared[0] == gridDim.x - 1 && tid == 33) {
+    T sum{};
+    for (unsigned i = 0; i < gridDim.x; ++i)
+      sum += out[i];
+    out[0] = sum;
+  }
+}
+
+/// Thread 0 publishes what thread 32 of the last block reads without having heard of a ticket: it has not met thread 0
+/// of its block, which has one, or nobody in its block has one.
+template <typename T, bool last_block_has_one> __global__ void read_without_a_ticket(T* out, T* ticket) {
+  const bool is_last = blockIdx.x == gridDim.x - 1;
+  if (threadIdx.x == 0 && (!is_last || last_block_has_one)) {
+    out[blockIdx.x] = blockIdx.x;
+    __threadfence();
+    atomicAdd(ticket, 1);
+  }
+  if (!last_block_has_one) __syncthreads();
+  if (threadIdx.x == 32 && is_last) out[256] = out[0];
+}
+
+enum class Meets { lane_with_ticket, other_lane };
+
+/// Lane 1 reads the blocks' words after a barrier of its warp, with lane 0, which has the ticket, or without it.
+template <typename T, Meets meets> __global__ void read_behind_a_warp_barrier(T* out, T* ticket) {
+  alignas(16) extern __shared__ std::byte bytes[];
+  T* shared = reinterpret_cast<T*>(bytes);
+  const unsigned tid = threadIdx.x;
+  if (tid == 0) {
+    out[blockIdx.x] = blockIdx.x;
+    __threadfence();
+    shared[0] = atomicAdd(ticket, 1);
+  }
+  bool is_last = blockIdx.x == gridDim.x - 1;
+  if (meets == Meets::lane_with_ticket) {
+    __syncwarp();
+    is_last = shared[0] == gridDim.x - 1;
+  } else if (tid == 1 || tid == 2) {
+    __syncwarp(0b110);
+  }
+  if (is_last && tid == 1) {
+    T sum{};
+    for (unsigned i = 0; i < gridDim.x - 1; ++i)
+      sum += out[i];
+    out[256] = sum;
+  }
 }
 
 template <typename T> __global__ void read_a_lower_block(T* out, T*) {
@@ -220,6 +330,25 @@ TEST(EmulatedRaces, AreNoneBehindFencesAndTickets) {
   EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done>, {128, 512, 4}, 2), "");
   EXPECT_EQ(text_between_blocks(sum_of_sums<Word, Last::block_done_fence_by_all>, {4, 64, 4}, 10), "");
   EXPECT_EQ(text_between_blocks(sum_of_sums_by_a_warp<Word, true>, {4, 64, 4}, 10), "");
+}
+
+TEST(EmulatedRaces, AreWithWhatAThreadStoredAfterItsFence) {
+  EXPECT_EQ(text_between_blocks(sum_of_sums_by_three_threads<Word, true>, {4, 64, 4}, 10), "");
+  const std::string text = text_between_blocks(sum_of_sums_by_three_threads<Word, false>, {4, 64, 4}, 10);
+  EXPECT_TRUE(text.starts_with("race in ")) << text;
+}
+
+TEST(EmulatedRaces, AreWithAThreadThatHasNotHeardOfATicket) {
+  for (const std::string& text : {text_between_blocks(read_without_a_ticket<Word, true>, {4, 64, 4}, 10),
+                                  text_between_blocks(read_without_a_ticket<Word, false>, {4, 64, 4}, 10)}) {
+    EXPECT_TRUE(is_one_race(text)) << text;
+    EXPECT_NE(text.find("block 3, thread 32 reads it"), std::string::npos) << text;
+  }
+  EXPECT_EQ(text_between_blocks(read_behind_a_warp_barrier<Word, Meets::lane_with_ticket>, {4, 32, 4}, 10),
+            "");
+  const std::string lanes =
+      text_between_blocks(read_behind_a_warp_barrier<Word, Meets::other_lane>, {4, 32, 4}, 10);
+  EXPECT_TRUE(is_one_race(lanes)) << lanes;
 }
 
 TEST(EmulatedRaces, AreFoundWithinABlockInGlobalMemory) {

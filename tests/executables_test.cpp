@@ -219,6 +219,10 @@ TEST(LadderTable, FailsWhereAResultIsWrong) {
     const Outcome outcome = run_step_executable("ladder_table", fmt::format("'{}'", wrong_file.string()));
     EXPECT_EQ(outcome.exit_code, 1) << wrong;
     EXPECT_NE(outcome.out.find("**NO**"), std::string::npos) << outcome.out;
+    // Right ones beside it do not make up for it.
+    EXPECT_EQ(run_step_executable("ladder_table", fmt::format("{1} '{0}' {1}", wrong_file.string(), quoted))
+                  .exit_code,
+              1);
     std::filesystem::remove(wrong_file);
   }
   for (const char* text : {"no json", "[]", "{}", "[1]"}) {
@@ -246,6 +250,24 @@ TEST(LadderTable, ComparesLikeWithLikeInASweep) {
   EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 12u);
   EXPECT_NE(outcome.error.find("| 02_nondivergent | int32 | 2^12 | 1024 |"), std::string::npos)
       << outcome.error;
+  std::filesystem::remove_all(folder);
+}
+
+TEST(LadderTable, ShowsWhatABlockCounts) {
+  const std::filesystem::path folder = temporary_path("ladder_table_counts");
+  std::filesystem::create_directories(folder);
+  std::string files;
+  for (const char* step : {"01_interleaved", "02_nondivergent", "03_sequential"}) {
+    const std::string file = fmt::format("'{}'", (folder / step).string());
+    ASSERT_EQ(run_step_executable(step, "-n 2^16 --device emulated -q --json " + file).exit_code, 0);
+    files += file + " ";
+  }
+  const Outcome outcome = run_step_executable("ladder_table", files);
+  // Barriers, requests, lanes per request, wavefronts, and the wavefronts of 257 blocks per element.
+  for (const char* row : {"| 01_interleaved | 2 | 257 | 9 | 150 | 6.81 | 150 | 0.5882 | yes |",
+                          "| 02_nondivergent | 2 | 257 | 9 | 45 | 22.71 | 150 | 0.5882 | yes |",
+                          "| 03_sequential | 2 | 257 | 9 | 45 | 22.71 | 45 | 0.1765 | yes |"})
+    EXPECT_NE(outcome.out.find(row), std::string::npos) << row << "\n" << outcome.out;
   std::filesystem::remove_all(folder);
 }
 

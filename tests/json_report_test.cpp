@@ -53,6 +53,23 @@ TEST(ToJson, HasTheDocumentedKeys) {
   EXPECT_TRUE(json["counters"].is_null());
 }
 
+TEST(ToJson, WritesTimesAndErrorsUnderTheirOwnNames) {
+  Result result = result_of<float>(ElementType::float32, 1.5f);
+  result.ms = Summary{.median = 0.01, .p5 = 0.008, .p95 = 0.012, .minimum = 0.007};
+  result.first_run_ms = 0.5;
+  result.verdict = {true, 0.25, 0.75};
+  const float expected = 2.5f;
+  std::memcpy(result.expected.bytes.data(), &expected, sizeof(expected));
+  const auto json = to_json(result);
+  EXPECT_EQ(json["ms"].dump(), R"({"median":0.01,"p5":0.008,"p95":0.012,"min":0.007})");
+  EXPECT_EQ(json["first_run_ms"], 0.5);
+  EXPECT_EQ(json["result"], 1.5);
+  EXPECT_EQ(json["expected"], 2.5);
+  EXPECT_EQ(json["error"], 0.25);
+  EXPECT_EQ(json["tolerance"], 0.75);
+  EXPECT_EQ(json["verified"], true);
+}
+
 TEST(ToJson, HasNoTimeWhereThereIsNone) {
   const auto json = to_json(result_of<float>(ElementType::float32, 1.5f));
   EXPECT_TRUE(json["ms"].is_null());

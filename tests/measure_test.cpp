@@ -227,6 +227,22 @@ TEST(Report, SaysYesOrNoUnderVerified) {
   EXPECT_NE(wrong.find("fake: error: WRONG: -1, expected 1000; the error 1001"), std::string::npos) << wrong;
 }
 
+TEST(Report, ASweepIsWrongWhichRowOfItIs) {
+  FakeDevice device;
+  for (const int wrong_row : {0, 1, 2}) {
+    Options options;
+    options.sweep = Sweep::size;
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Report report(options);
+    for (int row = 0; row < 3; ++row)
+      report.add(measure_ones(device, 1000, row == wrong_row ? 0 : 100));
+    EXPECT_EQ(report.finish(), ExitCode::wrong_result) << wrong_row;
+    testing::internal::GetCapturedStdout();
+    testing::internal::GetCapturedStderr();
+  }
+}
+
 TEST(Report, KeepsWhatASweepHasWhateverEndsIt) {
   FakeDevice device;
   Options options;

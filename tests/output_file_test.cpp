@@ -53,6 +53,16 @@ TEST_F(OutputFileTest, LeavesWhatWasThereUntilItIsWhole) {
   EXPECT_EQ(nlohmann::json::parse(content(file_))["a"], 1);
 }
 
+TEST_F(OutputFileTest, LeavesWhatAReaderHasOpen) {
+  std::ofstream(file_) << "before";
+  std::ifstream reader(file_);
+  OutputFile(file_.string()).write("{}");
+  std::string read;
+  reader >> read;
+  EXPECT_EQ(read, "before");
+  EXPECT_EQ(content(file_), "{}");
+}
+
 TEST_F(OutputFileTest, FollowsALink) {
   const std::filesystem::path link = folder_ / "link.json";
   std::ofstream(file_) << "before";

@@ -61,6 +61,24 @@ TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
   EXPECT_EQ(passes[0].blocks, 3907u);
 }
 
+TEST(MostAdditions, OfALibraryAreThoseOfThreadsThatFillTheDevice) {
+  StepKernel library = one_element_per_thread();
+  library.traits.chooses_launch = true;
+  DeviceInfo device;
+  device.sms = 100;
+  const auto most = [&](std::size_t n) {
+    return plan_reduction(library, {ElementType::float32, n, 256}, device).most_additions;
+  };
+  EXPECT_EQ(most(1024 * 100 * 7), 7u + 128);
+  EXPECT_EQ(most(1000), 128u);
+}
+
+TEST(MostAdditions, OfAtomicsAreThoseOfATree) {
+  StepKernel atomics = one_element_per_thread();
+  atomics.traits.adds_atomically = true;
+  EXPECT_EQ(plan_reduction(atomics, {ElementType::float32, 1 << 24, 256}, {}).most_additions, 24u);
+}
+
 /// Blocks that take a vector of four elements per thread at a time.
 StepKernel vectors() {
   StepKernel kernel = one_element_per_thread();

@@ -41,5 +41,16 @@ TEST(EnoughSamples, OtherwiseAgreementOrTimeEndsIt) {
   EXPECT_FALSE(enough_samples({}, {1, 1, 1, 1, 1, 2, 2, 2, 2, 2}, 0.1));
 }
 
+TEST(EnoughSamples, AgreeWithinHalfAPercent) {
+  const auto agree = [](double spread) {
+    std::vector<double> ms(10, 1.0);
+    ms.insert(ms.end(), 10, 1.0 + spread);
+    return enough_samples({}, ms, 0.1);
+  };
+  EXPECT_TRUE(agree(0.004));
+  EXPECT_FALSE(agree(0.006));
+  EXPECT_FALSE(agree(0.04));
+}
+
 }  // namespace
 }  // namespace reduction

@@ -19,6 +19,9 @@ template <typename Real> Value value_of(ElementType type, Real first, Real secon
 TEST(RoundingBound, IsHighamsGamma) {
   EXPECT_DOUBLE_EQ(rounding_bound(2.0, 10, 0x1p-24), 2.0 * 10 * 0x1p-24 / (1 - 10 * 0x1p-24));
   EXPECT_EQ(rounding_bound(5.0, 0, 0x1p-24), 0.0);
+  // It holds nothing only where every addition could have been lost.
+  EXPECT_DOUBLE_EQ(rounding_bound(1.0, 1 << 23, 0x1p-24), 1.0);
+  EXPECT_EQ(rounding_bound(1.0, 1 << 24, 0x1p-24), std::numeric_limits<double>::infinity());
 }
 
 TEST(Verify, IntegersHaveToAgreeExactly) {

@@ -27,13 +27,12 @@ std::size_t available_in_system() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Returns what a container's limit leaves (cgroup v2, as a process inside sees it). "max" is not a number and means no
-/// limit.
-std::size_t available_in_container() {
+/// Returns what a container's limit leaves. "max" is not a number and means no limit.
+std::size_t available_in(const std::filesystem::path& container) {
   std::size_t limit = 0;
   std::size_t used = 0;
-  if (!(std::ifstream("/sys/fs/cgroup/memory.max") >> limit)) return no_limit;
-  if (!(std::ifstream("/sys/fs/cgroup/memory.current") >> used)) return no_limit;
+  if (!(std::ifstream(container / "memory.max") >> limit)) return no_limit;
+  if (!(std::ifstream(container / "memory.current") >> used)) return no_limit;
   return limit > used ? limit - used : 0;
 }
 
@@ -49,9 +48,9 @@ std::size_t available_to_process() {
 
 }  // namespace
 
-HostMemory available_host_memory() {
+HostMemory available_host_memory(const std::filesystem::path& container) {
   HostMemory least{available_in_system(), ""};
-  for (const HostMemory& other : {HostMemory{available_in_container(), container_limit},
+  for (const HostMemory& other : {HostMemory{available_in(container), container_limit},
                                   HostMemory{available_to_process(), address_space_limit}}) {
     if (other.bytes < least.bytes) least = other;
   }

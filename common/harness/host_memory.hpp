@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,8 @@ struct HostMemory {
 inline constexpr std::string_view address_space_limit = "ulimit -v";
 inline constexpr std::string_view container_limit = "the container's limit";
 
-HostMemory available_host_memory();
+/// \param container  where the kernel shows the container's limit (cgroup v2, as a process inside sees it).
+HostMemory available_host_memory(const std::filesystem::path& container = "/sys/fs/cgroup");
 
 /// "213.4 MiB are free (ulimit -v)"
 std::string host_memory_text();

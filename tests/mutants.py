@@ -1,0 +1,327 @@
+"""Breaks the project in one place after the other, and says which test notices: python3 -m tests.mutants [PART...]
+
+Each mutant below is a mistake that could have been made, and the test that must fail with it. They are applied to a
+copy of the tracked files, built without optimisation in a folder of its own. With PARTs, only those of files whose
+names have one of them. All take about ten minutes on two cores, so CI leaves them out (CTest's label `long`).
+That the list still fits the sources is a test of its own (mutants_test.py).
+
+Exit code: 0 every mutant is killed, 1 one survives or does not fit any more, 2 there is no such PART, 77 git or CMake
+is missing.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SKIPPED = 77
+TEST_SECONDS = 120  # a mutant that goes on forever is noticed, too
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """In `file`, `before` stands once and becomes `after`.
+
+    `test` is a CMake target and the filter of its tests, or a file in tests and one of its functions.
+    """
+
+    file: str
+    before: str
+    after: str
+    test: str
+
+
+HARNESS = "common/harness/"
+EMULATED = "common/device/emulated/"
+
+# Those of one file stand together: what is restored and what is broken next is compiled once.
+MUTANTS = [
+    # ---- is the sum right? ----
+    Mutant(HARNESS + "verification.cpp", "return {distance == 0,", "return {distance <= 1,",
+           "verification_test *"),
+    Mutant(HARNESS + "verification.cpp", "verdict.error <= verdict.tolerance", "verdict.error <= 2 * verdict.tolerance",
+           "verification_test *"),
+    Mutant(HARNESS + "verification.cpp", "sum.magnitude, depth + 1, unit", "sum.magnitude, depth + 4, unit",
+           "verification_test *"),
+    Mutant(HARNESS + "verification.cpp", "worst.verified = worst.verified && verdict.verified;",
+           "worst.verified = verdict.verified;", "verification_test *"),
+    Mutant(HARNESS + "verification.cpp", "terms < 1 ? magnitude", "terms < 1e-3 ? magnitude", "verification_test *"),
+    Mutant(HARNESS + "reference.cpp", "  add(other.low);\n", "", "reference_test *"),
+    Mutant(HARNESS + "reference.cpp", "  magnitude += std::abs(x);", "  magnitude += x;", "reference_test *"),
+    Mutant(HARNESS + "reference.cpp", "std::min(input.n, first + chunk_elements)",
+           "std::min(input.n, first + chunk_elements - 1)", "reference_test *"),
+    Mutant(HARNESS + "input.cpp", "std::min(count, (k + 1) * chunk)", "std::min(count, (k + 1) * chunk - 1)",
+           "input_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "std::max(1u, device.sms)) + 128;", "std::max(1u, device.sms)) + 12928;",
+           "reduction_plan_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "if (kernel.traits.adds_atomically) return tree_depth(n);",
+           "if (kernel.traits.adds_atomically) return n;", "reduction_plan_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "depth += additions_of_one_thread(kernel, pass, block) + levels;",
+           "depth += additions_of_one_thread(kernel, pass, block) + block;", "reduction_plan_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "while (n > 1 && !is_single_pass);", "while (n > 32 && !is_single_pass);",
+           "reduction_plan_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "if (pass.blocks > most_blocks) {", "if (pass.blocks > most_blocks + 1) {",
+           "reduction_plan_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "plan.partial_bytes(1) + device.own_bytes();", "plan.partial_bytes(1);",
+           "measure_test Measure.RefusesWhatDoesNotFit"),
+
+    # ---- times and what follows from them ----
+    Mutant(HARNESS + "sampling.cpp", "close_enough = 0.005;", "close_enough = 0.05;", "statistics_test *"),
+    Mutant(HARNESS + "sampling.cpp", "ms.size() >= *plan.fixed", "ms.size() > *plan.fixed", "statistics_test *"),
+    Mutant(HARNESS + "statistics.cpp", ".median = quantile(samples, 0.5)", ".median = quantile(samples, 0.45)",
+           "statistics_test *"),
+    Mutant(HARNESS + "statistics.cpp", ".p95 = quantile(samples, 0.95)", ".p95 = samples.back()", "statistics_test *"),
+    Mutant(HARNESS + "result.hpp", "return input_bytes() / ms->median / 1e6;",
+           "return input_bytes() / ms->median / 1048576;", "measure_test Measure.*"),
+    Mutant(HARNESS + "result.hpp", "*gbps() / *device.peak_gbps * 100;", "*device.peak_gbps / *gbps() * 100;",
+           "measure_test Measure.*"),
+    Mutant(HARNESS + "measure.cpp", "  if (!result.ms) return result;\n  keep(reduction.check(reference), result);\n",
+           "  if (!result.ms) return result;\n", "measure_test Measure.*"),
+    Mutant(HARNESS + "measure.cpp", "    reduction.poison();\n    timer->start();", "    timer->start();",
+           "measure_test Measure.*"),
+    Mutant(HARNESS + "measure.cpp", "if (!result.verdict.verified) return result;", "", "measure_test Measure.*"),
+    Mutant(HARNESS + "measure.cpp", "percent_of_peak().value_or(0) <= 100)", "percent_of_peak().value_or(0) <= 1000)",
+           "measure_test Measure.*"),
+    Mutant(HARNESS + "measure.cpp", "if (plan.kernel.traits.waits_for_result) method.queued = false;", "",
+           "measure_test Measure.*"),
+    Mutant(HARNESS + "cpu_step.cpp", "    const Stopwatch tree;\n    kernel.sum_tree(chunk.data(), count);\n"
+           "    sample.tree_ms += tree.ms();",
+           "    kernel.sum_tree(chunk.data(), count);\n    sample.running_ms += running.ms();", "cpu_step_test *"),
+    Mutant(HARNESS + "cpu_step.cpp", "tree_ms.push_back(sample.tree_ms);", "tree_ms.push_back(sample.running_ms);",
+           "cpu_step_test *"),
+    Mutant(HARNESS + "cpu_step.cpp", "conclude(\"tree\", sample.tree,", "conclude(\"tree\", sample.running,",
+           "cpu_step_test *"),
+
+    # ---- what is said of them: exit codes, JSON, tables ----
+    Mutant(HARNESS + "report.cpp", "verified_ = verified_ && result.verified();", "verified_ = result.verified();",
+           "measure_test Report.*"),
+    Mutant(HARNESS + "report.cpp", "if (!verified_) return ExitCode::wrong_result;", "",
+           "measure_test Report.*"),
+    Mutant(HARNESS + "exit_code.cpp", "return fail(ExitCode::wrong_result, text);",
+           "return fail(ExitCode::device_fault, text);", "exit_code_test *"),
+    Mutant(HARNESS + "exit_code.cpp", "return fail(ExitCode::wrong_result, error.what());",
+           "return fail(ExitCode::device_fault, error.what());", "exit_code_test *"),
+    Mutant(HARNESS + "exit_code.cpp", "code == ExitCode::verified && stdout_lost_output()", "false",
+           "executables_test Executables.SayWhenTheirOutputIsLost"),
+    Mutant(HARNESS + "interruption.cpp", "if (previous_handler_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);", "",
+           "exit_code_test Interruption.*"),
+    Mutant(HARNESS + "interruption.cpp", "std::signal(signal, SIG_DFL);", "", "exit_code_test Interruption.*"),
+    Mutant(HARNESS + "json_report.cpp", '{"p5", ms->p5}', '{"p5", ms->minimum}', "json_report_test *"),
+    Mutant(HARNESS + "json_report.cpp", 'number_json(result.verdict.tolerance)', 'number_json(result.verdict.error)',
+           "json_report_test *"),
+    Mutant(HARNESS + "json_report.cpp", 'value_json(result.expected)', 'value_json(result.value)',
+           "json_report_test *"),
+    Mutant(HARNESS + "json_report.cpp", "std::int64_t{1} << 53;", "std::int64_t{1} << 62;", "json_report_test *"),
+    Mutant(HARNESS + "output_file.cpp", "if (rename(name_.c_str(), target_.c_str()) != 0) fail(errno);",
+           "copy_file(std::filesystem::path(name_), target_, std::filesystem::copy_options::overwrite_existing);\n"
+           "    unlink(name_.c_str());", "output_file_test *"),
+    Mutant(HARNESS + "output_file.cpp", "if (target.st_nlink > 1) fail(EMLINK);", "", "output_file_test *"),
+    Mutant(HARNESS + "output_file.cpp", "mode = target.st_mode & 07777;", "", "output_file_test *"),
+    Mutant(HARNESS + "stored_result.cpp", 'if (!result.at("verified").flag()) return false;',
+           'result.at("verified").flag();', "stored_result_test *"),
+    Mutant(HARNESS + "stored_result.cpp", "!json_.is_number_unsigned()", "!json_.is_number()", "stored_result_test *"),
+    Mutant(HARNESS + "ladder.cpp", 'fmt::format("{:.4g}", all_wavefronts / blocks)',
+           'fmt::format("{:.4g}", 2 * all_wavefronts / blocks)', "executables_test LadderTable.*"),
+    Mutant(HARNESS + "ladder.cpp", "std::ranges::all_of(results, &StoredResult::verified)",
+           "std::ranges::any_of(results, &StoredResult::verified)", "executables_test LadderTable.*"),
+    Mutant(HARNESS + "ladder.cpp", "return *slow->median_ms / *fast->median_ms;",
+           "return *fast->median_ms / *slow->median_ms;", "executables_test LadderTable.*"),
+
+    # ---- what it is asked for, and what the machine has ----
+    Mutant(HARNESS + "options.cpp", "std::uint64_t{1} << 48;", "std::uint64_t{1} << 49;", "options_test *"),
+    Mutant(HARNESS + "options.cpp", "!samples || *samples < 1 ||", "!samples ||", "options_test *"),
+    Mutant(HARNESS + "options.cpp", 'parse_count("--lead-in", text, 256)', 'parse_count("--lead-in", text, 257)',
+           "options_test *"),
+    Mutant(HARNESS + "text_options.cpp", "option->count() > 1)", "option->count() > 2)", "options_test *"),
+    Mutant(HARNESS + "host_memory.cpp", "HostMemory{available_to_process(), address_space_limit}",
+           "HostMemory{no_limit, address_space_limit}", "host_memory_test *"),
+    Mutant(HARNESS + "host_memory.cpp", "HostMemory{available_in(container), container_limit}",
+           "HostMemory{no_limit, container_limit}", "host_memory_test *"),
+    Mutant(HARNESS + "host_memory.cpp", "return limit > used ? limit - used : 0;", "return limit;",
+           "host_memory_test *"),
+    Mutant("beyond/13_many_gpus/shard.hpp", "each + (number < longer ? 1 : 0)", "each + (number <= longer ? 1 : 0)",
+           "shard_test *"),
+
+    # ---- the emulated device: what it checks ----
+    Mutant(EMULATED + "shared_races.cpp", "accessors.by_warps = true;", "", "emulated_races_test *AnotherWarp*"),
+    Mutant(EMULATED + "shared_races.cpp", "order.in_parts(thread) ? std::max(accessors.interval, moments[lane]) : "
+           "accessors.interval;", "(void(moments), accessors.interval);", "emulated_races_test *AfterAPart*"),
+    Mutant(EMULATED + "shared_races.cpp", "access.operation != Operation::store &&",
+           "access.operation == Operation::load &&", "emulated_checks_test EmulatedChecks.SeeAnAtomic*"),
+    Mutant(EMULATED + "shared_races.cpp", "if (access.operation != Operation::load) {\n    const auto other",
+           "if (access.operation == Operation::store) {\n    const auto other",
+           "emulated_races_test *SharedAtomics*"),
+    Mutant(EMULATED + "happens_before.cpp", "      seen[lane] = std::max(seen[lane], parts.seen[member][lane]);",
+           "      seen[lane] = std::max(seen[lane], Moment{0});", "emulated_checks_test *PartsOfAWarp"),
+    Mutant(EMULATED + "happens_before.cpp", "  if (group == lanes) {", "  if (group == lanes || true) {",
+           "emulated_checks_test EmulatedChecks.See*"),
+    Mutant(EMULATED + "fence_order.cpp", "other.released = std::max(other.released, other.carried);",
+           "(void)other;", "emulated_races_test *AfterItsFence"),
+    Mutant(EMULATED + "fence_order.cpp", "thread.carried = thread.fence.time;", "thread.carried = time_ + 1;",
+           "emulated_races_test *AfterItsFence"),
+    Mutant(EMULATED + "fence_order.cpp", "in_warp(lane).acquired = acquired;", "in_warp(lane).acquired = false;",
+           "emulated_races_test *HasNotHeard*"),
+    Mutant(EMULATED + "fence_order.cpp", "block_acquired_ = has_atomics_;", "block_acquired_ = true;",
+           "emulated_races_test *HasNotHeard*"),
+    Mutant(EMULATED + "fence_order.cpp", "block_acquired_ = has_atomics_;", "block_acquired_ = false;",
+           "emulated_races_test *AfterItsFence"),
+    Mutant(EMULATED + "fence_order.hpp", "bool acquired = false;", "bool acquired = true;",
+           "emulated_races_test *HasNotHeard*"),
+    Mutant(EMULATED + "global_races.cpp", "(lower.released || lower.operation == Operation::atomic) && higher.acquired",
+           "higher.acquired", "emulated_races_test *AfterItsFence"),
+    Mutant(EMULATED + "global_races.cpp", "if (rank(race) < rank(*known)) *known = race;", "",
+           "emulated_races_test *WithinABlock*"),
+    Mutant(EMULATED + "memory.cpp", "return buffer->contains(address, bytes) ? buffer : nullptr;", "return buffer;",
+           "emulated_device_test *OutOfBounds"),
+    Mutant(EMULATED + "barriers.cpp", "  if (!(where == barrier_)) barrier_is_divergent_ = true;\n", "",
+           "emulated_device_test EmulatedDevice.EndsADeadlock*"),
+    Mutant(EMULATED + "barriers.cpp", "    if ((group & bit_of(source)) != 0) continue;", "    continue;",
+           "emulated_checks_test *MisusedWarpFunctions"),
+    Mutant(EMULATED + "barriers.cpp", "case Shuffle::down: return last - lane >= distance",
+           "case Shuffle::down: return last - lane > distance", "emulated_device_test *Shuffles*"),
+
+    # ---- the emulated device: what it counts ----
+    Mutant(EMULATED + "barriers.cpp", "counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;",
+           "counters_.shuffles += 1;", "emulated_device_test *Shuffles*"),
+    Mutant(EMULATED + "warp_instructions.cpp", "if (!std::is_sorted(sectors.begin(), end)) std::sort(",
+           "std::minmax(", "emulated_counters_test *ASector*"),
+    Mutant(EMULATED + "warp_instructions.cpp", "if (std::find(here.begin(), end, word) != end) continue;", "",
+           "emulated_counters_test *OneWavefront*"),
+    Mutant(EMULATED + "warp_instructions.cpp", "total.conflicts += needed - 1;", "total.conflicts += needed;",
+           "emulated_counters_test EmulatedCountersByType/0.*"),
+    Mutant(EMULATED + "warp_instructions.cpp", "bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;", "bytes <= 8 ? 32 : 8;",
+           "emulated_counters_test EmulatedCountersByType/1.*"),
+
+    # ---- the tools ----
+    Mutant("tools/check_pages.py", "if write_pages.stale_texts([part])]", "if not part]",
+           "tools/pages_test.py::test_check_pages_names_what_is_stale"),
+    Mutant("tools/write_pages.py", "or text != text_of(file)}", "}",
+           "tools/pages_test.py::test_check_pages_names_what_is_stale"),
+    Mutant("tools/markdown.py", '[text.rstrip("\\n")]', "lines[lines.index(begin) + 1: lines.index(end)]",
+           "tools/pages_test.py::test_a_section_is_replaced"),
+    Mutant("tools/measure.py", "                if is_measured(file, record):\n                    continue\n", "",
+           "tools/measure_test.py::test_goes_on_where_it_stopped"),
+    Mutant("tools/measure.py", '"command", "commit"):', '"command"):',
+           "tools/measure_test.py::test_another_measurement_does_not_go_on"),
+    Mutant("tools/measure.py", "        if ran.returncode != 0:", "        if ran.returncode > 0:",
+           "tools/measure_test.py::test_goes_on_where_it_stopped"),
+    Mutant("tools/results.py", "arguments[1] <= value <= arguments[2]", "value <= arguments[2]",
+           "tools/results_test.py::test_what_does_not_fit_is_refused"),
+    Mutant("tools/results.py", "        if key not in hints:", "        if key not in hints and len(key) > 80:",
+           "tools/results_test.py::test_what_does_not_fit_is_refused"),
+    Mutant("tools/results.py", "isinstance(value, int) and not isinstance(value, bool)", "isinstance(value, int)",
+           "tools/results_test.py::test_what_does_not_fit_is_refused"),
+    Mutant("tools/compare.py", "if all(result.verified for", "if any(result.verified for",
+           "tools/compare_test.py::test_what_was_measured_is_shown"),
+    Mutant("tools/peer_tables.py", "    if not result.verified:\n        return \"**WRONG**\"\n", "",
+           "tools/compare_test.py::test_what_was_measured_is_shown"),
+    Mutant("tools/documented_tables.py", "abs(figure.percent - percent) > 0.5", "abs(figure.percent - percent) > 5",
+           "tools/pages_test.py::test_a_table_that_contradicts_itself_is_refused"),
+]
+
+
+# ---- the run ----
+
+
+def is_pytest(test: str) -> bool:
+    return ".py" in test
+
+
+class Copy:
+    """The tracked files in a folder of their own, with a build."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.build = folder / "build-debug"
+        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, check=True, capture_output=True, text=True)
+        for name in filter(None, tracked.stdout.split("\0")):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
+
+    def configure(self) -> None:
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        subprocess.run(["cmake", "--preset", "debug", "-DREDUCTION_CUDA=OFF", *generator], cwd=self.folder, check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def builds(self, *targets: str) -> bool:
+        command = ["cmake", "--build", str(self.build), "--parallel", str(len(os.sched_getaffinity(0))), "--target",
+                   *targets]
+        built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if built.returncode != 0:
+            print(built.stdout[-4000:])
+        return built.returncode == 0
+
+    def passes(self, test: str) -> bool:
+        if is_pytest(test):
+            command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--bin",
+                       f"{self.build}/bin", f"tests/{test}"]
+        else:
+            target, tests = test.split()
+            command = [f"{self.build}/bin/{target}", f"--gtest_filter={tests}", "--gtest_brief=1"]
+        # Python would take a module that changes twice in a second for the same.
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            # A mutant's traceback is not worth reading.
+            return subprocess.run(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  timeout=TEST_SECONDS).returncode == 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    def verdict(self, mutant: Mutant) -> str:
+        """`killed`, or what is wrong."""
+        file = self.folder / mutant.file
+        text = file.read_text("utf-8")
+        if text.count(mutant.before) != 1:
+            return "DOES NOT APPLY"
+        file.write_text(text.replace(mutant.before, mutant.after), "utf-8")
+        try:
+            if not is_pytest(mutant.test) and not self.builds(mutant.test.split()[0]):
+                return "DOES NOT COMPILE"
+            return "SURVIVED" if self.passes(mutant.test) else "killed"
+        finally:
+            file.write_text(text, "utf-8")
+
+
+def main(parts: list[str]) -> int:
+    for program in ("git", "cmake"):
+        if not shutil.which(program):
+            print(f"skipped: there is no {program} here")
+            return SKIPPED
+    mutants = [mutant for mutant in MUTANTS if not parts or any(part in mutant.file for part in parts)]
+    if not mutants:
+        print("no mutant is of a file that has one of these in its name:", *parts)
+        return 2
+    tests = list(dict.fromkeys(mutant.test for mutant in mutants))
+    targets = {test.split()[0] for test in tests if not is_pytest(test)} | {"ladder_table"}
+    with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
+        begun = time.monotonic()
+        copy = Copy(Path(folder))
+        copy.configure()
+        if not copy.builds(*sorted(targets)):
+            return 1
+        if failing := [test for test in tests if not copy.passes(test)]:
+            print("These fail without a mutant:", *failing, sep="\n")
+            return 1
+        print(f"built, and all tests pass: {time.monotonic() - begun:.0f} s", flush=True)
+        verdicts = []
+        for number, mutant in enumerate(mutants, 1):
+            since = time.monotonic()
+            verdicts.append(copy.verdict(mutant))
+            # The first line that differs.
+            lines = zip(*(text.splitlines() + [""] for text in (mutant.before, mutant.after)))
+            before, after = next((before.strip(), after.strip()) for before, after in lines if before != after)
+            print(f"{number:3} {verdicts[-1]:8} {time.monotonic() - since:3.0f} s  {mutant.file}: "
+                  f"{before} → {after or 'nothing'}  [{mutant.test}]", flush=True)
+        killed = verdicts.count("killed")
+        print(f"{killed} of {len(mutants)} mutants killed, {(time.monotonic() - begun) / 60:.0f} min")
+    return 0 if killed == len(mutants) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
