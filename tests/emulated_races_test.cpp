@@ -195,22 +195,6 @@ template <typename T, Last last> __global__ void sum_of_sums(T* out, T* ticket) 
   }
 }
 
-/// The first warp of the last block adds the sums. Lane 0 tells the others, with or without a barrier.
-template <typename T, bool barrier> __global__ void sum_of_sums_by_a_warp(T* out, T* ticket) {
-  const unsigned tid = threadIdx.x;
-  if (tid >= 32) return;
-  if (tid == 0) out[blockIdx.x] = blockIdx.x;
-  T number{};
-  if (tid == 0) {
-    __threadfence();
-    number = atomicAdd(ticket, 1);
-  }
-  if (__shfl_sync(0xffffffff, number, 0) != gridDim.x - 1) return;
-  if (barrier) __syncwarp();
-  T sum{};
-  for (unsigned i = tid; i < gridDim.x; i += 32)
-    sum += out[i];
-  out[gridDim.x + tid] = sum;
 /// The same by three threads: one stores the sum, another takes the ticket, a third adds the sums. A fence orders only
 /// what its thread did before.
 template <typename T, bool fence_comes_last> __global__ void sum_of_sums_by_three_threads(T* out, T* ticket) {
@@ -271,6 +255,24 @@ template <typename T, Meets meets> __global__ void read_behind_a_warp_barrier(T*
       sum += out[i];
     out[256] = sum;
   }
+}
+
+/// The first warp of the last block adds the sums. Lane 0 tells the others, with or without a barrier.
+template <typename T, bool barrier> __global__ void sum_of_sums_by_a_warp(T* out, T* ticket) {
+  const unsigned tid = threadIdx.x;
+  if (tid >= 32) return;
+  if (tid == 0) out[blockIdx.x] = blockIdx.x;
+  T number{};
+  if (tid == 0) {
+    __threadfence();
+    number = atomicAdd(ticket, 1);
+  }
+  if (__shfl_sync(0xffffffff, number, 0) != gridDim.x - 1) return;
+  if (barrier) __syncwarp();
+  T sum{};
+  for (unsigned i = tid; i < gridDim.x; i += 32)
+    sum += out[i];
+  out[gridDim.x + tid] = sum;
 }
 
 template <typename T> __global__ void read_a_lower_block(T* out, T*) {
