@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds everything and runs every test: ./run_tests.sh [OPTIONS OF CTEST], for example -R emulated or -LE gpu.
-# Whatever is missing on a Debian or Ubuntu machine is installed first. Tests that need a GPU are skipped without one.
+# Builds everything and runs every test that is done in a minute or so: ./run_tests.sh [OPTIONS OF CTEST], for example
+# -R emulated, or -L long for those that take minutes. Whatever is missing on a Debian or Ubuntu machine is installed
+# first. Tests that need a GPU are skipped without one.
 #
 # REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
 #
@@ -20,6 +21,7 @@ main() {
   take_build_folder
   install_missing_packages "${build_packages[@]}" "${test_packages[@]}"
   check_options "$@"
+  if (($# == 0)); then set -- -LE long; fi
   configure_with_tests ON
   build all
   ctest --test-dir "$build_folder" --output-on-failure --no-tests=error --parallel "$(cores)" "$@" || status=$?
