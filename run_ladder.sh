@@ -11,28 +11,36 @@ source common/scripts/build_ahead.sh
 
 steps=(01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
 steps_beyond=(08_warp_shuffle 09_vector_loads 10_single_pass)
+# The options of the steps, as their --help lists them: a test compares.
+valued_options=('-n,--elements' '-t,--type' '-b,--block' '-s,--samples' --seed --data --device --sweep --flush --warm-up
+  --queue --lead-in --counters --schedule --json)
+flags=('-q,--quiet' '-h,--help' --version)
+options_of_one_step=(--compare --trace --trace-block --trace-beside)
 gpu_steps=(11_bulk_copy 12_any_operation)  # the emulated device has nothing to show of them
 peer=peer_cub                              # no step: CUB's reduction, to hold the ladder against
 least_capability=9                         # compute capability, which 11_bulk_copy needs
 climb=climb                                # the target that announces what is to run
 step_options=()
-exec 3>&1  # where the table's program writes
+exec {table_output}>&1  # where the table's program writes
 table_options=()
 compare_options=()
 place=first  # of a step in the ladder: what is the same in all of them, a terminal shows with the first on a device
 quiet=
 running=
+results_folder=  # of this run
 results=()
 wrong_steps=()
 
 main() {
   read_options "$@"
+  take_build_folder
   install_missing_packages "${build_packages[@]}"
   configure_with_tests OFF
   # Nothing is compiled while 00 runs: the time of a CPU is its result.
   build 00_cpu_serial
-  forget_earlier_results
+  results_folder=$(mktemp -d "$build_folder/ladder.XXXXXX")
   trap stop INT
+  trap '' PIPE  # whoever reads the first lines of stdout only still gets the file of --json
   run_step 00_cpu_serial
 
   # On few cores, all that 01 takes comes first: it runs while the others are compiled.
@@ -71,36 +79,72 @@ climb_beyond() {
   done
 }
 
-# All other options are for the steps. --json is for the table: eight steps cannot share one file.
+# All but --beyond are the steps' own, and refused as the steps would, before anything is built. Their values the first
+# step reads. --json is for the table: eight steps cannot share one file.
 read_options() {
+  local word words name option value given=
   while (($# > 0)); do
-    case $1 in
-      -h | --help)
-        show_help
-        exit
-        ;;
-      --version)
-        show_version
-        exit
-        ;;
-      --beyond) climb=climb_beyond ;;
-      --trace*)
-        fail "$bad_usage" "$1 is of one step, as in: build/bin/03_sequential --trace conflict.html"
-        ;;
-      -q | --quiet)
-        quiet=yes
-        step_options+=("$1")
-        ;;
-      --json)
-        if (($# < 2)); then fail "$bad_usage" "--json needs the name of a file"; fi
-        use_json_file "$2"
-        shift
-        ;;
-      --json=*) use_json_file "${1#--json=}" ;;
-      *) step_options+=("$1") ;;
-    esac
+    word=$1
+    words=("$1")
     shift
+    case $word in
+      --) refuse "'--': there is nothing but options here" ;;
+      --*) name=${word%%=*} ;;
+      -?*) name=${word:0:2} ;;
+      *) refuse "'$word' is not known here" ;;
+    esac
+    value=${word:${#name}}
+    if find_option "$name" --beyond "${flags[@]}"; then
+      if [[ -n $value ]]; then refuse "$name takes no value"; fi
+      take_flag "$name"
+      continue
+    elif find_option "$name" "${options_of_one_step[@]}"; then
+      fail "$bad_usage" "$name is of one step, as in: build/bin/03_sequential --trace conflict.html"
+    elif ! find_option "$name" "${valued_options[@]}"; then
+      refuse "'$word' is not known here"
+    fi
+    if [[ $given == *" $option "* ]]; then refuse "$name is there 2 times; give it once"; fi
+    given+=" $option "
+    if [[ -n $value ]]; then
+      if [[ $name == --* ]]; then value=${value#=}; fi
+    elif (($# > 0)) && [[ $1 != -[!0-9]* ]]; then
+      value=$1
+      words+=("$1")
+      shift
+    fi
+    if [[ -z $value ]]; then refuse "$name needs a value"; fi
+    if [[ $name == --json ]]; then use_json_file "$value"; else step_options+=("${words[@]}"); fi
   done
+}
+
+# Sets `option` to the one that has this name.
+find_option() {
+  local name=$1
+  shift
+  for option; do
+    if [[ ,$option, == *",$name,"* ]]; then return; fi
+  done
+  return 1
+}
+
+refuse() { fail "$bad_usage" "$1 (--help lists what is allowed)"; }
+
+take_flag() {
+  case $1 in
+    -h | --help)
+      show_help
+      exit
+      ;;
+    --version)
+      show_version
+      exit
+      ;;
+    --beyond) climb=climb_beyond ;;
+    -q | --quiet)
+      quiet=yes
+      step_options+=("$1")
+      ;;
+  esac
 }
 
 show_help() {
@@ -111,7 +155,8 @@ Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's redu
 results and one of what others have published. Each step runs as soon as it is built.
 
 --beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass, on a GPU also 11_bulk_copy and
-12_any_operation. The other options are those of the steps; --json writes the results of all of them into one file.
+12_any_operation. The other options are those of the steps, but for --compare and --trace, which are of one step; --json
+writes the results of all of them into one file. Another run in this checkout waits until this one ends.
 
 REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
 
@@ -130,23 +175,36 @@ show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.
 
 # Refuses a file that cannot be written now, not after minutes.
 use_json_file() {
-  local file=$1 probe
-  if [[ $file != - && $file != /* ]]; then file=$caller_folder/$file; fi
-  if [[ $file != - && ! -p $file && ! -c $file ]]; then
-    # The table's program writes a file beside it first, as the steps do.
-    if [[ -z $1 || -d $file ]] || ! probe=$(mktemp "$file.XXXXXX" 2>/dev/null); then
-      fail "$bad_usage" "--json '$1': name a file in a folder that can be written"
-    fi
-    rm "$probe"
-  fi
+  local file=$1 problem
+  case $file in
+    - | /dev/stdout | /dev/fd/1 | /proc/self/fd/1)
+      table_options=(--json -)
+      exec >&2  # with the results on stdout, everything else goes to stderr
+      return
+      ;;
+    /*) ;;
+    *) file=$caller_folder/$file ;;
+  esac
+  problem=$(problem_with "$file")
+  if [[ -n $problem ]]; then fail "$bad_usage" "--json '$1': $problem; name a file in a folder that can be written"; fi
   table_options=(--json "$file")
-  # With the results on stdout, everything else goes to stderr.
-  if [[ $file == - ]]; then exec 3>&1 >&2; fi
 }
 
-forget_earlier_results() {
-  rm -rf "$build_folder/ladder"
-  mkdir "$build_folder/ladder"
+# Prints why the table's program cannot write the file, which it replaces by a new one. A pipe it writes as it is.
+problem_with() {
+  local file=$1 target probe
+  if [[ -d $file || -e $file && ! -w $file || ! -e $file && $file == /dev/fd/* ]]; then
+    echo "it cannot be written"
+  elif [[ $file != /dev/fd/* && $file != /proc/self/fd/* && (-f $file || ! -e $file) ]]; then
+    target=$(readlink -f "$file" || true)
+    if [[ -n $(find "$target" -links +1 2>/dev/null) ]]; then
+      echo "it has other names (hard links)"
+    elif [[ -n $target ]] && probe=$(mktemp "${target%/*}/.XXXXXX" 2>/dev/null); then
+      rm "$probe"
+    else
+      echo "its folder cannot be written"
+    fi
+  fi
 }
 
 await_and_run() {
@@ -155,7 +213,7 @@ await_and_run() {
 }
 
 run_step() {
-  local step=$1 result=$build_folder/ladder/$1.json status=0
+  local step=$1 result=$results_folder/$1.json status=0
   running=$step
   # Its blocks are larger, unless -b says otherwise: nothing to hold against the step before.
   if [[ $step == 10_* ]]; then compare_options=(); fi
@@ -166,7 +224,8 @@ run_step() {
   case $status in
     0) ;;
     1) wrong_steps+=("$step") ;;
-    *) exit "$status" ;;
+    "$bad_usage" | "$not_possible" | 130) exit "$status" ;;
+    *) fail "$not_possible" "$step crashed: exit code $status" ;;
   esac
   if [[ -f $result ]]; then results+=("$result"); fi
   # The next step shows its counters beside this one's, where there are some; a sweep's are a list.
@@ -174,18 +233,24 @@ run_step() {
   if [[ -f $result && $(head -c 1 "$result") == "{" ]] && grep -q '"shared_load_requests"' "$result"; then
     compare_options=(--compare "$result")
   fi
-  echo
+  echo 2>/dev/null || true
 }
 
 # Ctrl-C: the table of what there is, the step that was running included where its sweep has rows.
 stop() {
-  local result=$build_folder/ladder/$running.json
+  local result=$results_folder/$running.json
   trap - INT
   end_build
   if [[ -f $result && " ${results[*]} " != *" $result "* ]]; then results+=("$result"); fi
   (print_table) || true
   exit 130
 }
+
+end() {
+  end_build
+  if [[ -n $results_folder ]]; then rm -rf "$results_folder"; fi
+}
+trap end EXIT
 
 ran_on_cuda() { ((${#results[@]} > 0)) && grep -qs '"kind": "cuda"' "${results[@]}"; }
 
@@ -196,7 +261,7 @@ print_table() {
   local status=0
   if ((${#results[@]} == 0)); then return; fi
   if [[ -n $build_job ]]; then await ladder_table; else build ladder_table; fi
-  "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" >&3 || status=$?
+  "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" >&"$table_output" || status=$?
   # It says 1 of a wrong result, which is known already.
   if ((status > 1)); then exit "$status"; fi
 }

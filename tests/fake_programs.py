@@ -19,14 +19,15 @@ def make(folder: Path, name: str, source: str) -> Path:
 
 
 def path_with(folder: Path) -> dict[str, str]:
-    """The environment in which the programs of the folder come first."""
-    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    """The environment in which the programs of the folder come first, without what the scripts read from it."""
+    usual = {key: value for key, value in os.environ.items() if not key.startswith("REDUCTION_")}
+    return {**usual, "PATH": f"{folder}:{os.environ['PATH']}"}
 
 
 def make_ladder(folder: Path, cmake: str) -> Path:
-    """Copies run_ladder.sh and its scripts to the folder. Returns a folder of programs for them: a dpkg-query that has
-    every package, and a `cmake`, which is Python source."""
-    for file in ("run_ladder.sh", "CMakeLists.txt"):
+    """Copies both scripts and what they read to the folder. Returns a folder of programs for them: a dpkg-query that
+    has every package, and a `cmake`, which is Python source."""
+    for file in ("run_ladder.sh", "run_tests.sh", "CMakeLists.txt", "CMakePresets.json"):
         shutil.copy(REPOSITORY / file, folder)
     shutil.copytree(REPOSITORY / "common/scripts", folder / "common/scripts")
     make(folder / "fake", "dpkg-query", 'print(*(f"{word}=installed" for word in words), sep="\\n")')

@@ -123,7 +123,8 @@ class Commands:
     results: Path
 
     def step(self, name: str, *options: str) -> list[str]:
-        return [str(self.programs / name), *EMULATED, *options]
+        usual = EMULATED[:2] if "-n" in options else EMULATED
+        return [str(self.programs / name), *usual, *options]
 
     def compared(self, name: str, before: str) -> list[str]:
         return self.step(name, "--compare", str(self.results / f"{before}.json"))
@@ -260,7 +261,7 @@ def climb(commands: Commands, tmp_path: Path) -> Callable[..., tuple[str, int]]:
             fake_programs.make(folder / "build/bin", broken, "sys.exit(1)")
         changes = {"PATH": fake_programs.path_with(fake)["PATH"], "PROGRAMS": str(commands.programs), "TERM": term,
                    "REDUCTION_PRESET": "release", "REDUCTION_CUDA": "OFF"}
-        return on_terminal([str(folder / "run_ladder.sh"), "-n", "2^14", "-s", "2", *options], columns, changes,
+        return on_terminal([str(folder / "run_ladder.sh"), *options, "-s", "2"], columns, changes,
                            when=when)
 
     return run
@@ -268,19 +269,19 @@ def climb(commands: Commands, tmp_path: Path) -> Callable[..., tuple[str, int]]:
 
 def test_the_ladder_fits_and_says_once_that_it_is_emulated(climb: Callable[..., tuple[str, int]]) -> None:
     for columns in WIDTHS[1:]:
-        shown, status = climb(columns)
+        shown, status = climb(columns, "-n", "2^14")
         assert status == 0 and fits(shown, columns), shown
         text = " ".join(without_style(shown).split())
         assert len(re.findall("(?m)^input ", shown)) == 2, "00's and 01's"
         if "emulated H200" in text:
             assert text.count("no CUDA device here") == text.count("emulated H200") == 1, shown
         assert text.endswith("in 01_interleaved/README.md: each step has a page that says why."), text
-    shown, status = climb(80, "--beyond", "--device", "emulated", term="dumb")
+    shown, status = climb(80, "--beyond", "-n", "2^14", "--device", "emulated", term="dumb")
     assert status == 0 and "\x1b" not in shown and "\nRead on in beyond/README.md" in shown, shown
 
 
 def test_a_ladder_that_failed_names_no_page(climb: Callable[..., tuple[str, int]]) -> None:
-    shown, status = climb(80, broken="03_sequential")
+    shown, status = climb(80, "-n", "2^14", broken="03_sequential")
     assert status == 1 and "wrong result: 03_sequential" in shown and "README.md" not in shown, shown
 
 

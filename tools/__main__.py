@@ -24,7 +24,7 @@ def parse_command(words: list[str]) -> tuple[str, list[str]]:
     width = max(len(name) for name in COMMANDS)
     parser = Parser("tools", "Tools for maintainers and for measuring a GPU.", epilog="commands:\n" + "\n".join(
         f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()))
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="its own --help says more")
+    parser.add_file("command", choices=COMMANDS, metavar="COMMAND", help="its own --help says more")
     # Only the first word: the options behind it are the command's.
     return parser.parse_args(words[:1]).command, words[1:]
 
@@ -51,10 +51,10 @@ def run_command() -> int:
         command, rest = parse_command(sys.argv[1:])
         name = f"tools {command}"
         return int(importlib.import_module(f"tools.{command.replace('-', '_')}").main(rest))
-    except SystemExit:
-        return ExitCode.DONE  # --help
+    except SystemExit as end:
+        return int(end.code or 0)  # --help, or a build that has said what is wrong
     except Failure as failure:
-        say(f"{name}: error: {failure}")
+        say(*f"{name}: error: {failure}".split("\n"))
         return failure.code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

@@ -41,5 +41,5 @@ def stale_plots() -> list[str]:
         return [f"{file.relative_to(REPOSITORY)} is stale: run python3 -m tools plot {folder}"
                 for file in plot.stale(REPOSITORY / folder)]
     except NotPossible as reason:
-        say(f"the plots are not checked: {reason}")
+        say(*f"the plots are not checked: {reason}".split("\n"))
         return []

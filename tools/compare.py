@@ -10,6 +10,7 @@ measured is printed all the same.
 """
 
 import argparse
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from tools import gpu, output_file, programs, results
 from tools.command_line import (ELEMENT_TYPES, BadUsage, ExitCode, NotPossible, Parser, list_of, parse_count,
-                                parse_type, say)
+                                parse_samples, parse_type, say)
 from tools.markdown import count_text
 from tools.peer_tables import peer_table, types_of
 from tools.results import Result
@@ -55,7 +56,7 @@ def parse_options(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("-t", type=list_of(parse_type), default=ELEMENT_TYPES, metavar="TYPES", dest="types",
                         help=f"default all: {','.join(ELEMENT_TYPES)}")
     # Until samples agree takes seconds for a small input, and there are hundreds of runs.
-    parser.add_argument("-s", type=parse_count, default=100, metavar="SAMPLES", dest="samples",
+    parser.add_argument("-s", type=parse_samples, default=100, metavar="SAMPLES", dest="samples",
                         help="timed runs of each; default 100")
     parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from there; default: build them")
     parser.add_argument("--python", default=sys.executable, metavar="PROGRAM",
@@ -63,6 +64,9 @@ def parse_options(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all results there")
     options, step_options = parser.parse_known_args(words)
     # Before minutes of measuring, not after.
+    for word in step_options:
+        if re.match("--(elements|type|samples|device|quiet|sweep|compare|trace[a-z-]*|version)(=|$)|-q", word):
+            raise BadUsage(f"{word} is not for compare")
     if options.bin:
         programs.Programs(options.bin).require(program_names()[0])
     if options.json:

@@ -59,7 +59,7 @@ class Step(NamedTuple):
 def steps() -> dict[str, bool]:
     """The steps whose counts a GPU's file has, in order, and whether the emulated device runs them, too."""
     # 13 has nothing of its own to count: its ranks run another step's kernel.
-    return {folder.name: "reduction::make_step(" in (REPOSITORY / folder / "main.cu").read_text(encoding="utf-8")
+    return {folder.name: "reduction::make_step(" in read_text(REPOSITORY / folder / "main.cu")
             for folder in step_folders() if not folder.name.startswith("13_")}
 
 

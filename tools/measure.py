@@ -51,19 +51,18 @@ def main(words: list[str]) -> int:
         raise BadUsage(f"'{folder}' has no name: name another folder")
     work = folder.with_name(folder.name + ".new")
     require_replaceable(folder, work)
-    measured = begun_with(work, describe(options))
-    executables = Programs(options.bin or programs.build(["ladder", *ATOMICS]))
-    executables.require("ladder_table", *ATOMICS)
-    measurement = Measurement(work, executables, runnable(executables), options.largest, begun + 60 * options.limit)
-
-    work.mkdir(exist_ok=True)
-    output_file.write(work / "measured.json", results.to_text(dataclasses.asdict(measured)))
-    try:
-        if complete := measurement.measure():
-            finish(work, folder, executables)
-    finally:
-        if work.exists():
-            say(f"Measured until now: {work}; call again to go on")
+    with output_file.alone_in(work):
+        measured = begun_with(work, describe(options))
+        executables = Programs(options.bin or programs.build(["ladder", *ATOMICS]))
+        executables.require("ladder_table", *ATOMICS)
+        measurement = Measurement(work, executables, runnable(executables), options.largest, begun + 60 * options.limit)
+        output_file.write(work / "measured.json", results.to_text(dataclasses.asdict(measured)))
+        try:
+            if complete := measurement.measure():
+                finish(work, folder, executables)
+        finally:
+            if work.exists():
+                say(f"Measured until now: {work}; call again to go on")
     if not complete:
         return TO_BE_CONTINUED
     say(f"The results: {folder}")
@@ -78,7 +77,7 @@ def main(words: list[str]) -> int:
 
 def parse(words: list[str]) -> argparse.Namespace:
     parser = Parser("measure", __doc__)
-    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
+    parser.add_file("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
     parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
     parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
     parser.add_argument("--largest", type=parse_count, metavar="COUNT",
@@ -87,7 +86,7 @@ def parse(words: list[str]) -> argparse.Namespace:
                         help="begin no run when so many minutes are over; each call makes at least one")
     options = parser.parse_args(words)
     # What the steps would refuse after minutes.
-    if options.largest and options.largest < 1024:
+    if options.largest is not None and options.largest < 1024:
         raise BadUsage("--largest: the size sweep begins at 2^10")
     if not options.limit >= 0:
         raise BadUsage(f"--limit: {options.limit} is no number of minutes from 0 on")
@@ -211,7 +210,7 @@ class Measurement:
         # On the GPU, never on the emulated device in its place.
         ran = self.programs.run(program, "--device", "cuda", *options, "--quiet", "--json", unfinished)
         if ran.returncode != 0:
-            say((ran.stdout + ran.stderr).rstrip())
+            say(*(ran.stdout + ran.stderr).splitlines())
             raise {2: BadUsage, 3: NotPossible}.get(ran.returncode, Failure)(f"{run}: exit code {ran.returncode}")
         unfinished.rename(file)
 
@@ -221,7 +220,7 @@ class Measurement:
         try:
             ncu_ms, step_ms = profile.kernel_milliseconds(self.programs, step, options)
         except NotPossible as why:
-            say(f"second_clock: {step} is left out: {why}")
+            say(*f"second_clock: {step} is left out: {why}".split("\n"))
             return False
         output_file.write(file, results.to_text(
             {"step": step, "ncu_ms": round(ncu_ms, 6), "step_ms": round(step_ms, 6)}))

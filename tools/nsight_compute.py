@@ -1,6 +1,7 @@
 """Nsight Compute (ncu) counts what kernels do on the GPU of this machine."""
 
 import csv
+import itertools
 import os
 import re
 import shlex
@@ -72,10 +73,9 @@ class NsightCompute:
         if len(launches) >= at_least:
             return launches
         if "ERR_NVGPUCTRPERM" in said:
-            raise NotPossible(NOT_PERMITTED.format(command=shlex.join(sys.orig_argv)))
+            raise NotPossible(*NOT_PERMITTED.format(command=shlex.join(sys.orig_argv)).splitlines())
         counted = f"{len(launches)} of {at_least} launches" if launches else "nothing"
-        last_words = "\n".join(said.splitlines()[-8:])
-        raise NotPossible(f"ncu counted {counted} in {Path(command[0]).name}; its last words:\n{last_words}")
+        raise NotPossible(f"ncu counted {counted} in {Path(command[0]).name}; its last words:", *said.splitlines()[-8:])
 
 
 def run(metrics: list[str], selection: Sequence[str], command: Sequence[str | Path]) -> tuple[list[Launch], str]:
@@ -89,9 +89,16 @@ def run(metrics: list[str], selection: Sequence[str], command: Sequence[str | Pa
 
 def read_report(text: str) -> list[Launch]:
     """Among other lines, a row of names, one of units and one of values for each launch; a number may have commas."""
-    rows = csv.DictReader((line for line in text.splitlines() if line.startswith('"')), restval="")
-    # Of `void a::reduce_kernel<int>(const T1 *)` the name alone.
-    return [Launch(re.findall(r"\w+(?=[<(])", row["Kernel Name"] + "(")[0], {
-        name: value.replace(",", "") for name, value in row.items()
-        if "__" in name and re.fullmatch(r"\d[\d,]*(\.\d+)?([eE][+-]?\d+)?", value)})
-        for row in rows if row["ID"].isdecimal()]
+    quoted = (line for line in text.splitlines() if line.startswith('"'))
+    # The program that is profiled may quote, too, what it says before.
+    table = itertools.dropwhile(lambda line: not line.startswith('"ID",'), quoted)
+    rows = csv.DictReader(table, restkey="", restval="")
+    launches = []
+    for row in rows:
+        # Of `void a::reduce_kernel<int>(const T1 *)` the name alone.
+        kernel = re.search(r"\w+(?=[<(])", row.get("Kernel Name", "") + "(")
+        if kernel and row["ID"].isdecimal():
+            launches.append(Launch(kernel[0], {
+                name: value.replace(",", "") for name, value in row.items()
+                if "__" in name and re.fullmatch(r"\d[\d,]*(\.\d+)?([eE][+-]?\d+)?", value)}))
+    return launches

@@ -1,10 +1,14 @@
 """Files that appear whole or not at all."""
 
+import contextlib
+import fcntl
+import itertools
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from tools.command_line import BadUsage
+from tools.command_line import BadUsage, NotPossible
 
 
 def write(path: Path, text: str) -> None:
@@ -33,8 +37,62 @@ def require_writable(path: Path, option: str) -> None:
     """Says now, not after minutes, that a file cannot be written. Throws BadUsage."""
     folder = os.path.dirname(os.path.realpath(path))  # where the new file is made
     replaceable = not path.exists() or path.is_file() and os.access(path, os.W_OK)
-    if not (replaceable and os.path.isdir(folder) and os.access(folder, os.W_OK)):
+    try:
+        # Root may write anywhere, and still no file in /proc.
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        replaceable = False
+    if not replaceable:
         raise BadUsage(f"{option} '{path}': name a file in a folder that can be written")
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Makes the folder, and keeps it for this process: two that write into it would mix their files. Removes it again
+    where nothing was written. Throws BadUsage where there can be no such folder, NotPossible where it is another's."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:
+        raise NotPossible(not_writable(next(parent for parent in folder.parents if parent.exists()))) from None
+    except OSError as error:
+        raise BadUsage(f"'{folder}' is no folder that can be written: {error.strerror}") from None
+    try:
+        if blocked := first_that_is_not_writable(folder):
+            raise NotPossible(not_writable(blocked))
+        if not is_locked_by_now(lock, folder):
+            raise NotPossible(f"another process works in '{folder}': wait for its end, or name another folder")
+        yield
+    finally:
+        if is_new and folder.exists() and not any(folder.iterdir()):
+            folder.rmdir()
+        os.close(lock)
+
+
+def is_locked_by_now(lock: int, folder: Path) -> bool:
+    with contextlib.suppress(OSError):  # of a file system that has no locks
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    # Whoever had it may have renamed or deleted it.
+    return folder.exists() and os.path.samestat(os.fstat(lock), folder.stat())
+
+
+def first_that_is_not_writable(folder: Path) -> Path | None:
+    """In its first two levels."""
+    paths = itertools.chain([folder], folder.glob("*"), folder.glob("*/*"))
+    return next((path for path in paths if not path.is_symlink() and not os.access(path, os.W_OK)), None)
+
+
+def not_writable(path: Path) -> str:
+    try:
+        owner = path.owner()
+    except (KeyError, OSError):
+        owner = "somebody else"
+    return f"{path} cannot be written; it belongs to {owner}: make it writable, or name another folder"
 
 
 def current_umask() -> int:

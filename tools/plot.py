@@ -332,7 +332,7 @@ def stale(folder: Path) -> list[Path]:
 
 def main(words: list[str]) -> int:
     parser = Parser("plot", __doc__)
-    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="the folder of a card's results")
+    parser.add_file("results", type=Path, nargs="+", metavar="RESULTS", help="the folder of a card's results")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the plots go; default the first RESULTS")
     options = parser.parse_args(words)
     texts = draw(options.results)

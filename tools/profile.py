@@ -61,7 +61,8 @@ def main(words: list[str]) -> int:
     options, rest = parser.parse_known_args(words)
     if not options.device.startswith("cuda"):
         raise BadUsage(f"--device '{options.device}': ncu takes cuda or cuda:N")
-    refused = [word for word in rest if options.counters or re.match(r"--(json|sweep|compare|version)\b", word)]
+    refused = [word for word in rest if options.counters or re.match(
+        "--(json|sweep|compare|version|samples|quiet|trace[a-z-]*)(=|$)|-[sq]", word)]
     if options.step and options.out:
         refused = ["--out"]
     if refused:
@@ -71,7 +72,8 @@ def main(words: list[str]) -> int:
         write_counters(programs, options.device, options.out)
     else:
         programs.require(options.step)
-        print_reduction(programs, options.step, ["--device", options.device, "-n", "2^22", *rest])
+        size = [] if any(re.match("--elements(=|$)|-n", word) for word in rest) else ["-n", "2^22"]
+        print_reduction(programs, options.step, options.device, [*size, *rest])
     return ExitCode.DONE
 
 
@@ -84,9 +86,9 @@ def kernel_milliseconds(programs: Programs, step: str, options: Sequence[str]) -
 # ---- one reduction ----
 
 
-def print_reduction(programs: Programs, step: str, options: list[str]) -> None:
+def print_reduction(programs: Programs, step: str, device: str, options: list[str]) -> None:
     ncu = NsightCompute(*(metric for _, _, metric in ROWS if metric), DRAM_SHARE, TIME)
-    result, launches = count_reduction(ncu, programs, step, options)
+    result, launches = count_reduction(ncu, programs, step, ["--device", device, *options])
     emulated, remark = count_emulated(programs, step, options, result)
     if emulated and emulated["blocks"] != total(launches, BLOCKS):
         remark = "The emulated device has an H200's 132 multiprocessors: where a grid fills the device, this GPU " \

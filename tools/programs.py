@@ -2,11 +2,14 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tools.command_line import REPOSITORY, BadUsage, NotPossible
 
+# Of build(): their folders are this process's as long as they are open.
+builders: list["subprocess.Popen[str]"] = []
 ATOMICS = ("atomic_each", "atomic_vector", "atomic_block")
 
 
@@ -22,14 +25,20 @@ def peer_names() -> list[str]:
 
 
 def build(targets: Sequence[str]) -> Path:
-    """Builds the targets as run_ladder.sh does, installing what is missing; returns the executables' folder."""
-    script = 'source common/scripts/set_up.sh && install_missing_packages "${build_packages[@]}" && ' \
-        'configure_with_tests OFF && build "$@" && echo "$build_folder"'
-    built = subprocess.run(["bash", "-c", script, "tools", *targets], cwd=REPOSITORY, stdout=subprocess.PIPE,
-                           encoding="utf-8")
-    if built.returncode != 0:
-        raise NotPossible("the build failed; its words are above")
-    return REPOSITORY / built.stdout.strip() / "bin"
+    """Builds the targets as run_ladder.sh does, installing what is missing; returns the executables' folder. Until this
+    process ends, it keeps other runs from building there."""
+    script = """set -euo pipefail; source common/scripts/set_up.sh; this_run=$1; shift
+        take_build_folder; install_missing_packages "${build_packages[@]}"; configure_with_tests OFF; build "$@"
+        echo "$build_folder"; read -r || true"""
+    this_run = f"python3 -m tools {' '.join(sys.argv[1:])} (process {os.getpid()})"
+    # It has the lock, and waits for the end of its stdin.
+    bash = subprocess.Popen(["bash", "-c", script, "tools", this_run, *targets], cwd=REPOSITORY,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    builders.append(bash)
+    assert bash.stdout
+    if folder := bash.stdout.readline().strip():
+        return REPOSITORY / folder / "bin"
+    sys.exit(bash.wait())  # it has said why
 
 
 class Programs:

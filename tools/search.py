@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from textwrap import shorten
 
-from tools.command_line import REPOSITORY, Failure
+from tools.command_line import REPOSITORY, Failure, read_text
 
 LUNR = Path("/usr/share/javascript/lunr/lunr.js")
 SEARCH = REPOSITORY / "docs/site/search.js"
@@ -84,7 +84,7 @@ class Sections(HTMLParser):
 def make(site: Path, pages: dict[str, float]) -> None:
     """Writes SITE/search_index.js, from these HTML files of the site, each with its weight. Throws Failure."""
     sections = [asdict(section) for page, weight in pages.items()
-                for section in Sections(page, weight, (site / page).read_text("utf-8")).found]
+                for section in Sections(page, weight, read_text(site / page)).found]
     for section in sections:
         section["text"] = " ".join(section["text"].split())
         section["links"] = sorted({link for link in section["links"] if link in pages and link != section["page"]})

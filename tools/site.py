@@ -15,8 +15,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import search
-from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, say
+from tools import output_file, search
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.doxygen_pages import converted
 from tools.links import Page, dead_links
 from tools.programs import ATOMICS, Programs, last_words, step_folders
@@ -49,22 +49,25 @@ LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
 def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
-    parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
-                        help="where it is made; default build-docs")
+    parser.add_file("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
+                    help="where it is made; default build-docs")
     parser.add_argument("--bin", metavar="BIN", type=Path,
                         help="the folder of the executables, such as build/bin: each step's page leads to its explorer")
     given = parser.parse_args(words)
-    if not given.folder:
-        raise BadUsage("FOLDER has no name")
     folder = Path(given.folder).resolve()
     if not installed():
         raise NotPossible(
-            "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:\n"
+            "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:",
             "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
+    with output_file.alone_in(folder):
+        return make(folder, given.bin)
+
+
+def make(folder: Path, bin_folder: Path | None) -> ExitCode:
     make_own_folders(folder)
     site = Site(folder / "site")
-    if given.bin:
-        site.make_explorers(Programs(given.bin))
+    if bin_folder:
+        site.make_explorers(Programs(bin_folder))
     else:
         say("Left out: the explorer of each step, which --bin BIN adds")
     for page in site.pages:
@@ -102,7 +105,7 @@ def make_own_folders(folder: Path) -> None:
 
 
 def text_of(page: str) -> str:
-    return (REPOSITORY / page).read_text("utf-8")
+    return read_text(REPOSITORY / page)
 
 
 def title_of(page: str) -> str:
@@ -234,6 +237,6 @@ def run_doxygen(folder: Path) -> None:
 def drop_empty_summaries(folder: Path) -> None:
     """Where all nested classes are private, Doxygen 1.9 links to a list that it leaves out."""
     for file in folder.glob("*.html"):
-        text = file.read_text("utf-8")
+        text = read_text(file)
         if 'href="#nested-classes"' in text and 'name="nested-classes"' not in text:
             file.write_text(re.sub(r'<a href="#nested-classes">Classes</a> *&#124; *', "", text), "utf-8")

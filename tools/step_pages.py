@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools import counters as counters_of_gpus
 from tools import documented_tables, ptx, results
-from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible
+from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible, read_text
 from tools.markdown import code, count_text, has_section, table
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS
 from tools.programs import Programs
@@ -73,13 +73,13 @@ def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous
         "ptx_levels": ptx.levels,
         "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
     }
-    page = (REPOSITORY / step / "README.md").read_text(encoding="utf-8")
+    page = read_text(REPOSITORY / step / "README.md")
     return {name: text() for name, text in texts.items() if has_section(page, name)}
 
 
 def kernel(step: Path) -> str:
     """The kernel alone, without its comment and its launch."""
-    text = (REPOSITORY / step / "kernel.cuh").read_text(encoding="utf-8")
+    text = read_text(REPOSITORY / step / "kernel.cuh")
     [found] = re.findall(r"^template .*__global__.*?^}$", text, re.MULTILINE | re.DOTALL)
     return code("cpp", found)
 
@@ -87,7 +87,7 @@ def kernel(step: Path) -> str:
 def kernel_diff(before: Path, after: Path, *options: str) -> str:
     """The kernels of two folders."""
     [old, new] = [folder / ("kernel.hpp" if folder.name == SERIAL.name else "kernel.cuh") for folder in (before, after)]
-    texts = [(REPOSITORY / file).read_text(encoding="utf-8") for file in (old, new)]
+    texts = [read_text(REPOSITORY / file) for file in (old, new)]
     return code("diff", diff(*texts, "-u", *options, f"--label={old}", f"--label={new}"))
 
 
@@ -158,7 +158,7 @@ class Term:
 @functools.cache
 def glossary() -> dict[str, Term]:
     """The first table of the glossary, by what is printed."""
-    text = (REPOSITORY / GLOSSARY).read_text(encoding="utf-8").split("\n## ")[1]
+    text = read_text(REPOSITORY / GLOSSARY).split("\n## ")[1]
     rows = re.findall(r"^\| ([^|]+) \| ([^|]*) \| \[.*?\]\(#(.*?)\)", text, re.MULTILINE)
     return {printed: Term(re.findall(r"`(\w+)`", keys), anchor) for printed, keys, anchor in rows}
 

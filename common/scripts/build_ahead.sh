@@ -5,8 +5,9 @@
 #   build_ahead TARGET...   begins, one target after the other. Their programs are announced (announced_programs in
 #                           Step.cmake)
 #   await PROGRAM           returns when it is built
+#   end_build               ends what is left of it, as the script has to when it ends
 #
-# The build is a process group of its own, which ends with the script.
+# The build is a process group of its own.
 
 build_job=
 build_output=
@@ -15,10 +16,9 @@ declare -A ready
 
 build_ahead() {
   local folder
-  if ! { folder=$(mktemp -d) && mkfifo "$folder/output"; }; then
-    fail "$not_possible" "there is no place for a pipe in ${TMPDIR:-/tmp}"
-  fi
-  trap end_build EXIT
+  # Not every file system has pipes, and TMPDIR may lead nowhere.
+  folder=$(mktemp -d 2>/dev/null || mktemp -d "$build_folder/pipe.XXXXXX")
+  mkfifo "$folder/output"
   set -m  # its own process group
   build_in_turn "$@" </dev/null >"$folder/output" 2>&1 &
   build_job=$!
@@ -29,6 +29,7 @@ build_ahead() {
 
 build_in_turn() {
   local target
+  trap - PIPE  # it ends with a script that was killed
   # A step that runs, and the host's part of its timing, come first.
   renice -n 19 -p "$BASHPID" >/dev/null || true
   for target; do

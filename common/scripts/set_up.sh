@@ -2,6 +2,7 @@
 # From a fresh machine to a built tree. run_ladder.sh and run_tests.sh read this file, in the repository's folder,
 # and call, in this order:
 #
+#   take_build_folder
 #   install_missing_packages PACKAGE...
 #   configure_with_tests ON|OFF
 #   build TARGET...
@@ -30,8 +31,18 @@ fi
 
 # What the scripts exit with, as the steps do.
 readonly bad_usage=2 not_possible=3
+# 1 is of a wrong result only: any other command that fails is a machine that cannot do it.
+set -o errtrace
+trap 'exit "$not_possible"' ERR
 
-say() { printf '%s\n' "$@" >&2; }
+# A closed stream would give its number to the next file that is opened.
+true 9>&2 || exec 2>/dev/null
+{ true 9>&1; } 2>/dev/null || exec >/dev/null
+{ true 9<&0; } 2>/dev/null || exec </dev/null
+unset GREP_OPTIONS  # an older grep still takes options from there
+
+# Each argument is one line, whatever a path has in it. The exit code tells where stderr cannot be written.
+say() { printf '%s\n' "${@//$'\n'/\\n}" >&2 || true; }
 
 # fail EXIT_CODE LINE...
 fail() {
@@ -43,6 +54,69 @@ fail() {
 
 # A program that catches Ctrl-C may still report success; the next one must not start then.
 trap 'exit 130' INT
+
+# ---- the build folder ----
+
+# What this run is to those that wait for it.
+this_run="$0 $* (process $$)"
+
+# Until this script ends, the build folder is its own: another run would change what is built, and times measured at
+# once are wrong. What is called inside it is part of it.
+take_build_folder() {
+  local holder
+  check_environment
+  if [[ ${REDUCTION_LOCKED:-} == "$(pwd -P)/$build_folder" ]]; then return; fi
+  check_build_folder
+  if ! command -v flock >/dev/null; then return; fi
+  # The kernel gives the lock back when nobody has the file open any more: this script, and a build that outlives it.
+  exec {lock}<>"$build_folder/lock"
+  if is_locked; then
+    holder=$(<"$build_folder/lock")
+    say "Waiting for ${holder:-another run}, which works in $PWD/$build_folder"
+    while is_locked; do sleep 1; done
+  fi
+  echo "${this_run//$'\n'/ }" >"$build_folder/lock"
+  REDUCTION_LOCKED=$(pwd -P)/$build_folder
+  export REDUCTION_LOCKED
+}
+
+# Whether it is another run's. Where the file system has no locks, it is nobody's.
+is_locked() {
+  local status=0
+  flock -n "$lock" 2>/dev/null || status=$?
+  ((status == 1))
+}
+
+check_environment() {
+  local presets
+  if [[ ! $REDUCTION_CUDA =~ ^(AUTO|ON|OFF)$ ]]; then
+    fail "$bad_usage" "REDUCTION_CUDA is '$REDUCTION_CUDA'; it can be AUTO, ON or OFF"
+  fi
+  # Those with tests are those that build the steps.
+  presets=$(sed -n '/"testPresets"/,$ s/.*"name": "\([^"]*\)".*/\1/p' CMakePresets.json)
+  if [[ ! $preset =~ ^[a-z-]+$ ]] || ! grep -qxF -e "$preset" <<<"$presets"; then
+    fail "$bad_usage" "REDUCTION_PRESET is '$preset'; it can be ${presets//$'\n'/, }"
+  fi
+}
+
+# What a run as root has left there would be found in the middle of the next one.
+check_build_folder() {
+  local blocked remedy
+  mkdir "$build_folder" 2>/dev/null || true
+  if [[ ! -e $build_folder && ! -L $build_folder ]]; then
+    fail "$not_possible" "$PWD cannot be written; it belongs to $(owner_of .): work in a copy of your own"
+  fi
+  # A link may lead nowhere. A find that does not know -writable finds nothing.
+  blocked=$(find "$build_folder/" -maxdepth 2 ! -type l ! -writable -print -quit 2>/dev/null || true)
+  if [[ -z $blocked ]] && ! { true >>"$build_folder/lock"; } 2>/dev/null; then blocked=$build_folder; fi
+  if [[ -n $blocked ]]; then
+    remedy="delete $PWD/$build_folder (as root, if need be), and it is built anew"
+    fail "$not_possible" "$PWD/${blocked%/} cannot be written; it belongs to $(owner_of "$blocked"): $remedy"
+  fi
+}
+
+# GNU's stat, then BSD's.
+owner_of() { stat -c %U "$1" 2>/dev/null || stat -f %Su "$1" 2>/dev/null || echo "somebody else"; }
 
 # ---- packages ----
 
@@ -108,9 +182,7 @@ stop_with_package_list() {
 # logged NAME COMMAND... keeps the output in a file. A terminal shows the line it is at, a failure the last lines.
 logged() {
   local log=$build_folder/$1.log
-  if ! mkdir -p "$build_folder" || [[ ! -w $build_folder ]]; then
-    fail "$not_possible" "the folder $PWD/$build_folder cannot be written"
-  fi
+  mkdir -p "$build_folder"
   "${@:2}" </dev/null 2>&1 | tee "$log" | show_current_line && return
   tail -n 20 "$log" >&2
   say "(all of it: $log)"
@@ -139,9 +211,6 @@ columns() {
 
 configure_with_tests() {
   local with_tests=$1 toolchain fresh=()
-  if [[ ! $REDUCTION_CUDA =~ ^(AUTO|ON|OFF)$ ]]; then
-    fail "$bad_usage" "REDUCTION_CUDA is '$REDUCTION_CUDA'; it can be AUTO, ON or OFF"
-  fi
   toolchain=$(describe_toolchain)
   if ! was_configured_for "$toolchain"; then
     # CMake remembers the compiler it found, or that it found none, until it starts afresh.

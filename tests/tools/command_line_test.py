@@ -1,18 +1,21 @@
 """The command line that all commands share: exit codes, one line for bad input, and streams that cannot be written."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
+from subprocess import PIPE, CompletedProcess
 
 import fake_programs
 import pytest
 
 from tools import output_file
 from tools.__main__ import COMMANDS
-from tools.command_line import REPOSITORY, BadUsage, list_of, parse_count
+from tools.command_line import REPOSITORY, BadUsage, NotPossible, list_of, parse_count
 
 Tools = Callable[..., CompletedProcess[str]]
 
@@ -27,9 +30,21 @@ def test_every_command_has_help(tools: Tools, command: str) -> None:
     ((), "the following arguments are required: COMMAND"),
     (("mesure",), "invalid choice: 'mesure' (choose from 'measure'"),
     (("plot",), "RESULTS"), (("plot", "/nowhere"), "'/nowhere/measured.json' cannot be read: No such file"),
-    (("measure", "--largest", "many"), "'many' is no count: give 1000003, 2^28 or 64M"), (("site", ""), "no name"),
-    (("write-pages", "more"), "unrecognized arguments: more"),
-    (("check-pages", "--bin"), "--bin: expected one argument")])
+    (("measure", "--largest", "many"), "'many' is no count: give 1000003, 2^28 or 64M"), (("site", ""), "no value"),
+    (("measure", "--largest", "2^49"), "from 0 to 2^48"), (("measure", "--largest", "0"), "begins at 2^10"),
+    (("measure", "--commit="), "'--commit=' has no value"), (("measure", "--lim", "3"), "unrecognized arguments: --li"),
+    (("measure", "--limit", "3", "--limit=4"), "--limit is there 2 times; give it once"),
+    (("write-pages", "more"), "unrecognized arguments: more"), (("write-pages", "--"), "'--': there is nothing but"),
+    (("check-pages", "--bin"), "--bin: expected one argument"), (("rounding", "--bin", ""), "'' has no value"),
+    (("compare", "-s", "0"), "'0': give a whole number from 1 to 1000000"), (("compare", "-s", "1000001"), "from 1 "),
+    (("compare", "-s", "2^3"), "from 1 to"), (("compare", "-n", "8,2^49"), "'2^49' is no count"),
+    (("compare", "--samples", "3"), "--samples is not for compare"), (("compare", "--json", "/proc/x"), "/proc/x': na"),
+    (("profile", "03_sequential", "-s", "3"), "-s is not for profile"), (("profile", "--counters=x"), "ignored expl"),
+    (("site", "/etc/passwd"), "'/etc/passwd' is no folder"), (("site", "/proc/x"), "'/proc/x' is no folder"),
+    (("plot", "/proc/self/mem"), "Not a directory"), (("plot", "--out", "x", "--out", "y", "z"), "--out is there 2 "),
+    # The name of a file may have anything in it.
+    (("plot", "/no\n\x1bwhere"), "'/no\\n\\x1bwhere/measured.json' cannot be read"),
+    (("check-pages", "--bin", "a\nb"), "a\\nb': build it"), (("no\nsuch",), "invalid choice: 'no\\nsuch'")])
 def test_bad_usage_is_one_line(tools: Tools, words: tuple[str, ...], said: str) -> None:
     ran = tools(*words)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1) and said in ran.stderr, ran.stderr
@@ -45,12 +60,14 @@ def test_the_exit_code_survives_broken_streams(streams: str, help_code: int, ref
         assert subprocess.run(["sh", "-c", command], cwd=REPOSITORY, env=environment).returncode == code, command
 
 
-@pytest.mark.parametrize("text, count", [("1", 1), ("2^28", 2**28), ("64M", 2**26), ("1000003", 1000003)])
+@pytest.mark.parametrize("text, count", [("0", 0), ("1", 1), ("2^28", 2**28), ("64M", 2**26), ("1000003", 1000003),
+                                         ("2^48", 2**48), ("262144G", 2**48), ("007", 7), ("1^999", 1), ("0^70", 0)])
 def test_counts_are_those_of_the_steps(text: str, count: int) -> None:
     assert list_of(parse_count)(f"{text},{text}") == [count, count]
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "2^", "1.5", "2^99", "9" * 16, "1e6", "1KM"])
+@pytest.mark.parametrize("text", ["", "-1", "2^", "1.5", "2^99", "9" * 16, "1e6", "1KM", "٣", "2^48K",
+                                  "262145G", "2^" + "9" * 5000, "9" * 5000])
 def test_other_counts_are_refused(text: str) -> None:
     with pytest.raises(Exception, match="is no count"):
         parse_count(text)
@@ -74,3 +91,56 @@ def test_a_written_file_is_where_its_link_leads(tmp_path: Path) -> None:
     with pytest.raises(BadUsage, match="surrogates not allowed"):
         output_file.write(tmp_path / "link", "\udcff")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "link"]
+
+
+@pytest.mark.parametrize("text", ["1", "2^10", "2^48", "2^49", "0", "007", "1K", "3^30", "1^99", "2^4294967296", "x"])
+def test_counts_are_bounded_as_a_step_bounds_them(bin_folder: Path, text: str) -> None:
+    """Where the step's parser takes the count, what follows may still be too large for this machine."""
+    ran = subprocess.run([bin_folder / "07_cascade", "--device", "emulated", "-q", "-n", text, "-s", "1000001"],
+                         capture_output=True, text=True)
+    try:
+        parse_count(text)
+    except ArgumentTypeError:
+        assert f"--elements '{text}'" in ran.stderr
+    else:
+        assert "--samples '1000001': give a whole number from 1 to 1000000" in ran.stderr
+
+
+def test_two_processes_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "made/new"
+    script = "from pathlib import Path; import sys; from tools import output_file\n" \
+        "with output_file.alone_in(Path(sys.argv[1])): print('in', flush=True); input()"
+    first = subprocess.Popen([sys.executable, "-c", script, folder], cwd=REPOSITORY, stdin=PIPE, stdout=PIPE, text=True)
+    assert first.stdout and first.stdout.readline() == "in\n"
+    with pytest.raises(NotPossible, match="another process works in '.*/made/new': wait for its end"):
+        with output_file.alone_in(folder):
+            pytest.fail("both are in")
+    first.kill()
+    first.wait()
+    with output_file.alone_in(folder):  # one that was killed leaves no lock
+        pass
+    assert folder.exists()
+    folder.rmdir()
+    with output_file.alone_in(folder):
+        pass
+    assert not folder.exists(), "a folder that stays empty is not left behind"
+
+
+def test_a_folder_that_cannot_be_written_is_one_line_with_its_owner() -> None:
+    """By a user to whom this applies: root may write anywhere."""
+    user = 65534 if os.geteuid() == 0 else None
+    script = "from pathlib import Path; import sys; from tools import command_line, output_file\n" \
+        "try:\n  with output_file.alone_in(Path(sys.argv[1])): print('in')\n" \
+        "except command_line.NotPossible as why: print(why)"
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        shutil.copytree(REPOSITORY / "tools", Path(folder, "tools"), ignore=shutil.ignore_patterns("__pycache__"))
+        (locked := Path(folder, "site/pages")).mkdir(parents=True)
+        if user:
+            os.chown(locked.parent, user, user)
+        locked.chmod(0o555)
+        ran = subprocess.run(["/usr/bin/env", "python3", "-Bc", script, locked.parent], cwd=folder, capture_output=True,
+                             text=True, env={"PATH": "/usr/bin:/bin"}, user=user, group=user,
+                             extra_groups=None if user is None else [])
+        locked.chmod(0o755)
+    assert ran.stdout.startswith(f"{locked} cannot be written; it belongs to ") and ran.stdout.count("\n") == 1, ran

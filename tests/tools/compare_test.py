@@ -74,8 +74,9 @@ def compare(tmp_path: Path, monkeypatch: Patch, capfd: Capture) -> Iterator[Comp
     monkeypatch.setattr(gpu, "said", lambda *_: "GPU 0: Made Up")
 
     def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tools", "compare", "--bin", f"{tmp_path}/bin", "--python", f"{python}",
-                                          "--json", f"{tmp_path}/all.json", *words])
+        usual = {"--bin": f"{tmp_path}/bin", "--python": f"{python}", "--json": f"{tmp_path}/all.json"}
+        left = [word for option in usual.items() if option[0] not in words for word in option]
+        monkeypatch.setattr(sys, "argv", ["tools", "compare", *left, *words])
         code = __main__.main()
         said = capfd.readouterr()
         return code, said.out, said.err

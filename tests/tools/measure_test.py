@@ -13,7 +13,7 @@ import fake_programs
 import made_up_results
 import pytest
 
-from tools import gpu, measure, plot, profile, results
+from tools import gpu, measure, output_file, plot, profile, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
 from tools.measure import HEADER_STEP, KEPT, PARTS, TO_BE_CONTINUED, Measurement
 from tools.programs import ATOMICS, Programs
@@ -163,6 +163,16 @@ def test_the_old_results_stay_until_the_new_ones_are_there(call: Callable[..., i
         call()
 
 
+def test_two_at_once(call: Callable[..., int], tmp_path: Path) -> None:
+    """The second one is refused, and leaves what the first one has."""
+    with output_file.alone_in(tmp_path / "card.new"):
+        (tmp_path / "card.new/parts").mkdir()
+        with pytest.raises(NotPossible, match="another process works in '.*/card.new'"):
+            call()
+        assert [file.name for file in tmp_path.rglob("*")] == ["card.new", "parts"]
+    assert call() == ExitCode.DONE
+
+
 def test_leaves_out_what_this_gpu_cannot_run(call: Callable[..., int], tmp_path: Path,
                                              monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MadeUpPrograms, "probed", {HEADER_STEP: 3})
@@ -193,7 +203,7 @@ def test_second_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: 
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--bin", "/nonexistent"], "there is no ladder_table in '/nonexistent'"),
+    (["--bin", "/nonexistent", "FOLDER/card"], "there is no ladder_table in '/nonexistent'"),
     (["--limit", "nan"], "--limit: nan is no number of minutes"), (["/"], "has no name"),
     (["--largest", "512"], "--largest: the size sweep begins at"),
     (["/dev/null/card"], "'/dev/null' is no folder that can be written"),
@@ -202,7 +212,8 @@ def test_second_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: 
 def test_refuses(bin_folder: Path, tmp_path: Path, words: list[str], said: str) -> None:
     (tmp_path / "thesis").touch()
     with pytest.raises(BadUsage, match=said):
-        measure.main(["--bin", str(bin_folder), *(word.replace("FOLDER", str(tmp_path)) for word in words)])
+        measure.main([*([] if "--bin" in words else ["--bin", str(bin_folder)]),
+                      *(word.replace("FOLDER", str(tmp_path)) for word in words)])
     assert [file.name for file in tmp_path.iterdir()] == ["thesis"]
 
 

@@ -58,6 +58,8 @@ class Machine:
             metrics, step = map(str, words[words.index("--metrics") + 1:][:2])
             said = self.counted(Path(step).name, metrics.split(","))
         elif "--json" in words:
+            given = [word for word in words if str(word)[0] == "-"]
+            assert len(given) == len(set(given)), f"a step refuses an option that is repeated: {words}"
             code, said = self.emulated if "emulated" in words else self.on_gpu
             Path(words[-1]).write_text(json.dumps(self.result))
         return CompletedProcess(words, code, said, "")
@@ -103,6 +105,11 @@ def test_a_report_is_read_among_other_lines() -> None:
     text = report([*counted, "other__count", "Stream"], KERNEL, CUB, counted={**counted, "Stream": "7"})
     assert '"16,785,152"' in text and '"n/a"' in text
     assert read_report(text) == [Launch("reduce_kernel", counted), Launch("DeviceReduceKernel", counted)]
+    # What the program that is profiled says, rows that are cut off or too long, and a kernel without a name.
+    last = text.splitlines()[-2]
+    odd = f'"Warm-up","done"\n{text}\n"7"\n"8","","(1)"\n"warm","up"\n{last},"more","__more"'
+    assert read_report(odd) == [*read_report(text), Launch("DeviceReduceKernel", counted)]
+    assert read_report('"no","header"\n"at","all"') == []
 
 
 def test_counts_are_sums_over_the_launches() -> None:
@@ -151,7 +158,7 @@ def test_refusals(machine: Machine, words: str, made_up: dict[str, object], fail
 def test_what_is_special_is_said(machine: Machine, capsys: pytest.CaptureFixture[str], made_up: dict[str, object],
                                  kernels: list[str], said: str) -> None:
     vars(machine).update(made_up, counted=lambda _, metrics: report(metrics, *kernels))
-    assert profile.main(["03_sequential"]) == 0
+    assert profile.main(["03_sequential", "-n", "2^22"]) == 0
     assert said in capsys.readouterr().out
     nanoseconds = int(COUNTED[TIME]) * (1 if kernels[0] == CUB_LAST else len(kernels))
     assert profile.kernel_milliseconds(Programs(Path()), "03_sequential", []) == (nanoseconds / 1e6, 0.01)

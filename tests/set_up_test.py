@@ -1,0 +1,260 @@
+"""The build folder as the scripts take it: by one run at a time, by a user who can write it, in any environment."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import PIPE, STDOUT, CompletedProcess
+
+import pytest
+
+import fake_programs
+from tools.command_line import REPOSITORY
+
+Ran = CompletedProcess[str]
+Script = Callable[..., "subprocess.Popen[str]"]
+NOBODY = 65534
+# Configures once, and builds nothing: the steps are there.
+CMAKE = """
+import time
+if words[0] == "--version":
+    print("cmake version 3.25.1")
+elif words[0] == "--preset":
+    time.sleep(0.5)
+    open("build/CMakeCache.txt", "w").close()
+elif words[-1] in ("climb", "climb_beyond", "climb_first"):
+    for program in os.listdir("build/bin"):
+        print("ready:", program, flush=True)
+"""
+# Leaves its own name where --json says, and ends when there is no file `hold`.
+STEP = """
+import time
+while os.path.exists("hold"):
+    time.sleep(0.05)
+if "--json" in words:
+    open(words[words.index("--json") + 1], "w").close()
+print(os.path.basename(sys.argv[0]), *words)
+"""
+TAKE = "source common/scripts/set_up.sh; take_build_folder; "
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """One with programs that are made up, whose path has a space."""
+    folder = tmp_path / "a checkout"
+    folder.mkdir()
+    fake_programs.make_ladder(folder, CMAKE)
+    for name in ("00_cpu_serial", *(step.name for step in REPOSITORY.glob("0[1-7]_*")), "ladder_table"):
+        fake_programs.make(folder / "build/bin", name, STEP)
+    return folder
+
+
+def environment(checkout: Path, **variables: str) -> dict[str, str]:
+    return fake_programs.path_with(checkout / "fake") | {"REDUCTION_CUDA": "OFF"} | variables
+
+
+@pytest.fixture
+def start(checkout: Path) -> Iterator[Script]:
+    """Starts a script, or a command of bash in the checkout, in a process group of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(*words: str | Path, **variables: str) -> "subprocess.Popen[str]":
+        started.append(subprocess.Popen(words, cwd=checkout, env=environment(checkout, **variables),
+                                        process_group=0, stdin=subprocess.DEVNULL, stdout=PIPE, stderr=STDOUT,
+                                        text=True))
+        return started[-1]
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def read_until(process: "subprocess.Popen[str]", text: str) -> str:
+    assert process.stdout
+    said = ""
+    while text not in said:
+        said += process.stdout.readline() or pytest.fail(f"'{text}' is not in:\n{said}")
+    return said
+
+
+def end_of(process: "subprocess.Popen[str]", timeout: float = 60) -> tuple[int, str]:
+    said, _ = process.communicate(timeout=timeout)
+    return process.returncode, said
+
+
+# ---- one run at a time ----
+
+
+def test_the_second_run_waits_for_the_first(checkout: Path, start: Script, need: Callable[[str], str]) -> None:
+    """In a fresh checkout, both at once: each has its own results, and nothing is configured twice."""
+    need("flock")
+    first = start(checkout / "run_ladder.sh", "-n", "4M")
+    said = read_until(first, "Configuring build")
+    second = start(checkout / "run_ladder.sh", "-q")
+    code, waited = end_of(second)
+    assert code == 0 and end_of(first)[0] == 0, waited
+    lines = waited.splitlines()
+    assert lines[0] == (f"Waiting for {checkout}/run_ladder.sh -n 4M (process {first.pid}), which works in "
+                        f"{checkout}/build"), said
+    assert "Configuring" not in waited and "00_cpu_serial -q --json" in lines[1], waited
+    assert len(set(re.findall(r"build/ladder\.\w+", waited))) == 1
+    assert not list(checkout.glob("build/ladder*"))
+
+
+def test_ctrl_c_ends_the_waiting(checkout: Path, start: Script, need: Callable[[str], str]) -> None:
+    need("flock")
+    (checkout / "hold").touch()
+    first = start("bash", "-c", TAKE + "echo taken; read -r < <(sleep 60)")
+    read_until(first, "taken")
+    second = start(checkout / "run_tests.sh")
+    read_until(second, "Waiting for bash")
+    os.killpg(second.pid, signal.SIGINT)
+    assert second.wait(10) == 130
+
+
+def test_a_run_that_was_killed_leaves_no_lock(checkout: Path, start: Script, need: Callable[[str], str]) -> None:
+    need("flock")
+    (checkout / "hold").touch()
+    first = start(checkout / "run_ladder.sh")
+    read_until(first, "Configuring build")
+    second = start("bash", "-c", TAKE + "echo taken")
+    read_until(second, "Waiting for ")
+    os.killpg(first.pid, signal.SIGKILL)
+    assert end_of(second, 10) == (0, "taken\n")
+
+
+def test_what_a_run_calls_does_not_wait_for_it(checkout: Path, start: Script) -> None:
+    nested = start("bash", "-c", f"{TAKE} bash -c '{TAKE} echo inside'")
+    assert end_of(nested, 10) == (0, "inside\n")
+
+
+def test_without_flock_there_is_no_lock(checkout: Path, start: Script) -> None:
+    machine = checkout / "machine"
+    machine.mkdir()
+    for tool in ("bash", "sed", "grep", "mkdir", "find", "stat"):
+        (machine / tool).symlink_to(str(shutil.which(tool)))
+    first = start("bash", "-c", TAKE + "echo taken; read -r < <(sleep 60)")
+    read_until(first, "taken")
+    assert end_of(start(machine / "bash", "-c", TAKE + "echo taken", PATH=str(machine)), 10) == (0, "taken\n")
+
+
+def test_tools_hold_the_folder_until_they_end(checkout: Path, start: Script, need: Callable[[str], str]) -> None:
+    need("flock")
+    shutil.copytree(REPOSITORY / "tools", checkout / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    script = "from tools import programs; print(programs.build(['ladder']), flush=True); input()"
+    tool = subprocess.Popen([sys.executable, "-c", script, "measured"], cwd=checkout, stdin=PIPE, stdout=PIPE,
+                            stderr=STDOUT, text=True, env=environment(checkout))
+    read_until(tool, f"{checkout}/build/bin\n")
+    second = start(checkout / "run_ladder.sh")
+    assert f"(process {tool.pid})" in read_until(second, "Waiting for python3 -m tools measured")
+    tool.communicate("\n")
+    assert end_of(second, 20)[0] == 0
+
+
+# ---- a folder that this user cannot write ----
+
+
+@pytest.fixture
+def foreign_checkout() -> Iterator[Path]:
+    """Where another user can look for it, which pytest's own folders are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        shutil.copytree(REPOSITORY / "common/scripts", Path(folder, "common/scripts"))
+        shutil.copytree(REPOSITORY / "tools", Path(folder, "tools"), ignore=shutil.ignore_patterns("__pycache__"))
+        Path(folder, ".ci").mkdir()
+        for file in ("run_ladder.sh", "run_tests.sh", ".ci/run", "CMakeLists.txt", "CMakePresets.json"):
+            shutil.copy(REPOSITORY / file, Path(folder, file))
+        yield Path(folder)
+        subprocess.run(["chmod", "-R", "u+w", folder])
+
+
+def give_away(*paths: Path) -> None:
+    for path in paths:
+        os.chown(path, NOBODY, NOBODY)
+
+
+@pytest.mark.parametrize("script", ["./run_ladder.sh", "./run_tests.sh", ".ci/run", "tools"])
+@pytest.mark.parametrize("foreign", ["", ".", "bin", "bin/03_sequential"])
+def test_what_root_left_is_one_line(foreign_checkout: Path, script: str, foreign: str) -> None:
+    """A file or a folder in the build folder, that itself, or, where there is none, the checkout."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    build = foreign_checkout / ("build-ci" if script == ".ci/run" else "build")
+    named = build / foreign if foreign else foreign_checkout
+    if foreign:
+        (build / "bin").mkdir(parents=True)
+        (build / "bin/03_sequential").touch()
+    give_away(*(folder for folder in named.parents if folder.is_relative_to(build)))
+    ran = run_script(foreign_checkout, script, NOBODY)
+    assert_refused(ran, f"{named} cannot be written; it belongs to root: ")
+
+
+@pytest.mark.parametrize("script", ["./run_ladder.sh", "./run_tests.sh", "tools"])
+@pytest.mark.parametrize("locked", ["build", "build/bin"])
+def test_a_read_only_folder_is_one_line(foreign_checkout: Path, script: str, locked: str) -> None:
+    (foreign_checkout / "build/bin").mkdir(parents=True)
+    if os.geteuid() == 0:
+        give_away(foreign_checkout, foreign_checkout / "build", foreign_checkout / "build/bin")
+    (foreign_checkout / locked).chmod(0o555)
+    ran = run_script(foreign_checkout, script, NOBODY if os.geteuid() == 0 else None)
+    assert_refused(ran, f"{foreign_checkout / locked} cannot be written; it belongs to ")
+
+
+def run_script(checkout: Path, script: str, user: int | None) -> Ran:
+    command = [script] if script != "tools" else [
+        "/usr/bin/env", "python3", "-c", "from tools import programs; programs.build(['ladder'])"]
+    usual = {"PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=checkout, env=usual, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          user=user, group=user, extra_groups=None if user is None else [])
+
+
+def assert_refused(ran: Ran, said: str) -> None:
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (3, "", 1), ran
+    assert f"error: {said}" in ran.stderr, ran.stderr
+
+
+# ---- any environment ----
+
+
+@pytest.mark.parametrize("script", ["run_ladder.sh", "run_tests.sh"])
+@pytest.mark.parametrize("name, value, said", [
+    ("REDUCTION_PRESET", "nonsense", "it can be release, debug, sanitize, sanitize-threads, ci"),
+    ("REDUCTION_PRESET", "docs", "it can be release, "), ("REDUCTION_PRESET", "release\ndebug", r"'release\ndebug'"),
+    ("REDUCTION_PRESET", "../x", "it can be release, "), ("REDUCTION_CUDA", "yes", "it can be AUTO, ON or OFF")])
+def test_a_variable_that_means_nothing(tmp_path: Path, script: str, name: str, value: str, said: str) -> None:
+    fake_programs.make_ladder(tmp_path, CMAKE)
+    before = sorted(tmp_path.iterdir())
+    ran = subprocess.run([tmp_path / script], env=environment(tmp_path, **{name: value}), capture_output=True,
+                         text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1), ran
+    assert f"error: {name} is '" in ran.stderr and said in ran.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("variables", [
+    {"CDPATH": ".:/"}, {"TMPDIR": "/nowhere"}, {"GREP_OPTIONS": "-v"}, {"POSIXLY_CORRECT": "1"}, {"LC_ALL": "C"},
+    {"TERM": ""}, {"HOME": "/nowhere"}, {"BASH_ENV": "/nowhere"}])
+def test_an_unusual_environment_does_no_harm(checkout: Path, start: Script, variables: dict[str, str]) -> None:
+    link = checkout.parent / "link to it"
+    link.symlink_to(checkout / "run_ladder.sh")
+    code, said = end_of(start(link, "-n", "4M", **variables))
+    assert code == 0 and re.search(r"(?m)^07_cascade -n 4M ", said) and re.search("(?m)^ladder_table ", said), said
+
+
+@pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", ">&-", "<&-", ">&- 2>&- <&-", ">/dev/full 2>/dev/full"])
+@pytest.mark.parametrize("script", ["run_ladder.sh", "run_tests.sh"])
+def test_broken_streams_keep_the_exit_code(checkout: Path, script: str, streams: str) -> None:
+    command = f"'{checkout / script}' --nonsense {streams}"
+    assert subprocess.run(["sh", "-c", command], env=environment(checkout), capture_output=True).returncode == 2
+
+
+def test_an_unexpected_failure_is_no_wrong_result(checkout: Path, start: Script) -> None:
+    """Exit code 1 is of a wrong result."""
+    fake_programs.make(checkout / "fake", "mktemp", "sys.exit(1)")
+    assert end_of(start(checkout / "run_ladder.sh"))[0] == 3
