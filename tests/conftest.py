@@ -25,6 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bin", type=Path, default=REPOSITORY / "build/bin", help="the executables")
     parser.addoption("--traces", type=Path, help="for browser_test.py: a folder of traces that are opened, too")
     parser.addoption("--screenshots", type=Path, help="for browser_test.py: a folder for pictures of the pages")
+    parser.addoption("--seed", help="for fuzz_options_test.py: draws the command lines of an earlier run")
+    parser.addoption("--line", type=int, help="for fuzz_options_test.py: only this one of them")
 
 
 @pytest.fixture(scope="session")
