@@ -54,6 +54,8 @@ def main(words: list[str]) -> int:
     parser.add_argument("--bin", metavar="BIN", type=Path,
                         help="the folder of the executables, such as build/bin: each step's page leads to its explorer")
     given = parser.parse_args(words)
+    if given.bin and not given.bin.is_dir():
+        raise BadUsage(f"--bin '{given.bin}': there is no such folder")
     folder = Path(given.folder).resolve()
     if not installed():
         raise NotPossible(
