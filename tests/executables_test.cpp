@@ -186,6 +186,12 @@ TEST(Executables, RefuseInputsThatAreNoFilesOfAStep) {
   }
 }
 
+TEST(LadderTable, RefusesAFileWithoutAName) {
+  const Outcome outcome = run_step_executable("ladder_table", "/missing --json ''");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.error, "ladder_table: error: --json needs the name of a file\n");
+}
+
 TEST(Executables, SayWhenTheHostHasTooLittleMemory) {
   for (const auto& [limit, elements] : {std::pair(300000, "2^20"), std::pair(60000, "2^10")}) {
     const Outcome outcome = run_command(

@@ -9,6 +9,7 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/ladder.hpp"
+#include "harness/options.hpp"
 #include "harness/output_file.hpp"
 #include "harness/standard_streams.hpp"
 #include "harness/terminal.hpp"
@@ -21,7 +22,10 @@ int main(int argc, char** argv) {
     std::string json_file;
     app.add_arguments("files", "the steps' --json files, in step order", files);
     app.add("--json", "FILE", "also write all results there, as one list; - for stdout",
-            [&](const std::string& text) { json_file = text; });
+            [&](const std::string& text) {
+              if (text.empty()) throw reduction::UsageError("--json needs the name of a file");
+              json_file = text;
+            });
     const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
       reduction::print(stdout, answer);
