@@ -193,7 +193,7 @@ use_json_file() {
 # Prints why the table's program cannot write the file, which it replaces by a new one. A pipe it writes as it is.
 problem_with() {
   local file=$1 target probe
-  if [[ -d $file || -e $file && ! -w $file || ! -e $file && $file == /dev/fd/* ]]; then
+  if [[ -d $file || -e $file && ! -w $file || ! -e $file && $file == /dev/fd/* ]] || is_for_reading "$file"; then
     echo "it cannot be written"
   elif [[ $file != /dev/fd/* && $file != /proc/self/fd/* && (-f $file || ! -e $file) ]]; then
     target=$(readlink -f "$file" || true)
@@ -205,6 +205,11 @@ problem_with() {
       echo "its folder cannot be written"
     fi
   fi
+}
+
+# Whether it is a descriptor that was opened for reading, where /proc tells.
+is_for_reading() {
+  [[ $1 =~ ^(/dev|/proc/self)/fd/([0-9]+)$ ]] && grep -qs '^flags:.*[04]$' "/proc/self/fdinfo/${BASH_REMATCH[2]}"
 }
 
 await_and_run() {

@@ -49,10 +49,13 @@ check_options() {
     fi
     form=
     name=${word%%=*}
-    line=$(grep -m 1 -E -e "(^|[ ,])$name([][ ,=]|$)" <<<"$known" || true)
+    line=
+    if [[ $name =~ ^-[A-Za-z0-9.-]+$ ]]; then
+      line=$(grep -m 1 -E -e "(^|[ ,])$name([][ ,=]|$)" <<<"$known" || true)
+    fi
     if [[ $word == -j[0-9]* ]]; then
       continue
-    elif [[ ! $name =~ ^-[A-Za-z0-9.-]+$ || -z $line || $name == --test-dir ]]; then
+    elif [[ -z $line || $name == --test-dir ]]; then
       fail "$bad_usage" "'$word' is not known here (ctest --help lists what is allowed)"
     elif [[ $word == *=* ]]; then
       if [[ $line != *"$name="* && $line != *"${name}[="* ]]; then fail "$bad_usage" "$name takes no value after a ="; fi

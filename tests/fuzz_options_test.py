@@ -88,9 +88,6 @@ class Bench:
         for file in sorted(self.bin.iterdir()):
             if re.fullmatch(r"\d\d_\w+|atomic_(each|vector|block)|peer_\w+|ladder_table|pitfall", file.name):
                 yield self.program(file.name, str(file))
-        # Scripts without the lock build before they refuse, and tools of their age take several lines.
-        if "take_build_folder" not in (REPOSITORY / "common/scripts/set_up.sh").read_text():
-            return
         for command in COMMANDS:
             yield self.program(f"tools {command}", sys.executable, "-m", "tools", command)
         # Of the scripts each thread has a copy: two runs in one checkout wait for one another.

@@ -42,13 +42,12 @@ true 9>&2 || exec 2>/dev/null
 unset GREP_OPTIONS  # an older grep still takes options from there
 
 # Each argument is one line, whatever a path has in it. The exit code tells where stderr cannot be written.
-say() { printf '%s\n' "${@//$'\n'/\\n}" >&2 || true; }
+say() { (trap '' PIPE && printf '%s\n' "${@//$'\n'/\\n}" >&2) || true; }
 
-# fail EXIT_CODE LINE...
+# fail EXIT_CODE LINE... The first line may hold what was typed.
 fail() {
-  local code=$1
-  shift
-  say "${0##*/}: error: $1" "${@:2}"
+  local code=$1 message=${2//$'\n'/\\n}
+  say "${0##*/}: error: ${message//[[:cntrl:]]/?}" "${@:3}"
   exit "$code"
 }
 

@@ -31,6 +31,7 @@ def test_every_command_has_help(tools: Tools, command: str) -> None:
     (("mesure",), "invalid choice: 'mesure' (choose from 'measure'"),
     (("plot", "/nowhere"), "'/nowhere/measured.json' cannot be read: No such file"),
     (("measure", "--largest", "many"), "'many' is no count: give 1000003, 2^28 or 64M"), (("site", ""), "no value"),
+    (("site", "--bin", "/nowhere"), "there is no such folder"),
     (("measure", "--largest", "2^49"), "from 0 to 2^48"), (("measure", "--largest", "0"), "begins at 2^10"),
     (("measure", "--commit="), "'--commit=' has no value"), (("measure", "--lim", "3"), "unrecognized arguments: --li"),
     (("measure", "--limit", "3", "--limit=4"), "--limit is there 2 times; give it once"),
