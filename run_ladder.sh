@@ -94,8 +94,11 @@ read_options() {
       *) refuse "'$word' is not known here" ;;
     esac
     value=${word:${#name}}
+    option=$name
     if find_option "$name" --beyond "${flags[@]}"; then
       if [[ -n $value ]]; then refuse "$name takes no value"; fi
+      if [[ $given == *" $option "* ]]; then refuse "$name is there 2 times; give it once"; fi
+      given+=" $option "
       take_flag "$name"
       continue
     elif find_option "$name" "${options_of_one_step[@]}"; then
@@ -267,8 +270,14 @@ print_table() {
   if ((${#results[@]} == 0)); then return; fi
   if [[ -n $build_job ]]; then await ladder_table; else build ladder_table; fi
   "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" >&"$table_output" || status=$?
-  # It says 1 of a wrong result, which is known already.
-  if ((status > 1)); then exit "$status"; fi
+  if ((status == bad_usage && ${#table_options[@]} > 0)); then  # the file cannot be written after all
+    "$build_folder/bin/ladder_table" "${results[@]}" >&"$table_output" || true
+    status=$not_possible
+  fi
+  # It says 1 of a wrong result, which is known already, and counts for more than a file.
+  if ((status <= 1 || ${#wrong_steps[@]} > 0)); then return; fi
+  if ((status > not_possible)); then fail "$not_possible" "ladder_table crashed: exit code $status"; fi
+  exit "$status"
 }
 
 main "$@"

@@ -532,6 +532,16 @@ TEST(Executables, KeepAResultThatNobodyReads) {
   std::filesystem::remove(table);
 }
 
+TEST(Executables, EndASweepThatNobodyWillSee) {
+  const std::string pipe = temporary_path("left_pipe");
+  // Its last sizes would take minutes.
+  const Outcome outcome = run_command(fmt::format(
+      "{{ mkfifo '{0}'; exec 3<>'{0}' 4>'{0}' 3>&-; rm '{0}'; timeout 20 {1} --device emulated --sweep size "
+      "-n 2^28 >&4; }}",
+      pipe, program("01_interleaved")));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+}
+
 TEST(Executables, CountTheSameInEverySchedule) {
   const auto counters = [](const std::string& options) {
     const Outcome outcome =

@@ -69,7 +69,7 @@ class Bench:
         for gpu_tool in ("nvidia-smi", "nvcc", "ncu"):
             fake_programs.make(self.fake, gpu_tool, "sys.exit(9)")
         self.environment = {
-            **os.environ, "PATH": f"{self.fake}:{os.environ['PATH']}", "PYTHONPATH": str(REPOSITORY),
+            **fake_programs.path_with(self.fake), "PYTHONPATH": str(REPOSITORY),
             "PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": "", "OPENBLAS_NUM_THREADS": "1",
             "PROGRAMS": str(bin_folder), "CTEST": shutil.which("ctest") or "", "NO_COLOR": "1", "REDUCTION_CUDA": "OFF"}
         self.local = threading.local()
@@ -365,6 +365,7 @@ def test_grammars_are_read(programs: Bench) -> None:
     assert programs.programs["pitfall"].has("--list") and programs.programs["ladder_table"].has("--json")
     without = {option.name for option in step.options if option.placeholder} - set(VALUES)
     assert not without, f"{without} have no values in VALUES of tests/command_lines.py"
+    assert programs.programs["run_ladder.sh"].has("--elements")
 
 
 def test_a_thousand_command_lines(programs: Bench, request: pytest.FixtureRequest) -> None:

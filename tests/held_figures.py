@@ -132,7 +132,8 @@ HELD: dict[str, dict[str, list[str]]] = {
             "take 1.6 times as many steps"]},
     "beyond/08_warp_shuffle/README.md": {"step_pages_test.py::test_the_numbers_of_08": [
         "45 shuffles: 8 warps with 5 each, and 5 of the first", "The tree of 07 is 76 instructions",
-        "counts 1229 warp instructions per block instead of 1244 and, as the emulated device, 8 stores to shared memory and 1 load"]},
+        "counts 1229 warp instructions per block instead of 1244 and, as the emulated device, 8 stores to shared "
+        "memory and 1 load"]},
     "beyond/09_vector_loads/README.md": {"step_pages_test.py::test_the_numbers_of_09": [
         "8 bytes. With 2048 threads, the most that fit, that is 16 KiB",
         "64 bytes under way, a full multiprocessor 128 KiB", "132162 requests for 2²² elements in both steps",

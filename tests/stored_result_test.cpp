@@ -132,7 +132,9 @@ TEST_F(ReadResults, RefusesWhatIsNoFileOfAStep) {
            {"[null]", "[0] is null; it has to be an object"},
            {"[[]]", "[0] is []"},
            {"{}", "there is no 'step'"},
-           {std::string(100000, '['), "no JSON"},
+           {std::string(100000, '['), "nested too deep"},
+           {std::string(200000, '[') + std::string(200000, ']'), "nested too deep"},
+           {R"({"gbps": 1e999})", "too large a number"},
        }) {
     EXPECT_NE(refusal(content).find(said), std::string::npos) << refusal(content) << ", not " << said;
   }

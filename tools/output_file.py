@@ -51,7 +51,7 @@ def require_writable(path: Path, option: str) -> None:
 def alone_in(folder: Path) -> Iterator[None]:
     """Makes the folder, and keeps it for this process: two that write into it would mix their files. Removes it again
     where nothing was written. Throws BadUsage where there can be no such folder, NotPossible where it is another's."""
-    is_new = not folder.exists()
+    is_new, is_own = not folder.exists(), False
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -64,9 +64,10 @@ def alone_in(folder: Path) -> Iterator[None]:
             raise NotPossible(not_writable(blocked))
         if not is_locked_by_now(lock, folder):
             raise NotPossible(f"another process works in '{folder}': wait for its end, or name another folder")
+        is_own = True
         yield
     finally:
-        if is_new and folder.exists() and not any(folder.iterdir()):
+        if is_new and is_own and folder.exists() and not any(folder.iterdir()):
             folder.rmdir()
         os.close(lock)
 

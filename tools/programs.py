@@ -1,6 +1,7 @@
 """The executables of the repository: which there are, building them, running them."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -38,7 +39,10 @@ def build(targets: Sequence[str]) -> Path:
     assert bash.stdout
     if folder := bash.stdout.readline().strip():
         return REPOSITORY / folder / "bin"
-    sys.exit(bash.wait())  # it has said why
+    code = bash.wait()
+    if code < 0:
+        raise NotPossible(f"the build was ended by {signal.Signals(-code).name}")
+    sys.exit(code)  # it has said why
 
 
 class Programs:

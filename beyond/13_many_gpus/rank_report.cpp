@@ -101,7 +101,7 @@ ExitCode RankReport::finish() {
     json_file_.write((line_.scaling ? results_ : results_.front()).dump(2) + '\n');
   } catch (const std::runtime_error& error) {
     if (verified_) throw;
-    reduction::print(stderr, fmt::format("{}\n", error.what()));
+    reduction::print(stderr, fmt::format("13_many_gpus: error: {}\n", error.what()));
   }
   return verified_ ? ExitCode::verified : ExitCode::wrong_result;
 }

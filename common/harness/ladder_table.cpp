@@ -34,13 +34,16 @@ int main(int argc, char** argv) {
     const reduction::OutputFile json(json_file);
     std::FILE* const out = reduction::is_stdout(json_file) ? stderr : stdout;
     const reduction::Ladder ladder = reduction::read_ladder(files, reduction::terminal_of(out));
-    reduction::print(out, ladder.tables);
+    // The file comes first: whoever reads the tables may stop this program. Where it fails, there are the tables still.
+    std::string lost;
     try {
       json.write(ladder.json);
     } catch (const std::runtime_error& error) {
-      if (ladder.verified) throw;
-      reduction::print(stderr, "ladder_table: error: " + std::string(error.what()) + "\n");
+      lost = error.what();
     }
+    reduction::print(out, ladder.tables);
+    if (!lost.empty() && ladder.verified) throw std::runtime_error(lost);
+    if (!lost.empty()) reduction::print(stderr, "ladder_table: error: " + lost + "\n");
     return ladder.verified ? reduction::ExitCode::verified : reduction::ExitCode::wrong_result;
   });
 }

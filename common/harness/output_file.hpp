@@ -18,6 +18,9 @@ class OutputFile {
   /// \param option  by which the user has named it.
   explicit OutputFile(const std::string& path, std::string option = "--json");
 
+  /// Says whether there is a place to write to.
+  bool is_given() const { return place_ != Place::nowhere; }
+
   /// Writes the text of a document. Throws std::runtime_error if its place does not take it.
   void write(const std::string& text) const;
 

@@ -272,6 +272,7 @@ Report::~Report() {
 bool Report::expect(const Configuration& configuration, std::size_t total) {
   if (total == 1) return true;
   if (!interruption_) interruption_.emplace();
+  if (stdout_reader_left() && !json_file_.is_given()) return false;
   interrupted_ = interruption_->requested();
   if (!interrupted_) show_progress(configuration, total);
   return !interrupted_;

@@ -44,8 +44,8 @@ class Report {
              const std::string& note);
 
   /// Announces that the next result will be of `configuration`, one of `total`. Says whether it is still wanted: Ctrl-C
-  /// ends a sweep after the result at hand. On a terminal, a line says which one is being measured until its row is
-  /// there.
+  /// ends a sweep after the result at hand, and so does a reader who has left where no --json file is wanted. On a
+  /// terminal, a line says which one is being measured until its row is there.
   bool expect(const Configuration& configuration, std::size_t total);
 
   /// Prints a result as soon as it is there: its row, in a sweep also its place in the --json file, without --sweep

@@ -27,6 +27,8 @@ void print(std::FILE* stream, std::string_view text) {
   if ((!printed || std::fflush(stream) != 0) && stream == stdout && stdout_error == 0) stdout_error = errno;
 }
 
+bool stdout_reader_left() { return stdout_error == EPIPE; }
+
 bool stdout_lost_output() { return stdout_error != 0 && stdout_error != EPIPE; }
 
 }  // namespace reduction

@@ -16,4 +16,7 @@ void print(std::FILE* stream, std::string_view text);
 /// Says whether stdout has not taken all that was printed, though its reader has not left.
 bool stdout_lost_output();
 
+/// Says whether whoever has read stdout has left.
+bool stdout_reader_left();
+
 }  // namespace reduction

@@ -102,7 +102,13 @@ class Node {
 
 Json parse(const std::string& file) {
   try {
-    return Json::parse(read_text_file(file));
+    constexpr int deepest = 32;
+    return Json::parse(read_text_file(file), [&](int depth, Json::parse_event_t, const Json&) {
+      if (depth <= deepest) return true;
+      throw UsageError(fmt::format("'{}': it is nested too deep; give the --json file of a step", file));
+    });
+  } catch (const Json::out_of_range&) {  // 1e999
+    throw UsageError(fmt::format("'{}': it has too large a number; give the --json file of a step", file));
   } catch (const std::system_error& error) {
     throw UsageError(fmt::format("'{}': {}; give the --json file of a step", file, error.code().message()));
   } catch (const Json::parse_error& error) {
