@@ -57,7 +57,7 @@ def main(words: list[str]) -> int:
                     help="where it is made; default build-docs")
     parser.add_bin()
     given = parser.parse_args(words)
-    if given.bin and not given.bin.is_dir():
+    if given.bin != parser.get_default("bin") and not given.bin.is_dir():
         raise BadUsage(f"--bin '{given.bin}': there is no such folder")
     folder = Path(given.folder).resolve()
     if not installed():
