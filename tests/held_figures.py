@@ -521,7 +521,7 @@ def of_09(known: Known) -> Iterator[str]:
     yield f"One request for {now['bytes']} bytes per lane: {lanes(now)} lanes, {now['sectors']} sectors"
     yield f"{32 * now['bytes']} bytes are under way where 08 had {32 * before['bytes']}"
     assert 8 * 16 // 4 >= 65536 // bandwidth.THREADS  # registers of 4 bytes
-    yield "With eight loads a thread needs more"
+    yield "With eight loads each thread needs more"
     yield f"Since 08 the tree has two times {word(LEVELS)} levels"
     yield f"fetched {lanes(before)} × {before['bytes']} bytes, which are {before['sectors']} sectors of 32 bytes"
     yield f"{lanes(now)} × {now['bytes']} bytes are {now['sectors']} sectors"

@@ -72,11 +72,6 @@ void TextOptions::add_flag(const char* flags, const std::string& help, bool& tar
   app_->add_flag(flags, target, help)->disable_flag_override();
 }
 
-void TextOptions::add_argument(const char* name, const std::string& help, std::string& target) {
-  takes_arguments_ = true;
-  app_->add_option(name, target, help)->required();
-}
-
 void TextOptions::add_arguments(const char* name, const std::string& help, std::vector<std::string>& target) {
   takes_arguments_ = true;
   app_->add_option(name, target, help)->required();

@@ -43,8 +43,7 @@ class TextOptions {
   /// Adds an option without a value.
   void add_flag(const char* flags, const std::string& help, bool& target);
 
-  /// Adds what must be given without a flag: one value, or as many as there are.
-  void add_argument(const char* name, const std::string& help, std::string& target);
+  /// Adds what must be given without a flag, as many values as there are.
   void add_arguments(const char* name, const std::string& help, std::vector<std::string>& target);
 
   /// Reads the command line into what the options take. Returns what --help or --version ask to print, else nothing.
