@@ -55,7 +55,7 @@ check_options() {
     fi
     if [[ $word == -j[0-9]* ]]; then
       continue
-    elif [[ -z $line || $name == --test-dir ]]; then
+    elif [[ -z $line || $name == -- || $name == --test-dir ]]; then
       fail "$bad_usage" "'$word' is not known here (ctest --help lists what is allowed)"
     elif [[ $word == *=* ]]; then
       if [[ $line != *"$name="* && $line != *"${name}[="* ]]; then fail "$bad_usage" "$name takes no value after a ="; fi

@@ -193,6 +193,9 @@ TEST(LadderTable, RefusesAFileWithoutAName) {
 }
 
 TEST(Executables, SayWhenTheHostHasTooLittleMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer reserves terabytes of the address space";
+#endif
   for (const auto& [limit, elements] : {std::pair(300000, "2^20"), std::pair(60000, "2^10")}) {
     const Outcome outcome = run_command(
         fmt::format("ulimit -v {}; {} --device emulated -n {}", limit, program("03_sequential"), elements));
@@ -204,6 +207,9 @@ TEST(Executables, SayWhenTheHostHasTooLittleMemory) {
 }
 
 TEST(Executables, MakeDoWithWhatALimitLeaves) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer reserves terabytes of the address space";
+#endif
   for (const char* limit : {"ulimit -v 1000000", "ulimit -u 1", "ulimit -n 8"}) {
     const Outcome outcome = run_command(
         fmt::format("bash -c \"{}; {} --device emulated -n 2^20\"", limit, program("03_sequential")));

@@ -60,11 +60,12 @@ def main(words: list[str]) -> int:
     if given.bin != parser.get_default("bin") and not given.bin.is_dir():
         raise BadUsage(f"--bin '{given.bin}': there is no such folder")
     folder = Path(given.folder).resolve()
-    if not installed():
-        raise NotPossible(
-            "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:",
-            "  sudo apt install --no-install-recommends doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
     with output_file.alone_in(folder):
+        if not installed():
+            raise NotPossible(
+                "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:",
+                "  sudo apt install --no-install-recommends "
+                "doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
         return make(folder, given.bin)
 
 
