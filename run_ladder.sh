@@ -96,7 +96,11 @@ read_options() {
     value=${word:${#name}}
     option=$name
     if find_option "$name" --beyond "${flags[@]}"; then
-      if [[ -n $value ]]; then refuse "$name takes no value"; fi
+      if [[ $name != --* && $value == [[:alpha:]]* ]]; then  # -qn4 is -q -n4
+        set -- "-$value" "$@"
+      elif [[ -n $value ]]; then
+        refuse "$name takes no value"
+      fi
       if [[ $given == *" $option "* ]]; then refuse "$name is there 2 times; give it once"; fi
       given+=" $option "
       take_flag "$name"

@@ -90,6 +90,7 @@ def without_run(output: str) -> str:
     ("", {"BREAKS": "04_first_add"}, 3, ["03_sequential", "main.cu:1: error: made up", "the build failed",
                                          "!04_first_add"]),
     ("", {"FAILS": "03_sequential", "STATUS": "139"}, 3, ["03_sequential crashed: exit code 139", "!04_first_add"]),
+    ("-qn4", {}, 0, ["00_cpu_serial -q -n4 is first\n"]), ("-qn 4", {}, 0, ["07_cascade -q -n 4 is next\n"]),
     ("-q -n=-1 -s2 --json -", {}, 0, ["00_cpu_serial -q -n=-1 -s2 is first\n", table(CLASSIC, " --json -\n")])])
 def test_run_ladder(tmp_path: Path, options: str, variables: dict[str, str], code: int, said: list[str]) -> None:
     """`said` has parts of the output, and behind an exclamation mark what is not in it."""
@@ -126,7 +127,8 @@ def test_ctrl_c_ends_the_build_and_shows_the_table(tmp_path: Path) -> None:
     (["extra"], "'extra' is not known here"), (["-n", "4", "5"], "'5' is not known here"),
     (["-n4", "-n5"], "-n is there 2 times; give it once"), (["-n4", "--elements=4"], "--elements is there 2 times"),
     (["--json", "-", "--json", "-"], "--json is there 2 times"), (["--quiet=yes"], "--quiet takes no value"),
-    (["-qn4"], "-q takes no value"), (["--beyond=on"], "--beyond takes no"), (["--help=x"], "--help takes no value"),
+    (["-q4"], "-q takes no value"), (["-qq"], "-q is there 2"), (["-qn"], "-n needs"), (["-qx"], "'-x' is not known"),
+    (["--beyond=on"], "--beyond takes no"), (["--help=x"], "--help takes no value"),
     (["--json", "/nowhere/x"], "--json '/nowhere/x': its folder"), (["--json", "/tmp"], "--json '/tmp': it cannot"),
     (["--json", "/proc/x"], "--json '/proc/x': its folder cannot be written; name a file in a folder that can be"),
     (["--json", "/dev/fd/9"], "--json '/dev/fd/9': it cannot be written"),
