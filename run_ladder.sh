@@ -202,17 +202,28 @@ problem_with() {
   local file=$1 target probe
   if [[ -d $file || -e $file && ! -w $file || ! -e $file && $file == /dev/fd/* ]] || is_for_reading "$file"; then
     echo "it cannot be written"
+  elif [[ $file == */ ]]; then
+    echo "there is no such folder, and a file's name does not end in a slash"
+  elif [[ -S $file ]]; then
+    echo "it is a socket"
   elif [[ $file != /dev/fd/* && $file != /proc/self/fd/* && (-f $file || ! -e $file) ]]; then
     target=$(readlink -f "$file" || true)
-    if [[ -n $(find "$target" -links +1 2>/dev/null) ]]; then
+    if [[ -n $(find -L "$file" -links +1 2>/dev/null) ]]; then
       echo "it has other names (hard links)"
-    elif [[ -n $target ]] && probe=$(mktemp "${target%/*}/.XXXXXX" 2>/dev/null); then
-      rm "$probe"
-    else
+    elif [[ -z $target ]] || ! probe=$(mktemp "${target%/*}/.XXXXXX" 2>/dev/null); then
       echo "its folder cannot be written"
+    else
+      # Another owner's file stays that owner's, which only root can see to.
+      if [[ -e $file ]] && ! chown "$(owner_and_group_of "$file")" "$probe" 2>/dev/null; then
+        echo "it belongs to $(owner_of "$file")"
+      fi
+      rm -f "$probe"
     fi
   fi
 }
+
+# GNU's stat, then BSD's.
+owner_and_group_of() { stat -L -c %u:%g "$1" 2>/dev/null || stat -L -f %u:%g "$1"; }
 
 # Whether it is a descriptor that was opened for reading, where /proc tells.
 is_for_reading() {

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -137,6 +138,17 @@ def test_ctrl_c_ends_the_build_and_shows_the_table(tmp_path: Path) -> None:
 def test_run_ladder_refuses(tmp_path: Path, options: list[str], said: str) -> None:
     """In one line, and before it makes or runs anything."""
     refused(tmp_path, "run_ladder.sh", options, said)
+
+
+def test_run_ladder_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    refused(tmp_path, "run_ladder.sh", ["--json", f"{tmp_path}/new.json/"], f"--json '{tmp_path}/new.json/': there is")
+
+
+def test_run_ladder_refuses_a_socket(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "socket"))
+    (tmp_path / "link").symlink_to("socket")
+    refused(tmp_path, "run_ladder.sh", ["--json", str(tmp_path / "link")], f"--json '{tmp_path}/link': it is a socket")
 
 
 def test_run_ladder_refuses_a_file_with_two_names(tmp_path: Path) -> None:
