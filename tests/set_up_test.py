@@ -206,6 +206,44 @@ def test_a_read_only_folder_is_one_line(foreign_checkout: Path, script: str, loc
     assert_refused(ran, f"{foreign_checkout / locked} cannot be written; it belongs to ")
 
 
+@pytest.mark.parametrize("file, said", [
+    ("bin/kept", ""), ("configure.log", ""), ("lock", "build/lock cannot be written; it belongs to ")])
+def test_a_read_only_file_of_ones_own_stops_no_build(foreign_checkout: Path, file: str, said: str) -> None:
+    """But for the lock, which has to be written."""
+    kept = foreign_checkout / "build" / file
+    kept.parent.mkdir(parents=True)
+    (foreign_checkout / "build/bin").mkdir(exist_ok=True)
+    kept.write_text("mine")
+    kept.chmod(0o444)
+    as_root = os.geteuid() == 0
+    if as_root:
+        give_away(foreign_checkout, foreign_checkout / "build", foreign_checkout / "build/bin", kept)
+    ran = subprocess.run(["bash", "-c", TAKE + "logged configure echo logged && echo taken"], cwd=foreign_checkout,
+                         env={"PATH": "/usr/local/bin:/usr/bin:/bin"}, stdin=subprocess.DEVNULL, capture_output=True,
+                         text=True, user=NOBODY if as_root else None, group=NOBODY if as_root else None,
+                         extra_groups=[] if as_root else None)
+    if said:
+        assert_refused(ran, f"{foreign_checkout}/{said}")
+    else:
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "taken\n", ""), ran
+
+
+def test_a_file_of_another_owner_is_refused_before_the_build(foreign_checkout: Path) -> None:
+    """It can be written, but not be replaced by one that has its owner."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    theirs = foreign_checkout / "all.json"
+    theirs.touch()
+    theirs.chmod(0o666)
+    give_away(foreign_checkout)
+    ran = subprocess.run(["./run_ladder.sh", "--json", "all.json"], cwd=foreign_checkout,
+                         env={"PATH": "/usr/local/bin:/usr/bin:/bin"}, stdin=subprocess.DEVNULL, capture_output=True,
+                         text=True, user=NOBODY, group=NOBODY, extra_groups=[])
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1), ran
+    assert "--json 'all.json': it belongs to root; " in ran.stderr
+    assert not (foreign_checkout / "build").exists() and not list(foreign_checkout.glob(".??????"))
+
+
 def run_script(checkout: Path, script: str, user: int | None) -> Ran:
     command = [script] if script != "tools" else [
         "/usr/bin/env", "python3", "-c", "from tools import programs; programs.build(['ladder'])"]

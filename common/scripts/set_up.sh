@@ -105,9 +105,14 @@ check_build_folder() {
   if [[ ! -e $build_folder && ! -L $build_folder ]]; then
     fail "$not_possible" "$PWD cannot be written; it belongs to $(owner_of .): work in a copy of your own"
   fi
-  # A link may lead nowhere. A find that does not know -writable finds nothing.
-  blocked=$(find "$build_folder/" -maxdepth 2 ! -type l ! -writable -print -quit 2>/dev/null || true)
-  if [[ -z $blocked ]] && ! { true >>"$build_folder/lock"; } 2>/dev/null; then blocked=$build_folder; fi
+  # A link may lead nowhere, and a file of one's own that is read-only stops no build. A find that does not know
+  # -writable finds nothing.
+  blocked=$(find "$build_folder/" -maxdepth 2 ! -type l ! -writable \( -type d -o ! -user "$EUID" \) -print -quit \
+    2>/dev/null || true)
+  if [[ -z $blocked ]] && ! { true >>"$build_folder/lock"; } 2>/dev/null; then
+    blocked=$build_folder
+    if [[ -e $blocked/lock ]]; then blocked+=/lock; fi
+  fi
   if [[ -n $blocked ]]; then
     remedy="delete $PWD/$build_folder (as root, if need be), and it is built anew"
     fail "$not_possible" "$PWD/${blocked%/} cannot be written; it belongs to $(owner_of "$blocked"): $remedy"
@@ -115,7 +120,7 @@ check_build_folder() {
 }
 
 # GNU's stat, then BSD's.
-owner_of() { stat -c %U "$1" 2>/dev/null || stat -f %Su "$1" 2>/dev/null || echo "somebody else"; }
+owner_of() { stat -L -c %U "$1" 2>/dev/null || stat -L -f %Su "$1" 2>/dev/null || echo "somebody else"; }
 
 # ---- packages ----
 
@@ -182,6 +187,7 @@ stop_with_package_list() {
 logged() {
   local log=$build_folder/$1.log
   mkdir -p "$build_folder"
+  rm -f "$log"  # it may be read-only
   "${@:2}" </dev/null 2>&1 | tee "$log" | show_current_line && return
   tail -n 20 "$log" >&2
   say "(all of it: $log)"
