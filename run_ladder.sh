@@ -22,6 +22,7 @@ least_capability=9                         # compute capability, which 11_bulk_c
 climb=climb                                # the target that announces what is to run
 step_options=()
 exec {table_output}>&1  # where the table's program writes
+own_descriptors+=("$table_output")
 table_options=()
 compare_options=()
 place=first  # of a step in the ladder: what is the same in all of them, a terminal shows with the first on a device
@@ -272,6 +273,7 @@ stop() {
 end() {
   end_build
   if [[ -n $results_folder ]]; then rm -rf "$results_folder"; fi
+  leave_build_folder
 }
 trap end EXIT
 

@@ -24,7 +24,8 @@ main() {
   if (($# == 0)); then set -- -LE long; fi
   configure_with_tests ON
   build all
-  ctest --test-dir "$build_folder" --output-on-failure --no-tests=error --parallel "$(cores)" "$@" || status=$?
+  without_own_descriptors ctest --test-dir "$build_folder" --output-on-failure --no-tests=error \
+    --parallel "$(cores)" "$@" || status=$?
   case $status in
     0) ;;
     8)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, STDOUT, CompletedProcess
@@ -127,6 +128,44 @@ def test_a_run_that_was_killed_leaves_no_lock(checkout: Path, start: Script, nee
     read_until(second, "Waiting for ")
     os.killpg(first.pid, signal.SIGKILL)
     assert end_of(second, 10) == (0, "taken\n")
+
+
+def test_a_daemon_of_a_build_keeps_nobody_waiting(checkout: Path, start: Script, need: Callable[[str], str]) -> None:
+    """Neither another run, nor whoever reads the table."""
+    need("flock")
+    daemon = """
+import subprocess
+if words[-1] == "00_cpu_serial":
+    quiet = subprocess.DEVNULL
+    started = subprocess.Popen(["sleep", "60"], stdin=quiet, stdout=quiet, stderr=quiet, close_fds=False,
+                               start_new_session=True)
+    open("daemon", "w").write(str(started.pid))
+"""
+    fake_programs.make(checkout / "fake", "cmake", CMAKE + daemon)
+    try:
+        code, said = end_of(start(checkout / "run_ladder.sh"), 30)
+        assert code == 0 and "ladder_table" in said, said
+        assert (checkout / "build/lock").read_text() == "", "it names a run that has ended"
+        assert end_of(start("bash", "-c", TAKE + "echo taken"), 10) == (0, "taken\n")
+    finally:
+        os.kill(int((checkout / "daemon").read_text()), signal.SIGKILL)
+
+
+def test_what_a_killed_run_left_is_removed(checkout: Path, start: Script, need: Callable[[str], str]) -> None:
+    """Names as mktemp makes them, and no other."""
+    need("flock")
+    (checkout / "build/ladder.mine.json").touch()
+    (checkout / "hold").touch()
+    first = start(checkout / "run_ladder.sh")
+    while not (left := list(checkout.glob("build/ladder.??????"))) and first.poll() is None:
+        time.sleep(0.02)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    (checkout / "build/pipe.a1B2c3").mkdir()
+    assert left and left[0].exists()
+    assert end_of(start("bash", "-c", TAKE + "echo taken"), 10) == (0, "taken\n")
+    left = [*checkout.glob("build/ladder*"), *checkout.glob("build/pipe*")]
+    assert [path.name for path in left] == ["ladder.mine.json"]
 
 
 def test_what_a_run_calls_does_not_wait_for_it(checkout: Path, start: Script) -> None:

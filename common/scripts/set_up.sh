@@ -59,6 +59,19 @@ trap 'exit 130' INT
 # What this run is to those that wait for it.
 this_run="$0 $* (process $$)"
 
+# Descriptors that are for this script alone, and how it runs what may start a daemon, as a build does with a compiler's
+# cache: a daemon that kept the lock would keep every other run waiting. Should the script be killed, the subshell has the
+# lock until the command ends.
+own_descriptors=()
+without_own_descriptors() {
+  (
+    (
+      for descriptor in "${own_descriptors[@]}"; do exec {descriptor}>&-; done
+      exec "$@"
+    ) || exit
+  )
+}
+
 # Until this script ends, the build folder is its own: another run would change what is built, and times measured at
 # once are wrong. What is called inside it is part of it.
 take_build_folder() {
@@ -67,24 +80,36 @@ take_build_folder() {
   if [[ ${REDUCTION_LOCKED:-} == "$(pwd -P)/$build_folder" ]]; then return; fi
   check_build_folder
   if ! command -v flock >/dev/null; then return; fi
-  # The kernel gives the lock back when nobody has the file open any more: this script, and a build that outlives it.
+  # The kernel gives the lock back when nobody has the file open any more: this script, and what it runs and outlives it.
   exec {lock}<>"$build_folder/lock"
+  own_descriptors+=("$lock")
   if is_locked; then
     holder=$(<"$build_folder/lock")
     say "Waiting for ${holder:-another run}, which works in $PWD/$build_folder"
     while is_locked; do sleep 1; done
   fi
+  if [[ -z $has_lock ]]; then return; fi
   echo "${this_run//$'\n'/ }" >"$build_folder/lock"
   REDUCTION_LOCKED=$(pwd -P)/$build_folder
   export REDUCTION_LOCKED
+  # What runs that were killed have left.
+  rm -rf "$build_folder"/ladder.?????? "$build_folder"/pipe.?????? 2>/dev/null || true
 }
 
 # Whether it is another run's. Where the file system has no locks, it is nobody's.
 is_locked() {
   local status=0
   flock -n "$lock" 2>/dev/null || status=$?
+  if ((status == 0)); then has_lock=yes; fi
   ((status == 1))
 }
+
+# A script that has a trap of its own for its end calls this there.
+leave_build_folder() {
+  if [[ -n $has_lock ]]; then { true >"$build_folder/lock"; } 2>/dev/null || true; fi
+}
+has_lock=
+trap leave_build_folder EXIT
 
 check_environment() {
   local presets
@@ -188,7 +213,7 @@ logged() {
   local log=$build_folder/$1.log
   mkdir -p "$build_folder"
   rm -f "$log"  # it may be read-only
-  "${@:2}" </dev/null 2>&1 | tee "$log" | show_current_line && return
+  without_own_descriptors "${@:2}" </dev/null 2>&1 | tee "$log" | show_current_line && return
   tail -n 20 "$log" >&2
   say "(all of it: $log)"
   return 1
@@ -270,7 +295,9 @@ build() {
   build_targets "$@" >&2 || fail "$not_possible" "the build failed; the compiler's words are above"
 }
 
-build_targets() { cmake --build "$build_folder" --parallel "$(build_jobs)" --target "$@"; }
+build_targets() {
+  without_own_descriptors cmake --build "$build_folder" --parallel "$(build_jobs)" --target "$@"
+}
 
 # CUDA takes both, and a reader who has one of them may wonder.
 mention_half_of_cuda() {
