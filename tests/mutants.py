@@ -197,6 +197,10 @@ MUTANTS = [
     Mutant(EMULATED + "warp_instructions.cpp", "bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;", "bytes <= 8 ? 32 : 8;",
            "emulated_counters_test EmulatedCountersByType/1.*"),
 
+    # ---- the scripts ----
+    Mutant("common/scripts/set_up.sh", "((status == 1))", "((status == 2))",
+           "set_up_test.py::test_the_second_run_waits_for_the_first"),
+
     # ---- the tools ----
     Mutant("tools/check_pages.py", "if write_pages.stale_texts([part])]", "if not part]",
            "tools/pages_test.py::test_check_pages_names_what_is_stale"),
