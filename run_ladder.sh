@@ -5,7 +5,8 @@
 
 set -euo pipefail
 caller_folder=$PWD
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+script=$(readlink -f "${BASH_SOURCE[0]}") || exit 3
+cd "${script%/*}" || exit 3
 source common/scripts/set_up.sh
 source common/scripts/build_ahead.sh
 
@@ -138,13 +139,16 @@ find_option() {
 refuse() { fail "$bad_usage" "$1 (--help lists what is allowed)"; }
 
 take_flag() {
+  local text
   case $1 in
     -h | --help)
-      show_help
+      text=$(show_help)
+      print "$text"
       exit
       ;;
     --version)
-      show_version
+      text=$(show_version)
+      print "$text"
       exit
       ;;
     --beyond) climb=climb_beyond ;;

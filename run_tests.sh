@@ -8,13 +8,15 @@
 # Exit code: 0 no test failed, 1 one did, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
 
 set -euo pipefail
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+script=$(readlink -f "${BASH_SOURCE[0]}") || exit 3
+cd "${script%/*}" || exit 3
 source common/scripts/set_up.sh
 
 main() {
-  local status=0
+  local status=0 text
   if [[ ${1:-} == -h || ${1:-} == --help ]]; then
-    sed -n '2,/^$/ s/^# \{0,1\}//p' run_tests.sh
+    text=$(sed -n '2,/^$/ s/^# \{0,1\}//p' run_tests.sh)
+    print "$text"
     exit
   fi
   if command -v ctest >/dev/null; then check_options "$@"; fi

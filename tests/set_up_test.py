@@ -316,7 +316,8 @@ def test_a_variable_that_means_nothing(tmp_path: Path, script: str, name: str, v
 
 @pytest.mark.parametrize("variables", [
     {"CDPATH": ".:/"}, {"TMPDIR": "/nowhere"}, {"GREP_OPTIONS": "-v"}, {"POSIXLY_CORRECT": "1"}, {"LC_ALL": "C"},
-    {"TERM": ""}, {"HOME": "/nowhere"}, {"BASH_ENV": "/nowhere"}])
+    {"TERM": ""}, {"HOME": "/nowhere"}, {"BASH_ENV": "/nowhere"}, {"SHELLOPTS": "noclobber:noglob"},
+    {"BASHOPTS": "failglob:nullglob:nocasematch"}])
 def test_an_unusual_environment_does_no_harm(checkout: Path, start: Script, variables: dict[str, str]) -> None:
     link = checkout.parent / "link to it"
     link.symlink_to(checkout / "run_ladder.sh")
@@ -331,7 +332,48 @@ def test_broken_streams_keep_the_exit_code(checkout: Path, script: str, streams:
     assert subprocess.run(["sh", "-c", command], env=environment(checkout), capture_output=True).returncode == 2
 
 
+@pytest.mark.parametrize("options", ["--help", "--version"])
+@pytest.mark.parametrize("stdout", ["full", "pipe"])
+def test_help_that_nobody_gets(checkout: Path, options: str, stdout: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open("/dev/full" if stdout == "full" else writing, "w") as stream:
+        ran = subprocess.run([checkout / "run_ladder.sh", options], env=environment(checkout), stdout=stream,
+                             stderr=PIPE, text=True)
+    assert (ran.returncode, ran.stderr) == (3, "run_ladder.sh: error: stdout does not take the output\n")
+
+
+@pytest.mark.parametrize("script", ["run_ladder.sh", "run_tests.sh"])
+@pytest.mark.parametrize("limit, said", [
+    ("-f 0", "lock cannot be written: the disk is full, or ulimit -f is too low"),
+    ("-n 10", "ulimit -n allows 10 open files, and a build takes more")])
+def test_a_limit_that_is_too_low_is_named(checkout: Path, script: str, limit: str, said: str,
+                                          need: Callable[[str], str]) -> None:
+    need("flock")
+    ran = subprocess.run(["bash", "-c", f"ulimit {limit}; exec './{script}'"], cwd=checkout,
+                         env=environment(checkout), capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (3, "", 1), ran
+    assert ran.stderr.startswith(f"{script}: error: ") and ran.stderr.endswith(f"{said}\n"), ran.stderr
+
+
+def test_a_folder_that_ends_in_a_line_break(tmp_path: Path) -> None:
+    folder = tmp_path / "checkout\n"
+    folder.mkdir()
+    fake_programs.make_ladder(folder, CMAKE)
+    ran = subprocess.run([folder / "run_ladder.sh", "--version"], cwd="/", capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, ""), ran
+
+
+def test_nothing_is_installed_where_packages_are_not_known(checkout: Path, start: Script) -> None:
+    """A dpkg-query that fails does not say that all packages are missing."""
+    fake_programs.make(checkout / "fake", "dpkg-query", "sys.exit(2)")
+    fake_programs.make(checkout / "fake", "apt-get", "print('called')")
+    assert end_of(start(checkout / "run_ladder.sh")) == (
+        3, "run_ladder.sh: error: dpkg-query cannot say which packages are installed\n")
+
+
 def test_an_unexpected_failure_is_no_wrong_result(checkout: Path, start: Script) -> None:
-    """Exit code 1 is of a wrong result."""
+    """Exit code 1 is of a wrong result. The command is named: it may have said nothing."""
     fake_programs.make(checkout / "fake", "mktemp", "sys.exit(1)")
-    assert end_of(start(checkout / "run_ladder.sh"))[0] == 3
+    code, said = end_of(start(checkout / "run_ladder.sh"))
+    assert code == 3 and "\nrun_ladder.sh: error: exit code 1 of: results_folder=$(mktemp -d " in said, said

@@ -33,13 +33,12 @@ fi
 readonly bad_usage=2 not_possible=3
 # 1 is of a wrong result only: any other command that fails is a machine that cannot do it.
 set -o errtrace
-trap 'exit "$not_possible"' ERR
+trap 'give_up "$?" "$BASH_COMMAND"' ERR
 
-# A closed stream would give its number to the next file that is opened.
-true 9>&2 || exec 2>/dev/null
-{ true 9>&1; } 2>/dev/null || exec >/dev/null
-{ true 9<&0; } 2>/dev/null || exec </dev/null
-unset GREP_OPTIONS  # an older grep still takes options from there
+# What the environment may have set (SHELLOPTS, BASHOPTS), and an older grep's options.
+set +o noclobber +o noglob
+shopt -u failglob nullglob nocasematch
+unset GREP_OPTIONS
 
 # Each argument is one line, whatever a path has in it. The exit code tells where stderr cannot be written.
 say() { (trap '' PIPE && printf '%s\n' "${@//$'\n'/\\n}" >&2) || true; }
@@ -50,6 +49,29 @@ fail() {
   say "${0##*/}: error: ${message//[[:cntrl:]]/?}" "${@:3}"
   exit "$code"
 }
+
+# What was asked for goes to stdout.
+print() {
+  (trap '' PIPE && printf '%s\n' "$1") 2>/dev/null || fail "$not_possible" "stdout does not take the output"
+}
+
+# give_up STATUS COMMAND. Where nobody reads on (141), nobody asks why.
+give_up() {
+  if ((BASH_SUBSHELL > 0)); then exit "$1"; fi  # the script itself says it
+  if (($1 != 141)); then say "${0##*/}: error: exit code $1 of: $2"; fi
+  exit "$not_possible"
+}
+
+open_files=$(ulimit -n)
+if [[ $open_files != unlimited ]] && ((open_files < 32)); then
+  fail "$not_possible" "ulimit -n allows $open_files open files, and a build takes more"
+fi
+# A closed stream would give its number to the next file that is opened.
+true 9>&2 || exec 2>/dev/null
+{ true 9>&1; } 2>/dev/null || exec >/dev/null
+{ true 9<&0; } 2>/dev/null || exec </dev/null
+# A write beyond ulimit -f fails, and does not end the script without a word.
+trap '' XFSZ
 
 # A program that catches Ctrl-C may still report success; the next one must not start then.
 trap 'exit 130' INT
@@ -89,7 +111,8 @@ take_build_folder() {
     while is_locked; do sleep 1; done
   fi
   if [[ -z $has_lock ]]; then return; fi
-  echo "${this_run//$'\n'/ }" >"$build_folder/lock"
+  { echo "${this_run//$'\n'/ }" >"$build_folder/lock"; } 2>/dev/null ||
+    fail "$not_possible" "$PWD/$build_folder/lock cannot be written: the disk is full, or ulimit -f is too low"
   REDUCTION_LOCKED=$(pwd -P)/$build_folder
   export REDUCTION_LOCKED
   # What runs that were killed have left.
@@ -150,22 +173,26 @@ owner_of() { stat -L -c %U "$1" 2>/dev/null || stat -L -f %Su "$1" 2>/dev/null |
 # ---- packages ----
 
 install_missing_packages() {
-  local missing
+  local missing packages
   if ! has_apt; then
     # Which libraries are missing there, CMake finds out when it configures.
     if ((BASH_VERSINFO[0] < 5)); then stop_with_package_list "bash $BASH_VERSION is too old"; fi
     if ! command -v cmake >/dev/null; then stop_with_package_list "there is no CMake"; fi
     return
   fi
-  mapfile -t missing < <(missing_packages "$@")
-  if ((${#missing[@]} > 0)); then install "${missing[@]}"; fi
+  packages=$(missing_packages "$@") || fail "$not_possible" "dpkg-query cannot say which packages are installed"
+  if [[ -n $packages ]]; then
+    mapfile -t missing <<<"$packages"
+    install "${missing[@]}"
+  fi
 }
 
 has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 missing_packages() {
-  local installed package
-  installed=$(dpkg-query --show --showformat="\${Package}=\${db:Status-Status}\n" "$@" 2>/dev/null || true)
+  local installed package status=0
+  installed=$(dpkg-query --show --showformat="\${Package}=\${db:Status-Status}\n" "$@" 2>/dev/null) || status=$?
+  if ((status > 1)); then return 1; fi  # 1: it does not know one of them
   for package; do
     # A tool on PATH will do wherever it comes from.
     if command -v "$package" >/dev/null || grep -qxF "$package=installed" <<<"$installed"; then continue; fi
