@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import os
 import sys
 
 from tools.command_line import ExitCode, Failure, Parser, discard, say
@@ -30,14 +31,17 @@ def parse_command(words: list[str]) -> tuple[str, list[str]]:
 
 
 def main() -> int:
+    # One that is closed would give its number to the next file that is opened. In the order of their numbers.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # As files are, whatever the locale; a name that is no UTF-8 as its bytes.
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     code = run_command()
     try:
-        if sys.stdout:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError as error:
         say(f"tools: error: the output cannot be written: {error.strerror}")
         discard(sys.stdout)

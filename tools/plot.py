@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, read_tex
 from tools.markdown import count_text
 from tools.results import CARDS, H200, Measured, Result
 
+# It draws into files, and matplotlib fails where this names none that it knows.
+os.environ.pop("MPLBACKEND", None)
 try:
     import matplotlib
     from matplotlib.figure import Figure

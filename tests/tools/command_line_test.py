@@ -52,13 +52,20 @@ def test_bad_usage_is_one_line(tools: Tools, words: tuple[str, ...], said: str) 
 
 
 @pytest.mark.parametrize("streams, help_code, refusal_code", [
-    ("2>&-", 0, 2), ("2>/dev/full", 0, 2), (">&-", 0, 2), (">/dev/full", 3, 2), (">/dev/full 2>/dev/full", 3, 2)])
+    ("2>&-", 0, 2), ("2>/dev/full", 0, 2), (">&-", 0, 2), (">/dev/full", 3, 2), (">/dev/full 2>/dev/full", 3, 2),
+    ("<&- >&- 2>&-", 0, 2)])
 def test_the_exit_code_survives_broken_streams(streams: str, help_code: int, refusal_code: int) -> None:
     for words, code in (("--help", help_code), ("plot /nowhere", refusal_code)):
         command = f"{sys.executable} -m tools {words} {streams}"
         # Which would leave nothing in the streams' buffers.
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
         assert subprocess.run(["sh", "-c", command], cwd=REPOSITORY, env=environment).returncode == code, command
+
+
+def test_matplotlib_is_not_told_where_to_draw(tools: Tools) -> None:
+    pytest.importorskip("matplotlib")
+    ran = tools("plot", "--help", env={**os.environ, "MPLBACKEND": "nonsense"})
+    assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
 
 
 @pytest.mark.parametrize("text, count", [("0", 0), ("1", 1), ("2^28", 2**28), ("64M", 2**26), ("1000003", 1000003),
