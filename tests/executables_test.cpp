@@ -125,14 +125,17 @@ std::string program(const std::string& name) {
   return fmt::format("'{}'", (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string());
 }
 
+/// What a shell's `>&4` and `/dev/fd/4` then name is a pipe whose reader has left.
+std::string with_left_pipe(const std::string& command) {
+  return fmt::format("{{ mkfifo '{0}'; exec 3<>'{0}' 4>'{0}' 3>&-; rm '{0}'; {1}; }}",
+                     temporary_path("left_pipe").string(), command);
+}
+
 TEST(Executables, EndWithTheirVerdictWhateverTheStreamsAre) {
   // A running sum in float32 stops counting at 2^24: the result is wrong.
   const std::string wrong =
       program("00_cpu_serial") + " -n 20000000 -t float32 --data ones -s 1 --device emulated";
   const std::string right = program("03_sequential") + " -n 1000 --device emulated";
-  // Descriptor 4 becomes a pipe whose reader has left.
-  const std::string pipe = temporary_path("left_pipe");
-  const std::string leave = fmt::format("mkfifo '{0}'; exec 3<>'{0}' 4>'{0}' 3>&-; rm '{0}'", pipe);
   for (const std::string streams : {"2>&-", "2>/dev/full", ">&- 2>&-", ">/dev/full 2>/dev/full", ">&4",
                                     "2>&4", ">&4 2>&4", ">/dev/full", ">&-", "<&- >&- 2>&-"}) {
     const bool lost = streams.find(">/dev/full") == 0 || streams.find(">&-") != std::string::npos;
@@ -140,9 +143,35 @@ TEST(Executables, EndWithTheirVerdictWhateverTheStreamsAre) {
          {std::pair(right, lost && streams != "2>&-" ? 3 : 0), std::pair(wrong, 1),
           std::pair(program("03_sequential") + " -n abc", 2),
           std::pair(program("03_sequential") + " -n 2^45", 3)}) {
-      const Outcome outcome = run_command(fmt::format("{{ {}; {} {}; }}", leave, command, streams));
+      const Outcome outcome = run_command(with_left_pipe(fmt::format("{} {}", command, streams)));
       EXPECT_EQ(outcome.exit_code, code) << command << " " << streams;
     }
+  }
+}
+
+TEST(Executables, KeepTheirVerdictWhereATraceIsLost) {
+  const std::filesystem::path full = temporary_path("full").string() + ".json";
+  std::filesystem::create_symlink("/dev/full", full);
+  // A float32 stops counting at 2^24: the sum is wrong.
+  for (const auto& [command, code] :
+       {std::pair("atomic_each -n 16777300 -t float32 --data ones -q", 1),
+        std::pair("pitfall unguarded_second_load", 1), std::pair("03_sequential -n 1000 -q", 3)}) {
+    const std::string name = std::string(command).substr(0, std::string_view(command).find(' '));
+    const Outcome outcome = run_command(fmt::format("{}{} --trace '{}'", program(name),
+                                                    std::string(command).substr(name.size()), full.string()));
+    EXPECT_EQ(outcome.exit_code, code) << command;
+    const std::string lost = fmt::format("{}: error: --trace '{}': No space", name, full.string());
+    EXPECT_NE(outcome.error.find(lost), std::string::npos) << outcome.error;
+  }
+  std::filesystem::remove(full);
+}
+
+TEST(Executables, TakeAReaderWhoLeavesForNoError) {
+  const std::string step = program("03_sequential") + " -n 1000 --device emulated";
+  for (const char* reader : {" >&4", " --json /dev/fd/4", " --json - >&4"}) {
+    const Outcome outcome = run_command(with_left_pipe(step + reader));
+    EXPECT_EQ(outcome.exit_code, 0) << reader;
+    EXPECT_EQ(outcome.error.find("error"), std::string::npos) << outcome.error;
   }
 }
 
@@ -539,12 +568,9 @@ TEST(Executables, KeepAResultThatNobodyReads) {
 }
 
 TEST(Executables, EndASweepThatNobodyWillSee) {
-  const std::string pipe = temporary_path("left_pipe");
   // Its last sizes would take minutes.
-  const Outcome outcome = run_command(fmt::format(
-      "{{ mkfifo '{0}'; exec 3<>'{0}' 4>'{0}' 3>&-; rm '{0}'; timeout 20 {1} --device emulated --sweep size "
-      "-n 2^28 >&4; }}",
-      pipe, program("01_interleaved")));
+  const Outcome outcome = run_command(with_left_pipe(
+      fmt::format("timeout 20 {} --device emulated --sweep size -n 2^28 >&4", program("01_interleaved"))));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
 }
 

@@ -1,9 +1,12 @@
 """13_many_gpus as several ranks of one job, on the emulated device."""
 
+import contextlib
+import fcntl
 import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,6 +82,28 @@ def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) ->
     assert [result.ranks for result in results] == [1, 2, 3] * 2
     assert [result.elements_a_rank for result in results] == [100003, 50002, 33335] * 2
     assert all(result.verified and result.result == results[0].result for result in results)
+
+
+def test_the_file_is_there_before_the_table(job: Command, bin_folder: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETFL, os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, b" " * 4096)
+    fcntl.fcntl(writer, fcntl.F_SETFL, 0)
+    command = job(1, "-n", "1000", "-q", "--json", results)
+    # One rank, without mpirun, which would read the table: it waits until somebody does.
+    alone = command[command.index(bin_folder / "13_many_gpus"):]
+    with subprocess.Popen(alone, stdout=writer, env=MPI) as running:
+        os.close(writer)
+        deadline = time.monotonic() + 30
+        while not results.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        early = results.exists()
+        with open(reader) as table:
+            assert "| yes |" in table.read()
+    assert early and running.returncode == 0
 
 
 @pytest.fixture

@@ -6,14 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <climits>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "harness/options.hpp"
+#include "harness/standard_streams.hpp"
 #include "temporary_path.hpp"
 
 namespace reduction {
@@ -133,8 +137,10 @@ TEST_F(OutputFileTest, WritesToADescriptorAsItIs) {
   const int descriptor = open(file_.c_str(), O_WRONLY | O_CREAT, 0644);
   ASSERT_EQ(write(descriptor, "before ", 7), 7);
   const std::string name = "/dev/fd/" + std::to_string(descriptor);
-  EXPECT_FALSE(OutputFile(name).keep("{}"));
-  OutputFile(name).write("{}");
+  OutputFile file(name);
+  file.keep("{}");
+  EXPECT_EQ(content(file_), "before ") << "only the last document";
+  EXPECT_TRUE(file.write("{}"));
   EXPECT_EQ(content(file_), "before {}");
   close(descriptor);
   EXPECT_THROW(OutputFile{name}, UsageError);
@@ -151,21 +157,42 @@ TEST(IsStdout, KnowsItsNames) {
 }
 
 TEST_F(OutputFileTest, SaysWhenTheDiskIsFull) {
-  EXPECT_THROW(OutputFile("/dev/full").write(R"({"a": 1})"), std::runtime_error);
+  EXPECT_FALSE(OutputFile("/dev/full", "--trace").write("{}"));
+  EXPECT_EQ(take_lost_output(), std::vector<std::string>{"--trace '/dev/full': No space left on device"});
+}
+
+TEST_F(OutputFileTest, TakesAReaderWhoLeavesForNoError) {
+  prepare_standard_streams();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const OutputFile json("/dev/fd/" + std::to_string(ends[1]));
+  close(ends[0]);
+  EXPECT_FALSE(json.write("{}"));
+  EXPECT_TRUE(take_lost_output().empty());
+  close(ends[1]);
+}
+
+TEST_F(OutputFileTest, IsNotWrittenTwice) {
+  OutputFile json(file_.string());
+  json.keep("[1]");
+  std::filesystem::remove(file_);
+  EXPECT_TRUE(json.write("[1]"));
+  EXPECT_EQ(files(), 0) << "whoever has moved it away has the document";
 }
 
 TEST_F(OutputFileTest, LeavesNothingWhereAFileMayNotGrow) {
   std::ofstream(file_) << "before";
-  const OutputFile json(file_.string());
+  OutputFile json(file_.string());
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{1000, limit.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_THROW(json.write(std::string(2000, 'x')), std::runtime_error);
-  EXPECT_FALSE(json.keep(std::string(2000, 'x')));
+  json.keep(std::string(2000, 'x'));
+  EXPECT_FALSE(json.write(std::string(2000, 'x')));
   setrlimit(RLIMIT_FSIZE, &limit);
   std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(take_lost_output().size(), 1u);
   EXPECT_EQ(content(file_), "before");
   EXPECT_EQ(files(), 1);
 }

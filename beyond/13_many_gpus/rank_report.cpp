@@ -84,27 +84,25 @@ void RankReport::begin(const Step& step, int ranks, int nodes, const DeviceInfo&
 }
 
 void RankReport::add(const RankResult& found) {
+  const bool is_first = results_.empty();
+  results_.push_back(to_json(found, line_.weak));
+  json_file_.keep(json());
   if (!line_.quiet && !line_.scaling) print(result_text(found, line_));
-  if (results_.empty()) print(std::string(table_header));
+  if (is_first) print(std::string(table_header));
   print(table_row(found));
   if (!found.result.verdict.verified) {
     verified_ = false;
     reduction::print(stderr, fmt::format("{}: {} of {}: {}\n", found.result.step, plural(found.ranks, "rank"),
                                          found.result.device.name, verdict_text(found.result)));
   }
-  results_.push_back(to_json(found, line_.weak));
-  if (line_.scaling) json_file_.keep(results_.dump(2) + '\n');
 }
 
 ExitCode RankReport::finish() {
-  try {
-    json_file_.write((line_.scaling ? results_ : results_.front()).dump(2) + '\n');
-  } catch (const std::runtime_error& error) {
-    if (verified_) throw;
-    reduction::print(stderr, fmt::format("13_many_gpus: error: {}\n", error.what()));
-  }
+  json_file_.write(json());
   return verified_ ? ExitCode::verified : ExitCode::wrong_result;
 }
+
+std::string RankReport::json() const { return (line_.scaling ? results_ : results_.front()).dump(2) + '\n'; }
 
 void RankReport::print(const std::string& text) { reduction::print(out_, text); }
 

@@ -25,10 +25,12 @@ class RankReport {
   /// Prints a result as soon as it is there.
   void add(const RankResult& found);
 
-  /// Writes the --json file: the result, or the list of them with --scaling. Says whether all results were verified.
+  /// Writes the --json file, if add() could not: the result, or the list of them with --scaling. Says whether all results
+  /// were verified.
   ExitCode finish();
 
  private:
+  std::string json() const;
   void print(const std::string& text);
 
   CommandLine line_;

@@ -36,16 +36,21 @@ std::string one_line(std::string_view text) {
 }  // namespace
 
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
-  const auto fail = [&](ExitCode code, std::string_view what) {
-    print(stderr, fmt::format("{}: error: {}\n", name, what));
+  const auto say = [&](std::string_view what) { print(stderr, fmt::format("{}: error: {}\n", name, what)); };
+  const auto end = [&](ExitCode code) {
+    for (const std::string& lost : take_lost_output()) {
+      say(one_line(lost));
+      if (code == ExitCode::verified) code = ExitCode::device_fault;
+    }
     return static_cast<int>(code);
+  };
+  const auto fail = [&](ExitCode code, std::string_view what) {
+    say(what);
+    return end(code);
   };
   prepare_standard_streams();
   try {
-    const ExitCode code = body();
-    if (code == ExitCode::verified && stdout_lost_output())
-      return fail(ExitCode::device_fault, "stdout does not take the output");
-    return static_cast<int>(code);
+    return end(body());
   } catch (const UsageError& error) {
     return fail(ExitCode::bad_usage, one_line(error.what()));
   } catch (const emulated::KernelFinding& finding) {

@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -173,32 +172,40 @@ OutputFile::OutputFile(const std::string& path, std::string option)
   }
 }
 
-bool OutputFile::keep(const std::string& text) const {
-  if (place_ != Place::ordinary_file) return false;
+void OutputFile::keep(const std::string& text) {
+  if (place_ != Place::ordinary_file) return;
   try {
-    write(text);
+    put(text);
+    kept_ = true;
+  } catch (const std::system_error&) {
+    kept_ = false;  // write() tries again, and says why
+  }
+}
+
+bool OutputFile::write(const std::string& text) const {
+  if (kept_) return true;
+  try {
+    put(text);
     return true;
-  } catch (const std::runtime_error&) {
+  } catch (const std::system_error& error) {
+    note_lost_output(error.code().value(),
+                     fmt::format("{} '{}': {}", option_, name_, error.code().message()));
     return false;
   }
 }
 
-void OutputFile::write(const std::string& text) const {
-  try {
-    switch (place_) {
-      case Place::nowhere: break;
-      case Place::on_stdout: print(stdout, text); break;
-      case Place::descriptor: write_all(descriptor_, text); break;
-      case Place::special_file: write_special_file(path_, text); break;
-      case Place::ordinary_file: {
-        Replacement file(path_);
-        file.write(text);
-        file.commit();
-        break;
-      }
+void OutputFile::put(const std::string& text) const {
+  switch (place_) {
+    case Place::nowhere: break;
+    case Place::on_stdout: print(stdout, text); break;
+    case Place::descriptor: write_all(descriptor_, text); break;
+    case Place::special_file: write_special_file(path_, text); break;
+    case Place::ordinary_file: {
+      Replacement file(path_);
+      file.write(text);
+      file.commit();
+      break;
     }
-  } catch (const std::system_error& error) {
-    throw std::runtime_error(fmt::format("{} '{}': {}", option_, name_, error.code().message()));
   }
 }
 

@@ -21,14 +21,16 @@ class OutputFile {
   /// Says whether there is a place to write to.
   bool is_given() const { return place_ != Place::nowhere; }
 
-  /// Writes the text of a document. Throws std::runtime_error if its place does not take it.
-  void write(const std::string& text) const;
+  /// Writes a document that may not be the last, where a later one can replace it: not to stdout nor a pipe.
+  void keep(const std::string& text);
 
-  /// Writes it where a later call can replace it, which is not stdout nor a pipe. Says whether it is there: there is no
-  /// other error.
-  bool keep(const std::string& text) const;
+  /// Writes the document, unless keep() has just done so. What its place does not take is noted as lost output: no verdict
+  /// changes for it. Says whether all of it is there.
+  bool write(const std::string& text) const;
 
  private:
+  void put(const std::string& text) const;
+
   enum class Place { nowhere, on_stdout, descriptor, special_file, ordinary_file };
 
   std::string option_;
@@ -36,6 +38,7 @@ class OutputFile {
   Place place_ = Place::nowhere;
   int descriptor_ = -1;         ///< of Place::descriptor
   std::filesystem::path path_;  ///< of a file
+  bool kept_ = false;           ///< it has the document already
 };
 
 }  // namespace reduction

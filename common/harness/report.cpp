@@ -261,9 +261,9 @@ void Report::begin(std::string_view step, std::string_view title, const DeviceIn
 }
 
 Report::~Report() {
-  if (finished_) return;
+  if (finished_ || results_.empty()) return;
   try {
-    write_results();
+    json_file_.write(json());
   } catch (const std::exception&) {
     // The error that has ended the run is the one to tell of.
   }
@@ -288,8 +288,8 @@ void Report::show_progress(const Configuration& configuration, std::size_t total
 void Report::add(const Result& result) {
   const bool is_first = results_.empty();
   results_.push_back(result);
-  // Before it is printed, so that it is there whatever happens then. Where that fails, finish() says why.
-  kept_ = json_file_.keep(sweep_ ? json_text(results_) : json_text(results_.front()));
+  // Before it is printed, so that it is there whatever happens then.
+  json_file_.keep(json());
   if (!quiet_ && !sweep_) tell(result);
   // What the row of a single result has, a terminal shows in lines.
   const bool told = terminal_.present && !quiet_ && !sweep_;
@@ -327,12 +327,7 @@ void Report::tell(const Result& result) {
 
 ExitCode Report::finish() {
   finished_ = true;
-  try {
-    write_results();
-  } catch (const std::runtime_error& error) {
-    if (verified_) throw;
-    reduction::print(stderr, fmt::format("{}: error: {}\n", results_.front().step, error.what()));
-  }
+  if (!results_.empty()) json_file_.write(json());
   if (interrupted_) return ExitCode::interrupted;
   if (!verified_) return ExitCode::wrong_result;
   if (terminal_.present && !quiet_ && place_ == PlaceInLadder::none && !results_.empty()) {
@@ -342,10 +337,7 @@ ExitCode Report::finish() {
   return ExitCode::verified;
 }
 
-void Report::write_results() const {
-  if (!kept_ && !results_.empty())
-    json_file_.write(sweep_ ? json_text(results_) : json_text(results_.front()));
-}
+std::string Report::json() const { return sweep_ ? json_text(results_) : json_text(results_.front()); }
 
 void Report::add_row(const Result& result) {
   if (table_) print(row_of(*table_, fields_of(result, sweep_, terminal_)));

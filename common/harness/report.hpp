@@ -58,7 +58,7 @@ class Report {
 
  private:
   void show_progress(const Configuration& configuration, std::size_t total);
-  void write_results() const;
+  std::string json() const;
   void tell(const Result& result);
   void add_row(const Result& result);
   void print_published(const std::string& step);
@@ -72,7 +72,6 @@ class Report {
   std::optional<CountedRun> compared_;
   OutputFile json_file_;
   std::vector<Result> results_;
-  bool kept_ = false;  ///< the --json file has all of them
   std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once
   bool interrupted_ = false;

@@ -4,12 +4,14 @@
 
 #include <cerrno>
 #include <csignal>
+#include <utility>
 
 namespace reduction {
 
 namespace {
 
 int stdout_error = 0;  // of the first write that failed
+std::vector<std::string> lost_output;
 
 }  // namespace
 
@@ -24,11 +26,18 @@ void prepare_standard_streams() {
 
 void print(std::FILE* stream, std::string_view text) {
   const bool printed = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  if ((!printed || std::fflush(stream) != 0) && stream == stdout && stdout_error == 0) stdout_error = errno;
+  if ((!printed || std::fflush(stream) != 0) && stream == stdout && stdout_error == 0) {
+    stdout_error = errno;
+    note_lost_output(stdout_error, "stdout does not take the output");
+  }
 }
 
-bool stdout_reader_left() { return stdout_error == EPIPE; }
+void note_lost_output(int error, const std::string& text) {
+  if (error != EPIPE) lost_output.push_back(text);
+}
 
-bool stdout_lost_output() { return stdout_error != 0 && stdout_error != EPIPE; }
+std::vector<std::string> take_lost_output() { return std::exchange(lost_output, {}); }
+
+bool stdout_reader_left() { return stdout_error == EPIPE; }
 
 }  // namespace reduction

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace reduction {
 
@@ -10,11 +12,16 @@ namespace reduction {
 /// a file that may not grow no longer end the program: the write fails.
 void prepare_standard_streams();
 
-/// Prints to stdout or stderr, at once. A stream that takes nothing is no error here: a verdict counts for more.
+/// Prints to stdout or stderr, at once. What stdout does not take is noted as lost.
 void print(std::FILE* stream, std::string_view text);
 
-/// Says whether stdout has not taken all that was printed, though its reader has not left.
-bool stdout_lost_output();
+/// Notes that output is lost, for exit_code_of() to tell at the end: nothing is thrown, because the verdict of the run
+/// counts for more. A reader who has left (EPIPE) has what he wanted: that is not noted.
+/// \param text  the line that says so.
+void note_lost_output(int error, const std::string& text);
+
+/// Returns what has been noted since the last call.
+std::vector<std::string> take_lost_output();
 
 /// Says whether whoever has read stdout has left.
 bool stdout_reader_left();

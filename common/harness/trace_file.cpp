@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <optional>
-#include <stdexcept>
 #include <system_error>
 
 #include "device/emulated/finding.hpp"
@@ -70,20 +69,15 @@ void TraceFile::record(const TraceSubject& subject, bool quiet, const std::funct
   if (options_.file.empty()) return body();
   const emulated::TraceRecord record(options_.pass, options_.block);
   const auto write = [&] {
-    file_.write(document(trace_json(*record.trace(), subject)));
-    if (!quiet) say(summary(*record.trace(), options_.file));
+    if (file_.write(document(trace_json(*record.trace(), subject))) && !quiet)
+      say(summary(*record.trace(), options_.file));
   };
   const std::string no_block =
       fmt::format("--trace-block '{}:{}': no launch has such a block", options_.pass, options_.block);
   try {
     body();
   } catch (const emulated::KernelFinding& finding) {
-    // Whatever becomes of the trace, the finding is told.
-    try {
-      record.trace() ? write() : say(no_block + ", up to the fault");
-    } catch (const std::runtime_error& error) {
-      say(error.what());
-    }
+    record.trace() ? write() : say(no_block + ", up to the fault");
     const std::string elsewhere = where_to_look(finding, record.launches(), options_);
     if (!quiet && !elsewhere.empty()) say(elsewhere);
     throw;
