@@ -179,13 +179,18 @@ TEST(Executables, WriteJsonToWhatIsGiven) {
   const std::string step = program("03_sequential") + " -n 1000 --device emulated";
   const std::string read = "python3 -c \"import json, sys; print(json.load(sys.stdin)[\\\"step\\\"])\"";
   const std::filesystem::path script = temporary_path("json_target.sh");
-  for (const std::string& command : {step + " --json /dev/stdout 2>/dev/null | " + read,
-                                     step + " --json >(" + read + ") >/dev/null; wait $!",
-                                     step + " --json /dev/fd/5 5>&1 >/dev/null | " + read}) {
+  const std::string file = temporary_path("json_target.json");
+  for (const std::string& command :
+       {step + " --json /dev/stdout 2>/dev/null | " + read,
+        step + " --json >(" + read + ") >/dev/null; wait $!",
+        step + " --json //dev/stdout 2>/dev/null | " + read,
+        step + " --json '" + file + "' 2>/dev/null >'" + file + "'; " + read + " <'" + file + "'",
+        step + " --json /dev/fd/5 5>&1 >/dev/null | " + read}) {
     std::ofstream(script) << command << "\n";
     EXPECT_EQ(run_command("bash " + script.string()).out, "03_sequential\n") << command;
   }
   std::filesystem::remove(script);
+  std::filesystem::remove(file);
 }
 
 TEST(Executables, PrintTheirTableAlsoWhereTheFileIsLost) {

@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -149,11 +153,87 @@ TEST_F(OutputFileTest, WritesToADescriptorAsItIs) {
   close(read_only);
 }
 
-TEST(IsStdout, KnowsItsNames) {
-  for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
-    EXPECT_TRUE(is_stdout(name)) << name;
-  for (const char* name : {"", "stdout", "/dev/fd/2", "/dev/fd/1x", "/dev/fd/"})
-    EXPECT_FALSE(is_stdout(name)) << name;
+/// While one lives, stdout is this file.
+class RedirectedStdout {
+ public:
+  explicit RedirectedStdout(const std::filesystem::path& file) {
+    const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    std::fflush(stdout);
+    dup2(descriptor, STDOUT_FILENO);
+    close(descriptor);
+  }
+  ~RedirectedStdout() {
+    std::fflush(stdout);
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+  }
+  RedirectedStdout(const RedirectedStdout&) = delete;
+  RedirectedStdout& operator=(const RedirectedStdout&) = delete;
+
+ private:
+  int before_ = dup(STDOUT_FILENO);
+};
+
+TEST_F(OutputFileTest, KnowsStdoutByEveryName) {
+  const std::filesystem::path link = folder_ / "link";
+  std::filesystem::create_symlink("/dev/stdout", link);
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string own = "/proc/" + std::to_string(getpid()) + "/fd/1";
+  for (const std::filesystem::path& is : {file_, pipe, std::filesystem::path("/dev/null")}) {
+    const RedirectedStdout redirected(is);
+    for (const std::string& name :
+         {std::string("-"), std::string("/dev/stdout"), std::string("//dev/stdout"), std::string("/dev/fd/1"),
+          std::string("/proc/self/fd/1"), own, link.string()})
+      EXPECT_TRUE(OutputFile(name).is_stdout()) << name << " in " << is;
+    // What goes there is lost in any case; the table need not be told elsewhere.
+    EXPECT_EQ(OutputFile(is.string()).is_stdout(), is != "/dev/null") << is;
+    EXPECT_FALSE(OutputFile("/dev/full").is_stdout());
+    EXPECT_FALSE(OutputFile("/dev/stderr").is_stdout());
+    EXPECT_FALSE(OutputFile((folder_ / "stdout").string()).is_stdout());
+  }
+  EXPECT_FALSE(OutputFile("").is_stdout());
+  for (const char* name : {"/dev/fd/1x", "/dev/fd/", "/dev/fd/99"})
+    EXPECT_THROW(OutputFile{name}, UsageError) << name;
+}
+
+TEST_F(OutputFileTest, WritesBesideWhatStdoutHas) {
+  {
+    const RedirectedStdout redirected(file_);
+    print(stdout, "before ");
+    OutputFile(file_.string()).write("{}");
+  }
+  EXPECT_EQ(content(file_), "before {}");
+}
+
+/// As a shell's own stdout is for what it starts.
+TEST_F(OutputFileTest, WritesToTheDescriptorOfAnotherProcess) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t other = fork();
+  if (other == 0) {
+    pause();
+    _exit(0);
+  }
+  const std::string name = "/proc/" + std::to_string(other) + "/fd/" + std::to_string(ends[1]);
+  EXPECT_TRUE(OutputFile(name).write("{}"));
+  std::array<char, 2> read{};
+  EXPECT_EQ(::read(ends[0], read.data(), read.size()), 2);
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
+  for (const int end : ends)
+    close(end);
+}
+
+TEST_F(OutputFileTest, RefusesASocket) {
+  sockaddr_un address{AF_UNIX, "socket"};
+  const std::filesystem::path name = folder_ / "socket";
+  ASSERT_LT(name.string().size(), sizeof(address.sun_path));
+  name.string().copy(address.sun_path, sizeof(address.sun_path));
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_THROW(OutputFile{name.string()}, UsageError);
+  close(socket);
 }
 
 TEST_F(OutputFileTest, SaysWhenTheDiskIsFull) {

@@ -213,6 +213,10 @@ TEST_F(TraceFiles, AreRefusedInOneLineBeforeAnythingRuns) {
   EXPECT_EQ(run_step_executable("03_sequential", "-n 1000 --trace " + to + " 2>&-").exit_code, 0)
       << "without stderr";
   EXPECT_TRUE(std::filesystem::remove(to));
+  const Outcome on_stdout = run_step_executable("03_sequential", fmt::format("--trace {0} >{0}", to));
+  EXPECT_EQ(on_stdout.exit_code, 2);
+  EXPECT_NE(on_stdout.error.find("it is stdout"), std::string::npos) << on_stdout.error;
+  EXPECT_TRUE(std::filesystem::remove(to));
   const Outcome cpu = run_step_executable("00_cpu_serial", "--trace " + to);
   EXPECT_EQ(cpu.exit_code, 2);
   EXPECT_NE(cpu.error.find("the CPU"), std::string::npos) << cpu.error;

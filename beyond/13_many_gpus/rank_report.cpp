@@ -72,7 +72,7 @@ std::string table_row(const RankResult& found) {
 }  // namespace
 
 RankReport::RankReport(const CommandLine& line)
-    : line_(line), out_(is_stdout(line.json_file) ? stderr : stdout), json_file_(line.json_file) {}
+    : line_(line), json_file_(line.json_file), out_(json_file_.is_stdout() ? stderr : stdout) {}
 
 void RankReport::begin(const Step& step, int ranks, int nodes, const DeviceInfo& device,
                        const std::string& note) {

@@ -34,8 +34,8 @@ class RankReport {
   void print(const std::string& text);
 
   CommandLine line_;
-  std::FILE* out_;
   OutputFile json_file_;
+  std::FILE* out_;
   nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
   bool verified_ = true;
 };

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
       return reduction::ExitCode::verified;
     }
     const reduction::OutputFile json(json_file);
-    std::FILE* const out = reduction::is_stdout(json_file) ? stderr : stdout;
+    std::FILE* const out = json.is_stdout() ? stderr : stdout;
     const reduction::Ladder ladder = reduction::read_ladder(files, reduction::terminal_of(out));
     // The file comes first: whoever reads the tables may stop this program.
     json.write(ladder.json);

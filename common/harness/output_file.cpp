@@ -23,28 +23,41 @@ namespace {
 
 [[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
 
-/// Returns the number of a descriptor that the shell has opened, of /dev/fd/63 for `>(cat)`.
-std::optional<int> descriptor_of(std::string_view path) {
-  if (path == "/dev/stdout") return STDOUT_FILENO;
-  if (path == "/dev/stderr") return STDERR_FILENO;
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    path.remove_prefix(folder.size());
-    int number = 0;
-    const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), number);
-    if (error == std::errc{} && end == path.data() + path.size() && number >= 0) return number;
+/// Follows links to a file, which may be yet to be made, or to a descriptor of this process, which /dev/stdout and what
+/// the shell makes of `>(cat)` name.
+std::filesystem::path target_of(std::filesystem::path path) {
+  std::error_code error;
+  const std::filesystem::path own_descriptors = std::filesystem::canonical("/proc/self/fd", error);
+  for (int links = 0; links < 40; ++links) {
+    const std::filesystem::path folder =
+        std::filesystem::canonical(path.has_parent_path() ? path.parent_path() : ".");
+    path = folder / path.filename();
+    if (folder == own_descriptors || !std::filesystem::is_symlink(std::filesystem::symlink_status(path)))
+      return path;
+    path = folder / std::filesystem::read_symlink(path);
   }
-  return std::nullopt;
+  fail(ELOOP);
 }
 
-/// Returns where a path leads. A link may lead to a file that is yet to be made.
-std::filesystem::path target_of(const std::string& path) {
-  std::filesystem::path target = std::filesystem::weakly_canonical(path);
-  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(target)); ++links) {
-    if (links == 40) fail(ELOOP);
-    target = std::filesystem::weakly_canonical(target.parent_path() / std::filesystem::read_symlink(target));
+/// Returns the number of the descriptor of this process that a target_of() is.
+std::optional<int> descriptor_of(const std::filesystem::path& target) {
+  std::error_code error;
+  if (!std::filesystem::equivalent(target.parent_path(), "/proc/self/fd", error)) return std::nullopt;
+  const std::string name = target.filename();
+  int number = 0;
+  const auto [end, unreadable] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (unreadable != std::errc{} || end != name.data() + name.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+/// Returns which of stdout and stderr this file is. Neither where it is a device: /dev/null takes any number of documents.
+std::optional<int> stream_of(const struct stat& file) {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own {};
+    const bool same = fstat(stream, &own) == 0 && own.st_dev == file.st_dev && own.st_ino == file.st_ino;
+    if (same && !S_ISCHR(file.st_mode)) return stream;
   }
-  return target;
+  return std::nullopt;
 }
 
 void require_writable(int descriptor) {
@@ -142,28 +155,34 @@ void require_replaceable(const std::filesystem::path& path) {
 
 }  // namespace
 
-bool is_stdout(const std::string& path) { return path == "-" || descriptor_of(path) == STDOUT_FILENO; }
-
 OutputFile::OutputFile(const std::string& path, std::string option)
     : option_{std::move(option)}, name_{path} {
   if (path.empty()) return;
+  if (path == "-") {
+    place_ = Place::descriptor;
+    descriptor_ = STDOUT_FILENO;
+    return;
+  }
   try {
-    if (is_stdout(path)) {
-      place_ = Place::on_stdout;
-    } else if (const auto descriptor = descriptor_of(path)) {
+    path_ = target_of(path);
+    struct stat found {};
+    const bool exists = stat(path.c_str(), &found) == 0;
+    if (!exists && errno != ENOENT) fail(errno);
+    auto descriptor = descriptor_of(path_);
+    if (!descriptor && exists) descriptor = stream_of(found);
+    if (descriptor) {
       place_ = Place::descriptor;
       descriptor_ = *descriptor;
       require_writable(descriptor_);
+    } else if (!exists || S_ISREG(found.st_mode)) {
+      place_ = Place::ordinary_file;
+      require_replaceable(path_);
     } else {
-      path_ = target_of(path);
-      if (std::filesystem::is_directory(path_)) fail(EISDIR);
-      if (!std::filesystem::exists(path_) || std::filesystem::is_regular_file(path_)) {
-        place_ = Place::ordinary_file;
-        require_replaceable(path_);
-      } else {
-        place_ = Place::special_file;
-        if (access(path_.c_str(), W_OK) != 0) fail(errno);
-      }
+      place_ = Place::special_file;
+      path_ = path;
+      if (S_ISDIR(found.st_mode)) fail(EISDIR);
+      if (S_ISSOCK(found.st_mode)) fail(ENXIO);  // only its owner can open one
+      if (access(path_.c_str(), W_OK) != 0) fail(errno);
     }
   } catch (const std::system_error& error) {
     throw UsageError(fmt::format("{} '{}': {}; name a file in a folder that can be written", option_, path,
@@ -171,6 +190,8 @@ OutputFile::OutputFile(const std::string& path, std::string option)
                                                                            : error.code().message()));
   }
 }
+
+bool OutputFile::is_stdout() const { return descriptor_ == STDOUT_FILENO; }
 
 void OutputFile::keep(const std::string& text) {
   if (place_ != Place::ordinary_file) return;
@@ -197,8 +218,7 @@ bool OutputFile::write(const std::string& text) const {
 void OutputFile::put(const std::string& text) const {
   switch (place_) {
     case Place::nowhere: break;
-    case Place::on_stdout: print(stdout, text); break;
-    case Place::descriptor: write_all(descriptor_, text); break;
+    case Place::descriptor: is_stdout() ? print(stdout, text) : write_all(descriptor_, text); break;
     case Place::special_file: write_special_file(path_, text); break;
     case Place::ordinary_file: {
       Replacement file(path_);

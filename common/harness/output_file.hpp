@@ -5,12 +5,9 @@
 
 namespace reduction {
 
-/// Says whether a user who names this file means stdout: "-", /dev/stdout or its descriptor.
-bool is_stdout(const std::string& path);
-
 /// A file that appears whole or not at all: it is written beside its place and renamed, so that what was there before
 /// stays until then. It keeps the mode and the owner of what it replaces; a link stays one. What is no ordinary file,
-/// such as a pipe, a device or a descriptor of the shell, is written as it is.
+/// such as a pipe, a device or a descriptor of the shell, is written as it is. So is stdout, or stderr, by whatever name.
 class OutputFile {
  public:
   /// "" writes nothing. Throws UsageError for a place that cannot be written, before anything has run: also for a file of
@@ -20,6 +17,9 @@ class OutputFile {
 
   /// Says whether there is a place to write to.
   bool is_given() const { return place_ != Place::nowhere; }
+
+  /// Says whether it is stdout: "-", or another name of what stdout is.
+  bool is_stdout() const;
 
   /// Writes a document that may not be the last, where a later one can replace it: not to stdout nor a pipe.
   void keep(const std::string& text);
@@ -31,13 +31,13 @@ class OutputFile {
  private:
   void put(const std::string& text) const;
 
-  enum class Place { nowhere, on_stdout, descriptor, special_file, ordinary_file };
+  enum class Place { nowhere, descriptor, special_file, ordinary_file };
 
   std::string option_;
   std::string name_;  ///< as the user has it
   Place place_ = Place::nowhere;
   int descriptor_ = -1;         ///< of Place::descriptor
-  std::filesystem::path path_;  ///< of a file
+  std::filesystem::path path_;  ///< of a file, of an ordinary one behind all links
   bool kept_ = false;           ///< it has the document already
 };
 

@@ -242,13 +242,13 @@ std::string verdict_text(const Result& result) {
 Report::Report(const Options& options)
     : quiet_(options.quiet),
       sweep_(options.sweep),
-      out_(is_stdout(options.json_file) ? stderr : stdout),
+      json_file_(options.json_file),
+      out_(json_file_.is_stdout() ? stderr : stdout),
       terminal_(terminal_of(out_)),
       place_(terminal_.present ? place_in_ladder() : PlaceInLadder::none),
       compared_(options.compare_file.empty()
                     ? std::nullopt
-                    : std::optional(read_counted_run(options.compare_file, options.type, options.block))),
-      json_file_(options.json_file) {}
+                    : std::optional(read_counted_run(options.compare_file, options.type, options.block))) {}
 
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
                    const std::string& note) {

@@ -66,11 +66,11 @@ class Report {
 
   bool quiet_;
   std::optional<Sweep> sweep_;
+  OutputFile json_file_;
   std::FILE* out_;
   Terminal terminal_;
   PlaceInLadder place_;
   std::optional<CountedRun> compared_;
-  OutputFile json_file_;
   std::vector<Result> results_;
   std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once

@@ -58,7 +58,11 @@ void say(const std::string& text) { print(stderr, text + '\n'); }
 }  // namespace
 
 TraceFile::TraceFile(const TraceOptions& options)
-    : options_(options), file_(options.file, "--trace"), beside_(read_trace_beside(options.beside_file)) {}
+    : options_(options), file_(options.file, "--trace"), beside_(read_trace_beside(options.beside_file)) {
+  if (file_.is_stdout())
+    throw UsageError(
+        fmt::format("--trace '{}': it is stdout, where the table goes; name another file", options.file));
+}
 
 std::string TraceFile::document(const std::string& trace) const {
   if (!is_page(options_.file)) return trace;
