@@ -123,7 +123,10 @@ MUTANTS = [
            "copy_file(std::filesystem::path(name_), target_, std::filesystem::copy_options::overwrite_existing);\n"
            "    unlink(name_.c_str());", "output_file_test *"),
     Mutant(HARNESS + "output_file.cpp", "if (target.st_nlink > 1) fail(EMLINK);", "", "output_file_test *"),
-    Mutant(HARNESS + "output_file.cpp", "mode = target.st_mode & 07777;", "", "output_file_test *"),
+    Mutant(HARNESS + "output_file.cpp", "static_cast<void>(fchmod(descriptor_, before.st_mode & 07777));", ";",
+           "output_file_test *"),
+    Mutant(HARNESS + "output_file.cpp", "create(replaces ? before.st_mode & 0777 : 0666);", "create(0600);",
+           "output_file_test *"),
     Mutant(HARNESS + "stored_result.cpp", 'if (!result.at("verified").flag()) return false;',
            'result.at("verified").flag();', "stored_result_test *"),
     Mutant(HARNESS + "stored_result.cpp", "!json_.is_number_unsigned()", "!json_.is_number()", "stored_result_test *"),

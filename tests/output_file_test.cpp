@@ -7,12 +7,16 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -130,10 +134,31 @@ TEST_F(OutputFileTest, KeepsModeAndOwner) {
 }
 
 TEST_F(OutputFileTest, GivesANewFileTheModeOfAnyOther) {
-  std::ofstream(folder_ / "other") << "";
-  OutputFile(file_.string()).write("{}");
-  EXPECT_EQ(std::filesystem::status(file_).permissions(),
-            std::filesystem::status(folder_ / "other").permissions());
+  const auto expect_the_same_mode = [&] {
+    std::ofstream(folder_ / "other") << "";
+    OutputFile(file_.string()).write("{}");
+    EXPECT_EQ(std::filesystem::status(file_).permissions(),
+              std::filesystem::status(folder_ / "other").permissions());
+    std::filesystem::remove(folder_ / "other");
+    std::filesystem::remove(file_);
+  };
+  expect_the_same_mode();
+  const mode_t mask = umask(0027);
+  expect_the_same_mode();
+  umask(mask);
+  // The folder's own list of rights takes the place of umask: all for the owner, to read and write for user 12345.
+  struct Entry {
+    std::uint16_t who, rights;
+    std::uint32_t number;
+  };
+  const struct {
+    std::uint32_t version = 2;
+    std::array<Entry, 5> entries{
+        {{0x01, 7, ~0u}, {0x02, 6, 12345}, {0x04, 5, ~0u}, {0x10, 7, ~0u}, {0x20, 0, ~0u}}};
+  } rights;
+  if (setxattr(folder_.c_str(), "system.posix_acl_default", &rights, sizeof(rights), 0) != 0)
+    GTEST_SKIP() << "no lists of rights here: " << std::strerror(errno);
+  expect_the_same_mode();
 }
 
 /// As bash makes of `>(cat)` and `5>file`.

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -90,12 +89,14 @@ void write_special_file(const std::filesystem::path& path, std::string_view text
 /// A file that nobody else has, beside the one that it is to become; without commit() it is removed.
 class Replacement {
  public:
-  explicit Replacement(const std::filesystem::path& target)
-      : target_(target), name_((target.parent_path() / ".reduction.XXXXXX").string()) {
-    descriptor_ = mkostemp(name_.data(), O_CLOEXEC);
-    if (descriptor_ < 0) fail(errno);
+  explicit Replacement(const std::filesystem::path& target) : target_(target) {
+    struct stat before {};
+    const bool replaces = stat(target_.c_str(), &before) == 0;
+    // The system makes a new file as it makes any other, by umask or the folder's list of rights. In place of an old one it
+    // never has more rights than that had, not even while it is empty.
+    create(replaces ? before.st_mode & 0777 : 0666);
     try {
-      take_owner_and_mode();
+      if (replaces) take_owner_and_mode(before);
     } catch (...) {
       remove();
       throw;
@@ -114,22 +115,24 @@ class Replacement {
   }
 
  private:
-  void take_owner_and_mode() const {
-    struct stat target {};
-    mode_t mode = 0666;
-    if (stat(target_.c_str(), &target) == 0) {
-      mode = target.st_mode & 07777;
-      struct stat own {};
-      if (fstat(descriptor_, &own) != 0) fail(errno);
-      const bool same = own.st_uid == target.st_uid && own.st_gid == target.st_gid;
-      if (!same && fchown(descriptor_, target.st_uid, target.st_gid) != 0) fail(errno);
-    } else {
-      // mkostemp makes a file for its owner alone; a new one is to be as any other.
-      const mode_t mask = umask(0);
-      umask(mask);
-      mode &= ~mask;
+  void create(mode_t mode) {
+    for (int k = 0; descriptor_ < 0; ++k) {
+      name_ = (target_.parent_path() / fmt::format(".reduction.{}.{}", getpid(), k)).string();
+      descriptor_ = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      if (descriptor_ >= 0 || errno == EEXIST) continue;
+      const int error = errno;
+      name_.clear();
+      fail(error);
     }
-    if (fchmod(descriptor_, mode) != 0) fail(errno);
+  }
+
+  void take_owner_and_mode(const struct stat& before) const {
+    struct stat own {};
+    if (fstat(descriptor_, &own) != 0) fail(errno);
+    const bool same = own.st_uid == before.st_uid && own.st_gid == before.st_gid;
+    if (!same && fchown(descriptor_, before.st_uid, before.st_gid) != 0) fail(errno);
+    // What umask has taken. Some mounts have no modes to set; the file then has fewer rights, which loses nobody a result.
+    if (own.st_mode != before.st_mode) static_cast<void>(fchmod(descriptor_, before.st_mode & 07777));
   }
 
   void remove() {
