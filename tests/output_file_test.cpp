@@ -133,6 +133,29 @@ TEST_F(OutputFileTest, KeepsModeAndOwner) {
   EXPECT_EQ(found.st_uid, as_root ? somebody : geteuid());
 }
 
+TEST_F(OutputFileTest, NamesTheOwnerOfAFileThatCannotBeReplaced) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  std::ofstream(file_) << "before";
+  std::filesystem::permissions(file_, std::filesystem::perms::all);
+  std::filesystem::permissions(folder_, std::filesystem::perms::all);
+  const auto expect_refusal = [&](const std::string& owner) {
+    ASSERT_EQ(seteuid(23456), 0);
+    try {
+      const OutputFile json(file_.string());
+      ADD_FAILURE() << "accepted, though it belongs to " << owner;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("': it belongs to " + owner + ": "), std::string::npos)
+          << error.what();
+    }
+    ASSERT_EQ(seteuid(0), 0);
+  };
+  expect_refusal("root");
+  ASSERT_EQ(chown(file_.c_str(), 12345, 12345), 0);
+  expect_refusal("user 12345");
+  EXPECT_EQ(content(file_), "before");
+  EXPECT_EQ(files(), 1);
+}
+
 TEST_F(OutputFileTest, GivesANewFileTheModeOfAnyOther) {
   const auto expect_the_same_mode = [&] {
     std::ofstream(folder_ / "other") << "";

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -63,6 +65,18 @@ void require_writable(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags == -1) fail(errno);
   if ((flags & O_ACCMODE) == O_RDONLY) fail(EBADF);
+}
+
+/// Says why the file of this name cannot be written or replaced.
+std::string reason(const std::error_code& error, const std::filesystem::path& path) {
+  if (error == std::errc::too_many_links) return "it has other names (hard links)";
+  const bool refused = error == std::errc::permission_denied || error == std::errc::operation_not_permitted;
+  struct stat file {};
+  if (!refused || stat(path.c_str(), &file) != 0 || file.st_uid == geteuid()) return error.message();
+  const passwd* const owner = getpwuid(file.st_uid);
+  return fmt::format("it belongs to {}: {}",
+                     owner != nullptr ? owner->pw_name : fmt::format("user {}", file.st_uid),
+                     error.message());
 }
 
 void write_all(int descriptor, std::string_view text) {
@@ -189,8 +203,7 @@ OutputFile::OutputFile(const std::string& path, std::string option)
     }
   } catch (const std::system_error& error) {
     throw UsageError(fmt::format("{} '{}': {}; name a file in a folder that can be written", option_, path,
-                                 error.code() == std::errc::too_many_links ? "it has other names (hard links)"
-                                                                           : error.code().message()));
+                                 reason(error.code(), path)));
   }
 }
 
