@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -73,6 +74,23 @@ TEST_F(OutputFileTest, LeavesWhatAReaderHasOpen) {
   reader >> read;
   EXPECT_EQ(read, "before");
   EXPECT_EQ(content(file_), "{}");
+}
+
+/// As a container has a single file of its host's.
+TEST_F(OutputFileTest, WritesInPlaceWhatIsMounted) {
+  const std::filesystem::path mounted = folder_ / "mounted.json";
+  std::ofstream(file_) << "before, and longer";
+  std::ofstream(mounted) << "";
+  if (mount(file_.c_str(), mounted.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    GTEST_SKIP() << "no file can be mounted here: " << std::strerror(errno);
+  OutputFile json(mounted.string());
+  json.keep("[1]");
+  EXPECT_EQ(content(file_), "[1]");
+  EXPECT_TRUE(json.write("[1]"));
+  umount(mounted.c_str());
+  EXPECT_EQ(content(file_), "[1]");
+  EXPECT_EQ(content(mounted), "");
+  EXPECT_EQ(files(), 2);
 }
 
 TEST_F(OutputFileTest, FollowsALink) {

@@ -88,8 +88,8 @@ void write_all(int descriptor, std::string_view text) {
   }
 }
 
-void write_special_file(const std::filesystem::path& path, std::string_view text) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+void write_in_place(const std::filesystem::path& path, std::string_view text) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0) fail(errno);
   try {
     write_all(descriptor, text);
@@ -122,10 +122,15 @@ class Replacement {
 
   void write(std::string_view text) const { write_all(descriptor_, text); }
 
-  void commit() {
+  /// Says whether the target could be replaced: a mount point cannot, such as a single file that a container has been given.
+  bool commit() {
     if (close(std::exchange(descriptor_, -1)) != 0) fail(errno);
-    if (rename(name_.c_str(), target_.c_str()) != 0) fail(errno);
+    if (rename(name_.c_str(), target_.c_str()) != 0) {
+      if (errno == EBUSY) return false;
+      fail(errno);
+    }
     name_.clear();
+    return true;
   }
 
  private:
@@ -235,11 +240,11 @@ void OutputFile::put(const std::string& text) const {
   switch (place_) {
     case Place::nowhere: break;
     case Place::descriptor: is_stdout() ? print(stdout, text) : write_all(descriptor_, text); break;
-    case Place::special_file: write_special_file(path_, text); break;
+    case Place::special_file: write_in_place(path_, text); break;
     case Place::ordinary_file: {
       Replacement file(path_);
       file.write(text);
-      file.commit();
+      if (!file.commit()) write_in_place(path_, text);
       break;
     }
   }

@@ -7,7 +7,7 @@ namespace reduction {
 
 /// A file that appears whole or not at all: it is written beside its place and renamed, so that what was there before
 /// stays until then. It keeps the mode and the owner of what it replaces; a link stays one. What is no ordinary file,
-/// such as a pipe, a device or a descriptor of the shell, is written as it is. So is stdout, or stderr, by whatever name.
+/// such as a pipe, a device or a descriptor of the shell, is written as it is. So is stdout, or stderr, by whatever name, and a file that is mounted by itself.
 class OutputFile {
  public:
   /// "" writes nothing. Throws UsageError for a place that cannot be written, before anything has run: also for a file of
