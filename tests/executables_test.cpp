@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "harness/device_selection.hpp"
@@ -164,6 +165,29 @@ TEST(Executables, KeepTheirVerdictWhereATraceIsLost) {
     EXPECT_NE(outcome.error.find(lost), std::string::npos) << outcome.error;
   }
   std::filesystem::remove(full);
+}
+
+TEST(Executables, SayOneLineWhateverAFileIsNamed) {
+  const std::filesystem::path folder = temporary_path("names");
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("/dev/full", folder / "a\nb\x1b[1m.full");
+  const std::string file = (folder / "a\nb\x1b[1m").string();
+  // Of each, the last line names the file; the wrong sum has one before.
+  for (const auto& [command, code, said] :
+       {std::tuple("03_sequential -n 1000 --trace {}.html", 0, 1u),
+        std::tuple("03_sequential -n 1000 -q --json {}.full", 3, 1u),
+        std::tuple("00_cpu_serial -n 20000000 -t float32 --data ones -s 1 --json {}.full", 1, 2u),
+        std::tuple("03_sequential -n 1000 --json {}/missing", 2, 1u),
+        std::tuple("03_sequential -n 1000 --compare {}", 2, 1u), std::tuple("ladder_table {}", 2, 1u)}) {
+    const std::string words = fmt::format(fmt::runtime(command), "'" + file) + "'";
+    const auto end = words.find(' ');
+    const Outcome outcome = run_command(program(words.substr(0, end)) + words.substr(end));
+    EXPECT_EQ(outcome.exit_code, code) << words;
+    EXPECT_EQ(lines(outcome.error), said) << outcome.error;
+    EXPECT_EQ(outcome.error.find('\x1b'), std::string::npos) << outcome.error;
+    EXPECT_NE(outcome.error.find("a\\x0ab\\x1b[1m"), std::string::npos) << outcome.error;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Executables, TakeAReaderWhoLeavesForNoError) {

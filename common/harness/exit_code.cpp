@@ -18,9 +18,6 @@
 
 namespace reduction {
 
-namespace {
-
-/// Puts it on one line, whatever the command line held.
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -33,8 +30,6 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-}  // namespace
-
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   const auto say = [&](std::string_view what) { print(stderr, fmt::format("{}: error: {}\n", name, what)); };
   const auto end = [&](ExitCode code) {
@@ -45,24 +40,25 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
     return static_cast<int>(code);
   };
   const auto fail = [&](ExitCode code, std::string_view what) {
-    say(what);
+    say(one_line(what));
     return end(code);
   };
   prepare_standard_streams();
   try {
     return end(body());
   } catch (const UsageError& error) {
-    return fail(ExitCode::bad_usage, one_line(error.what()));
+    return fail(ExitCode::bad_usage, error.what());
   } catch (const emulated::KernelFinding& finding) {
     std::string text = emulated::diagnostic_of(finding.findings(), terminal_of(stderr).styled);
     text.pop_back();  // the newline
-    return fail(ExitCode::wrong_result, text);
+    say(text);
+    return end(ExitCode::wrong_result);
   } catch (const MeasurementError& error) {
     return fail(ExitCode::wrong_result, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::device_fault, "the host is out of memory: " + host_memory_text());
   } catch (const std::exception& error) {
-    return fail(ExitCode::device_fault, one_line(error.what()));
+    return fail(ExitCode::device_fault, error.what());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace reduction {
@@ -13,6 +14,9 @@ enum class ExitCode { verified = 0, wrong_result = 1, bad_usage = 2, device_faul
 struct MeasurementError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Shows control characters as escapes: whatever name a file has, a message is one line.
+std::string one_line(std::string_view text);
 
 /// Readies the standard streams, runs `body` and turns what it throws into one line on stderr, "name:
 /// error: ...", and its exit code: UsageError 2; a kernel's fault on the emulated device or a MeasurementError 1;

@@ -7,7 +7,8 @@ namespace reduction {
 
 /// A file that appears whole or not at all: it is written beside its place and renamed, so that what was there before
 /// stays until then. It keeps the mode and the owner of what it replaces; a link stays one. What is no ordinary file,
-/// such as a pipe, a device or a descriptor of the shell, is written as it is. So is stdout, or stderr, by whatever name, and a file that is mounted by itself.
+/// such as a pipe, a device or a descriptor of the shell, is written as it is. So is stdout, or stderr, by whatever
+/// name, and a file that is mounted by itself.
 class OutputFile {
  public:
   /// "" writes nothing. Throws UsageError for a place that cannot be written, before anything has run: also for a file of
@@ -24,8 +25,8 @@ class OutputFile {
   /// Writes a document that may not be the last, where a later one can replace it: not to stdout nor a pipe.
   void keep(const std::string& text);
 
-  /// Writes the document, unless keep() has just done so. What its place does not take is noted as lost output: no verdict
-  /// changes for it. Says whether all of it is there.
+  /// Writes the document, unless keep() has just done so. What its place does not take is noted as lost output, for which
+  /// no verdict changes. Says whether all of it is there.
   bool write(const std::string& text) const;
 
  private:

@@ -9,6 +9,7 @@
 #include "device/emulated/finding.hpp"
 #include "device/emulated/trace.hpp"
 #include "explorer_page.hpp"
+#include "harness/exit_code.hpp"
 #include "harness/standard_streams.hpp"
 #include "harness/text_file.hpp"
 
@@ -53,7 +54,7 @@ std::string where_to_look(const emulated::KernelFinding& finding, std::size_t pa
                      *block);
 }
 
-void say(const std::string& text) { print(stderr, text + '\n'); }
+void say(const std::string& text) { print(stderr, one_line(text) + '\n'); }
 
 }  // namespace
 
