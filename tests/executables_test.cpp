@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -242,6 +243,33 @@ TEST(Executables, RefuseInputsThatAreNoFilesOfAStep) {
       EXPECT_NE(outcome.error.find(file), std::string::npos) << outcome.error;
     }
   }
+}
+
+TEST(Executables, ReadFromPipesThatSomebodyWritesTo) {
+  const std::string file = temporary_path("compared.json");
+  const std::string pipe = temporary_path("compared_pipe");
+  const std::string step = program("03_sequential") + " -n 1000 --device emulated";
+  ASSERT_EQ(run_command(fmt::format("{} -q --json '{}'", step, file)).exit_code, 0);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::filesystem::path script = temporary_path("compare.sh");
+  for (const std::string& command :
+       {fmt::format("{} --compare <(sleep 0.1; cat '{}')", step, file),
+        fmt::format("{} --compare /dev/stdin <'{}'", step, file),
+        fmt::format("cat '{1}' | {0} --compare /dev/stdin", step, file),
+        fmt::format("cat '{1}' >'{2}' & sleep 0.1; {0} --compare '{2}'", step, file, pipe)}) {
+    std::ofstream(script) << command << "\n";
+    const Outcome outcome = run_command("bash " + script.string());
+    EXPECT_EQ(outcome.exit_code, 0) << command << outcome.error;
+    EXPECT_NE(outcome.out.find("| same |"), std::string::npos) << command << outcome.out;
+  }
+  const Outcome nobody = run_command(fmt::format("timeout 20 {} --compare '{}'", step, pipe));
+  EXPECT_EQ(nobody.exit_code, 2);
+  EXPECT_EQ(nobody.error,
+            fmt::format("03_sequential: error: --compare '{}': it is empty; give the --json file of one run "
+                        "on the emulated device\n",
+                        pipe));
+  for (const std::string& name : {file, pipe, script.string()})
+    std::filesystem::remove(name);
 }
 
 TEST(LadderTable, RefusesAFileWithoutAName) {

@@ -124,7 +124,7 @@ TEST_F(ReadResults, NamesTheKeyOfWhatCannotBe) {
 
 TEST_F(ReadResults, RefusesWhatIsNoFileOfAStep) {
   for (const auto& [content, said] : std::vector<std::pair<std::string, const char*>>{
-           {"", "no JSON"},
+           {"", "it is empty; give the --json file of a step"},
            {"{", "no JSON"},
            {std::string(100, '\0'), "no JSON, from byte 1"},
            {"null", "it is null; it has to be an object"},

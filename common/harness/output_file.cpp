@@ -51,7 +51,8 @@ std::optional<int> descriptor_of(const std::filesystem::path& target) {
   return number;
 }
 
-/// Returns which of stdout and stderr this file is. Neither where it is a device: /dev/null takes any number of documents.
+/// Returns which of stdout and stderr this file is. Neither where it is a device: /dev/null takes any number of
+/// documents.
 std::optional<int> stream_of(const struct stat& file) {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat own {};
@@ -106,8 +107,8 @@ class Replacement {
   explicit Replacement(const std::filesystem::path& target) : target_(target) {
     struct stat before {};
     const bool replaces = stat(target_.c_str(), &before) == 0;
-    // The system makes a new file as it makes any other, by umask or the folder's list of rights. In place of an old one it
-    // never has more rights than that had, not even while it is empty.
+    // The system makes a new file as it makes any other, by umask or the folder's list of rights. In place of an old
+    // one it never has more rights than that had, not even while it is empty.
     create(replaces ? before.st_mode & 0777 : 0666);
     try {
       if (replaces) take_owner_and_mode(before);
@@ -122,7 +123,8 @@ class Replacement {
 
   void write(std::string_view text) const { write_all(descriptor_, text); }
 
-  /// Says whether the target could be replaced: a mount point cannot, such as a single file that a container has been given.
+  /// Says whether the target could be replaced: a mount point cannot, such as a single file that a container has been
+  /// given.
   bool commit() {
     if (close(std::exchange(descriptor_, -1)) != 0) fail(errno);
     if (rename(name_.c_str(), target_.c_str()) != 0) {
@@ -150,7 +152,7 @@ class Replacement {
     if (fstat(descriptor_, &own) != 0) fail(errno);
     const bool same = own.st_uid == before.st_uid && own.st_gid == before.st_gid;
     if (!same && fchown(descriptor_, before.st_uid, before.st_gid) != 0) fail(errno);
-    // What umask has taken. Some mounts have no modes to set; the file then has fewer rights, which loses nobody a result.
+    // What umask has taken. Some mounts have no modes to set; the file then has fewer rights, never more.
     if (own.st_mode != before.st_mode) static_cast<void>(fchmod(descriptor_, before.st_mode & 07777));
   }
 

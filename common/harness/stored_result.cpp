@@ -103,17 +103,18 @@ class Node {
 Json parse(const std::string& file) {
   try {
     constexpr int deepest = 32;
-    return Json::parse(read_text_file(file), [&](int depth, Json::parse_event_t, const Json&) {
+    const std::string text = read_text_file(file);
+    if (text.empty()) throw UsageError(fmt::format("'{}': it is empty", file));
+    return Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
       if (depth <= deepest) return true;
-      throw UsageError(fmt::format("'{}': it is nested too deep; give the --json file of a step", file));
+      throw UsageError(fmt::format("'{}': it is nested too deep", file));
     });
   } catch (const Json::out_of_range&) {  // 1e999
-    throw UsageError(fmt::format("'{}': it has too large a number; give the --json file of a step", file));
+    throw UsageError(fmt::format("'{}': it has too large a number", file));
   } catch (const std::system_error& error) {
-    throw UsageError(fmt::format("'{}': {}; give the --json file of a step", file, error.code().message()));
+    throw UsageError(fmt::format("'{}': {}", file, error.code().message()));
   } catch (const Json::parse_error& error) {
-    throw UsageError(fmt::format("'{}': it is no JSON, from byte {} on; give the --json file of a step", file,
-                                 error.byte));
+    throw UsageError(fmt::format("'{}': it is no JSON, from byte {} on", file, error.byte));
   }
 }
 
@@ -157,9 +158,8 @@ StoredResult read_result(const Node& node) {
   return result;
 }
 
-}  // namespace
-
-std::vector<StoredResult> read_results(const std::string& file, nlohmann::ordered_json& documents) {
+/// Does not say what to give instead of what it refuses: that differs.
+std::vector<StoredResult> read_file(const std::string& file, Json& documents) {
   const Json document = parse(file);
   if (document.is_array() && document.empty())
     throw UsageError(fmt::format("'{}': there is no result in it", file));
@@ -175,15 +175,20 @@ std::vector<StoredResult> read_results(const std::string& file, nlohmann::ordere
   return results;
 }
 
+}  // namespace
+
+std::vector<StoredResult> read_results(const std::string& file, Json& documents) {
+  try {
+    return read_file(file, documents);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}; give the --json file of a step", error.what()));
+  }
+}
+
 CountedRun read_counted_run(const std::string& json_file, ElementType type, unsigned block) {
-  const auto refuse = [](std::string_view why) {
-    throw UsageError(
-        fmt::format("--compare {}; give the --json file of one run on the emulated device", why));
-  };
-  CountedRun run;
   try {
     Json documents = Json::array();
-    const std::vector<StoredResult> results = read_results(json_file, documents);
+    const std::vector<StoredResult> results = read_file(json_file, documents);
     const StoredResult& result = results.front();
     if (results.size() > 1) throw UsageError(fmt::format("'{}': it is a sweep's", json_file));
     if (!result.counters) throw UsageError(fmt::format("'{}': it has no counters", json_file));
@@ -191,11 +196,11 @@ CountedRun read_counted_run(const std::string& json_file, ElementType type, unsi
       throw UsageError(fmt::format("'{}': it ran {} in blocks of {}, not {} in blocks of {}", json_file,
                                    to_string(result.type), result.block.value_or(0), to_string(type), block));
     }
-    run = {result.step, type, block, result.elements, *result.counters};
+    return {result.step, type, block, result.elements, *result.counters};
   } catch (const UsageError& error) {
-    refuse(error.what());
+    throw UsageError(
+        fmt::format("--compare {}; give the --json file of one run on the emulated device", error.what()));
   }
-  return run;
 }
 
 }  // namespace reduction

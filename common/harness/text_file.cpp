@@ -17,7 +17,12 @@ constexpr std::size_t most_bytes = std::size_t{256} << 20;
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  /// A named pipe that nobody writes to is at its end at once, like an empty file: whoever waited for a writer might wait
+  /// for ever. Where somebody does write, as behind a shell's `<(cat file)`, read() waits for him.
+  explicit Descriptor(const std::string& path)
+      : number_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (number_ >= 0) fcntl(number_, F_SETFL, 0);  // without O_NONBLOCK
+  }
   ~Descriptor() { close(number_); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
