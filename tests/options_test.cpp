@@ -153,6 +153,9 @@ TEST(ParseOptions, TakesEveryOption) {
 TEST(ParseOptions, AnOptionIsThereOnce) {
   EXPECT_EQ(refusal({"-n", "1", "--elements", "1"}), "-n is there 2 times; give it once");
   EXPECT_EQ(refusal({"-q", "-q"}), "-q is there 2 times; give it once");
+  EXPECT_EQ(refusal({"-n5", "-n6"}), "-n is there 2 times; give it once");
+  EXPECT_EQ(refusal({"-qn5", "--elements", "6"}), "-n is there 2 times; give it once");
+  EXPECT_EQ(refusal({"-qq"}), "-q is there 2 times; give it once");
 }
 
 TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
@@ -181,6 +184,10 @@ TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
       {{"-n"}, {"-n needs", "--help"}},
       {{"--elements"}, {"--elements needs", "--help"}},
       {{"-n", "-q"}, {"-n needs a value"}},
+      {{"-qn"}, {"-n needs a value"}},
+      {{"-qn", "--json", "x"}, {"-n needs a value"}},
+      {{"-n5", "-q=5"}, {"-q takes no value"}},
+      {{"-qx"}, {"'-x' is not known here"}},
       {{"--json", "--quiet"}, {"--json needs a value"}},
       {{"--compare", "--json=x"}, {"--compare needs a value"}},
       {{"--json="}, {"--json needs a value"}},

@@ -15,13 +15,31 @@ namespace reduction {
 
 namespace {
 
-/// Names an option as the user has.
-std::string typed(const CLI::Option& option, const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
-    const std::string name = word.substr(0, word.find('='));
-    if (option.check_name(name)) return name;
+/// An option as the user has named it, and what stands behind its name in the same word.
+struct Named {
+  const CLI::Option* option;
+  std::string name;
+  std::string rest;
+};
+
+bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+
+/// Lists the options of a word: of `-qn5` they are -q, and -n with 5.
+std::vector<Named> options_of(const CLI::App& app, const std::string& word) {
+  std::vector<Named> options;
+  const auto add = [&](const std::string& name, const std::string& rest) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option != nullptr) options.push_back({option, name, rest});
+    return option != nullptr && is_flag(*option);
+  };
+  if (word.starts_with("--")) {
+    const std::size_t end = std::min(word.find('='), word.size());
+    add(word.substr(0, end), word.substr(end));
+  } else if (word.starts_with('-')) {
+    for (std::size_t k = 1; k < word.size() && add({'-', word[k]}, word.substr(k + 1)); ++k) {
+    }
   }
-  return option.get_name();
+  return options;
 }
 
 /// Says whether a word is no value, which may be a negative number or `-`.
@@ -29,23 +47,27 @@ bool looks_like_an_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) == 0;
 }
 
-/// Refuses what CLI11 would take: a flag with a value, and the next option as a value.
-void require_values(const CLI::App& app, const std::vector<std::string>& words) {
+/// Lists all options as the user has named them. Refuses what CLI11 would take: a flag with a value, and the next option as
+/// a value.
+std::vector<Named> read_names(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<Named> all;
   for (std::size_t k = 0; k < words.size() && words[k] != "--"; ++k) {
-    const std::string name = words[k].substr(0, words[k].find('='));
-    const CLI::Option* const option = name.starts_with('-') ? app.get_option_no_throw(name) : nullptr;
-    if (option == nullptr) continue;
-    const bool is_flag = option->get_items_expected_max() == 0;
-    if (is_flag && name != words[k])
-      throw UsageError(fmt::format("{} takes no value (--help lists what is allowed)", name));
-    if (is_flag) continue;
-    bool is_missing = words[k] == name + '=';
-    if (words[k] == name) {
-      ++k;
-      is_missing = k == words.size() || looks_like_an_option(words[k]);
+    for (const Named& named : options_of(app, words[k])) {
+      all.push_back(named);
+      if (is_flag(*named.option)) {
+        if (!named.rest.starts_with('=')) continue;
+        throw UsageError(fmt::format("{} takes no value (--help lists what is allowed)", named.name));
+      }
+      bool is_missing = named.rest == "=";
+      if (named.rest.empty()) {
+        ++k;
+        is_missing = k == words.size() || looks_like_an_option(words[k]);
+      }
+      if (is_missing)
+        throw UsageError(fmt::format("{} needs a value (--help lists what is allowed)", named.name));
     }
-    if (is_missing) throw UsageError(fmt::format("{} needs a value (--help lists what is allowed)", name));
   }
+  return all;
 }
 
 }  // namespace
@@ -81,27 +103,22 @@ std::string TextOptions::read(int argc, const char* const* argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!takes_arguments_ && std::ranges::find(words, "--") != words.end())
     throw UsageError("'--': there is nothing but options here (--help lists what is allowed)");
-  require_values(*app_, words);
+  const std::vector<Named> names = read_names(*app_, words);
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     return app_->help();
   } catch (const CLI::CallForVersion& request) {
     return fmt::format("{}\n", request.what());
-  } catch (const CLI::ArgumentMismatch& error) {
-    const std::string what = error.what();  // it begins with the option's name
-    throw UsageError(fmt::format("{} needs a value (--help lists what is allowed)",
-                                 typed(*app_->get_option(what.substr(0, what.find(':'))), words)));
   } catch (const CLI::ExtrasError&) {
     throw UsageError(
         fmt::format("'{}' is not known here (--help lists what is allowed)", app_->remaining().front()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{} (--help lists what is allowed)", error.what()));
   }
-  for (const CLI::Option* option : app_->get_options()) {
+  for (const auto& [option, name, rest] : names) {
     if (option->get_items_expected_max() <= 1 && option->count() > 1)
-      throw UsageError(
-          fmt::format("{} is there {} times; give it once", typed(*option, words), option->count()));
+      throw UsageError(fmt::format("{} is there {} times; give it once", name, option->count()));
   }
   return "";
 }
