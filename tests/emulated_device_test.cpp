@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -38,6 +42,29 @@ TEST(EmulatedDevice, RunsEveryThreadOfEveryBlockAtAnyBlockSize) {
     EXPECT_EQ(last_launch_counters().blocks, 7);
     EXPECT_EQ(last_launch_counters().threads, 7 * block);
   }
+}
+
+/// Launches in a process that has mapped most of what its limit of address space allows, and ends it.
+[[noreturn]] void launch_in_what_is_left() {
+  constexpr std::size_t mapped = std::size_t{3} << 30;
+  constexpr std::size_t left = reserved_bytes;  // of one host thread
+  mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const std::size_t most = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + left;
+  const rlimit limit{most, most};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+  const HostThreads scope{2};
+  constexpr unsigned blocks = 64;
+  constexpr unsigned block = 1024;
+  DeviceArray<std::uint32_t> out{blocks * block};
+  launch({blocks, block, 0}, write_indices<std::uint32_t>, out.begin());
+  _exit(out[blocks * block - 1] == (blocks - 1) * 1000 + block - 1 ? 0 : 1);
+}
+
+TEST(EmulatedDeviceDeathTest, HasOneHostThreadWhereNoMoreAddressSpaceIsLeft) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(launch_in_what_is_left(), testing::ExitedWithCode(0), "");
 }
 
 /// Passes every value around the block through shared memory: right only if the barrier is one.

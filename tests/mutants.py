@@ -142,7 +142,7 @@ MUTANTS = [
     Mutant(HARNESS + "options.cpp", 'parse_count("--lead-in", text, 256)', 'parse_count("--lead-in", text, 257)',
            "options_test *"),
     Mutant(HARNESS + "text_options.cpp", "option->count() > 1)", "option->count() > 2)", "options_test *"),
-    Mutant(HARNESS + "host_memory.cpp", "HostMemory{available_to_process(), address_space_limit}",
+    Mutant(HARNESS + "host_memory.cpp", "HostMemory{available_address_space(), address_space_limit}",
            "HostMemory{no_limit, address_space_limit}", "host_memory_test *"),
     Mutant(HARNESS + "host_memory.cpp", "HostMemory{available_in(container), container_limit}",
            "HostMemory{no_limit, container_limit}", "host_memory_test *"),

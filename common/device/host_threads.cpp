@@ -1,6 +1,11 @@
 #include "device/host_threads.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <limits>
 
 namespace reduction {
 
@@ -8,6 +13,16 @@ unsigned available_cpus() {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
   return std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::size_t available_address_space() {
+  constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+  rlimit limit{};
+  std::size_t pages = 0;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
+  if (!(std::ifstream("/proc/self/statm") >> pages)) return no_limit;
+  const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 void HostThreads::run(unsigned helpers, const std::function<void()>& work) {

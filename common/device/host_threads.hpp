@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The one pool of host threads: the emulated device runs blocks on it, the harness makes input and references on it.
+/// What the process may use of the host, and the one pool of host threads: the emulated device runs blocks on it, the harness makes input and references on it.
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +17,9 @@ namespace reduction {
 
 /// The number of CPUs that this process may use: those of its affinity mask, which taskset, mpirun and srun set.
 unsigned available_cpus();
+
+/// What `ulimit -v` leaves of the address space, in bytes; the largest number where it sets no limit.
+std::size_t available_address_space();
 
 /// Host threads that wait for work. They start when they are first needed and stay until the program ends.
 class HostThreads {

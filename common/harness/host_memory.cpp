@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "device/host_threads.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -36,22 +36,12 @@ std::size_t available_in(const std::filesystem::path& container) {
   return limit > used ? limit - used : 0;
 }
 
-/// Returns what `ulimit -v` leaves.
-std::size_t available_to_process() {
-  rlimit limit{};
-  std::size_t pages = 0;
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return no_limit;
-  if (!(std::ifstream("/proc/self/statm") >> pages)) return no_limit;
-  const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
-}
-
 }  // namespace
 
 HostMemory available_host_memory(const std::filesystem::path& container) {
   HostMemory least{available_in_system(), ""};
   for (const HostMemory& other : {HostMemory{available_in(container), container_limit},
-                                  HostMemory{available_to_process(), address_space_limit}}) {
+                                  HostMemory{available_address_space(), address_space_limit}}) {
     if (other.bytes < least.bytes) least = other;
   }
   return least;

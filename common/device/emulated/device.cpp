@@ -1,7 +1,5 @@
 #include "device/emulated/device.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
@@ -70,11 +68,11 @@ void require_possible(const LaunchConfig& config) {
   }
 }
 
-/// What `ulimit -v` leaves room for; one in any case.
+/// What `ulimit -v` leaves room for; one in any case. It is asked once: from the first launch on, the host threads
+/// themselves have taken a part.
 std::size_t possible_host_threads() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most_host_threads;
-  return std::clamp<std::size_t>(limit.rlim_cur / address_space_of_host_thread, 1, most_host_threads);
+  static const std::size_t room = available_address_space() / address_space_of_host_thread;
+  return std::clamp<std::size_t>(room, 1, most_host_threads);
 }
 
 unsigned useful_host_threads(const LaunchConfig& config) {
