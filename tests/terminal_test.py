@@ -251,14 +251,15 @@ def test_a_step_names_pages_that_exist(commands: Commands) -> None:
 
 @pytest.fixture
 def climb(commands: Commands, tmp_path: Path) -> Callable[..., tuple[str, int]]:
-    """Runs run_ladder.sh in a folder of its own, with programs that are built already; `broken` has a wrong sum."""
+    """Runs run_ladder.sh in a folder of its own, with programs that are built already, but for those of which `instead`
+    has the source."""
 
-    def run(columns: int, *options: str, when: Callable[[str], bytes] = lambda text: b"", broken: str = "",
-            term: str = "xterm-256color") -> tuple[str, int]:
+    def run(columns: int, *options: str, when: Callable[[str], bytes] = lambda text: b"",
+            instead: Mapping[str, str] = USUAL, term: str = "xterm-256color") -> tuple[str, int]:
         folder = Path(tempfile.mkdtemp(dir=tmp_path))
         fake = fake_programs.make_ladder(folder, CMAKE)
-        if broken:
-            fake_programs.make(folder / "build/bin", broken, "sys.exit(1)")
+        for name, source in instead.items():
+            fake_programs.make(folder / "build/bin", name, source)
         changes = {"PATH": fake_programs.path_with(fake)["PATH"], "PROGRAMS": str(commands.programs), "TERM": term,
                    "REDUCTION_PRESET": "release", "REDUCTION_CUDA": "OFF"}
         return on_terminal([str(folder / "run_ladder.sh"), *options, "-s", "2"], columns, changes,
@@ -281,7 +282,7 @@ def test_the_ladder_fits_and_says_once_that_it_is_emulated(climb: Callable[..., 
 
 
 def test_a_ladder_that_failed_names_no_page(climb: Callable[..., tuple[str, int]]) -> None:
-    shown, status = climb(80, "-n", "2^14", broken="03_sequential")
+    shown, status = climb(80, "-n", "2^14", instead={"03_sequential": "sys.exit(1)"})
     assert status == 1 and "wrong result: 03_sequential" in shown and "README.md" not in shown, shown
 
 
@@ -289,6 +290,12 @@ def test_ctrl_c_ends_the_ladder_with_its_table(climb: Callable[..., tuple[str, i
     def press_ctrl_c(text: str) -> bytes:
         return b"\x03" if "02_nondivergent: " in without_style(text) else b""
 
-    shown, status = climb(80, "-n", "2^21", "--device", "emulated", when=press_ctrl_c)
+    # The step itself, with so many elements that it is still at work when a busy machine comes to press the keys.
+    slow = """
+        more = ["2^26" if word == "2^14" else word for word in words]
+        os.execv(os.environ["PROGRAMS"] + "/02_nondivergent", ["02_nondivergent", *more])
+    """
+    shown, status = climb(80, "-n", "2^14", "--device", "emulated", when=press_ctrl_c,
+                          instead={"02_nondivergent": slow})
     assert status == 130 and "03_sequential: " not in without_style(shown), shown
     assert re.search("\n01_interleaved +\\d+ ", without_style(shown)), shown
