@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// What the process may use of the host, and the one pool of host threads: the emulated device runs blocks on it, the harness makes input and references on it.
+/// What the process may use of the host, and the one pool of host threads: the emulated device runs blocks on it, the
+/// harness makes input and references on it.
 
 #include <algorithm>
 #include <atomic>
