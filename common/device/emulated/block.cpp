@@ -109,6 +109,7 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   alike_since_.reset();
   alike_watches_ = 0;
   stuck_thread_ = ReadyThreads::capacity;
+  ticks_without_progress_ = 0;
   last_buffer_ = nullptr;
   counters_ = {.blocks = 1, .threads = size_};
   if (launch_number_ != launch.number)
@@ -155,6 +156,7 @@ void Block::finish(unsigned thread) {
   if (recorder_) recorder_->exit(thread);
   threads_[thread].state = State::finished;
   ++finished_;
+  alike_since_.reset();
   Warp& warp = warp_of(thread);
   warp.finished |= bit_of(thread % warp_size);
   // Lanes that waited for this one need it no longer.
@@ -307,7 +309,7 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   if (!has_turn_) {
     const AtWork at_work{*this};
     if (!shared_.contains(begin, bytes)) {
-      launch_->turns.wait_for(number_);
+      if (!launch_->turns.wait_for(number_)) scheduler_.stop();
       has_turn_ = true;
     }
   }

@@ -105,7 +105,7 @@ void Block::judge_accesses() {
 /// Whether lower blocks may have changed what the threads read: once they have ended, it is looked at afresh.
 bool Block::may_change_by_other_blocks() {
   if (has_turn_) return false;
-  launch_->turns.wait_for(number_);
+  if (!launch_->turns.wait_for(number_)) scheduler_.stop();
   has_turn_ = true;
   alike_since_.reset();
   return true;
