@@ -107,20 +107,22 @@ unsigned useful_host_threads(const LaunchConfig& config) {
   return static_cast<unsigned>(std::min({wanted, useful, count(config.grid)}));
 }
 
-/// A kernel of whose accesses the device hears nothing is not checked either, and its user may not know.
-void say_if_nothing_was_seen(const void* kernel, const Counters& counters) {
-  if (!settings().kernels.insert(kernel).second) return;
-  if (counters.shared_load_requests + counters.shared_store_requests + counters.global_load_requests +
-          counters.global_store_requests + counters.atomics !=
-      0)
-    return;
+/// A kernel that stores without the device's hearing of it is not checked either, and its user may not know. (One that does
+/// nothing, as for an array of no elements, is no reason to say so.)
+void say_that_nothing_was_seen(const void* kernel) {
   const std::string name = kernel_name(kernel);
   const std::string note =
-      std::string{program_invocation_short_name} +
-      ": note: no access to shared or global memory was seen in " + (name.empty() ? "a kernel" : name) +
-      ": nothing of it was counted or checked. Its file needs the compiler's flags of the CMake target "
-      "emulated_kernels\n";
+      std::string{program_invocation_short_name} + ": note: no access to memory was seen in " +
+      (name.empty() ? "a kernel" : name) +
+      ", though it has stored something: nothing of it was counted or checked. Its code needs the compiler's "
+      "flags of the CMake target emulated_kernels\n";
   std::fputs(note.c_str(), stderr);
+}
+
+bool has_seen_accesses(const Counters& counters) {
+  return counters.shared_load_requests + counters.shared_store_requests + counters.global_load_requests +
+             counters.global_store_requests + counters.atomics !=
+         0;
 }
 
 /// What a launch has found is part of its trace, too.
@@ -170,9 +172,13 @@ void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
             kernel,
             {used, current.schedule, current.instrumented, ++current.launches, most_shared_bytes,
              current.loop_limit, trace}};
+  const bool is_first = current.instrumented && current.kernels.insert(kernel.entry).second;
+  const std::uint64_t before = is_first ? global_memory().fingerprint() : 0;
   host_threads().run(used - 1, [&grid] { grid.work(); });
   const Counters counters = result_of(grid, trace);
-  if (current.instrumented) say_if_nothing_was_seen(kernel.entry, counters);
+  if (is_first && !has_seen_accesses(counters) && global_memory().fingerprint() != before) {
+    say_that_nothing_was_seen(kernel.entry);
+  }
   for (LaunchRecord* const record : current.records)
     record->launches_.push_back(counters);
 }

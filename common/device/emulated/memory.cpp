@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <new>
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "device/emulated/device.hpp"
@@ -202,6 +204,17 @@ void GlobalMemory::mark_recorded_as_initialised() {
   for (auto& [begin, buffer] : buffers_) {
     if (buffer.is_recorded()) buffer.mark(0, buffer.bytes(), true);
   }
+}
+
+std::uint64_t GlobalMemory::fingerprint() const {
+  constexpr std::size_t beginning = std::size_t{64} << 10;
+  std::uint64_t hash = 0;
+  for (const auto& [begin, buffer] : buffers_) {
+    if (!buffer.is_recorded()) continue;
+    const std::string_view bytes{reinterpret_cast<const char*>(begin), std::min(buffer.bytes(), beginning)};
+    hash = hash * 31 + std::hash<std::string_view>{}(bytes);
+  }
+  return hash;
 }
 
 std::size_t GlobalMemory::bytes() const {

@@ -144,6 +144,9 @@ class GlobalMemory {
   /// Bytes of all buffers.
   std::size_t bytes() const;
 
+  /// Changes, in all likelihood, with what is in the beginning of a buffer that the launch may store to.
+  std::uint64_t fingerprint() const;
+
  private:
   std::map<const std::byte*, Buffer> buffers_;
   std::vector<Buffer> static_storage_;
