@@ -56,8 +56,17 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
          "n / (std::size_t{1024} * std::max(1u, device.sms)) + 128;")],
     "common/device/emulated/README.md": [
         ("At most 24 host threads", "common/device/emulated/device.cpp", "most_host_threads = 24;"),
-        ("a block has passed 2^18 barriers, a warp 2^18 barriers and shuffles", "common/device/emulated/barriers.cpp",
-         "most_releases = 1U << 18;"),
+        ("or 2^18 barriers or shuffles", "common/device/emulated/endless_loops.cpp",
+         "first_watched_meetings = 1U << 18;"),
+        ("After 2^22 accesses", "common/device/emulated/block.hpp", "first_watch = std::size_t{1} << 22;"),
+        *((sentence, "common/device/emulated/device.cpp", "loop_limit = std::chrono::seconds{10};") for sentence in (
+            "it is a finding after 10 s of computing", "A thread that computes for 10 s", "changes the 10 s")),
+        ("or after a minute", "common/device/emulated/endless_loops.cpp", "longer_for_adding = 6;"),
+        ("a finding after 2^21 barriers", "common/device/emulated/endless_loops.cpp", "most_alike_watches = 4;"),
+        ("more than 2^16 accesses", "common/device/emulated/block.cpp", "most_pending = std::size_t{1} << 16;"),
+        ("a block of more than 1024 threads", "common/device/emulated/device.cpp", "threads_per_block = 1024,"),
+        ("of more than 48 KiB", "common/device/emulated/device.cpp", "default_shared_bytes = std::size_t{48} << 10,"),
+        ("up to 227 KiB", "common/device/emulated/device.cpp", "shared_bytes_per_block = std::size_t{227} << 10,"),
         ("its stack of 64 KiB", "common/device/emulated/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
         ("128 bytes apart or more", "common/device/emulated/memory.cpp", "shared_alignment = 128;"),
         ("more than 64 KiB past a buffer", "common/device/emulated/memory.cpp", "margin = std::size_t{64} << 10;")],
@@ -97,8 +106,8 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
     "docs/glossary.md": [
         ("The times that 5 % and 95 % of the samples stay below", "common/harness/statistics.cpp", "0.95")],
     "docs/pitfalls/endless_loop.md": [
-        ("No block of a reduction needs 2^18 barriers", "common/device/emulated/barriers.cpp",
-         "most_releases = 1U << 18;")],
+        ("where 2^21 barriers have gone by", "common/device/emulated/endless_loops.cpp", "most_alike_watches = 4;"),
+        ("nor a barrier has 10 s", "common/device/emulated/device.cpp", "loop_limit = std::chrono::seconds{10};")],
     "docs/pitfalls/warp_synchronous_tail.md": [
         ("once 32 threads are left", "docs/pitfalls/warp_synchronous_tail.cuh", "if (tid < 32) {")],
 }

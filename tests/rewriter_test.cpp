@@ -162,6 +162,23 @@ TEST(RewriteLaunch, RefusesWhatItCannotRead) {
   expect_error("k<<<dim3(1, 2)>>>(x)", 1, "without a grid and a block");
 }
 
+TEST(RewriteLaunchBounds, AreCheckedByTheKernel) {
+  const std::string check = "::reduction::emulated::require_launch_bounds(";
+  expect_rewritten("__global__ void __launch_bounds__(256) k(int* a) { a[0] = 1; }",
+                   "__global__ void __launch_bounds__(256) k(int* a) {" + check + "256); a[0] = 1; }");
+  expect_rewritten(
+      "template <int B, class T> __launch_bounds__(2 * B, // two\n 4) __global__ void k(T a)\n{\n}",
+      "template <int B, class T> __launch_bounds__(2 * B, // two\n 4) __global__ void k(T a)\n{" + check +
+          "2 * B, 4);\n}");
+  expect_rewritten("__global__ void __launch_bounds__(f<3>(s{1})) k(S s = {1}) noexcept(true) {}",
+                   "__global__ void __launch_bounds__(f<3>(s{1})) k(S s = {1}) noexcept(true) {" + check +
+                       "f<3>(s{1}));}");
+  for (const std::string declared :
+       {"__global__ void __launch_bounds__(256) k(int* a); struct S {};",
+        "#define BOUNDED __launch_bounds__(256)\n", "__launch_bounds__", "int __launch_bounds__(3"})
+    expect_rewritten(declared, declared);
+}
+
 TEST(RewriteDynamicSharedMemory, BecomesAPointerInAKernel) {
   expect_in_kernel("  alignas(16) extern __shared__ std::byte bytes[];",
                    "     std::byte * const bytes = ::reduction::emulated::dynamic_shared_memory();");
@@ -224,8 +241,8 @@ TEST(RewriteDynamicSharedMemory, IsAPointerInEveryFunction) {
         "extern \"C\" void f() {", "namespace a { void f() { if (x) {", "struct S { void f() {",
         "class A : B<(1 << 2)> { public: A() : b{1} {", "auto f = [] {", "void f() { g([] {",
         "void f() { struct S { int a; }; ", "struct S f = [] {", "void f() { for (;;) {",
-        "template <typename T> __global__ void __launch_bounds__(256) k(struct S* s) {",
-        "void f() { case 1: ", "void f() { if (x) ", "void f() { else ", "void f() {\n#pragma unroll\n",
+        "template <typename T> __global__ void k(struct S* s) {", "void f() { case 1: ", "void f() { if (x) ",
+        "void f() { else ", "void f() {\n#pragma unroll\n",
         "#ifdef A\nvoid f() {\n#else\nvoid f(int) {\n#endif\n", "bool operator<(A a, A b) {"}) {
     expect_rewritten(before + source, before + declared);
   }

@@ -11,9 +11,6 @@
 namespace reduction::emulated {
 namespace {
 
-/// Block barriers of a block, or barriers and shuffles of a warp, after which it is taken to go on forever.
-constexpr unsigned most_releases = 1U << 18;
-
 /// What one shuffle instruction moves for each lane: larger values take several.
 constexpr std::size_t shuffle_bytes = 4;
 
@@ -39,6 +36,7 @@ bool Block::barrier(SourceLine where, bool predicate, const void* call_site) {
   Thread& self = threads_[scheduler_.current()];
   self.where = where;
   self.state = State::at_block_barrier;
+  self.met = releases_;
   if (arrived_ == 0) barrier_ = where;
   arrived_any_ = arrived_any_ || predicate;
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
@@ -55,12 +53,14 @@ bool Block::barrier(SourceLine where, bool predicate, const void* call_site) {
     note_release(releases_);
   }
   scheduler_.suspend();
+  note_value(std::as_bytes(std::span{&released_any_, 1}), call_site);
   return released_any_;
 }
 
 void Block::warp_barrier(unsigned mask, SourceLine where, const void* call_site) {
   const AtWork at_work{*this};
   wait_for_lanes(State::at_warp_barrier, mask, where, call_site);
+  note_value({}, call_site);
 }
 
 void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
@@ -81,6 +81,7 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* v
   std::memcpy(self.brought.data(), value, bytes);
   wait_for_lanes(State::at_shuffle, mask, where, call_site);
   std::memcpy(value, self.received.data(), bytes);
+  note_value(std::span{self.received}.first(bytes), call_site);
 }
 
 void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site) {
@@ -184,16 +185,6 @@ void Block::require_stack() {
   if (!scheduler_.is_stack_short(__builtin_frame_address(0))) return;
   faults_.add(
       {Fault::stack_overflow, "", {action_at_barrier(scheduler_.current(), "has used up its stack")}});
-  scheduler_.stop();
-}
-
-/// Threads of the block have met once more: they go on, unless they have done so for too long.
-void Block::note_release(unsigned& releases) {
-  accesses_ = 0;
-  if (++releases < most_releases) return;
-  faults_.add({Fault::endless_loop,
-               "",
-               {action_at_barrier(scheduler_.current(), "is still running after 2^18 barriers")}});
   scheduler_.stop();
 }
 

@@ -1,5 +1,6 @@
 #include "device/emulated/block.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 #include "device/emulated/device.hpp"
@@ -16,9 +17,11 @@ thread_local constinit uint3 gridDim{};
 namespace reduction::emulated {
 namespace {
 
-/// Accesses of a block's threads, without a barrier in between, after which it is taken to go on forever: enough to
-/// touch every byte of global memory once, and many more.
-std::size_t most_accesses() { return (std::size_t{1} << 24) + global_memory().bytes(); }
+/// Accesses of a thread, since its warp last met, from which on they are counted early.
+constexpr std::size_t least_pending = std::size_t{1} << 12;
+
+/// And so many at most are kept until it is known which of them are one instruction.
+constexpr std::size_t most_pending = std::size_t{1} << 16;
 
 /// No memory of a process is below it.
 constexpr std::uintptr_t least_address = 4096;
@@ -40,13 +43,27 @@ Block& Block::local() {
 }
 
 Block::Block()
-    : scheduler_{
-          [](void* block) { static_cast<Block*>(block)->run_thread(); },
-          [](void* block, const void* instruction) {
-            // A call site is the address after the instruction.
-            static_cast<Block*>(block)->stop_for_overflow(static_cast<const std::byte*>(instruction) + 1);
-          },
-          this},
+    : scheduler_{{.body = [](void* block) { static_cast<Block*>(block)->run_thread(); },
+                  // A call site is the address after the instruction.
+                  .on_overflow =
+                      [](void* block, const void* instruction) {
+                        static_cast<Block*>(block)->stop_for_overflow(
+                            static_cast<const std::byte*>(instruction) + 1);
+                      },
+                  .on_turn =
+                      [](void* block, unsigned thread, std::span<const std::byte> stack) {
+                        static_cast<Block*>(block)->watch_.turn(thread, stack);
+                      },
+                  .on_tick =
+                      [](void* block, const void* instruction) {
+                        return static_cast<Block*>(block)->is_stuck(instruction);
+                      },
+                  .on_end =
+                      [](void* block, const void* instruction) {
+                        static_cast<Block*>(block)->stop_for_time(static_cast<const std::byte*>(instruction) +
+                                                                  1);
+                      }},
+                 this},
       threads_(properties().threads_per_block),
       waiting_(properties().threads_per_block),
       order_{properties().threads_per_block / warp_size},
@@ -86,9 +103,17 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   finished_ = arrived_ = releases_ = 0;
   barrier_is_divergent_ = arrived_any_ = has_turn_ = false;
   accesses_ = 0;
+  watch_after_ = first_watch;
+  watched_turns_ = first_turns;
+  is_watching_ = false;
+  alike_since_.reset();
+  alike_watches_ = 0;
+  stuck_thread_ = ReadyThreads::capacity;
+  ticks_without_progress_ = 0;
   last_buffer_ = nullptr;
   counters_ = {.blocks = 1, .threads = size_};
-  if (launch_number_ != launch.number) shared_.begin_launch(launch.config.shared_bytes);
+  if (launch_number_ != launch.number)
+    shared_.begin_launch(launch.config.shared_bytes, launch.most_shared_bytes);
   launch_number_ = launch.number;
   if (instrumented_) {
     order_.begin_block();
@@ -101,6 +126,7 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   builtin::blockIdx = index_in(launch.config.grid, number);
 
   warps_.assign((size_ + warp_size - 1) / warp_size, Warp{});
+  count_after_.fill(least_pending);
   if (const unsigned rest = size_ % warp_size; rest != 0) warps_.back().lanes = bit_of(rest) - 1;
   for (unsigned i = 0; i < size_; ++i) {
     threads_[i].state = State::started;
@@ -122,12 +148,15 @@ void Block::run_thread() {
   running_ = nullptr;
   if (exception_) scheduler_.stop();
   finish(scheduler_.current());
+  // A thread less to go on.
+  if (is_watching_ && watched_meetings_ == nullptr) end_watch();
 }
 
 void Block::finish(unsigned thread) {
   if (recorder_) recorder_->exit(thread);
   threads_[thread].state = State::finished;
   ++finished_;
+  alike_since_.reset();
   Warp& warp = warp_of(thread);
   warp.finished |= bit_of(thread % warp_size);
   // Lanes that waited for this one need it no longer.
@@ -153,6 +182,7 @@ void Block::stop_for_overflow(const void* call_site) {
 /// device: what the program itself has is read without a word.
 bool Block::access_elsewhere(const Access& access) {
   const AtWork at_work{*this};
+  if (stuck_thread_ == scheduler_.current()) stop_for_time(access.call_site);
   if (shared_.contains(access.address, access.bytes)) {
     if (instrumented_) note_shared(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
@@ -171,6 +201,7 @@ bool Block::access_elsewhere(const Access& access) {
 
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
+  if (stuck_thread_ == scheduler_.current()) stop_for_time(access.call_site);
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
   if (recorder_) recorder_->begin_access(scheduler_.current(), access);
   const std::string bytes = std::to_string(access.bytes);
@@ -216,6 +247,26 @@ void Block::count_warp(unsigned warp) {
   if (recorder_) recorder_->end_warp_interval(warp);
 }
 
+/// A thread has made many accesses since its warp last met. Counts those that cannot become part of another instruction:
+/// lanes that wait at a barrier of all have made all of theirs.
+void Block::count_early(unsigned thread) {
+  const unsigned index = thread / warp_size;
+  if (instructions_.pending(thread) < count_after_[index]) return;
+  if (recorder_ && !launch_->trace->truncated) return;
+  const Warp& warp = warps_[index];
+  unsigned going_on = warp.lanes & ~warp.finished;
+  for (const unsigned lane : lanes_of(going_on)) {
+    const Thread& other = threads_[in_warp_of(thread, lane)];
+    const bool at_block_barrier = other.state == State::at_block_barrier && other.met == releases_;
+    const bool in_whole_warp =
+        (warp.waiting & bit_of(lane)) != 0 && waiting_[in_warp_of(thread, lane)].mask == warp.lanes;
+    if (at_block_barrier || in_whole_warp) going_on &= ~bit_of(lane);
+  }
+  instructions_.count_complete(index, going_on, counters_);
+  if (instructions_.pending(thread) > most_pending) instructions_.count_complete(index, 0, counters_);
+  count_after_[index] = 2 * instructions_.pending(thread) + least_pending;
+}
+
 void Block::fence(const void* call_site) {
   const AtWork at_work{*this};
   if (instrumented_) fences_.fence(scheduler_.current());
@@ -224,7 +275,29 @@ void Block::fence(const void* call_site) {
 
 void* Block::shared_variable(const void* name, std::size_t bytes) {
   const AtWork at_work{*this};
-  return shared_.variable(name, bytes);
+  std::string refusal;
+  try {
+    return shared_.variable(name, bytes);
+  } catch (const std::invalid_argument& error) {
+    refusal = error.what();
+  }
+  refuse_launch(refusal);
+}
+
+/// What `__launch_bounds__` has promised the compiler: a GPU has registers for so many threads only.
+void Block::require_launch_bounds(unsigned most_threads) {
+  const AtWork at_work{*this};
+  if (size_ <= most_threads) return;
+  const std::string kernel = kernel_name(launch_->kernel.entry);
+  refuse_launch("the emulated device cannot launch this: a block of " +
+                (kernel.empty() ? "this kernel" : kernel) + " has threads, at most " +
+                std::to_string(most_threads) + " by its __launch_bounds__, not " + std::to_string(size_));
+}
+
+/// What only a thread of the kernel can find out: nothing is thrown in it, as a kernel may have functions that must not.
+void Block::refuse_launch(const std::string& reason) {
+  exception_ = std::make_exception_ptr(std::invalid_argument{reason});
+  scheduler_.stop();
 }
 
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
@@ -236,7 +309,7 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   if (!has_turn_) {
     const AtWork at_work{*this};
     if (!shared_.contains(begin, bytes)) {
-      launch_->turns.wait_for(number_);
+      if (!launch_->turns.wait_for(number_)) scheduler_.stop();
       has_turn_ = true;
     }
   }
@@ -253,17 +326,15 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   }
 }
 
-/// Takes the turn from a thread that has made many accesses, and ends a block in which one makes nothing else.
-void Block::count_access(const void* call_site) {
+/// Takes the turn from a thread that has made many accesses.
+void Block::count_access(const Access& access) {
   const AtWork at_work{*this};
+  if (is_watching_) return watch_access(access);
   const unsigned in_a_turn = scheduler_.accesses_in_a_turn();
   accesses_left_ = in_a_turn;
   accesses_ += in_a_turn;
-  if (accesses_ > most_accesses()) {
-    const char* const action = "is still running after millions of accesses without a barrier";
-    faults_.add({Fault::endless_loop, "", {{{scheduler_.current()}, number_, action, call_site, {}}}});
-    scheduler_.stop();
-  }
+  if (instrumented_) count_early(scheduler_.current());
+  if (accesses_ >= watch_after_) begin_watch(nullptr);
   scheduler_.give_way();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -17,6 +18,7 @@
 #include "device/emulated/happens_before.hpp"
 #include "device/emulated/lanes.hpp"
 #include "device/emulated/launch_config.hpp"
+#include "device/emulated/loop_watch.hpp"
 #include "device/emulated/memory.hpp"
 #include "device/emulated/report.hpp"
 #include "device/emulated/scheduler.hpp"
@@ -31,8 +33,11 @@ struct LaunchContext {
   const LaunchConfig& config;
   const KernelCall& kernel;
   Schedule schedule;
-  bool instrumented;   ///< whether accesses are counted and checked
-  std::size_t number;  ///< of the launch
+  bool instrumented;                    ///< whether accesses are counted and checked
+  std::size_t number;                   ///< of the launch
+  std::size_t most_shared_bytes;        ///< of a block, static and dynamic ones
+  std::chrono::nanoseconds loop_limit;  ///< that a loop may compute for if it seems endless
+  std::span<const std::byte> code;      ///< of the program, or library, that has the kernel
   BlockTurns& turns;
   GridRaces& races;
   BlockTrace* trace;  ///< of one of the blocks, or nullptr
@@ -63,6 +68,18 @@ class alignas(128) Block {
   /// Runs every thread of block number `number` to its end, or the block to its first fault.
   BlockOutcome run(const LaunchContext& launch, std::size_t number);
 
+  /// While one lives, a block that the calling host thread runs is ended where a thread of it has computed for so long
+  /// without telling the device anything.
+  class TimeLimit {
+   public:
+    explicit TimeLimit(std::chrono::nanoseconds limit) {
+      local().scheduler_.set_tick(limit / ticks_of_the_limit);
+    }
+    TimeLimit(const TimeLimit&) = delete;
+    TimeLimit& operator=(const TimeLimit&) = delete;
+    ~TimeLimit() { local().scheduler_.set_tick(std::chrono::nanoseconds{0}); }
+  };
+
   // What the running thread asks for. cuda.hpp says what each does.
   bool barrier(SourceLine where, bool predicate, const void* call_site);
   void warp_barrier(unsigned mask, SourceLine where, const void* call_site);
@@ -71,6 +88,7 @@ class alignas(128) Block {
   void fence(const void* call_site);
   void* dynamic_shared_memory() const { return shared_.dynamic(); }
   void* shared_variable(const void* name, std::size_t bytes);
+  void require_launch_bounds(unsigned most_threads);
 
   /// The running thread is about to access memory. Ends the block if it may not.
   void access(const Access& access);
@@ -102,6 +120,7 @@ class alignas(128) Block {
   struct Thread {
     SourceLine where;  ///< the barrier or shuffle at which it waits
     State state = State::started;
+    unsigned met = 0;  ///< block barriers that the block had passed when it came to one
   };
 
   /// What a thread waits for at a warp barrier or a shuffle.
@@ -124,6 +143,7 @@ class alignas(128) Block {
   };
 
   void prepare(const LaunchContext& launch, std::size_t number);
+  [[noreturn]] void refuse_launch(const std::string& reason);
   void end_trace();
   void run_thread();
   void finish(unsigned thread);
@@ -136,6 +156,7 @@ class alignas(128) Block {
   void hand_over_values(unsigned member, unsigned group);
   void note_release(unsigned& releases);
   void require_stack();
+  void note_value(std::span<const std::byte> value, const void* call_site);
   FaultRecord stall() const;
   std::string missing_lanes() const;
   ThreadAction action_at_barrier(unsigned thread, std::string action) const;
@@ -147,12 +168,46 @@ class alignas(128) Block {
   bool in_arguments(const Access& access) const;
   void note_shared(const Access& access);
   void note_global(const Access& access);  ///< to the last buffer
-  void count_access(const void* call_site);
+  void count_access(const Access& access);
   void end_interval();
   void count_warp(unsigned warp);
+  void count_early(unsigned thread);
   BlockRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
   FaultRecord fault_of(const Access& access, Fault fault, std::string memory) const;
   FaultRecord stray(const Access& access) const;  ///< an access out of bounds
+
+  // Loops that never end, in endless_loops.cpp.
+
+  /// What has happened so far: it stays the same while a thread does nothing but compute.
+  struct Progress {
+    std::size_t block = 0;
+    std::size_t accesses = 0;
+    std::size_t meetings = 0;
+    unsigned accesses_left = 0;
+    unsigned thread = 0;
+    unsigned finished = 0;
+
+    bool operator==(const Progress&) const = default;
+  };
+
+  void begin_watch(const unsigned* meetings);
+  void end_watch();
+  void watch_access(const Access& access);
+  void judge_accesses();
+  void judge_meetings(unsigned meetings);
+  bool may_change_by_other_blocks();
+  [[noreturn]] void end_in_a_loop(std::string action);
+  [[noreturn]] void end_in_a_wait(const LoopWatch::Witness& reader);
+  [[noreturn]] void stop_for_time(const void* call_site);
+  bool is_stuck(const void* instruction);
+
+  /// Accesses without a barrier after which threads are watched for the first time.
+  static constexpr std::size_t first_watch = std::size_t{1} << 22;
+  /// Turns of each thread in such a watch; more in later ones, as a loop's pass may be long.
+  static constexpr std::size_t first_turns = 32;
+
+  /// So many ticks without progress are the limit.
+  static constexpr int ticks_of_the_limit = 10;
 
   static inline thread_local constinit Block* running_ = nullptr;
 
@@ -171,13 +226,28 @@ class alignas(128) Block {
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
   SourceLine barrier_;     ///< where the first of them waits
   bool barrier_is_divergent_ = false;
-  bool arrived_any_ = false;    ///< whether a thread has brought a true predicate to it,
-  bool released_any_ = false;   ///< and to the last one that all have passed
-  bool has_turn_ = false;       ///< no lower block is running, so that this one may run atomics
-  std::size_t accesses_ = 0;    ///< accesses of the block since threads of it last met
-  unsigned releases_ = 0;       ///< block barriers that the block has passed
-  unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
+  bool arrived_any_ = false;   ///< whether a thread has brought a true predicate to it,
+  bool released_any_ = false;  ///< and to the last one that all have passed
+  bool has_turn_ = false;      ///< no lower block is running, so that this one may run atomics
+  std::size_t accesses_ = 0;   ///< accesses of the block since threads of it last met
+  std::array<std::size_t, ReadyThreads::capacity / warp_size>
+      count_after_{};            ///< so many of a thread of each warp, they are counted early
+  std::size_t watch_after_ = 0;  ///< so many of them, threads are watched
+  unsigned releases_ = 0;        ///< block barriers that the block has passed
+  unsigned accesses_left_ = 0;   ///< that the running thread may make before another has its turn
   Buffer* last_buffer_ = nullptr;
+
+  bool is_watching_ = false;
+  const unsigned* watched_meetings_ = nullptr;  ///< their count, if they are what the watch is for
+  LoopWatch watch_;
+  std::size_t watched_turns_ = 0;  ///< that each thread is watched for
+  unsigned watched_accesses_left_ = 0;
+  std::optional<std::chrono::nanoseconds>
+      alike_since_;             ///< the host thread's time when a loop first seemed endless
+  unsigned alike_watches_ = 0;  ///< of meetings, one after the other
+  Progress progress_;
+  int ticks_without_progress_ = 0;
+  unsigned stuck_thread_ = ReadyThreads::capacity;  ///< ends at its next access
 
   FaultLog faults_;
   std::exception_ptr exception_;
@@ -209,7 +279,7 @@ inline void Block::access(const Access& access) {
   } else if (!access_elsewhere(access)) {
     return;
   }
-  if (--accesses_left_ == 0) count_access(access.call_site);
+  if (--accesses_left_ == 0) count_access(access);
 }
 
 }  // namespace reduction::emulated

@@ -44,10 +44,12 @@ class BlockTurns {
     end_ = std::min(end_, block);
   }
 
-  /// Returns once every block below `block`, which is running, has ended.
-  void wait_for(std::size_t block) {
+  /// Returns once every block below `block`, which is running, has ended: whether the block is still wanted, as none of them
+  /// has failed.
+  bool wait_for(std::size_t block) {
     std::unique_lock lock{mutex_};
     completed_.wait(lock, [&] { return *running_.begin() == block / at_a_time_ * at_a_time_; });
+    return block < end_;
   }
 
  private:

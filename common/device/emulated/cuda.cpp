@@ -34,6 +34,9 @@ void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {
 }
 
 void* dynamic_shared_memory_begin() { return Block::running()->dynamic_shared_memory(); }
+void require_launch_bounds(unsigned most_threads, int, int) {
+  Block::running()->require_launch_bounds(most_threads);
+}
 void* shared_variable_begin(const void* name, std::size_t bytes) {
   return Block::running()->shared_variable(name, bytes);
 }

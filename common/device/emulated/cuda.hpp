@@ -167,6 +167,10 @@ namespace reduction::emulated {
 void* dynamic_shared_memory_begin();
 void* shared_variable_begin(const void* name, std::size_t bytes);
 
+/// `__launch_bounds__(THREADS)` in front of a kernel has `require_launch_bounds(THREADS);` begin its body. What else it may
+/// say is advice to the compiler.
+void require_launch_bounds(unsigned most_threads, int = 0, int = 0);
+
 /// `extern __shared__ X name[];` becomes `X* const name = dynamic_shared_memory();`.
 struct DynamicSharedMemory {
   template <typename T> operator T*() const { return static_cast<T*>(dynamic_shared_memory_begin()); }

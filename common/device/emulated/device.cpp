@@ -1,7 +1,13 @@
 #include "device/emulated/device.hpp"
 
+#include <errno.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -33,7 +39,11 @@ struct Settings {
   unsigned host_threads = 0;
   Schedule schedule;
   bool instrumented = true;
+  std::chrono::nanoseconds loop_limit = std::chrono::seconds{10};
   std::size_t launches = 0;
+  std::map<const void*, std::size_t>
+      dynamic_shared_bytes;       ///< that kernels may have, if the program has asked for them
+  std::set<const void*> kernels;  ///< that have been launched and counted
   std::vector<LaunchRecord*> records;
   TraceRecord* tracing = nullptr;
 };
@@ -43,12 +53,13 @@ Settings& settings() {
   return current;
 }
 
+[[noreturn]] void refuse(const char* what, std::size_t limit, std::size_t value, const char* help = "") {
+  throw std::invalid_argument{std::string{"the emulated device cannot launch this: "} + what + " at most " +
+                              std::to_string(limit) + ", not " + std::to_string(value) + help};
+}
+
 void require_possible(const LaunchConfig& config) {
   const Properties& device = properties();
-  const auto refuse = [](const char* what, std::size_t limit, std::size_t value) {
-    throw std::invalid_argument{std::string{"the emulated device cannot launch this: "} + what + " at most " +
-                                std::to_string(limit) + ", not " + std::to_string(value)};
-  };
   if (count(config.grid) == 0)
     throw std::invalid_argument{"the emulated device cannot launch this: a grid of no blocks"};
   if (count(config.block) == 0)
@@ -68,6 +79,19 @@ void require_possible(const LaunchConfig& config) {
   }
 }
 
+/// Returns the bytes of shared memory that a block may have.
+std::size_t require_allowed(const LaunchConfig& config, const KernelCall& kernel) {
+  const Properties& device = properties();
+  const auto allowed = settings().dynamic_shared_bytes.find(kernel.entry);
+  const bool has_asked = allowed != settings().dynamic_shared_bytes.end();
+  const std::size_t most = has_asked ? allowed->second : device.default_shared_bytes;
+  if (config.shared_bytes > most) {
+    refuse("a block of this kernel has bytes of dynamic shared memory,", most, config.shared_bytes,
+           how_to_ask_for_shared_memory);
+  }
+  return has_asked ? device.shared_bytes_per_block : device.default_shared_bytes;
+}
+
 /// What `ulimit -v` leaves room for; one in any case. It is asked once: from the first launch on, the host threads
 /// themselves have taken a part.
 std::size_t possible_host_threads() {
@@ -80,6 +104,24 @@ unsigned useful_host_threads(const LaunchConfig& config) {
   const std::size_t wanted = std::min(asked, possible_host_threads());
   const std::size_t useful = 1 + count(config.grid) * count(config.block) / threads_worth_a_helper;
   return static_cast<unsigned>(std::min({wanted, useful, count(config.grid)}));
+}
+
+/// A kernel that stores without the device's hearing of it is not checked either, and its user may not know. (One that does
+/// nothing, as for an array of no elements, is no reason to say so.)
+void say_that_nothing_was_seen(const void* kernel) {
+  const std::string name = kernel_name(kernel);
+  const std::string note =
+      std::string{program_invocation_short_name} + ": note: no access to memory was seen in " +
+      (name.empty() ? "a kernel" : name) +
+      ", though it has stored something: nothing of it was counted or checked. Its code needs the compiler's "
+      "flags of the CMake target emulated_kernels\n";
+  std::fputs(note.c_str(), stderr);
+}
+
+bool has_seen_accesses(const Counters& counters) {
+  return counters.shared_load_requests + counters.shared_store_requests + counters.global_load_requests +
+             counters.global_store_requests + counters.atomics !=
+         0;
 }
 
 /// What a launch has found is part of its trace, too.
@@ -101,6 +143,7 @@ const Properties& properties() {
                                .threads_per_block = 1024,
                                .grid_size = (std::size_t{1} << 31) - 1,
                                .shared_bytes_per_sm = std::size_t{228} << 10,
+                               .default_shared_bytes = std::size_t{48} << 10,
                                .shared_bytes_per_block = std::size_t{227} << 10,
                                .reserved_shared_bytes = std::size_t{1} << 10};
   return h200;
@@ -120,14 +163,33 @@ void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
   if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   Settings& current = settings();
+  const std::size_t most_shared_bytes = require_allowed(config, kernel);
   const unsigned used = useful_host_threads(config);
   BlockTrace* const trace =
       current.tracing != nullptr ? current.tracing->begin_launch(config, kernel) : nullptr;
-  Grid grid{config, kernel, {used, current.schedule, current.instrumented, ++current.launches, trace}};
+  Grid grid{config,
+            kernel,
+            {used, current.schedule, current.instrumented, ++current.launches, most_shared_bytes,
+             current.loop_limit, trace}};
+  const bool is_first = current.instrumented && current.kernels.insert(kernel.entry).second;
+  const std::uint64_t before = is_first ? global_memory().fingerprint() : 0;
   host_threads().run(used - 1, [&grid] { grid.work(); });
   const Counters counters = result_of(grid, trace);
+  if (is_first && !has_seen_accesses(counters) && global_memory().fingerprint() != before) {
+    say_that_nothing_was_seen(kernel.entry);
+  }
   for (LaunchRecord* const record : current.records)
     record->launches_.push_back(counters);
+}
+
+void allow_dynamic_shared_memory(const void* kernel, std::size_t bytes) {
+  const std::size_t most = properties().shared_bytes_per_block;
+  if (bytes > most) {
+    throw std::invalid_argument{"the emulated device cannot give a block " + std::to_string(bytes) +
+                                " bytes of shared memory, but " + std::to_string(most)};
+  }
+  const std::lock_guard lock{device_mutex()};
+  settings().dynamic_shared_bytes[kernel] = bytes;
 }
 
 LaunchRecord::LaunchRecord() {
@@ -174,6 +236,11 @@ void set_schedule(const Schedule& schedule) {
 void set_instrumented(bool on) {
   const std::lock_guard lock{device_mutex()};
   settings().instrumented = on;
+}
+
+void set_loop_limit(std::chrono::nanoseconds limit) {
+  const std::lock_guard lock{device_mutex()};
+  settings().loop_limit = limit;
 }
 
 }  // namespace reduction::emulated

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -30,7 +31,8 @@ struct Properties {
   unsigned threads_per_block;
   std::size_t grid_size;               ///< number of blocks that a launch may have
   std::size_t shared_bytes_per_sm;     ///< bytes of shared memory that all blocks of an SM share
-  std::size_t shared_bytes_per_block;  ///< bytes that one block may ask for
+  std::size_t default_shared_bytes;    ///< bytes that one block may have, static and dynamic ones,
+  std::size_t shared_bytes_per_block;  ///< or this many if the program asks for them
   std::size_t reserved_shared_bytes;   ///< bytes the system takes of each block's share
 };
 
@@ -57,6 +59,15 @@ void mark_uninitialised(void* begin, std::size_t bytes);
 /// launch, KernelFinding for a faulty kernel, and whatever a thread of the kernel throws.
 void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
 
+/// Lets blocks of a kernel have up to `bytes` bytes of dynamic shared memory, as CUDA's cudaFuncSetAttribute() does: without
+/// it all of their shared memory is 48 KiB at most. \param kernel  its entry. Throws std::invalid_argument where the device has
+/// less.
+void allow_dynamic_shared_memory(const void* kernel, std::size_t bytes);
+
+/// What is said of a launch that needs it.
+inline constexpr const char* how_to_ask_for_shared_memory =
+    "; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) asks for more";
+
 /// Sets the number of host threads that run blocks; 0, the default, means one per CPU that this process may use. At
 /// most 24 are used: the guard pages of more stacks need more mappings than Linux gives a process.
 /// Results and counters do not depend on it.
@@ -70,6 +81,10 @@ void set_schedule(const Schedule& schedule);
 /// Without it their counters are 0, and findings are only accesses out of bounds or misaligned, stack overflows, and
 /// threads that wait or run forever.
 void set_instrumented(bool on);
+
+/// Sets for how long a loop that may be endless goes on before it is a finding, in time of a CPU; 10 seconds by default. A
+/// loop is in doubt if its threads neither meet nor end, and repeat the same accesses, or make none.
+void set_loop_limit(std::chrono::nanoseconds limit);
 
 /// While one lives, it keeps the counters of every launch that ends without a finding, in order.
 class LaunchRecord {

@@ -39,13 +39,18 @@ class Fiber {
   }
 
   /// Fetches what is on top of the suspended fiber's stack: it is to continue soon, and all fibers together take more than
-  /// the first cache. Boost's fiber is a pointer to that place.
+  /// the first cache.
   void prefetch() const {
-    static_assert(sizeof(continuation_) == sizeof(void*));
+    for (std::size_t line = 0; line < 4; ++line)
+      __builtin_prefetch(top() + line * 64);
+  }
+
+  /// The lowest byte of the suspended fiber's stack that is in use: its registers are saved from there on.
+  const std::byte* top() const {
+    static_assert(sizeof(continuation_) == sizeof(void*));  // Boost's fiber is a pointer to that place
     const std::byte* top = nullptr;
     std::memcpy(&top, static_cast<const void*>(&continuation_), sizeof(top));
-    for (std::size_t line = 0; line < 4; ++line)
-      __builtin_prefetch(top + line * 64);
+    return top;
   }
 
  private:

@@ -30,6 +30,7 @@ std::string_view name_of(Fault fault) {
     case Fault::out_of_bounds: return "out of bounds";
     case Fault::uninitialised_read: return "uninitialised read";
     case Fault::endless_loop: return "endless loop";
+    case Fault::wait_for_block: return "wait for another block";
     case Fault::stack_overflow: return "stack overflow";
   }
   return "fault";

@@ -11,8 +11,17 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
     : config_{config},
       kernel_{kernel},
       turns_{count(config.grid), options.host_threads},
-      context_{config_,        kernel_, options.schedule, options.instrumented,
-               options.number, turns_,  races_,           options.trace},
+      context_{config_,
+               kernel_,
+               options.schedule,
+               options.instrumented,
+               options.number,
+               options.most_shared_bytes,
+               options.loop_limit,
+               loaded_with(kernel.entry),
+               turns_,
+               races_,
+               options.trace},
       failed_block_{count(config.grid)} {
   if (kernel.stores_anywhere) global_memory().set_recorded(true);
   for (const void* const output : kernel.outputs) {
@@ -29,6 +38,7 @@ Grid::~Grid() {
 }
 
 void Grid::work() {
+  const Block::TimeLimit limit{context_.loop_limit};
   while (const std::optional<BlockTurns::Range> range = turns_.claim()) {
     Counters counters;
     for (std::size_t block = range->begin; block < range->end && !has_failed_before(block); ++block) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -20,7 +21,9 @@ struct LaunchOptions {
   Schedule schedule;
   bool instrumented;   ///< whether accesses are counted and checked
   std::size_t number;  ///< of the launch
-  BlockTrace* trace;   ///< of one of its blocks, or nullptr
+  std::size_t most_shared_bytes;
+  std::chrono::nanoseconds loop_limit;
+  BlockTrace* trace;  ///< of one of its blocks, or nullptr
 };
 
 /// One launch: host threads run its blocks, and it gathers what they did.

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <new>
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "device/emulated/device.hpp"
@@ -22,9 +24,6 @@ constexpr std::size_t margin = std::size_t{64} << 10;
 
 /// Leaves room for all that is kept beside a buffer of the largest size.
 constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() / 16;
-
-/// Bytes of static shared memory that a kernel may have: CUDA C++ Programming Guide, "Compute Capabilities".
-constexpr std::size_t most_static_bytes = std::size_t{48} << 10;
 
 /// Each shared variable begins at the first bank, with at least so many bytes that are nobody's before the next.
 constexpr std::size_t shared_alignment = 128;
@@ -207,6 +206,17 @@ void GlobalMemory::mark_recorded_as_initialised() {
   }
 }
 
+std::uint64_t GlobalMemory::fingerprint() const {
+  constexpr std::size_t beginning = std::size_t{64} << 10;
+  std::uint64_t hash = 0;
+  for (const auto& [begin, buffer] : buffers_) {
+    if (!buffer.is_recorded()) continue;
+    const std::string_view bytes{reinterpret_cast<const char*>(begin), std::min(buffer.bytes(), beginning)};
+    hash = hash * 31 + std::hash<std::string_view>{}(bytes);
+  }
+  return hash;
+}
+
 std::size_t GlobalMemory::bytes() const {
   return std::accumulate(buffers_.begin(), buffers_.end(), std::size_t{0},
                          [](std::size_t sum, const auto& entry) { return sum + entry.second.bytes(); });
@@ -231,6 +241,12 @@ bool is_constant_of_the_program(const std::byte* address, std::size_t bytes) {
   });
 }
 
+std::span<const std::byte> loaded_with(const void* address) {
+  for (const Segment& segment : loaded_segments())
+    if (segment.contains(static_cast<const std::byte*>(address), 1)) return {segment.begin, segment.bytes};
+  return {};
+}
+
 void* allocate(std::size_t bytes) {
   const std::lock_guard lock{device_mutex()};
   return global_memory().allocate(bytes);
@@ -249,12 +265,13 @@ void mark_uninitialised(void* begin, std::size_t bytes) { mark(begin, bytes, fal
 
 std::size_t SharedMemory::capacity() {
   // Static variables take more than their own size, for what separates them.
-  return properties().shared_bytes_per_block + 4 * most_static_bytes;
+  return properties().shared_bytes_per_block + 4 * properties().default_shared_bytes;
 }
 
 SharedMemory::SharedMemory() : pages_{capacity() + 2 * margin, Backing::as_touched} {}
 
-void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
+void SharedMemory::begin_launch(std::size_t dynamic_bytes, std::size_t most_bytes) {
+  most_bytes_ = most_bytes;
   dynamic_bytes_ = end_ = dynamic_bytes;
   static_bytes_ = 0;
   variables_.clear();
@@ -264,13 +281,16 @@ void* SharedMemory::variable(const void* name, std::size_t bytes) {
   const auto known = std::ranges::find(variables_, name, &Variable::name);
   if (known != variables_.end()) return begin() + known->offset;
   static_bytes_ += bytes;
-  if (static_bytes_ > most_static_bytes) {
-    throw std::invalid_argument{"a kernel has at most " + std::to_string(most_static_bytes) +
+  if (static_bytes_ > properties().default_shared_bytes) {
+    throw std::invalid_argument{"a kernel has at most " + std::to_string(properties().default_shared_bytes) +
                                 " bytes of static shared memory"};
   }
-  if (dynamic_bytes_ + static_bytes_ > properties().shared_bytes_per_block) {
-    throw std::invalid_argument{"a block has at most " + std::to_string(properties().shared_bytes_per_block) +
-                                " bytes of shared memory, static and dynamic"};
+  if (dynamic_bytes_ + static_bytes_ > most_bytes_) {
+    throw std::invalid_argument{
+        "the emulated device cannot launch this: a block has bytes of shared memory, static and "
+        "dynamic, at most " +
+        std::to_string(most_bytes_) + ", not " + std::to_string(dynamic_bytes_ + static_bytes_) +
+        (most_bytes_ < properties().shared_bytes_per_block ? how_to_ask_for_shared_memory : "")};
   }
   const std::size_t offset = (end_ + 2 * shared_alignment - 1) / shared_alignment * shared_alignment;
   if (offset + bytes > capacity()) {

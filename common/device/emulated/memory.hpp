@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -143,6 +144,9 @@ class GlobalMemory {
   /// Bytes of all buffers.
   std::size_t bytes() const;
 
+  /// Changes, in all likelihood, with what is in the beginning of a buffer that the launch may store to.
+  std::uint64_t fingerprint() const;
+
  private:
   std::map<const std::byte*, Buffer> buffers_;
   std::vector<Buffer> static_storage_;
@@ -156,20 +160,23 @@ std::mutex& device_mutex();
 /// variables of the calling host thread. Such reads say nothing about a kernel.
 bool is_constant_of_the_program(const std::byte* address, std::size_t bytes);
 
+/// What was loaded into memory as a whole with this address: the code of the program, or of one of its libraries.
+std::span<const std::byte> loaded_with(const void* address);
+
 /// A block's shared memory: the dynamic part, whose size the launch gives, then each static variable that a thread of the
 /// kernel has come by. None borders on another, so that an access past the end of one is seen.
 class SharedMemory {
  public:
   SharedMemory();
 
-  /// Begins a launch, with no static variables.
-  void begin_launch(std::size_t dynamic_bytes);
+  /// Begins a launch, with no static variables. \param most_bytes  that a block may have, static and dynamic ones.
+  void begin_launch(std::size_t dynamic_bytes, std::size_t most_bytes);
 
   std::byte* dynamic() const { return begin(); }
   bool has_variables() const { return !variables_.empty(); }
 
   /// The variable of that name, the address of any object of the program. Throws std::invalid_argument where a block would
-  /// have more shared memory than a GPU gives it.
+  /// have more shared memory than it may.
   void* variable(const void* name, std::size_t bytes);
 
   /// From the beginning of shared memory to the address.
@@ -215,6 +222,7 @@ class SharedMemory {
   Mapping pages_;
   std::size_t dynamic_bytes_ = 0;
   std::size_t static_bytes_ = 0;
+  std::size_t most_bytes_ = 0;
   std::size_t end_ = 0;
   std::vector<Variable> variables_;
 };

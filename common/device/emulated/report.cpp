@@ -250,6 +250,14 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
     case Fault::endless_loop:
       return {"look at the condition of the loop around this line, and at what each pass changes of it",
               "endless_loop"};
+    case Fault::wait_for_block:
+      return {
+          "end the kernel where blocks have to meet, and launch the rest as another one: a launch is the "
+          "barrier of all "
+          "blocks. (On a GPU such a wait ends only while all blocks are resident at once.) If it is not "
+          "meant as a wait, look at the loop's "
+          "condition",
+          ""};
     case Fault::stack_overflow:
       return {"call less deeply, or make local arrays smaller: a thread has 64 KiB here", ""};
     case Fault::deadlock:

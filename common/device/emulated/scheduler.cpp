@@ -18,6 +18,9 @@ std::size_t page_bytes() {
   return bytes;
 }
 
+/// Sent to a host thread after so much time on its CPU.
+constexpr int timer_signal = SIGVTALRM;
+
 struct sigaction& earlier_action() {
   static struct sigaction action {};
   return action;
@@ -50,9 +53,8 @@ class Interrupted {
 
 }  // namespace
 
-Scheduler::Scheduler(Body body, OnOverflow on_overflow, void* block)
-    : body_{body},
-      on_overflow_{on_overflow},
+Scheduler::Scheduler(const Calls& calls, void* block)
+    : calls_{calls},
       block_{block},
       stacks_{ReadyThreads::capacity * stack_bytes, Backing::as_touched},
       fibers_(ReadyThreads::capacity + 1),
@@ -65,10 +67,21 @@ Scheduler::Scheduler(Body body, OnOverflow on_overflow, void* block)
     action.sa_sigaction = on_segmentation_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigaction(SIGSEGV, &action, &earlier_action());
+    action.sa_sigaction = on_timer;
+    action.sa_flags |= SA_RESTART;
+    sigaction(timer_signal, &action, nullptr);
   });
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = timer_signal;
+  event._sigev_un._tid = gettid();
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0) {
+    throw std::system_error{errno, std::generic_category(), "making a timer for emulated threads"};
+  }
 }
 
 Scheduler::~Scheduler() {
+  timer_delete(timer_);
   if (signal_stack_.begin() == nullptr) return;
   stack_t none{};
   none.ss_flags = SS_DISABLE;
@@ -104,8 +117,24 @@ void Scheduler::begin_block(const uint3& shape, const Schedule& schedule, std::s
 
 void Scheduler::run() {
   running_ = this;
-  run_next();
+  is_stopped_ = false;
+  while (!ready_.empty() && !is_stopped_) {
+    const unsigned next = ready_.pop();
+    if (is_watched_) {
+      const std::byte* const top = fibers_[next].top();
+      calls_.on_turn(block_, next, {top, stack_of(next) + stack_bytes});
+    }
+    switch_to(next);
+  }
+  is_watched_ = false;
   running_ = nullptr;
+}
+
+void Scheduler::set_tick(std::chrono::nanoseconds tick) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(tick);
+  const timespec period{seconds.count(), (tick - seconds).count()};
+  const itimerspec times{period, period};
+  timer_settime(timer_, 0, &times, nullptr);
 }
 
 void Scheduler::prepare(unsigned thread) {
@@ -122,13 +151,14 @@ void Scheduler::prepare(unsigned thread) {
 /// The life of a fiber: one thread of a block after the other.
 void Scheduler::live_as(unsigned thread) {
   while (true) {
-    body_(block_);
+    calls_.body(block_);
     is_parked_[thread] = true;
     run_next();
   }
 }
 
 void Scheduler::stop() {
+  is_stopped_ = true;
   switch_to(host);
   std::abort();  // nothing switches back
 }
@@ -158,7 +188,21 @@ void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
 
 /// Runs where the overflowed stack began: nothing on it is needed any more.
 void Scheduler::leave_overflowed_stack() {
-  running_->on_overflow_(running_->block_, running_->faulting_instruction_);
+  running_->calls_.on_overflow(running_->block_, running_->faulting_instruction_);
+  std::abort();  // it does not return
+}
+
+void Scheduler::on_timer(int, siginfo_t*, void* context) {
+  Scheduler* const self = running_;
+  if (self == nullptr || self->current_ == host) return;
+  Interrupted interrupted{context};
+  if (!self->calls_.on_tick(self->block_, interrupted.instruction())) return;
+  self->faulting_instruction_ = interrupted.instruction();
+  interrupted.call(leave_endless_loop, self->stack_of(self->current_) + stack_bytes);
+}
+
+void Scheduler::leave_endless_loop() {
+  running_->calls_.on_end(running_->block_, running_->faulting_instruction_);
   std::abort();  // it does not return
 }
 

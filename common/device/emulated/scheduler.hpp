@@ -1,9 +1,12 @@
 #pragma once
 #include <signal.h>
+#include <time.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -89,12 +92,22 @@ class ReadyThreads {
 /// and serve the next.
 class Scheduler {
  public:
-  /// What each thread of a block runs. It must not throw.
-  using Body = void (*)(void* block);
-  /// What runs, in place of it, on the stack of a thread that has overflowed it, and must not return.
-  using OnOverflow = void (*)(void* block, const void* instruction);
+  /// What the scheduler calls of its block.
+  struct Calls {
+    /// What each thread of a block runs. It must not throw.
+    void (*body)(void* block);
+    /// What runs, in place of it, on the stack of a thread that has overflowed it, and must not return.
+    void (*on_overflow)(void* block, const void* instruction);
+    /// A thread that is watched is about to have its turn, with so much of its stack in use.
+    void (*on_turn)(void* block, unsigned thread, std::span<const std::byte> stack);
+    /// The host thread has computed for one more tick. Runs in a signal's handler. Returns whether the running thread ends
+    /// here.
+    bool (*on_tick)(void* block, const void* instruction);
+    /// What runs then, on the stack of that thread, and must not return.
+    void (*on_end)(void* block, const void* instruction);
+  };
 
-  Scheduler(Body body, OnOverflow on_overflow, void* block);
+  Scheduler(const Calls& calls, void* block);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -121,6 +134,15 @@ class Scheduler {
 
   /// Ends run(). No thread of the block goes on: what they hold is dropped, as a GPU drops it.
   [[noreturn]] void stop();
+
+  /// While threads are watched, on_turn() hears of every turn.
+  void set_watched(bool on) { is_watched_ = on; }
+
+  /// Has on_tick() called after every so much of the calling host thread's time on a CPU; never again for 0.
+  void set_tick(std::chrono::nanoseconds tick);
+
+  /// Makes the running thread's stack none of its own until its next turn, so that its next access to it is seen.
+  void expose_own_stack() { stack_ = nullptr; }
 
   unsigned accesses_in_a_turn() { return ready_.accesses_in_a_turn(); }
 
@@ -150,7 +172,8 @@ class Scheduler {
   void live_as(unsigned thread);
   void prepare(unsigned thread);
   void run_next() {
-    const unsigned next = ready_.empty() ? host : ready_.pop();
+    // Of a thread that is watched, registers are to be on its stack: it always gives way to the host.
+    const unsigned next = ready_.empty() || is_watched_ ? host : ready_.pop();
     if (!ready_.empty()) fibers_[ready_.next_ascending()].prefetch();
     switch_to(next);
   }
@@ -161,11 +184,12 @@ class Scheduler {
   void use_alternate_signal_stack();
   static void on_segmentation_fault(int signal, siginfo_t* info, void* context);
   [[noreturn]] static void leave_overflowed_stack();
+  static void on_timer(int signal, siginfo_t* info, void* context);
+  [[noreturn]] static void leave_endless_loop();
 
   static inline thread_local constinit Scheduler* running_ = nullptr;
 
-  const Body body_;
-  const OnOverflow on_overflow_;
+  const Calls calls_;
   void* const block_;
   Mapping stacks_;
   Mapping signal_stack_;
@@ -177,6 +201,9 @@ class Scheduler {
   const std::byte* stack_ = nullptr;  ///< the lowest byte of the running thread's
   ReadyThreads ready_;
   uint3 shape_{};
+  bool is_watched_ = false;
+  bool is_stopped_ = false;
+  timer_t timer_{};
   const void* faulting_instruction_ = nullptr;
 };
 

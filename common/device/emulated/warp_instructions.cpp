@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -211,6 +212,57 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
     }
     const CountedRequest counted = instruction.count(counters);
     if (recorder != nullptr) recorder->request(warp, counted);
+  }
+}
+
+/// The k-th accesses from one place are complete once each lane that goes on has made k of them.
+void WarpInstructionLog::count_complete(unsigned warp, unsigned going_on, Counters& counters) {
+  using CodePlace = std::tuple<std::uint32_t, EventKind, std::uint8_t>;
+  struct Visit {
+    unsigned lanes = 0;
+    std::array<std::uint32_t, warp_size> entries;  ///< in the logs of these lanes
+  };
+  std::map<CodePlace, std::vector<Visit>> visits;
+  std::map<CodePlace, unsigned> visitors;     // lanes that go on and have come there,
+  std::map<CodePlace, std::size_t> complete;  // each of them so often
+  std::array<std::vector<char>, warp_size> is_counted;
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    const auto& log = lanes_[warp * warp_size + lane];
+    is_counted[lane].resize(log.size());
+    std::map<CodePlace, std::size_t> of_lane;
+    for (std::uint32_t i = 0; i < log.size(); ++i) {
+      const CodePlace place{log[i].call_site, log[i].kind, log[i].bytes};
+      const std::size_t number = of_lane[place]++;
+      auto& here = visits[place];
+      if (number == here.size()) here.emplace_back();
+      here[number].lanes |= bit_of(lane);
+      here[number].entries[lane] = i;
+    }
+    if ((going_on & bit_of(lane)) == 0) continue;
+    for (const auto& [place, count] : of_lane) {
+      visitors[place] |= bit_of(lane);
+      const auto known = complete.try_emplace(place, count).first;
+      known->second = std::min(known->second, count);
+    }
+  }
+  for (const auto& [place, here] : visits) {
+    const std::size_t count = going_on == 0 ? here.size() : visitors[place] == going_on ? complete[place] : 0;
+    for (std::size_t number = 0; number < count; ++number) {
+      WarpInstruction instruction;
+      for (const unsigned lane : lanes_of(here[number].lanes)) {
+        const std::uint32_t entry = here[number].entries[lane];
+        instruction.add(lane, lanes_[warp * warp_size + lane][entry], entry);
+        is_counted[lane][entry] = 1;
+      }
+      instruction.count(counters);
+    }
+  }
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    auto& log = lanes_[warp * warp_size + lane];
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < log.size(); ++i)
+      if (is_counted[lane][i] == 0) log[kept++] = log[i];
+    log.resize(kept);
   }
 }
 

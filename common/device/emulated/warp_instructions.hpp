@@ -63,6 +63,13 @@ class WarpInstructionLog {
     if (pending_[warp] != 0) count_pending(warp, counters, recorder);
   }
 
+  /// Counts and forgets what cannot become part of another instruction any more, so that a long loop takes no more memory
+  /// than a short one. \param going_on  the lanes that may access memory before the warp synchronises.
+  void count_complete(unsigned warp, unsigned going_on, Counters& counters);
+
+  /// Accesses of the thread that are not counted yet.
+  std::size_t pending(unsigned thread) const { return lanes_[thread].size(); }
+
   /// Forgets everything, after a block that failed.
   void clear();
 

@@ -191,6 +191,7 @@ class Code {
   std::size_t partner(std::size_t i) const { return i < size() ? partner_[i] : none; }
   std::size_t enclosing(std::size_t i) const { return enclosing_[i]; }
 
+  std::string_view text_of(std::size_t i) const { return tokens_[i].text; }
   bool is(std::size_t i, std::string_view text) const { return i < size() && tokens_[i].text == text; }
   bool is_any(std::size_t i, std::initializer_list<std::string_view> words) const {
     return i < size() && one_of(tokens_[i].text, words);
@@ -330,6 +331,11 @@ class Rewriter : private Code {
     }
   }
 
+  void rewrite_launch_bounds() {
+    for (std::size_t i = 0; i < size(); ++i)
+      if (is(i, "__launch_bounds__") && is(i + 1, "(") && partner(i + 1) != none) rewrite_bound(i + 1);
+  }
+
   void rewrite_shared_variables() {
     for (std::size_t i = 0; i < size(); ++i) {
       if (is(i, "__shared__")) i = rewrite_declaration(i);
@@ -383,6 +389,20 @@ class Rewriter : private Code {
       if (i == none) break;
     }
     refuse(open, "a launch without its \">>>(\"");
+  }
+
+  /// The kernel's body, if it has one here, begins with the bound. \param open  the "(" of its arguments.
+  void rewrite_bound(std::size_t open) {
+    std::string arguments;
+    for (std::size_t i = open + 1; i < partner(open); ++i)
+      arguments +=
+          std::string{i == open + 1 || end_of(i - 1) == offset(i) ? "" : " "} + std::string{text_of(i)};
+    for (std::size_t i = partner(open) + 1; i < size() && !is(i, ";"); ++i) {
+      if (is(i, "{"))
+        return insert(end_of(i), "::reduction::emulated::require_launch_bounds(" + arguments + ");");
+      if (opens(i)) i = partner(i);
+      if (i == none) return;
+    }
   }
 
   /// Returns the declaration's last token.
@@ -594,6 +614,7 @@ std::string rewrite(std::string_view source) {
   }
   Rewriter rewriter{source, text.tokens, edits};
   rewriter.rewrite_launches();
+  rewriter.rewrite_launch_bounds();
   rewriter.rewrite_shared_variables();
   return apply(source, std::move(edits));
 }

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "device/dialect.cuh"
 #include "device/emulated/memory.hpp"
@@ -18,6 +19,17 @@ inline const char* cudaGetErrorString(cudaError_t status) {
          : status == cudaErrorInvalidValue ? "invalid argument"
                                            : "out of memory";
 }
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+
+template <typename... Parameters>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int bytes) try {
+  reduction::emulated::allow_dynamic_shared_memory(reinterpret_cast<const void*>(kernel),
+                                                   static_cast<size_t>(bytes));
+  return cudaSuccess;
+} catch (const std::invalid_argument&) {
+  return cudaErrorInvalidValue;
+}
+
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 

@@ -33,4 +33,7 @@ __device__ inline void wait_for_turn(BulkBarrier& arrived, unsigned turn) {
   }
 }
 
-template <typename Kernel> Kernel with_shared(size_t, Kernel kernel) { return kernel; }
+template <typename Kernel> Kernel with_shared(size_t bytes, Kernel kernel) {
+  reduction::emulated::allow_dynamic_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
+  return kernel;
+}
