@@ -83,8 +83,8 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   number_ = number;
   instrumented_ = launch.instrumented;
   size_ = static_cast<unsigned>(count(launch.config.block));
-  finished_ = arrived_ = releases_ = 0;
-  barrier_is_divergent_ = arrived_any_ = has_turn_ = false;
+  finished_ = arrived_ = arrived_true_ = releases_ = 0;
+  barrier_is_divergent_ = has_turn_ = false;
   accesses_ = 0;
   last_buffer_ = nullptr;
   counters_ = {.blocks = 1, .threads = size_};
@@ -130,10 +130,12 @@ void Block::finish(unsigned thread) {
   ++finished_;
   Warp& warp = warp_of(thread);
   warp.finished |= bit_of(thread % warp_size);
+  stop_lane(thread);
   // Lanes that waited for this one need it no longer.
   for (const unsigned lane : lanes_of(warp.waiting)) {
     if ((warp.waiting & bit_of(lane)) != 0) release_complete_group(in_warp_of(thread, lane));
   }
+  release_active_lanes(thread);
 }
 
 // A fault ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access
@@ -214,6 +216,11 @@ void Block::end_interval() {
 void Block::count_warp(unsigned warp) {
   instructions_.count_warp(warp, counters_, recorder());
   if (recorder_) recorder_->end_warp_interval(warp);
+}
+
+void Block::give_way() {
+  const AtWork at_work{*this};
+  scheduler_.give_way();
 }
 
 void Block::fence(const void* call_site) {
