@@ -1,12 +1,19 @@
 /// What CUDA C++ has beyond loads, stores and barriers means on the emulated device what it means on a GPU. All values are
 /// computed by hand.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "device/dialect.cuh"
+#include "device/emulated/complex.hpp"
 #include "device_array.hpp"
 
 namespace {
@@ -332,6 +339,308 @@ TEST(Votes, OfABlock) {
   EXPECT_EQ(out[1], 1);
   EXPECT_EQ(out[2], 0);
   EXPECT_EQ(last_launch_counters().block_barriers, 3U);
+}
+
+// ---- functions of one thread ----
+
+__global__ void count_bits(unsigned* out) {
+  out[0] = static_cast<unsigned>(__popc(0xF0F0U) + __popcll(~0ULL));
+  out[1] = static_cast<unsigned>(__ffs(0) + __ffs(8) + __ffsll(1LL << 40));
+  out[2] = static_cast<unsigned>(__clz(0) + __clz(1) + __clzll(1));
+  out[3] = __brev(1) + __brev(0x40000000);
+  out[4] = static_cast<unsigned>(__brevll(2) >> 32);
+  out[5] = __byte_perm(0x33221100, 0x77665544, 0x7610);
+  out[6] = __funnelshift_l(0x80000000, 1, 1) + __funnelshift_r(1, 2, 1);
+  out[7] = __umulhi(1U << 31, 6) + static_cast<unsigned>(__mulhi(-1, 1)) + 1;
+  out[8] = __float2uint_rn(-3.0F) + __float2uint_rn(2.5F) + __float2uint_ru(2.1F);
+  out[9] = static_cast<unsigned>(__float2int_rn(1e20F));
+  out[10] = static_cast<unsigned>(__float2int_rz(-2.7F) + __float2int_rd(-2.1F) + 10);
+  out[11] = __float_as_uint(__int_as_float(0x3F800000) + 1.0F);
+  out[12] = static_cast<unsigned>(min(3, 4) + max(3U, 4U) + abs(-5) + static_cast<int>(abs(-1.5F) * 2));
+  out[13] = static_cast<unsigned>(rsqrtf(4.0F) * 8 + __fmaf_rn(2, 3, 4) + __saturatef(7.0F));
+  out[14] = static_cast<unsigned>(__mul24(-3, 5) + 20) + __umul24(1U << 24 | 3, 2);
+}
+
+TEST(Intrinsics, OfOneThread) {
+  Array<unsigned> out{15};
+  EXPECT_EQ(finding_of([&] { count_bits<<<1, 1>>>(out); }), "");
+  const unsigned expected[] = {8 + 64,        0 + 4 + 41, 32 + 31 + 63, 0x80000002, 0x40000000, 0x77661100,
+                               3 + 0,         3,          0 + 2 + 3,    0x7FFFFFFF, 5,          0x40000000,
+                               3 + 4 + 5 + 3, 4 + 10 + 1, 5 + 6};
+  for (std::size_t i = 0; i < std::size(expected); ++i)
+    EXPECT_EQ(out[i], expected[i]) << i;
+}
+
+__global__ void load_and_store_with_hints(const float4* in, float4* out, volatile int* seen) {
+  const unsigned i = threadIdx.x;
+  __stcs(&out[i], __ldg(&in[i]));
+  __stcg(&out[i], __ldcs(&in[i]));
+  seen[i] = seen[i] + 1;
+}
+
+TEST(Intrinsics, OfLoadsAndStoresAreLoadsAndStores) {
+  Array<float4> in{32};
+  Array<float4> out{32};
+  Array<int> seen{32};
+  in[31] = make_float4(1, 2, 3, 4);
+  EXPECT_EQ(finding_of([&] { load_and_store_with_hints<<<1, 32>>>(in, out, seen); }), "");
+  EXPECT_EQ(out[31].w, 4.0F);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 3U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 2U * 16 + 4);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 3U);
+}
+
+// ---- types ----
+
+static_assert(sizeof(char2) == 2 && alignof(char2) == 2 && sizeof(uchar4) == 4 && alignof(uchar4) == 4);
+static_assert(sizeof(short2) == 4 && alignof(short2) == 4 && sizeof(ushort4) == 8 && alignof(ushort4) == 8);
+static_assert(sizeof(char3) == 3 && alignof(char3) == 1 && sizeof(float3) == 12 && alignof(float3) == 4);
+static_assert(sizeof(int1) == 4 && sizeof(longlong2) == 16 && alignof(longlong2) == 16);
+static_assert(sizeof(double4) == 32 && alignof(double4) == 16 && sizeof(double3) == 24);
+static_assert(sizeof(half) == 2 && sizeof(half2) == 4 && alignof(half2) == 4 && sizeof(__nv_bfloat16) == 2);
+
+template <typename T> __global__ void copy(const T* in, T* out) {
+  __shared__ T tile[64];
+  tile[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[63 - threadIdx.x] = tile[threadIdx.x];
+}
+
+/// Copies 64 elements and compares the number of global load requests and sectors.
+template <typename T> void expect_copied(const T& last, std::size_t requests, std::size_t sectors) {
+  Array<T> in{64};
+  Array<T> out{64};
+  in[63] = last;
+  EXPECT_EQ(finding_of([&] { copy<T><<<1, 64>>>(in, out); }), "");
+  EXPECT_EQ(std::memcmp(&out[0], &last, sizeof(T)), 0);
+  EXPECT_EQ(last_launch_counters().global_load_requests, requests) << sizeof(T);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, sectors) << sizeof(T);
+  EXPECT_EQ(last_launch_counters().global_store_requests, requests) << sizeof(T);
+}
+
+TEST(Types, AreLoadedAsTheirAlignmentAllows) {
+  expect_copied(static_cast<signed char>(7), 2, 2);
+  expect_copied(short{7}, 2, 4);
+  expect_copied(half{7}, 2, 4);
+  expect_copied(__nv_bfloat16{7}, 2, 4);
+  expect_copied(make_char2(1, 2), 2, 4);
+  expect_copied(make_uchar4(1, 2, 3, 4), 2, 8);
+  expect_copied(make_half2(1, 2), 2, 8);
+  expect_copied(make_short4(1, 2, 3, 4), 2, 16);
+  expect_copied(make_float2(1, 2), 2, 16);
+  expect_copied(make_double2(1, 2), 2, 32);
+  // Three loads per warp, each of which touches all the sectors.
+  expect_copied(make_char3(1, 2, 3), 3 * 2, 3 * 6);
+  expect_copied(make_short3(1, 2, 3), 3 * 2, 3 * 12);
+  expect_copied(make_float3(1, 2, 3), 3 * 2, 3 * 24);
+  expect_copied(make_double3(1, 2, 3), 3 * 2, 3 * 48);
+  expect_copied(make_double4(1, 2, 3, 4), 2 * 2, 2 * 64);
+}
+
+TEST(Types, AreMadeOfTheirElements) {
+  EXPECT_EQ(make_uint3(1, 2, 3).z, 3U);
+  EXPECT_EQ(make_ulonglong2(1, 2).y, 2ULL);
+  EXPECT_EQ(make_long4(1, 2, 3, 4).w, 4);
+  EXPECT_EQ(make_int1(5).x, 5);
+  EXPECT_EQ(dim3(make_uint3(4, 5, 6)).y, 5U);
+}
+
+TEST(Half, RoundsToTheNearestEvenNumber) {
+  const auto bits = [](float value) { return __half_as_ushort(__float2half(value)); };
+  EXPECT_EQ(bits(1.0F), 0x3C00);
+  EXPECT_EQ(bits(-2.0F), 0xC000);
+  EXPECT_EQ(bits(65504.0F), 0x7BFF);
+  EXPECT_EQ(bits(65519.9F), 0x7BFF);
+  EXPECT_EQ(bits(65520.0F), 0x7C00) << "infinity";
+  EXPECT_EQ(bits(1.0F + 0x1p-11F), 0x3C00) << "a tie, to the even one below";
+  EXPECT_EQ(bits(1.0F + 3 * 0x1p-11F), 0x3C02) << "and above";
+  EXPECT_EQ(bits(0x1p-24F), 0x0001) << "the least number";
+  EXPECT_EQ(bits(0x1p-25F), 0x0000);
+  EXPECT_EQ(bits(0x1.8p-25F), 0x0001);
+  EXPECT_EQ(bits(0x1.ffep-15F), 0x0400) << "what is below 2^-14 rounds up to it";
+  EXPECT_EQ(bits(std::numeric_limits<float>::quiet_NaN()), 0x7FFF);
+  EXPECT_EQ(__half_as_ushort(__double2half(1 + 0x1p-11 + 0x1p-40)), 0x3C01) << "rounded once";
+  // Every number is itself again.
+  for (unsigned number = 0; number < 0x10000; ++number) {
+    const half value = __ushort_as_half(static_cast<unsigned short>(number));
+    if (!__hisnan(value)) {
+      EXPECT_EQ(bits(__half2float(value)), number);
+    }
+  }
+  EXPECT_EQ(__bfloat16_as_ushort(__float2bfloat16(1.0F)), 0x3F80);
+  EXPECT_EQ(__bfloat16_as_ushort(__float2bfloat16(1.0F + 0x1p-8F)), 0x3F80);
+  EXPECT_EQ(__bfloat16_as_ushort(__float2bfloat16(1.0F + 3 * 0x1p-8F)), 0x3F82);
+  EXPECT_EQ(__bfloat162float(__ushort_as_bfloat16(0xC040)), -3.0F);
+}
+
+__global__ void sum_halves(const half* in, half* out, half2* pair, __nv_bfloat16* brain) {
+  half sum = 0;
+  for (int i = 0; i < 4; ++i)
+    sum += in[threadIdx.x * 4 + i];
+  for (int stride = 16; stride > 0; stride /= 2)
+    sum = __hadd(sum, __shfl_down_sync(0xffffffff, sum, stride));
+  if (threadIdx.x == 0) out[0] = sum;
+  atomicAdd(&out[1], half{0.5F});
+  atomicAdd(pair, __floats2half2_rn(1, 2));
+  atomicAdd(brain, __float2bfloat16(1.0F));
+  if (threadIdx.x == 0)
+    pair[1] = __hfma2(make_half2(2, 3), make_half2(4, 5), make_half2(1, -1)) * make_half2(1, 2);
+}
+
+TEST(Half, IsAddedInKernels) {
+  Array<half> in{128};
+  Array<half> out{2};
+  Array<half2> pair{2};
+  Array<__nv_bfloat16> brain{2};
+  std::fill(in.begin(), in.end(), half{2});
+  EXPECT_EQ(finding_of([&] { sum_halves<<<1, 32>>>(in, out, pair, brain); }), "");
+  EXPECT_EQ(__half2float(out[0]), 256.0F);
+  EXPECT_EQ(__half2float(out[1]), 16.0F);
+  EXPECT_EQ(__high2float(pair[0]), 64.0F);
+  EXPECT_EQ(__low2float(pair[1]), 9.0F);
+  EXPECT_EQ(__high2float(pair[1]), 28.0F);
+  EXPECT_EQ(__bfloat162float(brain[0]), 32.0F);
+  EXPECT_TRUE(half{1} < half{2} && half{2} >= half{2} && -half{1} == half{-1} &&
+              half{3} / half{2} == half{1.5F});
+}
+
+TEST(Complex, HasTheOperatorsOfNumbers) {
+  using Complex = reduction::emulated::Complex<float>;
+  const Complex a{1, 2};
+  const Complex b{3, -4};
+  EXPECT_EQ(a + b, (Complex{4, -2}));
+  EXPECT_EQ(a - b, (Complex{-2, 6}));
+  EXPECT_EQ(a * b, (Complex{11, 2}));
+  EXPECT_EQ(Complex(11, 2) / b, a);
+  EXPECT_EQ(-a, (Complex{-1, -2}));
+  EXPECT_NE(a, b);
+  EXPECT_EQ(static_cast<std::complex<float>>(b), (std::complex<float>{3, -4}));
+  EXPECT_EQ(alignof(Complex), 8U);
+}
+
+// ---- cooperative groups ----
+
+namespace cg = cooperative_groups;
+
+__device__ int sum_of(const cg::thread_group& group, int* space, int value) {
+  const unsigned rank = group.thread_rank();
+  for (unsigned half_size = group.size() / 2; half_size > 0; half_size /= 2) {
+    space[rank] = value;
+    group.sync();
+    if (rank < half_size) value += space[rank + half_size];
+    group.sync();
+  }
+  return value;
+}
+
+__global__ void sum_in_groups(const int* in, int* out) {
+  __shared__ int space[64];
+  const cg::thread_block block = cg::this_thread_block();
+  const int value = in[block.thread_rank()];
+  const int of_block = sum_of(block, space, value);
+  if (block.thread_rank() == 0) out[0] = of_block;
+  const auto tile = cg::tiled_partition<16>(block);
+  const int of_tile = sum_of(tile, space + tile.meta_group_rank() * tile.size(), value);
+  if (tile.thread_rank() == 0) out[1 + tile.meta_group_rank()] = of_tile;
+  const cg::thread_group part = cg::tiled_partition(block, 8);
+  if (block.thread_rank() == 9) out[5] = static_cast<int>(10 * part.size() + part.thread_rank());
+  if (block.thread_rank() == 63) out[6] = static_cast<int>(tile.meta_group_size() + cg::this_grid().size());
+}
+
+TEST(CooperativeGroups, AddInABlockAndInTiles) {
+  Array<int> in{64};
+  Array<int> out{7};
+  for (int i = 0; i < 64; ++i)
+    in[i] = i;
+  EXPECT_EQ(finding_of([&] { sum_in_groups<<<1, dim3(8, 8)>>>(in, out); }), "");
+  EXPECT_EQ(out[0], 2016);
+  for (int tile = 0; tile < 4; ++tile)
+    EXPECT_EQ(out[1 + tile], 16 * 16 * tile + 120);
+  EXPECT_EQ(out[5], 81);
+  EXPECT_EQ(out[6], 4 + 64);
+  EXPECT_EQ(last_launch_counters().block_barriers, 12U);
+  EXPECT_EQ(last_launch_counters().warp_barriers, 4U * 8);
+}
+
+__global__ void use_tiles(int* out, float* sums) {
+  const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  const auto pair = cg::tiled_partition<2>(tile);
+  const int rank = static_cast<int>(tile.thread_rank());
+  int* const mine = out + threadIdx.x * 10;
+  mine[0] = tile.shfl(rank, 3);
+  mine[1] = tile.shfl_down(rank, 2);
+  mine[2] = tile.shfl_up(rank, 2);
+  mine[3] = tile.shfl_xor(rank, 1);
+  mine[4] = static_cast<int>(tile.ballot(rank % 2 == 0));
+  mine[5] = tile.any(threadIdx.x == 20) + 2 * tile.all(threadIdx.x >= 8);
+  mine[6] = cg::reduce(tile, rank, cg::plus<int>());
+  mine[7] = cg::reduce(tile, rank - 4, cg::less<int>());
+  mine[8] = cg::reduce(pair, rank, cg::greater<int>());
+  mine[9] = static_cast<int>(cg::reduce(tile, 1U << rank, cg::bit_or<unsigned>()));
+  sums[threadIdx.x] = cg::reduce(tile, 0.5F, cg::plus<float>());
+  tile.sync();
+}
+
+TEST(CooperativeGroups, ShuffleVoteAndReduceInTiles) {
+  Array<int> out{32 * 10};
+  Array<float> sums{32};
+  EXPECT_EQ(finding_of([&] { use_tiles<<<1, 32>>>(out, sums); }), "");
+  for (int thread = 0; thread < 32; ++thread) {
+    const int rank = thread % 8;
+    const int expected[] = {3,
+                            rank < 6 ? rank + 2 : rank,
+                            rank < 2 ? rank : rank - 2,
+                            rank ^ 1,
+                            0x55,
+                            (thread / 8 == 2 ? 1 : 0) + (thread >= 8 ? 2 : 0),
+                            28,
+                            -4,
+                            rank | 1,
+                            0xFF};
+    for (int i = 0; i < 10; ++i)
+      EXPECT_EQ(out[thread * 10 + i], expected[i]) << thread << ", " << i;
+    EXPECT_EQ(sums[thread], 4.0F);
+  }
+  EXPECT_EQ(last_launch_counters().shuffles, 4U * (4 + 3)) << "whole numbers take none";
+}
+
+__global__ void add_once_for_all(const int* in, int* count, int* ranks) {
+  if (in[threadIdx.x] % 3 == 0) {
+    const cg::coalesced_group active = cg::coalesced_threads();
+    int first = 0;
+    if (active.thread_rank() == 0) first = atomicAdd(count, static_cast<int>(active.size()));
+    ranks[threadIdx.x] = active.shfl(first, 0) + static_cast<int>(active.thread_rank());
+    if (cg::reduce(active, 1, cg::plus<int>()) != 11) ranks[threadIdx.x] = -1;
+    if (active.ballot(active.thread_rank() < 4) != 15) ranks[threadIdx.x] = -1;
+  }
+}
+
+TEST(CooperativeGroups, OfActiveThreads) {
+  Array<int> in{32};
+  Array<int> count{1};
+  Array<int> ranks{32};
+  for (int i = 0; i < 32; ++i)
+    in[i] = i;
+  EXPECT_EQ(finding_of([&] { add_once_for_all<<<1, 32>>>(in, count, ranks); }), "");
+  EXPECT_EQ(count[0], 11);
+  for (int i = 0; i < 11; ++i)
+    EXPECT_EQ(ranks[3 * i], i);
+  EXPECT_EQ(last_launch_counters().atomics, 1U);
+}
+
+__global__ void miss_a_barrier(int* out) {
+  const cg::thread_block block = cg::this_thread_block();
+  if (block.thread_rank() < 16) block.sync();
+  out[threadIdx.x] = 1;
+}
+
+TEST(CooperativeGroups, HaveBarriersThatCanBeMissed) {
+  Array<int> out{32};
+  const std::string text = finding_of([&] { miss_a_barrier<<<1, 32>>>(out); });
+  EXPECT_TRUE(
+      text.starts_with("missed barrier in miss_a_barrier: block 0, threads 0-15 wait at __syncthreads() at "
+                       "tests/language_test.cpp:"))
+      << text;
 }
 
 }  // namespace

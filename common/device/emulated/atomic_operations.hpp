@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "device/emulated/vectors.hpp"
 #include "device/emulated/word.hpp"
 
 namespace reduction::emulated {

@@ -21,6 +21,7 @@
 #include "device/emulated/launch_config.hpp"
 #include "device/emulated/source_location.hpp"
 #include "device/emulated/unsupported.hpp"
+#include "device/emulated/vectors.hpp"
 #include "device/emulated/word.hpp"
 
 #ifdef REDUCTION_OWN_HOOKS
@@ -55,7 +56,6 @@ using reduction::emulated::blockIdx;
 using reduction::emulated::dim3;
 using reduction::emulated::gridDim;
 using reduction::emulated::threadIdx;
-using reduction::emulated::uint3;
 using reduction::emulated::warpSize;
 
 using cudaStream_t = struct CUstream_st*;
