@@ -643,4 +643,52 @@ TEST(CooperativeGroups, HaveBarriersThatCanBeMissed) {
       << text;
 }
 
+// ---- constant memory ----
+
+__constant__ int scale;
+__constant__ float table[4] = {1, 2, 3, 4};
+__constant__ const float fixed[2] = {0.5F, 0.25F};
+
+__global__ void use_constants(const float* in, float* out) {
+  out[threadIdx.x] = in[threadIdx.x] * static_cast<float>(scale) * table[threadIdx.x % 4] * fixed[0];
+}
+
+__global__ void store_constant() { table[2] = 1; }
+
+TEST(Constants, AreReadWithoutLoadsOfGlobalMemoryAndNotWritten) {
+  Array<float> in{32};
+  Array<float> out{32};
+  std::fill(in.begin(), in.end(), 1.0F);
+  scale = 10;  // the host may
+  EXPECT_EQ(finding_of([&] { use_constants<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(out[2], 15.0F);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 1U) << "of `in`";
+  const std::string text = finding_of([] { store_constant<<<1, 1>>>(); });
+  EXPECT_TRUE(
+      text.starts_with("out of bounds in store_constant: block 0, thread 0 writes 4 bytes of a "
+                       "__constant__ variable at tests/language_test.cpp:"))
+      << text;
+}
+
+// ---- launches whose kernel's template arguments are deduced ----
+
+template <typename T, int factor = 2> __global__ void multiply(const T* in, T* out, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) out[i] = in[i] * factor;
+}
+
+TEST(Launches, DeduceTheKernelsTemplateArguments) {
+  Array<int> in{64};
+  Array<int> out{64};
+  in[63] = 21;
+  const int* const from = in.begin();
+  int* const to = out.begin();
+  multiply<<<2, 32>>>(from, to, 63);
+  EXPECT_EQ(out[63], 42);
+  multiply<int, 3><<<2, 32>>>(from, to, 63);
+  EXPECT_EQ(out[63], 63);
+  const std::string text = finding_of([&] { multiply<<<3, 32>>>(from, to, 64); });
+  EXPECT_TRUE(text.starts_with("out of bounds in multiply: block 2, thread 0 reads 4-byte word 64")) << text;
+}
+
 }  // namespace

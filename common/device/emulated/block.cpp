@@ -288,7 +288,11 @@ FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memor
 FaultRecord Block::stray(const Access& access) const {
   FaultRecord record =
       fault_of(access, Fault::out_of_bounds, byte_text(access.bytes) + " outside of the device's memory");
-  if (shared_.is_near(access.address)) {
+  if (is_constant_memory(access.address)) {
+    record.memory = byte_text(access.bytes) + " of a __constant__ variable";
+    record.help =
+        "a kernel may only read it: let the host copy the value there, or make it a __device__ variable";
+  } else if (shared_.is_near(access.address)) {
     record.memory = shared_.describe_with_size(access.address, access.bytes);
     if (access.address < shared_.dynamic()) {
       record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";

@@ -34,7 +34,9 @@
 #define __global__ __attribute__((flatten))
 #define __device__
 #define __host__
-#define __constant__
+// Apart from all other variables, so that the device knows which these are. (One that is const is none of its business, and
+// a section cannot have both: the rewriter leaves the word out there.)
+#define __constant__ __attribute__((section("reduction_constant")))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
@@ -319,6 +321,24 @@ template <typename... Parameters> class Launch {
  private:
   void (*kernel_)(Parameters...);
   LaunchConfig config_;
+};
+
+/// The same of a kernel whose template's arguments follow from the launch's: `select(arguments...)` is the kernel.
+template <typename Select> class DeducedLaunch {
+ public:
+  DeducedLaunch(Select select, const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
+                cudaStream_t stream = nullptr)
+      : select_{select}, grid_{grid}, block_{block}, shared_bytes_{shared_bytes}, stream_{stream} {}
+
+  template <typename... Arguments> void operator()(const Arguments&... arguments) const {
+    Launch(select_(arguments...), grid_, block_, shared_bytes_, stream_)(arguments...);
+  }
+
+ private:
+  Select select_;
+  dim3 grid_, block_;
+  std::size_t shared_bytes_;
+  cudaStream_t stream_;
 };
 
 }  // namespace reduction::emulated

@@ -73,6 +73,18 @@ struct Segment {
   }
 };
 
+}  // namespace
+}  // namespace reduction::emulated
+
+// The linker gives the section of all `__constant__` variables these names; a program may have none.
+extern "C" {
+extern std::byte __start_reduction_constant[] __attribute__((weak, visibility("hidden")));
+extern std::byte __stop_reduction_constant[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace reduction::emulated {
+namespace {
+
 /// What the program and its libraries have of memory when it starts.
 std::vector<Segment> loaded_segments() {
   std::vector<Segment> segments;
@@ -167,7 +179,13 @@ GlobalMemory::GlobalMemory() {
       segment.begin += table.bytes;
       segment.bytes -= std::min(segment.bytes, table.bytes);
     }
-    static_storage_.emplace_back(segment.begin, segment.bytes);
+    std::byte* const end = segment.begin + segment.bytes;
+    std::byte* const constants = __start_reduction_constant;
+    if (constants != nullptr && segment.contains(constants, 0)) {
+      static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(constants - segment.begin));
+      segment.begin = __stop_reduction_constant;
+    }
+    static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(end - segment.begin));
   }
 }
 
@@ -225,10 +243,14 @@ std::mutex& device_mutex() {
 bool is_constant_of_the_program(const std::byte* address, std::size_t bytes) {
   static const std::vector<Segment> segments = loaded_segments();
   static thread_local const Segment own = thread_storage();
-  if (own.contains(address, bytes)) return true;
+  if (own.contains(address, bytes) || is_constant_memory(address)) return true;
   return std::ranges::any_of(segments, [&](const Segment& segment) {
     return !segment.is_writable && segment.contains(address, bytes);
   });
+}
+
+bool is_constant_memory(const std::byte* address) {
+  return address >= __start_reduction_constant && address < __stop_reduction_constant;
 }
 
 void* allocate(std::size_t bytes) {

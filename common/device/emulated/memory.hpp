@@ -156,6 +156,9 @@ std::mutex& device_mutex();
 /// variables of the calling host thread. Such reads say nothing about a kernel.
 bool is_constant_of_the_program(const std::byte* address, std::size_t bytes);
 
+/// Whether the address is that of a `__constant__` variable, which kernels may only read.
+bool is_constant_memory(const std::byte* address);
+
 /// A block's shared memory: the dynamic part, whose size the launch gives, then each static variable that a thread of the
 /// kernel has come by. None borders on another, so that an access past the end of one is seen.
 class SharedMemory {
