@@ -5,10 +5,13 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
+#undef NDEBUG  // for the kernels below
 
 #include <algorithm>
+#include <cassert>
 #include <complex>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <string>
 
@@ -689,6 +692,152 @@ TEST(Launches, DeduceTheKernelsTemplateArguments) {
   EXPECT_EQ(out[63], 63);
   const std::string text = finding_of([&] { multiply<<<3, 32>>>(from, to, 64); });
   EXPECT_TRUE(text.starts_with("out of bounds in multiply: block 2, thread 0 reads 4-byte word 64")) << text;
+}
+
+// ---- memory of kernels ----
+
+struct Node {
+  int value;
+  Node* next;
+};
+
+__global__ void build_list(Node** lists, int length) {
+  Node* first = nullptr;
+  for (int i = 0; i < length; ++i) {
+    Node* const node = new Node;
+    node->value = i;
+    node->next = first;
+    first = node;
+  }
+  lists[blockIdx.x * blockDim.x + threadIdx.x] = first;
+}
+
+__global__ void add_and_release(Node** lists, int* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  int sum = 0;
+  for (Node* node = lists[i]; node != nullptr;) {
+    Node* const next = node->next;
+    sum += node->value;
+    delete node;
+    node = next;
+  }
+  out[i] = sum;
+}
+
+TEST(KernelMemory, OutlivesALaunchAndIsFollowed) {
+  Array<Node*> lists{256};
+  Array<int> out{256};
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(finding_of([&] { build_list<<<4, 64>>>(lists, 10); }), "");
+    EXPECT_EQ(last_launch_counters().global_store_lanes, 256U * (2 * 10 + 1));
+    EXPECT_EQ(finding_of([&] { add_and_release<<<4, 64>>>(lists, out); }), "");
+    EXPECT_EQ(out[255], 45);
+    EXPECT_EQ(last_launch_counters().global_load_lanes, 256U * (2 * 10 + 1));
+  }
+}
+
+__global__ void misuse_memory(int what, float* out) {
+  float* const mine = new float[8];
+  if (what != 1) mine[3] = 1;
+  if (what == 2) mine[8] = 1;
+  if (what == 3) delete[] mine;
+  if (what == 5) free(out);
+  out[0] = mine[3];
+  if (what == 6) delete[] mine;
+  delete[] mine;
+}
+
+TEST(KernelMemory, IsCheckedAsBuffersAre) {
+  Array<float> out{1};
+  const auto finding = [&](int what) { return finding_of([&] { misuse_memory<<<1, 1>>>(what, out); }); };
+  EXPECT_EQ(finding(0), "");
+  EXPECT_TRUE(
+      finding(1).starts_with("uninitialised read in misuse_memory: block 0, thread 0 reads 4-byte word 3 of "
+                             "a kernel's memory (8 words)"))
+      << finding(1);
+  EXPECT_TRUE(
+      finding(2).starts_with("out of bounds in misuse_memory: block 0, thread 0 writes 4-byte word 8 of a "
+                             "kernel's memory (8 words)"))
+      << finding(2);
+  EXPECT_TRUE(finding(3).starts_with(
+      "out of bounds in misuse_memory: block 0, thread 0 reads 4-byte word 3 of a kernel's memory (8 words)"))
+      << finding(3);
+  for (const int what : {5, 6}) {
+    EXPECT_TRUE(finding(what).starts_with(
+        "out of bounds in misuse_memory: block 0, thread 0 releases memory that no kernel holds at "))
+        << finding(what);
+  }
+}
+
+__global__ void share_memory(int* out, bool barrier) {
+  __shared__ int* words;
+  if (threadIdx.x == 0) words = static_cast<int*>(malloc(blockDim.x * sizeof(int)));
+  __syncthreads();
+  words[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (barrier) __syncthreads();
+  out[threadIdx.x] = words[blockDim.x - 1 - threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) free(words);
+}
+
+TEST(KernelMemory, IsCheckedForRaces) {
+  Array<int> out{64};
+  EXPECT_EQ(finding_of([&] { share_memory<<<1, 64>>>(out, true); }), "");
+  EXPECT_EQ(out[0], 63);
+  EXPECT_TRUE(finding_of([&] { share_memory<<<1, 64>>>(out, false); }).starts_with("race in share_memory: "));
+}
+
+__global__ void take(void** taken, std::size_t bytes) { *taken = malloc(bytes); }
+__global__ void give_back(void** taken) { free(*taken); }
+
+TEST(KernelMemory, EndsAfterEightMebibytes) {
+  Array<void*> taken{1};
+  take<<<1, 1>>>(taken, std::size_t{8} << 20);
+  EXPECT_EQ(taken[0], nullptr) << "the tests before have left some behind";
+  take<<<1, 1>>>(taken, std::size_t{7} << 20);
+  EXPECT_NE(taken[0], nullptr);
+  give_back<<<1, 1>>>(taken);
+  for (int i = 0; i < 20; ++i) {
+    take<<<1, 1>>>(taken, std::size_t{1} << 20);
+    EXPECT_NE(taken[0], nullptr) << i;
+    give_back<<<1, 1>>>(taken);
+  }
+}
+
+// ---- what a kernel says ----
+
+__global__ void stop_at(const int* in, int limit) {
+  const int value = in[threadIdx.x];
+  assert(value < limit);
+  if (value == limit - 1) __trap();
+}
+
+TEST(Traps, AreFindings) {
+  Array<int> in{64};
+  for (int i = 0; i < 64; ++i)
+    in[i] = i;
+  EXPECT_EQ(finding_of([&] { stop_at<<<1, 64>>>(in, 65); }), "");
+  std::string text = finding_of([&] { stop_at<<<1, 33>>>(in, 32); });
+  EXPECT_TRUE(
+      text.starts_with("trap in stop_at: block 0, thread 31 calls __trap() at tests/language_test.cpp:"))
+      << text;
+  text = finding_of([&] { stop_at<<<1, 32>>>(in + 40, 40); });
+  EXPECT_TRUE(
+      text.starts_with("trap in stop_at: block 0, thread 0 fails the assertion `value < limit` at "
+                       "tests/language_test.cpp:"))
+      << text;
+}
+
+__global__ void print(const float* in) {
+  if (threadIdx.x % 32 == 0) printf("block %u, thread %u: %.2f\n", blockIdx.x, threadIdx.x, in[threadIdx.x]);
+}
+
+TEST(Printing, IsTheHosts) {
+  Array<float> in{64};
+  in[32] = 1.5F;
+  testing::internal::CaptureStdout();
+  print<<<1, 64>>>(in);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "block 0, thread 0: 0.00\nblock 0, thread 32: 1.50\n");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "device/emulated/device.hpp"
+#include "device/emulated/kernel_heap.hpp"
 
 namespace reduction::emulated::builtin {
 
@@ -149,6 +150,12 @@ void Block::stop_for_overflow(const void* call_site) {
   scheduler_.stop();
 }
 
+void Block::trap(std::string action, const void* call_site) {
+  const AtWork at_work{*this};
+  faults_.add({Fault::trap, "", {{{scheduler_.current()}, number_, std::move(action), call_site, {}}}});
+  scheduler_.stop();
+}
+
 // ---- accesses to memory ----
 
 /// What is neither in dynamic shared memory nor in the buffer of the last access. Returns whether it is memory of the
@@ -229,6 +236,23 @@ void Block::fence(const void* call_site) {
   if (recorder_) recorder_->fence(scheduler_.current(), call_site);
 }
 
+void* Block::allocate(std::size_t bytes) {
+  const AtWork at_work{*this};
+  return kernel_heap().allocate(bytes);
+}
+
+void Block::release(void* memory, const void* call_site) {
+  if (memory == nullptr) return;
+  const AtWork at_work{*this};
+  if (kernel_heap().release(memory)) return;
+  FaultRecord record{Fault::out_of_bounds,
+                     "memory that no kernel holds",
+                     {{{scheduler_.current()}, number_, "releases", call_site, {}}}};
+  record.help = "release what `new` or `malloc` has returned in a kernel, once";
+  faults_.add(std::move(record));
+  scheduler_.stop();
+}
+
 void* Block::shared_variable(const void* name, std::size_t bytes) {
   const AtWork at_work{*this};
   return shared_.variable(name, bytes);
@@ -292,6 +316,11 @@ FaultRecord Block::stray(const Access& access) const {
     record.memory = byte_text(access.bytes) + " of a __constant__ variable";
     record.help =
         "a kernel may only read it: let the host copy the value there, or make it a __device__ variable";
+  } else if (kernel_heap().is_near(access.address)) {
+    record.memory = kernel_heap().describe(access.address, access.bytes);
+    record.help = kernel_heap().is_released(access.address)
+                      ? "the memory has been released: use it before that"
+                      : "check the index before the access, or ask for more memory";
   } else if (shared_.is_near(access.address)) {
     record.memory = shared_.describe_with_size(access.address, access.bytes);
     if (access.address < shared_.dynamic()) {

@@ -75,10 +75,15 @@ class alignas(128) Block {
   void give_way();
   void fence(const void* call_site);
   void* dynamic_shared_memory() const { return shared_.dynamic(); }
+  void* allocate(std::size_t bytes);
+  void release(void* memory, const void* call_site);
   void* shared_variable(const void* name, std::size_t bytes);
 
   /// The running thread is about to access memory. Ends the block if it may not.
   void access(const Access& access);
+
+  /// Ends the block because its running thread says so.
+  [[noreturn]] void trap(std::string action, const void* call_site);
 
   /// Ends the block for a misaligned access, or because too little is left of the running thread's stack.
   [[noreturn]] void refuse(const Access& access);

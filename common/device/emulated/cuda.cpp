@@ -1,4 +1,6 @@
 // Not cuda.hpp, where kernels see the built-in variables as constants.
+#include <string>
+
 #include "device/emulated/block.hpp"
 #include "device/emulated/lanes.hpp"
 
@@ -22,6 +24,19 @@ void __syncwarp(unsigned mask, SourceLine where) {
   Block::running()->warp_barrier(mask, where, __builtin_return_address(0));
 }
 unsigned __activemask() { return Block::running()->active_lanes(__builtin_return_address(0)); }
+void __trap() { Block::running()->trap("calls __trap()", __builtin_return_address(0)); }
+
+// What a failing assert() calls. The linker takes it for the C library's (--wrap).
+extern "C" {
+[[noreturn]] void __real___assert_fail(const char* condition, const char* file, unsigned line,
+                                       const char* function);
+[[noreturn]] void __wrap___assert_fail(const char* condition, const char* file, unsigned line,
+                                       const char* function) {
+  if (Block::running() == nullptr) __real___assert_fail(condition, file, line, function);
+  Block::running()->trap("fails the assertion `" + std::string{condition} + "`", __builtin_return_address(0));
+}
+}
+
 void __nanosleep(unsigned) { Block::running()->give_way(); }
 void __threadfence() { Block::running()->fence(__builtin_return_address(0)); }
 

@@ -89,6 +89,9 @@ REDUCTION_INLINE void __threadfence_system() { __threadfence(); }
 /// Time is not modelled: all others that can go on do so first.
 void __nanosleep(unsigned nanoseconds);
 
+/// Ends the kernel with a finding, as an assertion does that fails.
+[[noreturn]] void __trap();
+
 namespace reduction::emulated {
 
 /// Replaces the `bytes` bytes at `value` by those that the source lane brought.

@@ -31,6 +31,7 @@ std::string_view name_of(Fault fault) {
     case Fault::uninitialised_read: return "uninitialised read";
     case Fault::endless_loop: return "endless loop";
     case Fault::stack_overflow: return "stack overflow";
+    case Fault::trap: return "trap";
   }
   return "fault";
 }

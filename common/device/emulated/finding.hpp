@@ -20,7 +20,8 @@ enum class Fault {
   out_of_bounds,       ///< an access outside of shared and global memory
   uninitialised_read,  ///< a read of a word that nobody has written
   endless_loop,        ///< a block goes on and on, with barriers or without
-  stack_overflow       ///< a thread has used up its stack
+  stack_overflow,      ///< a thread has used up its stack
+  trap                 ///< a thread stops the kernel: an assertion that fails, or `__trap()`
 };
 
 /// The fault's name as a reader would write it, such as "uninitialised read".

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "device/emulated/device.hpp"
+#include "device/emulated/kernel_heap.hpp"
 
 namespace reduction::emulated {
 namespace {
@@ -164,7 +165,15 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
   }
 }
 
+Buffer Buffer::for_heap(std::size_t bytes) {
+  Buffer buffer{bytes};
+  buffer.bytes_ = 0;
+  buffer.recorded_ = buffer.is_heap_ = true;
+  return buffer;
+}
+
 std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
+  if (is_heap_) return kernel_heap().describe(address, bytes);
   if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";
   return word_text(address - begin_, bytes) + " of a global buffer (" + std::to_string(bytes_ / bytes) +
          " words)";
@@ -211,7 +220,9 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
   if (buffer != nullptr) return buffer->contains(address, bytes) ? buffer : nullptr;
   const auto storage = std::ranges::find_if(
       static_storage_, [&](const Buffer& candidate) { return candidate.contains(address, bytes); });
-  return storage != static_storage_.end() ? &*storage : nullptr;
+  if (storage != static_storage_.end()) return &*storage;
+  KernelHeap& heap = kernel_heap();
+  return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
 }
 
 void GlobalMemory::set_recorded(bool on) {
@@ -223,6 +234,7 @@ void GlobalMemory::mark_recorded_as_initialised() {
   for (auto& [begin, buffer] : buffers_) {
     if (buffer.is_recorded()) buffer.mark(0, buffer.bytes(), true);
   }
+  kernel_heap().mark_initialised();
 }
 
 std::size_t GlobalMemory::bytes() const {

@@ -72,6 +72,8 @@ class Buffer {
  public:
   /// Pages of its own, between two margins.
   explicit Buffer(std::size_t bytes);
+  /// Of the heap that kernels take memory from: it contains no address, as the heap knows which of its bytes are whose.
+  static Buffer for_heap(std::size_t bytes);
   /// Static storage of the program.
   Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes}, recorded_{true} {}
 
@@ -101,9 +103,11 @@ class Buffer {
   /// Whether this is the program's static storage.
   bool is_static() const { return pages_.begin() == nullptr; }
 
+  bool is_heap() const { return is_heap_; }
+
   /// Whether the launch that runs may store to the buffer, so that all accesses to it are recorded.
   bool is_recorded() const { return recorded_; }
-  void set_recorded(bool on) { recorded_ = on || is_static(); }
+  void set_recorded(bool on) { recorded_ = on || is_static() || is_heap_; }
 
   /// "4-byte word 10 of a global buffer (10 words)": words as wide as the access, counted from the buffer's beginning.
   std::string describe(const std::byte* address, std::size_t bytes) const;
@@ -118,6 +122,7 @@ class Buffer {
   std::byte* begin_;
   std::size_t bytes_;
   bool recorded_ = false;
+  bool is_heap_ = false;
 };
 
 /// The emulated device's global memory: every buffer that has been allocated and not yet released, and the program's

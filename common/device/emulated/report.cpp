@@ -260,7 +260,8 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
     case Fault::inactive_lane:
     case Fault::misaligned:
     case Fault::out_of_bounds:
-    case Fault::uninitialised_read: break;
+    case Fault::uninitialised_read:
+    case Fault::trap: break;
   }
   return {seen.help, seen.page};
 }
