@@ -840,4 +840,115 @@ TEST(Printing, IsTheHosts) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "block 0, thread 0: 0.00\nblock 0, thread 32: 1.50\n");
 }
 
+// ---- plain structs ----
+
+struct Padded {
+  char letter;
+  double value;  // after 7 bytes that nobody writes
+};
+
+struct Long {
+  short key;
+  double value;
+  int count;  // before 4 more
+};
+
+struct alignas(16) Wide {
+  float values[8];
+};
+
+struct Unaligned {
+  char bytes[7];
+};
+
+template <typename T> __global__ void fill_in(T* out, T* copies, T* shared_copies);
+
+template <> __global__ void fill_in(Padded* out, Padded* copies, Padded* shared_copies) {
+  __shared__ Padded tile[32];
+  const unsigned i = threadIdx.x;
+  tile[i].letter = 'a';
+  tile[i].value = i;
+  out[i].letter = 'b';
+  out[i].value = i;
+  const Padded mine = out[i];
+  copies[i] = mine;
+  shared_copies[i] = tile[i];
+}
+
+template <> __global__ void fill_in(Long* out, Long* copies, Long* shared_copies) {
+  __shared__ Long tile[32];
+  const unsigned i = threadIdx.x;
+  tile[i].key = out[i].key = static_cast<short>(i);
+  tile[i].value = out[i].value = i;
+  tile[i].count = out[i].count = 1;
+  const Long mine = out[i];
+  copies[i] = mine;
+  shared_copies[i] = tile[i];
+}
+
+template <typename T> std::string finding_of_copies() {
+  Array<T> out{32};
+  Array<T> copies{32};
+  Array<T> shared_copies{32};
+  out.forget(0, 32);
+  copies.forget(0, 32);
+  shared_copies.forget(0, 32);
+  return finding_of([&] { fill_in<T><<<1, 32>>>(out, copies, shared_copies); });
+}
+
+TEST(Structs, AreCopiedWithTheirPadding) {
+  EXPECT_EQ(finding_of_copies<Padded>(), "");
+  EXPECT_EQ(finding_of_copies<Long>(), "");
+}
+
+template <typename T> __global__ void copy_from(const T* in, T* out) {
+  __shared__ T tile[32];
+  tile[threadIdx.x] = in[threadIdx.x];
+  __syncwarp();
+  out[threadIdx.x] = tile[31 - threadIdx.x];
+}
+
+template <typename T> __global__ void overtake(T* items) { items[threadIdx.x] = items[threadIdx.x + 1]; }
+
+template <typename T> void expect_copied_without_a_finding(unsigned offset) {
+  Array<unsigned char> in{33 * sizeof(T)};
+  Array<T> out{32};
+  for (std::size_t i = 0; i < 33 * sizeof(T); ++i)
+    in[i] = static_cast<unsigned char>(i);
+  const T* const from = reinterpret_cast<const T*>(in + offset);
+  EXPECT_EQ(finding_of([&] { copy_from<T><<<1, 32>>>(from, out); }), "");
+  for (unsigned i = 0; i < 32; ++i)
+    EXPECT_EQ(std::memcmp(&out[i], &from[31 - i], sizeof(T)), 0);
+  Array<T> items{33};
+  EXPECT_TRUE(finding_of([&] { overtake<T><<<1, 32>>>(items); }).starts_with("race in overtake: "));
+}
+
+__global__ void read_first(const Padded* in, float4* vectors, double* out) {
+  __shared__ Padded tile[1];
+  __shared__ float4 four[1];
+  four[0].x = four[0].y = four[0].z = 1;
+  if (in != nullptr) tile[0].value = 1;
+  const Padded mine = in != nullptr ? tile[0] : Padded{};
+  if (vectors != nullptr) vectors[0] = four[0];
+  out[0] = mine.value;
+}
+
+TEST(Structs, AreReportedIfTheirFirstMemberIsUnwrittenAndVectorsInAnyCase) {
+  Array<Padded> in{1};
+  Array<float4> vectors{1};
+  Array<double> out{1};
+  EXPECT_TRUE(finding_of([&] {
+                read_first<<<1, 1>>>(in, nullptr, out);
+              }).starts_with("uninitialised read in read_first"));
+  EXPECT_TRUE(finding_of([&] {
+                read_first<<<1, 1>>>(nullptr, vectors, out);
+              }).starts_with("uninitialised read in read_first"));
+}
+
+TEST(Structs, MayBeginWhereTheirTypeMay) {
+  expect_copied_without_a_finding<Wide>(16);
+  expect_copied_without_a_finding<Long>(8);
+  expect_copied_without_a_finding<Unaligned>(1);
+}
+
 }  // namespace

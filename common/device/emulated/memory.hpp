@@ -64,6 +64,12 @@ struct Access {
   const void* call_site;  ///< the place in the kernel, as a return address
   bool goes_on =
       false;  ///< one more part of what the kernel accesses as a whole: none of it has happened yet
+  bool may_have_padding = false;  ///< a struct's: bytes after the first member may be nobody's
+
+  /// Whether so many bytes from its beginning on may be padding, which a copy reads though nothing writes it.
+  bool may_be_padding(std::size_t offset) const {
+    return goes_on || (may_have_padding && offset >= word_bytes);
+  }
 };
 
 /// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static
