@@ -44,10 +44,9 @@ REFUSED = {
     "cuda::pipeline": ("#include <cuda/pipeline>\n", 1, "<cuda/pipeline>: cuda::pipeline is not modelled on the "
                        "emulated device: use __syncthreads(), and copy by plain loads and stores"),
     "memcpy_async": ("#include <cooperative_groups/memcpy_async.h>\n", 1,
-                     "<cooperative_groups/memcpy_async.h>: memcpy_async is not modelled on the emulated device: copy "
-                     "by plain loads and stores"),
-    "scan": ("#include <cooperative_groups/scan.h>\n", 1, "<cooperative_groups/scan.h>: scans are not modelled on "
-             "the emulated device: write them with shfl_up"),
+                     "memcpy_async is not modelled on the emulated device: copy by plain loads and stores"),
+    "scan": ("#include <cooperative_groups/scan.h>\n", 1,
+             "scans of groups are not modelled on the emulated device: write them with shfl_up"),
 }
 
 

@@ -1,1 +1,1 @@
-#error "<cooperative_groups/memcpy_async.h>: memcpy_async is not modelled on the emulated device: copy by plain loads and stores"
+#error "memcpy_async is not modelled on the emulated device: copy by plain loads and stores"

@@ -1,1 +1,1 @@
-#error "<cooperative_groups/scan.h>: scans are not modelled on the emulated device: write them with shfl_up"
+#error "scans of groups are not modelled on the emulated device: write them with shfl_up"
