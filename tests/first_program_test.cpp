@@ -60,4 +60,22 @@ TEST(FirstProgram, CopiesOnlyWhereBothSidesHaveTheBytes) {
   EXPECT_EQ(cudaMalloc(&device, size_t{1} << 62), cudaErrorMemoryAllocation);
 }
 
+__constant__ int factors[4];
+__device__ int sums[4];
+
+__global__ void add_factors() { sums[threadIdx.x] += factors[threadIdx.x]; }
+
+TEST(FirstProgram, CopiesToAndFromVariablesOfTheDevice) {
+  const std::vector<int> in{1, 2, 3, 4};
+  std::vector<int> out(4);
+  EXPECT_EQ(cudaMemcpyToSymbol(factors, in.data(), 16), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyToSymbol(sums, in.data(), 8, 8), cudaSuccess);
+  add_factors<<<1, 4>>>();
+  EXPECT_EQ(cudaMemcpyFromSymbol(out.data(), sums, 16), cudaSuccess);
+  EXPECT_EQ(out, (std::vector{1, 2, 4, 6}));
+  EXPECT_EQ(cudaMemcpyToSymbol(factors, in.data(), 16, 4), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpyFromSymbol(out.data(), sums, 20), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpyFromSymbol(out.data(), sums, 4, 0, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+}
+
 }  // namespace

@@ -69,6 +69,7 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         ("up to 227 KiB", "common/device/emulated/device.cpp", "shared_bytes_per_block = std::size_t{227} << 10,"),
         ("its stack of 64 KiB", "common/device/emulated/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
         ("128 bytes apart or more", "common/device/emulated/memory.cpp", "shared_alignment = 128;"),
+        ("8 MiB of the device's memory", "common/device/emulated/kernel_heap.hpp", "capacity = std::size_t{8} << 20;"),
         ("more than 64 KiB past a buffer", "common/device/emulated/memory.cpp", "margin = std::size_t{64} << 10;")],
     "beyond/09_vector_loads/README.md": [
         ("first four loads, then the additions", "beyond/09_vector_loads/kernel.cuh", "k < 4;"),

@@ -332,6 +332,73 @@ TEST(RewriteSharedVariable, RefusesOtherForms) {
   expect_error_in_kernel("__shared__ alignas(k<<<1, 2>>>(3)) int a;", "a launch in an alignment");
 }
 
+TEST(RewriteLaunch, DeducesWhatATemplateLeavesOut) {
+  const std::string unused_begins =
+      " _Pragma(\"GCC diagnostic push\") _Pragma(\"GCC diagnostic ignored \\\"-Wunused-parameter\\\"\") ";
+  const std::string unused_ends = " _Pragma(\"GCC diagnostic pop\")";
+  const std::string launch =
+      "::reduction::emulated::DeducedLaunch([](const auto&... reduction_arguments) { return ";
+  const std::string kernel =
+      "template <typename T, int n = 4>\n__global__ void __launch_bounds__(64) k(const T* in,  // of the "
+      "host\n T* out) {}";
+  const std::string counterpart =
+      unused_begins +
+      "template <typename T, int n = 4> auto reduction_deduced_k(const T* in, T* out) "
+      "{ return &k<T, n>; }" +
+      unused_ends;
+  expect_rewritten(kernel + "\nvoid f() { k<<<1, 32>>>(p, q); }",
+                   kernel + counterpart + "\nvoid f() { " + launch +
+                       "reduction_deduced_k(reduction_arguments...); }, 1, 32)(p, q); }");
+  expect_rewritten(kernel + "\nvoid f() { ns::k<float><<<1, 32>>>(p, q); }",
+                   kernel + counterpart + "\nvoid f() { " + launch +
+                       "ns::reduction_deduced_k<float>(reduction_arguments...); }, 1, 32)(p, q); }");
+  expect_rewritten(kernel + "\nvoid f() { k<float, (1, 2)><<<1, 32>>>(p, q); }",
+                   kernel + "\nvoid f() { ::reduction::emulated::Launch(k<float, (1, 2)>, 1, 32)(p, q); }");
+  const std::string pack =
+      "template <class... Ts, template <class> class C> __global__ void k(C<Ts>... all) { f(); }";
+  expect_rewritten(
+      pack + "void f() { k<<<1, 32>>>(p); k<<<2, 32>>>(q); }",
+      pack + unused_begins +
+          "template <class... Ts, template <class> class C> auto reduction_deduced_k(C<Ts>... all) "
+          "{ return &k<Ts..., C>; }" +
+          unused_ends + "void f() { " + launch +
+          "reduction_deduced_k(reduction_arguments...); }, 1, 32)(p); " + launch +
+          "reduction_deduced_k(reduction_arguments...); }, 2, 32)(q); }");
+  // No kernels, or no templates with names to repeat.
+  for (const char* const other :
+       {"template <typename T> void k(T* p) {}", "template <typename T> __global__ void k(T* p);",
+        "template <typename T, int> __global__ void k(T* p) {}",
+        "template <> __global__ void k(int* p) {}"}) {
+    expect_rewritten(other + std::string{"void f() { k<<<1, 32>>>(p); }"},
+                     other + std::string{"void f() { ::reduction::emulated::Launch(k, 1, 32)(p); }"});
+  }
+}
+
+TEST(RewriteLaunch, RefusesOneWithinAKernel) {
+  expect_error("__global__ void k(int* p) {\n if (p) {\n  k<<<1, 1>>>(p);\n }\n}", 3, "dynamic parallelism");
+  expect_error("__device__ void f() { k<<<1, 1>>>(); }", 1, "dynamic parallelism");
+  expect_rewritten("__host__ __device__ void f() { k<<<1, 1>>>(); }",
+                   "__host__ __device__ void f() { ::reduction::emulated::Launch(k, 1, 1)(); }");
+}
+
+TEST(RewriteConstant, LeavesTheWordOutWhereTheVariableIsConst) {
+  expect_unchanged("__constant__ int n;\nstatic __constant__ float table[2] = {1, 2};");
+  expect_unchanged("__constant__ const float* p;");
+  expect_rewritten("__constant__ const float table[] = {1};", " const float table[] = {1};");
+  expect_rewritten("int x;\nstatic const __constant__ int n = 1;", "int x;\nstatic const  int n = 1;");
+  expect_rewritten("constexpr __constant__ const char* p = q;", "constexpr  const char* p = q;");
+  expect_rewritten("__constant__ const char* const p = q;", " const char* const p = q;");
+}
+
+TEST(RewriteAssembly, MakesItAnErrorInKernels) {
+  const std::string error =
+      "static_assert(false, \"inline PTX is not modelled on the emulated device: write it in CUDA C++\");";
+  expect_in_kernel("asm volatile(\"mov %0, 1;\" : \"=r\"(x));", error);
+  expect_rewritten("__device__ int f() { if (x) { asm(\"a\"\n\"b\"); } }",
+                   "__device__ int f() { if (x) { \n" + error + " } }");
+  expect_unchanged("void f() { asm(\"nop\"); }");
+}
+
 TEST(Rewrite, LeavesCommentsAndLiteralsAlone) {
   expect_unchanged("// k<<<1, 2>>>(x) __shared__ \\\n __shared__ int a;\n/* __shared__ k<<< \n \" ' */");
   expect_unchanged(R"(f("k<<<1, 2>>>(x) \" __shared__ int a;", '"', '\'', L'<', u8"\\", "a\)"

@@ -30,7 +30,7 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
-bool Block::barrier(SourceLine where, bool predicate, const void* call_site) {
+unsigned Block::barrier(SourceLine where, bool predicate, const void* call_site) {
   const AtWork at_work{*this};
   if (recorder_) recorder_->settle(scheduler_.current());
   Thread& self = threads_[scheduler_.current()];
@@ -38,23 +38,25 @@ bool Block::barrier(SourceLine where, bool predicate, const void* call_site) {
   self.state = State::at_block_barrier;
   self.met = releases_;
   if (arrived_ == 0) barrier_ = where;
-  arrived_any_ = arrived_any_ || predicate;
+  arrived_true_ += predicate ? 1 : 0;
+  stop_lane(scheduler_.current());
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
   if (!(where == barrier_)) barrier_is_divergent_ = true;
   if (++arrived_ == size_ && !barrier_is_divergent_) {
     require_stack();
     arrived_ = 0;
-    released_any_ = std::exchange(arrived_any_, false);
+    released_true_ = std::exchange(arrived_true_, 0);
     ++counters_.block_barriers;
     if (instrumented_) end_interval();
     if (recorder_) recorder_->block_barrier(call_site);
     for (unsigned i = 0; i < size_; ++i)
-      scheduler_.make_ready(i);
+      make_ready(i);
     note_release(releases_);
   }
+  release_active_lanes(scheduler_.current());
   scheduler_.suspend();
-  note_value(std::as_bytes(std::span{&released_any_, 1}), call_site);
-  return released_any_;
+  note_value(std::as_bytes(std::span{&released_true_, 1}), call_site);
+  return released_true_;
 }
 
 void Block::warp_barrier(unsigned mask, SourceLine where, const void* call_site) {
@@ -84,6 +86,56 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* v
   note_value(std::span{self.received}.first(bytes), call_site);
 }
 
+std::uint64_t Block::vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where,
+                          const void* call_site) {
+  const AtWork at_work{*this};
+  Waiting& self = waiting_[scheduler_.current()];
+  self.verdict = verdict;
+  std::memcpy(self.brought.data(), &value, sizeof(value));
+  wait_for_lanes(State::at_vote, mask, where, call_site);
+  std::memcpy(&value, self.received.data(), sizeof(value));
+  note_value(std::as_bytes(std::span{&value, 1}), call_site);
+  return value;
+}
+
+unsigned Block::active_lanes(const void* call_site) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  if (recorder_) recorder_->settle(thread);
+  threads_[thread].state = State::at_active_lanes;
+  waiting_[thread].call_site = call_site;
+  stop_lane(thread);
+  release_active_lanes(thread);
+  scheduler_.suspend();
+  return waiting_[thread].mask;
+}
+
+/// If no lane of the member's warp can go on, those at one call of __activemask() do, together: they are active there.
+void Block::release_active_lanes(unsigned member) {
+  Warp& warp = warp_of(member);
+  if (warp.stopped != warp.lanes) return;
+  for (const unsigned lane : lanes_of(warp.lanes)) {
+    const unsigned first = in_warp_of(member, lane);
+    if (threads_[first].state != State::at_active_lanes || (warp.stopped & bit_of(lane)) == 0) continue;
+    unsigned together = 0;
+    for (const unsigned other : lanes_of(warp.stopped)) {
+      const unsigned thread = in_warp_of(member, other);
+      const bool is_here = threads_[thread].state == State::at_active_lanes &&
+                           waiting_[thread].call_site == waiting_[first].call_site;
+      if (is_here) together |= bit_of(other);
+    }
+    for (const unsigned other : lanes_of(together)) {
+      waiting_[in_warp_of(member, other)].mask = together;
+      make_ready(in_warp_of(member, other));
+    }
+  }
+}
+
+void Block::make_ready(unsigned thread) {
+  warp_of(thread).stopped &= ~bit_of(thread % warp_size);
+  scheduler_.make_ready(thread);
+}
+
 void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site) {
   const unsigned thread = scheduler_.current();
   if (recorder_) recorder_->settle(thread);
@@ -100,7 +152,9 @@ void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const v
   }
   self.state = state;
   warp.waiting |= own;
+  stop_lane(thread);
   release_complete_group(thread);
+  release_active_lanes(thread);
   scheduler_.suspend();
 }
 
@@ -113,14 +167,16 @@ void Block::release_complete_group(unsigned member) {
   if ((warp.waiting & group) != group) return;
   for (const unsigned lane : lanes_of(group)) {
     const Waiting& other = waiting_[in_warp_of(member, lane)];
-    const bool same_call = state != State::at_shuffle || other.shuffle == first.shuffle;
-    if (threads_[in_warp_of(member, lane)].state != state || other.mask != first.mask || !same_call) return;
+    if (threads_[in_warp_of(member, lane)].state != state || other.mask != first.mask) return;
+    if (!is_same_call(state, first, other)) return;
   }
   warp.waiting &= ~group;
   const unsigned index = member / warp_size;
   if (state == State::at_shuffle) {
     hand_over_values(member, group);
     counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;
+  } else if (state == State::at_vote) {
+    hand_over_verdicts(member, group);
   } else {
     ++counters_.warp_barriers;
     if (instrumented_) {
@@ -128,12 +184,18 @@ void Block::release_complete_group(unsigned member) {
       fences_.warp_barrier(index, group);
     }
   }
-  if (recorder_) record_meeting(member, group);
+  if (recorder_ && state != State::at_vote) record_meeting(member, group);
   // All lanes that are still in the kernel have met: accesses before and after are different instructions.
   if (instrumented_ && first.mask == warp.lanes) count_warp(index);
   for (const unsigned lane : lanes_of(group))
-    scheduler_.make_ready(in_warp_of(member, lane));
+    make_ready(in_warp_of(member, lane));
   note_release(warp.releases);
+}
+
+/// Whether two lanes that wait in one way have called the same function.
+bool Block::is_same_call(State state, const Waiting& one, const Waiting& other) {
+  if (state == State::at_shuffle) return one.shuffle == other.shuffle;
+  return state != State::at_vote || one.verdict == other.verdict;
 }
 
 void Block::record_meeting(unsigned member, unsigned group) {
@@ -180,6 +242,18 @@ void Block::hand_over_values(unsigned member, unsigned group) {
   }
 }
 
+void Block::hand_over_verdicts(unsigned member, unsigned group) {
+  Votes votes{group, {}};
+  for (const unsigned lane : lanes_of(group))
+    std::memcpy(&votes.values[lane], waiting_[in_warp_of(member, lane)].brought.data(),
+                sizeof(std::uint64_t));
+  for (const unsigned lane : lanes_of(group)) {
+    Waiting& self = waiting_[in_warp_of(member, lane)];
+    const std::uint64_t verdict = self.verdict(votes, lane);
+    std::memcpy(self.received.data(), &verdict, sizeof(verdict));
+  }
+}
+
 /// What is to be done where threads meet takes some stack.
 void Block::require_stack() {
   if (!scheduler_.is_stack_short(__builtin_frame_address(0))) return;
@@ -196,13 +270,12 @@ ThreadAction Block::action_at_barrier(unsigned thread, std::string action) const
 std::string Block::missing_lanes() const {
   for (unsigned i = 0; i < size_; ++i) {
     const State state = threads_[i].state;
-    if (state != State::at_warp_barrier && state != State::at_shuffle) continue;
+    if (state != State::at_warp_barrier && state != State::at_shuffle && state != State::at_vote) continue;
     std::vector<unsigned> missing;
     for (const unsigned lane : lanes_of(waiting_[i].mask & ~warps_[i / warp_size].finished)) {
       const unsigned other = in_warp_of(i, lane);
-      const bool is_here =
-          threads_[other].state == state && waiting_[other].mask == waiting_[i].mask &&
-          (state == State::at_warp_barrier || waiting_[other].shuffle == waiting_[i].shuffle);
+      const bool is_here = threads_[other].state == state && waiting_[other].mask == waiting_[i].mask &&
+                           is_same_call(state, waiting_[other], waiting_[i]);
       if (!is_here) missing.push_back(lane);
     }
     if (missing.empty()) continue;
@@ -247,6 +320,10 @@ FaultRecord Block::stall() const {
         break;
       case State::at_shuffle:
         action = wait + " at a shuffle";
+        only_block_barriers = false;
+        break;
+      case State::at_vote:
+        action = wait + " at a vote";
         only_block_barriers = false;
         break;
       default: break;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/emulated/device.hpp"
+#include "device/emulated/kernel_heap.hpp"
 
 namespace reduction::emulated::builtin {
 
@@ -100,8 +101,8 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   number_ = number;
   instrumented_ = launch.instrumented;
   size_ = static_cast<unsigned>(count(launch.config.block));
-  finished_ = arrived_ = releases_ = 0;
-  barrier_is_divergent_ = arrived_any_ = has_turn_ = false;
+  finished_ = arrived_ = arrived_true_ = releases_ = 0;
+  barrier_is_divergent_ = has_turn_ = false;
   accesses_ = 0;
   watch_after_ = first_watch;
   watched_turns_ = first_turns;
@@ -159,10 +160,12 @@ void Block::finish(unsigned thread) {
   alike_since_.reset();
   Warp& warp = warp_of(thread);
   warp.finished |= bit_of(thread % warp_size);
+  stop_lane(thread);
   // Lanes that waited for this one need it no longer.
   for (const unsigned lane : lanes_of(warp.waiting)) {
     if ((warp.waiting & bit_of(lane)) != 0) release_complete_group(in_warp_of(thread, lane));
   }
+  release_active_lanes(thread);
 }
 
 // A fault ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access
@@ -173,6 +176,12 @@ void Block::stop_for_overflow(const void* call_site) {
   faults_.add({Fault::stack_overflow,
                "",
                {{{scheduler_.current()}, number_, "has used up its stack", call_site, {}}}});
+  scheduler_.stop();
+}
+
+void Block::trap(std::string action, const void* call_site) {
+  const AtWork at_work{*this};
+  faults_.add({Fault::trap, "", {{{scheduler_.current()}, number_, std::move(action), call_site, {}}}});
   scheduler_.stop();
 }
 
@@ -267,10 +276,32 @@ void Block::count_early(unsigned thread) {
   count_after_[index] = 2 * instructions_.pending(thread) + least_pending;
 }
 
+void Block::give_way() {
+  const AtWork at_work{*this};
+  scheduler_.give_way();
+}
+
 void Block::fence(const void* call_site) {
   const AtWork at_work{*this};
   if (instrumented_) fences_.fence(scheduler_.current());
   if (recorder_) recorder_->fence(scheduler_.current(), call_site);
+}
+
+void* Block::allocate(std::size_t bytes) {
+  const AtWork at_work{*this};
+  return kernel_heap().allocate(bytes);
+}
+
+void Block::release(void* memory, const void* call_site) {
+  if (memory == nullptr) return;
+  const AtWork at_work{*this};
+  if (kernel_heap().release(memory)) return;
+  FaultRecord record{Fault::out_of_bounds,
+                     "memory that no kernel holds",
+                     {{{scheduler_.current()}, number_, "releases", call_site, {}}}};
+  record.help = "release what `new` or `malloc` has returned in a kernel, once";
+  faults_.add(std::move(record));
+  scheduler_.stop();
 }
 
 void* Block::shared_variable(const void* name, std::size_t bytes) {
@@ -352,7 +383,16 @@ FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memor
 FaultRecord Block::stray(const Access& access) const {
   FaultRecord record =
       fault_of(access, Fault::out_of_bounds, byte_text(access.bytes) + " outside of the device's memory");
-  if (shared_.is_near(access.address)) {
+  if (is_constant_memory(access.address)) {
+    record.memory = byte_text(access.bytes) + " of a __constant__ variable";
+    record.help =
+        "a kernel may only read it: let the host copy the value there, or make it a __device__ variable";
+  } else if (kernel_heap().is_near(access.address)) {
+    record.memory = kernel_heap().describe(access.address, access.bytes);
+    record.help = kernel_heap().is_released(access.address)
+                      ? "the memory has been released: use it before that"
+                      : "check the index before the access, or ask for more memory";
+  } else if (shared_.is_near(access.address)) {
     record.memory = shared_.describe_with_size(access.address, access.bytes);
     if (access.address < shared_.dynamic()) {
       record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";

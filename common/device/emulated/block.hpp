@@ -81,17 +81,27 @@ class alignas(128) Block {
   };
 
   // What the running thread asks for. cuda.hpp says what each does.
-  bool barrier(SourceLine where, bool predicate, const void* call_site);
+  /// Returns the number of threads that brought a true predicate.
+  unsigned barrier(SourceLine where, bool predicate, const void* call_site);
   void warp_barrier(unsigned mask, SourceLine where, const void* call_site);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where, const void* call_site);
+  std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where,
+                     const void* call_site);
+  unsigned active_lanes(const void* call_site);
+  void give_way();
   void fence(const void* call_site);
   void* dynamic_shared_memory() const { return shared_.dynamic(); }
+  void* allocate(std::size_t bytes);
+  void release(void* memory, const void* call_site);
   void* shared_variable(const void* name, std::size_t bytes);
   void require_launch_bounds(unsigned most_threads);
 
   /// The running thread is about to access memory. Ends the block if it may not.
   void access(const Access& access);
+
+  /// Ends the block because its running thread says so.
+  [[noreturn]] void trap(std::string action, const void* call_site);
 
   /// Ends the block for a misaligned access, or because too little is left of the running thread's stack.
   [[noreturn]] void refuse(const Access& access);
@@ -115,7 +125,15 @@ class alignas(128) Block {
   };
 
   /// What a thread has last waited for; it may have gone on since.
-  enum class State : unsigned char { started, at_block_barrier, at_warp_barrier, at_shuffle, finished };
+  enum class State : unsigned char {
+    started,
+    at_block_barrier,
+    at_warp_barrier,
+    at_shuffle,
+    at_vote,
+    at_active_lanes,
+    finished
+  };
 
   struct Thread {
     SourceLine where;  ///< the barrier or shuffle at which it waits
@@ -127,6 +145,7 @@ class alignas(128) Block {
   struct Waiting {
     unsigned mask = 0;  ///< the lanes
     Shuffle shuffle{};  ///< at a shuffle, which one,
+    Verdict verdict{};  ///< and at a vote
     const void* call_site = nullptr;
     unsigned source_lane = 0;  ///< whose value it asks for,
     std::size_t bytes = 0;     ///< of how many bytes, which it brings and which it gets
@@ -138,7 +157,8 @@ class alignas(128) Block {
   struct Warp {
     unsigned lanes = ~0U;  ///< that the block has; its last warp may be a part of one
     unsigned finished = 0;
-    unsigned waiting = 0;   ///< at a warp barrier or a shuffle
+    unsigned waiting = 0;   ///< at a warp barrier, a shuffle or a vote
+    unsigned stopped = 0;   ///< until something makes them ready, or for good
     unsigned releases = 0;  ///< barriers and shuffles that it has passed
   };
 
@@ -152,8 +172,13 @@ class alignas(128) Block {
   // Barriers and shuffles, in barriers.cpp.
   void wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site);
   void release_complete_group(unsigned member);
+  static bool is_same_call(State state, const Waiting& one, const Waiting& other);
+  void stop_lane(unsigned thread) { warp_of(thread).stopped |= bit_of(thread % warp_size); }
+  void make_ready(unsigned thread);
+  void release_active_lanes(unsigned member);
   void record_meeting(unsigned member, unsigned group);
   void hand_over_values(unsigned member, unsigned group);
+  void hand_over_verdicts(unsigned member, unsigned group);
   void note_release(unsigned& releases);
   void require_stack();
   void note_value(std::span<const std::byte> value, const void* call_site);
@@ -226,10 +251,10 @@ class alignas(128) Block {
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
   SourceLine barrier_;     ///< where the first of them waits
   bool barrier_is_divergent_ = false;
-  bool arrived_any_ = false;   ///< whether a thread has brought a true predicate to it,
-  bool released_any_ = false;  ///< and to the last one that all have passed
-  bool has_turn_ = false;      ///< no lower block is running, so that this one may run atomics
-  std::size_t accesses_ = 0;   ///< accesses of the block since threads of it last met
+  unsigned arrived_true_ = 0;   ///< threads that have brought a true predicate to it,
+  unsigned released_true_ = 0;  ///< and to the last one that all have passed
+  bool has_turn_ = false;       ///< no lower block is running, so that this one may run atomics
+  std::size_t accesses_ = 0;    ///< accesses of the block since threads of it last met
   std::array<std::size_t, ReadyThreads::capacity / warp_size>
       count_after_{};            ///< so many of a thread of each warp, they are counted early
   std::size_t watch_after_ = 0;  ///< so many of them, threads are watched

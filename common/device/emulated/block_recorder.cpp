@@ -264,7 +264,7 @@ void BlockRecorder::block_barrier(const void* call_site) {
 void BlockRecorder::end_block() {
   merge_warps();
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    if (buffers_[i]->is_static()) begin_where_used(i);
+    if (buffers_[i]->is_static() || buffers_[i]->is_heap()) begin_where_used(i);
 }
 
 /// What `__device__` variables are in is all of the program's: it begins with the first word that the block accesses, so that a

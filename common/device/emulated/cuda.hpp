@@ -4,17 +4,24 @@
 /// are not here: a host compiler reads neither, so the rewriter turns them into the calls at the end of this file.
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>  // before __noinline__, which it uses as a word of its own
 #include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "device/emulated/atomic_operations.hpp"
 #include "device/emulated/device.hpp"
+#include "device/emulated/intrinsics.hpp"
 #include "device/emulated/lanes.hpp"
 #include "device/emulated/launch_config.hpp"
 #include "device/emulated/source_location.hpp"
+#include "device/emulated/unsupported.hpp"
+#include "device/emulated/vectors.hpp"
 #include "device/emulated/word.hpp"
 
 #ifdef REDUCTION_OWN_HOOKS
@@ -27,7 +34,9 @@
 #define __global__ __attribute__((flatten))
 #define __device__
 #define __host__
-#define __constant__
+// Apart from all other variables, so that the device knows which these are. (One that is const is none of its business, and
+// a section cannot have both: the rewriter leaves the word out there.)
+#define __constant__ __attribute__((section("reduction_constant")))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
@@ -49,18 +58,9 @@ using reduction::emulated::blockIdx;
 using reduction::emulated::dim3;
 using reduction::emulated::gridDim;
 using reduction::emulated::threadIdx;
-using reduction::emulated::uint3;
 using reduction::emulated::warpSize;
 
 using cudaStream_t = struct CUstream_st*;
-
-template <typename A, typename B> constexpr std::common_type_t<A, B> min(A a, B b) { return b < a ? b : a; }
-template <typename A, typename B> constexpr std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }
-
-template <typename T> REDUCTION_INLINE T __ldg(const T* address) { return *address; }
-inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
-inline int __ffs(int bits) { return __builtin_ffs(bits); }
-inline int __clz(int bits) { return bits == 0 ? 32 : __builtin_clz(static_cast<unsigned>(bits)); }
 
 // ---- barriers, fences and shuffles ----
 
@@ -70,6 +70,12 @@ void __syncthreads(reduction::emulated::SourceLine where = reduction::emulated::
 int __syncthreads_or(int predicate,
                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
 
+/// Whether all threads of the block bring one that is not 0, and how many do.
+int __syncthreads_and(int predicate,
+                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+int __syncthreads_count(int predicate,
+                        reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+
 void __syncwarp(unsigned mask = 0xffffffff,
                 reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
 
@@ -77,6 +83,14 @@ void __syncwarp(unsigned mask = 0xffffffff,
 void __threadfence();
 /// Within a block, barriers alone order.
 inline void __threadfence_block() {}
+/// The host waits until the kernel has ended: what it sees needs no more than another block does.
+REDUCTION_INLINE void __threadfence_system() { __threadfence(); }
+
+/// Time is not modelled: all others that can go on do so first.
+void __nanosleep(unsigned nanoseconds);
+
+/// Ends the kernel with a finding, as an assertion does that fails.
+[[noreturn]] void __trap();
 
 namespace reduction::emulated {
 
@@ -121,44 +135,111 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
                                        width, where);
 }
 
-// ---- atomic operations: each returns the value before it (CUDA C++ Programming Guide, "Atomic Functions") ----
+// ---- votes and reductions of a warp ----
 
-int atomicAdd(int* address, int value);
-unsigned atomicAdd(unsigned* address, unsigned value);
-unsigned long long atomicAdd(unsigned long long* address, unsigned long long value);
-float atomicAdd(float* address, float value);
-double atomicAdd(double* address, double value);
-int atomicSub(int* address, int value);
-unsigned atomicSub(unsigned* address, unsigned value);
-int atomicExch(int* address, int value);
-unsigned atomicExch(unsigned* address, unsigned value);
-unsigned long long atomicExch(unsigned long long* address, unsigned long long value);
-float atomicExch(float* address, float value);
-int atomicMin(int* address, int value);
-unsigned atomicMin(unsigned* address, unsigned value);
-long long atomicMin(long long* address, long long value);
-unsigned long long atomicMin(unsigned long long* address, unsigned long long value);
-int atomicMax(int* address, int value);
-unsigned atomicMax(unsigned* address, unsigned value);
-long long atomicMax(long long* address, long long value);
-unsigned long long atomicMax(unsigned long long* address, unsigned long long value);
-/// Adds 1, or sets the value to 0 where it is `last` already or above it.
-unsigned atomicInc(unsigned* address, unsigned last);
-/// Subtracts 1, or sets the value to `last` where it is 0 or above that.
-unsigned atomicDec(unsigned* address, unsigned last);
-int atomicCAS(int* address, int expected, int value);
-unsigned atomicCAS(unsigned* address, unsigned expected, unsigned value);
-unsigned long long atomicCAS(unsigned long long* address, unsigned long long expected,
-                             unsigned long long value);
-int atomicAnd(int* address, int value);
-unsigned atomicAnd(unsigned* address, unsigned value);
-unsigned long long atomicAnd(unsigned long long* address, unsigned long long value);
-int atomicOr(int* address, int value);
-unsigned atomicOr(unsigned* address, unsigned value);
-unsigned long long atomicOr(unsigned long long* address, unsigned long long value);
-int atomicXor(int* address, int value);
-unsigned atomicXor(unsigned* address, unsigned value);
-unsigned long long atomicXor(unsigned long long* address, unsigned long long value);
+/// The lanes that come by this call before each lane of their warp waits somewhere, or has left the kernel.
+unsigned __activemask();
+
+namespace reduction::emulated {
+
+/// Waits for the lanes of the mask, each of which brings a value. Returns what the verdict says for the calling one.
+std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where);
+
+std::uint64_t ballot(const Votes& votes, unsigned lane);
+std::uint64_t any(const Votes& votes, unsigned lane);
+std::uint64_t all(const Votes& votes, unsigned lane);
+std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned lane);
+
+/// Joins the lanes' values, two at a time.
+template <typename T, typename Operation> std::uint64_t reduced(const Votes& votes, unsigned) {
+  T result{};
+  bool is_first = true;
+  for (const unsigned lane : lanes_of(votes.lanes)) {
+    const T value = static_cast<T>(votes.values[lane]);
+    result = is_first ? value : static_cast<T>(Operation{}(result, value));
+    is_first = false;
+  }
+  return static_cast<std::make_unsigned_t<T>>(result);
+}
+struct Sum {
+  template <typename T> T operator()(T a, T b) const { return wrapped_sum(a, b); }
+};
+struct Least {
+  template <typename T> T operator()(T a, T b) const { return b < a ? b : a; }
+};
+struct Greatest {
+  template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }
+};
+
+/// A value's bits, by which values are compared.
+template <typename T> std::uint64_t bits_of(T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<std::uint32_t>(value);
+  } else {
+    return std::bit_cast<std::uint64_t>(value);
+  }
+}
+
+}  // namespace reduction::emulated
+
+inline unsigned __ballot_sync(
+    unsigned mask, int predicate,
+    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<unsigned>(
+      reduction::emulated::vote(reduction::emulated::ballot, mask, predicate != 0, where));
+}
+inline int __any_sync(unsigned mask, int predicate,
+                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<int>(reduction::emulated::vote(reduction::emulated::any, mask, predicate != 0, where));
+}
+inline int __all_sync(unsigned mask, int predicate,
+                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<int>(reduction::emulated::vote(reduction::emulated::all, mask, predicate != 0, where));
+}
+
+/// The lanes of the mask that bring the same value as the calling one.
+template <reduction::emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float,
+                                     double>
+              T>
+unsigned __match_any_sync(
+    unsigned mask, T value,
+    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<unsigned>(reduction::emulated::vote(reduction::emulated::lanes_with_equal_value, mask,
+                                                         reduction::emulated::bits_of(value), where));
+}
+/// The lanes of the mask if all of them bring the same value, else none.
+template <reduction::emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float,
+                                     double>
+              T>
+unsigned __match_all_sync(
+    unsigned mask, T value, int* is_same,
+    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  const reduction::emulated::Verdict all_or_none = [](const reduction::emulated::Votes& votes,
+                                                      unsigned lane) {
+    const std::uint64_t lanes = reduction::emulated::lanes_with_equal_value(votes, lane);
+    return lanes == votes.lanes ? lanes : 0;
+  };
+  const std::uint64_t lanes =
+      reduction::emulated::vote(all_or_none, mask, reduction::emulated::bits_of(value), where);
+  *is_same = lanes != 0 ? 1 : 0;
+  return static_cast<unsigned>(lanes);
+}
+
+#define REDUCTION_WARP_REDUCTION(name, Operation, ...)                                                    \
+  template <reduction::emulated::OneOf<__VA_ARGS__> T>                                                    \
+  T name(unsigned mask, T value,                                                                          \
+         reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {            \
+    return static_cast<T>(reduction::emulated::vote(reduction::emulated::reduced<T, Operation>, mask,     \
+                                                    static_cast<std::make_unsigned_t<T>>(value), where)); \
+  }
+REDUCTION_WARP_REDUCTION(__reduce_add_sync, reduction::emulated::Sum, int, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_min_sync, reduction::emulated::Least, int, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_max_sync, reduction::emulated::Greatest, int, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_and_sync, std::bit_and<>, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_or_sync, std::bit_or<>, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_xor_sync, std::bit_xor<>, unsigned)
+#undef REDUCTION_WARP_REDUCTION
 
 // ---- what the rewriter makes of shared variables and launches ----
 
@@ -247,6 +328,24 @@ template <typename... Parameters> class Launch {
  private:
   void (*kernel_)(Parameters...);
   LaunchConfig config_;
+};
+
+/// The same of a kernel whose template's arguments follow from the launch's: `select(arguments...)` is the kernel.
+template <typename Select> class DeducedLaunch {
+ public:
+  DeducedLaunch(Select select, const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
+                cudaStream_t stream = nullptr)
+      : select_{select}, grid_{grid}, block_{block}, shared_bytes_{shared_bytes}, stream_{stream} {}
+
+  template <typename... Arguments> void operator()(const Arguments&... arguments) const {
+    Launch(select_(arguments...), grid_, block_, shared_bytes_, stream_)(arguments...);
+  }
+
+ private:
+  Select select_;
+  dim3 grid_, block_;
+  std::size_t shared_bytes_;
+  cudaStream_t stream_;
 };
 
 }  // namespace reduction::emulated

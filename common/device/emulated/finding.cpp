@@ -32,6 +32,7 @@ std::string_view name_of(Fault fault) {
     case Fault::endless_loop: return "endless loop";
     case Fault::wait_for_block: return "wait for another block";
     case Fault::stack_overflow: return "stack overflow";
+    case Fault::trap: return "trap";
   }
   return "fault";
 }

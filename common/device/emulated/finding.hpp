@@ -21,7 +21,8 @@ enum class Fault {
   uninitialised_read,  ///< a read of a word that nobody has written
   endless_loop,        ///< a block goes on and on, with barriers or without
   wait_for_block,      ///< a block waits for a higher one, but they run one after the other
-  stack_overflow       ///< a thread has used up its stack
+  stack_overflow,      ///< a thread has used up its stack
+  trap                 ///< a thread stops the kernel: an assertion that fails, or `__trap()`
 };
 
 /// The fault's name as a reader would write it, such as "uninitialised read".

@@ -45,7 +45,10 @@ void BlockRaces::check(const Access& access, Buffer& buffer, unsigned thread, st
   const auto offset = static_cast<std::size_t>(access.address - buffer.begin());
   const bool reads = access.operation != Operation::store;
   if (access.operation == Operation::load && !buffer.is_recorded()) {
-    if (!buffer.is_initialised(offset, access.bytes) &&
+    const std::size_t surely_a_member = access.may_be_padding(0)  ? 0
+                                        : access.may_have_padding ? 1
+                                                                  : access.bytes;
+    if (!buffer.is_initialised(offset, surely_a_member) &&
         findings.is_new(Fault::uninitialised_read, access.call_site)) {
       findings.add(unwritten_read(buffer.describe(access.address, access.bytes),
                                   action_of(block, thread, access.operation, access.call_site)));
@@ -56,7 +59,8 @@ void BlockRaces::check(const Access& access, Buffer& buffer, unsigned thread, st
   const FenceOrder::Point now = fences_.now();
   const std::size_t first = offset / word_bytes * word_bytes;
   for (std::size_t at = first; at < offset + access.bytes; at += word_bytes) {
-    const bool unwritten = reads && !buffer.is_initialised(at, word_bytes);
+    const bool may_be_padding = access.may_be_padding(at < offset ? 0 : at - offset);
+    const bool unwritten = reads && !may_be_padding && !buffer.is_initialised(at, word_bytes);
     check_word(
         buffer.begin() + at, buffer,
         {access.operation, fences_.is_acquired(thread), unwritten, mask_of(at, offset, offset + access.bytes),

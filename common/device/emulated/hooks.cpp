@@ -21,17 +21,20 @@ using reduction::emulated::word_bytes;
 
 /// Outside of kernels it is the host that accesses memory.
 [[gnu::always_inline]] inline void note(Operation operation, const void* address, std::size_t bytes,
-                                        const void* call_site, bool goes_on = false) {
+                                        const void* call_site, bool goes_on = false,
+                                        bool may_have_padding = false) {
   Block* const block = Block::running();
   if (block == nullptr) return;
-  block->access({operation, static_cast<const std::byte*>(address), bytes, call_site, goes_on});
+  block->access(
+      {operation, static_cast<const std::byte*>(address), bytes, call_site, goes_on, may_have_padding});
 }
 
 /// 16 bytes that are aligned to 8 at least: a GPU takes a struct that need not be aligned to more in halves.
 [[gnu::always_inline]] inline void note_sixteen(Operation operation, const void* address,
                                                 const void* call_site) {
-  if (reinterpret_cast<std::uintptr_t>(address) % 16 != 8) return note(operation, address, 16, call_site);
-  note(operation, address, 8, call_site);
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(address) % 16 != 8;
+  if (is_aligned) return note(operation, address, 16, call_site, false, true);
+  note(operation, address, 8, call_site, false, true);
   note(operation, static_cast<const std::byte*>(address) + 8, 8, call_site, true);
 }
 
@@ -45,7 +48,7 @@ void note_range(Operation operation, const void* begin, std::size_t bytes, const
     std::size_t part = widest;
     while (part > bytes || reinterpret_cast<std::uintptr_t>(address) % part != 0)
       part /= 2;
-    note(operation, address, part, call_site, address != begin);
+    note(operation, address, part, call_site, address != begin, true);
     address += part;
     bytes -= part;
   }
@@ -94,6 +97,44 @@ void HOOK(unaligned_write16)(void* address) {
 }
 void HOOK(write_range)(void* begin, std::size_t bytes) {
   note_range(Operation::store, begin, bytes, __builtin_return_address(0));
+}
+
+// What the compiler takes for volatile: words, and no structs.
+void HOOK(volatile_read1)(void* address) { note(Operation::load, address, 1, __builtin_return_address(0)); }
+void HOOK(volatile_read2)(void* address) { note(Operation::load, address, 2, __builtin_return_address(0)); }
+void HOOK(volatile_read4)(void* address) { note(Operation::load, address, 4, __builtin_return_address(0)); }
+void HOOK(volatile_read8)(void* address) { note(Operation::load, address, 8, __builtin_return_address(0)); }
+void HOOK(volatile_read16)(void* address) { note(Operation::load, address, 16, __builtin_return_address(0)); }
+void HOOK(unaligned_volatile_read2)(void* address) {
+  note_range(Operation::load, address, 2, __builtin_return_address(0));
+}
+void HOOK(unaligned_volatile_read4)(void* address) {
+  note_range(Operation::load, address, 4, __builtin_return_address(0));
+}
+void HOOK(unaligned_volatile_read8)(void* address) {
+  note_range(Operation::load, address, 8, __builtin_return_address(0));
+}
+void HOOK(unaligned_volatile_read16)(void* address) {
+  note_range(Operation::load, address, 16, __builtin_return_address(0));
+}
+void HOOK(volatile_write1)(void* address) { note(Operation::store, address, 1, __builtin_return_address(0)); }
+void HOOK(volatile_write2)(void* address) { note(Operation::store, address, 2, __builtin_return_address(0)); }
+void HOOK(volatile_write4)(void* address) { note(Operation::store, address, 4, __builtin_return_address(0)); }
+void HOOK(volatile_write8)(void* address) { note(Operation::store, address, 8, __builtin_return_address(0)); }
+void HOOK(volatile_write16)(void* address) {
+  note(Operation::store, address, 16, __builtin_return_address(0));
+}
+void HOOK(unaligned_volatile_write2)(void* address) {
+  note_range(Operation::store, address, 2, __builtin_return_address(0));
+}
+void HOOK(unaligned_volatile_write4)(void* address) {
+  note_range(Operation::store, address, 4, __builtin_return_address(0));
+}
+void HOOK(unaligned_volatile_write8)(void* address) {
+  note_range(Operation::store, address, 8, __builtin_return_address(0));
+}
+void HOOK(unaligned_volatile_write16)(void* address) {
+  note_range(Operation::store, address, 16, __builtin_return_address(0));
 }
 
 // Calls of the C library in a kernel. The linker takes these functions for the library's (--wrap).

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <bit>
+#include <cstdint>
 
 namespace reduction::emulated {
 
@@ -31,5 +33,14 @@ class lanes_of {
 
 /// From which lane a shuffle takes its value, relative to its operand.
 enum class Shuffle : unsigned char { indexed, up, down, exclusive_or };
+
+/// What a group of lanes brings to a vote or a reduction of its warp.
+struct Votes {
+  unsigned lanes = 0;
+  std::array<std::uint64_t, warp_size> values{};  ///< of the lanes
+};
+
+/// What a lane gets of them. Also tells one function of a warp from another.
+using Verdict = std::uint64_t (*)(const Votes& votes, unsigned lane);
 
 }  // namespace reduction::emulated

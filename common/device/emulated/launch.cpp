@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "device/emulated/kernel_heap.hpp"
 #include "device/emulated/memory.hpp"
 
 namespace reduction::emulated {
@@ -23,6 +24,7 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
                races_,
                options.trace},
       failed_block_{count(config.grid)} {
+  kernel_heap().reuse_if_empty();
   if (kernel.stores_anywhere) global_memory().set_recorded(true);
   for (const void* const output : kernel.outputs) {
     const auto* const begin = static_cast<const std::byte*>(output);

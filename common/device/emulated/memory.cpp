@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "device/emulated/device.hpp"
+#include "device/emulated/kernel_heap.hpp"
 
 namespace reduction::emulated {
 namespace {
@@ -71,6 +72,18 @@ struct Segment {
     return offset < bytes && count <= bytes - offset;
   }
 };
+
+}  // namespace
+}  // namespace reduction::emulated
+
+// The linker gives the section of all `__constant__` variables these names; a program may have none.
+extern "C" {
+extern std::byte __start_reduction_constant[] __attribute__((weak, visibility("hidden")));
+extern std::byte __stop_reduction_constant[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace reduction::emulated {
+namespace {
 
 /// What the program and its libraries have of memory when it starts.
 std::vector<Segment> loaded_segments() {
@@ -151,7 +164,15 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
   }
 }
 
+Buffer Buffer::for_heap(std::size_t bytes) {
+  Buffer buffer{bytes};
+  buffer.bytes_ = 0;
+  buffer.recorded_ = buffer.is_heap_ = true;
+  return buffer;
+}
+
 std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
+  if (is_heap_) return kernel_heap().describe(address, bytes);
   if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";
   return word_text(address - begin_, bytes) + " of a global buffer (" + std::to_string(bytes_ / bytes) +
          " words)";
@@ -166,7 +187,13 @@ GlobalMemory::GlobalMemory() {
       segment.begin += table.bytes;
       segment.bytes -= std::min(segment.bytes, table.bytes);
     }
-    static_storage_.emplace_back(segment.begin, segment.bytes);
+    std::byte* const end = segment.begin + segment.bytes;
+    std::byte* const constants = __start_reduction_constant;
+    if (constants != nullptr && segment.contains(constants, 0)) {
+      static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(constants - segment.begin));
+      segment.begin = __stop_reduction_constant;
+    }
+    static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(end - segment.begin));
   }
 }
 
@@ -192,7 +219,9 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
   if (buffer != nullptr) return buffer->contains(address, bytes) ? buffer : nullptr;
   const auto storage = std::ranges::find_if(
       static_storage_, [&](const Buffer& candidate) { return candidate.contains(address, bytes); });
-  return storage != static_storage_.end() ? &*storage : nullptr;
+  if (storage != static_storage_.end()) return &*storage;
+  KernelHeap& heap = kernel_heap();
+  return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
 }
 
 void GlobalMemory::set_recorded(bool on) {
@@ -204,6 +233,7 @@ void GlobalMemory::mark_recorded_as_initialised() {
   for (auto& [begin, buffer] : buffers_) {
     if (buffer.is_recorded()) buffer.mark(0, buffer.bytes(), true);
   }
+  kernel_heap().mark_initialised();
 }
 
 std::uint64_t GlobalMemory::fingerprint() const {
@@ -235,7 +265,7 @@ std::mutex& device_mutex() {
 bool is_constant_of_the_program(const std::byte* address, std::size_t bytes) {
   static const std::vector<Segment> segments = loaded_segments();
   static thread_local const Segment own = thread_storage();
-  if (own.contains(address, bytes)) return true;
+  if (own.contains(address, bytes) || is_constant_memory(address)) return true;
   return std::ranges::any_of(segments, [&](const Segment& segment) {
     return !segment.is_writable && segment.contains(address, bytes);
   });
@@ -245,6 +275,10 @@ std::span<const std::byte> loaded_with(const void* address) {
   for (const Segment& segment : loaded_segments())
     if (segment.contains(static_cast<const std::byte*>(address), 1)) return {segment.begin, segment.bytes};
   return {};
+}
+
+bool is_constant_memory(const std::byte* address) {
+  return address >= __start_reduction_constant && address < __stop_reduction_constant;
 }
 
 void* allocate(std::size_t bytes) {

@@ -65,6 +65,12 @@ struct Access {
   const void* call_site;  ///< the place in the kernel, as a return address
   bool goes_on =
       false;  ///< one more part of what the kernel accesses as a whole: none of it has happened yet
+  bool may_have_padding = false;  ///< a struct's: bytes after the first member may be nobody's
+
+  /// Whether so many bytes from its beginning on may be padding, which a copy reads though nothing writes it.
+  bool may_be_padding(std::size_t offset) const {
+    return goes_on || (may_have_padding && offset >= word_bytes);
+  }
 };
 
 /// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static
@@ -73,6 +79,8 @@ class Buffer {
  public:
   /// Pages of its own, between two margins.
   explicit Buffer(std::size_t bytes);
+  /// Of the heap that kernels take memory from: it contains no address, as the heap knows which of its bytes are whose.
+  static Buffer for_heap(std::size_t bytes);
   /// Static storage of the program.
   Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes}, recorded_{true} {}
 
@@ -102,9 +110,11 @@ class Buffer {
   /// Whether this is the program's static storage.
   bool is_static() const { return pages_.begin() == nullptr; }
 
+  bool is_heap() const { return is_heap_; }
+
   /// Whether the launch that runs may store to the buffer, so that all accesses to it are recorded.
   bool is_recorded() const { return recorded_; }
-  void set_recorded(bool on) { recorded_ = on || is_static(); }
+  void set_recorded(bool on) { recorded_ = on || is_static() || is_heap_; }
 
   /// "4-byte word 10 of a global buffer (10 words)": words as wide as the access, counted from the buffer's beginning.
   std::string describe(const std::byte* address, std::size_t bytes) const;
@@ -119,6 +129,7 @@ class Buffer {
   std::byte* begin_;
   std::size_t bytes_;
   bool recorded_ = false;
+  bool is_heap_ = false;
 };
 
 /// The emulated device's global memory: every buffer that has been allocated and not yet released, and the program's
@@ -162,6 +173,8 @@ bool is_constant_of_the_program(const std::byte* address, std::size_t bytes);
 
 /// What was loaded into memory as a whole with this address: the code of the program, or of one of its libraries.
 std::span<const std::byte> loaded_with(const void* address);
+/// Whether the address is that of a `__constant__` variable, which kernels may only read.
+bool is_constant_memory(const std::byte* address);
 
 /// A block's shared memory: the dynamic part, whose size the launch gives, then each static variable that a thread of the
 /// kernel has come by. None borders on another, so that an access past the end of one is seen.

@@ -49,8 +49,12 @@ Witness witness_of(const ThreadAction& action, const Places& places) {
   witness.place = {action.line.file, action.line.line};
   unsigned names = 0;
   unsigned column = 0;
-  for (const char* const name : {"__syncthreads", "__syncthreads_or", "__syncwarp", "__shfl_sync",
-                                 "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"}) {
+  for (const char* const name :
+       {"__syncthreads",     "__syncthreads_or",  "__syncthreads_and", "__syncthreads_count",
+        "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+        "__shfl_xor_sync",   "__ballot_sync",     "__any_sync",        "__all_sync",
+        "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
+        "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync"}) {
     const unsigned here = column_of(name, witness.place);
     if (here != 0) column = here;
     names += here != 0;
@@ -264,7 +268,8 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
     case Fault::inactive_lane:
     case Fault::misaligned:
     case Fault::out_of_bounds:
-    case Fault::uninitialised_read: break;
+    case Fault::uninitialised_read:
+    case Fault::trap: break;
   }
   return {seen.help, seen.page};
 }

@@ -25,12 +25,14 @@ void SharedRaces::check_parts(const Access& access, unsigned thread, std::size_t
   for (std::size_t word = begin / word_bytes; word * word_bytes < end; ++word) {
     const bool is_whole = begin <= word * word_bytes && (word + 1) * word_bytes <= end;
     if (is_whole && !is_split(word, order)) {
-      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults);
+      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults,
+                 access.may_be_padding(word * word_bytes - begin));
       continue;
     }
     if (!is_split(word, order)) split(word, order);
     // A struct is copied with what pads it, which nobody has written.
-    const bool may_be_padding = is_whole && is_partly_written(word, order);
+    const bool may_be_padding = (is_whole && is_partly_written(word, order)) ||
+                                access.may_be_padding(std::max(begin, word * word_bytes) - begin);
     const std::size_t first = std::max(begin, word * word_bytes);
     const std::size_t last = std::min(end, (word + 1) * word_bytes);
     for (std::size_t byte = first; byte < last; ++byte)

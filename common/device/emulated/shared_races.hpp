@@ -22,7 +22,8 @@ class SharedRaces {
              FaultLog& faults) {
     const std::size_t word = memory_.offset_of(access.address) / word_bytes;
     if (access.bytes == word_bytes && !is_split(word, order)) {
-      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults);
+      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults,
+                 access.may_be_padding(0));
     } else {
       check_parts(access, thread, block, order, faults);
     }

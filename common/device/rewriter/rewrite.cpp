@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -191,7 +192,8 @@ class Code {
   std::size_t partner(std::size_t i) const { return i < size() ? partner_[i] : none; }
   std::size_t enclosing(std::size_t i) const { return enclosing_[i]; }
 
-  std::string_view text_of(std::size_t i) const { return tokens_[i].text; }
+  std::string_view text(std::size_t i) const { return tokens_[i].text; }
+
   bool is(std::size_t i, std::string_view text) const { return i < size() && tokens_[i].text == text; }
   bool is_any(std::size_t i, std::initializer_list<std::string_view> words) const {
     return i < size() && one_of(tokens_[i].text, words);
@@ -336,6 +338,38 @@ class Rewriter : private Code {
       if (is(i, "__launch_bounds__") && is(i + 1, "(") && partner(i + 1) != none) rewrite_bound(i + 1);
   }
 
+  /// A launch of a kernel template may leave its arguments to be deduced from the launch's.
+  void find_kernel_templates() {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (is(i, "template") && is(i + 1, "<")) read_kernel_template(i);
+    }
+  }
+
+  /// What is constant needs no constant memory, and cannot be in one section with what is not.
+  void rewrite_constants() {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (is(i, "__constant__") && is_constant(i)) remove(i, i);
+    }
+  }
+
+  /// Inline PTX is an error where it is compiled; a part for another architecture is not.
+  void rewrite_assembly() {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (!is_any(i, {"asm", "__asm", "__asm__"}) || !is_in_function_of(i, {"__global__", "__device__"}))
+        continue;
+      std::size_t open = i + 1;
+      while (is_any(open, {"volatile", "__volatile__", "inline", "goto"}))
+        ++open;
+      if (!is(open, "(") || partner(open) == none) continue;
+      const std::size_t last = partner(open);
+      remove(i, last);
+      insert(end_of(last),
+             "static_assert(false, \"inline PTX is not modelled on the emulated device: write it in CUDA "
+             "C++\")");
+      i = last;
+    }
+  }
+
   void rewrite_shared_variables() {
     for (std::size_t i = 0; i < size(); ++i) {
       if (is(i, "__shared__")) i = rewrite_declaration(i);
@@ -355,6 +389,119 @@ class Rewriter : private Code {
     std::vector<Declarator> declarators;
   };
 
+  void read_kernel_template(std::size_t word) {
+    const std::size_t open = word + 1;
+    const std::size_t close = angle_partner(open);
+    if (close == none) return;
+    bool is_kernel = false;
+    std::size_t list = close + 1;  // the "(" of the function's parameters
+    for (; list < size() && !is_any(list, {";", "{", "}", "="}); ++list) {
+      is_kernel |= is(list, "__global__");
+      if (!opens(list)) continue;
+      if (partner(list) == none) return;
+      const bool is_specifier = is_alignment(list - 1) || is_any(list - 1, {"__launch_bounds__", "requires"});
+      if (is(list, "(") && is_name(list - 1) && !is_specifier) break;
+      list = partner(list);
+    }
+    if (!is_kernel || !is(list, "(")) return;
+    const std::size_t body = partner(list) + 1;
+    if (!is(body, "{") || partner(body) == none) return;
+    const std::vector<std::string> names = parameter_names(open, close);
+    if (names.empty() || has_directive(word, body)) return;
+    std::string arguments;
+    for (const std::string& name : names)
+      arguments += (arguments.empty() ? "" : ", ") + name;
+    const std::string name{text(list - 1)};
+    templates_[name] = names.size();
+    // Unused are the names of all that the function takes, which is there for its type.
+    counterparts_[name].push_back(
+        {end_of(partner(body)), 0,
+         " _Pragma(\"GCC diagnostic push\") _Pragma(\"GCC diagnostic ignored \\\"-Wunused-parameter\\\"\") " +
+             source_of(word, close) + " auto " + deduced_prefix + name + source_of(list, partner(list)) +
+             " { return &" + name + "<" + arguments + ">; } _Pragma(\"GCC diagnostic pop\")"});
+  }
+
+  /// The names of a template's parameters, those of packs with their dots; none if one has no name.
+  std::vector<std::string> parameter_names(std::size_t open, std::size_t close) const {
+    std::vector<std::string> names;
+    for (std::size_t i = open + 1; i < close;) {
+      std::size_t last = none;
+      bool is_pack = false;
+      bool in_default = false;
+      std::size_t words = 0;
+      for (; i < close && !is(i, ","); ++i) {
+        in_default |= is(i, "=");
+        if (is(i, "<") && angle_partner(i) != none) i = angle_partner(i);
+        if (partner(i) != none && opens(i)) i = partner(i);
+        if (in_default) continue;
+        is_pack |= is_triple(i, ".");
+        if (is_name(i)) last = i;
+        words += is_name(i) ? 1 : 0;
+      }
+      if (last == none || words < 2) return {};
+      names.push_back(std::string{text(last)} + (is_pack ? "..." : ""));
+      ++i;
+    }
+    return names;
+  }
+
+  bool has_directive(std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i < last; ++i) {
+      if (is_kind(i, Kind::directive)) return true;
+    }
+    return false;
+  }
+
+  /// Tokens as they are in the source, on one line and without comments.
+  std::string source_of(std::size_t first, std::size_t last) const {
+    std::string joined;
+    for (std::size_t i = first; i <= last; ++i) {
+      if (i > first && end_of(i - 1) != offset(i)) joined += ' ';
+      joined += text(i);
+    }
+    return joined;
+  }
+
+  /// Where the name of a kernel template is whose arguments a launch does not give in full; else none.
+  std::size_t deduced_name(std::size_t open) const {
+    const std::size_t last = open - 1;
+    const std::size_t list = is(last, ">") ? angle_partner(last) : none;
+    const std::size_t name = list != none ? list - 1 : last;
+    const auto known = is_name(name) ? templates_.find(std::string{text(name)}) : templates_.end();
+    if (known == templates_.end()) return none;
+    std::size_t given = list != none && list + 1 < last ? 1 : 0;
+    for (std::size_t i = list; list != none && i < last; ++i) {
+      if (i > list && is(i, "<") && angle_partner(i) != none) i = angle_partner(i);
+      if (opens(i) && partner(i) != none) i = partner(i);
+      given += is(i, ",") ? 1 : 0;
+    }
+    return given < known->second ? name : none;
+  }
+
+  bool is_constant(std::size_t word) const {
+    std::size_t first = word;
+    while (first > 0 && !is_any(first - 1, {";", "{", "}"}) && !is_kind(first - 1, Kind::directive))
+      --first;
+    bool constant = false;
+    for (std::size_t i = first; i < size() && !is_any(i, {";", "=", "{", "[", "("}); ++i) {
+      if (is(i, "constexpr")) return true;
+      if (is(i, "const")) constant = true;
+      if (is(i, "*")) constant = false;
+    }
+    return constant;
+  }
+
+  /// Whether a token is in the body of a function that is declared with one of these words.
+  bool is_in_function_of(std::size_t i, std::initializer_list<std::string_view> words) const {
+    for (std::size_t bracket = enclosing(i); bracket != none; bracket = enclosing(bracket)) {
+      if (!is(bracket, "{")) continue;
+      for (std::size_t k = statement_begin(bracket); k < bracket; ++k) {
+        if (is_any(k, words)) return true;
+      }
+    }
+    return false;
+  }
+
   void insert(std::size_t position, const std::string& text) { edits_.push_back({position, 0, text}); }
   void replace(std::size_t token, std::size_t length, const std::string& text) {
     edits_.push_back({offset(token), length, text});
@@ -370,10 +517,24 @@ class Rewriter : private Code {
     const std::size_t close = launch_end(open);
     const std::size_t begin = expression_begin(open);
     if (begin == none) refuse(open, "a launch without a kernel's name in front of its \"<<<\"");
+    if (is_in_function_of(open, {"__global__", "__device__"}) && !is_in_function_of(open, {"__host__"})) {
+      refuse(open, "a launch within a kernel (dynamic parallelism) is not modelled: launch it from the host");
+    }
     const bool after_colon =
         begin > 0 && is(begin - 1, ":") && end_of(begin - 1) == offset(begin);  // ":::" is misread
-    insert(offset(begin), after_colon ? " ::reduction::emulated::Launch(" : "::reduction::emulated::Launch(");
-    replace(open, 3, ", ");
+    const std::string space = after_colon ? " " : "";
+    if (const std::size_t name = deduced_name(open); name == none) {
+      insert(offset(begin), space + "::reduction::emulated::Launch(");
+      replace(open, 3, ", ");
+    } else {
+      insert(offset(begin), space +
+                                "::reduction::emulated::DeducedLaunch("
+                                "[](const auto&... reduction_arguments) { return ");
+      insert(offset(name), deduced_prefix);
+      replace(open, 3, "(reduction_arguments...); }, ");
+      for (const Edit& counterpart : std::exchange(counterparts_[std::string{text(name)}], {}))
+        edits_.push_back(counterpart);
+    }
     replace(close, 3, ")");
   }
 
@@ -396,7 +557,7 @@ class Rewriter : private Code {
     std::string arguments;
     for (std::size_t i = open + 1; i < partner(open); ++i)
       arguments +=
-          std::string{i == open + 1 || end_of(i - 1) == offset(i) ? "" : " "} + std::string{text_of(i)};
+          std::string{i == open + 1 || end_of(i - 1) == offset(i) ? "" : " "} + std::string{text(i)};
     for (std::size_t i = partner(open) + 1; i < size() && !is(i, ";"); ++i) {
       if (is(i, "{"))
         return insert(end_of(i), "::reduction::emulated::require_launch_bounds(" + arguments + ");");
@@ -460,14 +621,20 @@ class Rewriter : private Code {
     const std::size_t brace = enclosing(word);
     if (brace == none) return Scope::file;
     if (!is(brace, "{")) return Scope::other;
+    const std::size_t begin = statement_begin(brace);
+    const bool linkage = is(begin, "extern") && is_kind(begin + 1, Kind::literal) && begin + 2 == brace;
+    if (linkage || is(is(begin, "inline") ? begin + 1 : begin, "namespace")) return Scope::file;
+    return is_class(begin, brace) ? Scope::other : Scope::function;
+  }
+
+  /// Where the statement, or the declaration, begins that goes on with a brace.
+  std::size_t statement_begin(std::size_t brace) const {
     std::size_t begin = brace;
     while (begin > 0 && !begins_statement(begin)) {
       const std::size_t open = closes(begin - 1) ? partner(begin - 1) : none;
       begin = open == none ? begin - 1 : open;
     }
-    const bool linkage = is(begin, "extern") && is_kind(begin + 1, Kind::literal) && begin + 2 == brace;
-    if (linkage || is(is(begin, "inline") ? begin + 1 : begin, "namespace")) return Scope::file;
-    return is_class(begin, brace) ? Scope::other : Scope::function;
+    return begin;
   }
 
   bool begins_statement(std::size_t i) const {
@@ -581,7 +748,11 @@ class Rewriter : private Code {
     refuse(i, "a __shared__ declaration of this form: write __shared__ TYPE NAME[SIZE];");
   }
 
+  static constexpr const char* deduced_prefix = "reduction_deduced_";
+
   std::vector<Edit>& edits_;
+  std::map<std::string, std::size_t> templates_;           ///< the number of their parameters
+  std::map<std::string, std::vector<Edit>> counterparts_;  ///< of those that no launch has needed yet
 };
 
 std::string apply(std::string_view source, std::vector<Edit> edits) {
@@ -613,9 +784,12 @@ std::string rewrite(std::string_view source) {
     Rewriter{source, body, edits}.rewrite_launches();
   }
   Rewriter rewriter{source, text.tokens, edits};
+  rewriter.find_kernel_templates();
   rewriter.rewrite_launches();
   rewriter.rewrite_launch_bounds();
   rewriter.rewrite_shared_variables();
+  rewriter.rewrite_constants();
+  rewriter.rewrite_assembly();
   return apply(source, std::move(edits));
 }
 

@@ -61,3 +61,22 @@ inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemc
   if (kind != cudaMemcpyDeviceToHost) reduction::emulated::mark_initialised(to, bytes);
   return cudaSuccess;
 }
+
+/// To and from a `__device__` or `__constant__` variable, `offset` bytes after its beginning.
+template <typename T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
+  if (is_on_device(from, bytes) != (kind == cudaMemcpyDeviceToDevice)) return cudaErrorInvalidValue;
+  std::memcpy(reinterpret_cast<std::byte*>(&symbol) + offset, from, bytes);
+  return cudaSuccess;
+}
+template <typename T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
+  if (is_on_device(to, bytes) != (kind == cudaMemcpyDeviceToDevice)) return cudaErrorInvalidValue;
+  std::memcpy(to, reinterpret_cast<const std::byte*>(&symbol) + offset, bytes);
+  if (kind == cudaMemcpyDeviceToDevice) reduction::emulated::mark_initialised(to, bytes);
+  return cudaSuccess;
+}

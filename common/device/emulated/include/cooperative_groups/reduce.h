@@ -1,0 +1,77 @@
+#pragma once
+/// \file
+/// Stands in for CUDA's header of this name on the emulated device. As on a GPU of compute capability 8.0 or above, whole
+/// numbers of 4 bytes are reduced by one instruction of the warp, all other types by shuffles.
+
+#include "cooperative_groups.h"
+
+namespace cooperative_groups {
+
+template <typename T = void> struct plus {
+  T operator()(T a, T b) const { return a + b; }
+};
+template <typename T = void> struct less {
+  T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <typename T = void> struct greater {
+  T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <typename T = void> struct bit_and {
+  T operator()(T a, T b) const { return a & b; }
+};
+template <typename T = void> struct bit_or {
+  T operator()(T a, T b) const { return a | b; }
+};
+template <typename T = void> struct bit_xor {
+  T operator()(T a, T b) const { return a ^ b; }
+};
+
+namespace details {
+
+template <typename T, typename Operation>
+REDUCTION_INLINE T reduce(const coalesced_group& group, T value, const Operation& operation,
+                          SourceLine where) {
+  T result = group.shfl(value, 0, where);
+  for (unsigned rank = 1; rank < group.num_threads(); ++rank)
+    result = operation(result, group.shfl(value, rank, where));
+  return result;
+}
+
+template <unsigned count, typename Parent, typename T, typename Operation>
+REDUCTION_INLINE T reduce(const thread_block_tile<count, Parent>& tile, T value, const Operation& operation,
+                          SourceLine where) {
+  for (unsigned distance = count / 2; distance > 0; distance /= 2)
+    value = operation(value, tile.shfl_xor(value, distance, where));
+  return value;
+}
+
+template <typename Operation, template <typename> typename Template> inline constexpr bool is = false;
+template <typename T, template <typename> typename Template>
+inline constexpr bool is<Template<T>, Template> = true;
+
+}  // namespace details
+
+/// Joins the values of the group's threads; each gets the result.
+template <typename Group, typename T, typename Operation>
+REDUCTION_INLINE T reduce(const Group& group, T value, const Operation& operation,
+                          SourceLine where = SourceLine::current()) {
+  constexpr bool is_word = std::is_same_v<T, int> || std::is_same_v<T, unsigned>;
+  const auto natural = [](T word) { return static_cast<unsigned>(word); };
+  if constexpr (is_word && details::is<Operation, plus>) {
+    return __reduce_add_sync(group.lanes(), value, where);
+  } else if constexpr (is_word && details::is<Operation, less>) {
+    return __reduce_min_sync(group.lanes(), value, where);
+  } else if constexpr (is_word && details::is<Operation, greater>) {
+    return __reduce_max_sync(group.lanes(), value, where);
+  } else if constexpr (is_word && details::is<Operation, bit_and>) {
+    return static_cast<T>(__reduce_and_sync(group.lanes(), natural(value), where));
+  } else if constexpr (is_word && details::is<Operation, bit_or>) {
+    return static_cast<T>(__reduce_or_sync(group.lanes(), natural(value), where));
+  } else if constexpr (is_word && details::is<Operation, bit_xor>) {
+    return static_cast<T>(__reduce_xor_sync(group.lanes(), natural(value), where));
+  } else {
+    return details::reduce(group, value, operation, where);
+  }
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,91 @@
+"""What of CUDA the emulated device does not have is refused by name when a kernel is compiled, with what to do."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import REPOSITORY
+
+BEFORE = '#include "device/dialect.cuh"\n'
+# A source, its line that has the error, and what the compiler says of it.
+REFUSED = {
+    "texture reference": ("texture<float, 2> pixels;\n"
+                          "__global__ void k1(float* out) { out[0] = tex2D(pixels, 0, 0); }\n",
+                          1, "textures are not modelled on the emulated device: read the array itself"),
+    "texture object": ("__global__ void k2(cudaTextureObject_t pixels, float* out) {\n"
+                       "  out[0] = tex2D<float>(pixels, 0, 0);\n}\n",
+                       2, "tex2D: textures are not modelled on the emulated device: read the array itself"),
+    "surface": ("__global__ void k3(cudaSurfaceObject_t pixels) { surf2Dwrite(1.0F, pixels, 0, 0); }\n",
+                1, "surf2Dwrite: surfaces are not modelled on the emulated device: access the array itself"),
+    "clock64": ("__global__ void k4(long long* out) { out[0] = clock64(); }\n",
+                1, "clock64(): the emulated device has no time: count with its counters instead"),
+    "inline PTX": ("__global__ void k5(int* out) {\n  asm volatile(\"mov.u32 %0, %laneid;\" : \"=r\"(out[0]));\n}\n",
+                   2, "inline PTX is not modelled on the emulated device: write it in CUDA C++"),
+    "a barrier of the grid": ("#include <cooperative_groups.h>\n"
+                              "__global__ void k6() { cooperative_groups::this_grid().sync(); }\n",
+                              2, "grid_group::sync() is not modelled on the emulated device: end the kernel "
+                              "there, and launch another"),
+    "a tile of two warps": ("#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+                            "__global__ void k7() { cg::tiled_partition<64>(cg::this_thread_block()).sync(); }\n",
+                            3, "a tile of more than 32 threads is not modelled on the emulated device: use a "
+                            "thread_block"),
+    "a cooperative launch": ("__global__ void k8() {}\n"
+                             "void run() { cudaLaunchCooperativeKernel((void*)k8, dim3(1), dim3(1), nullptr); }\n",
+                             2, "cudaLaunchCooperativeKernel: the emulated device has no barrier of a grid: launch "
+                             "the kernel with <<<grid, block>>>, once for each part between two barriers"),
+    "an atomic of a type": ("__global__ void k9(short* out) { atomicAdd(out, 1); }\n", 1, "atomicAdd"),
+    "wmma": ("#include <mma.h>\n", 1, "<mma.h>: wmma, the tensor cores, is not modelled on the emulated device: "
+             "write the product as a loop"),
+    "cuda::barrier": ("#include <cuda/barrier>\n", 1, "<cuda/barrier>: cuda::barrier is not modelled on the "
+                      "emulated device: use __syncthreads(), and copy by plain loads and stores"),
+    "cuda::pipeline": ("#include <cuda/pipeline>\n", 1, "<cuda/pipeline>: cuda::pipeline is not modelled on the "
+                       "emulated device: use __syncthreads(), and copy by plain loads and stores"),
+    "memcpy_async": ("#include <cooperative_groups/memcpy_async.h>\n", 1,
+                     "memcpy_async is not modelled on the emulated device: copy by plain loads and stores"),
+    "scan": ("#include <cooperative_groups/scan.h>\n", 1,
+             "scans of groups are not modelled on the emulated device: write them with shfl_up"),
+}
+
+
+def said_of(source: str, folder: Path, build: Path, compiler: str) -> tuple[int, str]:
+    """The exit code of the rewriter and the compiler, and what they say, with the source's own lines."""
+    kernel = folder / "kernel.cu"
+    rewritten = folder / "kernel.cpp"
+    kernel.write_text(BEFORE + source)
+    ran = subprocess.run([build / "bin/kernel_rewriter", kernel, rewritten], capture_output=True, text=True)
+    if ran.returncode == 0:
+        ran = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-w", f"-I{REPOSITORY}/common",
+                              f"-I{REPOSITORY}/common/device/emulated/include", rewritten],
+                             capture_output=True, text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
+    return ran.returncode, ran.stderr
+
+
+def test_named_by_the_rewriter(build_folder: Path, tmp_path: Path, need: Callable[[str], str]) -> None:
+    code, said = said_of("__global__ void child() {}\n__global__ void k() {\n  child<<<1, 1>>>();\n}\n", tmp_path,
+                         build_folder, need("g++"))
+    assert code != 0
+    assert "kernel.cu:4: error: a launch within a kernel (dynamic parallelism) is not modelled: launch it from " \
+           "the host" in said
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_named_by_the_compiler(compiler: str, build_folder: Path, tmp_path: Path, need: Callable[[str], str]) -> None:
+    """All in one source: an error more does not hide the others."""
+    code, said = said_of("".join(source for source, _, _ in REFUSED.values()), tmp_path, build_folder, need(compiler))
+    assert code != 0
+    first = 1  # line of the source, less one for the line before it
+    for name, (source, line, reason) in REFUSED.items():
+        assert reason in said, f"{name}: {said}"
+        assert f"kernel.cu:{first + line}:" in said, f"{name}: {said}"
+        first += source.count("\n")
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_only_where_it_is_used(compiler: str, build_folder: Path, tmp_path: Path, need: Callable[[str], str]) -> None:
+    """To pass a texture on, or to have PTX for a GPU's architecture alone, is no error."""
+    source = "__global__ void k(cudaTextureObject_t) {\n#if __CUDA_ARCH__ >= 800\n  asm(\"ptx\");\n#endif\n}\n"
+    code, said = said_of(source, tmp_path, build_folder, need(compiler))
+    assert code == 0, said
