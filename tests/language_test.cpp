@@ -840,6 +840,30 @@ TEST(Printing, IsTheHosts) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "block 0, thread 0: 0.00\nblock 0, thread 32: 1.50\n");
 }
 
+// ---- variables of the device ----
+
+alignas(4096) __device__ int before[10];
+alignas(4096) __device__ int bins_of_all[10];
+alignas(4096) __device__ int after[10];
+
+__global__ void add_to_bin(int bin) {
+  atomicAdd(&before[0], 1);
+  atomicAdd(&bins_of_all[bin], 1);
+  atomicAdd(&after[0], 1);
+}
+
+TEST(DeviceVariables, EndWhereTheProgramsSymbolsSaySo) {
+  EXPECT_EQ(finding_of([] { add_to_bin<<<2, 32>>>(9); }), "");
+  EXPECT_EQ(bins_of_all[9], 64);
+  for (const int bin : {-1, 10}) {
+    const std::string text = finding_of([&] { add_to_bin<<<1, 32>>>(bin); });
+    EXPECT_TRUE(text.starts_with(
+        "out of bounds in add_to_bin: block 0, thread 0 atomically updates 4 bytes outside of "
+        "the device's memory at tests/language_test.cpp:"))
+        << text;
+  }
+}
+
 // ---- plain structs ----
 
 struct Padded {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <new>
@@ -102,6 +103,45 @@ std::vector<Segment> loaded_segments() {
       },
       &segments);
   return segments;
+}
+
+/// The program's own variables in ascending order, by its table of symbols; none if it has been stripped of that.
+std::vector<Buffer> variables_of_the_program() {
+  std::ifstream file{"/proc/self/exe", std::ios::binary};
+  const auto read = [&file](std::size_t offset, auto* values, std::size_t count) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(reinterpret_cast<char*>(values), static_cast<std::streamsize>(count * sizeof(*values)));
+    return static_cast<bool>(file);
+  };
+  ElfW(Ehdr) header;
+  if (!read(0, &header, 1)) return {};
+  std::vector<ElfW(Shdr)> sections(header.e_shnum);
+  if (!read(header.e_shoff, sections.data(), sections.size())) return {};
+  const auto table = std::ranges::find(sections, ElfW(Word){SHT_SYMTAB}, &ElfW(Shdr)::sh_type);
+  if (table == sections.end()) return {};
+  std::vector<ElfW(Sym)> symbols(table->sh_size / sizeof(ElfW(Sym)));
+  if (!read(table->sh_offset, symbols.data(), symbols.size())) return {};
+
+  std::erase_if(symbols, [](const ElfW(Sym) & symbol) {
+    return ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0;
+  });
+  std::ranges::sort(symbols, {}, &ElfW(Sym)::st_value);
+  std::byte* base = nullptr;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* found) {
+        *static_cast<std::byte**>(found) = reinterpret_cast<std::byte*>(object->dlpi_addr);
+        return 1;  // the program comes first
+      },
+      &base);
+  std::vector<Buffer> variables;
+  ElfW(Addr) end = 0;  // one variable may have several names
+  for (const ElfW(Sym) & symbol : symbols) {
+    if (symbol.st_value + symbol.st_size <= end) continue;
+    const ElfW(Addr) begin = std::max(symbol.st_value, end);
+    end = symbol.st_value + symbol.st_size;
+    variables.emplace_back(base + begin, end - begin);
+  }
+  return variables;
 }
 
 /// The calling host thread's variables, those of the program itself.
@@ -219,7 +259,13 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
   if (buffer != nullptr) return buffer->contains(address, bytes) ? buffer : nullptr;
   const auto storage = std::ranges::find_if(
       static_storage_, [&](const Buffer& candidate) { return candidate.contains(address, bytes); });
-  if (storage != static_storage_.end()) return &*storage;
+  if (storage != static_storage_.end()) {
+    static std::vector<Buffer> variables = variables_of_the_program();
+    const auto after = std::ranges::upper_bound(variables, address, {}, &Buffer::begin);
+    if (after == variables.begin() || after == variables.end()) return &*storage;  // a library's
+    Buffer& variable = *std::prev(after);
+    return variable.contains(address, bytes) ? &variable : nullptr;
+  }
   KernelHeap& heap = kernel_heap();
   return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
 }
