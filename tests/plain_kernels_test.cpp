@@ -167,6 +167,205 @@ TEST(PlainKernels, CountEachCallOfAFunctionOnItsOwn) {
   EXPECT_EQ(last_launch_counters().global_load_lanes, 32U);
 }
 
+// ---- functions that are not inlined ----
+
+__noinline__ __device__ float load_aside(const float* in, unsigned i) { return in[i]; }
+__noinline__ __device__ float load_further_aside(const float* in, unsigned i) { return load_aside(in, i); }
+
+/// The calls on the two sides load different elements: in[0] to in[31] are four sectors, and so are in[32] to in[63].
+template <bool deeply> __global__ void branch_around_calls(const float* in, float* out) {
+  const unsigned i = threadIdx.x;
+  float value = 0;
+  if (i % 2 == 0) {
+    value = deeply ? load_further_aside(in, i) : load_aside(in, i);
+  } else {
+    value = deeply ? load_further_aside(in, i + 32) : load_aside(in, i + 32);
+  }
+  out[i] = value + load_aside(in, i);
+}
+
+TEST(PlainKernels, CountEachCallOfAFunctionThatIsNotInlinedOnItsOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  const auto expect_counts = [](unsigned last) {
+    // Two half warps from four sectors each, then the whole warp.
+    EXPECT_EQ(last_launch_counters().global_load_requests, 3U) << last;
+    EXPECT_EQ(last_launch_counters().global_load_sectors, 12U) << last;
+    EXPECT_EQ(last_launch_counters().global_load_lanes, 64U) << last;
+  };
+  branch_around_calls<false><<<1, 32>>>(in, out);
+  expect_counts(0);
+  branch_around_calls<true><<<1, 32>>>(in, out);
+  expect_counts(1);
+}
+
+/// Calls itself as often as `depth` says, which is not the same for all lanes.
+__noinline__ __device__ float sum_down(const float* in, unsigned i, unsigned depth) {
+  const float below = depth == 0 ? 0 : sum_down(in + 32, i, depth - 1);
+  return below + in[i];
+}
+
+__global__ void recurse(const float* in, float* out) {
+  out[threadIdx.x] = sum_down(in, threadIdx.x, threadIdx.x % 2);
+}
+
+TEST(PlainKernels, CountEachDepthOfARecursionOnItsOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  std::fill_n(static_cast<float*>(in), 64, 1.0F);
+  EXPECT_EQ(finding_of([&] { recurse<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(out[30], 1.0F);
+  EXPECT_EQ(out[31], 2.0F);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U) << "one of all lanes, and one of every second";
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 8U);
+}
+
+// ---- which barrier it is ----
+
+#define TWO_BARRIERS(condition) \
+  if (condition) {              \
+    __syncthreads();            \
+  } else {                      \
+    __syncthreads();            \
+  }
+
+__device__ void meet() { __syncthreads(); }
+__noinline__ __device__ void meet_aside() { __syncthreads(); }
+
+enum class Meeting { macro, kinds, inlined, aside, together };
+
+template <Meeting meeting> __global__ void meet_in_branches(unsigned where) {
+  const bool here = threadIdx.x < where;
+  switch (meeting) {
+    case Meeting::macro: TWO_BARRIERS(here) break;
+    case Meeting::kinds: here ? static_cast<void>(__syncthreads_or(1)) : __syncthreads(); break;
+    case Meeting::inlined:
+      if (here) {
+        meet();
+      } else {
+        meet();
+      }
+      break;
+    case Meeting::aside:
+      if (here) {
+        meet_aside();
+      } else {
+        meet_aside();
+      }
+      break;
+    case Meeting::together: meet_aside(); break;
+  }
+}
+
+template <Meeting meeting> void expect_two_barriers() {
+  const std::string text = finding_of([] { meet_in_branches<meeting><<<1, 64>>>(40); });
+  EXPECT_TRUE(text.starts_with(
+      "divergent barrier in meet_in_branches: block 0, threads 0-39 wait at __syncthreads() at "))
+      << text;
+  EXPECT_NE(text.find("; block 0, threads 40-63 wait at __syncthreads() at "), std::string::npos) << text;
+  for (const unsigned all : {0U, 64U})
+    EXPECT_EQ(finding_of([&] { meet_in_branches<meeting><<<1, 64>>>(all); }), "");
+}
+
+TEST(PlainKernels, TellBarriersApartThatAreOnOneLine) {
+  expect_two_barriers<Meeting::macro>();
+  expect_two_barriers<Meeting::kinds>();
+}
+
+TEST(PlainKernels, TellBarriersOfTwoCallsApart) {
+  expect_two_barriers<Meeting::inlined>();
+  expect_two_barriers<Meeting::aside>();
+  EXPECT_EQ(finding_of([] { meet_in_branches<Meeting::together><<<1, 64>>>(40); }), "");
+}
+
+/// Threads come to each barrier on different ways: the compiler must not make two of one.
+__global__ void meet_after_branches(const int* in, int* out, int n) {
+  __shared__ int sum;
+  const int i = static_cast<int>(threadIdx.x);
+  bool first = i == 0;
+  if (first) sum = 0;
+  __syncthreads();
+  if (first) atomicAdd(&sum, in[0]);
+  for (int k = 0;; ++k) {
+    if (k == i % 3) {
+      atomicAdd(&sum, in[i]);
+      if (in[i] > 100) continue;
+      first = false;
+    }
+    __syncthreads();
+    if (first && k > n) return;
+    if (k == n) break;
+  }
+  int rounds = n;
+  do {
+    if (in[i] % 2 == 0) {
+      atomicAdd(&sum, 1);
+    } else if (in[i] % 3 == 0) {
+      first = true;
+    }
+    __syncthreads();
+    if (first) atomicAdd(&sum, 1);
+  } while (__syncthreads_or(rounds-- > 0));
+  while (__syncthreads_or(i % 7 < rounds + 4)) {
+    if (i % 2 == 0) ++rounds;
+    if (i % 2 == 0) --rounds;
+    --rounds;
+  }
+  switch (i % 4) {
+    case 0: atomicAdd(&sum, 1); [[fallthrough]];
+    case 1: first = !first; break;
+    case 2: break;
+    default: atomicAdd(&sum, 2);
+  }
+  __syncthreads();
+  if (first) out[i] = 1;
+  __syncthreads();
+  out[i] = sum;
+}
+
+TEST(PlainKernels, MeetAtOneBarrierWhicheverWayTheyCome) {
+  Array<int> in{64};
+  Array<int> out{64};
+  for (int i = 0; i < 64; ++i)
+    in[i] = i;
+  for (int n = 3; n < 6; ++n)
+    EXPECT_EQ(finding_of([&] { meet_after_branches<<<1, 64>>>(in, out, n); }), "");
+}
+
+// ---- statements that are alike ----
+
+/// Each statement is there twice, and no compiler may make one of the two.
+__global__ void say_it_twice(const float* in, float* out, float* other) {
+  const unsigned i = threadIdx.x;
+  if (i % 2 == 0) {
+    out[i] = 1;
+  } else {
+    out[i] = 1;
+  }
+  if (i % 4 == 0) {
+    out[i] = in[i];
+  } else {
+    out[i] = in[i] + 1;
+  }
+  out[i] = i % 8 == 0 ? in[i] : in[i + 32];
+  if (i < 16) {
+    other[i] = in[i];
+    return;
+  }
+  other[i] = in[i];
+}
+
+TEST(PlainKernels, CountStatementsThatAreAlikeOnTheirOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  Array<float> other{32};
+  EXPECT_EQ(finding_of([&] { say_it_twice<<<1, 32>>>(in, out, other); }), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 6U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 4U + 4 + 4 + 4 + 2 + 2);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 2U + 2 + 1 + 2);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 4U * 5 + 2 + 2);
+}
+
 __global__ void take_last(int* last, volatile int* out) {
   __shared__ int winner;
   if (threadIdx.x == 5) winner = 7;

@@ -6,13 +6,14 @@
 #include "device/emulated/lanes.hpp"
 
 using reduction::emulated::Block;
+using reduction::emulated::caller;
 using reduction::emulated::SourceLine;
 
 // ---- barriers, fences and shuffles ----
 
-void __syncthreads(SourceLine where) { Block::running()->barrier(where, false, __builtin_return_address(0)); }
+void __syncthreads(SourceLine where) { Block::running()->barrier(where, false, caller()); }
 int __syncthreads_or(int predicate, SourceLine where) {
-  return Block::running()->barrier(where, predicate != 0, __builtin_return_address(0)) ? 1 : 0;
+  return Block::running()->barrier(where, predicate != 0, caller()) ? 1 : 0;
 }
 void __syncwarp(unsigned mask, SourceLine where) {
   Block::running()->warp_barrier(mask, where, __builtin_return_address(0));

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "device/emulated/call_chain.hpp"
+
 namespace reduction::emulated {
 
 /// Whether the system promises memory for all pages of a mapping, or only finds it for those that are
@@ -64,6 +66,8 @@ struct Access {
   const void* call_site;  ///< the place in the kernel, as a return address
   bool goes_on =
       false;  ///< one more part of what the kernel accesses as a whole: none of it has happened yet
+  const Frame* function =
+      nullptr;  ///< the frame of the function there; of an atomic operation it is not known
 };
 
 /// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static

@@ -131,7 +131,7 @@ class WarpInstruction {
 };
 
 bool from_one_place(const LaneAccess& a, const LaneAccess& b) {
-  return a.call_site == b.call_site && a.kind == b.kind && a.bytes == b.bytes;
+  return a.call_site == b.call_site && a.chain == b.chain && a.kind == b.kind && a.bytes == b.bytes;
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
       visits.push_back({log[i], lane, i, i});
   }
   const auto place = [](const Visit& visit) {
-    return std::tuple{visit.access.call_site, visit.access.kind, visit.access.bytes};
+    return std::tuple{visit.access.call_site, visit.access.chain, visit.access.kind, visit.access.bytes};
   };
   const auto by_lane = [&](const Visit& visit) {
     return std::tuple_cat(place(visit), std::tuple{visit.lane, visit.number});
