@@ -509,6 +509,99 @@ TEST(PlainKernels, LoadVectorsAtOnce) {
       << text;
 }
 
+/// Whichever way a vector is stored, a GPU stores its bytes at once.
+template <typename T> __global__ void store_vectors(const T* in, T* out, float* sums) {
+  __shared__ T tile[64];
+  const unsigned i = threadIdx.x;
+  tile[i] = in[i];
+  __syncthreads();
+  T mine = tile[63 - i];
+  mine.x += 1;
+  out[i] = mine;
+  *(out + 64 + i) = in[i];
+  T& there = out[128 + i];
+  there = i % 2 == 0 ? mine : tile[i];
+  reinterpret_cast<T*>(reinterpret_cast<float*>(out))[192 + i] = T(mine);
+  sums[i] = static_cast<float>(mine.x + mine.y);
+}
+
+template <typename T> void expect_one_store_a_vector(unsigned sectors) {
+  Array<T> in{64};
+  Array<T> out{256};
+  Array<float> sums{64};
+  EXPECT_EQ(finding_of([&] { store_vectors<T><<<1, 64>>>(in, out, sums); }), "");
+  const auto& counted = last_launch_counters();
+  const unsigned warps = 2;
+  EXPECT_EQ(counted.global_store_requests, warps * 5);
+  EXPECT_EQ(counted.global_store_sectors, warps * (4 * sectors + 4));
+  EXPECT_EQ(counted.global_load_requests, warps * 2);
+  EXPECT_EQ(counted.shared_store_requests, warps);
+  // Each quarter or half of a warp takes a wavefront of its own.
+  EXPECT_EQ(counted.shared_store_wavefronts, warps * sectors / 4);
+  EXPECT_EQ(counted.shared_store_conflicts, 0U);
+  EXPECT_EQ(counted.shared_load_requests, warps * 2);
+}
+
+TEST(PlainKernels, StoreVectorsAtOnce) {
+  expect_one_store_a_vector<float4>(16);
+  expect_one_store_a_vector<int4>(16);
+  expect_one_store_a_vector<double2>(16);
+  expect_one_store_a_vector<longlong2>(16);
+  expect_one_store_a_vector<float2>(8);
+  expect_one_store_a_vector<uint2>(8);
+}
+
+/// Vectors made at once, and vectors within a struct and an array.
+struct Pair {
+  float4 first, second;
+};
+__global__ void make_vectors(float4* out, Pair* pairs) {
+  const unsigned i = threadIdx.x;
+  const float x = static_cast<float>(i);
+  out[i] = make_float4(x, x, x, x);
+  out[32 + i] = {x, 1, 2, 3};
+  float4 local[2];
+  local[0] = out[i];
+  local[1] = local[0];
+  pairs[i].first = local[i % 2];
+  pairs[i].second = local[1];
+  out[64 + i].y = 1;
+}
+
+TEST(PlainKernels, StoreVectorsThatTheyMakeAtOnce) {
+  Array<float4> out{96};
+  Array<Pair> pairs{32};
+  EXPECT_EQ(finding_of([&] { make_vectors<<<1, 32>>>(out, pairs); }), "");
+  EXPECT_EQ(last_launch_counters().global_store_requests, 5U);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 16U + 16 + 32 + 32 + 16);
+  EXPECT_EQ(last_launch_counters().global_store_lanes, 5U * 32);
+  EXPECT_EQ(pairs[3].second.y, 3.0F);
+}
+
+/// A newcomer's own vector. Clang copies a struct without a word of its alignment.
+struct __align__(16) Quad {
+  float a, b, c, d;
+};
+__global__ void store_quads(const Quad* in, Quad* out) {
+  const unsigned i = threadIdx.x;
+  const float x = static_cast<float>(i);
+  out[i] = in[i];
+  Quad quad = in[i];
+  quad.b = x;
+  out[32 + i] = quad;
+}
+
+#ifndef __clang__
+TEST(PlainKernels, StoreStructsThatAreAlignedToTheirSizeAtOnce) {
+  Array<Quad> in{32};
+  Array<Quad> out{64};
+  EXPECT_EQ(finding_of([&] { store_quads<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 2U * 16);
+}
+#endif
+
 __global__ void past_a_static_array(float* out, int index) {
   __shared__ float one[32];
   __shared__ float other[32];
