@@ -366,6 +366,146 @@ TEST(PlainKernels, CountStatementsThatAreAlikeOnTheirOwn) {
   EXPECT_EQ(last_launch_counters().global_store_sectors, 4U * 5 + 2 + 2);
 }
 
+// ---- conditions in loops without barriers: counted by hand as a GPU's lanes come together again ----
+
+/// Eight passes. In each, all lanes load, and every second one stores: the even ones, then the odd ones.
+__global__ void store_in_turns(const float* in, float* out) {
+  const unsigned lane = threadIdx.x;
+  for (unsigned i = 0; i < 8; ++i) {
+    const float value = in[i * 32 + lane];
+    if ((i + lane) % 2 == 0) out[i * 32 + lane] = value;
+  }
+}
+
+/// The same with a condition in front of what all lanes do, and one behind it.
+__global__ void store_around(float* out) {
+  const unsigned lane = threadIdx.x;
+  for (unsigned i = 0; i < 6; ++i) {
+    if ((i + lane) % 2 == 0) out[i * 32 + lane] = 1;
+    out[192 + i * 32 + lane] = 2;
+    if ((i + lane) % 3 == 0) out[384 + i * 32 + lane] = 3;
+  }
+}
+
+/// Each lane stores in a pass of its own, then all do.
+__global__ void store_once_each(const float* in, float* out) {
+  const unsigned lane = threadIdx.x;
+  float sum = 0;
+  for (unsigned i = 0; i < 32; ++i) {
+    sum += in[i];
+    if (i == lane) out[lane] = sum;
+  }
+  out[32 + lane] = sum;
+}
+
+/// The last passes are for a part of the lanes, in two places.
+__global__ void guard_the_second_load(const float* in, float* out, unsigned n) {
+  float sum = 0;
+  for (unsigned i = threadIdx.x; i < n; i += 32) {
+    sum += in[i];
+    if (i + 16 < n) sum += in[i + 16];
+  }
+  out[threadIdx.x] = sum;
+}
+
+TEST(PlainKernels, CountAConditionInALoopPassByPass) {
+  Array<float> in{256};
+  Array<float> out{576};
+  const auto& counted = last_launch_counters;
+  store_in_turns<<<1, 32>>>(in, out);
+  EXPECT_EQ(counted().global_load_requests, 8U);
+  EXPECT_EQ(counted().global_store_requests, 8U);
+  EXPECT_EQ(counted().global_store_sectors, 8U * 4);
+  EXPECT_EQ(counted().global_store_lanes, 8U * 16);
+
+  store_around<<<1, 32>>>(out);
+  EXPECT_EQ(counted().global_store_requests, 3U * 6);
+  EXPECT_EQ(counted().global_store_sectors, 3U * 6 * 4) << "lanes of the same pass are in the same sectors";
+
+  store_once_each<<<1, 32>>>(in, out);
+  EXPECT_EQ(counted().global_load_requests, 32U);
+  EXPECT_EQ(counted().global_store_requests, 32U + 1);
+  EXPECT_EQ(counted().global_store_sectors, 32U + 4);
+
+  guard_the_second_load<<<1, 32>>>(in, out, 100);
+  EXPECT_EQ(counted().global_load_requests, 4U + 3) << "100 elements, and 84";
+  EXPECT_EQ(counted().global_load_sectors, 3U * 4 + 1 + 2 * 4 + 3);
+  EXPECT_EQ(counted().global_store_requests, 1U);
+}
+
+/// A row is as long as its length says: lanes leave the inner loop one after the other, and meet behind it.
+__global__ void sum_rows(const int* lengths, const float* in, float* out) {
+  for (unsigned row = threadIdx.x; row < 96; row += 32) {
+    const int length = lengths[row];
+    float sum = 0;
+    for (int k = 0; k < length; ++k)
+      sum += in[static_cast<unsigned>(k) * 96 + row];
+    out[row] = sum;
+  }
+}
+
+/// The same, and every second element of a row is stored.
+__global__ void store_from_rows(const int* lengths, const float* in, float* out) {
+  for (unsigned row = threadIdx.x; row < 96; row += 32) {
+    float sum = 0;
+    for (int k = 0; k < lengths[row]; ++k) {
+      sum += in[static_cast<unsigned>(k) * 96 + row];
+      if ((static_cast<unsigned>(k) + row) % 2 == 0) out[96 + static_cast<unsigned>(k) * 96 + row] = sum;
+    }
+    out[row] = sum;
+  }
+}
+
+TEST(PlainKernels, CountAnInnerLoopThatIsNotEquallyLongForAllLanes) {
+  Array<int> lengths{96};
+  Array<float> in{4 * 96};
+  Array<float> out{5 * 96};
+  // Of the rows 0 to 31 the longest has 3 elements, then 2, then 4. Each lane has others in each pass.
+  for (int row = 0; row < 96; ++row)
+    lengths[row] = row < 32 ? row % 4 : row < 64 ? (row + 1) % 3 : (row + 2) % 5;
+  sum_rows<<<1, 32>>>(lengths, in, out);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 3U + 3 + 2 + 4);
+  // Of 8 neighbouring lanes each has at least one row of each length, but for the longest of the last 32.
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 3U * 4 + (3 + 2 + 4) * 4);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 3U);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 3U * 4);
+
+  store_from_rows<<<1, 32>>>(lengths, in, out);
+  // A length is loaded once more than there are elements.
+  EXPECT_EQ(last_launch_counters().global_load_requests, (3U + 2 + 4) + (4 + 3 + 5));
+  // Of the rows 0 to 31 those with 3 elements are odd, so that none stores its last.
+  EXPECT_EQ(last_launch_counters().global_store_requests, (2U + 2 + 4) + 3);
+}
+
+__noinline__ __device__ void store_aside(float* out, float value) { *out = value; }
+
+/// Some lanes do one loop, the others another, then all meet.
+__global__ void loop_in_branches(const float* in, float* out) {
+  const unsigned lane = threadIdx.x;
+  float sum = 0;
+  if (lane < 16) {
+    for (unsigned i = 0; i < 4 + lane % 2; ++i) {
+      sum += in[i * 32 + lane];
+      if ((i + lane) % 2 == 0) store_aside(&out[i * 32 + lane], sum);
+    }
+  } else {
+    for (unsigned i = 0; i < 1 + lane % 4; ++i)
+      sum += in[i * 32 + lane];
+  }
+  store_aside(&out[160 + lane], sum);
+}
+
+TEST(PlainKernels, CountLoopsInBranchesOnTheirOwn) {
+  Array<float> in{160};
+  Array<float> out{192};
+  EXPECT_EQ(finding_of([&] { loop_in_branches<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 5U + 4);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 5U * 2 + 4 * 2);
+  // In the pass that only odd lanes have, none of them stores.
+  EXPECT_EQ(last_launch_counters().global_store_requests, 4U + 1);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 4U * 2 + 4);
+}
+
 __global__ void take_last(int* last, volatile int* out) {
   __shared__ int winner;
   if (threadIdx.x == 5) winner = 7;
@@ -578,7 +718,8 @@ TEST(PlainKernels, StoreVectorsThatTheyMakeAtOnce) {
   EXPECT_EQ(pairs[3].second.y, 3.0F);
 }
 
-/// A newcomer's own vector. Clang copies a struct without a word of its alignment.
+#ifndef __clang__  // which copies a struct without a word of its alignment
+/// A newcomer's own vector.
 struct __align__(16) Quad {
   float a, b, c, d;
 };
@@ -591,7 +732,6 @@ __global__ void store_quads(const Quad* in, Quad* out) {
   out[32 + i] = quad;
 }
 
-#ifndef __clang__
 TEST(PlainKernels, StoreStructsThatAreAlignedToTheirSizeAtOnce) {
   Array<Quad> in{32};
   Array<Quad> out{64};
