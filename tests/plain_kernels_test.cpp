@@ -276,6 +276,21 @@ TEST(PlainKernels, TellBarriersOfTwoCallsApart) {
   expect_two_barriers<Meeting::inlined>();
   expect_two_barriers<Meeting::aside>();
   EXPECT_EQ(finding_of([] { meet_in_branches<Meeting::together><<<1, 64>>>(40); }), "");
+  try {
+    meet_in_branches<Meeting::inlined><<<1, 64>>>(40);
+  } catch (const reduction::emulated::KernelFinding& finding) {
+    ASSERT_EQ(finding.findings().front().witnesses.size(), 2U);
+    const auto& one = finding.findings().front().witnesses[0];
+    const auto& other = finding.findings().front().witnesses[1];
+    EXPECT_EQ(one.place.line, other.place.line);
+#ifndef __clang__  // which does not inline the function
+    ASSERT_EQ(one.callers.size(), 1U);
+    ASSERT_EQ(other.callers.size(), 1U);
+    EXPECT_EQ(one.callers.front().line + 2, other.callers.front().line);
+#endif
+    const std::string& help = finding.findings().front().help;
+    EXPECT_TRUE(help.ends_with("; each call is a barrier of its own, even of one function")) << help;
+  }
 }
 
 /// Threads come to each barrier on different ways: the compiler must not make two of one.
