@@ -167,6 +167,360 @@ TEST(PlainKernels, CountEachCallOfAFunctionOnItsOwn) {
   EXPECT_EQ(last_launch_counters().global_load_lanes, 32U);
 }
 
+// ---- functions that are not inlined ----
+
+__noinline__ __device__ float load_aside(const float* in, unsigned i) { return in[i]; }
+__noinline__ __device__ float load_further_aside(const float* in, unsigned i) { return load_aside(in, i); }
+
+/// The calls on the two sides load different elements: in[0] to in[31] are four sectors, and so are in[32] to in[63].
+template <bool deeply> __global__ void branch_around_calls(const float* in, float* out) {
+  const unsigned i = threadIdx.x;
+  float value = 0;
+  if (i % 2 == 0) {
+    value = deeply ? load_further_aside(in, i) : load_aside(in, i);
+  } else {
+    value = deeply ? load_further_aside(in, i + 32) : load_aside(in, i + 32);
+  }
+  out[i] = value + load_aside(in, i);
+}
+
+TEST(PlainKernels, CountEachCallOfAFunctionThatIsNotInlinedOnItsOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  const auto expect_counts = [](unsigned last) {
+    // Two half warps from four sectors each, then the whole warp.
+    EXPECT_EQ(last_launch_counters().global_load_requests, 3U) << last;
+    EXPECT_EQ(last_launch_counters().global_load_sectors, 12U) << last;
+    EXPECT_EQ(last_launch_counters().global_load_lanes, 64U) << last;
+  };
+  branch_around_calls<false><<<1, 32>>>(in, out);
+  expect_counts(0);
+  branch_around_calls<true><<<1, 32>>>(in, out);
+  expect_counts(1);
+}
+
+/// Calls itself as often as `depth` says, which is not the same for all lanes.
+__noinline__ __device__ float sum_down(const float* in, unsigned i, unsigned depth) {
+  const float below = depth == 0 ? 0 : sum_down(in + 32, i, depth - 1);
+  return below + in[i];
+}
+
+__global__ void recurse(const float* in, float* out) {
+  out[threadIdx.x] = sum_down(in, threadIdx.x, threadIdx.x % 2);
+}
+
+TEST(PlainKernels, CountEachDepthOfARecursionOnItsOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  std::fill_n(static_cast<float*>(in), 64, 1.0F);
+  EXPECT_EQ(finding_of([&] { recurse<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(out[30], 1.0F);
+  EXPECT_EQ(out[31], 2.0F);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U) << "one of all lanes, and one of every second";
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 8U);
+}
+
+// ---- which barrier it is ----
+
+#define TWO_BARRIERS(condition) \
+  if (condition) {              \
+    __syncthreads();            \
+  } else {                      \
+    __syncthreads();            \
+  }
+
+__device__ void meet() { __syncthreads(); }
+__noinline__ __device__ void meet_aside() { __syncthreads(); }
+
+enum class Meeting { macro, kinds, inlined, aside, together };
+
+template <Meeting meeting> __global__ void meet_in_branches(unsigned where) {
+  const bool here = threadIdx.x < where;
+  switch (meeting) {
+    case Meeting::macro: TWO_BARRIERS(here) break;
+    case Meeting::kinds: here ? static_cast<void>(__syncthreads_or(1)) : __syncthreads(); break;
+    case Meeting::inlined:
+      if (here) {
+        meet();
+      } else {
+        meet();
+      }
+      break;
+    case Meeting::aside:
+      if (here) {
+        meet_aside();
+      } else {
+        meet_aside();
+      }
+      break;
+    case Meeting::together: meet_aside(); break;
+  }
+}
+
+template <Meeting meeting> void expect_two_barriers() {
+  const std::string text = finding_of([] { meet_in_branches<meeting><<<1, 64>>>(40); });
+  EXPECT_TRUE(text.starts_with(
+      "divergent barrier in meet_in_branches: block 0, threads 0-39 wait at __syncthreads() at "))
+      << text;
+  EXPECT_NE(text.find("; block 0, threads 40-63 wait at __syncthreads() at "), std::string::npos) << text;
+  for (const unsigned all : {0U, 64U})
+    EXPECT_EQ(finding_of([&] { meet_in_branches<meeting><<<1, 64>>>(all); }), "");
+}
+
+TEST(PlainKernels, TellBarriersApartThatAreOnOneLine) {
+  expect_two_barriers<Meeting::macro>();
+  expect_two_barriers<Meeting::kinds>();
+}
+
+TEST(PlainKernels, TellBarriersOfTwoCallsApart) {
+  expect_two_barriers<Meeting::inlined>();
+  expect_two_barriers<Meeting::aside>();
+  EXPECT_EQ(finding_of([] { meet_in_branches<Meeting::together><<<1, 64>>>(40); }), "");
+  try {
+    meet_in_branches<Meeting::inlined><<<1, 64>>>(40);
+  } catch (const reduction::emulated::KernelFinding& finding) {
+    ASSERT_EQ(finding.findings().front().witnesses.size(), 2U);
+    const auto& one = finding.findings().front().witnesses[0];
+    const auto& other = finding.findings().front().witnesses[1];
+    EXPECT_EQ(one.place.line, other.place.line);
+#ifndef __clang__  // which does not inline the function
+    ASSERT_EQ(one.callers.size(), 1U);
+    ASSERT_EQ(other.callers.size(), 1U);
+    EXPECT_EQ(one.callers.front().line + 2, other.callers.front().line);
+#endif
+    const std::string& help = finding.findings().front().help;
+    EXPECT_TRUE(help.ends_with("; each call is a barrier of its own, even of one function")) << help;
+  }
+}
+
+/// Threads come to each barrier on different ways: the compiler must not make two of one.
+__global__ void meet_after_branches(const int* in, int* out, int n) {
+  __shared__ int sum;
+  const int i = static_cast<int>(threadIdx.x);
+  bool first = i == 0;
+  if (first) sum = 0;
+  __syncthreads();
+  if (first) atomicAdd(&sum, in[0]);
+  for (int k = 0;; ++k) {
+    if (k == i % 3) {
+      atomicAdd(&sum, in[i]);
+      if (in[i] > 100) continue;
+      first = false;
+    }
+    __syncthreads();
+    if (first && k > n) return;
+    if (k == n) break;
+  }
+  int rounds = n;
+  do {
+    if (in[i] % 2 == 0) {
+      atomicAdd(&sum, 1);
+    } else if (in[i] % 3 == 0) {
+      first = true;
+    }
+    __syncthreads();
+    if (first) atomicAdd(&sum, 1);
+  } while (__syncthreads_or(rounds-- > 0));
+  while (__syncthreads_or(i % 7 < rounds + 4)) {
+    if (i % 2 == 0) ++rounds;
+    if (i % 2 == 0) --rounds;
+    --rounds;
+  }
+  switch (i % 4) {
+    case 0: atomicAdd(&sum, 1); [[fallthrough]];
+    case 1: first = !first; break;
+    case 2: break;
+    default: atomicAdd(&sum, 2);
+  }
+  __syncthreads();
+  if (first) out[i] = 1;
+  __syncthreads();
+  out[i] = sum;
+}
+
+TEST(PlainKernels, MeetAtOneBarrierWhicheverWayTheyCome) {
+  Array<int> in{64};
+  Array<int> out{64};
+  for (int i = 0; i < 64; ++i)
+    in[i] = i;
+  for (int n = 3; n < 6; ++n)
+    EXPECT_EQ(finding_of([&] { meet_after_branches<<<1, 64>>>(in, out, n); }), "");
+}
+
+// ---- statements that are alike ----
+
+/// Each statement is there twice, and no compiler may make one of the two.
+__global__ void say_it_twice(const float* in, float* out, float* other) {
+  const unsigned i = threadIdx.x;
+  if (i % 2 == 0) {
+    out[i] = 1;
+  } else {
+    out[i] = 1;
+  }
+  if (i % 4 == 0) {
+    out[i] = in[i];
+  } else {
+    out[i] = in[i] + 1;
+  }
+  out[i] = i % 8 == 0 ? in[i] : in[i + 32];
+  if (i < 16) {
+    other[i] = in[i];
+    return;
+  }
+  other[i] = in[i];
+}
+
+TEST(PlainKernels, CountStatementsThatAreAlikeOnTheirOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  Array<float> other{32};
+  EXPECT_EQ(finding_of([&] { say_it_twice<<<1, 32>>>(in, out, other); }), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 6U);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 4U + 4 + 4 + 4 + 2 + 2);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 2U + 2 + 1 + 2);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 4U * 5 + 2 + 2);
+}
+
+// ---- conditions in loops without barriers: counted by hand as a GPU's lanes come together again ----
+
+/// Eight passes. In each, all lanes load, and every second one stores: the even ones, then the odd ones.
+__global__ void store_in_turns(const float* in, float* out) {
+  const unsigned lane = threadIdx.x;
+  for (unsigned i = 0; i < 8; ++i) {
+    const float value = in[i * 32 + lane];
+    if ((i + lane) % 2 == 0) out[i * 32 + lane] = value;
+  }
+}
+
+/// The same with a condition in front of what all lanes do, and one behind it.
+__global__ void store_around(float* out) {
+  const unsigned lane = threadIdx.x;
+  for (unsigned i = 0; i < 6; ++i) {
+    if ((i + lane) % 2 == 0) out[i * 32 + lane] = 1;
+    out[192 + i * 32 + lane] = 2;
+    if ((i + lane) % 3 == 0) out[384 + i * 32 + lane] = 3;
+  }
+}
+
+/// Each lane stores in a pass of its own, then all do.
+__global__ void store_once_each(const float* in, float* out) {
+  const unsigned lane = threadIdx.x;
+  float sum = 0;
+  for (unsigned i = 0; i < 32; ++i) {
+    sum += in[i];
+    if (i == lane) out[lane] = sum;
+  }
+  out[32 + lane] = sum;
+}
+
+/// The last passes are for a part of the lanes, in two places.
+__global__ void guard_the_second_load(const float* in, float* out, unsigned n) {
+  float sum = 0;
+  for (unsigned i = threadIdx.x; i < n; i += 32) {
+    sum += in[i];
+    if (i + 16 < n) sum += in[i + 16];
+  }
+  out[threadIdx.x] = sum;
+}
+
+TEST(PlainKernels, CountAConditionInALoopPassByPass) {
+  Array<float> in{256};
+  Array<float> out{576};
+  const auto& counted = last_launch_counters;
+  store_in_turns<<<1, 32>>>(in, out);
+  EXPECT_EQ(counted().global_load_requests, 8U);
+  EXPECT_EQ(counted().global_store_requests, 8U);
+  EXPECT_EQ(counted().global_store_sectors, 8U * 4);
+  EXPECT_EQ(counted().global_store_lanes, 8U * 16);
+
+  store_around<<<1, 32>>>(out);
+  EXPECT_EQ(counted().global_store_requests, 3U * 6);
+  EXPECT_EQ(counted().global_store_sectors, 3U * 6 * 4) << "lanes of the same pass are in the same sectors";
+
+  store_once_each<<<1, 32>>>(in, out);
+  EXPECT_EQ(counted().global_load_requests, 32U);
+  EXPECT_EQ(counted().global_store_requests, 32U + 1);
+  EXPECT_EQ(counted().global_store_sectors, 32U + 4);
+
+  guard_the_second_load<<<1, 32>>>(in, out, 100);
+  EXPECT_EQ(counted().global_load_requests, 4U + 3) << "100 elements, and 84";
+  EXPECT_EQ(counted().global_load_sectors, 3U * 4 + 1 + 2 * 4 + 3);
+  EXPECT_EQ(counted().global_store_requests, 1U);
+}
+
+/// A row is as long as its length says: lanes leave the inner loop one after the other, and meet behind it.
+__global__ void sum_rows(const int* lengths, const float* in, float* out) {
+  for (unsigned row = threadIdx.x; row < 96; row += 32) {
+    const int length = lengths[row];
+    float sum = 0;
+    for (int k = 0; k < length; ++k)
+      sum += in[static_cast<unsigned>(k) * 96 + row];
+    out[row] = sum;
+  }
+}
+
+/// The same, and every second element of a row is stored.
+__global__ void store_from_rows(const int* lengths, const float* in, float* out) {
+  for (unsigned row = threadIdx.x; row < 96; row += 32) {
+    float sum = 0;
+    for (int k = 0; k < lengths[row]; ++k) {
+      sum += in[static_cast<unsigned>(k) * 96 + row];
+      if ((static_cast<unsigned>(k) + row) % 2 == 0) out[96 + static_cast<unsigned>(k) * 96 + row] = sum;
+    }
+    out[row] = sum;
+  }
+}
+
+TEST(PlainKernels, CountAnInnerLoopThatIsNotEquallyLongForAllLanes) {
+  Array<int> lengths{96};
+  Array<float> in{4 * 96};
+  Array<float> out{5 * 96};
+  // Of the rows 0 to 31 the longest has 3 elements, then 2, then 4. Each lane has others in each pass.
+  for (int row = 0; row < 96; ++row)
+    lengths[row] = row < 32 ? row % 4 : row < 64 ? (row + 1) % 3 : (row + 2) % 5;
+  sum_rows<<<1, 32>>>(lengths, in, out);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 3U + 3 + 2 + 4);
+  // Of 8 neighbouring lanes each has at least one row of each length, but for the longest of the last 32.
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 3U * 4 + (3 + 2 + 4) * 4);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 3U);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 3U * 4);
+
+  store_from_rows<<<1, 32>>>(lengths, in, out);
+  // A length is loaded once more than there are elements.
+  EXPECT_EQ(last_launch_counters().global_load_requests, (3U + 2 + 4) + (4 + 3 + 5));
+  // Of the rows 0 to 31 those with 3 elements are odd, so that none stores its last.
+  EXPECT_EQ(last_launch_counters().global_store_requests, (2U + 2 + 4) + 3);
+}
+
+__noinline__ __device__ void store_aside(float* out, float value) { *out = value; }
+
+/// Some lanes do one loop, the others another, then all meet.
+__global__ void loop_in_branches(const float* in, float* out) {
+  const unsigned lane = threadIdx.x;
+  float sum = 0;
+  if (lane < 16) {
+    for (unsigned i = 0; i < 4 + lane % 2; ++i) {
+      sum += in[i * 32 + lane];
+      if ((i + lane) % 2 == 0) store_aside(&out[i * 32 + lane], sum);
+    }
+  } else {
+    for (unsigned i = 0; i < 1 + lane % 4; ++i)
+      sum += in[i * 32 + lane];
+  }
+  store_aside(&out[160 + lane], sum);
+}
+
+TEST(PlainKernels, CountLoopsInBranchesOnTheirOwn) {
+  Array<float> in{160};
+  Array<float> out{192};
+  EXPECT_EQ(finding_of([&] { loop_in_branches<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 5U + 4);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 5U * 2 + 4 * 2);
+  // In the pass that only odd lanes have, none of them stores.
+  EXPECT_EQ(last_launch_counters().global_store_requests, 4U + 1);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 4U * 2 + 4);
+}
+
 __global__ void take_last(int* last, volatile int* out) {
   __shared__ int winner;
   if (threadIdx.x == 5) winner = 7;
@@ -309,6 +663,99 @@ TEST(PlainKernels, LoadVectorsAtOnce) {
   EXPECT_TRUE(text.starts_with("misaligned access in load_vectors: block 0, thread 0 reads 16 bytes"))
       << text;
 }
+
+/// Whichever way a vector is stored, a GPU stores its bytes at once.
+template <typename T> __global__ void store_vectors(const T* in, T* out, float* sums) {
+  __shared__ T tile[64];
+  const unsigned i = threadIdx.x;
+  tile[i] = in[i];
+  __syncthreads();
+  T mine = tile[63 - i];
+  mine.x += 1;
+  out[i] = mine;
+  *(out + 64 + i) = in[i];
+  T& there = out[128 + i];
+  there = i % 2 == 0 ? mine : tile[i];
+  reinterpret_cast<T*>(reinterpret_cast<float*>(out))[192 + i] = T(mine);
+  sums[i] = static_cast<float>(mine.x + mine.y);
+}
+
+template <typename T> void expect_one_store_a_vector(unsigned sectors) {
+  Array<T> in{64};
+  Array<T> out{256};
+  Array<float> sums{64};
+  EXPECT_EQ(finding_of([&] { store_vectors<T><<<1, 64>>>(in, out, sums); }), "");
+  const auto& counted = last_launch_counters();
+  const unsigned warps = 2;
+  EXPECT_EQ(counted.global_store_requests, warps * 5);
+  EXPECT_EQ(counted.global_store_sectors, warps * (4 * sectors + 4));
+  EXPECT_EQ(counted.global_load_requests, warps * 2);
+  EXPECT_EQ(counted.shared_store_requests, warps);
+  // Each quarter or half of a warp takes a wavefront of its own.
+  EXPECT_EQ(counted.shared_store_wavefronts, warps * sectors / 4);
+  EXPECT_EQ(counted.shared_store_conflicts, 0U);
+  EXPECT_EQ(counted.shared_load_requests, warps * 2);
+}
+
+TEST(PlainKernels, StoreVectorsAtOnce) {
+  expect_one_store_a_vector<float4>(16);
+  expect_one_store_a_vector<int4>(16);
+  expect_one_store_a_vector<double2>(16);
+  expect_one_store_a_vector<longlong2>(16);
+  expect_one_store_a_vector<float2>(8);
+  expect_one_store_a_vector<uint2>(8);
+}
+
+/// Vectors made at once, and vectors within a struct and an array.
+struct Pair {
+  float4 first, second;
+};
+__global__ void make_vectors(float4* out, Pair* pairs) {
+  const unsigned i = threadIdx.x;
+  const float x = static_cast<float>(i);
+  out[i] = make_float4(x, x, x, x);
+  out[32 + i] = {x, 1, 2, 3};
+  float4 local[2];
+  local[0] = out[i];
+  local[1] = local[0];
+  pairs[i].first = local[i % 2];
+  pairs[i].second = local[1];
+  out[64 + i].y = 1;
+}
+
+TEST(PlainKernels, StoreVectorsThatTheyMakeAtOnce) {
+  Array<float4> out{96};
+  Array<Pair> pairs{32};
+  EXPECT_EQ(finding_of([&] { make_vectors<<<1, 32>>>(out, pairs); }), "");
+  EXPECT_EQ(last_launch_counters().global_store_requests, 5U);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 16U + 16 + 32 + 32 + 16);
+  EXPECT_EQ(last_launch_counters().global_store_lanes, 5U * 32);
+  EXPECT_EQ(pairs[3].second.y, 3.0F);
+}
+
+#ifndef __clang__  // which copies a struct without a word of its alignment
+/// A newcomer's own vector.
+struct __align__(16) Quad {
+  float a, b, c, d;
+};
+__global__ void store_quads(const Quad* in, Quad* out) {
+  const unsigned i = threadIdx.x;
+  const float x = static_cast<float>(i);
+  out[i] = in[i];
+  Quad quad = in[i];
+  quad.b = x;
+  out[32 + i] = quad;
+}
+
+TEST(PlainKernels, StoreStructsThatAreAlignedToTheirSizeAtOnce) {
+  Array<Quad> in{32};
+  Array<Quad> out{64};
+  EXPECT_EQ(finding_of([&] { store_quads<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_store_requests, 2U);
+  EXPECT_EQ(last_launch_counters().global_store_sectors, 2U * 16);
+}
+#endif
 
 __global__ void past_a_static_array(float* out, int index) {
   __shared__ float one[32];

@@ -30,32 +30,34 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
-unsigned Block::barrier(SourceLine where, bool predicate, const void* call_site) {
+unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
   const AtWork at_work{*this};
   if (recorder_) recorder_->settle(scheduler_.current());
   Thread& self = threads_[scheduler_.current()];
   self.where = where;
   self.state = State::at_block_barrier;
   self.met = releases_;
-  if (arrived_ == 0) barrier_ = where;
+  self.call_site = from.call_site;
+  self.chain = chain_of(from.function);
+  if (arrived_ == 0) first_ = scheduler_.current();
   arrived_true_ += predicate ? 1 : 0;
   stop_lane(scheduler_.current());
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
-  if (!(where == barrier_)) barrier_is_divergent_ = true;
+  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;
   if (++arrived_ == size_ && !barrier_is_divergent_) {
     require_stack();
     arrived_ = 0;
     released_true_ = std::exchange(arrived_true_, 0);
     ++counters_.block_barriers;
     if (instrumented_) end_interval();
-    if (recorder_) recorder_->block_barrier(call_site);
+    if (recorder_) recorder_->block_barrier(from.call_site);
     for (unsigned i = 0; i < size_; ++i)
       make_ready(i);
     note_release(releases_);
   }
   release_active_lanes(scheduler_.current());
   scheduler_.suspend();
-  note_value(std::as_bytes(std::span{&released_true_, 1}), call_site);
+  note_value(std::as_bytes(std::span{&released_true_, 1}), from.call_site);
   return released_true_;
 }
 
@@ -296,7 +298,11 @@ FaultRecord Block::stall() const {
   for (unsigned i = 0; i < size_; ++i) {
     const Thread& thread = threads_[i];
     const SourceLine where = thread.state == State::finished ? SourceLine{} : thread.where;
-    const auto same = [&](const Group& group) { return group.state == thread.state && group.where == where; };
+    const auto same = [&](const Group& group) {
+      return group.state == thread.state && group.where == where &&
+             (group.state != State::at_block_barrier ||
+              at_same_barrier(thread, threads_[group.threads.front()]));
+    };
     auto group = std::ranges::find_if(groups, same);
     if (group == groups.end()) group = groups.insert(groups.end(), {thread.state, where, {}});
     group->threads.push_back(i);
@@ -328,7 +334,13 @@ FaultRecord Block::stall() const {
         break;
       default: break;
     }
-    record.actions.push_back({group.threads, number_, std::move(action), nullptr, group.where});
+    // For several barriers on one line, its number is not enough.
+    const bool is_alone = group.state != State::at_block_barrier ||
+                          1 == std::ranges::count_if(groups, [&](const Group& other) {
+                            return other.state == group.state && other.where == group.where;
+                          });
+    const void* const call_site = is_alone ? nullptr : threads_[group.threads.front()].call_site;
+    record.actions.push_back({group.threads, number_, std::move(action), call_site, group.where});
   }
   if (!only_block_barriers) record.help = missing_lanes();
   if (only_block_barriers) {

@@ -67,6 +67,7 @@ Block::Block()
                  this},
       threads_(properties().threads_per_block),
       waiting_(properties().threads_per_block),
+      starts_(properties().threads_per_block),
       order_{properties().threads_per_block / warp_size},
       fences_{properties().threads_per_block},
       instructions_{properties().threads_per_block},
@@ -113,8 +114,10 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   ticks_without_progress_ = 0;
   last_buffer_ = nullptr;
   counters_ = {.blocks = 1, .threads = size_};
-  if (launch_number_ != launch.number)
+  if (launch_number_ != launch.number) {
     shared_.begin_launch(launch.config.shared_bytes, launch.most_shared_bytes);
+    chains_.begin_launch();
+  }
   launch_number_ = launch.number;
   if (instrumented_) {
     order_.begin_block();
@@ -139,6 +142,7 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
 
 /// The whole of a thread, on its fiber.
 void Block::run_thread() {
+  starts_[scheduler_.current()] = static_cast<const Frame*>(__builtin_frame_address(0));
   running_ = this;
   try {
     launch_->kernel.run_thread(launch_->kernel.arguments.data());
@@ -230,7 +234,7 @@ void Block::note_shared(const Access& access) {
   const EventKind kind =
       access.operation == Operation::load ? EventKind::shared_load : EventKind::shared_store;
   if (recorder_) recorder_->access(thread, kind, access, shared_.word_of(access.address));
-  instructions_.add(thread, {shared_.offset_of(access.address), access, kind});
+  instructions_.add(thread, {shared_.offset_of(access.address), access, chain_of(access.function), kind});
 }
 
 void Block::note_global(const Access& access) {
@@ -240,7 +244,8 @@ void Block::note_global(const Access& access) {
   const EventKind kind =
       access.operation == Operation::load ? EventKind::global_load : EventKind::global_store;
   if (recorder_) recorder_->access(thread, kind, access, last_buffer_->word_of(access.address), last_buffer_);
-  instructions_.add(thread, {reinterpret_cast<std::uintptr_t>(access.address), access, kind});
+  instructions_.add(
+      thread, {reinterpret_cast<std::uintptr_t>(access.address), access, chain_of(access.function), kind});
 }
 
 /// All threads have met, or have left the kernel: what they do now is ordered after what they did before.

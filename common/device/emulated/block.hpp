@@ -12,6 +12,7 @@
 
 #include "device/emulated/block_recorder.hpp"
 #include "device/emulated/block_turns.hpp"
+#include "device/emulated/call_chain.hpp"
 #include "device/emulated/counters.hpp"
 #include "device/emulated/fence_order.hpp"
 #include "device/emulated/global_races.hpp"
@@ -82,7 +83,7 @@ class alignas(128) Block {
 
   // What the running thread asks for. cuda.hpp says what each does.
   /// Returns the number of threads that brought a true predicate.
-  unsigned barrier(SourceLine where, bool predicate, const void* call_site);
+  unsigned barrier(SourceLine where, bool predicate, Caller from);
   void warp_barrier(unsigned mask, SourceLine where, const void* call_site);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where, const void* call_site);
@@ -136,10 +137,17 @@ class alignas(128) Block {
   };
 
   struct Thread {
-    SourceLine where;  ///< the barrier or shuffle at which it waits
+    SourceLine where;                 ///< the barrier or shuffle at which it waits
+    const void* call_site = nullptr;  ///< of a block barrier,
+    std::uint16_t chain = 0;          ///< and the number of the calls that lead there
     State state = State::started;
     unsigned met = 0;  ///< block barriers that the block had passed when it came to one
   };
+
+  /// Two calls of a barrier are two barriers, even on one line.
+  static bool at_same_barrier(const Thread& one, const Thread& other) {
+    return one.call_site == other.call_site && one.chain == other.chain;
+  }
 
   /// What a thread waits for at a warp barrier or a shuffle.
   struct Waiting {
@@ -195,6 +203,9 @@ class alignas(128) Block {
   void note_global(const Access& access);  ///< to the last buffer
   void count_access(const Access& access);
   void end_interval();
+  std::uint16_t chain_of(const Frame* function) {
+    return chains_.number_of(function, starts_[scheduler_.current()]);
+  }
   void count_warp(unsigned warp);
   void count_early(unsigned thread);
   BlockRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
@@ -240,6 +251,7 @@ class alignas(128) Block {
   SharedMemory shared_;
   std::vector<Thread> threads_;
   std::vector<Waiting> waiting_;
+  std::vector<const Frame*> starts_;  ///< for each thread, from where the kernel is called
   std::vector<Warp> warps_;
 
   const LaunchContext* launch_ = nullptr;
@@ -249,7 +261,7 @@ class alignas(128) Block {
   unsigned size_ = 0;      ///< threads of the block
   unsigned finished_ = 0;  ///< threads that have left the kernel
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
-  SourceLine barrier_;     ///< where the first of them waits
+  unsigned first_ = 0;     ///< of these
   bool barrier_is_divergent_ = false;
   unsigned arrived_true_ = 0;   ///< threads that have brought a true predicate to it,
   unsigned released_true_ = 0;  ///< and to the last one that all have passed
@@ -279,6 +291,7 @@ class alignas(128) Block {
   Counters counters_;
   HappensBefore order_;
   FenceOrder fences_;
+  CallChains chains_;
   WarpInstructionLog instructions_;
   std::optional<BlockRecorder> recorder_;  ///< of a block that is traced
   SharedRaces shared_races_;

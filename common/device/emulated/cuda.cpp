@@ -5,20 +5,21 @@
 #include "device/emulated/lanes.hpp"
 
 using reduction::emulated::Block;
+using reduction::emulated::caller;
 using reduction::emulated::SourceLine;
 
 // ---- barriers, fences and shuffles ----
 
-void __syncthreads(SourceLine where) { Block::running()->barrier(where, false, __builtin_return_address(0)); }
+void __syncthreads(SourceLine where) { Block::running()->barrier(where, false, caller()); }
 int __syncthreads_or(int predicate, SourceLine where) {
-  return Block::running()->barrier(where, predicate != 0, __builtin_return_address(0)) != 0 ? 1 : 0;
+  return Block::running()->barrier(where, predicate != 0, caller()) != 0 ? 1 : 0;
 }
 int __syncthreads_and(int predicate, SourceLine where) {
   // No thread brings a false one.
-  return Block::running()->barrier(where, predicate == 0, __builtin_return_address(0)) == 0 ? 1 : 0;
+  return Block::running()->barrier(where, predicate == 0, caller()) == 0 ? 1 : 0;
 }
 int __syncthreads_count(int predicate, SourceLine where) {
-  return static_cast<int>(Block::running()->barrier(where, predicate != 0, __builtin_return_address(0)));
+  return static_cast<int>(Block::running()->barrier(where, predicate != 0, caller()));
 }
 void __syncwarp(unsigned mask, SourceLine where) {
   Block::running()->warp_barrier(mask, where, __builtin_return_address(0));

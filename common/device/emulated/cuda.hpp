@@ -293,8 +293,12 @@ inline constexpr bool may_lead_elsewhere =
 
 /// Copies the parameters for one thread. They are constant memory on a GPU, and reading them is not counted.
 template <typename Call, std::size_t... index>
-__attribute__((no_sanitize("thread"))) void call_kernel(const Call& call, std::index_sequence<index...>) {
+__attribute__((no_sanitize("thread"))) void call_kernel(const void* opaque) {
+  const Call& call = *static_cast<const Call*>(opaque);
   std::get<0>(call)(std::get<index + 1>(call)...);
+}
+template <typename Call, std::size_t... index> auto call_of(std::index_sequence<index...>) {
+  return call_kernel<Call, index...>;
 }
 
 /// Launches kernel(arguments...) and waits for it.
@@ -302,9 +306,7 @@ template <typename... Parameters, typename... Arguments>
 void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
   using Call = std::tuple<void (*)(Parameters...), Parameters...>;
   const Call call{kernel, static_cast<Parameters>(arguments)...};
-  const auto run_thread = [](const void* opaque) {
-    call_kernel(*static_cast<const Call*>(opaque), std::index_sequence_for<Parameters...>{});
-  };
+  const auto run_thread = call_of<Call>(std::index_sequence_for<Parameters...>{});
   // The first is not a parameter's: a kernel may have none.
   const auto outputs = std::apply(
       [](auto, const Parameters&... parameters) {

@@ -16,31 +16,33 @@
 namespace {
 
 using reduction::emulated::Block;
+using reduction::emulated::Caller;
+using reduction::emulated::caller;
 using reduction::emulated::Operation;
 using reduction::emulated::word_bytes;
 
 /// Outside of kernels it is the host that accesses memory.
 [[gnu::always_inline]] inline void note(Operation operation, const void* address, std::size_t bytes,
-                                        const void* call_site, bool goes_on = false,
+                                        const Caller& from, bool goes_on = false,
                                         bool may_have_padding = false) {
   Block* const block = Block::running();
   if (block == nullptr) return;
-  block->access(
-      {operation, static_cast<const std::byte*>(address), bytes, call_site, goes_on, may_have_padding});
+  block->access({operation, static_cast<const std::byte*>(address), bytes, from.call_site, goes_on,
+                 from.function, may_have_padding});
 }
 
 /// 16 bytes that are aligned to 8 at least: a GPU takes a struct that need not be aligned to more in halves.
 [[gnu::always_inline]] inline void note_sixteen(Operation operation, const void* address,
-                                                const void* call_site) {
+                                                const Caller& from) {
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(address) % 16 != 8;
-  if (is_aligned) return note(operation, address, 16, call_site, false, true);
-  note(operation, address, 8, call_site, false, true);
-  note(operation, static_cast<const std::byte*>(address) + 8, 8, call_site, true);
+  if (is_aligned) return note(operation, address, 16, from, false, true);
+  note(operation, address, 8, from, false, true);
+  note(operation, static_cast<const std::byte*>(address) + 8, 8, from, true);
 }
 
 /// A struct, or a number that need not be aligned: a GPU accesses it in parts. How large they are follows from the type's
 /// alignment, which is not known here. A size of up to 16 bytes mostly comes here if the type is aligned to 4 or fewer.
-void note_range(Operation operation, const void* begin, std::size_t bytes, const void* call_site) {
+void note_range(Operation operation, const void* begin, std::size_t bytes, const Caller& from) {
   if (Block::running() == nullptr) return;
   const auto* address = static_cast<const std::byte*>(begin);
   const std::size_t widest = bytes > 16 && bytes % 8 == 0 ? 8 : word_bytes;
@@ -48,7 +50,7 @@ void note_range(Operation operation, const void* begin, std::size_t bytes, const
     std::size_t part = widest;
     while (part > bytes || reinterpret_cast<std::uintptr_t>(address) % part != 0)
       part /= 2;
-    note(operation, address, part, call_site, address != begin, true);
+    note(operation, address, part, from, address != begin, true);
     address += part;
     bytes -= part;
   }
@@ -58,84 +60,48 @@ void note_range(Operation operation, const void* begin, std::size_t bytes, const
 
 extern "C" {
 
-void HOOK(read1)(void* address) { note(Operation::load, address, 1, __builtin_return_address(0)); }
-void HOOK(read2)(void* address) { note(Operation::load, address, 2, __builtin_return_address(0)); }
-void HOOK(read4)(void* address) { note(Operation::load, address, 4, __builtin_return_address(0)); }
-void HOOK(read8)(void* address) { note(Operation::load, address, 8, __builtin_return_address(0)); }
-void HOOK(read16)(void* address) { note_sixteen(Operation::load, address, __builtin_return_address(0)); }
-void HOOK(unaligned_read2)(void* address) {
-  note_range(Operation::load, address, 2, __builtin_return_address(0));
-}
-void HOOK(unaligned_read4)(void* address) {
-  note_range(Operation::load, address, 4, __builtin_return_address(0));
-}
-void HOOK(unaligned_read8)(void* address) {
-  note_range(Operation::load, address, 8, __builtin_return_address(0));
-}
-void HOOK(unaligned_read16)(void* address) {
-  note_range(Operation::load, address, 16, __builtin_return_address(0));
-}
-void HOOK(read_range)(void* begin, std::size_t bytes) {
-  note_range(Operation::load, begin, bytes, __builtin_return_address(0));
-}
-void HOOK(write1)(void* address) { note(Operation::store, address, 1, __builtin_return_address(0)); }
-void HOOK(write2)(void* address) { note(Operation::store, address, 2, __builtin_return_address(0)); }
-void HOOK(write4)(void* address) { note(Operation::store, address, 4, __builtin_return_address(0)); }
-void HOOK(write8)(void* address) { note(Operation::store, address, 8, __builtin_return_address(0)); }
-void HOOK(write16)(void* address) { note_sixteen(Operation::store, address, __builtin_return_address(0)); }
-void HOOK(unaligned_write2)(void* address) {
-  note_range(Operation::store, address, 2, __builtin_return_address(0));
-}
-void HOOK(unaligned_write4)(void* address) {
-  note_range(Operation::store, address, 4, __builtin_return_address(0));
-}
-void HOOK(unaligned_write8)(void* address) {
-  note_range(Operation::store, address, 8, __builtin_return_address(0));
-}
-void HOOK(unaligned_write16)(void* address) {
-  note_range(Operation::store, address, 16, __builtin_return_address(0));
-}
+void HOOK(read1)(void* address) { note(Operation::load, address, 1, caller()); }
+void HOOK(read2)(void* address) { note(Operation::load, address, 2, caller()); }
+void HOOK(read4)(void* address) { note(Operation::load, address, 4, caller()); }
+void HOOK(read8)(void* address) { note(Operation::load, address, 8, caller()); }
+void HOOK(read16)(void* address) { note_sixteen(Operation::load, address, caller()); }
+void HOOK(unaligned_read2)(void* address) { note_range(Operation::load, address, 2, caller()); }
+void HOOK(unaligned_read4)(void* address) { note_range(Operation::load, address, 4, caller()); }
+void HOOK(unaligned_read8)(void* address) { note_range(Operation::load, address, 8, caller()); }
+void HOOK(unaligned_read16)(void* address) { note_range(Operation::load, address, 16, caller()); }
+void HOOK(read_range)(void* begin, std::size_t bytes) { note_range(Operation::load, begin, bytes, caller()); }
+void HOOK(write1)(void* address) { note(Operation::store, address, 1, caller()); }
+void HOOK(write2)(void* address) { note(Operation::store, address, 2, caller()); }
+void HOOK(write4)(void* address) { note(Operation::store, address, 4, caller()); }
+void HOOK(write8)(void* address) { note(Operation::store, address, 8, caller()); }
+void HOOK(write16)(void* address) { note_sixteen(Operation::store, address, caller()); }
+void HOOK(unaligned_write2)(void* address) { note_range(Operation::store, address, 2, caller()); }
+void HOOK(unaligned_write4)(void* address) { note_range(Operation::store, address, 4, caller()); }
+void HOOK(unaligned_write8)(void* address) { note_range(Operation::store, address, 8, caller()); }
+void HOOK(unaligned_write16)(void* address) { note_range(Operation::store, address, 16, caller()); }
 void HOOK(write_range)(void* begin, std::size_t bytes) {
-  note_range(Operation::store, begin, bytes, __builtin_return_address(0));
+  note_range(Operation::store, begin, bytes, caller());
 }
 
 // What the compiler takes for volatile: words, and no structs.
-void HOOK(volatile_read1)(void* address) { note(Operation::load, address, 1, __builtin_return_address(0)); }
-void HOOK(volatile_read2)(void* address) { note(Operation::load, address, 2, __builtin_return_address(0)); }
-void HOOK(volatile_read4)(void* address) { note(Operation::load, address, 4, __builtin_return_address(0)); }
-void HOOK(volatile_read8)(void* address) { note(Operation::load, address, 8, __builtin_return_address(0)); }
-void HOOK(volatile_read16)(void* address) { note(Operation::load, address, 16, __builtin_return_address(0)); }
-void HOOK(unaligned_volatile_read2)(void* address) {
-  note_range(Operation::load, address, 2, __builtin_return_address(0));
-}
-void HOOK(unaligned_volatile_read4)(void* address) {
-  note_range(Operation::load, address, 4, __builtin_return_address(0));
-}
-void HOOK(unaligned_volatile_read8)(void* address) {
-  note_range(Operation::load, address, 8, __builtin_return_address(0));
-}
-void HOOK(unaligned_volatile_read16)(void* address) {
-  note_range(Operation::load, address, 16, __builtin_return_address(0));
-}
-void HOOK(volatile_write1)(void* address) { note(Operation::store, address, 1, __builtin_return_address(0)); }
-void HOOK(volatile_write2)(void* address) { note(Operation::store, address, 2, __builtin_return_address(0)); }
-void HOOK(volatile_write4)(void* address) { note(Operation::store, address, 4, __builtin_return_address(0)); }
-void HOOK(volatile_write8)(void* address) { note(Operation::store, address, 8, __builtin_return_address(0)); }
-void HOOK(volatile_write16)(void* address) {
-  note(Operation::store, address, 16, __builtin_return_address(0));
-}
-void HOOK(unaligned_volatile_write2)(void* address) {
-  note_range(Operation::store, address, 2, __builtin_return_address(0));
-}
-void HOOK(unaligned_volatile_write4)(void* address) {
-  note_range(Operation::store, address, 4, __builtin_return_address(0));
-}
-void HOOK(unaligned_volatile_write8)(void* address) {
-  note_range(Operation::store, address, 8, __builtin_return_address(0));
-}
-void HOOK(unaligned_volatile_write16)(void* address) {
-  note_range(Operation::store, address, 16, __builtin_return_address(0));
-}
+void HOOK(volatile_read1)(void* address) { note(Operation::load, address, 1, caller()); }
+void HOOK(volatile_read2)(void* address) { note(Operation::load, address, 2, caller()); }
+void HOOK(volatile_read4)(void* address) { note(Operation::load, address, 4, caller()); }
+void HOOK(volatile_read8)(void* address) { note(Operation::load, address, 8, caller()); }
+void HOOK(volatile_read16)(void* address) { note(Operation::load, address, 16, caller()); }
+void HOOK(unaligned_volatile_read2)(void* address) { note_range(Operation::load, address, 2, caller()); }
+void HOOK(unaligned_volatile_read4)(void* address) { note_range(Operation::load, address, 4, caller()); }
+void HOOK(unaligned_volatile_read8)(void* address) { note_range(Operation::load, address, 8, caller()); }
+void HOOK(unaligned_volatile_read16)(void* address) { note_range(Operation::load, address, 16, caller()); }
+void HOOK(volatile_write1)(void* address) { note(Operation::store, address, 1, caller()); }
+void HOOK(volatile_write2)(void* address) { note(Operation::store, address, 2, caller()); }
+void HOOK(volatile_write4)(void* address) { note(Operation::store, address, 4, caller()); }
+void HOOK(volatile_write8)(void* address) { note(Operation::store, address, 8, caller()); }
+void HOOK(volatile_write16)(void* address) { note(Operation::store, address, 16, caller()); }
+void HOOK(unaligned_volatile_write2)(void* address) { note_range(Operation::store, address, 2, caller()); }
+void HOOK(unaligned_volatile_write4)(void* address) { note_range(Operation::store, address, 4, caller()); }
+void HOOK(unaligned_volatile_write8)(void* address) { note_range(Operation::store, address, 8, caller()); }
+void HOOK(unaligned_volatile_write16)(void* address) { note_range(Operation::store, address, 16, caller()); }
 
 // Calls of the C library in a kernel. The linker takes these functions for the library's (--wrap).
 void* __real_memcpy(void* to, const void* from, std::size_t bytes);
@@ -143,17 +109,17 @@ void* __real_memmove(void* to, const void* from, std::size_t bytes);
 void* __real_memset(void* to, int value, std::size_t bytes);
 
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
-  note_range(Operation::load, from, bytes, __builtin_return_address(0));
-  note_range(Operation::store, to, bytes, __builtin_return_address(0));
+  note_range(Operation::load, from, bytes, caller());
+  note_range(Operation::store, to, bytes, caller());
   return __real_memcpy(to, from, bytes);
 }
 void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
-  note_range(Operation::load, from, bytes, __builtin_return_address(0));
-  note_range(Operation::store, to, bytes, __builtin_return_address(0));
+  note_range(Operation::load, from, bytes, caller());
+  note_range(Operation::store, to, bytes, caller());
   return __real_memmove(to, from, bytes);
 }
 void* __wrap_memset(void* to, int value, std::size_t bytes) {
-  note_range(Operation::store, to, bytes, __builtin_return_address(0));
+  note_range(Operation::store, to, bytes, caller());
   return __real_memset(to, value, bytes);
 }
 
@@ -207,12 +173,8 @@ void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); 
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void** pointer, void*) {
-  note(Operation::store, pointer, sizeof(void*), __builtin_return_address(0));
-}
-void __tsan_vptr_read(void** pointer) {
-  note(Operation::load, pointer, sizeof(void*), __builtin_return_address(0));
-}
+void __tsan_vptr_update(void** pointer, void*) { note(Operation::store, pointer, sizeof(void*), caller()); }
+void __tsan_vptr_read(void** pointer) { note(Operation::load, pointer, sizeof(void*), caller()); }
 #endif
 
 }  // extern "C"

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "device/emulated/call_chain.hpp"
+
 namespace reduction::emulated {
 
 /// Whether the system promises memory for all pages of a mapping, or only finds it for those that are
@@ -65,6 +67,8 @@ struct Access {
   const void* call_site;  ///< the place in the kernel, as a return address
   bool goes_on =
       false;  ///< one more part of what the kernel accesses as a whole: none of it has happened yet
+  const Frame* function =
+      nullptr;                    ///< the frame of the function there; of an atomic operation it is not known
   bool may_have_padding = false;  ///< a struct's: bytes after the first member may be nobody's
 
   /// Whether so many bytes from its beginning on may be padding, which a copy reads though nothing writes it.

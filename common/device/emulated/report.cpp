@@ -244,7 +244,10 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
     case Fault::divergent_barrier:
       return {
           "all threads of the block have to meet at the same `__syncthreads()`: put it outside of the branch "
-          "or loop in which they go different ways",
+          "or loop in which they go different ways" +
+              std::string{first.line == seen.actions.back().line
+                              ? "; each call is a barrier of its own, even of one function"
+                              : ""},
           ""};
     case Fault::invalid_mask:
       return {"a mask has to name the lane that passes it, here lane " +

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <map>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "device/emulated/block_recorder.hpp"
+#include "device/emulated/lane_alignment.hpp"
 
 namespace reduction::emulated {
 
@@ -132,7 +132,14 @@ class WarpInstruction {
 };
 
 bool from_one_place(const LaneAccess& a, const LaneAccess& b) {
-  return a.call_site == b.call_site && a.kind == b.kind && a.bytes == b.bytes;
+  return a.call_site == b.call_site && a.chain == b.chain && a.kind == b.kind && a.bytes == b.bytes;
+}
+
+bool is_of_lower_place(const LaneAccess& a, const LaneAccess& b) {
+  const auto place = [](const LaneAccess& access) {
+    return std::tuple{access.call_site, access.chain, access.kind, access.bytes};
+  };
+  return place(a) < place(b);
 }
 
 }  // namespace
@@ -169,47 +176,37 @@ void WarpInstructionLog::count_pending(unsigned warp, Counters& counters, BlockR
     lanes_[warp * warp_size + lane].clear();
 }
 
-/// From entry `begin` on, the lanes went different ways: numbers each lane's visits of each place.
+/// The lanes went different ways at the entry `begin` of their logs, and what comes before has been counted.
 void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counters& counters,
                                         BlockRecorder* recorder) {
-  struct Visit {
-    LaneAccess access;
-    unsigned lane;
-    std::size_t entry;   ///< in the lane's log
-    std::size_t number;  ///< among the lane's visits of the place
+  const auto log_of = [&](unsigned lane) -> const std::vector<LaneAccess>& {
+    return lanes_[warp * warp_size + lane];
   };
-  std::vector<Visit> visits;
+  std::map<LaneAccess, std::uint32_t, decltype(&is_of_lower_place)> numbers{is_of_lower_place};
+  LaneNumbers places;
   for (unsigned lane = 0; lane < warp_size; ++lane) {
-    const auto& log = lanes_[warp * warp_size + lane];
-    for (std::size_t i = begin; i < log.size(); ++i)
-      visits.push_back({log[i], lane, i, i});
-  }
-  const auto place = [](const Visit& visit) {
-    return std::tuple{visit.access.call_site, visit.access.kind, visit.access.bytes};
-  };
-  const auto by_lane = [&](const Visit& visit) {
-    return std::tuple_cat(place(visit), std::tuple{visit.lane, visit.number});
-  };
-  const auto by_number = [&](const Visit& visit) {
-    return std::tuple_cat(place(visit), std::tuple{visit.number, visit.lane});
-  };
-
-  std::ranges::sort(visits, {}, by_lane);
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < visits.size(); ++i) {
-    const bool goes_on =
-        i != 0 && visits[i - 1].lane == visits[i].lane && place(visits[i - 1]) == place(visits[i]);
-    number = goes_on ? number + 1 : 0;
-    visits[i].number = number;
-  }
-  std::ranges::sort(visits, {}, by_number);
-  for (auto visit = visits.begin(); visit != visits.end();) {
-    WarpInstruction instruction;
-    const auto first = visit;
-    for (; visit != visits.end() && visit->number == first->number && place(*visit) == place(*first);
-         ++visit) {
-      instruction.add(visit->lane, visit->access, visit->entry);
+    for (const LaneAccess& access : log_of(lane)) {
+      const auto next = static_cast<std::uint32_t>(numbers.size());
+      places[lane].push_back(numbers.try_emplace(access, next).first->second);
     }
+  }
+  const LaneNumbers instructions = align(places, static_cast<std::uint32_t>(numbers.size()));
+
+  struct Entry {
+    std::uint32_t instruction, lane, visit;
+    auto operator<=>(const Entry&) const = default;
+  };
+  std::vector<Entry> entries;
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    for (std::size_t i = begin; i < log_of(lane).size(); ++i)
+      entries.push_back({instructions[lane][i], lane, static_cast<std::uint32_t>(i)});
+  }
+  std::ranges::sort(entries);
+  for (auto entry = entries.begin(); entry != entries.end();) {
+    WarpInstruction instruction;
+    const auto first = entry;
+    for (; entry != entries.end() && entry->instruction == first->instruction; ++entry)
+      instruction.add(entry->lane, log_of(entry->lane)[entry->visit], entry->visit);
     const CountedRequest counted = instruction.count(counters);
     if (recorder != nullptr) recorder->request(warp, counted);
   }

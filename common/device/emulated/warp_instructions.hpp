@@ -34,14 +34,16 @@ unsigned global_sectors(std::span<const std::uintptr_t> addresses, std::size_t b
 struct LaneAccess {
   LaneAccess() = default;
   /// \param offset  the address as the banks, or sectors, count it.
-  LaneAccess(std::uintptr_t offset, const Access& access, EventKind of_kind)
+  LaneAccess(std::uintptr_t offset, const Access& access, std::uint16_t of_chain, EventKind of_kind)
       : address{offset},
         call_site{static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(access.call_site))},
+        chain{of_chain},
         bytes{static_cast<std::uint8_t>(access.bytes)},
         kind{of_kind} {}
 
   std::uintptr_t address = 0;
   std::uint32_t call_site = 0;  ///< low bits of the place in the kernel
+  std::uint16_t chain = 0;      ///< the number of the calls that lead to its function
   std::uint8_t bytes = 0;
   EventKind kind{};  ///< a load or store
 };

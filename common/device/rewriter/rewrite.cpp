@@ -556,8 +556,7 @@ class Rewriter : private Code {
   void rewrite_bound(std::size_t open) {
     std::string arguments;
     for (std::size_t i = open + 1; i < partner(open); ++i)
-      arguments +=
-          std::string{i == open + 1 || end_of(i - 1) == offset(i) ? "" : " "} + std::string{text(i)};
+      arguments += std::string{i == open + 1 || end_of(i - 1) == offset(i) ? "" : " "} + std::string{text(i)};
     for (std::size_t i = partner(open) + 1; i < size() && !is(i, ";"); ++i) {
       if (is(i, "{"))
         return insert(end_of(i), "::reduction::emulated::require_launch_bounds(" + arguments + ");");

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+
+/// \file
+/// A function that has not been inlined has one place in the code for all its calls. What tells them apart are the calls
+/// through which a thread has come there: its stack's frames.
+
+namespace reduction::emulated {
+
+/// What a frame pointer points to, on x86-64 as on AArch64. Kernels keep one (-fno-omit-frame-pointer).
+struct Frame {
+  const Frame* caller;
+  const void* return_address;
+};
+
+/// From where a kernel calls the device: the place in the code, as a return address, and the frame of the function there.
+struct Caller {
+  const void* call_site;
+  const Frame* function;
+};
+
+/// Of the function that this is inlined into.
+[[gnu::always_inline]] inline Caller caller() {
+  return {__builtin_return_address(0), static_cast<const Frame*>(__builtin_frame_address(0))->caller};
+}
+
+/// Numbers the chains of calls from a launch's kernel to its functions, so that equal numbers mean equal chains.
+class CallChains {
+ public:
+  void begin_launch() {
+    return_of_kernel_ = nullptr;
+    numbers_.clear();
+  }
+
+  /// 0 for the kernel itself. \param start  the frame of what has called the launch's run_thread() in this thread.
+  std::uint16_t number_of(const Frame* function, const Frame* start) {
+    // A library's function in between may have no frame, and anything in its place.
+    if (function < __builtin_frame_address(0) || function >= start) return 0;
+    return function->return_address == return_of_kernel_ ? 0 : number_of_callee(function, start);
+  }
+
+ private:
+  std::uint16_t number_of_callee(const Frame* function, const Frame* start);
+
+  const void* return_of_kernel_ = nullptr;  ///< in run_thread(), once it is known
+  std::unordered_map<std::uint64_t, std::uint16_t> numbers_;
+};
+
+}  // namespace reduction::emulated
