@@ -68,7 +68,7 @@ class alignas(128) Block {
   void warp_barrier(unsigned mask, SourceLine where, const void* call_site);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where, const void* call_site);
-  void fence(const void* call_site);
+  void fence(FenceScope scope, const void* call_site);
   void* dynamic_shared_memory() const { return shared_.dynamic(); }
   void* shared_variable(const void* name, std::size_t bytes);
 
@@ -79,8 +79,9 @@ class alignas(128) Block {
   [[noreturn]] void refuse(const Access& access);
 
   /// The running thread is about to update memory atomically. Holds it until no other block can do so: atomic operations
-  /// happen in the order of blocks, so even a floating-point sum is always the same.
-  void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
+  /// happen in the order of blocks, so even a floating-point sum is always the same. \param expected  of a compare-and-swap,
+  /// the value where it stores another one; else nullptr.
+  void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected);
 
  private:
   /// While the device works for a kernel, hooks mean nothing: where the program has two copies of an inline function, the
@@ -202,7 +203,7 @@ inline void Block::access(const Access& access) {
       note_shared(access);
     }
   } else if (last_buffer_ != nullptr && last_buffer_->contains(access.address, access.bytes)) {
-    if (instrumented_) {
+    if (instrumented_ || access.operation != Operation::load) {
       const AtWork at_work{*this};
       note_global(access);
     }

@@ -6,6 +6,7 @@
 #include "device/emulated/lanes.hpp"
 
 using reduction::emulated::Block;
+using reduction::emulated::FenceScope;
 using reduction::emulated::SourceLine;
 
 // ---- barriers, fences and shuffles ----
@@ -17,7 +18,8 @@ int __syncthreads_or(int predicate, SourceLine where) {
 void __syncwarp(unsigned mask, SourceLine where) {
   Block::running()->warp_barrier(mask, where, __builtin_return_address(0));
 }
-void __threadfence() { Block::running()->fence(__builtin_return_address(0)); }
+void __threadfence() { Block::running()->fence(FenceScope::device, __builtin_return_address(0)); }
+void __threadfence_block() { Block::running()->fence(FenceScope::block, __builtin_return_address(0)); }
 
 namespace reduction::emulated {
 
@@ -45,10 +47,10 @@ void* shared_variable_begin(const void* name, std::size_t bytes) {
 namespace {
 
 /// Replaces *address by update(*address) as one indivisible operation and returns the value before it. One host thread at
-/// a time gets past begin_atomic(), so plain accesses are indivisible.
+/// a time gets past begin_atomic(), so plain accesses are indivisible. \param expected  stored is only where *address is this.
 template <typename T, typename Update>
-T update_atomically(T* address, const void* call_site, const Update& update) {
-  Block::running()->begin_atomic(address, sizeof(T), call_site);
+T update_atomically(T* address, const void* call_site, const Update& update, const T* expected = nullptr) {
+  Block::running()->begin_atomic(address, sizeof(T), call_site, expected);
   const T before = *address;
   *address = update(before);
   return before;
@@ -77,7 +79,8 @@ template <typename T> T maximum(T* address, T value, const void* call_site) {
   return update_atomically(address, call_site, [&](T before) { return std::max(before, value); });
 }
 template <typename T> T compare_and_swap(T* address, T expected, T value, const void* call_site) {
-  return update_atomically(address, call_site, [&](T before) { return before == expected ? value : before; });
+  return update_atomically(
+      address, call_site, [&](T before) { return before == expected ? value : before; }, &expected);
 }
 
 }  // namespace

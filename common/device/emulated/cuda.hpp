@@ -3,7 +3,6 @@
 /// The part of CUDA C++ that kernels for the emulated device need, for a host compiler. Launches and shared variables
 /// are not here: a host compiler reads neither, so the rewriter turns them into the calls at the end of this file.
 
-#include <array>
 #include <cstddef>
 #include <memory>  // before __noinline__, which it uses as a word of its own
 #include <span>
@@ -75,8 +74,8 @@ void __syncwarp(unsigned mask = 0xffffffff,
 
 /// Orders what the calling thread did before with its atomic operations after, for other blocks.
 void __threadfence();
-/// Within a block, barriers alone order.
-inline void __threadfence_block() {}
+/// The same for the threads of its block.
+void __threadfence_block();
 
 namespace reduction::emulated {
 
@@ -192,20 +191,6 @@ struct SharedVariable {
 };
 template <typename Lambda> SharedVariable shared_variable(Lambda) { return {&Name<Lambda>::address}; }
 
-/// The pointer through which a kernel may store to its parameter's buffer, or nullptr.
-template <typename Parameter> const void* output_of(const Parameter& parameter) {
-  if constexpr (std::is_pointer_v<Parameter> && !std::is_const_v<std::remove_pointer_t<Parameter>>) {
-    return (const void*)parameter;  // NOLINT: of a volatile pointer, or of a function's
-  }
-  return nullptr;
-}
-
-/// Whether a parameter may hold further pointers, or point to some: a class, or a pointer to one or to a pointer.
-template <typename Parameter>
-inline constexpr bool may_lead_elsewhere =
-    std::is_class_v<Parameter> || std::is_class_v<std::remove_pointer_t<Parameter>> ||
-    std::is_pointer_v<std::remove_pointer_t<Parameter>>;
-
 /// Copies the parameters for one thread. They are constant memory on a GPU, and reading them is not counted.
 template <typename Call, std::size_t... index>
 __attribute__((no_sanitize("thread"))) void call_kernel(const Call& call, std::index_sequence<index...>) {
@@ -220,14 +205,8 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
   const auto run_thread = [](const void* opaque) {
     call_kernel(*static_cast<const Call*>(opaque), std::index_sequence_for<Parameters...>{});
   };
-  // The first is not a parameter's: a kernel may have none.
-  const auto outputs = std::apply(
-      [](auto, const Parameters&... parameters) {
-        return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, output_of(parameters)...};
-      },
-      call);
-  launch_grid(config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel),
-                       outputs, (may_lead_elsewhere<Parameters> || ...)});
+  launch_grid(config,
+              {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel)});
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes

@@ -3,8 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "device/emulated/memory.hpp"
-
 namespace reduction::emulated {
 
 Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOptions& options)
@@ -13,20 +11,9 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
       turns_{count(config.grid), options.host_threads},
       context_{config_,        kernel_, options.schedule, options.instrumented,
                options.number, turns_,  races_,           options.trace},
-      failed_block_{count(config.grid)} {
-  if (kernel.stores_anywhere) global_memory().set_recorded(true);
-  for (const void* const output : kernel.outputs) {
-    const auto* const begin = static_cast<const std::byte*>(output);
-    Buffer* const buffer = begin != nullptr ? global_memory().nearest(begin) : nullptr;
-    if (buffer != nullptr) buffer->set_recorded(true);
-  }
-}
+      failed_block_{count(config.grid)} {}
 
-Grid::~Grid() {
-  races_.mark_initialised();
-  if (!context_.instrumented) global_memory().mark_recorded_as_initialised();
-  global_memory().set_recorded(false);
-}
+Grid::~Grid() { races_.mark_initialised(); }
 
 void Grid::work() {
   while (const std::optional<BlockTurns::Range> range = turns_.claim()) {

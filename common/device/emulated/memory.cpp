@@ -196,17 +196,6 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
   return storage != static_storage_.end() ? &*storage : nullptr;
 }
 
-void GlobalMemory::set_recorded(bool on) {
-  for (auto& [begin, buffer] : buffers_)
-    buffer.set_recorded(on);
-}
-
-void GlobalMemory::mark_recorded_as_initialised() {
-  for (auto& [begin, buffer] : buffers_) {
-    if (buffer.is_recorded()) buffer.mark(0, buffer.bytes(), true);
-  }
-}
-
 std::size_t GlobalMemory::bytes() const {
   return std::accumulate(buffers_.begin(), buffers_.end(), std::size_t{0},
                          [](std::size_t sum, const auto& entry) { return sum + entry.second.bytes(); });

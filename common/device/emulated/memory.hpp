@@ -73,7 +73,7 @@ class Buffer {
   /// Pages of its own, between two margins.
   explicit Buffer(std::size_t bytes);
   /// Static storage of the program.
-  Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes}, recorded_{true} {}
+  Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes} {}
 
   std::byte* begin() const { return begin_; }
   std::size_t bytes() const { return bytes_; }
@@ -101,10 +101,6 @@ class Buffer {
   /// Whether this is the program's static storage.
   bool is_static() const { return pages_.begin() == nullptr; }
 
-  /// Whether the launch that runs may store to the buffer, so that all accesses to it are recorded.
-  bool is_recorded() const { return recorded_; }
-  void set_recorded(bool on) { recorded_ = on || is_static(); }
-
   /// "4-byte word 10 of a global buffer (10 words)": words as wide as the access, counted from the buffer's beginning.
   std::string describe(const std::byte* address, std::size_t bytes) const;
 
@@ -117,7 +113,6 @@ class Buffer {
   Mapping initialised_;
   std::byte* begin_;
   std::size_t bytes_;
-  bool recorded_ = false;
 };
 
 /// The emulated device's global memory: every buffer that has been allocated and not yet released, and the program's
@@ -133,12 +128,6 @@ class GlobalMemory {
   Buffer* nearest(const std::byte* address);
   /// The buffer, or static storage, that holds all these bytes, or nullptr.
   Buffer* find(const std::byte* address, std::size_t bytes);
-
-  /// Whether accesses are recorded, for every buffer.
-  void set_recorded(bool on);
-
-  /// Of what a launch has stored without being followed nothing is known.
-  void mark_recorded_as_initialised();
 
   /// Bytes of all buffers.
   std::size_t bytes() const;
