@@ -74,7 +74,8 @@ BlockRaces::Line& BlockRaces::new_line(Buffer& buffer, std::size_t number) {
 
 unsigned BlockRaces::number_of(const Kind& kind) {
   const std::size_t place = (reinterpret_cast<std::uintptr_t>(kind.call_site) + kind.mask) % recent_.size();
-  if (const unsigned recent = recent_[place]; recent != 0 && kinds_[recent - 1] == kind) return recent - 1;
+  if (const unsigned recent = recent_[place]; recent != 0 && kinds_[recent - 1].equals(kind))
+    return recent - 1;
   const auto [known, is_new] = numbers_.try_emplace(kind, static_cast<unsigned>(kinds_.size()));
   if (is_new) kinds_.push_back(kind);
   if (kinds_.size() > 1U << 20) throw std::length_error{"a block makes too many kinds of accesses to follow"};
@@ -90,42 +91,54 @@ void BlockRaces::check(const Access& access, Buffer& buffer, unsigned thread, co
             access.operation,
             static_cast<std::uint8_t>(access.bytes),
             0,
-            fences_.is_acquired(thread)};
+            fences_.is_acquired(thread) ? knows_atomics : std::uint8_t{0}};
   const auto moment = static_cast<std::uint32_t>(order.now(thread) - order.block_begin());
   for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes) {
     kind.mask = mask_of(at, offset, end);
-    kind.unwritten = access.operation != Operation::store && !buffer.is_initialised(at, word_bytes);
+    const bool is_unwritten = access.operation != Operation::store && !buffer.is_initialised(at, word_bytes);
+    kind.flags = static_cast<std::uint8_t>((kind.flags & knows_atomics) | (is_unwritten ? unwritten : 0));
     Cell& cell = line_of(buffer, at).cells[at / word_bytes % words_in_line];
-    const std::uint32_t what = (number_of(kind) + 1) << 10 | thread;
+    const unsigned number = number_of(kind);
+    const std::uint32_t what = (number + 1) << 10 | thread;
     if (cell.what == 0 || cell.what == what) {
       cell = {moment, what};
     } else {
-      check_cell(cell, buffer.begin() + at, buffer, kind, thread, order);
+      check_cell(cell, buffer.begin() + at, buffer, number, thread, order);
     }
   }
 }
 
 /// Others have accessed the word, or the thread has done so otherwise.
-void BlockRaces::check_cell(Cell& cell, const std::byte* word, const Buffer& buffer, Kind self,
+void BlockRaces::check_cell(Cell& cell, const std::byte* word, const Buffer& buffer, unsigned kind,
                             unsigned thread, const HappensBefore& order) {
   if ((cell.what & in_groups) == 0) {
     const Cell before = std::exchange(cell, Cell{0, in_groups});
     note(cell, (before.what >> 10) - 1, before.what & 0x3ff, before.moment);
   }
-  const Moment begin = order.block_begin();
+  // Loads among loads are most of what there is.
+  if (cell.moment != 0 || kinds_[kind].operation != Operation::load) {
+    kind = number_of(check_groups(cell, word, buffer, kinds_[kind], thread, order));
+  }
+  note(cell, kind, thread, static_cast<std::uint32_t>(order.now(thread) - order.block_begin()));
+}
+
+/// Notes the races of an access. Returns its kind, as what came before it makes it.
+BlockRaces::Kind BlockRaces::check_groups(const Cell& cell, const std::byte* word, const Buffer& buffer,
+                                          Kind self, unsigned thread, const HappensBefore& order) {
   for (std::uint32_t next = cell.what & ~in_groups; next != 0; next = groups_[next - 1].next) {
     const Group& group = groups_[next - 1];
     const Kind& other = kinds_[group.kind];
     if ((self.mask & other.mask) == 0) continue;
     const bool races = can_race(self.operation, other.operation);
-    if (!races && !(self.unwritten && other.operation != Operation::load)) continue;
+    if (!races && !(self.has(unwritten) && other.operation != Operation::load)) continue;
     bool is_noted = false;
     for (const unsigned lane : lanes_of(group.lanes)) {
       const unsigned other_thread = group.warp * warp_size + lane;
-      if (order.ordered(begin + group.moment, other_thread, thread)) {
-        if (other.operation != Operation::load) self.unwritten = false;
-        if (other.operation == Operation::atomic && self.operation != Operation::atomic)
-          self.follows_atomic = true;
+      if (order.ordered(order.block_begin() + group.moment, other_thread, thread)) {
+        if (other.operation != Operation::load) self.flags &= static_cast<std::uint8_t>(~unwritten);
+        if (other.operation == Operation::atomic && self.operation != Operation::atomic) {
+          self.flags |= follows_atomic;
+        }
       } else if (races && !std::exchange(is_noted, true)) {
         const bool after_warp_barrier =
             order.met_in_parts(thread) || order.last_warp_barrier(thread) > order.last_block_barrier();
@@ -138,22 +151,32 @@ void BlockRaces::check_cell(Cell& cell, const std::byte* word, const Buffer& buf
       }
     }
   }
-  note(cell, number_of(self), thread, static_cast<std::uint32_t>(order.now(thread) - begin));
+  return self;
 }
 
 /// Of a thread's accesses of one kind, the last one is kept.
 void BlockRaces::note(Cell& cell, unsigned kind, unsigned thread, std::uint32_t moment) {
   const unsigned own = bit_of(thread % warp_size);
   const auto warp = static_cast<std::uint16_t>(thread / warp_size);
+  const std::uint32_t first = cell.what & ~in_groups;
+  if (first != 0) {
+    Group& last = groups_[first - 1];
+    if (last.kind == kind && last.warp == warp && last.moment == moment && last.is_only_one) {
+      last.lanes |= own;
+      return;
+    }
+  }
   Group* place = nullptr;
   Group* unused = nullptr;
-  for (std::uint32_t next = cell.what & ~in_groups; next != 0; next = groups_[next - 1].next) {
+  bool is_only_one = true;
+  for (std::uint32_t next = first; next != 0; next = groups_[next - 1].next) {
     Group& group = groups_[next - 1];
     if (group.kind == kind && group.warp == warp) {
       if (group.moment == moment) {
         place = &group;
       } else {
         group.lanes &= ~own;
+        group.is_only_one = is_only_one = false;
       }
     }
     if (group.lanes == 0) unused = &group;
@@ -161,11 +184,12 @@ void BlockRaces::note(Cell& cell, unsigned kind, unsigned thread, std::uint32_t 
   if (place != nullptr) {
     place->lanes |= own;
   } else if (unused != nullptr) {
-    *unused = {kind, moment, own, unused->next, warp};
+    *unused = {kind, moment, own, unused->next, warp, is_only_one};
   } else {
-    groups_.push_back({kind, moment, own, cell.what & ~in_groups, warp});
+    groups_.push_back({kind, moment, own, first, warp, is_only_one});
     cell.what = in_groups | static_cast<std::uint32_t>(groups_.size());
   }
+  if (kinds_[kind].operation != Operation::load) cell.moment = 1;
 }
 
 /// Of the races between two places, keeps the one of the lowest word and threads: it does not depend on the schedule.
@@ -223,30 +247,39 @@ unsigned BlockRaces::visit_number_of(unsigned kind, unsigned thread, Moment mome
   const auto [number, is_new] = visit_numbers_.try_emplace({kind, released}, next);
   if (is_new) {
     const Kind& of = kinds_[kind];
-    visits_.kind_table.push_back({of.operation, released, of.acquired, of.knows_atomics, of.follows_atomic,
-                                  of.unwritten, of.mask, of.bytes, of.call_site});
+    visits_.kind_table.push_back({of.operation, released, of.acquired, of.has(knows_atomics),
+                                  of.has(follows_atomic), of.has(unwritten), of.mask, of.bytes,
+                                  of.call_site});
   }
   return number->second;
 }
 
-unsigned BlockRaces::set_number_of(const GridRaces::Kinds& kinds) {
+/// The number of the kinds of a word; mostly it is the last word's.
+unsigned BlockRaces::set_of(const GridRaces::Kinds& kinds) {
+  if (kinds == kinds_of_word_) return set_of_word_;
   const auto [number, is_new] =
       set_numbers_.try_emplace(kinds, static_cast<unsigned>(set_numbers_.size() + 1));
   if (is_new) visits_.kinds_table.push_back(kinds);
-  return number->second;
+  kinds_of_word_ = kinds;
+  return set_of_word_ = number->second;
 }
 
 GridRaces::WordVisit BlockRaces::visit_of(const Cell& cell, Moment begin) {
   if (cell.what == 0) return {};
+  GridRaces::Kinds& kinds = kinds_being_read_;
+  kinds.clear();
   if ((cell.what & in_groups) == 0) {
     const unsigned kind = (cell.what >> 10) - 1;
     const unsigned thread = cell.what & 0x3ff;
-    const unsigned number = visit_number_of(kind, thread, begin + cell.moment);
-    if (set_of_kind_.size() <= number) set_of_kind_.resize(number + 1);
-    if (set_of_kind_[number] == 0) set_of_kind_[number] = set_number_of({{number, 0}});
-    return {set_of_kind_[number], thread};
+    if (!fences_.has_released() && kind < set_of_kind_.size() && set_of_kind_[kind] != 0) {
+      return {set_of_kind_[kind], thread};
+    }
+    kinds.emplace_back(visit_number_of(kind, thread, begin + cell.moment), 0);
+    const unsigned set = set_of(kinds);
+    if (set_of_kind_.size() <= kind) set_of_kind_.resize(kind + 1);
+    set_of_kind_[kind] = set;
+    return {set, thread};
   }
-  GridRaces::Kinds kinds;
   for (std::uint32_t next = cell.what & ~in_groups; next != 0; next = groups_[next - 1].next) {
     const Group& group = groups_[next - 1];
     for (const unsigned lane : lanes_of(group.lanes)) {
@@ -265,7 +298,7 @@ GridRaces::WordVisit BlockRaces::visit_of(const Cell& cell, Moment begin) {
   const unsigned thread = kinds.front().second;
   for (auto& entry : kinds)
     entry.second -= thread;
-  return {set_number_of(kinds), thread};
+  return {set_of(kinds), thread};
 }
 
 void BlockRaces::end_block(std::size_t block, const HappensBefore& order, FaultLog& findings,
@@ -295,6 +328,7 @@ void BlockRaces::end_block(std::size_t block, const HappensBefore& order, FaultL
   visit_numbers_.clear();
   set_numbers_.clear();
   set_of_kind_.clear();
+  kinds_of_word_.clear();
   released_.clear();
   kinds_.clear();
   numbers_.clear();

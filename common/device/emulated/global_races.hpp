@@ -3,9 +3,11 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -176,12 +178,20 @@ class BlockRaces {
     Operation operation{};
     std::uint8_t bytes = 0;
     std::uint8_t mask = 0;
-    bool knows_atomics = false;
-    bool follows_atomic = false;
-    bool unwritten = false;
+    std::uint8_t flags = 0;
 
+    bool has(unsigned flag) const { return (flags & flag) != 0; }
     auto operator<=>(const Kind&) const = default;
+    /// Without a look at each member.
+    bool equals(const Kind& other) const {
+      static_assert(std::has_unique_object_representations_v<Kind>);
+      return std::memcmp(this, &other, sizeof(Kind)) == 0;
+    }
   };
+  // What GridRaces::Kind has by these names.
+  static constexpr std::uint8_t knows_atomics = 1;
+  static constexpr std::uint8_t follows_atomic = 2;
+  static constexpr std::uint8_t unwritten = 4;
 
   /// The lanes of a warp that made accesses of a kind, and when each did so the last time: a block's moments count from its
   /// beginning.
@@ -191,11 +201,12 @@ class BlockRaces {
     std::uint32_t lanes;
     std::uint32_t next;  ///< of the word, from 1
     std::uint16_t warp;
+    bool is_only_one;  ///< of these lanes' accesses of the kind
   };
 
   /// What was done to a word: nothing, accesses of one kind by one thread, or what groups say.
   struct Cell {
-    std::uint32_t moment;
+    std::uint32_t moment;  ///< of the thread; with groups, whether there is more than loads
     std::uint32_t what;
   };
 
@@ -231,14 +242,16 @@ class BlockRaces {
   Line& line_of(Buffer& buffer, std::size_t offset);
   Line& new_line(Buffer& buffer, std::size_t number);
   Slot& slot_of(const std::byte* begin);
-  void check_cell(Cell& cell, const std::byte* word, const Buffer& buffer, Kind self, unsigned thread,
+  void check_cell(Cell& cell, const std::byte* word, const Buffer& buffer, unsigned kind, unsigned thread,
                   const HappensBefore& order);
+  Kind check_groups(const Cell& cell, const std::byte* word, const Buffer& buffer, Kind self, unsigned thread,
+                    const HappensBefore& order);
   void note(Cell& cell, unsigned kind, unsigned thread, std::uint32_t moment);
   void note_race(const Race& race);
   void report_races(std::size_t block, FaultLog& findings);
   GridRaces::WordVisit visit_of(const Cell& cell, Moment begin);
   unsigned visit_number_of(unsigned kind, unsigned thread, Moment moment);
-  unsigned set_number_of(const GridRaces::Kinds& kinds);
+  unsigned set_of(const GridRaces::Kinds& kinds);
 
   static constexpr std::uint32_t in_groups = 1U << 31;
   static constexpr std::size_t least_slots = 64;
@@ -258,7 +271,10 @@ class BlockRaces {
   GridRaces::Visits visits_;
   std::map<std::pair<unsigned, GridOrder::WordSet>, unsigned> visit_numbers_;
   std::map<GridRaces::Kinds, unsigned> set_numbers_;
-  std::vector<unsigned> set_of_kind_;
+  std::vector<unsigned> set_of_kind_;  ///< alone, where nothing is released
+  GridRaces::Kinds kinds_being_read_;
+  GridRaces::Kinds kinds_of_word_;
+  unsigned set_of_word_ = 0;                                     ///< the last one's
   std::vector<std::pair<Moment, GridOrder::WordSet>> released_;  ///< what is known of each thread
 };
 

@@ -194,6 +194,14 @@ void SharedRaces::note_other(Accessors& accessors, unsigned thread, const void* 
   const auto warp = static_cast<std::uint16_t>(thread / warp_size);
   const unsigned own = bit_of(thread % warp_size);
   const Moment now = order.now(thread);
+  // Mostly lanes of one warp do it one after the other. What they did before orders no less than this.
+  if (accessors.others != 0) {
+    Group& last = groups_[accessors.others - 1];
+    if (last.warp == warp && last.moment == now && last.site == call_site) {
+      last.lanes |= own;
+      return;
+    }
+  }
   Group* place = nullptr;
   for (std::uint32_t next = accessors.others; next != 0; next = groups_[next - 1].next) {
     Group& group = groups_[next - 1];
