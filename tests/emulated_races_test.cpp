@@ -479,7 +479,7 @@ template <typename T, bool fence> __global__ void write_after_all_have_read(T* o
   __syncthreads();
   if (threadIdx.x % 32 < 2 && threadIdx.x != 0) {
     out[threadIdx.x] = data;
-    if (fence || threadIdx.x == 65) __threadfence_block();
+    if (fence || threadIdx.x != 65) __threadfence_block();
     atomicAdd(&readers, 1U);
   }
   if (threadIdx.x == 0) {

@@ -168,7 +168,7 @@ MUTANTS = [
            ".moment[thread % warp_size] = time_;", "emulated_races_test *AFlag*"),
     Mutant(EMULATED + "happens_before.cpp", "if (own->includes(*clock)) return;", "return;", "drawn_programs_test *"),
     Mutant(EMULATED + "happens_before.cpp", "acquired_[index * warp_size + lane] = acquired_[index * warp_size + "
-           "*lanes_of(group).begin()];", "", "emulated_races_test *AFlag*"),
+           "*lanes_of(group).begin()];", "(void)lane;", "emulated_races_test *AFlag*"),
     Mutant(EMULATED + "fence_order.cpp", "      join(carried_, thread.at_device_fence);\n", "",
            "emulated_races_test *AfterItsFence"),
     Mutant(EMULATED + "fence_order.cpp", "thread.at_block_fence = thread.at_device_fence = {};", "",
