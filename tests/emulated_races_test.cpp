@@ -625,19 +625,19 @@ TEST(EmulatedRaces, AreFoundWhicheverWayAKernelComesByAPointer) {
 }
 
 /// Words that threads of several widths and orders touch, each of them by a thread that a finding has to name.
-template <typename T> __global__ void store_in_an_order(T* to, unsigned order, bool collides) {
+template <typename T> __global__ void store_in_an_order(T* to, unsigned order, unsigned from, unsigned into) {
   const unsigned tid = threadIdx.x;
   const unsigned place = order == 0 ? tid : order == 1 ? 63 - tid : tid * 5 % 64;
-  const unsigned block = collides && blockIdx.x == 5 && tid == 37 ? 3 : blockIdx.x;
+  const unsigned block = blockIdx.x == from && tid == 37 ? into : blockIdx.x;
   to[block * 64 + place] = T(tid);
 }
 
 TEST(EmulatedRaces, NameTheThreadsOfAnyOrder) {
-  const auto text = [&](auto element, unsigned order, bool collides) {
+  const auto text = [&](auto element, unsigned order, unsigned from, unsigned into) {
     using T = decltype(element);
     DeviceArray<T> to{8 * 64};
     return agreed([&] {
-      return finding_of([&] { launch({8, 64, 0}, store_in_an_order<T>, to.begin(), order, collides); });
+      return finding_of([&] { launch({8, 64, 0}, store_in_an_order<T>, to.begin(), order, from, into); });
     });
   };
   const auto names = [](const std::string& finding) {
@@ -645,12 +645,14 @@ TEST(EmulatedRaces, NameTheThreadsOfAnyOrder) {
            finding.find("; block 5, thread 37 writes it ") != std::string::npos;
   };
   for (const unsigned order : {0U, 1U, 2U}) {
-    EXPECT_PRED1(names, text(Word{}, order, true));
-    EXPECT_PRED1(names, text(std::uint64_t{}, order, true));
-    EXPECT_PRED1(names, text(std::uint8_t{}, order, true));
-    EXPECT_EQ(text(Word{}, order, false), "");
-    EXPECT_EQ(text(std::uint64_t{}, order, false), "");
-    EXPECT_EQ(text(std::uint8_t{}, order, false), "");
+    const auto expect = [&](auto element) {
+      EXPECT_PRED1(names, text(element, order, 3, 5));
+      EXPECT_PRED1(names, text(element, order, 5, 3));
+      EXPECT_EQ(text(element, order, 5, 5), "");
+    };
+    expect(Word{});
+    expect(std::uint64_t{});
+    expect(std::uint8_t{});
   }
 }
 

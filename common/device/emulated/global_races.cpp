@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <stdexcept>
 #include <tuple>
 
@@ -413,39 +414,62 @@ void GridRaces::add(Cell& cell, std::size_t block, std::size_t kinds, unsigned t
     cell = {kinds, block, thread, shift};
     return;
   }
-  if (cell.tag() != Cell::Tag::record) {
-    Record record;
-    if (cell.tag() == Cell::Tag::by_one_block) {
-      add(record, cell.block(), cell.kinds(), cell.thread(), cell.shift());
+  if (cell.tag() != Cell::Tag::nodes) {
+    const Cell before = std::exchange(cell, Cell{Cell::Tag::nodes, no_node});
+    if (before.tag() == Cell::Tag::by_one_block) {
+      add(cell, before.block(), before.kinds(), before.thread(), before.shift());
     }
-    if (free_records_.empty()) {
-      free_records_.push_back(records_.size());
-      records_.emplace_back();
-    }
-    cell = {Cell::Tag::record, free_records_.back()};
-    free_records_.pop_back();
-    records_[cell.index()] = std::move(record);
   }
-  add(records_[cell.index()], block, kinds, thread, shift);
+  for (const auto& [kind, offset] : sets_[kinds])
+    add(cell, kind, {block, thread + offset}, shift);
 }
 
-void GridRaces::add(Record& record, std::size_t block, std::size_t kinds, unsigned thread,
-                    unsigned shift) const {
-  for (const auto& [kind, offset] : sets_[kinds]) {
-    const auto same = [&, of = kind](const Visitors& each) { return each.kind == of && each.shift == shift; };
-    auto known = std::ranges::find_if(record, same);
-    if (known == record.end()) known = record.insert(record.end(), {kind, shift, {}});
-    std::vector<Visit>& visits = known->visits;
-    const Visit visit{block, thread + offset};
-    const auto place = std::ranges::lower_bound(visits, visit);
-    if (place != visits.end() && place->block == block) {
-      *place = visit;
-    } else if (place == visits.begin() || std::prev(place)->block != block) {
-      visits.insert(place, visit);
+/// To a cell of nodes.
+void GridRaces::add(Cell& cell, unsigned kind, const Visit& visit, unsigned shift) {
+  std::size_t count = 0;
+  Node* highest = nullptr;
+  Node* second = nullptr;
+  for (std::uint32_t next = static_cast<std::uint32_t>(cell.index()); next != no_node;
+       next = nodes_[next].next) {
+    Node& node = nodes_[next];
+    if (node.kind != kind || node.shift != shift) continue;
+    if (node.block == visit.block) {
+      node.thread = std::min<std::uint64_t>(node.thread, visit.thread) & 0xfff;
+      return;
     }
-    // The highest stays.
-    if (visits.size() > most_visits(kinds_[kind])) visits.erase(visits.end() - 2);
+    ++count;
+    if (highest == nullptr || node.block > highest->block) {
+      second = std::exchange(highest, &node);
+    } else if (second == nullptr || node.block > second->block) {
+      second = &node;
+    }
   }
+  const auto set = [&](Node& node) {
+    node.kind = kind;
+    node.block = visit.block & 0xffff'ffff'ffff;
+    node.thread = visit.thread & 0xfff;
+    node.shift = shift & 0xf;
+  };
+  if (count == most_visits(kinds_[kind])) {
+    // The highest stays, and of the others those that are lower.
+    if (visit.block > highest->block) {
+      set(*highest);
+    } else if (visit.block < second->block) {
+      set(*second);
+    }
+    return;
+  }
+  std::uint32_t number = free_nodes_;
+  if (number == no_node) {
+    if (nodes_.size() > UINT32_MAX) throw std::bad_alloc{};
+    number = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  } else {
+    free_nodes_ = nodes_[number].next;
+  }
+  set(nodes_[number]);
+  nodes_[number].next = static_cast<std::uint32_t>(cell.index());
+  cell = {Cell::Tag::nodes, number};
 }
 
 /// Gives each word of a line a cell of its own.
@@ -455,13 +479,18 @@ void GridRaces::spread(Cell& line) {
   if (line.tag() == Cell::Tag::by_one_block) {
     for (unsigned word = 0; word < words_in_line; ++word)
       (*words)[word] = {line.kinds(), line.block(), line.thread() + (word >> line.shift()), 5};
-  } else if (line.tag() == Cell::Tag::record) {
+  } else if (line.tag() == Cell::Tag::nodes) {
     for (unsigned word = 0; word < words_in_line; ++word) {
-      (*words)[word] = {Cell::Tag::record, records_.size()};
-      records_.push_back(record_of(line, word));
+      (*words)[word] = {Cell::Tag::nodes, no_node};
+      for (const Visitors& visitors : record_of(line, word)) {
+        for (const Visit& visit : visitors.visits)
+          add((*words)[word], visitors.kind, visit, 5);
+      }
     }
-    records_[line.index()] = {};
-    free_records_.push_back(line.index());
+    for (std::uint32_t next = static_cast<std::uint32_t>(line.index()); next != no_node;) {
+      const std::uint32_t freed = std::exchange(next, nodes_[next].next);
+      nodes_[freed].next = std::exchange(free_nodes_, freed);
+    }
   }
   line = {Cell::Tag::words, words_.size()};
   words_.push_back(std::move(words));
@@ -470,20 +499,34 @@ void GridRaces::spread(Cell& line) {
 /// What the cell of a word, or of a line, says of a word.
 GridRaces::Record GridRaces::record_of(const Cell& cell, unsigned word) const {
   Record record;
+  const auto note = [&](unsigned kind, const Visit& visit) {
+    auto known = std::ranges::find(record, kind, &Visitors::kind);
+    if (known == record.end()) known = record.insert(record.end(), {kind, {}});
+    known->visits.push_back(visit);
+  };
   if (cell.tag() == Cell::Tag::by_one_block) {
-    add(record, cell.block(), cell.kinds(), cell.thread() + (word >> cell.shift()), 5);
-  } else if (cell.tag() == Cell::Tag::record) {
-    for (const Visitors& visitors : records_[cell.index()]) {
-      auto known = std::ranges::find(record, visitors.kind, &Visitors::kind);
-      if (known == record.end()) known = record.insert(record.end(), {visitors.kind, 5, {}});
-      for (const Visit& visit : visitors.visits)
-        known->visits.push_back({visit.block, visit.thread + (word >> visitors.shift)});
-      std::ranges::sort(known->visits);
-      while (known->visits.size() > most_visits(kinds_[visitors.kind]))
-        known->visits.erase(known->visits.end() - 2);
+    for (const auto& [kind, offset] : sets_[cell.kinds()])
+      note(kind, {cell.block(), cell.thread() + offset + (word >> cell.shift())});
+  } else if (cell.tag() == Cell::Tag::nodes) {
+    for (std::size_t next = cell.index(); next != no_node; next = nodes_[next].next) {
+      const Node& node = nodes_[next];
+      note(node.kind, {node.block, static_cast<unsigned>(node.thread) + (word >> node.shift)});
     }
   }
+  for (Visitors& visitors : record) {
+    std::ranges::sort(visitors.visits);
+    while (visitors.visits.size() > most_visits(kinds_[visitors.kind]))
+      visitors.visits.erase(visitors.visits.end() - 2);
+  }
   return record;
+}
+
+/// Whether a cell has nodes, one of them of such a kind.
+template <typename Predicate> bool GridRaces::any_node_of(const Cell& cell, const Predicate& is_such) const {
+  if (cell.tag() != Cell::Tag::nodes) return false;
+  for (std::size_t next = cell.index(); next != no_node; next = nodes_[next].next)
+    if (is_such(kinds_[nodes_[next].kind])) return true;
+  return false;
 }
 
 /// Whether there is a read of an unwritten word, or a store that more than one block may have to do with.
@@ -492,11 +535,8 @@ bool GridRaces::may_be_wrong(const Cell& cell) const {
     return std::ranges::any_of(sets_[cell.kinds()],
                                [&](const auto& entry) { return kinds_[entry.first].unwritten; });
   }
-  return cell.tag() == Cell::Tag::record &&
-         std::ranges::any_of(records_[cell.index()], [&](const Visitors& visitors) {
-           const Kind& kind = kinds_[visitors.kind];
-           return kind.unwritten || kind.operation != Operation::load;
-         });
+  return any_node_of(cell,
+                     [&](const Kind& kind) { return kind.unwritten || kind.operation != Operation::load; });
 }
 
 bool GridRaces::is_written(const Cell& cell) const {
@@ -504,8 +544,7 @@ bool GridRaces::is_written(const Cell& cell) const {
   if (cell.tag() == Cell::Tag::by_one_block) {
     return std::ranges::any_of(sets_[cell.kinds()], [&](const auto& entry) { return writes(entry.first); });
   }
-  return cell.tag() == Cell::Tag::record &&
-         std::ranges::any_of(records_[cell.index()], writes, &Visitors::kind);
+  return any_node_of(cell, [](const Kind& kind) { return kind.operation != Operation::load; });
 }
 
 std::vector<FaultRecord> GridRaces::faults() const {

@@ -88,20 +88,29 @@ class GridRaces {
     auto operator<=>(const Visit&) const = default;
   };
 
-  /// The blocks that made accesses of a kind, ascending: enough of them to name the lowest ones, and to know of any in
-  /// conflict.
+  /// The blocks that made accesses of a kind to a word, ascending: enough of them to name the lowest ones, and to know of any
+  /// in conflict.
   struct Visitors {
     unsigned kind;
-    unsigned shift;  ///< of a line: its words' threads
     std::vector<Visit> visits;
   };
   using Record = std::vector<Visitors>;
 
-  /// What was done to a word, or to all words of a line alike: nothing, something by one block, or what a record says. Or a
+  /// One of them, as it is kept: there may be one for each word and more.
+  struct Node {
+    std::uint32_t next;  ///< of the word, or of the line's words
+    std::uint32_t kind;
+    std::uint64_t block : 48;
+    std::uint64_t thread : 12;
+    std::uint64_t shift : 4;  ///< of a line: one more thread every 2^shift words
+  };
+  static constexpr std::uint32_t no_node = 0;
+
+  /// What was done to a word, or to all words of a line alike: nothing, something by one block, or what nodes say. Or a
   /// line whose words each have a cell.
   class Cell {
    public:
-    enum class Tag : unsigned { empty, by_one_block, record, words };
+    enum class Tag : unsigned { empty, by_one_block, nodes, words };
 
     Cell() = default;
     Cell(std::size_t kinds, std::size_t block, unsigned thread, unsigned shift)
@@ -136,9 +145,10 @@ class GridRaces {
   std::size_t number_of(const Kinds& kinds);
   Lines& lines_of(Buffer& buffer);
   void add(Cell& cell, std::size_t block, std::size_t kinds, unsigned thread, unsigned shift);
-  void add(Record& record, std::size_t block, std::size_t kinds, unsigned thread, unsigned shift) const;
+  void add(Cell& cell, unsigned kind, const Visit& visit, unsigned shift);
   void spread(Cell& line);
   Record record_of(const Cell& cell, unsigned word) const;
+  template <typename Predicate> bool any_node_of(const Cell& cell, const Predicate& is_such) const;
   bool may_be_wrong(const Cell& cell) const;
   bool is_written(const Cell& cell) const;
   bool ordered(unsigned lower_kind, std::size_t lower, unsigned higher_kind, std::size_t higher) const;
@@ -153,8 +163,8 @@ class GridRaces {
   std::vector<Kinds> sets_;
   std::map<Kinds, std::size_t> set_numbers_;
   std::map<const std::byte*, Lines> lines_;  ///< by buffer
-  std::vector<Record> records_;
-  std::vector<std::size_t> free_records_;
+  std::vector<Node> nodes_{1};               ///< from 1
+  std::uint32_t free_nodes_ = no_node;
   std::vector<std::unique_ptr<Words>> words_;
 };
 
