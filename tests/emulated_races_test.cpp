@@ -369,4 +369,291 @@ TEST(EmulatedRaces, LeaveReadsOfTheUnwrittenAFaultOfTheirOwn) {
   EXPECT_NE(text.find("block 0, thread 0 reads 4-byte word 32 "), std::string::npos) << text;
 }
 
+// ---- orders other than barriers ----
+
+enum class Lock { correct, correct_for_the_block, without_fence, opened_by_a_store, one_of_two };
+
+/// Threads of two warps count under a lock, in shared memory or global memory.
+template <typename T, Lock lock, bool in_shared> __global__ void count_under_a_lock(T* out, T* global_locks) {
+  __shared__ T shared_locks[2];
+  __shared__ T shared_count;
+  T* const locks = in_shared ? shared_locks : global_locks;
+  T* const count = in_shared ? &shared_count : out;
+  const unsigned tid = threadIdx.x;
+  if (tid < 2) shared_locks[tid] = 0;
+  if (tid == 0) shared_count = 0;
+  __syncthreads();
+  if (tid % 4 == 0) {
+    T* const mine = &locks[lock == Lock::one_of_two ? tid / 4 % 2 : 0];
+    while (atomicCAS(mine, 0U, 1U) != 0) {
+    }
+    *count += 1;
+    if (lock == Lock::correct_for_the_block) {
+      __threadfence_block();
+    } else if (lock != Lock::without_fence) {
+      __threadfence();
+    }
+    if (lock == Lock::opened_by_a_store) {
+      *static_cast<volatile T*>(mine) = 0;
+    } else {
+      atomicExch(mine, 0U);
+    }
+  }
+  __syncthreads();
+  if (in_shared && tid == 0) out[0] = shared_count;
+}
+
+template <Lock lock> void expect_of_a_lock(const std::string& verdict) {
+  Words out{1};
+  Words locks{2};
+  const auto faults = [&](auto kernel) {
+    return agreed([&] {
+      out[0] = locks[0] = locks[1] = 0;
+      std::string text = faults_of([&] { launch({1, 64, 0}, kernel, out, locks); });
+      if (text.empty() && out[0] != 16) text = "a count of " + std::to_string(out[0]);
+      return text.substr(0, 4);  // one race or more
+    });
+  };
+  EXPECT_EQ(faults(count_under_a_lock<Word, lock, false>), verdict);
+  EXPECT_EQ(faults(count_under_a_lock<Word, lock, true>), verdict);
+}
+
+TEST(EmulatedRaces, AreNoneUnderALockThatIsOpenedBehindAFence) {
+  expect_of_a_lock<Lock::correct>("");
+  expect_of_a_lock<Lock::correct_for_the_block>("");
+  expect_of_a_lock<Lock::without_fence>("race");
+  expect_of_a_lock<Lock::opened_by_a_store>("race");
+  expect_of_a_lock<Lock::one_of_two>("race");
+}
+
+enum class Flag { correct, without_fence, fence_too_early, other_word, volatile_load };
+
+/// The second warp writes what the first one reads once it has seen the flag, and takes back what it has read.
+template <typename T, Flag flag> __global__ void hand_over_by_a_flag(T* out, T*) {
+  __shared__ T data[32];
+  __shared__ T flags[2];
+  const unsigned lane = threadIdx.x % 32;
+  if (threadIdx.x < 2) flags[threadIdx.x] = 0;
+  __syncthreads();
+  T* const seen = &flags[flag == Flag::other_word ? 1 : 0];
+  if (threadIdx.x >= 32) {
+    if (flag == Flag::other_word && lane == 0) atomicExch(&flags[1], 1U);
+    if (flag == Flag::fence_too_early) __threadfence_block();
+    data[lane] = lane;
+    if (flag != Flag::without_fence && flag != Flag::fence_too_early) __threadfence_block();
+    __syncwarp();
+    if (lane == 0) atomicExch(&flags[0], 1U);
+  } else {
+    if (lane == 0) {
+      if (flag == Flag::volatile_load) {
+        while (*static_cast<volatile T*>(seen) == 0) {
+        }
+      } else {
+        while (atomicAdd(seen, 0U) == 0) {
+        }
+      }
+    }
+    __syncwarp();
+    out[lane] = data[31 - lane];
+    data[31 - lane] = 0;
+  }
+}
+
+TEST(EmulatedRaces, AreNoneBetweenWarpsThatAFlagOrders) {
+  Words out{32};
+  const auto verdict = [&](auto kernel) {
+    return agreed([&] { return faults_of([&] { launch({1, 64, 0}, kernel, out, out); }).substr(0, 4); });
+  };
+  EXPECT_EQ(verdict(hand_over_by_a_flag<Word, Flag::correct>), "");
+  EXPECT_EQ(verdict(hand_over_by_a_flag<Word, Flag::without_fence>), "race");
+  EXPECT_EQ(verdict(hand_over_by_a_flag<Word, Flag::fence_too_early>), "race");
+  EXPECT_EQ(verdict(hand_over_by_a_flag<Word, Flag::other_word>), "race");
+  EXPECT_EQ(verdict(hand_over_by_a_flag<Word, Flag::volatile_load>), "race");
+}
+
+/// Readers of several warps go on before the writer may: each of them counts itself first.
+template <typename T, bool fence> __global__ void write_after_all_have_read(T* out, T*) {
+  __shared__ T data;
+  __shared__ T readers;
+  if (threadIdx.x == 0) data = 1, readers = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 < 2 && threadIdx.x != 0) {
+    out[threadIdx.x] = data;
+    if (fence || threadIdx.x != 65) __threadfence_block();
+    atomicAdd(&readers, 1U);
+  }
+  if (threadIdx.x == 0) {
+    while (atomicAdd(&readers, 0U) != 5) {
+    }
+    data = 2;
+  }
+}
+
+TEST(EmulatedRaces, AreWithEachOfTheReadersOfSeveralWarps) {
+  Words out{96};
+  const auto verdict = [&](auto kernel) {
+    return agreed([&] { return faults_of([&] { launch({1, 96, 0}, kernel, out, out); }); });
+  };
+  EXPECT_EQ(verdict(write_after_all_have_read<Word, true>), "");
+  EXPECT_EQ(verdict(write_after_all_have_read<Word, false>), "race");
+}
+
+enum class Chain {
+  same_word,
+  through_a_block,
+  past_the_block,
+  other_word,
+  fence_of_the_block,
+  without_second_fence
+};
+
+/// Block 3 reads what a lower one has written: 0 releases it on word 0 of the locks, 2 as well, 1 passes on what it knows
+/// on word 1.
+template <typename T, Chain chain> __global__ void chain_of_blocks(T* out, T* locks) {
+  const unsigned b = blockIdx.x;
+  if (threadIdx.x != 0) return;
+  if (b == 0 || b == 2) {
+    out[b] = b;
+    if (chain == Chain::fence_of_the_block) {
+      __threadfence_block();
+    } else {
+      __threadfence();
+    }
+    atomicAdd(&locks[0], 1U);
+  } else if (b == 1) {
+    if (chain != Chain::other_word) atomicAdd(&locks[0], 1U);
+    if (chain != Chain::without_second_fence) __threadfence();
+    atomicAdd(&locks[1], 1U);
+  } else {
+    const bool is_direct = chain == Chain::same_word || chain == Chain::fence_of_the_block;
+    atomicAdd(&locks[is_direct ? 0 : 1], 1U);
+    out[b] = out[chain == Chain::past_the_block ? 2 : 0];
+  }
+}
+
+TEST(EmulatedRaces, AreOrderedByAtomicsOnTheSameWord) {
+  Words out{4};
+  Words locks{2};
+  const auto verdict = [&](auto kernel) {
+    return agreed([&] { return faults_of([&] { launch({4, 32, 0}, kernel, out, locks); }); });
+  };
+  EXPECT_EQ(verdict(chain_of_blocks<Word, Chain::same_word>), "");
+  EXPECT_EQ(verdict(chain_of_blocks<Word, Chain::through_a_block>), "");
+  EXPECT_EQ(verdict(chain_of_blocks<Word, Chain::past_the_block>), "race");
+  EXPECT_EQ(verdict(chain_of_blocks<Word, Chain::other_word>), "race");
+  EXPECT_EQ(verdict(chain_of_blocks<Word, Chain::fence_of_the_block>), "race");
+  EXPECT_EQ(verdict(chain_of_blocks<Word, Chain::without_second_fence>), "race");
+}
+
+enum class Carried { by_a_barrier, by_none, too_early };
+
+/// Each lane stores a word behind which it puts a fence; lane 0 takes the ticket.
+template <typename T, Carried carried> __global__ void sum_of_lanes(T* out, T* ticket) {
+  const unsigned lane = threadIdx.x;
+  if (carried == Carried::too_early) __syncwarp();
+  out[blockIdx.x * 32 + lane] = lane;
+  __threadfence();
+  if (carried == Carried::by_a_barrier) __syncwarp();
+  T number{};
+  if (lane == 0) number = atomicAdd(ticket, 1U);
+  number = __shfl_sync(0xffffffff, number, 0);
+  __syncwarp();
+  if (number != gridDim.x - 1) return;
+  T sum{};
+  for (unsigned i = 0; i < gridDim.x; ++i)
+    sum += out[i * 32 + 31 - lane];
+  out[gridDim.x * 32 + lane] = sum;
+}
+
+TEST(EmulatedRaces, AreNoneBehindAFenceThatAWarpBarrierCarries) {
+  EXPECT_EQ(text_between_blocks(sum_of_lanes<Word, Carried::by_a_barrier>, {4, 32, 0}), "");
+  const std::string none = text_between_blocks(sum_of_lanes<Word, Carried::by_none>, {4, 32, 0});
+  EXPECT_TRUE(is_one_race(none)) << none;
+  const std::string early = text_between_blocks(sum_of_lanes<Word, Carried::too_early>, {4, 32, 0});
+  EXPECT_TRUE(is_one_race(early)) << early;
+}
+
+// ---- whichever way a kernel comes by a pointer ----
+
+struct Job {
+  const Word* in;
+  Word* out;
+};
+
+__device__ Word* pointer_of_the_program;
+
+/// Each block stores a line of words and reads the next one's.
+template <typename T> __device__ void store_and_read(T* to, const T* from) {
+  const unsigned i = blockIdx.x * 32 + threadIdx.x;
+  const T next = from[(i + 32) % 128];
+  to[i] = next;
+}
+__global__ void by_a_table(Word* const* table, unsigned from) { store_and_read(table[0], table[from]); }
+__global__ void by_a_struct(const Job* job) { store_and_read(job->out, job->in); }
+__global__ void by_a_variable(const Word* in) { store_and_read(pointer_of_the_program, in); }
+__global__ void by_const_cast(const Word* to, const Word* from) {
+  store_and_read(const_cast<Word*>(to), from);
+}
+
+TEST(EmulatedRaces, AreFoundWhicheverWayAKernelComesByAPointer) {
+  Words one{128};
+  Words other{128};
+  DeviceArray<Word*> table{2};
+  table[0] = one;
+  table[1] = other;
+  DeviceArray<Job> jobs{2};
+  jobs[0] = {one, one};
+  jobs[1] = {other, one};
+  pointer_of_the_program = one;
+  const auto verdict = [&](auto kernel, auto... arguments) {
+    return agreed([&] { return finding_of([&] { launch({4, 32, 0}, kernel, arguments...); }); });
+  };
+  const auto names = [](const std::string& text) {
+    return is_one_race(text) &&
+           text.find(": block 0, thread 0 writes 4-byte word 0 of a global buffer (128 words) ") !=
+               std::string::npos &&
+           text.find("; block 3, thread 0 reads it ") != std::string::npos;
+  };
+  EXPECT_PRED1(names, verdict(by_a_table, table.begin(), 0));
+  EXPECT_PRED1(names, verdict(by_a_struct, jobs.begin()));
+  EXPECT_PRED1(names, verdict(by_a_variable, one.begin()));
+  EXPECT_PRED1(names, verdict(by_const_cast, one.begin(), one.begin()));
+  EXPECT_EQ(verdict(by_a_table, table.begin(), 1), "");
+  EXPECT_EQ(verdict(by_a_struct, jobs.begin() + 1), "");
+  EXPECT_EQ(verdict(by_a_variable, other.begin()), "");
+  EXPECT_EQ(verdict(by_const_cast, one.begin(), other.begin()), "");
+}
+
+/// Words that threads of several widths and orders touch, each of them by a thread that a finding has to name.
+template <typename T> __global__ void store_in_an_order(T* to, unsigned order, unsigned from, unsigned into) {
+  const unsigned tid = threadIdx.x;
+  const unsigned place = order == 0 ? tid : order == 1 ? 63 - tid : tid * 5 % 64;
+  const unsigned block = blockIdx.x == from && tid == 37 ? into : blockIdx.x;
+  to[block * 64 + place] = T(tid);
+}
+
+TEST(EmulatedRaces, NameTheThreadsOfAnyOrder) {
+  const auto text = [&](auto element, unsigned order, unsigned from, unsigned into) {
+    using T = decltype(element);
+    DeviceArray<T> to{8 * 64};
+    return agreed([&] {
+      return finding_of([&] { launch({8, 64, 0}, store_in_an_order<T>, to.begin(), order, from, into); });
+    });
+  };
+  const auto names = [](const std::string& finding) {
+    return is_one_race(finding) && finding.find("block 3, thread 37 writes ") != std::string::npos &&
+           finding.find("; block 5, thread 37 writes it ") != std::string::npos;
+  };
+  for (const unsigned order : {0U, 1U, 2U}) {
+    const auto expect = [&](auto element) {
+      EXPECT_PRED1(names, text(element, order, 3, 5));
+      EXPECT_PRED1(names, text(element, order, 5, 3));
+      EXPECT_EQ(text(element, order, 5, 5), "");
+    };
+    expect(Word{});
+    expect(std::uint64_t{});
+    expect(std::uint8_t{});
+  }
+}
+
 }  // namespace

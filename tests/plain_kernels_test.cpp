@@ -1,5 +1,6 @@
 /// Kernels as a newcomer writes them, without a word of this repository in them, are counted and checked, too.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -774,6 +775,28 @@ TEST(PlainKernels, DoNotReadPastTheEndOfAStaticArray) {
               std::string::npos)
         << text;
   }
+}
+
+/// No `const`: each word is followed for both its loads and its stores.
+__global__ void add_vectors(int* a, int* b, int* c, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] += a[i] + b[i];
+}
+
+long most_kilobytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST(PlainKernels, TakeLittleMemoryBesideTheirBuffers) {
+  const unsigned n = 1U << 20;
+  Array<int> a{n};
+  Array<int> b{n};
+  Array<int> c{n};
+  const long before = most_kilobytes();
+  add_vectors<<<n / 256, 256>>>(a, b, c, n);
+  EXPECT_LT(most_kilobytes() - before, 4 * 3 * n / 1024) << "as much again as the buffers";
 }
 
 }  // namespace

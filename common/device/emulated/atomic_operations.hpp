@@ -13,8 +13,9 @@
 namespace reduction::emulated {
 
 /// Waits until no lower block can update memory. One host thread at a time gets past it, so that plain accesses are
-/// indivisible until the running thread calls the device again.
-void begin_atomic(const void* address, std::size_t bytes);
+/// indivisible until the running thread calls the device again. \param expected  a value is only stored where this one is
+/// found, or nullptr.
+void begin_atomic(const void* address, std::size_t bytes, const void* expected);
 
 /// What no hook sees.
 template <typename T> __attribute__((no_sanitize("thread"), noinline)) T load_unseen(const T* address) {
@@ -27,8 +28,8 @@ __attribute__((no_sanitize("thread"), noinline)) void store_unseen(T* address, T
 
 /// Replaces *address by update(*address) as one indivisible operation and returns the value before it.
 template <typename T, typename Update>
-REDUCTION_INLINE T update_atomically(T* address, const Update& update) {
-  begin_atomic(address, sizeof(T));
+REDUCTION_INLINE T update_atomically(T* address, const Update& update, const T* expected = nullptr) {
+  begin_atomic(address, sizeof(T), expected);
   const T before = load_unseen(address);
   store_unseen(address, static_cast<T>(update(before)));
   return before;
@@ -104,7 +105,7 @@ template <typename Address,
 REDUCTION_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
                              std::type_identity_t<T> value) {
   return reduction::emulated::update_atomically<T>(
-      address, [=](T before) { return before == expected ? value : before; });
+      address, [=](T before) { return before == expected ? value : before; }, &expected);
 }
 
 template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =

@@ -1,5 +1,6 @@
 #include "device/emulated/block.hpp"
 
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -69,7 +70,7 @@ Block::Block()
       waiting_(properties().threads_per_block),
       starts_(properties().threads_per_block),
       order_{properties().threads_per_block / warp_size},
-      fences_{properties().threads_per_block},
+      fences_{order_, properties().threads_per_block},
       instructions_{properties().threads_per_block},
       shared_races_{shared_},
       global_races_{fences_} {}
@@ -85,7 +86,7 @@ BlockOutcome Block::run(const LaunchContext& launch, std::size_t number) {
   if (instrumented_) {
     if (finished_ != size_ && !recorder_) instructions_.clear();
     end_interval();
-    global_races_.end_block(number, faults_, launch.races);
+    global_races_.end_block(number, order_, faults_, launch.races);
   }
   if (recorder_) end_trace();
   return {counters_, faults_.take(), std::exchange(exception_, nullptr)};
@@ -121,7 +122,7 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   launch_number_ = launch.number;
   if (instrumented_) {
     order_.begin_block();
-    fences_.begin_block();
+    fences_.begin_block(number, launch.races.order());
   }
   recorder_.reset();
   if (launch.trace != nullptr && launch.trace->block == number) recorder_.emplace(*launch.trace, size_);
@@ -200,7 +201,7 @@ bool Block::access_elsewhere(const Access& access) {
     if (instrumented_) note_shared(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
     last_buffer_ = buffer;
-    if (instrumented_) note_global(access);
+    if (instrumented_ || access.operation != Operation::load) note_global(access);
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
     if (recorder_) recorder_->begin_access(scheduler_.current(), access);
@@ -238,9 +239,13 @@ void Block::note_shared(const Access& access) {
 }
 
 void Block::note_global(const Access& access) {
+  if (!instrumented_) {
+    last_buffer_->mark(static_cast<std::size_t>(access.address - last_buffer_->begin()), access.bytes, true);
+    return;
+  }
   const unsigned thread = scheduler_.current();
-  global_races_.check(access, *last_buffer_, thread, number_, order_, faults_);
-  if (access.operation == Operation::atomic) return fences_.atomic(thread);
+  global_races_.check(access, *last_buffer_, thread, order_);
+  if (access.operation == Operation::atomic) return;
   const EventKind kind =
       access.operation == Operation::load ? EventKind::global_load : EventKind::global_store;
   if (recorder_) recorder_->access(thread, kind, access, last_buffer_->word_of(access.address), last_buffer_);
@@ -286,10 +291,10 @@ void Block::give_way() {
   scheduler_.give_way();
 }
 
-void Block::fence(const void* call_site) {
+void Block::fence(FenceScope scope, const void* call_site) {
   const AtWork at_work{*this};
-  if (instrumented_) fences_.fence(scheduler_.current());
-  if (recorder_) recorder_->fence(scheduler_.current(), call_site);
+  if (instrumented_) fences_.fence(scheduler_.current(), scope);
+  if (recorder_ && scope == FenceScope::device) recorder_->fence(scheduler_.current(), call_site);
 }
 
 void* Block::allocate(std::size_t bytes) {
@@ -336,7 +341,8 @@ void Block::refuse_launch(const std::string& reason) {
   scheduler_.stop();
 }
 
-void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site) {
+void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site,
+                         const void* expected) {
   const auto* const begin = static_cast<const std::byte*>(address);
   if (recorder_) {
     const AtWork at_work{*this};
@@ -352,9 +358,14 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   const Access update{Operation::atomic, begin, bytes, call_site};
   access(update);
   ++counters_.atomics;
-  if (!recorder_) return;
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
+  if (instrumented_) {
+    // Others may have had their turn since: what they have released is acquired now.
+    const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
+    fences_.atomic(thread, {begin, bytes, !shared_.contains(begin, bytes), stores});
+  }
+  if (!recorder_) return;
   if (shared_.contains(begin, bytes)) {
     recorder_->access(thread, EventKind::shared_atomic, update, shared_.word_of(begin));
   } else {

@@ -91,7 +91,7 @@ class alignas(128) Block {
                      const void* call_site);
   unsigned active_lanes(const void* call_site);
   void give_way();
-  void fence(const void* call_site);
+  void fence(FenceScope scope, const void* call_site);
   void* dynamic_shared_memory() const { return shared_.dynamic(); }
   void* allocate(std::size_t bytes);
   void release(void* memory, const void* call_site);
@@ -108,8 +108,9 @@ class alignas(128) Block {
   [[noreturn]] void refuse(const Access& access);
 
   /// The running thread is about to update memory atomically. Holds it until no other block can do so: atomic operations
-  /// happen in the order of blocks, so even a floating-point sum is always the same.
-  void begin_atomic(const void* address, std::size_t bytes, const void* call_site);
+  /// happen in the order of blocks, so even a floating-point sum is always the same. \param expected  of a compare-and-swap,
+  /// the value where it stores another one; else nullptr.
+  void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected);
 
  private:
   /// While the device works for a kernel, hooks mean nothing: where the program has two copies of an inline function, the
@@ -310,7 +311,7 @@ inline void Block::access(const Access& access) {
       note_shared(access);
     }
   } else if (last_buffer_ != nullptr && last_buffer_->contains(access.address, access.bytes)) {
-    if (instrumented_) {
+    if (instrumented_ || access.operation != Operation::load) {
       const AtWork at_work{*this};
       note_global(access);
     }

@@ -6,6 +6,7 @@
 
 using reduction::emulated::Block;
 using reduction::emulated::caller;
+using reduction::emulated::FenceScope;
 using reduction::emulated::SourceLine;
 
 // ---- barriers, fences and shuffles ----
@@ -39,7 +40,8 @@ extern "C" {
 }
 
 void __nanosleep(unsigned) { Block::running()->give_way(); }
-void __threadfence() { Block::running()->fence(__builtin_return_address(0)); }
+void __threadfence() { Block::running()->fence(FenceScope::device, __builtin_return_address(0)); }
+void __threadfence_block() { Block::running()->fence(FenceScope::block, __builtin_return_address(0)); }
 
 namespace reduction::emulated {
 
@@ -69,8 +71,8 @@ std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned own) {
   return lanes;
 }
 
-void begin_atomic(const void* address, std::size_t bytes) {
-  Block::running()->begin_atomic(address, bytes, __builtin_return_address(0));
+void begin_atomic(const void* address, std::size_t bytes, const void* expected) {
+  Block::running()->begin_atomic(address, bytes, __builtin_return_address(0), expected);
 }
 
 void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {

@@ -81,8 +81,8 @@ void __syncwarp(unsigned mask = 0xffffffff,
 
 /// Orders what the calling thread did before with its atomic operations after, for other blocks.
 void __threadfence();
-/// Within a block, barriers alone order.
-inline void __threadfence_block() {}
+/// The same for the threads of its block.
+void __threadfence_block();
 /// The host waits until the kernel has ended: what it sees needs no more than another block does.
 REDUCTION_INLINE void __threadfence_system() { __threadfence(); }
 
@@ -277,20 +277,6 @@ struct SharedVariable {
 };
 template <typename Lambda> SharedVariable shared_variable(Lambda) { return {&Name<Lambda>::address}; }
 
-/// The pointer through which a kernel may store to its parameter's buffer, or nullptr.
-template <typename Parameter> const void* output_of(const Parameter& parameter) {
-  if constexpr (std::is_pointer_v<Parameter> && !std::is_const_v<std::remove_pointer_t<Parameter>>) {
-    return (const void*)parameter;  // NOLINT: of a volatile pointer, or of a function's
-  }
-  return nullptr;
-}
-
-/// Whether a parameter may hold further pointers, or point to some: a class, or a pointer to one or to a pointer.
-template <typename Parameter>
-inline constexpr bool may_lead_elsewhere =
-    std::is_class_v<Parameter> || std::is_class_v<std::remove_pointer_t<Parameter>> ||
-    std::is_pointer_v<std::remove_pointer_t<Parameter>>;
-
 /// Copies the parameters for one thread. They are constant memory on a GPU, and reading them is not counted.
 template <typename Call, std::size_t... index>
 __attribute__((no_sanitize("thread"))) void call_kernel(const void* opaque) {
@@ -307,14 +293,8 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
   using Call = std::tuple<void (*)(Parameters...), Parameters...>;
   const Call call{kernel, static_cast<Parameters>(arguments)...};
   const auto run_thread = call_of<Call>(std::index_sequence_for<Parameters...>{});
-  // The first is not a parameter's: a kernel may have none.
-  const auto outputs = std::apply(
-      [](auto, const Parameters&... parameters) {
-        return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, output_of(parameters)...};
-      },
-      call);
-  launch_grid(config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel),
-                       outputs, (may_lead_elsewhere<Parameters> || ...)});
+  launch_grid(config,
+              {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel)});
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes

@@ -60,9 +60,9 @@ void Block::end_watch() {
 void Block::watch_access(const Access& access) {
   ++accesses_;
   accesses_left_ = 1;
-  const bool is_shared_by_blocks =
-      !shared_.contains(access.address, access.bytes) && last_buffer_ != nullptr &&
-      last_buffer_->contains(access.address, access.bytes) && last_buffer_->is_recorded();
+  const bool is_shared_by_blocks = !shared_.contains(access.address, access.bytes) &&
+                                   last_buffer_ != nullptr &&
+                                   last_buffer_->contains(access.address, access.bytes);
   watch_.access(scheduler_.current(), access, is_shared_by_blocks);
   if (--watched_accesses_left_ != 0) return;
   watched_accesses_left_ = LoopWatch::accesses_in_a_turn;

@@ -1,55 +1,186 @@
 #include "device/emulated/fence_order.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "device/emulated/lanes.hpp"
+#include "device/emulated/memory.hpp"
 
 namespace reduction::emulated {
 
-void FenceOrder::begin_block() {
-  if (is_used_) std::ranges::fill(threads_, Thread{});
-  time_ = fenced_interval_ = released_interval_ = 0;
-  interval_ = 1;
-  block_acquired_ = has_fences_ = has_atomics_ = is_used_ = false;
+// ---- between blocks ----
+
+GridOrder::WordSet GridOrder::number_of(const std::vector<const std::byte*>& words) {
+  const auto [known, is_new] = numbers_.try_emplace(words, static_cast<WordSet>(sets_.size()));
+  if (is_new) sets_.push_back(words);
+  return known->second;
 }
 
-void FenceOrder::fence(unsigned thread) {
-  threads_[thread].fence = now();
+GridOrder::WordSet GridOrder::with(WordSet set, const std::byte* word) {
+  if (std::ranges::binary_search(sets_[set], word)) return set;
+  std::vector<const std::byte*> words = sets_[set];
+  words.insert(std::ranges::upper_bound(words, word), word);
+  return number_of(words);
+}
+
+GridOrder::WordSet GridOrder::joined(WordSet one, WordSet other) {
+  if (one == other || other == none) return one;
+  if (one == none) return other;
+  std::vector<const std::byte*> words;
+  std::ranges::set_union(sets_[one], sets_[other], std::back_inserter(words));
+  return number_of(words);
+}
+
+void GridOrder::release(const std::byte* word, std::size_t block, WordSet acquired) {
+  // Whoever acquires the word has acquired it from lower blocks, too.
+  std::vector<const std::byte*> elsewhere = sets_[acquired];
+  std::erase(elsewhere, word);
+  std::vector<Release>& releases = releases_[word];
+  const WordSet number = number_of(elsewhere);
+  if (!releases.empty() &&
+      (number == none || (releases.back().block == block && releases.back().acquired == number))) {
+    return;
+  }
+  releases.push_back({block, number});
+}
+
+bool GridOrder::is_released_below(const std::byte* word, std::size_t block) const {
+  const auto releases = releases_.find(word);
+  return releases != releases_.end() && releases->second.front().block < block;
+}
+
+bool GridOrder::share_a_word(WordSet one, WordSet other) const {
+  return std::ranges::any_of(
+      sets_[one], [&](const std::byte* word) { return std::ranges::binary_search(sets_[other], word); });
+}
+
+bool GridOrder::ordered(WordSet released, std::size_t lower, WordSet acquired, std::size_t higher) const {
+  if (released == none || acquired == none) return false;
+  // What is known: of these words, the releases of all blocks below.
+  std::vector<Release> known{{higher, acquired}};
+  std::map<WordSet, std::size_t> seen;
+  while (!known.empty()) {
+    const Release next = known.back();
+    known.pop_back();
+    std::size_t& below = seen[next.acquired];
+    if (next.block <= below) continue;
+    below = next.block;
+    if (share_a_word(released, next.acquired)) return true;
+    for (const std::byte* const word : sets_[next.acquired]) {
+      for (const Release& release : releases_.at(word)) {
+        if (release.block > lower && release.block < next.block) known.push_back(release);
+      }
+    }
+  }
+  return false;
+}
+
+// ---- a block ----
+
+void FenceOrder::begin_block(std::size_t block, GridOrder& grid) {
+  block_ = block;
+  grid_ = &grid;
+  if (!is_used_) return;
+  std::ranges::fill(threads_, Thread{});
+  words_.clear();
+  released_.clear();
+  carried_ = {};
+  has_fences_ = has_learned_ = is_used_ = false;
+}
+
+void FenceOrder::join(Knowledge& knowledge, const Knowledge& other) const {
+  knowledge.lower = grid_->joined(knowledge.lower, other.lower);
+  knowledge.acquired = knowledge.acquired || other.acquired;
+  if (!other.clock || knowledge.clock == other.clock) return;
+  if (!knowledge.clock) {
+    knowledge.clock = other.clock;
+  } else if (!knowledge.clock->includes(*other.clock)) {
+    auto both = std::make_shared<Clock>(*knowledge.clock);
+    both->join(*other.clock);
+    knowledge.clock = std::move(both);
+  }
+}
+
+void FenceOrder::fence(unsigned thread, FenceScope scope) {
   has_fences_ = is_used_ = true;
+  order_.fence(thread);
+  Thread& self = threads_[thread];
+  self.at_block_fence = {std::make_shared<const Clock>(order_.knowledge(thread)), self.lower, self.acquired};
+  if (scope == FenceScope::device) self.at_device_fence = self.at_block_fence;
 }
 
-void FenceOrder::atomic(unsigned thread) {
+void FenceOrder::atomic(unsigned thread, const Update& update) {
   Thread& self = threads_[thread];
-  self.acquired = has_atomics_ = is_used_ = true;
-  self.released = std::max(self.released, self.fence.time);
-  released_interval_ = std::max(released_interval_, self.fence.interval);
-  if (fenced_interval_ == 0) return;
-  // A barrier has made the fences of all threads this one's own.
-  released_interval_ = std::max(released_interval_, fenced_interval_);
-  fenced_interval_ = 0;
-  for (Thread& other : threads_)
-    other.released = std::max(other.released, other.carried);
+  if (update.is_global) self.acquired = has_learned_ = is_used_ = true;
+  const std::byte* const first =
+      update.address - reinterpret_cast<std::uintptr_t>(update.address) % word_bytes;
+  for (const std::byte* word = first; word < update.address + update.bytes; word += word_bytes) {
+    if (const auto known = words_.find(word); known != words_.end()) {
+      order_.acquire(thread, known->second.clock);
+      self.lower = grid_->joined(self.lower, known->second.lower);
+      self.acquired = self.acquired || known->second.acquired;
+      has_learned_ = true;
+    }
+    if (update.is_global && grid_->is_released_below(word, block_))
+      self.lower = grid_->with(self.lower, word);
+    if (!update.stores) continue;
+    if (self.at_block_fence.clock) join(words_[word], self.at_block_fence);
+    if (const Knowledge& knowledge = to_release(self); update.is_global && knowledge.clock) {
+      Knowledge on_word{std::move(released_[word])};
+      join(on_word, {knowledge.clock});
+      released_[word] = std::move(on_word.clock);
+      grid_->release(word, block_, knowledge.lower);
+    }
+  }
 }
 
 void FenceOrder::block_barrier() {
-  block_acquired_ = has_atomics_;
+  if (!is_used_) return;
   if (has_fences_) {
-    for (Thread& thread : threads_)
-      thread.carried = thread.fence.time;
-    fenced_interval_ = interval_;
+    for (Thread& thread : threads_) {
+      join(carried_, thread.at_device_fence);
+      thread.at_block_fence = thread.at_device_fence = {};
+    }
+    words_.clear();
     has_fences_ = false;
   }
-  ++interval_;
+  if (has_learned_) {
+    GridOrder::WordSet lower = GridOrder::none;
+    bool acquired = false;
+    for (const Thread& thread : threads_) {
+      lower = grid_->joined(lower, thread.lower);
+      acquired = acquired || thread.acquired;
+    }
+    for (Thread& thread : threads_) {
+      thread.lower = lower;
+      thread.acquired = acquired;
+    }
+    has_learned_ = false;
+  }
 }
 
 void FenceOrder::warp_barrier(unsigned warp, unsigned group) {
-  if (!has_atomics_) return;
-  const auto in_warp = [&](unsigned lane) -> Thread& { return threads_[warp * warp_size + lane]; };
-  bool acquired = false;
+  if (!is_used_) return;
+  Thread met;
+  for (const unsigned lane : lanes_of{group}) {
+    const Thread& thread = threads_[warp * warp_size + lane];
+    met.lower = grid_->joined(met.lower, thread.lower);
+    met.acquired = met.acquired || thread.acquired;
+    join(met.at_block_fence, thread.at_block_fence);
+    join(met.at_device_fence, thread.at_device_fence);
+  }
   for (const unsigned lane : lanes_of{group})
-    acquired = acquired || in_warp(lane).acquired;
-  for (const unsigned lane : lanes_of{group})
-    in_warp(lane).acquired = acquired;
+    threads_[warp * warp_size + lane] = met;
+}
+
+GridOrder::WordSet FenceOrder::released(unsigned thread, Moment moment) const {
+  std::vector<const std::byte*> words;
+  for (const auto& [word, clock] : released_) {
+    if (clock->knows(thread, moment)) words.push_back(word);
+  }
+  std::ranges::sort(words);
+  return grid_->number_of(words);
 }
 
 }  // namespace reduction::emulated

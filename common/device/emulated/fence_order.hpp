@@ -1,56 +1,121 @@
 #pragma once
-#include <cstdint>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "device/emulated/happens_before.hpp"
 #include "device/emulated/lanes.hpp"
 
 namespace reduction::emulated {
 
-/// How the threads of a block order their accesses with those of other blocks. An access is *released* once a
-/// __threadfence() and then an atomic operation on global memory follow it, and *acquired* if such an operation
-/// came before it: in the same thread, or in any thread of the block with a __syncthreads() in between.
-class FenceOrder {
+/// Which blocks have released what they did on which words of global memory, and had acquired which before. Only a block
+/// whose turn it is to run atomics calls this, and it does so in the order of blocks.
+class GridOrder {
  public:
-  /// When in the block's life a thread did something. Times compare within a thread only.
-  struct Point {
-    std::uint64_t time = 0;
-    std::uint64_t interval = 0;  ///< between block barriers
-  };
+  /// A set of words, by its number.
+  using WordSet = unsigned;
+  static constexpr WordSet none = 0;
 
-  explicit FenceOrder(unsigned threads) : threads_(threads) {}
+  GridOrder() : sets_{{}}, numbers_{{{}, none}} {}
 
-  void begin_block();
-  void fence(unsigned thread);
-  void atomic(unsigned thread);
-  void block_barrier();
+  WordSet number_of(const std::vector<const std::byte*>& words);  ///< in ascending order
+  WordSet with(WordSet set, const std::byte* word);
+  WordSet joined(WordSet one, WordSet other);
 
-  /// The lanes `group` of a warp know of each other's atomics from now on.
-  void warp_barrier(unsigned warp, unsigned group);
+  /// An atomic of the block on this word has followed a fence, before which it had acquired these.
+  void release(const std::byte* word, std::size_t block, WordSet acquired);
 
-  Point now() { return {++time_, interval_}; }
-  bool is_acquired(unsigned thread) const { return block_acquired_ || threads_[thread].acquired; }
+  /// Whether a block below this one has released anything on the word.
+  bool is_released_below(const std::byte* word, std::size_t block) const;
 
-  /// Whether what the thread did then has been released by now.
-  bool is_released(unsigned thread, const Point& then) const {
-    return then.interval < released_interval_ || then.time < threads_[thread].released;
-  }
+  /// Whether what block `lower` has released on some words is known in block `higher` above it, which has acquired others:
+  /// on the same word, or through blocks between the two.
+  bool ordered(WordSet released, std::size_t lower, WordSet acquired, std::size_t higher) const;
 
  private:
-  struct Thread {
-    Point fence;                 ///< its last one
-    std::uint64_t carried = 0;   ///< its last fence that a block barrier followed
-    std::uint64_t released = 0;  ///< what it did before is released
+  struct Release {
+    std::size_t block;
+    WordSet acquired;
+  };
+
+  bool share_a_word(WordSet one, WordSet other) const;
+
+  std::vector<std::vector<const std::byte*>> sets_;
+  std::map<std::vector<const std::byte*>, WordSet> numbers_;
+  /// By word, blocks ascending: the first release, and those that pass on what the block had acquired elsewhere.
+  std::unordered_map<const std::byte*, std::vector<Release>> releases_;
+};
+
+/// How far a fence reaches.
+enum class FenceScope { block, device };
+
+/// What orders threads beside barriers. A fence and then an atomic operation *release* on the operation's word what the
+/// thread knew of at the fence; a later atomic operation on the same word *acquires* it. A barrier makes the fences of each
+/// thread that it joins those of all. Between blocks the fence has to be one of the device, and the word in global memory.
+class FenceOrder {
+ public:
+  /// \param order  the block's, which outlives this.
+  FenceOrder(HappensBefore& order, unsigned threads) : order_{order}, threads_(threads) {}
+
+  void begin_block(std::size_t block, GridOrder& grid);
+  void fence(unsigned thread, FenceScope scope);
+  void block_barrier();
+
+  /// The lanes `group` of a warp know from now on what any of them knows, and share their fences.
+  void warp_barrier(unsigned warp, unsigned group);
+
+  /// An atomic operation, just when it happens.
+  struct Update {
+    const std::byte* address;
+    std::size_t bytes;
+    bool is_global;
+    bool stores;  ///< unlike a compare-and-swap that finds another value
+  };
+  void atomic(unsigned thread, const Update& update);
+
+  /// Whether the thread knows of any atomic of its block on global memory,
+  bool is_acquired(unsigned thread) const { return threads_[thread].acquired; }
+  /// and on which words it has acquired what lower blocks have released.
+  GridOrder::WordSet acquired(unsigned thread) const { return threads_[thread].lower; }
+
+  /// Whether the block has released anything for others,
+  bool has_released() const { return !released_.empty(); }
+  /// and on which words it has what the thread did at that moment.
+  GridOrder::WordSet released(unsigned thread, Moment moment) const;
+
+ private:
+  using SharedClock = std::shared_ptr<const Clock>;
+
+  /// What is known of the block itself, and of lower ones.
+  struct Knowledge {
+    SharedClock clock;  ///< nullptr where nothing is
+    GridOrder::WordSet lower = GridOrder::none;
     bool acquired = false;
   };
 
+  struct Thread {
+    Knowledge at_block_fence;   ///< the last one since a block barrier; one of the device is one, too
+    Knowledge at_device_fence;  ///< the same
+    GridOrder::WordSet lower = GridOrder::none;
+    bool acquired = false;
+  };
+
+  void join(Knowledge& knowledge, const Knowledge& other) const;
+  const Knowledge& to_release(const Thread& thread) const {
+    return thread.at_device_fence.clock ? thread.at_device_fence : carried_;
+  }
+
+  HappensBefore& order_;
+  GridOrder* grid_ = nullptr;
+  std::size_t block_ = 0;
   std::vector<Thread> threads_;
-  std::uint64_t time_ = 0;
-  std::uint64_t interval_ = 1;
-  std::uint64_t fenced_interval_ = 0;    ///< the last one with a fence, of those that a barrier has ended
-  std::uint64_t released_interval_ = 0;  ///< what was done in an earlier one is released
-  bool block_acquired_ = false;
+  std::unordered_map<const std::byte*, Knowledge> words_;  ///< released in the block since its last barrier
+  std::unordered_map<const std::byte*, SharedClock> released_;  ///< for other blocks
+  Knowledge carried_;  ///< what all threads' fences of the device have covered before the last block barrier
   bool has_fences_ = false;   ///< since the last block barrier
-  bool has_atomics_ = false;  ///< in the block
+  bool has_learned_ = false;  ///< whether threads have since come to know of other blocks
   bool is_used_ = false;      ///< by any thread of the block
 };
 

@@ -85,11 +85,6 @@ std::string KernelHeap::describe(const std::byte* address, std::size_t bytes) co
          " of a kernel's memory (" + std::to_string(piece->second.bytes / bytes) + " words)";
 }
 
-void KernelHeap::mark_initialised() {
-  const std::lock_guard lock{mutex_};
-  if (used_ != 0) words_->mark(0, used_, true);
-}
-
 KernelHeap::Pieces::const_iterator KernelHeap::piece_before(const std::byte* address) const {
   const auto after = pieces_.upper_bound(address);
   return after != pieces_.begin() ? std::prev(after) : pieces_.end();

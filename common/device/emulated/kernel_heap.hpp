@@ -40,9 +40,6 @@ class KernelHeap {
   /// Which of its words have been written. It contains no address: what a kernel holds is asked here each time.
   Buffer& words() { return *words_; }
 
-  /// Of what a launch has stored without being followed nothing is known.
-  void mark_initialised();
-
  private:
   /// Memory that a kernel has asked for.
   struct Piece {

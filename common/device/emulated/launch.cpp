@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "device/emulated/kernel_heap.hpp"
-#include "device/emulated/memory.hpp"
 
 namespace reduction::emulated {
 
@@ -25,19 +24,9 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
                options.trace},
       failed_block_{count(config.grid)} {
   kernel_heap().reuse_if_empty();
-  if (kernel.stores_anywhere) global_memory().set_recorded(true);
-  for (const void* const output : kernel.outputs) {
-    const auto* const begin = static_cast<const std::byte*>(output);
-    Buffer* const buffer = begin != nullptr ? global_memory().nearest(begin) : nullptr;
-    if (buffer != nullptr) buffer->set_recorded(true);
-  }
 }
 
-Grid::~Grid() {
-  races_.mark_initialised();
-  if (!context_.instrumented) global_memory().mark_recorded_as_initialised();
-  global_memory().set_recorded(false);
-}
+Grid::~Grid() { races_.mark_initialised(); }
 
 void Grid::work() {
   const Block::TimeLimit limit{context_.loop_limit};

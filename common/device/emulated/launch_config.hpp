@@ -33,8 +33,6 @@ struct KernelCall {
   void (*run_thread)(const void* arguments);
   std::span<const std::byte> arguments;  ///< constant memory: a kernel copies its parameters from here
   const void* entry;                     ///< the kernel's address, which names it in a finding
-  std::span<const void* const> outputs;  ///< arguments through which a kernel may store, nullptr among them
-  bool stores_anywhere;                  ///< an argument may hold further such pointers
 };
 
 }  // namespace reduction::emulated

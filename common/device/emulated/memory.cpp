@@ -207,7 +207,7 @@ void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
 Buffer Buffer::for_heap(std::size_t bytes) {
   Buffer buffer{bytes};
   buffer.bytes_ = 0;
-  buffer.recorded_ = buffer.is_heap_ = true;
+  buffer.is_heap_ = true;
   return buffer;
 }
 
@@ -270,23 +270,10 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
   return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
 }
 
-void GlobalMemory::set_recorded(bool on) {
-  for (auto& [begin, buffer] : buffers_)
-    buffer.set_recorded(on);
-}
-
-void GlobalMemory::mark_recorded_as_initialised() {
-  for (auto& [begin, buffer] : buffers_) {
-    if (buffer.is_recorded()) buffer.mark(0, buffer.bytes(), true);
-  }
-  kernel_heap().mark_initialised();
-}
-
 std::uint64_t GlobalMemory::fingerprint() const {
   constexpr std::size_t beginning = std::size_t{64} << 10;
   std::uint64_t hash = 0;
   for (const auto& [begin, buffer] : buffers_) {
-    if (!buffer.is_recorded()) continue;
     const std::string_view bytes{reinterpret_cast<const char*>(begin), std::min(buffer.bytes(), beginning)};
     hash = hash * 31 + std::hash<std::string_view>{}(bytes);
   }

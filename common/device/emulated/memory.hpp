@@ -86,7 +86,7 @@ class Buffer {
   /// Of the heap that kernels take memory from: it contains no address, as the heap knows which of its bytes are whose.
   static Buffer for_heap(std::size_t bytes);
   /// Static storage of the program.
-  Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes}, recorded_{true} {}
+  Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes} {}
 
   std::byte* begin() const { return begin_; }
   std::size_t bytes() const { return bytes_; }
@@ -116,10 +116,6 @@ class Buffer {
 
   bool is_heap() const { return is_heap_; }
 
-  /// Whether the launch that runs may store to the buffer, so that all accesses to it are recorded.
-  bool is_recorded() const { return recorded_; }
-  void set_recorded(bool on) { recorded_ = on || is_static() || is_heap_; }
-
   /// "4-byte word 10 of a global buffer (10 words)": words as wide as the access, counted from the buffer's beginning.
   std::string describe(const std::byte* address, std::size_t bytes) const;
 
@@ -132,7 +128,6 @@ class Buffer {
   Mapping initialised_;
   std::byte* begin_;
   std::size_t bytes_;
-  bool recorded_ = false;
   bool is_heap_ = false;
 };
 
@@ -149,12 +144,6 @@ class GlobalMemory {
   Buffer* nearest(const std::byte* address);
   /// The buffer, or static storage, that holds all these bytes, or nullptr.
   Buffer* find(const std::byte* address, std::size_t bytes);
-
-  /// Whether accesses are recorded, for every buffer.
-  void set_recorded(bool on);
-
-  /// Of what a launch has stored without being followed nothing is known.
-  void mark_recorded_as_initialised();
 
   /// Bytes of all buffers.
   std::size_t bytes() const;

@@ -19,7 +19,7 @@ SharedRaces::SharedRaces(const SharedMemory& memory)
 
 /// A whole word, or several, or parts of one.
 void SharedRaces::check_parts(const Access& access, unsigned thread, std::size_t block,
-                              const HappensBefore& order, FaultLog& faults) const {
+                              const HappensBefore& order, FaultLog& faults) {
   const std::size_t begin = memory_.offset_of(access.address);
   const std::size_t end = begin + access.bytes;
   for (std::size_t word = begin / word_bytes; word * word_bytes < end; ++word) {
@@ -53,9 +53,13 @@ bool SharedRaces::is_partly_written(std::size_t word, const HappensBefore& order
 }
 
 /// What was done to the word so far was done to each of its bytes.
-void SharedRaces::split(std::size_t word, const HappensBefore& order) const {
+void SharedRaces::split(std::size_t word, const HappensBefore& order) {
   for (std::size_t byte = word * word_bytes; byte < (word + 1) * word_bytes; ++byte) {
-    bytes_.cell(byte) = words_.cell(word);
+    Cell& cell = bytes_.cell(byte) = words_.cell(word);
+    for (Accessors* const accessors : {&cell.readers, &cell.atomics}) {
+      const bool counts = accessors->interval >= order.last_block_barrier() && accessors->by_warps;
+      accessors->others = counts ? copied(accessors->others) : 0;
+    }
     bytes_.moments(byte) = words_.moments(word);
   }
   words_.cell(word).split = order.last_block_barrier();
@@ -63,7 +67,7 @@ void SharedRaces::split(std::size_t word, const HappensBefore& order) const {
 
 void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
                              std::size_t block, const HappensBefore& order, FaultLog& faults,
-                             bool may_be_padding) const {
+                             bool may_be_padding) {
   const auto report = [&](Fault fault, std::optional<ThreadAction> other) {
     FaultRecord record{fault, memory_.describe(memory_.offset_of(access.address), access.bytes), {}};
     record.actions.push_back(action_of(thread, block, access.operation, access.call_site));
@@ -74,7 +78,7 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
           "shared memory begins without values: write the word first, with 0 where there is no input";
     }
     record.after_warp_barrier =
-        order.in_parts(thread) || order.last_warp_barrier(thread) > order.last_block_barrier();
+        order.met_in_parts(thread) || order.last_warp_barrier(thread) > order.last_block_barrier();
     faults.add(std::move(record));
   };
   const auto report_race = [&](unsigned other, Operation operation, const void* call_site) {
@@ -111,22 +115,33 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
 
 std::optional<SharedRaces::Accessor> SharedRaces::racing(const Accessors& accessors,
                                                          const LaneMoments& moments, unsigned thread,
-                                                         const HappensBefore& order) {
+                                                         const HappensBefore& order) const {
   if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) return std::nullopt;
   const unsigned warp = thread / warp_size;
   const unsigned first = accessors.warp * warp_size;
-  if (accessors.warp == warp && accessors.by_warps) return Accessor{accessors.other, accessors.other_site};
+  const bool by_barriers = !order.has_acquired();
+  if (by_barriers && accessors.warp == warp && accessors.by_warps) {
+    return Accessor{accessors.other, accessors.other_site};
+  }
   std::optional<Accessor> found;
   for (const unsigned lane : lanes_of{accessors.lanes}) {
-    const Moment moment =
-        order.in_parts(thread) ? std::max(accessors.interval, moments[lane]) : accessors.interval;
-    if (accessors.warp == warp && order.ordered(moment, first + lane, thread)) continue;
+    const Moment moment = order.in_parts(thread) || !by_barriers ? std::max(accessors.interval, moments[lane])
+                                                                 : accessors.interval;
+    if (order.ordered(moment, first + lane, thread)) continue;
     const void* const site = site_of(accessors, lane);
     // One of which the place is known says more.
     if (!found || site != nullptr) found = Accessor{first + lane, site};
     if (site != nullptr) break;
   }
-  return found;
+  if (found || !accessors.by_warps) return found;
+  for (std::uint32_t next = accessors.others; next != 0; next = groups_[next - 1].next) {
+    const Group& group = groups_[next - 1];
+    for (const unsigned lane : lanes_of{group.lanes}) {
+      const unsigned other = group.warp * warp_size + lane;
+      if (!order.ordered(group.moment, other, thread)) return Accessor{other, group.site};
+    }
+  }
+  return std::nullopt;
 }
 
 /// Where the lane was the last time; nullptr if lanes of its warp were at more places than are kept.
@@ -154,16 +169,15 @@ void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thre
                        const HappensBefore& order) {
   const unsigned warp = thread / warp_size;
   const unsigned own = bit_of(thread % warp_size);
-  if (order.in_parts(thread)) moments[thread % warp_size] = order.now(thread);
-
   const Moment interval = order.last_warp_barrier(thread);
   if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) {
-    accessors = {interval, call_site, nullptr, own, own, 0, static_cast<std::uint16_t>(warp), 0, false};
+    accessors = {interval, call_site, nullptr, own, own, 0, static_cast<std::uint16_t>(warp), 0, false, 0};
   } else if (accessors.warp != warp) {
     accessors.by_warps = true;
     accessors.other = static_cast<std::uint16_t>(thread);
     accessors.other_site = call_site;
     accessors.at_other_site = 0;
+    note_other(accessors, thread, call_site, order);
   } else {
     // What the warp did before its last barrier cannot race with the warp itself any more.
     if (accessors.interval < interval) accessors.lanes = accessors.at_site = accessors.at_other_site = 0;
@@ -171,6 +185,49 @@ void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thre
     accessors.interval = interval;
     note_site(accessors, own, call_site);
   }
+  if (accessors.warp == warp && order.in_parts(thread)) moments[thread % warp_size] = order.now(thread);
+}
+
+/// Of each thread, the last time is kept.
+void SharedRaces::note_other(Accessors& accessors, unsigned thread, const void* call_site,
+                             const HappensBefore& order) {
+  if (groups_begin_ != order.last_block_barrier()) groups_.clear();
+  groups_begin_ = order.last_block_barrier();
+  const auto warp = static_cast<std::uint16_t>(thread / warp_size);
+  const unsigned own = bit_of(thread % warp_size);
+  const Moment now = order.now(thread);
+  // Mostly lanes of one warp do it one after the other. What they did before orders no less than this.
+  if (accessors.others != 0) {
+    Group& last = groups_[accessors.others - 1];
+    if (last.warp == warp && last.moment == now && last.site == call_site) {
+      last.lanes |= own;
+      return;
+    }
+  }
+  Group* place = nullptr;
+  for (std::uint32_t next = accessors.others; next != 0; next = groups_[next - 1].next) {
+    Group& group = groups_[next - 1];
+    if (group.warp != warp) continue;
+    group.lanes &= ~own;
+    if ((group.moment == now && group.site == call_site) || group.lanes == 0) place = &group;
+  }
+  if (place != nullptr) {
+    *place = {now, call_site, (place->moment == now && place->site == call_site ? place->lanes : 0) | own,
+              place->next, warp};
+  } else {
+    groups_.push_back({now, call_site, own, accessors.others, warp});
+    accessors.others = static_cast<std::uint32_t>(groups_.size());
+  }
+}
+
+/// The same groups once more, for another to go on with.
+std::uint32_t SharedRaces::copied(std::uint32_t group) {
+  std::uint32_t first = 0;
+  for (std::uint32_t next = group; next != 0; next = groups_[next - 1].next) {
+    groups_.push_back(Group{groups_[next - 1]});
+    groups_.back().next = std::exchange(first, static_cast<std::uint32_t>(groups_.size()));
+  }
+  return first;
 }
 
 }  // namespace reduction::emulated

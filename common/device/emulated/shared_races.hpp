@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "device/emulated/happens_before.hpp"
 #include "device/emulated/memory.hpp"
@@ -41,8 +42,18 @@ class SharedRaces {
     std::uint32_t
         at_other_site;  ///< and those that did it at another place; none if a thread of another warp did
     std::uint16_t warp;
-    std::uint16_t other;  ///< a thread of another warp
-    bool by_warps;        ///< whether there is one
+    std::uint16_t other;   ///< a thread of another warp
+    bool by_warps;         ///< whether there is one
+    std::uint32_t others;  ///< the first group of all such threads, from 1
+  };
+
+  /// Threads of a further warp that have done the same: not only barriers may order them with others.
+  struct Group {
+    Moment moment;
+    const void* site;
+    std::uint32_t lanes;
+    std::uint32_t next;  ///< from 1
+    std::uint16_t warp;
   };
 
   /// What was done to a word, or a byte. Each kind of access is kept on its own: none of them hides what the others
@@ -86,23 +97,27 @@ class SharedRaces {
     return words_.cell(word).split >= order.block_begin();
   }
   void check_parts(const Access& access, unsigned thread, std::size_t block, const HappensBefore& order,
-                   FaultLog& faults) const;
-  void split(std::size_t word, const HappensBefore& order) const;
+                   FaultLog& faults);
+  void split(std::size_t word, const HappensBefore& order);
   void check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
                   std::size_t block, const HappensBefore& order, FaultLog& faults,
-                  bool may_be_padding = false) const;
+                  bool may_be_padding = false);
   static bool is_written(const Cell& cell, const HappensBefore& order);
   bool is_partly_written(std::size_t word, const HappensBefore& order) const;
-  static std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments,
-                                        unsigned thread, const HappensBefore& order);
+  std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments, unsigned thread,
+                                 const HappensBefore& order) const;
   static const void* site_of(const Accessors& accessors, unsigned lane);
   static void note_site(Accessors& accessors, std::uint32_t own, const void* call_site);
-  static void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
-                   const HappensBefore& order);
+  void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
+            const HappensBefore& order);
+  void note_other(Accessors& accessors, unsigned thread, const void* call_site, const HappensBefore& order);
+  std::uint32_t copied(std::uint32_t group);
 
   const SharedMemory& memory_;
   Cells words_;
   Cells bytes_;
+  std::vector<Group> groups_;
+  Moment groups_begin_ = 0;  ///< the block barrier since which they count
 };
 
 }  // namespace reduction::emulated
