@@ -194,10 +194,10 @@ TEST(EndlessLoop, WithASumInMemoryIsFoundInMoreTime) {
   Array in{32};
   Array out{32};
   std::fill(in.begin(), in.end(), 1U);
-  EXPECT_NE(loop_of([&] {
-              launch({1, 32, 0}, forget_to_count_in_memory, in.begin(), out.begin(), size_t{64});
-            }).find("has repeated the same accesses for 0.6 s of computing"),
-            std::string::npos);
+  const std::string loop = loop_of([&] {
+    launch({1, 32, 0}, forget_to_count_in_memory, in.begin(), out.begin(), size_t{64});
+  });
+  EXPECT_NE(loop.find("has repeated the same accesses for 0.6 s of computing"), std::string::npos) << loop;
 }
 
 __global__ void compute_for_ever(unsigned* out, unsigned seed) {

@@ -197,6 +197,8 @@ void Block::trap(std::string action, const void* call_site) {
 bool Block::access_elsewhere(const Access& access) {
   const AtWork at_work{*this};
   if (stuck_thread_ == scheduler_.current()) stop_for_time(access.call_site);
+  scheduler_.cover_own_stack();
+  if (scheduler_.on_own_stack(access.address)) return false;
   if (shared_.contains(access.address, access.bytes)) {
     if (instrumented_) note_shared(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {

@@ -167,6 +167,7 @@ void Block::end_in_a_wait(const LoopWatch::Witness& reader) {
 /// program: a library may hold a lock.
 bool Block::is_stuck(const void* instruction) {
   if (running_ != this) return false;
+  const AtWork at_work{*this};
   const Progress now{
       number_,
       accesses_,

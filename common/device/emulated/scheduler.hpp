@@ -143,6 +143,7 @@ class Scheduler {
 
   /// Makes the running thread's stack none of its own until its next turn, so that its next access to it is seen.
   void expose_own_stack() { stack_ = nullptr; }
+  void cover_own_stack() { stack_ = stack_of(current_); }
 
   unsigned accesses_in_a_turn() { return ready_.accesses_in_a_turn(); }
 
