@@ -706,6 +706,16 @@ def of_the_sources(_: Known) -> Iterator[str]:
     yield f"the card has {a100['hardware']['peak_gbps']} GB/s. The {a100['rows'][0]['percent']} % of this peak"
 
 
+@says("docs/foreign_kernels.md")
+def of_foreign_kernels(_: Known) -> Iterator[str]:
+    page = (REPOSITORY / "docs/foreign_kernels.md").read_text(encoding="utf-8")
+    barriers = [(int(reported), int(deleted)) for reported, deleted in re.findall(r"\| (\d+) of (\d+) \|", page)]
+    deleted = sum(deleted for _, deleted in barriers)
+    reported = sum(reported for reported, _ in barriers)
+    yield f"Of these {deleted} barriers, {reported} were a finding when they were deleted"
+    yield f"The other {word(deleted - reported)} order nothing"
+
+
 @says("docs/pitfalls/grid_from_bytes.md")
 def of_a_grid_from_bytes(_: Known) -> Iterator[str]:
     yield f"With elements of 4 bytes there are {word(4)} blocks for each tile"

@@ -10,20 +10,22 @@
 #include <vector>
 
 #include "device/emulated/finding.hpp"
+#include "device/emulated/launch_config.hpp"
 
 namespace reduction::pitfalls {
 
 using Element = std::uint32_t;
 
 inline constexpr std::size_t input_elements = 300;
-inline constexpr std::size_t output_elements = 4;
+inline constexpr std::size_t least_output_elements = 4;
 
-/// Launches a kernel over `input_elements` elements. \param shape  number of blocks, where the launch does not choose it
-/// itself, and of threads per block
+/// Number of blocks, where the launch does not choose it itself, and of threads per block.
 struct Shape {
-  unsigned blocks;
-  unsigned threads;
+  emulated::dim3 grid;
+  emulated::dim3 block;
 };
+
+/// Launches a kernel over `input_elements` elements.
 using Launch = std::function<void(const Shape& shape, const Element* in, Element* out)>;
 
 /// One kernel of the gallery and the launch that its page shows.
@@ -32,8 +34,7 @@ struct Pitfall {
   std::string_view title;  ///< of its page
   emulated::Fault fault;
   Shape shape;
-  std::size_t cells;  ///< that the fixed kernel leaves a sum in
-  std::size_t tile;   ///< elements that each of them is the sum of
+  std::vector<Element> expected;  ///< what the fixed kernel leaves
   Launch faulty;
   Launch fixed;
 };
@@ -44,11 +45,11 @@ const std::vector<Pitfall>& gallery();
 /// No two elements are the same, so a sum over the wrong ones is a different sum.
 constexpr Element input_element(std::size_t i) { return static_cast<Element>(i * i + 1); }
 
-/// Launches over an input that the host has written, and returns the output, of which it has set the first element to 0.
-/// Throws KernelFinding.
-std::vector<Element> output_of(const Launch& launch, const Shape& shape);
+/// Launches over an input that the host has written, and returns the output, which it has set to 0: `elements` of them, or
+/// the least. Throws KernelFinding.
+std::vector<Element> output_of(const Launch& launch, const Shape& shape, std::size_t elements);
 
-/// What a kernel is meant to leave: the sum of a tile in each cell; elements past the input's end count as zero.
+/// The sum of a tile in each cell; elements past the input's end count as zero.
 std::vector<Element> sums_of(std::size_t cells, std::size_t tile);
 
 }  // namespace reduction::pitfalls

@@ -32,4 +32,8 @@ export const stills = [
   { name: "tail_past_shared_memory", run: ["pitfall", "tail_past_shared_memory"], view: "finding" },
   { name: "add_without_an_atomic", run: ["pitfall", "add_without_an_atomic"], view: "finding" },
   { name: "ticket_without_a_fence", run: ["pitfall", "ticket_without_a_fence"], view: "finding" },
+  { name: "scan_in_place", run: ["pitfall", "scan_in_place"], view: "finding" },
+  { name: "transpose_without_a_barrier", run: ["pitfall", "transpose_without_a_barrier"], view: "finding" },
+  { name: "histogram_without_atomics", run: ["pitfall", "histogram_without_atomics"], view: "finding" },
+  { name: "double_buffer_overwritten", run: ["pitfall", "double_buffer_overwritten"], view: "finding" },
 ];
