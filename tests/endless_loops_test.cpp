@@ -290,8 +290,8 @@ TEST(LongLoop, IsCountedAsAShortOne) {
   Array out{64};
   launch({1, 64, 0}, read_for_long, in.begin(), out.begin(), times);
   const Counters counted = last_launch_counters();
-  // The k-th visits of all lanes of a warp to one line are one request.
-  EXPECT_EQ(counted.global_load_requests, 2 * (times + times / 2));
+  // In each pass of a warp all lanes take the first line together, and half of them the second.
+  EXPECT_EQ(counted.global_load_requests, 2 * 2 * times);
   EXPECT_EQ(counted.global_load_lanes, (48 + 8) * (times + times / 2));
   EXPECT_EQ(counted.global_store_requests, 2U);
 }

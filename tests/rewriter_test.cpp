@@ -340,20 +340,22 @@ TEST(RewriteLaunch, DeducesWhatATemplateLeavesOut) {
       "::reduction::emulated::DeducedLaunch([](const auto&... reduction_arguments) { return ";
   const std::string kernel =
       "template <typename T, int n = 4>\n__global__ void __launch_bounds__(64) k(const T* in,  // of the "
-      "host\n T* out) {}";
+      "host\n T* out) {";
+  const std::string bound = "::reduction::emulated::require_launch_bounds(64);";
   const std::string counterpart =
       unused_begins +
       "template <typename T, int n = 4> auto reduction_deduced_k(const T* in, T* out) "
       "{ return &k<T, n>; }" +
       unused_ends;
-  expect_rewritten(kernel + "\nvoid f() { k<<<1, 32>>>(p, q); }",
-                   kernel + counterpart + "\nvoid f() { " + launch +
+  expect_rewritten(kernel + "}\nvoid f() { k<<<1, 32>>>(p, q); }",
+                   kernel + bound + "}" + counterpart + "\nvoid f() { " + launch +
                        "reduction_deduced_k(reduction_arguments...); }, 1, 32)(p, q); }");
-  expect_rewritten(kernel + "\nvoid f() { ns::k<float><<<1, 32>>>(p, q); }",
-                   kernel + counterpart + "\nvoid f() { " + launch +
+  expect_rewritten(kernel + "}\nvoid f() { ns::k<float><<<1, 32>>>(p, q); }",
+                   kernel + bound + "}" + counterpart + "\nvoid f() { " + launch +
                        "ns::reduction_deduced_k<float>(reduction_arguments...); }, 1, 32)(p, q); }");
-  expect_rewritten(kernel + "\nvoid f() { k<float, (1, 2)><<<1, 32>>>(p, q); }",
-                   kernel + "\nvoid f() { ::reduction::emulated::Launch(k<float, (1, 2)>, 1, 32)(p, q); }");
+  expect_rewritten(
+      kernel + "}\nvoid f() { k<float, (1, 2)><<<1, 32>>>(p, q); }",
+      kernel + bound + "}\nvoid f() { ::reduction::emulated::Launch(k<float, (1, 2)>, 1, 32)(p, q); }");
   const std::string pack =
       "template <class... Ts, template <class> class C> __global__ void k(C<Ts>... all) { f(); }";
   expect_rewritten(

@@ -283,8 +283,9 @@ void Block::count_early(unsigned thread) {
         (warp.waiting & bit_of(lane)) != 0 && waiting_[in_warp_of(thread, lane)].mask == warp.lanes;
     if (at_block_barrier || in_whole_warp) going_on &= ~bit_of(lane);
   }
-  instructions_.count_complete(index, going_on, counters_);
-  if (instructions_.pending(thread) > most_pending) instructions_.count_complete(index, 0, counters_);
+  instructions_.count_complete(index, going_on, counters_, recorder());
+  if (instructions_.pending(thread) > most_pending)
+    instructions_.count_complete(index, 0, counters_, recorder());
   count_after_[index] = 2 * instructions_.pending(thread) + least_pending;
 }
 

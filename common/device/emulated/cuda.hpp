@@ -226,6 +226,7 @@ unsigned __match_all_sync(
   return static_cast<unsigned>(lanes);
 }
 
+/// \cond (Doxygen takes the macro for functions)
 #define REDUCTION_WARP_REDUCTION(name, Operation, ...)                                                    \
   template <reduction::emulated::OneOf<__VA_ARGS__> T>                                                    \
   T name(unsigned mask, T value,                                                                          \
@@ -240,6 +241,7 @@ REDUCTION_WARP_REDUCTION(__reduce_and_sync, std::bit_and<>, unsigned)
 REDUCTION_WARP_REDUCTION(__reduce_or_sync, std::bit_or<>, unsigned)
 REDUCTION_WARP_REDUCTION(__reduce_xor_sync, std::bit_xor<>, unsigned)
 #undef REDUCTION_WARP_REDUCTION
+/// \endcond
 
 // ---- what the rewriter makes of shared variables and launches ----
 
@@ -287,14 +289,30 @@ template <typename Call, std::size_t... index> auto call_of(std::index_sequence<
   return call_kernel<Call, index...>;
 }
 
+/// The buffer of a parameter that no other block is meant to change, or nullptr.
+template <typename Parameter> const void* input_of(const Parameter& parameter) {
+  using Pointed = std::remove_pointer_t<Parameter>;
+  if constexpr (std::is_pointer_v<Parameter> && std::is_const_v<Pointed> && !std::is_volatile_v<Pointed>) {
+    return parameter;
+  } else {
+    return nullptr;
+  }
+}
+
 /// Launches kernel(arguments...) and waits for it.
 template <typename... Parameters, typename... Arguments>
 void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
   using Call = std::tuple<void (*)(Parameters...), Parameters...>;
   const Call call{kernel, static_cast<Parameters>(arguments)...};
   const auto run_thread = call_of<Call>(std::index_sequence_for<Parameters...>{});
-  launch_grid(config,
-              {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel)});
+  // The first is not a parameter's: a kernel may have none.
+  const auto inputs = std::apply(
+      [](auto, const Parameters&... parameters) {
+        return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, input_of(parameters)...};
+      },
+      call);
+  launch_grid(config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel),
+                       inputs});
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes

@@ -1,5 +1,6 @@
 #include <time.h>
 
+#include <algorithm>
 #include <bit>
 #include <sstream>
 #include <utility>
@@ -62,7 +63,10 @@ void Block::watch_access(const Access& access) {
   accesses_left_ = 1;
   const bool is_shared_by_blocks = !shared_.contains(access.address, access.bytes) &&
                                    last_buffer_ != nullptr &&
-                                   last_buffer_->contains(access.address, access.bytes);
+                                   last_buffer_->contains(access.address, access.bytes) &&
+                                   std::ranges::none_of(launch_->kernel.inputs, [&](const void* input) {
+                                     return last_buffer_->contains(static_cast<const std::byte*>(input), 1);
+                                   });
   watch_.access(scheduler_.current(), access, is_shared_by_blocks);
   if (--watched_accesses_left_ != 0) return;
   watched_accesses_left_ = LoopWatch::accesses_in_a_turn;

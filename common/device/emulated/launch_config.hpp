@@ -33,6 +33,7 @@ struct KernelCall {
   void (*run_thread)(const void* arguments);
   std::span<const std::byte> arguments;  ///< constant memory: a kernel copies its parameters from here
   const void* entry;                     ///< the kernel's address, which names it in a finding
+  std::span<const void* const> inputs;   ///< what parameters point to as const, or nullptr
 };
 
 }  // namespace reduction::emulated

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <map>
 #include <span>
 #include <tuple>
@@ -163,7 +164,7 @@ void WarpInstructionLog::count_pending(unsigned warp, Counters& counters, BlockR
     bool agree = true;
     for (const unsigned lane : lanes_of(active)) {
       agree = agree && from_one_place(first, logs[lane][column]);
-      instruction.add(lane, logs[lane][column], column);
+      instruction.add(lane, logs[lane][column], forgotten_[warp * warp_size + lane] + column);
     }
     if (!agree) {
       count_diverged(warp, column, counters, recorder);
@@ -206,60 +207,70 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
     WarpInstruction instruction;
     const auto first = entry;
     for (; entry != entries.end() && entry->instruction == first->instruction; ++entry)
-      instruction.add(entry->lane, log_of(entry->lane)[entry->visit], entry->visit);
+      instruction.add(entry->lane, log_of(entry->lane)[entry->visit],
+                      forgotten_[warp * warp_size + entry->lane] + entry->visit);
     const CountedRequest counted = instruction.count(counters);
     if (recorder != nullptr) recorder->request(warp, counted);
   }
 }
 
-/// The k-th accesses from one place are complete once each lane that goes on has made k of them.
-void WarpInstructionLog::count_complete(unsigned warp, unsigned going_on, Counters& counters) {
-  using CodePlace = std::tuple<std::uint32_t, EventKind, std::uint8_t>;
-  struct Visit {
+/// No lane that goes on comes back to before its last visit of a place that all of them have visited as often: the most
+/// visited of such places tells where their logs are cut. What other lanes have done last, where none of them has been yet,
+/// is kept as well.
+void WarpInstructionLog::count_complete(unsigned warp, unsigned going_on, Counters& counters,
+                                        BlockRecorder* recorder) {
+  struct Visits {
     unsigned lanes = 0;
-    std::array<std::uint32_t, warp_size> entries;  ///< in the logs of these lanes
+    std::size_t least = std::numeric_limits<std::size_t>::max();  ///< of a lane
   };
-  std::map<CodePlace, std::vector<Visit>> visits;
-  std::map<CodePlace, unsigned> visitors;     // lanes that go on and have come there,
-  std::map<CodePlace, std::size_t> complete;  // each of them so often
-  std::array<std::vector<char>, warp_size> is_counted;
-  for (unsigned lane = 0; lane < warp_size; ++lane) {
-    const auto& log = lanes_[warp * warp_size + lane];
-    is_counted[lane].resize(log.size());
-    std::map<CodePlace, std::size_t> of_lane;
-    for (std::uint32_t i = 0; i < log.size(); ++i) {
-      const CodePlace place{log[i].call_site, log[i].kind, log[i].bytes};
-      const std::size_t number = of_lane[place]++;
-      auto& here = visits[place];
-      if (number == here.size()) here.emplace_back();
-      here[number].lanes |= bit_of(lane);
-      here[number].entries[lane] = i;
-    }
-    if ((going_on & bit_of(lane)) == 0) continue;
+  using Places = std::map<LaneAccess, Visits, decltype(&is_of_lower_place)>;
+  const auto log_of = [&](unsigned lane) -> std::vector<LaneAccess>& {
+    return lanes_[warp * warp_size + lane];
+  };
+  Places places{is_of_lower_place};
+  for (const unsigned lane : lanes_of(going_on)) {
+    std::map<LaneAccess, std::size_t, decltype(&is_of_lower_place)> of_lane{is_of_lower_place};
+    for (const LaneAccess& access : log_of(lane))
+      ++of_lane[access];
     for (const auto& [place, count] : of_lane) {
-      visitors[place] |= bit_of(lane);
-      const auto known = complete.try_emplace(place, count).first;
-      known->second = std::min(known->second, count);
+      Visits& visits = places[place];
+      visits.lanes |= bit_of(lane);
+      visits.least = std::min(visits.least, count);
     }
   }
-  for (const auto& [place, here] : visits) {
-    const std::size_t count = going_on == 0 ? here.size() : visitors[place] == going_on ? complete[place] : 0;
-    for (std::size_t number = 0; number < count; ++number) {
-      WarpInstruction instruction;
-      for (const unsigned lane : lanes_of(here[number].lanes)) {
-        const std::uint32_t entry = here[number].entries[lane];
-        instruction.add(lane, lanes_[warp * warp_size + lane][entry], entry);
-        is_counted[lane][entry] = 1;
-      }
-      instruction.count(counters);
-    }
+  auto cut = places.end();
+  for (auto place = places.begin(); place != places.end(); ++place) {
+    if (place->second.lanes != going_on) continue;
+    if (cut == places.end() || place->second.least > cut->second.least) cut = place;
   }
+  if (going_on != 0 && cut == places.end()) return;
+
+  std::array<std::vector<LaneAccess>, warp_size> later;
+  std::array<std::size_t, warp_size> counted{};
+  forgets_ = true;
+  unsigned& pending = pending_[warp];
+  pending = 0;
   for (unsigned lane = 0; lane < warp_size; ++lane) {
-    auto& log = lanes_[warp * warp_size + lane];
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < log.size(); ++i)
-      if (is_counted[lane][i] == 0) log[kept++] = log[i];
-    log.resize(kept);
+    auto& log = log_of(lane);
+    auto end = log.begin();
+    if ((going_on & bit_of(lane)) == 0) {
+      end = log.end();
+      while (going_on != 0 && end != log.begin() && !places.contains(*std::prev(end)))
+        --end;
+    } else {
+      for (std::size_t visits = 0;; ++end)
+        if (from_one_place(*end, cut->first) && ++visits == cut->second.least) break;
+    }
+    later[lane].assign(end, log.end());
+    log.erase(end, log.end());
+    counted[lane] = log.size();
+    if (!log.empty()) pending |= bit_of(lane);
+  }
+  if (pending != 0) count_pending(warp, counters, recorder);
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    forgotten_[warp * warp_size + lane] += counted[lane];
+    log_of(lane) = std::move(later[lane]);
+    if (!log_of(lane).empty()) pending |= bit_of(lane);
   }
 }
 
@@ -267,6 +278,7 @@ void WarpInstructionLog::clear() {
   for (auto& log : lanes_)
     log.clear();
   std::ranges::fill(pending_, 0U);
+  std::ranges::fill(forgotten_, std::size_t{0});
 }
 
 }  // namespace reduction::emulated

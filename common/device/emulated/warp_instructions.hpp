@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,7 +54,8 @@ struct LaneAccess {
 /// warp run one after the other here.
 class WarpInstructionLog {
  public:
-  explicit WarpInstructionLog(unsigned threads) : lanes_(threads), pending_(threads / warp_size) {}
+  explicit WarpInstructionLog(unsigned threads)
+      : lanes_(threads), pending_(threads / warp_size), forgotten_(threads) {}
 
   void add(unsigned thread, const LaneAccess& access) {
     lanes_[thread].push_back(access);
@@ -63,11 +65,12 @@ class WarpInstructionLog {
   /// The warp synchronises: counts its instructions and forgets them. \param recorder  is told of each, or nullptr.
   void count_warp(unsigned warp, Counters& counters, BlockRecorder* recorder) {
     if (pending_[warp] != 0) count_pending(warp, counters, recorder);
+    if (forgets_) std::fill_n(forgotten_.begin() + warp * warp_size, warp_size, std::size_t{0});
   }
 
   /// Counts and forgets what cannot become part of another instruction any more, so that a long loop takes no more memory
   /// than a short one. \param going_on  the lanes that may access memory before the warp synchronises.
-  void count_complete(unsigned warp, unsigned going_on, Counters& counters);
+  void count_complete(unsigned warp, unsigned going_on, Counters& counters, BlockRecorder* recorder);
 
   /// Accesses of the thread that are not counted yet.
   std::size_t pending(unsigned thread) const { return lanes_[thread].size(); }
@@ -81,6 +84,9 @@ class WarpInstructionLog {
 
   std::vector<std::vector<LaneAccess>> lanes_;
   std::vector<unsigned> pending_;  ///< for each warp, the lanes whose log is not empty
+  /// For each thread, accesses since its warp last synchronised that are counted already.
+  std::vector<std::size_t> forgotten_;
+  bool forgets_ = false;  ///< whether there have been any
 };
 
 }  // namespace reduction::emulated
