@@ -1,5 +1,5 @@
-/// The emulated device's wavefronts and bank conflicts beside those of a GPU, for one store of a warp each, by width, active
-/// lanes and addresses: docs/counters/bank_conflicts.
+/// The emulated device's wavefronts and bank conflicts beside those of a GPU, for one load and one store of a warp each, by
+/// width, active lanes and addresses: docs/counters/bank_conflicts.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 struct Row {
   unsigned bytes = 0, lanes = 0;
   unsigned share = 1, multiplier = 0, modulus = 1;  // as bank_conflicts.cu says
-  SharedTransactions store;
+  SharedTransactions load, store;
 };
 
 std::vector<Row> measured() {
@@ -30,8 +30,8 @@ std::vector<Row> measured() {
     Row row;
     char comma = ',';
     fields >> row.bytes >> comma >> std::hex >> row.lanes >> std::dec >> comma >> row.share >> comma >>
-        row.multiplier >> comma >> row.modulus >> comma >> row.store.wavefronts >> comma >>
-        row.store.conflicts;
+        row.multiplier >> comma >> row.modulus >> comma >> row.load.wavefronts >> comma >>
+        row.load.conflicts >> comma >> row.store.wavefronts >> comma >> row.store.conflicts;
     EXPECT_TRUE(fields) << line;
     rows.push_back(row);
   }
@@ -45,21 +45,26 @@ std::vector<std::uintptr_t> addresses_of(const Row& row) {
   return addresses;
 }
 
-TEST(BankConflicts, AreThoseOfAnH200) {
+std::string text_of(const Row& row) {
+  std::ostringstream text;
+  text << row.bytes << " bytes, lanes " << std::hex << row.lanes << std::dec << ", share " << row.share
+       << ", multiplier " << row.multiplier << ", modulus " << row.modulus;
+  return std::move(text).str();
+}
+
+void expect_as_measured(EventKind kind, SharedTransactions Row::*measured_of) {
   const std::vector<Row> rows = measured();
-  EXPECT_GT(rows.size(), 1000U);
+  EXPECT_EQ(rows.size(), 3348U) << "36 sets of lanes, 31 patterns of addresses, 3 widths";
   for (const Row& row : rows) {
-    const SharedTransactions counted = shared_transactions(addresses_of(row), row.lanes, row.bytes);
-    const auto what = [&] {
-      std::ostringstream text;
-      text << row.bytes << " bytes, lanes " << std::hex << row.lanes << std::dec << ", share " << row.share
-           << ", multiplier " << row.multiplier << ", modulus " << row.modulus;
-      return std::move(text).str();
-    };
-    EXPECT_EQ(counted.wavefronts, row.store.wavefronts) << what();
-    EXPECT_EQ(counted.conflicts, row.store.conflicts) << what();
+    const SharedTransactions counted = shared_transactions(kind, addresses_of(row), row.lanes, row.bytes);
+    EXPECT_EQ(counted.wavefronts, (row.*measured_of).wavefronts) << text_of(row);
+    EXPECT_EQ(counted.conflicts, (row.*measured_of).conflicts) << text_of(row);
   }
 }
+
+TEST(BankConflicts, OfLoadsAreThoseOfAnH200) { expect_as_measured(EventKind::shared_load, &Row::load); }
+
+TEST(BankConflicts, OfStoresAreThoseOfAnH200) { expect_as_measured(EventKind::shared_store, &Row::store); }
 
 }  // namespace
 }  // namespace reduction::emulated

@@ -174,6 +174,9 @@ class Model {
     const unsigned groups = spacing < together ? block / together : workers;
     counted.shared_load_requests += 2 * warps;
     counted.shared_load_wavefronts += 2 * groups;
+    // Loads of lanes without active neighbours are served two groups at a time, which want the same banks.
+    const unsigned served = std::min(32U, 2 * together);
+    counted.shared_load_conflicts += 2 * (groups - (spacing < served ? block / served : workers));
     counted.shared_load_lanes += 2 * workers;
     counted.shared_store_requests += warps;
     counted.shared_store_wavefronts += groups;

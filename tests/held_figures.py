@@ -622,6 +622,14 @@ def of_counters(known: Known) -> Iterator[str]:
                 if event["kind"] == "shared_load")
     assert (lanes(wide), wide["bytes"], wide["conflicts"]) == (32, 16, 0)
     yield f"a warp's load of 16 bytes per lane takes {word(wide['wavefronts'])} wavefronts, one per quarter of the warp"
+    cases = (REPOSITORY / "docs/counters/bank_conflicts/nvidia_h200.csv").read_text(encoding="utf-8").splitlines()
+    measured = [line for line in cases if not line.startswith(("#", "bytes"))]
+    yield f"each of its {len(measured)} lines is one load of a warp and one store"
+    adds = level(known.events("01_interleaved", "-n 2^20 -t float64"), 1)
+    costs = {event["kind"]: (event["wavefronts"], event["conflicts"]) for event in adds
+             if event["kind"] in ("shared_load", "shared_store")}
+    assert costs == {"shared_load": (2, 1), "shared_store": (2, 0)}
+    yield "It takes two wavefronts, as the store does by half warps, but one of the two counts as a conflict"
 
 
 def memories() -> Iterator[str]:

@@ -223,6 +223,8 @@ MUTANTS = [
            "emulated_counters_test EmulatedCountersByType/0.*"),
     Mutant(EMULATED + "warp_instructions.cpp", "bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;", "bytes <= 8 ? 32 : 8;",
            "emulated_counters_test EmulatedCountersByType/1.*"),
+    Mutant(EMULATED + "warp_instructions.cpp", "pairs_agree(addresses, lanes, 1) || pairs_agree(addresses, lanes, 2)",
+           "pairs_agree(addresses, lanes, 1)", "bank_conflicts_test *Loads*"),
 
     # ---- the scripts ----
     Mutant("common/scripts/set_up.sh", "((status == 1))", "((status == 2))",

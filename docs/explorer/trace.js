@@ -165,11 +165,25 @@ export function wordsOfAccess(word, bytes) {
 }
 
 /**
+ * How many lanes are served together: half a warp or a quarter, if they access 8 or 16 bytes, and twice as many of a load if
+ * each active lane asks for the word of lane ^ 1, or that one is idle; or so with lane ^ 2.
+ */
+function lanesTogether(event) {
+  if (event.bytes <= 4) return warpSize;
+  const least = event.bytes <= 8 ? warpSize / 2 : warpSize / 4;
+  if (event.kind !== "shared_load") return least;
+  const wordOf = new Map(lanesIn(event.lanes).map((lane, k) => [lane, event.words[k]]));
+  const agree = (distance) =>
+      [...wordOf].every(([lane, word]) => (wordOf.get(lane ^ distance) ?? word) === word);
+  return agree(1) || agree(2) ? 2 * least : least;
+}
+
+/**
  * How an access to shared memory is served: parts of the warp one after the other, each in as many wavefronts as the
- * bank with the most distinct words needs. Returns [{part, lanes, wavefronts: [Map bank -> {word, lanes}]}].
+ * bank with the most distinct words needs. Returns [{first, last, wavefronts: [Map bank -> {word, lanes}]}].
  */
 export function servedParts(event) {
-  const together = event.bytes <= 4 ? 32 : event.bytes <= 8 ? 16 : 8;
+  const together = lanesTogether(event);
   const active = lanesIn(event.lanes);
   const parts = [];
   for (let first = 0; first < warpSize; first += together) {

@@ -307,6 +307,16 @@ function bankCell(x, y, width, height, font, {asked, classes, ink, letter, title
              label(x + width / 2, y + height * 0.45, size, word, `${ink} bold`, "middle")}${below}</g>`;
 }
 
+/** By which parts of the warp an access goes, if that needs saying. */
+function servedNote(event, parts) {
+  const together = parts[0].last - parts[0].first + 1;
+  if (event.words.length > 1 && together * event.bytes > bankCount * 4) {
+    return "Both lanes of a pair ask for one word, or one of them is idle: such a load goes by " +
+        `${together === warpSize ? "whole" : "half"} warps.`;
+  }
+  return parts.length > 1 ? "Accesses of 8 bytes go by half warps, of 16 by quarter warps." : "";
+}
+
 function drawBanks(trace, moment, given) {
   const options = settled(given);
   const {width, font, still} = options;
@@ -377,7 +387,7 @@ function drawBanks(trace, moment, given) {
   const conflicts = total - parts.length;
   const note = [
     "In a cell: the word, and below it the lane that asks for it.",
-    parts.length > 1 ? "Accesses of 8 bytes go by half warps, of 16 by quarter warps." : "",
+    servedNote(event, parts),
     named.size > 0 ? `${[...new Set(named.values())].join(" and ")}: the finding's word.` : ""
   ].filter(Boolean).join(" ");
   const entries = [[(x, top, s) => rectangle(x, top, s, s, "active"), "first wavefront"]];

@@ -10,7 +10,7 @@ import {fileURLToPath} from "node:url";
 
 import {drawSchedule, drawStill} from "../../docs/explorer/draw.js";
 import {schedules} from "../../docs/explorer/schedules.js";
-import {counterKeys, countersAt, findMoment, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../docs/explorer/trace.js";
+import {counterKeys, countersAt, findMoment, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../docs/explorer/trace.js";
 import {views} from "../../docs/explorer/views.js";
 import {endOf, momentOfWitness, momentText, openingMoment, spotOf, whenText, witnessText} from "../../docs/explorer/words.js";
 
@@ -67,6 +67,23 @@ test("banks has a row for each wavefront", () => {
     });
   }
   assert.ok(conflicts > 0, "a trace with bank conflicts is among them");
+});
+
+test("an access is served as it was on an H200", () => {
+  const file = join(explorer, "../counters/bank_conflicts/nvidia_h200.csv");
+  const lines = readFileSync(file, "utf8").trim().split("\n").filter((line) => !line.startsWith("#"));
+  assert.equal(lines.length, 1 + 3348);
+  for (const line of lines.slice(1)) {
+    const [bytes, lanes, share, multiplier, modulus, ...measured] = line.split(",").map(Number);
+    const active = lanesIn(lanes);
+    const words = active.map((lane) => Math.floor(lane / share) * multiplier % modulus * bytes / 4);
+    const counted = ["shared_load", "shared_store"].flatMap((kind) => {
+      const parts = servedParts({kind, bytes, lanes, words});
+      const wavefronts = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
+      return [wavefronts, wavefronts - parts.length];
+    });
+    assert.deepEqual(counted, measured, line);
+  }
 });
 
 test("a bank gives one word per wavefront, and every word that is asked for is served", () => {

@@ -4,8 +4,13 @@
 const popcount = (mask) => [...Array(32).keys()].filter((lane) => (mask >>> lane) & 1).length;
 
 /** Wavefronts of an access to shared memory, counted the long way round. */
-function wavefrontsOf(lanes, words, bytes) {
-  const together = bytes <= 4 ? 32 : bytes === 8 ? 16 : 8;
+function wavefrontsOf(kind, lanes, words, bytes) {
+  let together = bytes <= 4 ? 32 : bytes === 8 ? 16 : 8;
+  if (bytes > 4 && kind === "shared_load") {
+    const differ = (distance) =>
+        lanes.some((a, i) => lanes.some((b, k) => (a ^ b) === distance && words[i] !== words[k]));
+    if (!differ(1) || !differ(2)) together *= 2;
+  }
   let wavefronts = 0;
   let parts = 0;
   for (let first = 0; first < 32; first += together) {
@@ -155,7 +160,7 @@ export function simulate(name, {block = 64, type = "int32", input = (k) => (k * 
           event.values = operations.map(({word, value}) => (memory.set(word, value), value));
         if (first.kind === "shared_load" || first.kind === "shared_store") {
           event.banks = event.words.map((word) => word % 32);
-          Object.assign(event, wavefrontsOf(group.map(({tid}) => tid % 32), event.words, bytes));
+          Object.assign(event, wavefrontsOf(first.kind, group.map(({tid}) => tid % 32), event.words, bytes));
         } else if (!first.kind.endsWith("atomic"))
           event.sectors = new Set(event.words.flatMap(
                                       (word) => [Math.floor(word / 8), Math.floor((word + width - 1) / 8)]))

@@ -40,11 +40,24 @@ unsigned wavefronts(std::span<const std::uintptr_t> addresses, std::size_t bytes
   return most;
 }
 
+/// Whether each active lane asks for the address of lane ^ distance, or that one is idle.
+bool pairs_agree(std::span<const std::uintptr_t> addresses, unsigned lanes, unsigned distance) {
+  const auto address_of = [&](unsigned lane) {
+    return addresses[static_cast<std::size_t>(std::popcount(lanes & (bit_of(lane) - 1)))];
+  };
+  for (const unsigned lane : lanes_of(lanes & lanes >> distance))
+    if ((lane & distance) == 0 && address_of(lane) != address_of(lane + distance)) return false;
+  return true;
+}
+
 }  // namespace
 
-SharedTransactions shared_transactions(std::span<const std::uintptr_t> addresses, unsigned lanes,
-                                       std::size_t bytes) {
-  const unsigned together = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+SharedTransactions shared_transactions(EventKind kind, std::span<const std::uintptr_t> addresses,
+                                       unsigned lanes, std::size_t bytes) {
+  unsigned together = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+  if (kind == EventKind::shared_load && together < warp_size &&
+      (pairs_agree(addresses, lanes, 1) || pairs_agree(addresses, lanes, 2)))
+    together *= 2;
   const unsigned group = together == 32 ? ~0U : (1U << together) - 1;
   SharedTransactions total;
   std::size_t first = 0;
@@ -92,7 +105,8 @@ class WarpInstruction {
   CountedRequest count(Counters& counters) {
     const std::span addresses{addresses_.data(), count_};
     if (is_shared(first_.kind)) {
-      const SharedTransactions needed = shared_transactions(addresses, request_.lanes, first_.bytes);
+      const SharedTransactions needed =
+          shared_transactions(first_.kind, addresses, request_.lanes, first_.bytes);
       request_.wavefronts = needed.wavefronts;
       request_.conflicts = needed.conflicts;
     } else {

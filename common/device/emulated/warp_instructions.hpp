@@ -19,14 +19,16 @@ inline constexpr unsigned banks = 32;  ///< of shared memory
 /// What one warp instruction costs shared memory.
 struct SharedTransactions {
   unsigned wavefronts = 0;
-  unsigned conflicts = 0;  ///< wavefronts more than it would take without bank conflicts
+  unsigned conflicts = 0;  ///< wavefronts beyond one for each part of the warp that is served at once
 };
 
 /// Shared memory has 32 banks of 4-byte words. A wavefront serves any lanes that do not ask for two different
-/// words of one bank. 8-byte accesses are served by half warps, 16-byte accesses by quarter warps. \param
-/// addresses  of the active lanes, in order; \param lanes  which lanes these are.
-SharedTransactions shared_transactions(std::span<const std::uintptr_t> addresses, unsigned lanes,
-                                       std::size_t bytes);
+/// words of one bank. 8-byte accesses are served by half warps, 16-byte accesses by quarter warps. A load is
+/// served in parts twice as large if each active lane asks for the address of lane ^ 1, or that one is idle;
+/// or so with lane ^ 2.
+/// \param kind  a load or store; \param addresses  of the active lanes, in order; \param lanes  which these are.
+SharedTransactions shared_transactions(EventKind kind, std::span<const std::uintptr_t> addresses,
+                                       unsigned lanes, std::size_t bytes);
 
 /// The number of distinct 32-byte sectors of global memory that one warp instruction touches.
 unsigned global_sectors(std::span<const std::uintptr_t> addresses, std::size_t bytes);
