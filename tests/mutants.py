@@ -205,7 +205,7 @@ MUTANTS = [
            "emulated_races_test *WithinABlock*"),
     Mutant(EMULATED + "memory.cpp", "return buffer->contains(address, bytes) ? buffer : nullptr;", "return buffer;",
            "emulated_device_test *OutOfBounds"),
-    Mutant(EMULATED + "barriers.cpp", "  if (!(where == barrier_)) barrier_is_divergent_ = true;\n", "",
+    Mutant(EMULATED + "barriers.cpp", "  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;\n", "",
            "emulated_device_test EmulatedDevice.EndsADeadlock*"),
     Mutant(EMULATED + "barriers.cpp", "    if ((group & bit_of(source)) != 0) continue;", "    continue;",
            "emulated_checks_test *MisusedWarpFunctions"),
