@@ -226,7 +226,7 @@ unsigned __match_all_sync(
   return static_cast<unsigned>(lanes);
 }
 
-/// \cond (Doxygen takes the macro for functions)
+/// \cond
 #define REDUCTION_WARP_REDUCTION(name, Operation, ...)                                                    \
   template <reduction::emulated::OneOf<__VA_ARGS__> T>                                                    \
   T name(unsigned mask, T value,                                                                          \
