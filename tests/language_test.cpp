@@ -362,14 +362,17 @@ __global__ void count_bits(unsigned* out) {
   out[12] = static_cast<unsigned>(min(3, 4) + max(3U, 4U) + abs(-5) + static_cast<int>(abs(-1.5F) * 2));
   out[13] = static_cast<unsigned>(rsqrtf(4.0F) * 8 + __fmaf_rn(2, 3, 4) + __saturatef(7.0F));
   out[14] = static_cast<unsigned>(__mul24(-3, 5) + 20) + __umul24(1U << 24 | 3, 2);
+  out[15] = umin(3, 0xFFFFFFFF) + umax(4, 0x80000000);
+  out[16] = static_cast<unsigned>(llmin(-1, 1LL << 40) + llmax(-1, 1LL << 40) + 2 - (1LL << 40));
+  out[17] = static_cast<unsigned>(ullmin(5, ~0ULL) + (ullmax(0, 1ULL << 63) >> 60));
 }
 
 TEST(Intrinsics, OfOneThread) {
-  Array<unsigned> out{15};
+  Array<unsigned> out{18};
   EXPECT_EQ(finding_of([&] { count_bits<<<1, 1>>>(out); }), "");
   const unsigned expected[] = {8 + 64,        0 + 4 + 41, 32 + 31 + 63, 0x80000002, 0x40000000, 0x77661100,
                                3 + 0,         3,          0 + 2 + 3,    0x7FFFFFFF, 5,          0x40000000,
-                               3 + 4 + 5 + 3, 4 + 10 + 1, 5 + 6};
+                               3 + 4 + 5 + 3, 4 + 10 + 1, 5 + 6,        0x80000003, 1,          5 + 8};
   for (std::size_t i = 0; i < std::size(expected); ++i)
     EXPECT_EQ(out[i], expected[i]) << i;
 }
