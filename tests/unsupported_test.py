@@ -83,6 +83,28 @@ def test_named_by_the_compiler(compiler: str, build_folder: Path, tmp_path: Path
         first += source.count("\n")
 
 
+# What NVIDIA's helper_math.h, which many samples include, defines where __CUDACC__ is not.
+OWN_FUNCTIONS = """#include <math.h>
+inline float fminf(float a, float b) { return a < b ? a : b; }
+inline float fmaxf(float a, float b) { return a > b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
+inline int min(int a, int b) { return a < b ? a : b; }
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline __device__ __host__ float lerp(float a, float b, float t) { return a + t * (b - a); }
+__global__ void k(float* out) {
+  out[0] = rsqrtf(2) + lerp(1, 2, fminf(1, 2)) + fmaxf(1, 2);
+  out[1] = min(1, 2) + max(1, 2) + min(1U, 2U) + rsqrt(2.0);
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_gives_way_to_functions_of_the_program(compiler: str, build_folder: Path, tmp_path: Path,
+                                               need: Callable[[str], str]) -> None:
+    code, said = said_of(OWN_FUNCTIONS, tmp_path, build_folder, need(compiler))
+    assert code == 0, said
+
+
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_only_where_it_is_used(compiler: str, build_folder: Path, tmp_path: Path, need: Callable[[str], str]) -> None:
     """To pass a texture on, or to have PTX for a GPU's architecture alone, is no error."""

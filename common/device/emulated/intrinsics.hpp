@@ -13,6 +13,11 @@
 
 #include "device/emulated/word.hpp"
 
+// From C++20 on <math.h> has a lerp, and NVIDIA's helper_math.h has its own: here it brings another name in twice instead.
+#define lerp fma
+#include <math.h>
+#undef lerp
+
 using std::abs;  // of all types: the C library has it of int alone
 
 template <typename A, typename B> constexpr std::common_type_t<A, B> min(A a, B b) { return b < a ? b : a; }
@@ -157,8 +162,10 @@ inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline double __dsqrt_rn(double value) { return std::sqrt(value); }
-inline float rsqrtf(float value) { return __frsqrt_rn(value); }
-inline double rsqrt(double value) { return 1 / std::sqrt(value); }
+// Templates give way to functions of a program's own: NVIDIA's helper_math.h has some where another compiler than nvcc
+// reads it.
+template <typename = void> float rsqrtf(float value) { return __frsqrt_rn(value); }
+template <typename = void> double rsqrt(double value) { return 1 / std::sqrt(value); }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __expf(float value) { return std::exp(value); }
 inline float __exp10f(float value) { return std::pow(10.0F, value); }
