@@ -934,8 +934,8 @@ TEST(DeviceVariables, EndWhereTheProgramsSymbolsSaySo) {
   for (const int bin : {-1, 10}) {
     const std::string text = finding_of([&] { add_to_bin<<<1, 32>>>(bin); });
     EXPECT_TRUE(text.starts_with(
-        "out of bounds in add_to_bin: block 0, thread 0 atomically updates 4 bytes outside of "
-        "the device's memory at tests/language_test.cpp:"))
+        "out of bounds in add_to_bin: block 0, thread 0 atomically updates 4-byte word " +
+        std::to_string(bin) + " of the variable bins_of_all (10 words) at tests/language_test.cpp:"))
         << text;
   }
 }
