@@ -12,6 +12,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <limits>
 #include <string>
 
@@ -140,6 +141,55 @@ TEST(Atomics, HaveFormsForABlockAndForTheSystemAndSwapHalfWords) {
   EXPECT_EQ(cell[2], 1);
   EXPECT_EQ(half_word[0], 64);
   EXPECT_EQ(half_word[1], 77) << "its neighbour";
+}
+
+/// A number and how often it was changed, in one word.
+struct alignas(16) Counted {
+  double sum;
+  std::uint64_t changes;
+};
+
+__global__ void update_sixteen_bytes(Counted* total, uint4* last) {
+  __shared__ Counted in_block;
+  if (threadIdx.x == 0) in_block = {0, 0};
+  __syncthreads();
+  for (Counted* const cell : {total, &in_block}) {
+    Counted seen{0, 0};
+    while (true) {
+      const Counted before = atomicCAS(cell, seen, Counted{seen.sum + threadIdx.x, seen.changes + 1});
+      if (before.changes == seen.changes && before.sum == seen.sum) break;
+      seen = before;
+    }
+  }
+  atomicExch_block(last, make_uint4(1, 2, 3, threadIdx.x));
+  __syncthreads();
+  if (threadIdx.x == 0) total[1] = in_block;
+}
+
+TEST(Atomics, OfSixteenBytes) {
+  Array<Counted> total{2};
+  Array<uint4> last{1};
+  total[0] = {};
+  last[0] = make_uint4(0, 0, 0, 0);
+  EXPECT_EQ(finding_of([&] { update_sixteen_bytes<<<1, 64>>>(total, last); }), "");
+  for (const Counted& sum : {total[0], total[1]}) {
+    EXPECT_EQ(sum.sum, 63 * 64 / 2);
+    EXPECT_EQ(sum.changes, 64U);
+  }
+  EXPECT_EQ(last[0].x, 1U);
+  EXPECT_EQ(last[0].w, 63U);
+}
+
+__global__ void race_with_sixteen_bytes(Counted* total) {
+  if (threadIdx.x == 0) atomicExch(total, Counted{1, 2});
+  if (threadIdx.x == 40) total->changes = 3;
+}
+
+TEST(Atomics, OfSixteenBytesRaceInEachOfThem) {
+  Array<Counted> total{1};
+  total[0] = {};
+  const std::string text = finding_of([&] { race_with_sixteen_bytes<<<1, 64>>>(total); });
+  EXPECT_TRUE(text.starts_with("race in race_with_sixteen_bytes: ")) << text;
 }
 
 __global__ void add_vectors(float2* two, float4* four) {
@@ -362,14 +412,17 @@ __global__ void count_bits(unsigned* out) {
   out[12] = static_cast<unsigned>(min(3, 4) + max(3U, 4U) + abs(-5) + static_cast<int>(abs(-1.5F) * 2));
   out[13] = static_cast<unsigned>(rsqrtf(4.0F) * 8 + __fmaf_rn(2, 3, 4) + __saturatef(7.0F));
   out[14] = static_cast<unsigned>(__mul24(-3, 5) + 20) + __umul24(1U << 24 | 3, 2);
+  out[15] = umin(3, 0xFFFFFFFF) + umax(4, 0x80000000);
+  out[16] = static_cast<unsigned>(llmin(-1, 1LL << 40) + llmax(-1, 1LL << 40) + 2 - (1LL << 40));
+  out[17] = static_cast<unsigned>(ullmin(5, ~0ULL) + (ullmax(0, 1ULL << 63) >> 60));
 }
 
 TEST(Intrinsics, OfOneThread) {
-  Array<unsigned> out{15};
+  Array<unsigned> out{18};
   EXPECT_EQ(finding_of([&] { count_bits<<<1, 1>>>(out); }), "");
   const unsigned expected[] = {8 + 64,        0 + 4 + 41, 32 + 31 + 63, 0x80000002, 0x40000000, 0x77661100,
                                3 + 0,         3,          0 + 2 + 3,    0x7FFFFFFF, 5,          0x40000000,
-                               3 + 4 + 5 + 3, 4 + 10 + 1, 5 + 6};
+                               3 + 4 + 5 + 3, 4 + 10 + 1, 5 + 6,        0x80000003, 1,          5 + 8};
   for (std::size_t i = 0; i < std::size(expected); ++i)
     EXPECT_EQ(out[i], expected[i]) << i;
 }
@@ -486,14 +539,17 @@ __global__ void sum_halves(const half* in, half* out, half2* pair, __nv_bfloat16
   atomicAdd(&out[1], half{0.5F});
   atomicAdd(pair, __floats2half2_rn(1, 2));
   atomicAdd(brain, __float2bfloat16(1.0F));
+  atomicAdd_block(&brain[1], __float2bfloat16(2.0F));
+  atomicAdd_system(&out[2], half{0.25F});
+  atomicAdd_block(&pair[2], __floats2half2_rn(3, 4));
   if (threadIdx.x == 0)
     pair[1] = __hfma2(make_half2(2, 3), make_half2(4, 5), make_half2(1, -1)) * make_half2(1, 2);
 }
 
 TEST(Half, IsAddedInKernels) {
   Array<half> in{128};
-  Array<half> out{2};
-  Array<half2> pair{2};
+  Array<half> out{4};
+  Array<half2> pair{3};
   Array<__nv_bfloat16> brain{2};
   std::fill(in.begin(), in.end(), half{2});
   EXPECT_EQ(finding_of([&] { sum_halves<<<1, 32>>>(in, out, pair, brain); }), "");
@@ -503,6 +559,9 @@ TEST(Half, IsAddedInKernels) {
   EXPECT_EQ(__low2float(pair[1]), 9.0F);
   EXPECT_EQ(__high2float(pair[1]), 28.0F);
   EXPECT_EQ(__bfloat162float(brain[0]), 32.0F);
+  EXPECT_EQ(__bfloat162float(brain[1]), 64.0F);
+  EXPECT_EQ(__half2float(out[2]), 8.0F);
+  EXPECT_EQ(__high2float(pair[2]), 128.0F);
   EXPECT_TRUE(half{1} < half{2} && half{2} >= half{2} && -half{1} == half{-1} &&
               half{3} / half{2} == half{1.5F});
 }
@@ -840,6 +899,23 @@ TEST(Printing, IsTheHosts) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "block 0, thread 0: 0.00\nblock 0, thread 32: 1.50\n");
 }
 
+// ---- time ----
+
+__global__ void wait_for_a_millisecond(long long* waited) {
+  const clock_t begin = clock();
+  while ((clock() - begin) * 1000 < CLOCKS_PER_SEC) {
+  }
+  waited[0] = clock() - begin;
+}
+
+TEST(Time, OfAKernelIsThatOfTheProgram) {
+  Array<long long> waited{1};
+  const clock_t before = clock();
+  EXPECT_EQ(finding_of([&] { wait_for_a_millisecond<<<1, 1>>>(waited); }), "");
+  EXPECT_GE(waited[0] * 1000, CLOCKS_PER_SEC);
+  EXPECT_LE(waited[0], clock() - before);
+}
+
 // ---- variables of the device ----
 
 alignas(4096) __device__ int before[10];
@@ -858,8 +934,8 @@ TEST(DeviceVariables, EndWhereTheProgramsSymbolsSaySo) {
   for (const int bin : {-1, 10}) {
     const std::string text = finding_of([&] { add_to_bin<<<1, 32>>>(bin); });
     EXPECT_TRUE(text.starts_with(
-        "out of bounds in add_to_bin: block 0, thread 0 atomically updates 4 bytes outside of "
-        "the device's memory at tests/language_test.cpp:"))
+        "out of bounds in add_to_bin: block 0, thread 0 atomically updates 4-byte word " +
+        std::to_string(bin) + " of the variable bins_of_all (10 words) at tests/language_test.cpp:"))
         << text;
   }
 }

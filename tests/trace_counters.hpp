@@ -40,6 +40,7 @@ inline reduction::emulated::Counters counters_of_events(const reduction::emulate
       case EventKind::shuffle: counters.shuffles += event.shuffles; break;
       case EventKind::block_barrier: ++counters.block_barriers; break;
       case EventKind::warp_barrier: ++counters.warp_barriers; break;
+      case EventKind::vote:
       case EventKind::fence:
       case EventKind::exit: break;
     }

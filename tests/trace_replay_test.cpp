@@ -482,6 +482,18 @@ TEST(TraceReplay, OfOddBytesIsJson) {
   EXPECT_NE(text.find("5e-324"), std::string::npos) << text;
 }
 
+__global__ void vote(std::size_t* out) { out[threadIdx.x] = __ballot_sync(3, threadIdx.x == 1); }
+
+TEST(TraceReplay, OfVotesIsJsonOfWholeNumbers) {
+  Array<std::size_t> out{2};
+  const Recorded recorded = traced([&] { launch({1, 2, 0}, vote, out); });
+  const std::string text =
+      reduction::trace_json(*recorded.trace, {"vote", "", reduction::ElementType::float64});
+  EXPECT_NE(text.find(R"("kind":"vote")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("brought":[0,1])"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("values":[2,2])"), std::string::npos) << text;
+}
+
 __device__ Word tickets[3];
 
 __global__ void take_tickets(Word* out) { out[threadIdx.x] = atomicAdd(&tickets[threadIdx.x % 3], 1U); }

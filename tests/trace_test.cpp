@@ -56,6 +56,7 @@ std::string order_of(const BlockTrace& trace, unsigned warp) {
       case EventKind::shared_atomic: order += 'a'; break;
       case EventKind::global_atomic: order += 'A'; break;
       case EventKind::shuffle: order += 's'; break;
+      case EventKind::vote: order += 'v'; break;
       case EventKind::block_barrier: order += '|'; break;
       case EventKind::warp_barrier: order += ':'; break;
       case EventKind::fence: order += 'f'; break;
@@ -204,6 +205,27 @@ TEST(Trace, HasShufflesAtomicsAndFences) {
   EXPECT_EQ(value_of<Word>(atomic.of_lanes[0].before), 1000U);
   EXPECT_EQ(value_of<Word>(atomic.of_lanes[0].value), 1004U);
   EXPECT_EQ(value_of<Word>(atomic.of_lanes[1].before), 1004U);
+}
+
+__global__ void vote_on(Word* out) {
+  const Word even = __ballot_sync(0xffffffff, threadIdx.x % 2 == 0);
+  if (threadIdx.x < 8) out[threadIdx.x] = even + __reduce_add_sync(0xFF, 100U);
+}
+
+TEST(Trace, HasVotes) {
+  Words out{8};
+  const BlockTrace trace = traced([&] { launch({1, 32, 0}, vote_on, out); });
+  ASSERT_TRUE(trace.findings.empty()) << trace.findings.front().text;
+  EXPECT_EQ(order_of(trace, 0), "vvW.");
+  EXPECT_EQ(counters_of_events(trace), trace.counters);
+  const std::vector<Event> votes = events_of_kind(trace, EventKind::vote);
+  EXPECT_EQ(votes[0].lanes, ~0U);
+  EXPECT_EQ(value_of<std::uint64_t>(votes[0].of_lanes[2].before), 1U);
+  EXPECT_EQ(value_of<std::uint64_t>(votes[0].of_lanes[3].before), 0U);
+  EXPECT_EQ(value_of<std::uint64_t>(votes[0].of_lanes[3].value), 0x55555555U);
+  EXPECT_EQ(votes[1].lanes, 0xFFU);
+  EXPECT_EQ(value_of<std::uint64_t>(votes[1].of_lanes[7].before), 100U);
+  EXPECT_EQ(value_of<std::uint64_t>(votes[1].of_lanes[7].value), 800U);
 }
 
 __global__ void wide(const float4* in, double* out) {

@@ -68,6 +68,13 @@ Json element_json(ElementType type, const std::byte* bytes) {
   });
 }
 
+/// As an unsigned integer.
+Json bits_json(const LaneEvent::Bytes& bytes, std::size_t count) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), std::min(count, sizeof number));
+  return number > (std::uint64_t{1} << 53) ? Json(std::to_string(number)) : Json(number);
+}
+
 /// One element, a list of several, or an unsigned integer where the size is none of an element's.
 Json value_json(ElementType type, const LaneEvent::Bytes& bytes, std::size_t count) {
   const std::size_t size = size_of(type);
@@ -78,9 +85,7 @@ Json value_json(ElementType type, const LaneEvent::Bytes& bytes, std::size_t cou
       list.push_back(element_json(type, bytes.data() + i));
     return list;
   }
-  std::uint64_t number = 0;
-  std::memcpy(&number, bytes.data(), std::min(count, sizeof number));
-  return number > (std::uint64_t{1} << 53) ? Json(std::to_string(number)) : Json(number);
+  return bits_json(bytes, count);
 }
 
 // ---- places in the source ----
@@ -198,6 +203,14 @@ void put_shuffle(const Event& event, ElementType type, Json& json) {
   json["shuffles"] = event.shuffles;
 }
 
+/// The values' bits: what lanes vote on is of no element's type.
+void put_vote(const Event& event, Json& json) {
+  json["bytes"] = event.bytes;
+  json["brought"] =
+      of_lanes(event, [&](const LaneEvent& lane) { return bits_json(lane.before, event.bytes); });
+  json["values"] = of_lanes(event, [&](const LaneEvent& lane) { return bits_json(lane.value, event.bytes); });
+}
+
 Json event_json(const Event& event, const std::vector<Place>& frames, ElementType type, Sources& sources) {
   Json json{{"kind", name_of(event.kind)}};
   if (event.kind != EventKind::block_barrier) {
@@ -207,6 +220,7 @@ Json event_json(const Event& event, const std::vector<Place>& frames, ElementTyp
   put_place(frames, sources, json);
   if (event.kind <= EventKind::global_atomic) put_request(event, type, json);
   if (event.kind == EventKind::shuffle) put_shuffle(event, type, json);
+  if (event.kind == EventKind::vote) put_vote(event, json);
   return json;
 }
 

@@ -46,6 +46,7 @@ const listsOfKind = {
   shared_atomic: ["words", "before", "values"],
   global_atomic: ["words", "before", "values"],
   shuffle: ["from", "brought", "values"],
+  vote: ["brought", "values"],
   block_barrier: [],
   warp_barrier: [],
   fence: [],

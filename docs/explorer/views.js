@@ -494,11 +494,13 @@ function drawSectors(trace, moment, given) {
   });
 }
 
+/** A shuffle, or a vote: all lanes' values go into what each of them gets. */
 function drawShuffle(trace, moment, given) {
   const options = settled(given);
   const {width, font, still} = options;
   const event = trace.events[moment];
-  if (event.kind !== "shuffle") return message("This event is no shuffle.", options);
+  const isVote = event.kind === "vote";
+  if (event.kind !== "shuffle" && !isVote) return message("This event is no shuffle.", options);
   const left = textWidth("after", font) + font * 0.8;
   const cell = (width - left) / warpSize;
   const high = Math.min(22, Math.max(cell, 10));
@@ -522,17 +524,24 @@ function drawShuffle(trace, moment, given) {
                     `lane ${lane} brings ${valueText(event.brought[k])}`);
     body += stateCell(
         x, lower, cell, high, state,
-        still || k < 0 ? "" : `lane ${lane} takes ${valueText(event.values[k])} from lane ${event.from[k]}`);
+        still || k < 0 ? "" :
+                         `lane ${lane} takes ${valueText(event.values[k])}` +
+                (isVote ? "" : ` from lane ${event.from[k]}`));
     const letter = named.get(event.warp * warpSize + lane);
     if (letter) body += flag(x + cell / 2, top + high / 2, Math.min(cell, high) * 0.85, letter);
-    if (k >= 0)
+    const middle = `${round(left + warpSize / 2 * cell)} ${round(top + high + drop / 2)}`;
+    if (k >= 0 && isVote)
+      links += `M${round(x + cell / 2)} ${round(top + high + 1)}L${middle}L${round(x + cell / 2)} ${
+          round(lower - 1)}`;
+    else if (k >= 0)
       links += `M${round(left + (event.from[k] + 0.5) * cell)} ${round(top + high + 1)}L${
           round(x + cell / 2)} ${round(lower - 1)}`;
   }
   body += path(links, "link");
-  const own = active.filter((lane, k) => event.from[k] === lane).length;
+  const own = isVote ? 0 : active.filter((lane, k) => event.from[k] === lane).length;
   const y = lower + high + font * 1.4;
-  const note = `A register of one lane goes to another: no memory, no barrier.${
+  const what = isVote ? "Each lane learns of the registers of all" : "A register of one lane goes to another";
+  const note = `${what}: no memory, no barrier.${
       own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`;
   const below = textLeft(width, left);
   const notes = wrapText(note, Math.floor((width - below) / (font * 0.53)));
@@ -542,7 +551,7 @@ function drawShuffle(trace, moment, given) {
     height: y + font * (1.3 * notes.length - 0.7),
     still,
     body,
-    title: "A shuffle: which lane takes its value from which",
+    title: isVote ? "A vote: which lanes take part" : "A shuffle: which lane takes its value from which",
     description: eventText(trace, event)
   });
 }
@@ -641,7 +650,7 @@ function drawAccess(trace, moment, options) {
   if (kind.endsWith("_atomic")) return drawAtomic(trace, moment, options);
   if (kind.startsWith("shared")) return drawBanks(trace, moment, options);
   if (kind.startsWith("global")) return drawSectors(trace, moment, options);
-  if (kind === "shuffle") return drawShuffle(trace, moment, options);
+  if (kind === "shuffle" || kind === "vote") return drawShuffle(trace, moment, options);
   return message(`${eventText(trace, trace.events[moment])} No memory is accessed.`, settled(options));
 }
 

@@ -77,6 +77,7 @@ const kindNames = {
   shared_atomic: "updates shared memory atomically",
   global_atomic: "updates global memory atomically",
   shuffle: "passes values between its lanes",
+  vote: "votes",
   warp_barrier: "passes __syncwarp()",
   fence: "waits at a memory fence",
   exit: "leaves the kernel",

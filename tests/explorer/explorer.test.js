@@ -424,6 +424,34 @@ test("a warp's levels are apart by as many lines as it meets barriers", () => {
       "and the legend's");
 });
 
+test("a vote is drawn with what each lane brings and gets", () => {
+  const trace = simulate("shuffles", {block: 32});
+  const at = trace.events.findIndex(({kind}) => kind === "shuffle");
+  const {source, line} = trace.events[at];
+  trace.events.splice(at, 0, {
+    kind: "vote",
+    source,
+    line,
+    column: 0,
+    warp: 0,
+    lanes: 0b1011,
+    bytes: 8,
+    brought: [1, 0, 1],
+    values: [9, 9, 9]
+  });
+  const [checked] = tracesFromText(JSON.stringify(trace), "a vote");
+  assert.match(momentText(checked, at), /Warp 0 votes: lanes 0, 1, 3\./);
+  const picture = views.access(checked, at, {});
+  checkXml(picture);
+  assert.match(picture, /lane 1 brings 0</);
+  assert.match(picture, /lane 3 takes 9</);
+  assert.equal(
+      picture.match(/class="link"[^>]* d="([^"]*)"|d="([^"]*)"[^>]*class="link"/)[0].match(/M/g).length, 3);
+  assert.deepEqual(countersAt(checked, at), countersAt(checked, at - 1), "votes are not counted");
+  trace.events[at].values = [9];
+  assert.throws(() => tracesFromText(JSON.stringify(trace), "too few"), TraceError);
+});
+
 test("labels of the stills can be read on a telephone", () => {
   const folder = join(explorer, "../stills");
   const pictures = readdirSync(folder).filter((name) => name.endsWith(".svg"));

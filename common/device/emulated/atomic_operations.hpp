@@ -48,6 +48,23 @@ template <typename T> T wrapped_sum(T a, T b) {
 template <typename T, typename... Types>
 concept OneOf = (std::is_same_v<T, Types> || ...);
 
+/// Such as a uint4, or a struct of a program that is aligned as one is.
+template <typename T>
+concept OfSixteenBytes = sizeof(T) == 16 && alignof(T) == 16;
+
+/// Stores 16 bytes if these are there, or in any case without them, and returns those before.
+template <typename T>
+REDUCTION_INLINE T exchange_sixteen_bytes(T* address, const T& value, const T* expected = nullptr) {
+  const auto* const new_word = reinterpret_cast<const Word16*>(&value);
+  const auto* const expected_word = reinterpret_cast<const Word16*>(expected);
+  T before;
+  *reinterpret_cast<Word16*>(&before) = update_atomically(
+      reinterpret_cast<Word16*>(address),
+      [=](Word16 found) { return expected == nullptr || found == *expected_word ? *new_word : found; },
+      expected_word);
+  return before;
+}
+
 /// What a pointer, or what becomes one, points to.
 template <typename Address> using Pointed = std::remove_pointer_t<decltype(+std::declval<Address&>())>;
 
@@ -71,6 +88,11 @@ template <typename Address, reduction::emulated::OneOf<int, unsigned, unsigned l
                                 reduction::emulated::Pointed<Address>>
 REDUCTION_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
   return reduction::emulated::update_atomically<T>(address, [=](T) { return value; });
+}
+
+template <typename Address, reduction::emulated::OfSixteenBytes T = reduction::emulated::Pointed<Address>>
+REDUCTION_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
+  return reduction::emulated::exchange_sixteen_bytes<T>(address, value);
 }
 
 template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =
@@ -106,6 +128,12 @@ REDUCTION_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
                              std::type_identity_t<T> value) {
   return reduction::emulated::update_atomically<T>(
       address, [=](T before) { return before == expected ? value : before; }, &expected);
+}
+
+template <typename Address, reduction::emulated::OfSixteenBytes T = reduction::emulated::Pointed<Address>>
+REDUCTION_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
+                             std::type_identity_t<T> value) {
+  return reduction::emulated::exchange_sixteen_bytes<T>(address, value, &expected);
 }
 
 template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =

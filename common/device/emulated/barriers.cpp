@@ -186,7 +186,7 @@ void Block::release_complete_group(unsigned member) {
       fences_.warp_barrier(index, group);
     }
   }
-  if (recorder_ && state != State::at_vote) record_meeting(member, group);
+  if (recorder_) record_meeting(member, group);
   // All lanes that are still in the kernel have met: accesses before and after are different instructions.
   if (instrumented_ && first.mask == warp.lanes) count_warp(index);
   for (const unsigned lane : lanes_of(group))
@@ -202,21 +202,26 @@ bool Block::is_same_call(State state, const Waiting& one, const Waiting& other) 
 
 void Block::record_meeting(unsigned member, unsigned group) {
   const Waiting& first = waiting_[member];
-  const bool is_shuffle = threads_[member].state == State::at_shuffle;
+  const State state = threads_[member].state;
+  const bool is_shuffle = state == State::at_shuffle;
   Event event;
-  event.kind = is_shuffle ? EventKind::shuffle : EventKind::warp_barrier;
+  event.kind = is_shuffle                ? EventKind::shuffle
+               : state == State::at_vote ? EventKind::vote
+                                         : EventKind::warp_barrier;
   event.warp = member / warp_size;
   event.lanes = group;
   event.call_site = first.call_site;
   if (is_shuffle) {
     event.bytes = static_cast<unsigned>(first.bytes);
     event.shuffles = static_cast<unsigned>((first.bytes + shuffle_bytes - 1) / shuffle_bytes);
+  } else if (state == State::at_vote) {
+    event.bytes = sizeof(std::uint64_t);
   }
   for (const unsigned lane : lanes_of(group)) {
     const Waiting& self = waiting_[in_warp_of(member, lane)];
     LaneEvent& of_lane = event.of_lanes.emplace_back();
-    if (!is_shuffle) continue;
-    of_lane.source_lane = self.source_lane;
+    if (event.bytes == 0) continue;
+    if (is_shuffle) of_lane.source_lane = self.source_lane;
     of_lane.value = self.received;
     of_lane.before = self.brought;
     of_lane.is_known = true;

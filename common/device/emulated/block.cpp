@@ -435,6 +435,10 @@ FaultRecord Block::stray(const Access& access) const {
       record.help = "check the index before the access, or launch fewer blocks: it is past the buffer's end";
       record.page = "grid_from_bytes";
     }
+  } else if (std::string variable = global_memory().describe_beside_variable(access.address, access.bytes);
+             !variable.empty()) {
+    record.memory = std::move(variable);
+    record.help = "check the index before the access, or make the array larger";
   } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
     record.help = "the pointer is null, or next to it";
   } else {

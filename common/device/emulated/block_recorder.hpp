@@ -40,7 +40,7 @@ class BlockRecorder {
   void fence(unsigned thread, const void* call_site);
   void exit(unsigned thread);
 
-  /// A complete group of lanes passes a warp barrier, or shuffles: what each brings and gets is in `of_lanes`.
+  /// A complete group of lanes passes a warp barrier, shuffles or votes: what each brings and gets is in `of_lanes`.
   void meeting(Event event);
 
   /// The warp's accesses since the last call have been counted as these requests, then it has come to an end.

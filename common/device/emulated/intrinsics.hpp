@@ -13,10 +13,22 @@
 
 #include "device/emulated/word.hpp"
 
+// From C++20 on <math.h> has a lerp, and NVIDIA's helper_math.h has its own: here it brings another name in twice instead.
+#define lerp fma
+#include <math.h>
+#undef lerp
+
 using std::abs;  // of all types: the C library has it of int alone
 
 template <typename A, typename B> constexpr std::common_type_t<A, B> min(A a, B b) { return b < a ? b : a; }
 template <typename A, typename B> constexpr std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }
+
+inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+inline long long llmin(long long a, long long b) { return min(a, b); }
+inline long long llmax(long long a, long long b) { return max(a, b); }
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 // ---- bits of whole numbers ----
 
@@ -150,8 +162,10 @@ inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline double __dsqrt_rn(double value) { return std::sqrt(value); }
-inline float rsqrtf(float value) { return __frsqrt_rn(value); }
-inline double rsqrt(double value) { return 1 / std::sqrt(value); }
+// Templates give way to functions of a program's own: NVIDIA's helper_math.h has some where another compiler than nvcc
+// reads it.
+template <typename = void> float rsqrtf(float value) { return __frsqrt_rn(value); }
+template <typename = void> double rsqrt(double value) { return 1 / std::sqrt(value); }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __expf(float value) { return std::exp(value); }
 inline float __exp10f(float value) { return std::pow(10.0F, value); }

@@ -1,13 +1,16 @@
 #include "device/emulated/memory.hpp"
 
+#include <cxxabi.h>
 #include <link.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <span>
@@ -17,6 +20,7 @@
 
 #include "device/emulated/device.hpp"
 #include "device/emulated/kernel_heap.hpp"
+#include "device/emulated/source_location.hpp"
 
 namespace reduction::emulated {
 namespace {
@@ -105,8 +109,15 @@ std::vector<Segment> loaded_segments() {
   return segments;
 }
 
+struct Variable {
+  Buffer memory;
+  std::string symbol;
+
+  const std::byte* begin() const { return memory.begin(); }
+};
+
 /// The program's own variables in ascending order, by its table of symbols; none if it has been stripped of that.
-std::vector<Buffer> variables_of_the_program() {
+std::vector<Variable> read_variables_of_the_program() {
   std::ifstream file{"/proc/self/exe", std::ios::binary};
   const auto read = [&file](std::size_t offset, auto* values, std::size_t count) {
     file.seekg(static_cast<std::streamoff>(offset));
@@ -121,6 +132,10 @@ std::vector<Buffer> variables_of_the_program() {
   if (table == sections.end()) return {};
   std::vector<ElfW(Sym)> symbols(table->sh_size / sizeof(ElfW(Sym)));
   if (!read(table->sh_offset, symbols.data(), symbols.size())) return {};
+  if (table->sh_link >= sections.size()) return {};
+  const ElfW(Shdr)& names_section = sections[table->sh_link];
+  std::string names(names_section.sh_size, '\0');
+  if (!read(names_section.sh_offset, names.data(), names.size())) return {};
 
   std::erase_if(symbols, [](const ElfW(Sym) & symbol) {
     return ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0;
@@ -133,15 +148,29 @@ std::vector<Buffer> variables_of_the_program() {
         return 1;  // the program comes first
       },
       &base);
-  std::vector<Buffer> variables;
+  std::vector<Variable> variables;
   ElfW(Addr) end = 0;  // one variable may have several names
   for (const ElfW(Sym) & symbol : symbols) {
     if (symbol.st_value + symbol.st_size <= end) continue;
     const ElfW(Addr) begin = std::max(symbol.st_value, end);
     end = symbol.st_value + symbol.st_size;
-    variables.emplace_back(base + begin, end - begin);
+    const std::size_t name = std::min<std::size_t>(symbol.st_name, names.size());
+    variables.push_back({Buffer{base + begin, end - begin}, names.c_str() + name});
   }
   return variables;
+}
+
+std::vector<Variable>& variables_of_the_program() {
+  static std::vector<Variable> variables = read_variables_of_the_program();
+  return variables;
+}
+
+/// "bins" of "_ZN12_GLOBAL__N_14binsE".
+std::string variable_name(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled{
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free};
+  return name_in_source(demangled != nullptr ? demangled.get() : symbol);
 }
 
 /// The calling host thread's variables, those of the program itself.
@@ -260,14 +289,25 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
   const auto storage = std::ranges::find_if(
       static_storage_, [&](const Buffer& candidate) { return candidate.contains(address, bytes); });
   if (storage != static_storage_.end()) {
-    static std::vector<Buffer> variables = variables_of_the_program();
-    const auto after = std::ranges::upper_bound(variables, address, {}, &Buffer::begin);
+    std::vector<Variable>& variables = variables_of_the_program();
+    const auto after = std::ranges::upper_bound(variables, address, {}, &Variable::begin);
     if (after == variables.begin() || after == variables.end()) return &*storage;  // a library's
-    Buffer& variable = *std::prev(after);
+    Buffer& variable = std::prev(after)->memory;
     return variable.contains(address, bytes) ? &variable : nullptr;
   }
   KernelHeap& heap = kernel_heap();
   return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
+}
+
+std::string GlobalMemory::describe_beside_variable(const std::byte* address, std::size_t bytes) const {
+  const auto is_here = [&](const Buffer& storage) { return storage.contains(address, 1); };
+  const std::vector<Variable>& variables = variables_of_the_program();
+  if (variables.empty() || std::ranges::none_of(static_storage_, is_here)) return "";
+  const auto nearest = std::ranges::min_element(variables, {}, [&](const Variable& variable) {
+    return distance(address - variable.begin(), 0, variable.memory.bytes());
+  });
+  return word_text(address - nearest->begin(), bytes) + " of the variable " + variable_name(nearest->symbol) +
+         " (" + std::to_string(nearest->memory.bytes() / bytes) + " words)";
 }
 
 std::uint64_t GlobalMemory::fingerprint() const {

@@ -147,6 +147,10 @@ class GlobalMemory {
   /// The buffer, or static storage, that holds all these bytes, or nullptr.
   Buffer* find(const std::byte* address, std::size_t bytes);
 
+  /// "4-byte word 10 of the variable bins (10 words)", of the one nearest to an address that is in static storage but in no
+  /// variable; else "".
+  std::string describe_beside_variable(const std::byte* address, std::size_t bytes) const;
+
   /// Bytes of all buffers.
   std::size_t bytes() const;
 

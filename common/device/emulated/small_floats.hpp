@@ -195,6 +195,17 @@ REDUCTION_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
   return T{atomicAdd(&pair->x, value.x), atomicAdd(&pair->y, value.y)};
 }
 
+template <typename Address, reduction::emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T =
+                                reduction::emulated::Pointed<Address>>
+REDUCTION_INLINE T atomicAdd_block(Address address, std::type_identity_t<T> value) {
+  return atomicAdd(address, value);
+}
+template <typename Address, reduction::emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T =
+                                reduction::emulated::Pointed<Address>>
+REDUCTION_INLINE T atomicAdd_system(Address address, std::type_identity_t<T> value) {
+  return atomicAdd(address, value);
+}
+
 // ---- conversions of half ----
 
 inline float __half2float(__half value) { return value; }

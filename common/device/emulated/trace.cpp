@@ -107,6 +107,7 @@ std::string_view name_of(EventKind kind) {
     case EventKind::shared_atomic: return "shared_atomic";
     case EventKind::global_atomic: return "global_atomic";
     case EventKind::shuffle: return "shuffle";
+    case EventKind::vote: return "vote";
     case EventKind::block_barrier: return "block_barrier";
     case EventKind::warp_barrier: return "warp_barrier";
     case EventKind::fence: return "fence";

@@ -23,6 +23,7 @@ enum class EventKind : unsigned char {
   shared_atomic,
   global_atomic,
   shuffle,
+  vote,  ///< or a reduction of a warp
   block_barrier,
   warp_barrier,
   fence,
@@ -55,7 +56,7 @@ struct LaneEvent {
   unsigned source_lane = 0;  ///< of a shuffle
   bool is_known = false;     ///< whether the access has happened: a fault may have ended the block before
   Bytes value{};             ///< read, written, received, or what an atomic left
-  Bytes before{};            ///< what an atomic found, or what the lane brought to a shuffle
+  Bytes before{};            ///< what an atomic found, or what the lane brought to a shuffle or vote
 };
 
 /// A warp instruction, or a barrier.
@@ -91,7 +92,7 @@ struct BlockTrace {
 /// never happened, such as a barrier at which threads still wait.
 std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const BlockTrace& trace);
 
-/// What a trace holds: accesses, shuffles, barriers and exits of single threads. More are left out.
+/// What a trace holds: accesses, shuffles, votes, barriers and exits of single threads. More are left out.
 inline constexpr std::size_t most_traced_actions = std::size_t{1} << 18;
 
 /// While one lives, the device records one block of one launch.

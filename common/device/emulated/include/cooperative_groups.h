@@ -46,6 +46,20 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
+/// What tiles of several warps exchange their values in.
+template <unsigned threads = 1024> struct block_tile_memory {
+  static_assert(
+      reduction::emulated::supports<block_tile_memory>,
+      "block_tile_memory is not modelled on the emulated device, as tiles of more than 32 threads are "
+      "not: use a thread_block");
+};
+template <typename Scratch> thread_block this_thread_block(Scratch&) {
+  static_assert(reduction::emulated::supports<Scratch>,
+                "this_thread_block(scratch) is not modelled on the emulated device, as tiles of more than 32 "
+                "threads are not: use this_thread_block()");
+  return {};
+}
+
 /// Lanes of one warp.
 class coalesced_group {
  public:
@@ -230,7 +244,38 @@ template <typename Group>
 REDUCTION_INLINE void sync(const Group& group, SourceLine where = SourceLine::current()) {
   group.sync(where);
 }
+template <typename Grid = grid_group> void sync(const grid_group&) {
+  static_assert(
+      reduction::emulated::supports<Grid>,
+      "sync(grid) is not modelled on the emulated device: end the kernel there, and launch another");
+}
 template <typename Group> unsigned thread_rank(const Group& group) { return group.thread_rank(); }
 template <typename Group> unsigned group_size(const Group& group) { return group.size(); }
+
+// ---- what is not modelled ----
+
+template <typename Result = coalesced_group, typename Group> Result binary_partition(const Group&, bool) {
+  static_assert(reduction::emulated::supports<Result>,
+                "binary_partition is not modelled on the emulated device: count the lanes of "
+                "`group.ballot(predicate)`");
+}
+template <typename Result = coalesced_group, typename Group, typename Label>
+Result labeled_partition(const Group&, Label) {
+  static_assert(reduction::emulated::supports<Result>,
+                "labeled_partition is not modelled on the emulated device: count the lanes of "
+                "`group.match_any(label)`");
+}
+template <typename Result = void, typename Group, typename... Arguments>
+Result invoke_one(const Group&, Arguments&&...) {
+  static_assert(reduction::emulated::supports<Result>,
+                "invoke_one is not modelled on the emulated device: write `if (group.thread_rank() == 0)`");
+}
+template <typename Result = void, typename Group, typename... Arguments>
+Result invoke_one_broadcast(const Group&, Arguments&&...) {
+  static_assert(
+      reduction::emulated::supports<Result>,
+      "invoke_one_broadcast is not modelled on the emulated device: write `if (group.thread_rank() == "
+      "0)`, then `group.shfl(value, 0)`");
+}
 
 }  // namespace cooperative_groups
