@@ -374,7 +374,7 @@ std::size_t GridRaces::number_of(const Kinds& kinds) {
 GridRaces::Lines& GridRaces::lines_of(Buffer& buffer) {
   const auto [known, is_new] = lines_.try_emplace(buffer.begin());
   if (is_new) {
-    const std::size_t lines = buffer.bytes() / line_bytes + 1;
+    const std::size_t lines = buffer.followed_bytes() / line_bytes + 1;
     known->second = {&buffer, Mapping{lines * sizeof(Cell), Backing::as_touched}, lines, 0};
   }
   return known->second;

@@ -90,6 +90,8 @@ class Buffer {
 
   std::byte* begin() const { return begin_; }
   std::size_t bytes() const { return bytes_; }
+  /// The same, but for the heap those that kernels may be given.
+  std::size_t followed_bytes() const;
   bool contains(const std::byte* address, std::size_t count) const {
     const auto offset = static_cast<std::size_t>(address - begin_);
     return offset < bytes_ && count <= bytes_ - offset;
