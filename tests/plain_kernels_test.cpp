@@ -202,6 +202,29 @@ TEST(PlainKernels, CountEachCallOfAFunctionThatIsNotInlinedOnItsOwn) {
   expect_counts(1);
 }
 
+/// So long that its accesses are counted while it runs.
+__global__ void call_on_both_sides_for_long(const float* in, float* out, unsigned passes) {
+  const unsigned i = threadIdx.x;
+  float sum = 0;
+  for (unsigned k = 0; k < passes; ++k) {
+    if (i % 2 == 0) {
+      sum += load_aside(in, i);
+    } else {
+      sum += load_aside(in, i + 32);
+    }
+  }
+  out[i] = sum;
+}
+
+TEST(PlainKernels, CountEachCallOfAFunctionInALongLoopOnItsOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  const unsigned passes = 20000;
+  call_on_both_sides_for_long<<<1, 32>>>(in, out, passes);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U * passes);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 8U * passes);
+}
+
 /// Calls itself as often as `depth` says, which is not the same for all lanes.
 __noinline__ __device__ float sum_down(const float* in, unsigned i, unsigned depth) {
   const float below = depth == 0 ? 0 : sum_down(in + 32, i, depth - 1);

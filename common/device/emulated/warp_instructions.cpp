@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -192,21 +193,31 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
   }
   const LaneNumbers instructions = align(places, static_cast<std::uint32_t>(numbers.size()));
 
+  // Sorted by instruction, in lanes' order.
   struct Entry {
-    std::uint32_t instruction, lane, visit;
-    auto operator<=>(const Entry&) const = default;
+    std::uint32_t lane, visit;
   };
-  std::vector<Entry> entries;
+  std::vector<std::size_t> ends;  // of each instruction's entries; their beginnings while these are put there
+  std::size_t count = 0;
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    for (std::size_t i = begin; i < log_of(lane).size(); ++i, ++count) {
+      const std::size_t instruction = instructions[lane][i];
+      if (instruction >= ends.size()) ends.resize(instruction + 1);
+      ++ends[instruction];
+    }
+  }
+  std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), std::size_t{0});
+  std::vector<Entry> entries(count);
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     for (std::size_t i = begin; i < log_of(lane).size(); ++i)
-      entries.push_back({instructions[lane][i], lane, static_cast<std::uint32_t>(i)});
+      entries[ends[instructions[lane][i]]++] = {lane, static_cast<std::uint32_t>(i)};
   }
-  std::ranges::sort(entries);
-  for (auto entry = entries.begin(); entry != entries.end();) {
+  for (std::size_t first = 0; const std::size_t end : ends) {
+    if (first == end) continue;
     WarpInstruction instruction;
-    const auto first = entry;
-    for (; entry != entries.end() && entry->instruction == first->instruction; ++entry)
-      instruction.add(entry->lane, log_of(entry->lane)[entry->visit], entry->visit);
+    for (; first < end; ++first)
+      instruction.add(entries[first].lane, log_of(entries[first].lane)[entries[first].visit],
+                      entries[first].visit);
     const CountedRequest counted = instruction.count(counters);
     if (recorder != nullptr) recorder->request(warp, counted);
   }
@@ -214,7 +225,7 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
 
 /// The k-th accesses from one place are complete once each lane that goes on has made k of them.
 void WarpInstructionLog::count_complete(unsigned warp, unsigned going_on, Counters& counters) {
-  using CodePlace = std::tuple<std::uint32_t, EventKind, std::uint8_t>;
+  using CodePlace = std::tuple<std::uint32_t, std::uint16_t, EventKind, std::uint8_t>;
   struct Visit {
     unsigned lanes = 0;
     std::array<std::uint32_t, warp_size> entries;  ///< in the logs of these lanes
@@ -228,7 +239,7 @@ void WarpInstructionLog::count_complete(unsigned warp, unsigned going_on, Counte
     is_counted[lane].resize(log.size());
     std::map<CodePlace, std::size_t> of_lane;
     for (std::uint32_t i = 0; i < log.size(); ++i) {
-      const CodePlace place{log[i].call_site, log[i].kind, log[i].bytes};
+      const CodePlace place{log[i].call_site, log[i].chain, log[i].kind, log[i].bytes};
       const std::size_t number = of_lane[place]++;
       auto& here = visits[place];
       if (number == here.size()) here.emplace_back();
