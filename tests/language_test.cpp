@@ -795,6 +795,14 @@ TEST(KernelMemory, OutlivesALaunchAndIsFollowed) {
   }
 }
 
+TEST(KernelMemory, IsFollowedHoweverMuchThereIs) {
+  Array<Node*> lists{64};
+  Array<int> out{64};
+  EXPECT_EQ(finding_of([&] { build_list<<<2, 32>>>(lists, 200); }), "");
+  EXPECT_EQ(finding_of([&] { add_and_release<<<2, 32>>>(lists, out); }), "");
+  EXPECT_EQ(out[63], 19900);
+}
+
 __global__ void misuse_memory(int what, float* out) {
   float* const mine = new float[8];
   if (what != 1) mine[3] = 1;

@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "device/dialect.cuh"
@@ -198,6 +200,29 @@ TEST(PlainKernels, CountEachCallOfAFunctionThatIsNotInlinedOnItsOwn) {
   expect_counts(0);
   branch_around_calls<true><<<1, 32>>>(in, out);
   expect_counts(1);
+}
+
+/// So long that its accesses are counted while it runs.
+__global__ void call_on_both_sides_for_long(const float* in, float* out, unsigned passes) {
+  const unsigned i = threadIdx.x;
+  float sum = 0;
+  for (unsigned k = 0; k < passes; ++k) {
+    if (i % 2 == 0) {
+      sum += load_aside(in, i);
+    } else {
+      sum += load_aside(in, i + 32);
+    }
+  }
+  out[i] = sum;
+}
+
+TEST(PlainKernels, CountEachCallOfAFunctionInALongLoopOnItsOwn) {
+  Array<float> in{64};
+  Array<float> out{32};
+  const unsigned passes = 20000;
+  call_on_both_sides_for_long<<<1, 32>>>(in, out, passes);
+  EXPECT_EQ(last_launch_counters().global_load_requests, 2U * passes);
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 8U * passes);
 }
 
 /// Calls itself as often as `depth` says, which is not the same for all lanes.
@@ -776,6 +801,57 @@ TEST(PlainKernels, DoNotReadPastTheEndOfAStaticArray) {
         << text;
   }
 }
+
+/// Of a size that the compiler knows.
+template <std::size_t bytes> __global__ void copy_by_memcpy(const std::byte* in, std::byte* out) {
+  alignas(16) __shared__ std::byte tile[8 * bytes];
+  std::memcpy(tile + bytes * threadIdx.x, in + bytes * threadIdx.x, bytes);
+  std::memmove(out + bytes * threadIdx.x, tile + bytes * (threadIdx.x ^ 1), bytes);
+}
+template <std::size_t bytes> __global__ void clear_by_memset(std::byte* out) {
+  std::memset(out + bytes * threadIdx.x, 0, bytes);
+}
+
+template <std::size_t bytes> void expect_memcpy_to_be_followed() {
+  Array<std::byte> in{8 * bytes};
+  Array<std::byte> out{8 * bytes};
+  const std::string text = finding_of([&] { copy_by_memcpy<bytes><<<1, 8>>>(in, out); });
+  EXPECT_TRUE(text.starts_with("race in ")) << bytes << text;
+  EXPECT_EQ(finding_of([&] { clear_by_memset<bytes><<<1, 8>>>(out); }), "");
+  const std::size_t parts = bytes > 16 && bytes % 8 == 0 ? bytes / 8 : (bytes + 3) / 4;
+  if (bytes % 4 == 0) {
+    EXPECT_EQ(last_launch_counters().global_store_requests, parts) << bytes;
+  }
+  EXPECT_TRUE(finding_of([&] { clear_by_memset<bytes><<<1, 9>>>(out); }).starts_with("out of bounds in "))
+      << bytes;
+}
+
+TEST(PlainKernels, CopyAndClearBytesOfAnyNumber) {
+  expect_memcpy_to_be_followed<1>();
+  expect_memcpy_to_be_followed<3>();
+  expect_memcpy_to_be_followed<4>();
+  expect_memcpy_to_be_followed<8>();
+  expect_memcpy_to_be_followed<16>();
+  expect_memcpy_to_be_followed<24>();
+  expect_memcpy_to_be_followed<64>();
+  expect_memcpy_to_be_followed<1024>();
+}
+
+/// Larger than what compilers copy in line.
+struct Page {
+  int words[4096];
+};
+__global__ void copy_page(const Page* in, Page* out) { *out = *in; }
+
+#if defined(__x86_64__) || defined(__clang__)
+TEST(PlainKernels, CopyALargeStructOnce) {
+  Array<Page> in{1};
+  Array<Page> out{1};
+  copy_page<<<1, 1>>>(in, out);
+  EXPECT_EQ(last_launch_counters().global_load_requests, sizeof(Page) / 8);
+  EXPECT_EQ(last_launch_counters().global_store_requests, sizeof(Page) / 8);
+}
+#endif
 
 /// No `const`: each word is followed for both its loads and its stores.
 __global__ void add_vectors(int* a, int* b, int* c, unsigned n) {

@@ -240,6 +240,8 @@ Buffer Buffer::for_heap(std::size_t bytes) {
   return buffer;
 }
 
+std::size_t Buffer::followed_bytes() const { return is_heap_ ? pages_.bytes() - 2 * margin : bytes_; }
+
 std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
   if (is_heap_) return kernel_heap().describe(address, bytes);
   if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";

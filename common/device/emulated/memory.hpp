@@ -90,8 +90,8 @@ class Buffer {
 
   std::byte* begin() const { return begin_; }
   std::size_t bytes() const { return bytes_; }
-  /// So many from the beginning on, words may be accessed: the heap's, too, which contains no address by itself.
-  std::size_t followed_bytes() const { return is_heap_ ? pages_.bytes() : bytes_; }
+  /// The same, but for the heap those that kernels may be given.
+  std::size_t followed_bytes() const;
   bool contains(const std::byte* address, std::size_t count) const {
     const auto offset = static_cast<std::size_t>(address - begin_);
     return offset < bytes_ && count <= bytes_ - offset;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -207,22 +208,31 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
   }
   const LaneNumbers instructions = align(places, static_cast<std::uint32_t>(numbers.size()));
 
+  // Sorted by instruction, in lanes' order.
   struct Entry {
-    std::uint32_t instruction, lane, visit;
-    auto operator<=>(const Entry&) const = default;
+    std::uint32_t lane, visit;
   };
-  std::vector<Entry> entries;
+  std::vector<std::size_t> ends;  // of each instruction's entries; their beginnings while these are put there
+  std::size_t count = 0;
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    for (std::size_t i = begin; i < log_of(lane).size(); ++i, ++count) {
+      const std::size_t instruction = instructions[lane][i];
+      if (instruction >= ends.size()) ends.resize(instruction + 1);
+      ++ends[instruction];
+    }
+  }
+  std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), std::size_t{0});
+  std::vector<Entry> entries(count);
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     for (std::size_t i = begin; i < log_of(lane).size(); ++i)
-      entries.push_back({instructions[lane][i], lane, static_cast<std::uint32_t>(i)});
+      entries[ends[instructions[lane][i]]++] = {lane, static_cast<std::uint32_t>(i)};
   }
-  std::ranges::sort(entries);
-  for (auto entry = entries.begin(); entry != entries.end();) {
+  for (std::size_t first = 0; const std::size_t end : ends) {
+    if (first == end) continue;
     WarpInstruction instruction;
-    const auto first = entry;
-    for (; entry != entries.end() && entry->instruction == first->instruction; ++entry)
-      instruction.add(entry->lane, log_of(entry->lane)[entry->visit],
-                      forgotten_[warp * warp_size + entry->lane] + entry->visit);
+    for (; first < end; ++first)
+      instruction.add(entries[first].lane, log_of(entries[first].lane)[entries[first].visit],
+                      forgotten_[warp * warp_size + entries[first].lane] + entries[first].visit);
     const CountedRequest counted = instruction.count(counters);
     if (recorder != nullptr) recorder->request(warp, counted);
   }
