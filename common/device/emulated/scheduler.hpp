@@ -170,7 +170,7 @@ class Scheduler {
 
   static constexpr std::size_t stack_reserve = std::size_t{12} << 10;
 
-  void live_as(unsigned thread);
+  [[noreturn]] void live();
   void prepare(unsigned thread);
   void run_next() {
     // Of a thread that is watched, registers are to be on its stack: it always gives way to the host.
