@@ -170,7 +170,7 @@ void Block::finish(unsigned thread) {
   for (const unsigned lane : lanes_of(warp.waiting)) {
     if ((warp.waiting & bit_of(lane)) != 0) release_complete_group(in_warp_of(thread, lane));
   }
-  release_active_lanes(thread);
+  release_if_stopped(thread);
 }
 
 // A fault ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access

@@ -111,8 +111,8 @@ void Scheduler::begin_block(const uint3& shape, const Schedule& schedule, std::s
   for (unsigned thread = 0; thread < threads; ++thread) {
     if (!is_parked_[thread]) prepare(thread);
     is_parked_[thread] = false;
-    ready_.push(thread);
   }
+  ready_.push_all(threads);
 }
 
 void Scheduler::run() {

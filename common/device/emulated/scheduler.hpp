@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,6 +45,13 @@ class ReadyThreads {
 
   /// Adds a thread that has just become ready. Of several, the lowest has to come first.
   void push(unsigned thread) { at(last_++) = static_cast<std::uint16_t>(thread); }
+
+  /// Adds all threads below `count`, where there are no others.
+  void push_all(unsigned count) {
+    first_ = 0;
+    last_ = count;
+    std::iota(threads_.begin(), threads_.begin() + count, std::uint16_t{0});
+  }
 
   /// Adds a thread that is to have its turn after all others.
   void push_behind(unsigned thread) {
@@ -131,6 +139,9 @@ class Scheduler {
   }
 
   void make_ready(unsigned thread) { ready_.push(thread); }
+
+  /// All threads of a block of so many have been suspended.
+  void make_all_ready(unsigned threads) { ready_.push_all(threads); }
 
   /// Ends run(). No thread of the block goes on: what they hold is dropped, as a GPU drops it.
   [[noreturn]] void stop();
