@@ -45,7 +45,7 @@ Block& Block::local() {
 }
 
 Block::Block()
-    : scheduler_{{.body = [](void* block) { static_cast<Block*>(block)->run_thread(); },
+    : scheduler_{{.body = [](void* block) { static_cast<Block*>(block)->run_threads(); },
                   // A call site is the address after the instruction.
                   .on_overflow =
                       [](void* block, const void* instruction) {
@@ -141,8 +141,16 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   accesses_left_ = scheduler_.accesses_in_a_turn();
 }
 
-/// The whole of a thread, on its fiber.
-void Block::run_thread() {
+/// The life of a fiber.
+void Block::run_threads() {
+  while (true) {
+    run_thread();
+    scheduler_.await_next_block();
+  }
+}
+
+/// The whole of a thread. Inline, because what a thread returns through before another goes on is mispredicted.
+inline void Block::run_thread() {
   starts_[scheduler_.current()] = static_cast<const Frame*>(__builtin_frame_address(0));
   running_ = this;
   try {

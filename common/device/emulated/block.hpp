@@ -175,6 +175,7 @@ class alignas(128) Block {
   void prepare(const LaunchContext& launch, std::size_t number);
   [[noreturn]] void refuse_launch(const std::string& reason);
   void end_trace();
+  [[noreturn]] void run_threads();
   void run_thread();
   void finish(unsigned thread);
   [[noreturn]] void stop_for_overflow(const void* call_site);

@@ -144,20 +144,12 @@ void Scheduler::prepare(unsigned thread) {
   }
   // Stacks that begin at different cache sets: at equal ones their tops would evict each other.
   const std::size_t offset = thread % 16 * 256;
-  fibers_[thread].prepare(
-      {stack + page_bytes(), stack_bytes - page_bytes() - offset},
-      [](void* self) { static_cast<Scheduler*>(self)->live(); }, this);
-}
-
-/// The life of a fiber: one thread of a block after the other.
-void Scheduler::live() {
-  const unsigned thread = current_;
-  fibers_[thread].take_up_stack();
-  while (true) {
-    calls_.body(block_);
-    is_parked_[thread] = true;
-    run_next();
-  }
+  const auto run = [](void* scheduler) {
+    auto* const self = static_cast<Scheduler*>(scheduler);
+    self->fibers_[self->current_].take_up_stack();
+    self->calls_.body(self->block_);
+  };
+  fibers_[thread].prepare({stack + page_bytes(), stack_bytes - page_bytes() - offset}, run, this);
 }
 
 void Scheduler::stop() {

@@ -102,7 +102,8 @@ class Scheduler {
  public:
   /// What the scheduler calls of its block.
   struct Calls {
-    /// What each thread of a block runs. It must not throw.
+    /// What a fiber runs: one thread of a block after the other, with await_next_block() between two. It must not throw,
+    /// and never returns.
     void (*body)(void* block);
     /// What runs, in place of it, on the stack of a thread that has overflowed it, and must not return.
     void (*on_overflow)(void* block, const void* instruction);
@@ -131,6 +132,12 @@ class Scheduler {
 
   /// Lets others run until something has made the running thread ready again.
   void suspend() { run_next(); }
+
+  /// The running thread has come to its end: its fiber waits for its next block.
+  void await_next_block() {
+    is_parked_[current_] = true;
+    run_next();
+  }
 
   /// Lets all others that are ready run before the running thread goes on.
   void give_way() {
@@ -181,7 +188,6 @@ class Scheduler {
 
   static constexpr std::size_t stack_reserve = std::size_t{12} << 10;
 
-  [[noreturn]] void live();
   void prepare(unsigned thread);
   void run_next() {
     // Of a thread that is watched, registers are to be on its stack: it always gives way to the host.
