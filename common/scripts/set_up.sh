@@ -19,7 +19,7 @@ if [[ $preset != release ]]; then build_folder=build-$preset; fi
 
 oldest_cmake=3.25
 # The names in Debian and Ubuntu.
-build_packages=(cmake g++ libboost-context-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+build_packages=(cmake g++ libcli11-dev libfmt-dev nlohmann-json3-dev)
 # shellcheck disable=SC2034  # run_tests.sh and the Dev Container install them
 test_packages=(libgtest-dev git python3-pytest libopenmpi-dev openmpi-bin)
 if command -v ninja >/dev/null; then
@@ -222,14 +222,14 @@ install() {
 stop_with_package_list() {
   local with_root
   say "" "To build and test, this needs bash 5, CMake $oldest_cmake or newer, a C++20 compiler, make or Ninja, git" \
-    "and the libraries Boost.Context, CLI11, fmt, nlohmann-json and GoogleTest."
+    "and the libraries CLI11, fmt, nlohmann-json and GoogleTest."
   with_root=$( ((EUID == 0)) || echo "sudo ")
   if command -v dnf >/dev/null; then
-    say "  ${with_root}dnf install cmake gcc-c++ make git boost-devel cli11-devel fmt-devel json-devel gtest-devel"
+    say "  ${with_root}dnf install cmake gcc-c++ make git cli11-devel fmt-devel json-devel gtest-devel"
   elif command -v pacman >/dev/null; then
-    say "  ${with_root}pacman -S --needed cmake gcc make git boost cli11 fmt nlohmann-json gtest"
+    say "  ${with_root}pacman -S --needed cmake gcc make git cli11 fmt nlohmann-json gtest"
   elif command -v brew >/dev/null; then
-    say "  xcode-select --install" "  brew install bash cmake boost cli11 fmt nlohmann-json googletest"
+    say "  xcode-select --install" "  brew install bash cmake cli11 fmt nlohmann-json googletest"
   fi
   say ""
   fail "$not_possible" "$1; with everything above installed, run ${0##*/} once more"

@@ -30,35 +30,18 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
-unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
-  const AtWork at_work{*this};
-  if (recorder_) recorder_->settle(scheduler_.current());
-  Thread& self = threads_[scheduler_.current()];
-  self.where = where;
-  self.state = State::at_block_barrier;
-  self.met = releases_;
-  self.call_site = from.call_site;
-  self.chain = chain_of(from.function);
-  if (arrived_ == 0) first_ = scheduler_.current();
-  arrived_true_ += predicate ? 1 : 0;
-  stop_lane(scheduler_.current());
-  // Threads at different barriers never go on: the block stalls there, and the stall is reported.
-  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;
-  if (++arrived_ == size_ && !barrier_is_divergent_) {
-    require_stack();
-    arrived_ = 0;
-    released_true_ = std::exchange(arrived_true_, 0);
-    ++counters_.block_barriers;
-    if (instrumented_) end_interval();
-    if (recorder_) recorder_->block_barrier(from.call_site);
-    for (unsigned i = 0; i < size_; ++i)
-      make_ready(i);
-    note_release(releases_);
-  }
-  release_active_lanes(scheduler_.current());
-  scheduler_.suspend();
-  note_value(std::as_bytes(std::span{&released_true_, 1}), from.call_site);
-  return released_true_;
+/// The last thread of the block has come to the barrier.
+void Block::release_block(const void* call_site) {
+  require_stack();
+  arrived_ = 0;
+  released_true_ = std::exchange(arrived_true_, 0);
+  ++counters_.block_barriers;
+  if (instrumented_) end_interval();
+  if (recorder_) recorder_->block_barrier(call_site);
+  for (Warp& warp : warps_)
+    warp.stopped = 0;
+  scheduler_.make_all_ready(size_);
+  note_release(releases_);
 }
 
 void Block::warp_barrier(unsigned mask, SourceLine where, const void* call_site) {
@@ -106,25 +89,23 @@ unsigned Block::active_lanes(const void* call_site) {
   if (recorder_) recorder_->settle(thread);
   threads_[thread].state = State::at_active_lanes;
   waiting_[thread].call_site = call_site;
+  warp_of(thread).asking |= bit_of(thread % warp_size);
   stop_lane(thread);
-  release_active_lanes(thread);
+  release_if_stopped(thread);
   scheduler_.suspend();
   return waiting_[thread].mask;
 }
 
-/// If no lane of the member's warp can go on, those at one call of __activemask() do, together: they are active there.
+/// No lane of the member's warp can go on: those at one call of __activemask() do, together. They are active there.
 void Block::release_active_lanes(unsigned member) {
   Warp& warp = warp_of(member);
-  if (warp.stopped != warp.lanes) return;
-  for (const unsigned lane : lanes_of(warp.lanes)) {
-    const unsigned first = in_warp_of(member, lane);
-    if (threads_[first].state != State::at_active_lanes || (warp.stopped & bit_of(lane)) == 0) continue;
+  const unsigned asking = std::exchange(warp.asking, 0);
+  for (const unsigned lane : lanes_of(asking)) {
+    if ((warp.stopped & bit_of(lane)) == 0) continue;  // with an earlier one
+    const void* const call_site = waiting_[in_warp_of(member, lane)].call_site;
     unsigned together = 0;
-    for (const unsigned other : lanes_of(warp.stopped)) {
-      const unsigned thread = in_warp_of(member, other);
-      const bool is_here = threads_[thread].state == State::at_active_lanes &&
-                           waiting_[thread].call_site == waiting_[first].call_site;
-      if (is_here) together |= bit_of(other);
+    for (const unsigned other : lanes_of(asking)) {
+      if (waiting_[in_warp_of(member, other)].call_site == call_site) together |= bit_of(other);
     }
     for (const unsigned other : lanes_of(together)) {
       waiting_[in_warp_of(member, other)].mask = together;
@@ -156,7 +137,7 @@ void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const v
   warp.waiting |= own;
   stop_lane(thread);
   release_complete_group(thread);
-  release_active_lanes(thread);
+  release_if_stopped(thread);
   scheduler_.suspend();
 }
 

@@ -45,7 +45,7 @@ Block& Block::local() {
 }
 
 Block::Block()
-    : scheduler_{{.body = [](void* block) { static_cast<Block*>(block)->run_thread(); },
+    : scheduler_{{.body = [](void* block) { static_cast<Block*>(block)->run_threads(); },
                   // A call site is the address after the instruction.
                   .on_overflow =
                       [](void* block, const void* instruction) {
@@ -141,8 +141,16 @@ void Block::prepare(const LaunchContext& launch, std::size_t number) {
   accesses_left_ = scheduler_.accesses_in_a_turn();
 }
 
-/// The whole of a thread, on its fiber.
-void Block::run_thread() {
+/// The life of a fiber.
+void Block::run_threads() {
+  while (true) {
+    run_thread();
+    scheduler_.await_next_block();
+  }
+}
+
+/// The whole of a thread. Inline, because what a thread returns through before another goes on is mispredicted.
+inline void Block::run_thread() {
   starts_[scheduler_.current()] = static_cast<const Frame*>(__builtin_frame_address(0));
   running_ = this;
   try {
@@ -170,7 +178,7 @@ void Block::finish(unsigned thread) {
   for (const unsigned lane : lanes_of(warp.waiting)) {
     if ((warp.waiting & bit_of(lane)) != 0) release_complete_group(in_warp_of(thread, lane));
   }
-  release_active_lanes(thread);
+  release_if_stopped(thread);
 }
 
 // A fault ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access

@@ -168,12 +168,14 @@ class alignas(128) Block {
     unsigned finished = 0;
     unsigned waiting = 0;   ///< at a warp barrier, a shuffle or a vote
     unsigned stopped = 0;   ///< until something makes them ready, or for good
+    unsigned asking = 0;    ///< those of them that call __activemask()
     unsigned releases = 0;  ///< barriers and shuffles that it has passed
   };
 
   void prepare(const LaunchContext& launch, std::size_t number);
   [[noreturn]] void refuse_launch(const std::string& reason);
   void end_trace();
+  [[noreturn]] void run_threads();
   void run_thread();
   void finish(unsigned thread);
   [[noreturn]] void stop_for_overflow(const void* call_site);
@@ -184,13 +186,21 @@ class alignas(128) Block {
   static bool is_same_call(State state, const Waiting& one, const Waiting& other);
   void stop_lane(unsigned thread) { warp_of(thread).stopped |= bit_of(thread % warp_size); }
   void make_ready(unsigned thread);
+  void release_block(const void* call_site);
+  void release_if_stopped(unsigned member) {
+    const Warp& warp = warp_of(member);
+    if (warp.stopped == warp.lanes && warp.asking != 0) release_active_lanes(member);
+  }
   void release_active_lanes(unsigned member);
   void record_meeting(unsigned member, unsigned group);
   void hand_over_values(unsigned member, unsigned group);
   void hand_over_verdicts(unsigned member, unsigned group);
   void note_release(unsigned& releases);
   void require_stack();
-  void note_value(std::span<const std::byte> value, const void* call_site);
+  /// What a thread takes from a barrier or a shuffle.
+  void note_value(std::span<const std::byte> value, const void* call_site) {
+    if (is_watching_) watch_.meet(scheduler_.current(), call_site, value);
+  }
   FaultRecord stall() const;
   std::string missing_lanes() const;
   ThreadAction action_at_barrier(unsigned thread, std::string action) const;
@@ -319,6 +329,29 @@ inline void Block::access(const Access& access) {
     return;
   }
   if (--accesses_left_ == 0) count_access(access);
+}
+
+/// Inline, because most of what a barrier costs are its switches, and on each of them a frame more to return through.
+inline unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  if (recorder_) recorder_->settle(thread);
+  Thread& self = threads_[thread];
+  self.where = where;
+  self.state = State::at_block_barrier;
+  self.met = releases_;
+  self.call_site = from.call_site;
+  self.chain = chain_of(from.function);
+  if (arrived_ == 0) first_ = thread;
+  arrived_true_ += predicate ? 1 : 0;
+  stop_lane(thread);
+  // Threads at different barriers never go on: the block stalls there, and the stall is reported.
+  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;
+  if (++arrived_ == size_ && !barrier_is_divergent_) release_block(from.call_site);
+  release_if_stopped(thread);
+  scheduler_.suspend();
+  note_value(std::as_bytes(std::span{&released_true_, 1}), from.call_site);
+  return released_true_;
 }
 
 }  // namespace reduction::emulated

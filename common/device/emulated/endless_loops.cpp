@@ -74,11 +74,6 @@ void Block::watch_access(const Access& access) {
   scheduler_.give_way();
 }
 
-/// What a thread takes from a barrier or a shuffle.
-void Block::note_value(std::span<const std::byte> value, const void* call_site) {
-  if (is_watching_) watch_.meet(scheduler_.current(), call_site, value);
-}
-
 /// The threads have been watched for some time in which none has met another.
 void Block::judge_accesses() {
   const Passes passes = watch_.passes();

@@ -1,11 +1,6 @@
 #pragma once
-#include <boost/context/fiber.hpp>
 #include <cstddef>
-#include <cstring>
-#include <functional>
-#include <new>
 #include <span>
-#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define REDUCTION_ADDRESS_SANITIZER
@@ -17,64 +12,58 @@
 
 namespace reduction::emulated {
 
+/// Saves the registers that a call leaves as they are on the stack, keeps that stack's top in `from`, and goes on with the
+/// registers on top of the stack `to`, where those were saved. (In assembly, in fiber.cpp.)
+extern "C" void reduction_emulated_switch_stack(const std::byte*& from, const std::byte* to);
+
 /// One flow of control with a stack of its own. Fibers of one host thread take turns: each switch_to()
 /// suspends the running fiber and continues another where that one was suspended.
 class Fiber {
  public:
   /// The host thread itself, on the stack it came with.
-  Fiber() : continuation_{} {}
+  Fiber() = default;
   Fiber(Fiber&&) = delete;
-  /// Drops what is suspended: Boost would throw through it, which kernels need not bear.
-  ~Fiber() {}
 
-  /// Makes this a fiber that runs `body`, which never returns, on `stack` once switched to. What it was before is dropped.
-  void prepare(std::span<std::byte> stack, std::function<void()> body);
+  /// Makes this a fiber that runs body(argument), which never returns, on `stack` once switched to. What it was before is
+  /// dropped. The body has to begin with take_up_stack().
+  void prepare(std::span<std::byte> stack, void (*body)(void*), void* argument);
 
-  /// Suspends this fiber, which is the running one, and continues `next`. Inline, because a return after a
-  /// switch is one that the processor mispredicts: there should be as few as possible.
+  /// Suspends this fiber, which is the running one, and continues `next`.
   void switch_to(Fiber& next) {
     announce_switch_to(next);
-    departed = this;
-    arrive(std::move(next.continuation_).resume());
+    reduction_emulated_switch_stack(top_, next.top_);
+    take_up_stack();
   }
 
   /// Fetches what is on top of the suspended fiber's stack: it is to continue soon, and all fibers together take more than
   /// the first cache.
   void prefetch() const {
     for (std::size_t line = 0; line < 4; ++line)
-      __builtin_prefetch(top() + line * 64);
+      __builtin_prefetch(top_ + line * 64);
   }
 
   /// The lowest byte of the suspended fiber's stack that is in use: its registers are saved from there on.
-  const std::byte* top() const {
-    static_assert(sizeof(continuation_) == sizeof(void*));  // Boost's fiber is a pointer to that place
-    const std::byte* top = nullptr;
-    std::memcpy(&top, static_cast<const void*>(&continuation_), sizeof(top));
-    return top;
-  }
-
- private:
-  /// To be called where a fiber continues, with what is left of the one that ran before it.
-  void arrive(boost::context::fiber&& previous) {
-    take_up_stack();
-    new (&departed->continuation_) boost::context::fiber{std::move(previous)};
-  }
+  const std::byte* top() const { return top_; }
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
-  void announce_switch_to(const Fiber& next);
+  /// Tells AddressSanitizer that this fiber runs now.
   void take_up_stack();
 #else
-  void announce_switch_to(const Fiber&) {}
   void take_up_stack() {}
 #endif
 
-  /// The fiber of this host thread that ran before the one that runs now.
-  static inline thread_local constinit Fiber* departed = nullptr;
-
-  union {
-    boost::context::fiber continuation_;  ///< never destroyed
-  };
+ private:
 #ifdef REDUCTION_ADDRESS_SANITIZER
+  void announce_switch_to(const Fiber& next);
+#else
+  void announce_switch_to(const Fiber&) {}
+#endif
+
+  const std::byte* top_ = nullptr;
+#ifdef REDUCTION_ADDRESS_SANITIZER
+  /// The fiber of this host thread that ran before the one that runs now.
+  static inline thread_local constinit Fiber* departed_ = nullptr;
+
   const void* stack_bottom_ = nullptr;
   std::size_t stack_bytes_ = 0;
   void* fake_stack_ = nullptr;  ///< where AddressSanitizer keeps this fiber's variables

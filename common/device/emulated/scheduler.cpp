@@ -111,8 +111,8 @@ void Scheduler::begin_block(const uint3& shape, const Schedule& schedule, std::s
   for (unsigned thread = 0; thread < threads; ++thread) {
     if (!is_parked_[thread]) prepare(thread);
     is_parked_[thread] = false;
-    ready_.push(thread);
   }
+  ready_.push_all(threads);
 }
 
 void Scheduler::run() {
@@ -144,17 +144,12 @@ void Scheduler::prepare(unsigned thread) {
   }
   // Stacks that begin at different cache sets: at equal ones their tops would evict each other.
   const std::size_t offset = thread % 16 * 256;
-  fibers_[thread].prepare({stack + page_bytes(), stack_bytes - page_bytes() - offset},
-                          [this, thread] { live_as(thread); });
-}
-
-/// The life of a fiber: one thread of a block after the other.
-void Scheduler::live_as(unsigned thread) {
-  while (true) {
-    calls_.body(block_);
-    is_parked_[thread] = true;
-    run_next();
-  }
+  const auto run = [](void* scheduler) {
+    auto* const self = static_cast<Scheduler*>(scheduler);
+    self->fibers_[self->current_].take_up_stack();
+    self->calls_.body(self->block_);
+  };
+  fibers_[thread].prepare({stack + page_bytes(), stack_bytes - page_bytes() - offset}, run, this);
 }
 
 void Scheduler::stop() {

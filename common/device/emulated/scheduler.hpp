@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,6 +45,13 @@ class ReadyThreads {
 
   /// Adds a thread that has just become ready. Of several, the lowest has to come first.
   void push(unsigned thread) { at(last_++) = static_cast<std::uint16_t>(thread); }
+
+  /// Adds all threads below `count`, where there are no others.
+  void push_all(unsigned count) {
+    first_ = 0;
+    last_ = count;
+    std::iota(threads_.begin(), threads_.begin() + count, std::uint16_t{0});
+  }
 
   /// Adds a thread that is to have its turn after all others.
   void push_behind(unsigned thread) {
@@ -94,7 +102,8 @@ class Scheduler {
  public:
   /// What the scheduler calls of its block.
   struct Calls {
-    /// What each thread of a block runs. It must not throw.
+    /// What a fiber runs: one thread of a block after the other, with await_next_block() between two. It must not throw,
+    /// and never returns.
     void (*body)(void* block);
     /// What runs, in place of it, on the stack of a thread that has overflowed it, and must not return.
     void (*on_overflow)(void* block, const void* instruction);
@@ -124,6 +133,12 @@ class Scheduler {
   /// Lets others run until something has made the running thread ready again.
   void suspend() { run_next(); }
 
+  /// The running thread has come to its end: its fiber waits for its next block.
+  void await_next_block() {
+    is_parked_[current_] = true;
+    run_next();
+  }
+
   /// Lets all others that are ready run before the running thread goes on.
   void give_way() {
     ready_.push_behind(current_);
@@ -131,6 +146,9 @@ class Scheduler {
   }
 
   void make_ready(unsigned thread) { ready_.push(thread); }
+
+  /// All threads of a block of so many have been suspended.
+  void make_all_ready(unsigned threads) { ready_.push_all(threads); }
 
   /// Ends run(). No thread of the block goes on: what they hold is dropped, as a GPU drops it.
   [[noreturn]] void stop();
@@ -170,7 +188,6 @@ class Scheduler {
 
   static constexpr std::size_t stack_reserve = std::size_t{12} << 10;
 
-  void live_as(unsigned thread);
   void prepare(unsigned thread);
   void run_next() {
     // Of a thread that is watched, registers are to be on its stack: it always gives way to the host.

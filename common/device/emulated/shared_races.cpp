@@ -94,11 +94,11 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
   if (stored && !order.ordered(before.written, before.writer, thread)) {
     report_race(before.writer, Operation::store, before.write_site);
   }
-  if (access.operation != Operation::atomic) {
+  if (access.operation != Operation::atomic && may_race(before.atomics, thread, order)) {
     const auto other = racing(before.atomics, moments.atomics, thread, order);
     if (other) report_race(other->thread, Operation::atomic, other->call_site);
   }
-  if (access.operation != Operation::load) {
+  if (access.operation != Operation::load && may_race(before.readers, thread, order)) {
     const auto other = racing(before.readers, moments.readers, thread, order);
     if (other) report_race(other->thread, Operation::load, other->call_site);
   }
@@ -116,7 +116,6 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
 std::optional<SharedRaces::Accessor> SharedRaces::racing(const Accessors& accessors,
                                                          const LaneMoments& moments, unsigned thread,
                                                          const HappensBefore& order) const {
-  if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) return std::nullopt;
   const unsigned warp = thread / warp_size;
   const unsigned first = accessors.warp * warp_size;
   const bool by_barriers = !order.has_acquired();

@@ -104,6 +104,12 @@ class SharedRaces {
                   bool may_be_padding = false);
   static bool is_written(const Cell& cell, const HappensBefore& order);
   bool is_partly_written(std::size_t word, const HappensBefore& order) const;
+  /// Whether any thread but this one may race with it: most have no other in a cell.
+  static bool may_race(const Accessors& accessors, unsigned thread, const HappensBefore& order) {
+    if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) return false;
+    return accessors.by_warps || accessors.warp != thread / warp_size ||
+           accessors.lanes != bit_of(thread % warp_size);
+  }
   std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments, unsigned thread,
                                  const HappensBefore& order) const;
   static const void* site_of(const Accessors& accessors, unsigned lane);
