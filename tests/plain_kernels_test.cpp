@@ -474,6 +474,28 @@ TEST(PlainKernels, CountAConditionInALoopPassByPass) {
   EXPECT_EQ(counted().global_store_requests, 1U);
 }
 
+/// So long that it is counted while it runs, and that some lanes have left it before others are near its end.
+__global__ void load_more_in_higher_lanes(const float* in, float* out, unsigned passes) {
+  const unsigned lane = threadIdx.x;
+  float sum = 0;
+  for (unsigned i = 0; i < passes; ++i) {
+    sum += in[lane];
+    sum += in[32 + lane];
+    if (i % 32 < lane) sum += in[64 + lane];
+  }
+  out[lane] = sum;
+}
+
+TEST(PlainKernels, CountAConditionInALongLoopPassByPass) {
+  Array<float> in{96};
+  Array<float> out{32};
+  for (const unsigned passes : {3200U, 6400U, 19200U}) {
+    load_more_in_higher_lanes<<<1, 32>>>(in, out, passes);
+    EXPECT_EQ(last_launch_counters().global_load_requests, 3 * passes - passes / 32) << passes;
+    EXPECT_EQ(last_launch_counters().global_store_requests, 1U);
+  }
+}
+
 /// A row is as long as its length says: lanes leave the inner loop one after the other, and meet behind it.
 __global__ void sum_rows(const int* lengths, const float* in, float* out) {
   for (unsigned row = threadIdx.x; row < 96; row += 32) {

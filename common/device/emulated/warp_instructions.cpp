@@ -256,8 +256,8 @@ void WarpInstructionLog::count_diverged(unsigned warp, std::size_t begin, Counte
 }
 
 /// No lane that goes on comes back to before its last visit of a place that all of them have visited as often: the most
-/// visited of such places tells where their logs are cut. What other lanes have done last, where none of them has been yet,
-/// is kept as well.
+/// visited of such places tells where all logs are cut. Of lanes that have left it behind, what they have done last is kept,
+/// where none of the others has been yet.
 void WarpInstructionLog::count_complete(unsigned warp, unsigned going_on, Counters& counters,
                                         BlockRecorder* recorder) {
   struct Visits {
@@ -293,14 +293,12 @@ void WarpInstructionLog::count_complete(unsigned warp, unsigned going_on, Counte
   pending = 0;
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     auto& log = log_of(lane);
-    auto end = log.begin();
-    if ((going_on & bit_of(lane)) == 0) {
-      end = log.end();
-      while (going_on != 0 && end != log.begin() && !places.contains(*std::prev(end)))
+    auto end = going_on != 0 ? log.begin() : log.end();
+    for (std::size_t visits = 0; end != log.end(); ++end)
+      if (from_one_place(*end, cut->first) && ++visits == cut->second.least) break;
+    if (end == log.end() && going_on != 0) {
+      while (end != log.begin() && !places.contains(*std::prev(end)))
         --end;
-    } else {
-      for (std::size_t visits = 0;; ++end)
-        if (from_one_place(*end, cut->first) && ++visits == cut->second.least) break;
     }
     later[lane].assign(end, log.end());
     log.erase(end, log.end());
