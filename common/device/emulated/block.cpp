@@ -325,31 +325,32 @@ void Block::release(void* memory, const void* call_site) {
   scheduler_.stop();
 }
 
+// What only a thread of the kernel can find out is a wrong launch, too. Whoever calls scheduler_.stop() holds no memory.
+
 void* Block::shared_variable(const void* name, std::size_t bytes) {
   const AtWork at_work{*this};
-  std::string refusal;
   try {
     return shared_.variable(name, bytes);
-  } catch (const std::invalid_argument& error) {
-    refusal = error.what();
+  } catch (const std::invalid_argument&) {
+    exception_ = std::current_exception();
   }
-  refuse_launch(refusal);
+  scheduler_.stop();
 }
 
 /// What `__launch_bounds__` has promised the compiler: a GPU has registers for so many threads only.
 void Block::require_launch_bounds(unsigned most_threads) {
   const AtWork at_work{*this};
   if (size_ <= most_threads) return;
-  const std::string kernel = kernel_name(launch_->kernel.entry);
-  refuse_launch("the emulated device cannot launch this: a block of " +
-                (kernel.empty() ? "this kernel" : kernel) + " has threads, at most " +
-                std::to_string(most_threads) + " by its __launch_bounds__, not " + std::to_string(size_));
+  exception_ = above_launch_bounds(most_threads);
+  scheduler_.stop();
 }
 
-/// What only a thread of the kernel can find out: nothing is thrown in it, as a kernel may have functions that must not.
-void Block::refuse_launch(const std::string& reason) {
-  exception_ = std::make_exception_ptr(std::invalid_argument{reason});
-  scheduler_.stop();
+std::exception_ptr Block::above_launch_bounds(unsigned most_threads) const {
+  const std::string kernel = kernel_name(launch_->kernel.entry);
+  return std::make_exception_ptr(std::invalid_argument{
+      "the emulated device cannot launch this: a block of " + (kernel.empty() ? "this kernel" : kernel) +
+      " has threads, at most " + std::to_string(most_threads) + " by its __launch_bounds__, not " +
+      std::to_string(size_)});
 }
 
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site,

@@ -173,7 +173,7 @@ class alignas(128) Block {
   };
 
   void prepare(const LaunchContext& launch, std::size_t number);
-  [[noreturn]] void refuse_launch(const std::string& reason);
+  std::exception_ptr above_launch_bounds(unsigned most_threads) const;
   void end_trace();
   [[noreturn]] void run_threads();
   void run_thread();
