@@ -656,4 +656,34 @@ TEST(EmulatedRaces, NameTheThreadsOfAnyOrder) {
   }
 }
 
+/// Lanes 0 and 1 of the first warp meet before a lane of the second warp reads the word, too.
+__global__ void read_in_parts_of_two_warps(int* out) {
+  __shared__ int word;
+  __shared__ int flag;
+  if (threadIdx.x == 0) word = flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = (__syncwarp(1), word);
+  if (threadIdx.x < 2) __syncwarp(3);
+  if (threadIdx.x == 32) {
+    __syncwarp(1);
+    out[1] = word;
+    __threadfence_block();
+    atomicExch(&flag, 1);
+  }
+  if (threadIdx.x == 1) {
+    while (atomicAdd(&flag, 0) == 0) {
+    }
+    word = 1;
+  }
+}
+
+TEST(EmulatedRaces, AreNoneWhereEachWarpHasAnOrderOfItsOwn) {
+  DeviceArray<int> out{2};
+  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
+    set_schedule({order, 3});
+    EXPECT_EQ(finding_of([&] { launch({1, 64, 0}, read_in_parts_of_two_warps, out.begin()); }), "");
+  }
+  set_schedule({});
+}
+
 }  // namespace

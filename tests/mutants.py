@@ -161,7 +161,7 @@ MUTANTS = [
     Mutant(EMULATED + "shared_races.cpp", "!order.ordered(group.moment, other, thread)", "false",
            "emulated_races_test *SeveralWarps"),
     Mutant(EMULATED + "shared_races.cpp", "if (accessors.warp == warp && order.in_parts(thread))",
-           "if (order.in_parts(thread))", "drawn_programs_test *"),
+           "if (order.in_parts(thread))", "emulated_races_test *OrderOfItsOwn"),
     Mutant(EMULATED + "shared_races.cpp", "access.operation != Operation::store &&",
            "access.operation == Operation::load &&", "emulated_checks_test EmulatedChecks.SeeAnAtomic*"),
     Mutant(EMULATED + "shared_races.cpp", "if (access.operation != Operation::load && may_race",

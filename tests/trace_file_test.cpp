@@ -150,7 +150,9 @@ TEST_F(TraceFiles, ArePagesOfTheirOwn) {
   EXPECT_NE(outcome.error.find("a.html: block 0 of pass 1, "), std::string::npos) << outcome.error;
   const std::string page = text_of(path("a.html"));
   EXPECT_LT(page.size(), 1'000'000u);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_LT(seconds.count(), 5) << "a second on an idle machine";
+#endif
   EXPECT_TRUE(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));
   EXPECT_NE(page.find("reduce_kernel"), std::string::npos);
   for (const char* network : {"src=\"http", "href=\"http", "@import", "import("})
