@@ -279,11 +279,6 @@ class Ran:
             name = f"({re.escape(name)}|[01][0-9]_[a-z_]+|ladder_table)"
         if code == 3 and self.line.files & ON_STREAMS:
             messages = messages[-1:]  # what else there is are results
-        # Each output that is lost has a line.
-        lost = [message for message in messages
-                if re.search(": error: (stdout does not|--json '[^']*': No space)", message)]
-        if len(messages) == len(lost) == 2:
-            messages = lost[:1]
         if code == 0 and re.search("error: ", self.stderr):
             yield f"exit code 0, and on stderr: {self.stderr[-300:]!r}"
         if code not in (2, 3):

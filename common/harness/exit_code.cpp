@@ -33,10 +33,10 @@ std::string one_line(std::string_view text) {
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   const auto say = [&](std::string_view what) { print(stderr, fmt::format("{}: error: {}\n", name, what)); };
   const auto end = [&](ExitCode code) {
-    for (const std::string& lost : take_lost_output()) {
-      say(one_line(lost));
-      if (code == ExitCode::verified) code = ExitCode::device_fault;
-    }
+    const auto lost = take_lost_output();
+    if (lost.empty()) return static_cast<int>(code);
+    say(one_line(fmt::format("{}", fmt::join(lost, "; "))));
+    if (code == ExitCode::verified) code = ExitCode::device_fault;
     return static_cast<int>(code);
   };
   const auto fail = [&](ExitCode code, std::string_view what) {

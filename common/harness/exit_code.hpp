@@ -20,7 +20,7 @@ std::string one_line(std::string_view text);
 
 /// Readies the standard streams, runs `body` and turns what it throws into one line on stderr, "name:
 /// error: ...", and its exit code: UsageError 2; a kernel's fault on the emulated device or a MeasurementError 1;
-/// anything else 3. Lost output is told in a line each, and makes 3 of a verified result: no other verdict changes.
+/// anything else 3. Lost output is told in one line, and makes 3 of a verified result: no other verdict changes.
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body);
 
 }  // namespace reduction
