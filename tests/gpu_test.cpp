@@ -146,5 +146,28 @@ TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {
   EXPECT_TRUE(json["passes"].empty());
 }
 
+TEST_F(Gpu, HoldsTheHeaderAgainstCub) {
+  const Outcome outcome =
+      run_step_executable("12_against_cub", "-n 1,2,1000,2^16,2^18,1000003,2^22 --device cuda -s 2 -q --json -");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  const auto cells = nlohmann::json::parse(outcome.out);
+  EXPECT_GE(cells.size(), std::size_t{7} * 6);
+  for (const auto& cell : cells) {
+    EXPECT_EQ(cell["verified"], true) << cell;
+    EXPECT_GT(cell["ms"]["median"].get<double>(), 0.0) << cell;
+    EXPECT_GT(cell["cub_ms"]["median"].get<double>(), 0.0) << cell;
+  }
+}
+
+TEST_F(Gpu, LeavesOutWhatDoesNotFitAgainstCub) {
+  const Outcome outcome =
+      run_step_executable("12_against_cub", "-n 2^40,1000 --cases sum_int64 --device cuda -s 1 -q --json -");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 1u);
+  EXPECT_NE(outcome.error.find("12_against_cub: sum_int64, 2^40 elements are left out: they need 8 TiB"),
+            std::string::npos)
+      << outcome.error;
+}
+
 }  // namespace
 }  // namespace reduction
