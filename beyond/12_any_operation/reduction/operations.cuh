@@ -1,46 +1,127 @@
+// SPDX-License-Identifier: MIT
 #pragma once
 /// \file
-/// Operations for reduce.cuh. An operation is a callable T(T, T) for the device; with a member template identity<T>()
-/// the call of reduce() need not give its identity.
+/// Operations for reduce.cuh.
+///
+/// An operation is a callable A(A, A) for the device that knows its identity: a member template identity<A>() for host
+/// and device. Four more members are optional:
+/// - element<A>(value, index): what an element is to the operation, where a value does not convert to an A;
+/// - of_nothing<A>(): the result for no elements, where it is not the identity;
+/// - in_order(a, b): the operation, where all of b's elements come after a's;
+/// - widens: true if __half and __nv_bfloat16 are to be accumulated in float.
 
 #include <cuda_runtime.h>
 
 #include <cuda/std/limits>
 
+#include <cstddef>
+#include <type_traits>
+
+#include "version.cuh"
+
+// Of cuda_fp16.h and cuda_bf16.h, which only those include who use them.
+struct __half;
+struct __nv_bfloat16;
+
 namespace reduction {
 
+// A namespace for each version, as version.cuh says, but for all architectures: a library may return an Indexed<float>
+// to one that is compiled for another.
+inline namespace v0_2 {
+
+namespace traits {
+
+template <typename T>
+inline constexpr bool is_small_float = std::is_same_v<T, ::__half> || std::is_same_v<T, ::__nv_bfloat16>;
+
+template <typename T>
+using Limits = ::cuda::std::numeric_limits<std::conditional_t<is_small_float<T>, float, T>>;
+
+/// Returns the value above all others but NaN.
+template <typename T> __host__ __device__ T highest() {
+  static_assert(Limits<T>::is_specialized,
+                "no limits are known of this type: give the identity by WithIdentity");
+  return T(Limits<T>::has_infinity ? Limits<T>::infinity() : Limits<T>::max());
+}
+
+/// Returns the value below all others but NaN.
+template <typename T> __host__ __device__ T lowest() {
+  static_assert(Limits<T>::is_specialized,
+                "no limits are known of this type: give the identity by WithIdentity");
+  return T(Limits<T>::has_infinity ? -Limits<T>::infinity() : Limits<T>::lowest());
+}
+
+template <typename T> __host__ __device__ bool is_nan(const T& a) {
+  if constexpr (Limits<T>::has_quiet_NaN) return a != a;
+  return false;
+}
+
+/// Signed integers wrap around as unsigned ones do, which is defined; those of 8 and 16 bits as `unsigned`.
+template <typename T, bool = std::is_integral_v<T> && !std::is_same_v<T, bool>> struct Wrapping {
+  using Type = T;
+};
+template <typename T> struct Wrapping<T, true> {
+  using Type = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
+};
+template <typename T> using WrappingType = typename Wrapping<T>::Type;
+
+}  // namespace traits
+
+/// Integers wrap around.
 struct Sum {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return T(a + b); }
-  template <typename T> static __host__ __device__ T identity() { return T{}; }
+  static constexpr bool widens = true;
+  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+    using Wrapping = traits::WrappingType<T>;
+    return T(Wrapping(a) + Wrapping(b));
+  }
+  /// Of floating-point numbers -0: with 0, a sum of zeros that are all -0 would be 0.
+  template <typename T> static __host__ __device__ T identity() {
+    if constexpr (std::is_floating_point_v<T>) return T(-0.0);
+    return T{};
+  }
+  template <typename T> static __host__ __device__ T of_nothing() { return T{}; }
 };
 
+/// Integers wrap around.
 struct Product {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return T(a * b); }
+  static constexpr bool widens = true;
+  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+    using Wrapping = traits::WrappingType<T>;
+    return T(Wrapping(a) * Wrapping(b));
+  }
   template <typename T> static __host__ __device__ T identity() { return T(1); }
 };
 
 /// Returns the smaller value and passes over a NaN.
 struct Min {
   template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
-    return b < a || a != a ? b : a;
+    return b < a || traits::is_nan(a) ? b : a;
   }
-  template <typename T> static __host__ __device__ T identity() {
-    using Limits = cuda::std::numeric_limits<T>;
-    static_assert(Limits::is_specialized, "say what the identity is: no limits are known of this type");
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  }
+  template <typename T> static __host__ __device__ T identity() { return traits::highest<T>(); }
 };
 
 /// Returns the larger value and passes over a NaN.
 struct Max {
   template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
-    return a < b || a != a ? b : a;
+    return a < b || traits::is_nan(a) ? b : a;
   }
-  template <typename T> static __host__ __device__ T identity() {
-    using Limits = cuda::std::numeric_limits<T>;
-    static_assert(Limits::is_specialized, "say what the identity is: no limits are known of this type");
-    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  template <typename T> static __host__ __device__ T identity() { return traits::lowest<T>(); }
+};
+
+/// Returns the smaller value, or NaN if one of them is.
+struct MinOrNaN {
+  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+    return b < a || traits::is_nan(b) ? b : a;
   }
+  template <typename T> static __host__ __device__ T identity() { return traits::highest<T>(); }
+};
+
+/// Returns the larger value, or NaN if one of them is.
+struct MaxOrNaN {
+  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+    return a < b || traits::is_nan(b) ? b : a;
+  }
+  template <typename T> static __host__ __device__ T identity() { return traits::lowest<T>(); }
 };
 
 struct LogicalAnd {
@@ -53,31 +134,97 @@ struct LogicalOr {
   template <typename T> static __host__ __device__ T identity() { return T(false); }
 };
 
-/// A value and its index, for ArgMin.
+/// The smallest and the largest of some values: the result of MinMax.
+template <typename T> struct Extremes {
+  T smallest;
+  T largest;
+};
+
+/// Returns both extremes and passes over NaNs.
+struct MinMax {
+  template <typename T>
+  __host__ __device__ Extremes<T> operator()(const Extremes<T>& a, const Extremes<T>& b) const {
+    return {Min{}(a.smallest, b.smallest), Max{}(a.largest, b.largest)};
+  }
+  template <typename Both> static __host__ __device__ Both identity() {
+    using T = decltype(Both::smallest);
+    return {Min::identity<T>(), Max::identity<T>()};
+  }
+  template <typename Both, typename T> static __host__ __device__ Both element(const T& value, std::size_t) {
+    using Member = decltype(Both::smallest);
+    return {Member(value), Member(value)};
+  }
+};
+
+/// A value and where it is: the result of ArgMin and ArgMax.
 template <typename T, typename Index = long long> struct Indexed {
   T value;
   Index index;
 };
 
-/// Returns the smallest value, and of equal ones the first, so the order of comparisons does not matter. Passes over a
-/// NaN.
-struct ArgMin {
+namespace traits {
+
+struct Less {
+  /// Returns a < b, with a NaN above all else.
+  template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
+    return a < b || (!is_nan(a) && is_nan(b));
+  }
+  template <typename T> static __host__ __device__ T last() { return highest<T>(); }
+};
+
+struct Greater {
+  /// Returns a > b, with a NaN below all else.
+  template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
+    return b < a || (!is_nan(a) && is_nan(b));
+  }
+  template <typename T> static __host__ __device__ T last() { return lowest<T>(); }
+};
+
+/// The first value in this order; of equal ones that with the lowest index. The identity is behind all elements: it has
+/// the last value and the highest index.
+template <typename Order> struct ArgFirst {
   template <typename T, typename Index>
   __host__ __device__ Indexed<T, Index> operator()(const Indexed<T, Index>& a,
                                                    const Indexed<T, Index>& b) const {
-    return is_less(b.value, a.value) || (!is_less(a.value, b.value) && b.index < a.index) ? b : a;
+    const bool earlier = !Order::precedes(a.value, b.value) && b.index < a.index;
+    return Order::precedes(b.value, a.value) || earlier ? b : a;
+  }
+  template <typename T, typename Index>
+  static __host__ __device__ Indexed<T, Index> in_order(const Indexed<T, Index>& a,
+                                                        const Indexed<T, Index>& b) {
+    return Order::precedes(b.value, a.value) ? b : a;
   }
   template <typename Pair> static __host__ __device__ Pair identity() {
-    using Value = decltype(Pair::value);
+    using T = decltype(Pair::value);
     using Index = decltype(Pair::index);
-    return {Min::identity<Value>(), cuda::std::numeric_limits<Index>::max()};
+    const Index none = ::cuda::std::numeric_limits<Index>::max();
+    if constexpr (Limits<T>::has_quiet_NaN) return {T(Limits<T>::quiet_NaN()), none};
+    return {Order::template last<T>(), none};
   }
-
- private:
-  /// Returns a < b, with a NaN above all else.
-  template <typename T> static __host__ __device__ bool is_less(const T& a, const T& b) {
-    return a < b || (a == a && b != b);
+  template <typename Pair, typename T>
+  static __host__ __device__ Pair element(const T& value, std::size_t index) {
+    return {decltype(Pair::value)(value), static_cast<decltype(Pair::index)>(index)};
   }
 };
+
+}  // namespace traits
+
+/// Returns the smallest value and its index; of equal values the lowest index, so that the order of comparisons does not
+/// matter. Passes over NaNs; if all are, index 0 is returned.
+struct ArgMin : traits::ArgFirst<traits::Less> {};
+
+/// Returns the largest value and its index, as ArgMin does.
+struct ArgMax : traits::ArgFirst<traits::Greater> {};
+
+/// An operation with its identity, for a lambda or a functor that has no member identity().
+template <typename Operation, typename T> struct WithIdentity {
+  Operation operation;
+  T value;
+  template <typename A> __device__ A operator()(const A& a, const A& b) const { return operation(a, b); }
+  template <typename A> __host__ __device__ A identity() const { return A(value); }
+};
+template <typename Operation, typename T> WithIdentity(Operation, T) -> WithIdentity<Operation, T>;
+
+}  // namespace v0_2
 
 }  // namespace reduction

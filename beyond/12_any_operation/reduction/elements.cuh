@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// \file
+/// How a thread of reduce.cuh's kernels loads elements, 16 bytes at a time, and combines what it has loaded.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "operations.cuh"
+#include "version.cuh"
+
+struct __half2;
+struct __nv_bfloat162;
+
+namespace reduction {
+
+inline namespace REDUCTION_NAMESPACE {
+
+namespace detail {
+
+/// Holds what one load brings: 16 bytes of elements if `wide`, as words, so that one instruction loads any T; else one.
+template <typename T, bool wide> struct Vector {
+  static constexpr unsigned width = 16 / sizeof(T);
+  uint4 words;
+};
+template <typename T> struct Vector<T, false> {
+  static constexpr unsigned width = 1;
+  T element;
+};
+
+// ---- several elements per instruction ----
+
+template <typename T>
+inline constexpr bool is_small_integer = std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>;
+
+template <typename Operation>
+inline constexpr bool is_min = std::is_same_v<Operation, Min> || std::is_same_v<Operation, MinOrNaN>;
+template <typename Operation>
+inline constexpr bool is_max = std::is_same_v<Operation, Max> || std::is_same_v<Operation, MaxOrNaN>;
+
+/// Returns the minima or maxima of the small integers that a and b hold at the same places.
+template <typename T, typename Operation>
+__device__ std::uint32_t of_each(std::uint32_t a, std::uint32_t b, Operation) {
+  constexpr bool bytes = sizeof(T) == 1;
+  if constexpr (is_min<Operation>) {
+    if constexpr (std::is_signed_v<T>) return bytes ? __vmins4(a, b) : __vmins2(a, b);
+    return bytes ? __vminu4(a, b) : __vminu2(a, b);
+  } else {
+    if constexpr (std::is_signed_v<T>) return bytes ? __vmaxs4(a, b) : __vmaxs2(a, b);
+    return bytes ? __vmaxu4(a, b) : __vmaxu2(a, b);
+  }
+}
+
+/// Does the same for two numbers of 16 bits.
+template <typename Two, typename Operation>
+__device__ std::uint32_t of_both(std::uint32_t a, std::uint32_t b, Operation) {
+  Two first;
+  Two second;
+  std::memcpy(static_cast<void*>(&first), &a, sizeof(a));
+  std::memcpy(static_cast<void*>(&second), &b, sizeof(b));
+  if constexpr (std::is_same_v<Operation, Min>)
+    first = __hmin2(first, second);
+  else
+    first = __hmax2(first, second);
+  std::memcpy(&a, &first, sizeof(a));
+  return a;
+}
+
+/// What one instruction does to all elements of a word; `exists` if there is such an instruction.
+template <typename T, typename A, typename Operation, typename = void> struct Packed {
+  static constexpr bool exists = false;
+};
+
+template <typename T, typename Operation>
+struct Packed<T, T, Operation,
+              std::enable_if_t<is_small_integer<T> && (is_min<Operation> || is_max<Operation>)>> {
+  static constexpr bool exists = true;
+  static __device__ T combined(const uint4& words, Operation operation) {
+    std::uint32_t word = of_each<T>(of_each<T>(words.x, words.y, operation),
+                                    of_each<T>(words.z, words.w, operation), operation);
+    word = of_each<T>(word, word >> 16, operation);
+    if constexpr (sizeof(T) == 1) word = of_each<T>(word, word >> 8, operation);
+    return static_cast<T>(word);
+  }
+};
+
+template <typename T, typename Operation>
+struct Packed<T, T, Operation,
+              std::enable_if_t<traits::is_small_float<T> &&
+                               (std::is_same_v<Operation, Min> || std::is_same_v<Operation, Max>)>> {
+  static constexpr bool exists = true;
+  using Two = std::conditional_t<std::is_same_v<T, ::__half>, ::__half2, ::__nv_bfloat162>;
+  static __device__ T combined(const uint4& words, Operation operation) {
+    std::uint32_t word = of_both<Two>(of_both<Two>(words.x, words.y, operation),
+                                      of_both<Two>(words.z, words.w, operation), operation);
+    word = of_both<Two>(word, word >> 16, operation);
+    T result;
+    std::memcpy(static_cast<void*>(&result), &word, sizeof(result));
+    return result;
+  }
+};
+
+/// A sum of small integers is their dot product with ones.
+template <typename T, typename A>
+struct Packed<T, A, Sum,
+              std::enable_if_t<is_small_integer<T> && std::is_arithmetic_v<A> && !std::is_same_v<A, bool>>> {
+  static constexpr bool exists = true;
+  static __device__ A combined(const uint4& words, Sum) {
+    using Word = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
+    Word sum = 0;
+    for (const std::uint32_t word : {words.x, words.y, words.z, words.w}) {
+      if constexpr (sizeof(T) == 1)
+        sum = __dp4a(static_cast<Word>(word), Word{0x01010101}, sum);
+      else
+        sum = __dp2a_lo(static_cast<Word>(word), Word{0x0101}, sum);
+    }
+    return static_cast<A>(sum);
+  }
+};
+
+// ---- what is done with the elements ----
+
+/// The transform of those who have none.
+struct Itself {
+  template <typename T> __device__ const T& operator()(const T& value) const { return value; }
+};
+
+template <typename Operation, typename A, typename = void> struct has_of_nothing : std::false_type {};
+template <typename Operation, typename A>
+struct has_of_nothing<Operation, A,
+                      std::void_t<decltype(std::declval<const Operation&>().template of_nothing<A>())>>
+    : std::true_type {};
+
+template <typename Operation, typename A, typename = void> struct has_in_order : std::false_type {};
+template <typename Operation, typename A>
+struct has_in_order<
+    Operation, A,
+    std::void_t<decltype(std::declval<const Operation&>().in_order(std::declval<A>(), std::declval<A>()))>>
+    : std::true_type {};
+
+/// What the kernels of one call do: elements T are transformed and combined as accumulators A.
+template <typename T, typename A, typename Operation, typename Transform> struct Reduction {
+  using Element = T;
+  using Accumulator = A;
+  Operation operation;
+  Transform transform;
+
+  __device__ A identity() const { return operation.template identity<A>(); }
+  __device__ A of_nothing() const {
+    if constexpr (has_of_nothing<Operation, A>::value) return operation.template of_nothing<A>();
+    return identity();
+  }
+  __device__ A combined(const A& a, const A& b) const { return operation(a, b); }
+
+  /// Returns element number `index` as the operation takes it.
+  __device__ A element(const T& value, std::size_t index) const {
+    return accumulator(transform(value), index);
+  }
+
+  /// Returns the elements of one load combined; the first is element number `index`.
+  template <bool wide> __device__ A combined(const Vector<T, wide>& loaded, std::size_t index) const {
+    if constexpr (!wide) {
+      return element(loaded.element, index);
+    } else if constexpr (std::is_same_v<Transform, Itself> && Packed<T, A, Operation>::exists) {
+      return Packed<T, A, Operation>::combined(loaded.words, operation);
+    } else {
+      T elements[Vector<T, wide>::width];
+      std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
+      A result = element(elements[0], index);
+#pragma unroll
+      for (unsigned k = 1; k < Vector<T, wide>::width; ++k)
+        result = in_order(result, element(elements[k], index + k));
+      return result;
+    }
+  }
+
+ private:
+  template <typename Value> __device__ A accumulator(const Value& value, std::size_t index) const {
+    if constexpr (std::is_convertible_v<Value, A>)
+      return static_cast<A>(value);
+    else
+      return operation.template element<A>(value, index);
+  }
+
+  __device__ A in_order(const A& a, const A& b) const {
+    if constexpr (has_in_order<Operation, A>::value)
+      return operation.in_order(a, b);
+    else
+      return operation(a, b);
+  }
+};
+
+// ---- a thread's part ----
+
+/// Splits the n elements at `in` into vectors and what is left at both ends: less than one vector before the first
+/// multiple of 16 bytes, and after the last whole vector.
+template <typename T, bool wide> struct Split {
+  static constexpr unsigned width = Vector<T, wide>::width;
+  const Vector<T, wide>* vectors;
+  std::size_t count;  ///< number of vectors
+  std::size_t head;   ///< number of elements before them
+
+  __device__ Split(const T* in, std::size_t n) {
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(in) % 16;
+    head = wide ? (16 - past) % 16 / sizeof(T) : 0;
+    if (head > n) head = n;
+    vectors = reinterpret_cast<const Vector<T, wide>*>(in + head);
+    count = (n - head) / width;
+  }
+
+  /// Returns the index of thread `tid`'s element of the ends, at most 2 * width - 2 elements; n or more if it has none.
+  __device__ std::size_t edge(unsigned tid) const { return tid < head ? tid : count * width + tid; }
+
+  /// Returns the index of a vector's first element.
+  __device__ std::size_t index(std::size_t vector) const { return head + vector * width; }
+};
+
+}  // namespace detail
+
+}  // namespace REDUCTION_NAMESPACE
+
+}  // namespace reduction
