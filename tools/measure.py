@@ -33,8 +33,10 @@ METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
 CUB = "peer_cub"
 AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case:
-CASES = ("sum_int32", "sum_int64", "sum_float32", "sum_float64", "sum_complex64", "sum_complex128", "min_int8",
-         "sum_int8", "max_uint8", "max_int16", "sum_int16", "max_half", "max_float32")
+CASES = ("sum_int32", "sum_int64", "sum_float32", "sum_float64", "sum_complex64", "sum_complex128",
+         "min_int8", "sum_int8", "sum_int8_in_int32", "max_uint8", "max_int16", "sum_int16", "sum_int16_in_int32",
+         "max_half", "sum_half_in_float32", "sum_bfloat16_in_float32",
+         "max_float32", "argmin_float32", "minmax_float32", "squares_float64")
 BYTES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16}
 # Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is written by `compare`.
 KEPT = ("many_gpus.json", "many_gpus_alone.json", "peers.json")

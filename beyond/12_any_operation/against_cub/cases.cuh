@@ -61,6 +61,14 @@ template <typename T> std::vector<double> components_of(const T& value) {
   }
 }
 
+template <typename T, typename Index> std::vector<double> components_of(const Indexed<T, Index>& found) {
+  return {static_cast<double>(found.value), static_cast<double>(found.index)};
+}
+
+template <typename T> std::vector<double> components_of(const Extremes<T>& found) {
+  return {static_cast<double>(found.smallest), static_cast<double>(found.largest)};
+}
+
 /// Makes a Call of a callable cudaError_t(void* storage, std::size_t& bytes, const In* in, Out* out, std::size_t n).
 template <typename In, typename Out, typename Reduce> Call make_call(const char* doing, Reduce reduce) {
   return [doing, reduce](void* storage, std::size_t& bytes, const void* in, void* out, std::size_t n) {
@@ -68,7 +76,7 @@ template <typename In, typename Out, typename Reduce> Call make_call(const char*
   };
 }
 
-/// Makes a case of two such callables.
+/// Makes a case of two such callables: first ours, then CUB's.
 template <typename In, typename Out, typename Ours, typename Cub>
 Case make_case(std::string name, Ours ours, Cub cub) {
   Case made;
@@ -86,6 +94,7 @@ Case make_case(std::string name, Ours ours, Cub cub) {
   return made;
 }
 
+/// A sum in the type of the result.
 template <typename In, typename Out = In> Case sum_case(const char* name) {
   return make_case<In, Out>(
       name,

@@ -31,7 +31,7 @@ std::vector<Case> sums();
 /// Types of 8 and 16 bits.
 std::vector<Case> small_types();
 
-/// What is no sum: the smallest and largest of an array and its place, and a norm.
+/// Extremes, where they are, and a sum of squares.
 std::vector<Case> other_operations();
 
 /// Returns the version of CUB that the cases were compiled with: 3.0.1.

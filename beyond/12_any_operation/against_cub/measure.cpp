@@ -23,9 +23,9 @@ class Side {
         in_(in.data()),
         n_(n),
         result_bytes_(result_bytes),
+        out_(device, result_bytes),
         storage_bytes_(needed_storage()),
-        storage_(device, storage_bytes_),
-        out_(device, result_bytes) {}
+        storage_(device, storage_bytes_) {}
 
   void launch() {
     std::size_t bytes = storage_bytes_;
@@ -51,7 +51,7 @@ class Side {
  private:
   std::size_t needed_storage() const {
     std::size_t bytes = 0;
-    call_(nullptr, bytes, in_, nullptr, n_);
+    call_(nullptr, bytes, in_, out_.data(), n_);
     return bytes;
   }
 
@@ -60,9 +60,9 @@ class Side {
   const void* in_;
   std::uint64_t n_;
   std::size_t result_bytes_;
+  DeviceBuffer out_;
   std::size_t storage_bytes_;
   DeviceBuffer storage_;
-  DeviceBuffer out_;
 };
 
 double take_sample(Side& side, SampleTimer& timer) {
