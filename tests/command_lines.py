@@ -222,7 +222,7 @@ def option_piece(chance: random.Random, program: Program, option: Option, hostil
         codes = "2"
     if program.name.startswith("13_") and value.startswith("cuda:"):
         codes = "2"
-    if program.name == "12_against_cub" and value == "0":
+    if program.name == "12_against_cub" and option.name == "--elements" and value == "0":
         codes = "2"  # times of nothing say nothing
     if program.name.startswith("00_") and option.name.startswith("--trace"):
         codes = "2"

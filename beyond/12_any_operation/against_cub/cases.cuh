@@ -23,22 +23,27 @@ namespace reduction {
 template <typename T> inline constexpr bool is_complex_number = false;
 template <typename Real> inline constexpr bool is_complex_number<cuda::std::complex<Real>> = true;
 
-/// Writes whole numbers from -16 to 15, so that every sum is exact, in whatever order it is added: what one library leaves
-/// has to be what the other leaves. One element is less and one is more: a minimum is in one place only. Unsigned numbers
-/// are all 17 higher.
+/// Returns one of the odd numbers from -7 to 7.
+__device__ inline int small_odd_number(std::uint64_t three_bits) {
+  return 2 * static_cast<int>(three_bits) - 7;
+}
+
+/// Writes small whole numbers whose mean is 0. Their sums stay far below 2^24, so that each is exact, in whatever order it
+/// is added: what one library leaves has to be what the other leaves. One element, -8, is less than all others, and one,
+/// 8, is more: a minimum is in one place only. Unsigned numbers are all 8 higher.
 template <typename T>
 __global__ void fill_case_kernel(T* data, std::uint64_t n, std::uint64_t seed, std::uint64_t smallest,
                                  std::uint64_t largest) {
   for (std::size_t i = grid_stride_start(); i < n; i += grid_stride_step()) {
     const std::uint64_t bits = random_bits(seed, i);
-    int number = static_cast<int>(bits >> 59) - 16;
-    if (i == largest) number = 16;
-    if (i == smallest) number = -17;
+    int number = small_odd_number(bits >> 61);
+    if (i == largest) number = 8;
+    if (i == smallest) number = -8;
     if constexpr (is_complex_number<T>) {
       using Real = typename T::value_type;
-      data[i] = T(static_cast<Real>(number), static_cast<Real>(static_cast<int>(bits >> 54 & 31) - 16));
+      data[i] = T(static_cast<Real>(number), static_cast<Real>(small_odd_number(bits >> 58 & 7)));
     } else {
-      data[i] = static_cast<T>(std::is_unsigned_v<T> ? number + 17 : number);
+      data[i] = static_cast<T>(std::is_unsigned_v<T> ? number + 8 : number);
     }
   }
 }
