@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include "version.cuh"
 
@@ -36,6 +37,15 @@ inline constexpr bool is_small_float = std::is_same_v<T, ::__half> || std::is_sa
 
 template <typename T>
 using Limits = ::cuda::std::numeric_limits<std::conditional_t<is_small_float<T>, float, T>>;
+
+/// A type with limits, or none.
+template <typename T> using IfLimited = std::enable_if_t<Limits<T>::is_specialized>;
+
+// Types that have the operator, or none.
+template <typename T> using IfAdds = decltype(T(std::declval<const T&>() + std::declval<const T&>()));
+template <typename T> using IfMultiplies = decltype(T(std::declval<const T&>() * std::declval<const T&>()));
+template <typename T> using IfCompares = decltype(std::declval<const T&>() < std::declval<const T&>());
+template <typename T> using IfLogical = decltype(T(std::declval<const T&>() && std::declval<const T&>()));
 
 /// Returns the value above all others but NaN.
 template <typename T> __host__ __device__ T highest() {
@@ -70,7 +80,8 @@ template <typename T> using WrappingType = typename Wrapping<T>::Type;
 /// Integers wrap around.
 struct Sum {
   static constexpr bool widens = true;
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+  template <typename T, typename = traits::IfAdds<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     using Wrapping = traits::WrappingType<T>;
     return T(Wrapping(a) + Wrapping(b));
   }
@@ -85,7 +96,8 @@ struct Sum {
 /// Integers wrap around.
 struct Product {
   static constexpr bool widens = true;
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+  template <typename T, typename = traits::IfMultiplies<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     using Wrapping = traits::WrappingType<T>;
     return T(Wrapping(a) * Wrapping(b));
   }
@@ -94,43 +106,61 @@ struct Product {
 
 /// Returns the smaller value and passes over a NaN.
 struct Min {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+  template <typename T, typename = traits::IfCompares<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     return b < a || traits::is_nan(a) ? b : a;
   }
-  template <typename T> static __host__ __device__ T identity() { return traits::highest<T>(); }
+  template <typename T, typename = traits::IfLimited<T>> static __host__ __device__ T identity() {
+    return traits::highest<T>();
+  }
 };
 
 /// Returns the larger value and passes over a NaN.
 struct Max {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+  template <typename T, typename = traits::IfCompares<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     return a < b || traits::is_nan(a) ? b : a;
   }
-  template <typename T> static __host__ __device__ T identity() { return traits::lowest<T>(); }
+  template <typename T, typename = traits::IfLimited<T>> static __host__ __device__ T identity() {
+    return traits::lowest<T>();
+  }
 };
 
 /// Returns the smaller value, or NaN if one of them is.
 struct MinOrNaN {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+  template <typename T, typename = traits::IfCompares<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     return b < a || traits::is_nan(b) ? b : a;
   }
-  template <typename T> static __host__ __device__ T identity() { return traits::highest<T>(); }
+  template <typename T, typename = traits::IfLimited<T>> static __host__ __device__ T identity() {
+    return traits::highest<T>();
+  }
 };
 
 /// Returns the larger value, or NaN if one of them is.
 struct MaxOrNaN {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const {
+  template <typename T, typename = traits::IfCompares<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     return a < b || traits::is_nan(b) ? b : a;
   }
-  template <typename T> static __host__ __device__ T identity() { return traits::lowest<T>(); }
+  template <typename T, typename = traits::IfLimited<T>> static __host__ __device__ T identity() {
+    return traits::lowest<T>();
+  }
 };
 
 struct LogicalAnd {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return T(a && b); }
+  template <typename T, typename = traits::IfLogical<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
+    return T(a && b);
+  }
   template <typename T> static __host__ __device__ T identity() { return T(true); }
 };
 
 struct LogicalOr {
-  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return T(a || b); }
+  template <typename T, typename = traits::IfLogical<T>>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
+    return T(a || b);
+  }
   template <typename T> static __host__ __device__ T identity() { return T(false); }
 };
 
@@ -142,11 +172,12 @@ template <typename T> struct Extremes {
 
 /// Returns both extremes and passes over NaNs.
 struct MinMax {
-  template <typename T>
+  template <typename T, typename = traits::IfCompares<T>>
   __host__ __device__ Extremes<T> operator()(const Extremes<T>& a, const Extremes<T>& b) const {
     return {Min{}(a.smallest, b.smallest), Max{}(a.largest, b.largest)};
   }
-  template <typename Both> static __host__ __device__ Both identity() {
+  template <typename Both, typename = traits::IfLimited<decltype(Both::smallest)>>
+  static __host__ __device__ Both identity() {
     using T = decltype(Both::smallest);
     return {Min::identity<T>(), Max::identity<T>()};
   }
@@ -183,7 +214,7 @@ struct Greater {
 /// The first value in this order; of equal ones that with the lowest index. The identity is behind all elements: it has
 /// the last value and the highest index.
 template <typename Order> struct ArgFirst {
-  template <typename T, typename Index>
+  template <typename T, typename Index, typename = IfCompares<T>>
   __host__ __device__ Indexed<T, Index> operator()(const Indexed<T, Index>& a,
                                                    const Indexed<T, Index>& b) const {
     const bool earlier = !Order::precedes(a.value, b.value) && b.index < a.index;
@@ -194,7 +225,8 @@ template <typename Order> struct ArgFirst {
                                                         const Indexed<T, Index>& b) {
     return Order::precedes(b.value, a.value) ? b : a;
   }
-  template <typename Pair> static __host__ __device__ Pair identity() {
+  template <typename Pair, typename = IfLimited<decltype(Pair::value)>>
+  static __host__ __device__ Pair identity() {
     using T = decltype(Pair::value);
     using Index = decltype(Pair::index);
     const Index none = ::cuda::std::numeric_limits<Index>::max();

@@ -137,8 +137,9 @@ __global__ void __launch_bounds__(threads)
 /// Does the same with the blocks of one cluster, which can write to each other's shared memory.
 template <bool wide, typename R, typename Out>
 __global__ void __launch_bounds__(block)
-    cluster_kernel(const typename R::Element* in, Out* out, std::size_t n, R reduction,
-                   Init<typename R::Accumulator> init) {
+    cluster_kernel([[maybe_unused]] const typename R::Element* in, [[maybe_unused]] Out* out,
+                   [[maybe_unused]] std::size_t n, [[maybe_unused]] R reduction,
+                   [[maybe_unused]] Init<typename R::Accumulator> init) {
 #if __CUDA_ARCH__ >= 900
   using A = typename R::Accumulator;
   __shared__ alignas(16) unsigned char bytes[cluster_blocks * sizeof(A)];
@@ -176,7 +177,9 @@ __global__ void __launch_bounds__(block)
 /// Does the same through a ring of stages in shared memory: the copy engine fills some while the threads read another.
 template <typename R>
 __global__ void __launch_bounds__(bulk_block)
-    bulk_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n, R reduction) {
+    bulk_kernel([[maybe_unused]] const typename R::Element* in,
+                [[maybe_unused]] typename R::Accumulator* partial, [[maybe_unused]] std::size_t n,
+                [[maybe_unused]] R reduction) {
 #if __CUDA_ARCH__ >= 900
   using T = typename R::Element;
   constexpr unsigned tile = bulk_stage_bytes / 16;  // vectors
