@@ -225,7 +225,7 @@ template <typename Order> struct ArgFirst {
     return Order::precedes(b.value, a.value) | earlier ? b : a;
   }
   template <typename Pair, typename T, unsigned count>
-  static __host__ __device__ Pair neighbours(const T (&values)[count], std::size_t index) {
+  static __device__ Pair neighbours(const T (&values)[count], std::size_t index) {
     T first = values[0];
     unsigned place = 0;
 #pragma unroll
