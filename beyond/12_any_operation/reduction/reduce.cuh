@@ -271,12 +271,21 @@ template <typename T> constexpr bool is_extended_lambda() {
 #endif
 }
 
+/// Whether the host can ask what a call of T takes and returns. clang, there, cannot for any function of the device.
+template <typename T> constexpr bool is_known() {
+#ifdef __clang__
+  return false;
+#else
+  return !is_extended_lambda<T>();
+#endif
+}
+
 template <typename T>
 inline constexpr bool can_be_copied = std::is_trivially_copyable_v<T> || is_extended_lambda<T>();
 
 template <typename Operation, typename A> struct IsOperation {
   static constexpr bool value =
-      is_extended_lambda<Operation>() || std::is_invocable_r_v<A, const Operation&, const A&, const A&>;
+      !is_known<Operation>() || std::is_invocable_r_v<A, const Operation&, const A&, const A&>;
 };
 template <typename Operation, typename T, typename A> struct IsOperation<WithIdentity<Operation, T>, A> {
   static constexpr bool value = IsOperation<Operation, A>::value;
@@ -308,14 +317,14 @@ struct TakesElement<Operation, Value, A,
 
 template <typename Transform, typename T>
 inline constexpr bool takes_element =
-    is_extended_lambda<Transform>() || std::is_invocable_v<const Transform&, const T&>;
+    !is_known<Transform>() || std::is_invocable_v<const Transform&, const T&>;
 
 /// What the transform makes of an element; of a lambda's results the host knows nothing.
 template <typename Transform, typename T, typename A, bool = is_extended_lambda<Transform>()>
 struct Transformed {
   using Type = A;
 };
-template <typename Transform, typename T, typename A> struct Transformed<Transform, T, A, false> {
+template <typename Transform, typename T, typename A> struct Transformed<Transform, T, A, true> {
   using Type = std::decay_t<std::invoke_result_t<const Transform&, const T&>>;
 };
 
@@ -370,7 +379,7 @@ constexpr bool is_right() {
   } else if constexpr (!IsOperation<Operation, A>::value) {
     static_assert(never<A>,
                   "reduction::reduce: the operation has to be callable as A(A, A), where A is the "
-                  "accumulator: the first template argument, by default what `out` points to");
+                  "accumulator: the first template argument, by default the type that out points to");
     return false;
   } else if constexpr (!HasIdentity<Operation, A>::value) {
     static_assert(never<A>,
@@ -380,10 +389,11 @@ constexpr bool is_right() {
   } else if constexpr (!TakesElement<Operation, typename Transformed<Transform, T, A>::Type, A>::value) {
     static_assert(never<A>,
                   "reduction::reduce: an element, after the transform, has to convert to the accumulator: "
-                  "the first template argument, by default what `out` points to");
+                  "the first template argument, by default the type that out points to");
     return false;
   } else if constexpr (!std::is_constructible_v<Out, A>) {
-    static_assert(never<A>, "reduction::reduce: the accumulator has to convert to what `out` points to");
+    static_assert(never<A>,
+                  "reduction::reduce: the accumulator has to convert to the type that out points to");
     return false;
   } else if constexpr (!are_options<A, Rest...>) {
     static_assert(never<A>,

@@ -105,8 +105,10 @@ __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, 
 #pragma unroll
   for (unsigned k = 0; k < loads; ++k) {
     const std::size_t last = i + k * threads;
-    if (last < split.count)
-      result = reduction.combined(result, reduction.combined(split.vectors[last], split.index(last)));
+    if (last < split.count) {
+      const Vector<T, wide> loaded = split.vectors[last];
+      result = reduction.combined(result, reduction.combined(loaded, split.index(last)));
+    }
   }
   return has_edge ? reduction.combined(result, reduction.element(at_edge, edge)) : result;
 }
@@ -137,8 +139,9 @@ __global__ void __launch_bounds__(threads)
 /// Does the same with the blocks of one cluster, which can write to each other's shared memory.
 template <bool wide, typename R, typename Out>
 __global__ void __launch_bounds__(block)
-    cluster_kernel(const typename R::Element* in, Out* out, std::size_t n, R reduction,
-                   Init<typename R::Accumulator> init) {
+    cluster_kernel([[maybe_unused]] const typename R::Element* in, [[maybe_unused]] Out* out,
+                   [[maybe_unused]] std::size_t n, [[maybe_unused]] R reduction,
+                   [[maybe_unused]] Init<typename R::Accumulator> init) {
 #if __CUDA_ARCH__ >= 900
   using A = typename R::Accumulator;
   __shared__ alignas(16) unsigned char bytes[cluster_blocks * sizeof(A)];
@@ -176,7 +179,9 @@ __global__ void __launch_bounds__(block)
 /// Does the same through a ring of stages in shared memory: the copy engine fills some while the threads read another.
 template <typename R>
 __global__ void __launch_bounds__(bulk_block)
-    bulk_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n, R reduction) {
+    bulk_kernel([[maybe_unused]] const typename R::Element* in,
+                [[maybe_unused]] typename R::Accumulator* partial, [[maybe_unused]] std::size_t n,
+                [[maybe_unused]] R reduction) {
 #if __CUDA_ARCH__ >= 900
   using T = typename R::Element;
   constexpr unsigned tile = bulk_stage_bytes / 16;  // vectors
@@ -210,8 +215,10 @@ __global__ void __launch_bounds__(bulk_block)
     detail::wait_for_turn(filled[stage], parity);
     const unsigned count = vectors_of(first);
 #pragma unroll 4
-    for (unsigned k = tid; k < count; k += bulk_block)
-      result = reduction.combined(result, reduction.combined(ring[stage * tile + k], split.index(first + k)));
+    for (unsigned k = tid; k < count; k += bulk_block) {
+      const Vector<T, true> loaded = ring[stage * tile + k];
+      result = reduction.combined(result, reduction.combined(loaded, split.index(first + k)));
+    }
     __syncthreads();  // all threads have read the stage: it may be filled again
     if (tid == 0) fetch(first + bulk_stages * step, stage);
     if (++stage == bulk_stages) {
