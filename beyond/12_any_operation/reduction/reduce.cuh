@@ -320,7 +320,7 @@ inline constexpr bool takes_element =
     !is_known<Transform>() || std::is_invocable_v<const Transform&, const T&>;
 
 /// What the transform makes of an element; of a lambda's results the host knows nothing.
-template <typename Transform, typename T, typename A, bool = is_extended_lambda<Transform>()>
+template <typename Transform, typename T, typename A, bool = is_known<Transform>()>
 struct Transformed {
   using Type = A;
 };
