@@ -171,10 +171,17 @@ template <typename T, typename A, typename Operation, typename Transform> struct
     } else {
       T elements[Vector<T, wide>::width];
       std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
+      // Elements that are accumulators already have indexes of their own, in any order.
+      constexpr bool numbered_here = !std::is_convertible_v<decltype(transform(elements[0])), A>;
       A result = element(elements[0], index);
 #pragma unroll
-      for (unsigned k = 1; k < Vector<T, wide>::width; ++k)
-        result = in_order(result, element(elements[k], index + k));
+      for (unsigned k = 1; k < Vector<T, wide>::width; ++k) {
+        const A next = element(elements[k], index + k);
+        if constexpr (numbered_here && has_in_order<Operation, A>::value)
+          result = operation.in_order(result, next);
+        else
+          result = combined(result, next);
+      }
       return result;
     }
   }
@@ -185,13 +192,6 @@ template <typename T, typename A, typename Operation, typename Transform> struct
       return static_cast<A>(value);
     else
       return operation.template element<A>(value, index);
-  }
-
-  __device__ A in_order(const A& a, const A& b) const {
-    if constexpr (has_in_order<Operation, A>::value)
-      return operation.in_order(a, b);
-    else
-      return operation(a, b);
   }
 };
 

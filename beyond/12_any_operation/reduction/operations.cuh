@@ -7,7 +7,7 @@
 /// and device. Four more members are optional:
 /// - element<A>(value, index): what an element is to the operation, where a value does not convert to an A;
 /// - of_nothing<A>(): the result for no elements, where it is not the identity;
-/// - in_order(a, b): the operation, where all of b's elements come after a's;
+/// - in_order(a, b): the operation, where both are of element() and all of b's elements come after a's;
 /// - widens: true if __half and __nv_bfloat16 are to be accumulated in float.
 
 #include <cuda_runtime.h>

@@ -320,8 +320,7 @@ inline constexpr bool takes_element =
     !is_known<Transform>() || std::is_invocable_v<const Transform&, const T&>;
 
 /// What the transform makes of an element; of a lambda's results the host knows nothing.
-template <typename Transform, typename T, typename A, bool = is_known<Transform>()>
-struct Transformed {
+template <typename Transform, typename T, typename A, bool = is_known<Transform>()> struct Transformed {
   using Type = A;
 };
 template <typename Transform, typename T, typename A> struct Transformed<Transform, T, A, true> {
