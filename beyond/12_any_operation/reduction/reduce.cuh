@@ -241,7 +241,7 @@ using AccumulatorOf = std::conditional_t<std::is_same_v<Accumulator, Default>,
                                          typename DefaultAccumulator<Operation, Out>::Type, Accumulator>;
 
 template <typename T>
-inline constexpr bool is_stream = std::is_convertible_v<T, cudaStream_t> && !std::is_integral_v<T>;
+inline constexpr bool is_stream = std::is_convertible_v<const T&, cudaStream_t> && !std::is_integral_v<T>;
 
 /// [init][, stream]: an integer is always an init.
 template <typename A> struct Options {
@@ -477,7 +477,7 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename... Rest>
 cudaError_t reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Count n, Operation operation,
-                   Rest... rest) {
+                   const Rest&... rest) {
   return detail::call<Accumulator>(storage, &bytes, in, out, n, operation, detail::Itself{}, rest...);
 }
 
@@ -485,7 +485,7 @@ cudaError_t reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Cou
 /// there. Where a device has no memory pools it returns cudaErrorNotSupported.
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename... Rest>
-cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, Rest... rest) {
+cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, const Rest&... rest) {
   return detail::call<Accumulator>(nullptr, nullptr, in, out, n, operation, detail::Itself{}, rest...);
 }
 
@@ -496,7 +496,7 @@ cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, Rest... 
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename Transform, typename... Rest>
 cudaError_t transform_reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Count n,
-                             Operation operation, Transform transform, Rest... rest) {
+                             Operation operation, Transform transform, const Rest&... rest) {
   return detail::call<Accumulator>(storage, &bytes, in, out, n, operation, transform, rest...);
 }
 
@@ -504,7 +504,7 @@ cudaError_t transform_reduce(void* storage, std::size_t& bytes, const T* in, Out
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename Transform, typename... Rest>
 cudaError_t transform_reduce(const T* in, Out* out, Count n, Operation operation, Transform transform,
-                             Rest... rest) {
+                             const Rest&... rest) {
   return detail::call<Accumulator>(nullptr, nullptr, in, out, n, operation, transform, rest...);
 }
 
