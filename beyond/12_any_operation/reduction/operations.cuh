@@ -198,7 +198,7 @@ namespace traits {
 struct Less {
   /// Returns a < b, with a NaN above all else.
   template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
-    return a < b || (!is_nan(a) && is_nan(b));
+    return a < b || (!traits::is_nan(a) && traits::is_nan(b));
   }
   template <typename T> static __host__ __device__ T last() { return highest<T>(); }
 };
@@ -206,7 +206,7 @@ struct Less {
 struct Greater {
   /// Returns a > b, with a NaN below all else.
   template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
-    return b < a || (!is_nan(a) && is_nan(b));
+    return b < a || (!traits::is_nan(a) && traits::is_nan(b));
   }
   template <typename T> static __host__ __device__ T last() { return lowest<T>(); }
 };
