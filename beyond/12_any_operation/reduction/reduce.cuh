@@ -432,7 +432,8 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     const Reduction<T, A, Operation, Transform> reduction{operation, transform};
     const auto count = static_cast<std::size_t>(n);
     const auto address = reinterpret_cast<std::uintptr_t>(in);
-    if (address % alignof(T) != 0) return cudaErrorInvalidValue;
+    if (address % alignof(T) != 0 || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
+      return cudaErrorInvalidValue;
     // A T that is larger than its alignment may be at an address where no vector can begin.
     constexpr bool can_be_wide = 16 % sizeof(T) == 0;
     if constexpr (can_be_wide) {
