@@ -120,6 +120,40 @@ TEST_F(Gpu, SumsWithCublasWhatIsNoInteger) {
   }
 }
 
+/// Only newer headers have CUB's other modes.
+TEST_F(Gpu, SumsWithCubsOtherModes) {
+  struct Mode {
+    std::string peer;
+    std::vector<std::string> types, refused;
+    std::string reason;
+  };
+  const Mode modes[] = {
+      {"peer_cub_gpu_to_gpu",
+       {"float32", "float64"},
+       {"int32", "int64", "complex64", "complex128"},
+       "CUB has this mode for float32 and float64 only: choose one of them with -t"},
+      {"peer_cub_not_guaranteed",
+       {"int32", "int64", "float32", "float64"},
+       {"complex64", "complex128"},
+       "CUB has this mode for no complex numbers: choose -t int32, int64, float32 or float64"}};
+  for (const Mode& mode : modes) {
+    if (run_step_executable(mode.peer, "--version").exit_code == 127)
+      GTEST_SKIP() << "there is no " << mode.peer << " here";
+    for (const std::string& type : mode.types) {
+      for (const char* size : sizes) {
+        const std::string arguments = fmt::format("-n {} -t {} --device cuda -s 1 --quiet", size, type);
+        const Outcome outcome = run_step_executable(mode.peer, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << mode.peer << arguments << "\n" << outcome.out << outcome.error;
+      }
+    }
+    for (const std::string& type : mode.refused) {
+      const Outcome outcome = run_step_executable(mode.peer, "-n 1000 --device cuda -t " + type);
+      EXPECT_EQ(outcome.exit_code, 3);
+      EXPECT_EQ(outcome.error, mode.peer + ": error: " + mode.reason + "\n");
+    }
+  }
+}
+
 TEST_F(Gpu, QueuesNoSampleOfALibraryThatWaits) {
   const Outcome outcome = run_step_executable("peer_thrust", "-n 2^20 --device cuda --json - --quiet -s 3");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
