@@ -76,6 +76,16 @@ __device__ typename R::Accumulator block_reduce(typename R::Accumulator value, c
   return value;
 }
 
+/// Returns the calling thread's element of the ends, at most 2 * width - 2 elements, if it is of block 0; else the
+/// identity.
+template <bool wide, typename R>
+__device__ typename R::Accumulator edge(const typename R::Element* in, std::size_t n,
+                                        const Split<typename R::Element, wide>& split, const R& reduction) {
+  const unsigned tid = threadIdx.x;
+  const std::size_t i = tid < split.head ? tid : split.count * split.width + tid;
+  return blockIdx.x == 0 && i < n ? reduction.element(in[i], i) : reduction.identity();
+}
+
 /// Returns the calling thread's part of the n elements at `in`, combined: `loads` vectors of every gridDim.x-th tile.
 template <unsigned threads, bool wide, typename R>
 __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, std::size_t n,
@@ -84,12 +94,7 @@ __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, 
   using A = typename R::Accumulator;
   const unsigned tid = threadIdx.x;
   const Split<T, wide> split(in, n);
-  const std::size_t edge = split.edge(tid);
-  const bool has_edge = blockIdx.x == 0 && edge < n;
-  T at_edge;
-  if (has_edge) at_edge = in[edge];
-
-  A result = reduction.identity();
+  A result = detail::edge(in, n, split, reduction);
   const std::size_t step = std::size_t{gridDim.x} * threads * loads;
   std::size_t i = std::size_t{blockIdx.x} * threads * loads + tid;
   for (; i + (loads - 1) * threads < split.count; i += step) {
@@ -102,15 +107,17 @@ __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, 
       result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
   }
   // The last tile may be incomplete.
+  Vector<T, wide> loaded[loads];
 #pragma unroll
   for (unsigned k = 0; k < loads; ++k) {
-    const std::size_t last = i + k * threads;
-    if (last < split.count) {
-      const Vector<T, wide> loaded = split.vectors[last];
-      result = reduction.combined(result, reduction.combined(loaded, split.index(last)));
-    }
+    if (i + k * threads < split.count) loaded[k] = split.vectors[i + k * threads];
   }
-  return has_edge ? reduction.combined(result, reduction.element(at_edge, edge)) : result;
+#pragma unroll
+  for (unsigned k = 0; k < loads; ++k) {
+    if (i + k * threads < split.count)
+      result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
+  }
+  return result;
 }
 
 /// Writes the result of n elements.
@@ -208,7 +215,7 @@ __global__ void __launch_bounds__(bulk_block)
       fetch(first + stage * step, stage);
   }
   __syncthreads();
-  auto result = reduction.identity();
+  auto result = detail::edge(in, n, split, reduction);
   unsigned stage = 0;
   unsigned parity = 0;
   for (; first < split.count; first += step) {
@@ -226,8 +233,6 @@ __global__ void __launch_bounds__(bulk_block)
       parity ^= 1;
     }
   }
-  const std::size_t edge = split.edge(tid);
-  if (blockIdx.x == 0 && edge < n) result = reduction.combined(result, reduction.element(in[edge], edge));
   result = detail::block_reduce<bulk_block>(result, reduction);
   detail::let_next_kernel_start();
   if (tid == 0) partial[blockIdx.x] = result;
