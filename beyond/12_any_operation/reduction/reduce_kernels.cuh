@@ -86,8 +86,9 @@ __device__ typename R::Accumulator edge(const typename R::Element* in, std::size
   return blockIdx.x == 0 && i < n ? reduction.element(in[i], i) : reduction.identity();
 }
 
-/// Returns the calling thread's part of the n elements at `in`, combined: `loads` vectors of every gridDim.x-th tile.
-template <unsigned threads, bool wide, typename R>
+/// Returns the calling thread's part of the n elements at `in`, combined: `loads` vectors of every gridDim.x-th tile, or
+/// if `once` of one tile.
+template <unsigned threads, bool wide, bool once, typename R>
 __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, std::size_t n,
                                                  const R& reduction) {
   using T = typename R::Element;
@@ -97,7 +98,7 @@ __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, 
   A result = detail::edge(in, n, split, reduction);
   const std::size_t step = std::size_t{gridDim.x} * threads * loads;
   std::size_t i = std::size_t{blockIdx.x} * threads * loads + tid;
-  for (; i + (loads - 1) * threads < split.count; i += step) {
+  for (; !once && i + (loads - 1) * threads < split.count; i += step) {
     Vector<T, wide> loaded[loads];  // all are under way before the first operation waits for one
 #pragma unroll
     for (unsigned k = 0; k < loads; ++k)
@@ -138,7 +139,7 @@ template <unsigned threads, bool wide, typename R, typename Out>
 __global__ void __launch_bounds__(threads)
     one_block_kernel(const typename R::Element* in, Out* out, std::size_t n, R reduction,
                      Init<typename R::Accumulator> init) {
-  auto result = detail::thread_reduce<threads, wide>(in, n, reduction);
+  auto result = detail::thread_reduce<threads, wide, wide>(in, n, reduction);
   result = detail::block_reduce<threads>(result, reduction);
   if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
 }
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(block)
   A* const partial = reinterpret_cast<A*>(bytes);
   const unsigned tid = threadIdx.x;
   detail::arrive_at_cluster_barrier();
-  A result = detail::thread_reduce<block, wide>(in, n, reduction);
+  A result = detail::thread_reduce<block, wide, wide>(in, n, reduction);
   result = detail::block_reduce<block>(result, reduction);
   detail::wait_at_cluster_barrier();  // a block that has not started has no shared memory yet
   if (tid == 0) detail::in_first_block(partial)[detail::block_in_cluster()] = result;
@@ -175,7 +176,7 @@ template <bool wide, typename R>
 __global__ void __launch_bounds__(block)
     reduce_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n,
                   R reduction) {
-  auto result = detail::thread_reduce<block, wide>(in, n, reduction);
+  auto result = detail::thread_reduce<block, wide, false>(in, n, reduction);
   result = detail::block_reduce<block>(result, reduction);
 #if __CUDA_ARCH__ >= 900
   detail::let_next_kernel_start();  // it waits for this one's end
