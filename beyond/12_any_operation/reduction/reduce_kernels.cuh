@@ -81,7 +81,8 @@ __device__ typename R::Accumulator block_reduce(typename R::Accumulator value, c
 template <bool wide, typename R>
 __device__ typename R::Accumulator edge(const typename R::Element* in, std::size_t n,
                                         const Split<typename R::Element, wide>& split, const R& reduction) {
-  if constexpr (split.width == 1) return reduction.identity();  // there are no ends
+  if constexpr (Split<typename R::Element, wide>::width == 1)
+    return reduction.identity();  // there are no ends
   const unsigned tid = threadIdx.x;
   const std::size_t i = tid < split.head ? tid : split.count * split.width + tid;
   return blockIdx.x == 0 && i < n ? reduction.element(in[i], i) : reduction.identity();
