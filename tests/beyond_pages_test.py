@@ -429,8 +429,8 @@ def test_nvcc_compiles_the_solution_of_12(need: Need, tmp_path: Path) -> None:
     file = tmp_path / "main.cu"
     file.write_text("""#include <reduction/reduce.cuh>
 #include "moments.cuh"
-cudaError_t variance(void* storage, std::size_t& bytes, const Moments* in, Moments* out, std::size_t n) {
-  return reduction::reduce(storage, bytes, in, out, n, CombineMoments{});
+cudaError_t variance(const double* in, Moments* out, std::size_t n) {
+  return reduction::transform_reduce(in, out, n, CombineMoments{}, OfOne{});
 }
 """)
     nvcc(need, f"-I{REPOSITORY}/{PACKAGE}", f"-I{REPOSITORY}/docs/solutions/{PACKAGE.name}", "-cubin", "-o",

@@ -558,7 +558,7 @@ def of_11(_: Known) -> Iterator[str]:
 
 @says("beyond/12_any_operation/README.md")
 def of_12(_: Known) -> Iterator[str]:
-    yield f"A T may have at most {(48 << 10) // (1024 // 32)} bytes"  # 48 KiB of shared memory for the warps of a block
+    yield f"It may have at most {(48 << 10) // (1024 // 32)} bytes"  # 48 KiB of shared memory for the warps of a block
 
 
 @says("beyond/13_many_gpus/README.md")

@@ -136,12 +136,12 @@ struct has_of_nothing<Operation, A,
                       std::void_t<decltype(std::declval<const Operation&>().template of_nothing<A>())>>
     : std::true_type {};
 
-template <typename Operation, typename A, typename = void> struct has_in_order : std::false_type {};
-template <typename Operation, typename A>
-struct has_in_order<
-    Operation, A,
-    std::void_t<decltype(std::declval<const Operation&>().in_order(std::declval<A>(), std::declval<A>()))>>
-    : std::true_type {};
+template <typename Operation, typename A, typename Value, typename = void>
+struct has_neighbours : std::false_type {};
+template <typename Operation, typename A, typename Value>
+struct has_neighbours<Operation, A, Value,
+                      std::void_t<decltype(std::declval<const Operation&>().template neighbours<A>(
+                          std::declval<const Value (&)[2]>(), std::size_t{}))>> : std::true_type {};
 
 /// What the kernels of one call do: elements T are transformed and combined as accumulators A.
 template <typename T, typename A, typename Operation, typename Transform> struct Reduction {
@@ -169,13 +169,19 @@ template <typename T, typename A, typename Operation, typename Transform> struct
     } else if constexpr (std::is_same_v<Transform, Itself> && Packed<T, A, Operation>::exists) {
       return Packed<T, A, Operation>::combined(loaded.words, operation);
     } else {
-      T elements[Vector<T, wide>::width];
+      constexpr unsigned width = Vector<T, wide>::width;
+      T elements[width];
       std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
-      A result = element(elements[0], index);
+      if constexpr (width > 1 && has_neighbours<Operation, A, T>::value &&
+                    std::is_same_v<Transform, Itself>) {
+        return operation.template neighbours<A>(elements, index);
+      } else {
+        A result = element(elements[0], index);
 #pragma unroll
-      for (unsigned k = 1; k < Vector<T, wide>::width; ++k)
-        result = in_order(result, element(elements[k], index + k));
-      return result;
+        for (unsigned k = 1; k < width; ++k)
+          result = combined(result, element(elements[k], index + k));
+        return result;
+      }
     }
   }
 
@@ -185,13 +191,6 @@ template <typename T, typename A, typename Operation, typename Transform> struct
       return static_cast<A>(value);
     else
       return operation.template element<A>(value, index);
-  }
-
-  __device__ A in_order(const A& a, const A& b) const {
-    if constexpr (has_in_order<Operation, A>::value)
-      return operation.in_order(a, b);
-    else
-      return operation(a, b);
   }
 };
 
