@@ -172,9 +172,14 @@ template <typename T, typename A, typename Operation, typename Transform> struct
       constexpr unsigned width = Vector<T, wide>::width;
       T elements[width];
       std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
-      if constexpr (width > 1 && has_neighbours<Operation, A, T>::value &&
-                    std::is_same_v<Transform, Itself>) {
-        return operation.template neighbours<A>(elements, index);
+      using Value = std::decay_t<decltype(transform(elements[0]))>;
+      if constexpr (width > 1 && !std::is_convertible_v<Value, A> &&
+                    has_neighbours<Operation, A, Value>::value) {
+        Value values[width];
+#pragma unroll
+        for (unsigned k = 0; k < width; ++k)
+          values[k] = transform(elements[k]);
+        return operation.template neighbours<A>(values, index);
       } else {
         A result = element(elements[0], index);
 #pragma unroll

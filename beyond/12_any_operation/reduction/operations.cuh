@@ -88,7 +88,7 @@ struct Sum {
   }
   /// Of floating-point numbers -0: with 0, a sum of zeros that are all -0 would be 0.
   template <typename T> static __host__ __device__ T identity() {
-    if constexpr (std::is_floating_point_v<T>) return T(-0.0);
+    if constexpr (std::is_floating_point_v<T> || traits::is_small_float<T>) return T(-0.0f);
     return T{};
   }
   template <typename T> static __host__ __device__ T of_nothing() { return T{}; }

@@ -241,7 +241,7 @@ using AccumulatorOf = std::conditional_t<std::is_same_v<Accumulator, Default>,
                                          typename DefaultAccumulator<Operation, Out>::Type, Accumulator>;
 
 template <typename T>
-inline constexpr bool is_stream = std::is_convertible_v<T, cudaStream_t> && !std::is_integral_v<T>;
+inline constexpr bool is_stream = std::is_convertible_v<const T&, cudaStream_t> && !std::is_integral_v<T>;
 
 /// [init][, stream]: an integer is always an init.
 template <typename A> struct Options {
@@ -320,8 +320,7 @@ inline constexpr bool takes_element =
     !is_known<Transform>() || std::is_invocable_v<const Transform&, const T&>;
 
 /// What the transform makes of an element; of a lambda's results the host knows nothing.
-template <typename Transform, typename T, typename A, bool = is_extended_lambda<Transform>()>
-struct Transformed {
+template <typename Transform, typename T, typename A, bool = is_known<Transform>()> struct Transformed {
   using Type = A;
 };
 template <typename Transform, typename T, typename A> struct Transformed<Transform, T, A, true> {
@@ -433,7 +432,8 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     const Reduction<T, A, Operation, Transform> reduction{operation, transform};
     const auto count = static_cast<std::size_t>(n);
     const auto address = reinterpret_cast<std::uintptr_t>(in);
-    if (address % alignof(T) != 0) return cudaErrorInvalidValue;
+    if (address % alignof(T) != 0 || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
+      return cudaErrorInvalidValue;
     // A T that is larger than its alignment may be at an address where no vector can begin.
     constexpr bool can_be_wide = 16 % sizeof(T) == 0;
     if constexpr (can_be_wide) {
@@ -478,7 +478,7 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename... Rest>
 cudaError_t reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Count n, Operation operation,
-                   Rest... rest) {
+                   const Rest&... rest) {
   return detail::call<Accumulator>(storage, &bytes, in, out, n, operation, detail::Itself{}, rest...);
 }
 
@@ -486,7 +486,7 @@ cudaError_t reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Cou
 /// there. Where a device has no memory pools it returns cudaErrorNotSupported.
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename... Rest>
-cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, Rest... rest) {
+cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, const Rest&... rest) {
   return detail::call<Accumulator>(nullptr, nullptr, in, out, n, operation, detail::Itself{}, rest...);
 }
 
@@ -497,7 +497,7 @@ cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, Rest... 
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename Transform, typename... Rest>
 cudaError_t transform_reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Count n,
-                             Operation operation, Transform transform, Rest... rest) {
+                             Operation operation, Transform transform, const Rest&... rest) {
   return detail::call<Accumulator>(storage, &bytes, in, out, n, operation, transform, rest...);
 }
 
@@ -505,7 +505,7 @@ cudaError_t transform_reduce(void* storage, std::size_t& bytes, const T* in, Out
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename Transform, typename... Rest>
 cudaError_t transform_reduce(const T* in, Out* out, Count n, Operation operation, Transform transform,
-                             Rest... rest) {
+                             const Rest&... rest) {
   return detail::call<Accumulator>(nullptr, nullptr, in, out, n, operation, transform, rest...);
 }
 
