@@ -14,9 +14,9 @@ import pytest
 from conftest import REPOSITORY
 from step_pages_test import HEADINGS, between, folded, parts_of, text_of
 
-from tools import compiled, counters, gpu, results, site
+from tools import compiled, counters, gpu, pages, results, site
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS, MEMORY
-from tools.results import AloneResult, RanksResult, Result
+from tools.results import H100, AloneResult, RanksResult, Result
 
 BEYOND = Path("beyond")
 BULK, PACKAGE, RANKS = (BEYOND / name for name in ("11_bulk_copy", "12_any_operation", "13_many_gpus"))
@@ -367,6 +367,15 @@ def test_what_the_solution_of_a_block_saves() -> None:
 
 
 # ---- the peers ----
+
+
+def test_how_pythons_libraries_were_timed_for_the_tables() -> None:
+    """Without what they have since got. What is measured anew has it, and the page says no more of it."""
+    taken = {(result.step, result.timing and result.timing.lead_in) for card in (CARD, H100)
+             for result in pages.read(card, "peers") if result.step in ("peer_torch", "peer_cupy", "peer_jax")}
+    old = taken == {("peer_torch", 0), ("peer_cupy", 0), ("peer_jax", None)}
+    new = taken == {("peer_torch", 8), ("peer_cupy", 8), ("peer_jax", 8)}
+    assert (old or new) and ("When these were measured, torch and cupy had no empty kernels" in text_of(PEERS)) == old
 
 
 def test_the_time_that_thrust_adds() -> None:

@@ -62,7 +62,7 @@ struct Plan {
 /// that for an older one has no clusters, no bulk copies and does not wait for the kernel before.
 template <typename Kernel> cudaError_t is_for_hopper(bool& is, Kernel kernel) {
   cudaFuncAttributes attributes{};
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  const cudaError_t status = ::cudaFuncGetAttributes(&attributes, kernel);
   is = status == cudaSuccess && attributes.ptxVersion >= 90;
   return status;
 }
@@ -73,7 +73,7 @@ template <typename Kernel>
 cudaError_t resident_blocks(unsigned& blocks, Kernel kernel, unsigned threads, unsigned shared_bytes,
                             unsigned most) {
   int resident = 0;
-  const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+  const cudaError_t status = ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &resident, kernel, static_cast<int>(threads), shared_bytes);
   const unsigned enough = static_cast<unsigned>(resident) * (most / most_resident_blocks);
   blocks = enough == 0 ? 1 : enough < most ? enough : most;
@@ -107,8 +107,8 @@ cudaError_t make_plan(Plan& plan, std::size_t n, unsigned most) {
     if (bytes > two_kernels_bytes) status = detail::is_for_hopper(has_bulk_copies, bulk_kernel<R>);
     if (has_bulk_copies) {
       plan.method = Method::bulk;
-      status = cudaFuncSetAttribute(bulk_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(bulk_ring_bytes));
+      status = ::cudaFuncSetAttribute(bulk_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(bulk_ring_bytes));
       if (status == cudaSuccess)
         status = detail::resident_blocks(plan.grid, bulk_kernel<R>, bulk_block, bulk_ring_bytes, most);
       return status;
