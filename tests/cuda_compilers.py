@@ -31,17 +31,26 @@ class CudaCompiler:
     def is_clang(self) -> bool:
         return self.name.startswith("clang")
 
-    def command(self, *architectures: str, standard: int = 17) -> list[str]:
-        """Compiles a file for these architectures, such as "90a", and newer ones; the header is found."""
+    def command(self, *architectures: str, standard: int = 17, header: Path = HEADER) -> list[str]:
+        """Compiles a file for these architectures, such as "90a", and newer ones; it finds the header in that folder."""
         if not self.is_clang:
             targets = [f"-gencode=arch=compute_{each},code=[sm_{each},compute_{each}]" for each in architectures]
             # The host's compiler may be newer than an older toolkit knows.
-            return [self.program, "-allow-unsupported-compiler", *targets, f"-std=c++{standard}", f"-I{HEADER}"]
+            return [self.program, "-allow-unsupported-compiler", *targets, f"-std=c++{standard}", f"-I{header}"]
         targets = [f"--cuda-gpu-arch=sm_{each}" for each in architectures]
         # What nvcc finds by itself from CUDA 13.0 on.
         library = ["-isystem", str(self.toolkit / "include/cccl")] if (self.toolkit / "include/cccl").exists() else []
         return [self.program, f"--cuda-path={self.toolkit}", "-Wno-unknown-cuda-version", "--cuda-include-ptx=all",
-                *targets, *library, f"-std=c++{standard}", f"-I{HEADER}", "-x", "cuda"]
+                *targets, *library, f"-std=c++{standard}", f"-I{header}", "-x", "cuda"]
+
+
+    def architectures(self) -> set[str]:
+        """Those that it can compile for, such as "90" and "90a"."""
+        if not self.is_clang:
+            return set(re.findall(r"sm_(\w+)", said(self.program, "--list-gpu-code"))) | {"90a"}
+        listed = subprocess.run([self.program, "--print-supported-cpus", "--target=nvptx64"], capture_output=True,
+                                text=True).stderr
+        return set(re.findall(r"sm_(\w+)", listed))
 
 
 def found() -> list[CudaCompiler]:
