@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cuda_compilers
-from cuda_compilers import CudaCompiler
+from cuda_compilers import HEADER, LEAST_NVCC, CudaCompiler
 
 # Each call has a line of its own after these.
 BEFORE = """#include <cuda_runtime.h>
@@ -144,3 +144,26 @@ def test_each_misuse_is_one_readable_error(compiler: CudaCompiler, tmp_path: Pat
 def test_right_calls_are_none(compiler: CudaCompiler, tmp_path: Path) -> None:
     """So each misuse has one thing wrong."""
     assert not errors_of_calls(compiler, RIGHT, tmp_path)
+
+
+def refused(tmp_path: Path, toolkit: int, *options: str) -> list[str]:
+    """What version.cuh says to a compiler with these options, with CUDA's headers of that version."""
+    (tmp_path / "cuda_runtime_api.h").write_text(f"#define CUDART_VERSION {toolkit}\n")
+    ran = subprocess.run(["g++", "-E", "-x", "c++", f"-I{tmp_path}", *options, HEADER / "reduction/version.cuh"],
+                         capture_output=True, text=True)
+    return re.findall(r"error: #error (.*)", ran.stderr) if ran.returncode else []
+
+
+def test_what_it_needs(tmp_path: Path) -> None:
+    least = 1000 * LEAST_NVCC[0] + 10 * LEAST_NVCC[1]
+    cuda = ["-std=c++17", "-D__CUDA_ARCH_LIST__=900"]
+    assert not refused(tmp_path, least, *cuda)
+    assert refused(tmp_path, least - 10, *cuda) == [
+        f'"reduction/reduce.cuh needs the CUDA toolkit {LEAST_NVCC[0]}.{LEAST_NVCC[1]} or newer"']
+    assert refused(tmp_path, least, *cuda, "-std=c++14") == ['"reduction/reduce.cuh needs C++17 or newer"']
+    assert "needs a compiler that tells its list of architectures" in refused(tmp_path, least, "-std=c++17")[0]
+
+
+def test_it_is_refused_outside_a_source_in_cuda() -> None:
+    ran = subprocess.run(["g++", "-E", "-x", "c++", HEADER / "reduction/reduce.cuh"], capture_output=True, text=True)
+    assert "include it where nvcc compiles, in a .cu file" in ran.stderr
