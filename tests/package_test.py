@@ -1,5 +1,6 @@
 """The package `reduction` in the projects of tests/package: installed, found, built with, and run."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from tools import gpu
 from tools.command_line import REPOSITORY
 
 PROJECTS = REPOSITORY / "tests/package"
+HEADERS = ["elements", "hopper", "operations", "reduce", "reduce_kernels", "version"]
 
 
 def succeed(*command: str | Path) -> None:
@@ -31,9 +33,29 @@ def prefix(build_folder: Path, tmp_path: Path) -> Path:
 
 def test_package(prefix: Path, tmp_path: Path) -> None:
     assert sorted(str(file.relative_to(prefix)) for file in prefix.rglob("*") if file.is_file()) == [
-        "include/reduction/operations.cuh", "include/reduction/reduce.cuh", "include/reduction/reduce_kernels.cuh",
-        "share/cmake/reduction/reductionConfig.cmake", "share/cmake/reduction/reductionConfigVersion.cmake"]
+        *(f"include/reduction/{name}.cuh" for name in HEADERS),
+        "share/cmake/reduction/reductionConfig.cmake", "share/cmake/reduction/reductionConfigVersion.cmake",
+        "share/licenses/reduction/LICENSE"]
     build(PROJECTS / "without_cuda", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def test_package_version(prefix: Path) -> None:
+    """The headers' is the one that find_package sees."""
+    given = re.search(r'PACKAGE_VERSION "(\d+)\.(\d+)\.(\d+)"',
+                      (prefix / "share/cmake/reduction/reductionConfigVersion.cmake").read_text())
+    said = re.search(r"#define REDUCTION_VERSION (\d+)", (prefix / "include/reduction/version.cuh").read_text())
+    assert given and said
+    major, minor, patch = map(int, given.groups())
+    assert int(said[1]) == 10000 * major + 100 * minor + patch
+
+
+def test_package_licence(prefix: Path) -> None:
+    """Who takes one of the files, or the folder, has the repository's licence with it."""
+    licence = (REPOSITORY / "LICENSE").read_text()
+    assert (prefix / "share/licenses/reduction/LICENSE").read_text() == licence
+    name = licence.partition(" License\n")[0]
+    for header in (prefix / "include/reduction").iterdir():
+        assert header.read_text().startswith(f"// SPDX-License-Identifier: {name}\n"), header
 
 
 def test_package_with_nvcc(prefix: Path, tmp_path: Path, cmake_cache: dict[str, str], need: Callable[[str], str]

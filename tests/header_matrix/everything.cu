@@ -1,0 +1,170 @@
+/// \file
+/// All that reduction/reduce.cuh has, for many types. It is compiled and never run: header_matrix_test.py says by what.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/std/complex>
+#include <reduction/reduce.cuh>
+
+#if REDUCTION_VERSION != 200
+#error "has the new version anything more?"
+#endif
+
+namespace {
+
+using reduction::reduce;
+using reduction::transform_reduce;
+
+struct Point {
+  float x, y, z;
+};
+
+/// An operation with a member.
+struct AddPoints {
+  float scale;
+  __host__ __device__ Point operator()(const Point& a, const Point& b) const {
+    return {scale * (a.x + b.x), a.y + b.y, a.z + b.z};
+  }
+  template <typename A> static __host__ __device__ A identity() { return A{}; }
+};
+
+/// An operation that the host cannot call, and without an identity.
+struct BitOr {
+  template <typename T> __device__ T operator()(const T& a, const T& b) const { return T(a | b); }
+};
+
+/// As large as an accumulator may be.
+struct Large {
+  double values[192];
+};
+struct AddLarge {
+  __device__ Large operator()(const Large& a, const Large& b) const {
+    Large sum;
+    for (int k = 0; k < 192; ++k)
+      sum.values[k] = a.values[k] + b.values[k];
+    return sum;
+  }
+  template <typename A> static __host__ __device__ A identity() { return A{}; }
+};
+
+struct Square {
+  template <typename T> __device__ T operator()(const T& x) const { return T(x * x); }
+};
+
+/// A stream as libraries have them.
+struct Stream {
+  operator cudaStream_t() const { return nullptr; }
+};
+
+template <typename T> constexpr const T* in = nullptr;
+template <typename T> T* const out = nullptr;
+
+template <typename T, typename Operation> void same_type(Operation operation) {
+  reduce(in<T>, out<T>, 1000, operation);
+}
+
+template <typename Operation> void small_types(Operation operation) {
+  same_type<std::int8_t>(operation);
+  same_type<std::uint8_t>(operation);
+  same_type<std::int16_t>(operation);
+  same_type<std::uint16_t>(operation);
+  same_type<__half>(operation);
+  same_type<__nv_bfloat16>(operation);
+}
+
+template <typename Operation> void types(Operation operation) {
+  small_types(operation);
+  same_type<int>(operation);
+  same_type<unsigned long long>(operation);
+  same_type<float>(operation);
+  same_type<double>(operation);
+}
+
+template <typename Operation> void operations_with_index(Operation operation) {
+  reduce(in<std::int8_t>, out<reduction::Indexed<std::int8_t, int>>, 1000, operation);
+  reduce(in<__half>, out<reduction::Indexed<__half>>, 1000, operation);
+  reduce(in<float>, out<reduction::Indexed<float>>, 1000, operation);
+  reduce(in<reduction::Indexed<double>>, out<reduction::Indexed<double>>, 1000, operation);
+}
+
+}  // namespace
+
+/// Every operation.
+void operations() {
+  types(reduction::Sum{});
+  types(reduction::Min{});
+  small_types(reduction::Max{});
+  same_type<std::int8_t>(reduction::MinOrNaN{});
+  same_type<__half>(reduction::MinOrNaN{});
+  same_type<__nv_bfloat16>(reduction::MaxOrNaN{});
+  same_type<double>(reduction::MaxOrNaN{});
+  same_type<std::int16_t>(reduction::Product{});
+  same_type<__half>(reduction::Product{});
+  same_type<bool>(reduction::LogicalAnd{});
+  same_type<float>(reduction::LogicalAnd{});
+  same_type<int>(reduction::LogicalOr{});
+  operations_with_index(reduction::ArgMin{});
+  operations_with_index(reduction::ArgMax{});
+  reduce(in<std::int16_t>, out<reduction::Extremes<std::int16_t>>, 1000, reduction::MinMax{});
+  reduce(in<__nv_bfloat16>, out<reduction::Extremes<__nv_bfloat16>>, 1000, reduction::MinMax{});
+  reduce(in<double>, out<reduction::Extremes<double>>, 1000, reduction::MinMax{});
+}
+
+/// Operations of one's own, and types that are no numbers or fill no vector.
+void own() {
+  same_type<::cuda::std::complex<float>>(reduction::Sum{});
+  same_type<::cuda::std::complex<double>>(reduction::Product{});
+  same_type<Point>(AddPoints{1});
+  same_type<Large>(AddLarge{});
+  same_type<int>(reduction::WithIdentity{BitOr{}, 0});
+  same_type<std::uint16_t>(reduction::WithIdentity{BitOr{}, std::uint16_t{0}});
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+  const float scale = 2;
+  const auto larger = [] __device__(float a, float b) { return a < b ? b : a; };
+  const auto smaller = [] __host__ __device__(float a, float b) { return a < b ? a : b; };
+  const auto scaled = [=] __device__(float a) { return scale * a; };
+  same_type<float>(reduction::WithIdentity{larger, 0.0f});
+  same_type<float>(reduction::WithIdentity{smaller, 1.0f});
+  transform_reduce(in<float>, out<float>, 1000, reduction::WithIdentity{larger, 0.0f}, scaled, 1.0f);
+#endif
+}
+
+/// Another accumulator, an init, a transform.
+void accumulators() {
+  reduce(in<std::int8_t>, out<int>, 1000, reduction::Sum{});
+  reduce(in<std::uint16_t>, out<unsigned long long>, 1000, reduction::Sum{}, 1);
+  reduce(in<float>, out<double>, 1000, reduction::Sum{}, 1.0);
+  reduce(in<__half>, out<float>, 1000, reduction::Sum{});
+  reduce<double>(in<float>, out<float>, 1000, reduction::Sum{}, 0.0);
+  reduce<__half>(in<__half>, out<__half>, 1000, reduction::Sum{});
+  reduce<long long>(in<int>, out<float>, 1000, reduction::Max{}, 0);
+  transform_reduce(in<float>, out<double>, 1000, reduction::Sum{}, Square{});
+  transform_reduce(in<__nv_bfloat16>, out<float>, 1000, reduction::Max{}, Square{}, 0.0f, nullptr);
+  transform_reduce(in<float>, out<reduction::Indexed<float>>, 1000, reduction::ArgMax{}, Square{});
+  transform_reduce<double>(in<std::int8_t>, out<float>, 1000, reduction::Sum{}, Square{}, 0.0);
+}
+
+/// Every form of a call.
+cudaError_t calls(void* storage, std::size_t& bytes, cudaStream_t stream) {
+  const reduction::Sum sum;
+  reduce(in<int>, out<int>, std::size_t{1}, sum);
+  reduce(in<int>, out<int>, 1ULL, sum, 0);
+  reduce(in<int>, out<int>, 1LL, sum, nullptr);
+  reduce(in<int>, out<int>, 1U, sum, stream);
+  reduce(in<int>, out<int>, std::int8_t{1}, sum, Stream{});
+  reduce(in<int>, out<int>, std::uint16_t{1}, sum, 0, stream);
+  reduce(in<int>, out<int>, 'n', sum, 0, nullptr);
+  reduce(out<int>, out<int>, 1, sum, 0, Stream{});
+  reduce(storage, bytes, in<int>, out<int>, 1, sum);
+  reduce(nullptr, bytes, in<int>, out<int>, 1, sum, 0);
+  reduce(storage, bytes, in<int>, out<int>, 1, sum, stream);
+  reduce(storage, bytes, in<int>, out<int>, 1, sum, 0, stream);
+  reduce<long long>(storage, bytes, in<int>, out<int>, 1, sum, 0, stream);
+  transform_reduce(in<int>, out<int>, 1, sum, Square{}, stream);
+  transform_reduce(nullptr, bytes, in<int>, out<int>, 1, sum, Square{});
+  return transform_reduce<long long>(storage, bytes, in<int>, out<int>, 1, sum, Square{}, 0, stream);
+}
