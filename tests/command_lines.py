@@ -159,6 +159,8 @@ VALUES: dict[str, Values] = {
     "--schedule": {"0": ["ascending", "descending", "random", "random:0", "random:18446744073709551615"],
                    "2": ["random:", "random:x", "random:-1", "random:18446744073709551616", "sideways"]},
     "--trace-block": {"02": ["0", "1:0", "3", "2:0", "18446744073709551615"], "2": ["0:0", "1:", ":1", "1:2:3", "x"]},
+    "--cases": {"0": ["sum_int32", "min_int8,sum_float64", "sum_int32,sum_int32"],
+                "2": ["", "sum", "SUM_INT32", "sum_int32,", "sum_int32, min_int8", "all"]},
     "--time-limit": {"0": ["1", "60", "86400"], "2": ["0", "86401"]},
     "--json": OUTPUTS,
     "--trace": TRACES,
@@ -220,6 +222,8 @@ def option_piece(chance: random.Random, program: Program, option: Option, hostil
         codes = "2"
     if program.name.startswith("13_") and value.startswith("cuda:"):
         codes = "2"
+    if program.name == "12_against_cub" and option.name == "--elements" and value == "0":
+        codes = "2"  # times of nothing say nothing
     if program.name.startswith("00_") and option.name.startswith("--trace"):
         codes = "2"
     file = value if option.name in ("--json", "--trace", "--out") else ""

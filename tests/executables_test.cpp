@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -486,9 +487,12 @@ TEST(Atomics, StopCountingWhereAFloatDoes) {
 TEST(Peers, NeedACudaDevice) {
   if (run_step_executable("peer_cub", "--version").exit_code == 127)
     GTEST_SKIP() << "a build without CUDA has no peers";
-  for (const std::string peer : {"peer_cub", "peer_thrust", "peer_cublas", "peer_cooperative_groups"}) {
+  const std::set<std::string> not_in_every_toolkit = {"peer_cublas", "peer_cub_gpu_to_gpu",
+                                                      "peer_cub_not_guaranteed"};
+  for (const std::string peer : {"peer_cub", "peer_cub_gpu_to_gpu", "peer_cub_not_guaranteed", "peer_thrust",
+                                 "peer_cublas", "peer_cooperative_groups"}) {
     const Outcome outcome = run_step_executable(peer, "-n 1000 --device emulated");
-    if (outcome.exit_code == 127 && peer == "peer_cublas") continue;  // not every toolkit has it
+    if (outcome.exit_code == 127 && not_in_every_toolkit.contains(peer)) continue;
     EXPECT_EQ(outcome.exit_code, 3);
     EXPECT_EQ(outcome.error, peer + ": error: it needs a CUDA device\n");
   }

@@ -120,6 +120,40 @@ TEST_F(Gpu, SumsWithCublasWhatIsNoInteger) {
   }
 }
 
+/// Only newer headers have CUB's other modes.
+TEST_F(Gpu, SumsWithCubsOtherModes) {
+  struct Mode {
+    std::string peer;
+    std::vector<std::string> types, refused;
+    std::string reason;
+  };
+  const Mode modes[] = {
+      {"peer_cub_gpu_to_gpu",
+       {"float32", "float64"},
+       {"int32", "int64", "complex64", "complex128"},
+       "CUB has this mode for float32 and float64 only: choose one of them with -t"},
+      {"peer_cub_not_guaranteed",
+       {"int32", "int64", "float32", "float64"},
+       {"complex64", "complex128"},
+       "CUB has this mode for no complex numbers: choose -t int32, int64, float32 or float64"}};
+  for (const Mode& mode : modes) {
+    if (run_step_executable(mode.peer, "--version").exit_code == 127)
+      GTEST_SKIP() << "there is no " << mode.peer << " here";
+    for (const std::string& type : mode.types) {
+      for (const char* size : sizes) {
+        const std::string arguments = fmt::format("-n {} -t {} --device cuda -s 1 --quiet", size, type);
+        const Outcome outcome = run_step_executable(mode.peer, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << mode.peer << arguments << "\n" << outcome.out << outcome.error;
+      }
+    }
+    for (const std::string& type : mode.refused) {
+      const Outcome outcome = run_step_executable(mode.peer, "-n 1000 --device cuda -t " + type);
+      EXPECT_EQ(outcome.exit_code, 3);
+      EXPECT_EQ(outcome.error, mode.peer + ": error: " + mode.reason + "\n");
+    }
+  }
+}
+
 TEST_F(Gpu, QueuesNoSampleOfALibraryThatWaits) {
   const Outcome outcome = run_step_executable("peer_thrust", "-n 2^20 --device cuda --json - --quiet -s 3");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
@@ -144,6 +178,29 @@ TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {
   EXPECT_TRUE(json["block"].is_null());
   EXPECT_TRUE(json["grid"].is_null());
   EXPECT_TRUE(json["passes"].empty());
+}
+
+TEST_F(Gpu, HoldsTheHeaderAgainstCub) {
+  const Outcome outcome =
+      run_step_executable("12_against_cub", "-n 1,2,1000,2^16,2^18,1000003,2^22 --device cuda -s 2 -q --json -");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  const auto cells = nlohmann::json::parse(outcome.out);
+  EXPECT_GE(cells.size(), std::size_t{7} * 6);
+  for (const auto& cell : cells) {
+    EXPECT_EQ(cell["verified"], true) << cell;
+    EXPECT_GT(cell["ms"]["median"].get<double>(), 0.0) << cell;
+    EXPECT_GT(cell["cub_ms"]["median"].get<double>(), 0.0) << cell;
+  }
+}
+
+TEST_F(Gpu, LeavesOutWhatDoesNotFitAgainstCub) {
+  const Outcome outcome =
+      run_step_executable("12_against_cub", "-n 2^40,1000 --cases sum_int64 --device cuda -s 1 -q --json -");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 1u);
+  EXPECT_NE(outcome.error.find("12_against_cub: sum_int64, 2^40 elements are left out: they need 8 TiB"),
+            std::string::npos)
+      << outcome.error;
 }
 
 }  // namespace

@@ -91,8 +91,7 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
     "beyond/13_many_gpus/README.md": [("Three runs warm up", "common/harness/timing_method.hpp", "warm_up_runs = 3;")],
     "beyond/peers/README.md": [
         ("the median of 100 samples", "tools/compare.py", "default=100"),
-        ("a buffer of twice the L2's size is read sixteen times", "tools/python_peers.py", "READS = 16"),
-        ("more than 80 % of a sum's time", "tools/python_peers.py", "> 0.8")],
+        ("the library sums a buffer of twice the L2's size", "tools/python_peers.py", "2 * (device.l2_bytes or 0)")],
     "docs/results/README.md": [
         ("`--sweep block`: 32 to 1024 threads", "common/harness/options.hpp", "{32, 64, 128, 256, 512, 1024};"),
         ("the three atomics", "tools/programs.py", 'ATOMICS = ("atomic_each", "atomic_vector", "atomic_block")')],
@@ -558,7 +557,7 @@ def of_11(_: Known) -> Iterator[str]:
 
 @says("beyond/12_any_operation/README.md")
 def of_12(_: Known) -> Iterator[str]:
-    yield f"A T may have at most {(48 << 10) // (1024 // 32)} bytes"  # 48 KiB of shared memory for the warps of a block
+    yield f"It may have at most {(48 << 10) // (1024 // 32)} bytes"  # 48 KiB of shared memory for the warps of a block
 
 
 @says("beyond/13_many_gpus/README.md")

@@ -30,6 +30,14 @@ def result(step: str, ms: float, element_type: str = "int32", elements: int = 2*
     return made | changes
 
 
+def against_cub(case: str, elements: int, ms: float = 0.008, cub_ms: float = 0.01) -> Result:
+    """A cell of 12_against_cub."""
+    mine, cubs = result("12_any_operation", ms, elements=elements), result("peer_cub", cub_ms, elements=elements)
+    return {"case": case, "elements": elements, "element_bytes": 4, "samples": 41, "ms": mine["ms"],
+            "cub_ms": cubs["ms"], "gbps": mine["gbps"], "cub_gbps": cubs["gbps"], "verified": True,
+            "device": mine["device"], "timing": mine["timing"], "seed": 1, "version": "0.1.0", "cub_version": "3.0.1"}
+
+
 def ranks(number: int, ms: float, elements: int) -> Result:
     """A job of 13_many_gpus."""
     return result("13_many_gpus", ms, elements=number * elements, block=None, timing=None, first_run_ms=None) | {
@@ -59,6 +67,7 @@ def write_card(folder: Path) -> None:
                    element_type, n)
             for step, ms in (("12_any_operation", 0.008), ("peer_cub", 0.01)) for element_type in SIZES
             for n in (small, large) if element_type != "complex128" or n == small],
+        "against_cub": [against_cub(case, n) for case in ("sum_int32", "max_half") for n in (small, large)],
         "peers": [result("peer_cub", 0.5, element_type, n) for element_type in SIZES for n in (large, 2**28)]
         + [result("peer_torch", 1, element_type, version="torch 1.2.3") for element_type in SIZES],
         "atomics": [result("atomic_each", 32, "float32", 2**25), result("atomic_block", 0.5, "float32", 2**25),

@@ -38,6 +38,7 @@ class Mutant:
 
 HARNESS = "common/harness/"
 EMULATED = "common/device/emulated/"
+AGAINST_CUB = "beyond/12_any_operation/against_cub/"
 
 # Those of one file stand together: what is restored and what is broken next is compiled once.
 MUTANTS = [
@@ -55,6 +56,11 @@ MUTANTS = [
     Mutant(HARNESS + "reference.cpp", "  magnitude += std::abs(x);", "  magnitude += x;", "reference_test *"),
     Mutant(HARNESS + "reference.cpp", "std::min(input.n, first + chunk_elements)",
            "std::min(input.n, first + chunk_elements - 1)", "reference_test *"),
+    Mutant(AGAINST_CUB + "measure.cpp", "  check();\n", "", "against_cub_test *"),
+    Mutant(AGAINST_CUB + "measure.cpp", "  if (!check()) return found;\n", "  check();\n", "against_cub_test *"),
+    Mutant(AGAINST_CUB + "measure.hpp", "return cub.median / ours.median;", "return ours.median / cub.median;",
+           "against_cub_test *"),
+    Mutant(AGAINST_CUB + "command_line.cpp", "* least_of_sweep) | 1", "* least_of_sweep)", "against_cub_test *"),
     Mutant(HARNESS + "input.cpp", "std::min(count, (k + 1) * chunk)", "std::min(count, (k + 1) * chunk - 1)",
            "input_test *"),
     Mutant(HARNESS + "reduction_plan.cpp", "std::max(1u, device.sms)) + 128;", "std::max(1u, device.sms)) + 12928;",
@@ -113,7 +119,7 @@ MUTANTS = [
     Mutant(HARNESS + "interruption.cpp", "if (previous_handler_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);", "",
            "exit_code_test Interruption.*"),
     Mutant(HARNESS + "interruption.cpp", "std::signal(signal, SIG_DFL);", "", "exit_code_test Interruption.*"),
-    Mutant(HARNESS + "json_report.cpp", '{"p5", ms->p5}', '{"p5", ms->minimum}', "json_report_test *"),
+    Mutant(HARNESS + "json_report.cpp", '{"p5", ms.p5}', '{"p5", ms.minimum}', "json_report_test *"),
     Mutant(HARNESS + "json_report.cpp", 'number_json(result.verdict.tolerance)', 'number_json(result.verdict.error)',
            "json_report_test *"),
     Mutant(HARNESS + "json_report.cpp", 'value_json(result.expected)', 'value_json(result.value)',

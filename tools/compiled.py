@@ -63,8 +63,10 @@ def compile_step(step: Path) -> Iterator[Kernel]:
     used = {name: int(registers) for name, registers in USED.findall(nvcc(step, *CUBIN).stderr)}
     ptx = nvcc(step, *PTX).stdout
     for symbol, body in re.findall(r"\.entry (\w+)\(\n[^)]*\)\n.*?^\{\n(.*?)\n\}", ptx, re.DOTALL | re.MULTILINE):
-        # int32 is added as unsigned: j. In 12 a block's size may stand in front, and the operation follows.
-        if not (found := re.match(r"_Z(?:N9reduction6detail)?\d+([a-z_]+_kernel)I(?:Lj(\d+)E)?j[EN]", symbol)):
+        # int32 is added as unsigned: j. In 12 it is a Reduction's element and accumulator, and before it may stand the
+        # size of a block and that it loads vectors.
+        if not (found := re.match(r"_Z(?:N9reduction\d+v\w*?6detail)?\d+([a-z_]+_kernel)I(?:Lj(\d+)E)?(?:Lb1E)?"
+                                  r"(?:j|NS1_9ReductionIjj)", symbol)):
             continue
         lines = [" ".join(line.split()) for line in body.splitlines() if line.strip() and ".reg" not in line]
         yield Kernel(

@@ -26,12 +26,17 @@ from tools import gpu, output_file, pages, plot, profile, programs, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.programs import ATOMICS, Programs, last_words
-from tools.results import H200, Measured, Result, SecondClock
+from tools.results import H200, AgainstCub, Measured, Result, SecondClock
 
 TO_BE_CONTINUED = 75  # EX_TEMPFAIL of sysexits.h: call again
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
 CUB = "peer_cub"
+AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case:
+CASES = ("sum_int32", "sum_int64", "sum_float32", "sum_float64", "sum_complex64", "sum_complex128",
+         "min_int8", "sum_int8", "sum_int8_in_int32", "max_uint8", "max_int16", "sum_int16", "sum_int16_in_int32",
+         "max_half", "sum_half_in_float32", "sum_bfloat16_in_float32",
+         "max_float32", "argmin_float32", "minmax_float32", "squares_float64")
 BYTES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16}
 # Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is written by `compare`.
 KEPT = ("many_gpus.json", "many_gpus_alone.json", "peers.json")
@@ -52,8 +57,8 @@ def main(words: list[str]) -> int:
     require_replaceable(folder, work)
     with output_file.alone_in(work):
         measured = begun_with(work, describe(options))
-        executables = Programs(options.bin or programs.build(["ladder", *ATOMICS]))
-        executables.require("ladder_table", *ATOMICS)
+        executables = Programs(options.bin or programs.build(["ladder", AGAINST_CUB, *ATOMICS]))
+        executables.require("ladder_table", AGAINST_CUB, *ATOMICS)
         measurement = Measurement(work, executables, runnable(executables), options.largest, begun + 60 * options.limit)
         output_file.write(work / "measured.json", results.to_text(dataclasses.asdict(measured)))
         try:
@@ -182,14 +187,14 @@ class Measurement:
         parts = self.work / "parts"
         parts.mkdir(exist_ok=True)
         for part, runs in PARTS.items():
-            record = SecondClock if part == "second_clock" else Result
+            record = RECORDS.get(part, Result)
             files = {parts / f"{part}.{number:04}.{run.replace(' ', '_')}.json": run
                      for number, run in enumerate(runs(self))}
             for file, run in files.items():
                 if is_measured(file, record):
                     continue
                 say(f"{part}: {run}")
-                if record is Result:
+                if record is not SecondClock:
                     self.run(run, file)
                 elif not self.run_with_second_clock(run, file):
                     if file == next(iter(files)):
@@ -245,6 +250,12 @@ def beside_cub(measurement: Measurement) -> list[str]:
             for of_type, size in BYTES.items() for program in (HEADER_STEP, CUB) if HEADER_STEP in measurement.steps]
 
 
+def against_cub(measurement: Measurement) -> list[str]:
+    """The same in one process for each case, with sizes between the powers of two: to what fits, or to `largest`."""
+    sweep = f"sweep:{measurement.largest}" if measurement.largest else "sweep"
+    return [f"{AGAINST_CUB} --cases {case} -n {sweep}" for case in CASES if HEADER_STEP in measurement.steps]
+
+
 # The runs of each part, in the order in which they are made.
 PARTS: dict[str, Callable[[Measurement], list[str]]] = {
     "ladder": lambda measurement: ["00_cpu_serial", *measurement.each()],
@@ -255,6 +266,7 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
     "sweep_size": lambda measurement: measurement.each(
         "--sweep size -s 50" + (f" -n {measurement.largest}" if measurement.largest else "")),
     "sweep_size_types": beside_cub,
+    "against_cub": against_cub,
     # 2^25 float32 have been published. The first takes tens of milliseconds per run for these: it gets few samples.
     "atomics": lambda _: [
         f"{program} {chosen} -s 20" for program in ATOMICS
@@ -275,6 +287,8 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
     # Nsight Compute's times beside the steps' own, where its counters may be read.
     "second_clock": lambda measurement: measurement.each("-n 2^28"),
 }
+# What the parts' files hold, where that is not a Result.
+RECORDS: dict[str, type] = {"against_cub": AgainstCub, "second_clock": SecondClock}
 # All that may be in a folder that is replaced.
 OURS = {"measured.json", "README.md", "parts", *KEPT, *(f"{name}.json" for name in PARTS),
         *(f"{name}.svg" for name in plot.FIGURES)}

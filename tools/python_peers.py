@@ -22,15 +22,11 @@ from tools import output_file, results, steps_input
 from tools.command_line import ElementType, ExitCode, NotPossible, say
 from tools.markdown import count_text
 from tools.results import Device, Milliseconds, Number, Result, Timing, Value
+from tools.sample_clock import LEAD_IN, SampleClock
 from tools.steps_input import Array
 
-# Reading the buffer this often keeps the device busy for longer than the host takes to queue a sum.
-READS = 16
-# What a sample of many sums takes at least: the host's clock and its waking up are off by some hundredths of this.
-SAMPLE_MS = 10
-# Copies of the input at most. Where emptying the cache takes more, the sums are quicker than the host can ask for them.
-MOST_COPIES = 500
 WARM_UP_RUNS = 3
+TIMING = Timing(flush="read", warm_up=WARM_UP_RUNS, queued=True, lead_in=LEAD_IN)
 # The steps' own, when they are given none.
 SEED = 1
 
@@ -96,20 +92,19 @@ def first_gpu() -> Device:
 
 
 @dataclasses.dataclass
-class WithEvents:
-    """A library whose device has events, and which is asked for its sum while the device is busy with readings."""
+class Library:
+    """It is asked for its sum while the device is held."""
 
     module: Any
     title: str
     to_device: Callable[[Array], Any]
     zeros: Callable[[int], Any]  # so many int32 on the device
     read: Callable[[Any], object]
-    event: Callable[[], Any]
-    ms_between: Callable[[Any, Any], Any]
+    stream: Callable[[], int]
     free: Callable[[], object]
+    clock: SampleClock = dataclasses.field(default_factory=SampleClock)
     data: Any = None
     buffer: Any = None
-    timing = Timing(flush="read", warm_up=WARM_UP_RUNS, queued=True, lead_in=0)
 
     def prepare(self, data: Array, flush_bytes: int) -> None:
         self.data = self.to_device(data)
@@ -118,105 +113,92 @@ class WithEvents:
     def sum(self) -> Any:
         return self.module.sum(self.data, dtype=self.data.dtype)
 
+    def timed_sum(self) -> Any:
+        stream = self.stream()
+        self.clock.start(stream)
+        result = self.sum()
+        self.clock.stop(stream)
+        return result
+
     def sample(self) -> tuple[float, Any]:
         """Milliseconds, and the sum, which is on the device."""
-        start, stop = self.event(), self.event()
-        for _ in range(READS):
+        for _ in range(2):  # the host may have been busy, once
             self.read(self.buffer)
-        start.record()
-        result = self.sum()
-        stop.record()
-        stop.synchronize()
-        return float(self.ms_between(start, stop)), result
-
-    def waits_for_host(self) -> bool:
-        return False
+            result = self.timed_sum()
+            ms = self.clock.ms()
+            if ms is not None:
+                return ms, result
+        raise RuntimeError("the device waited in vain for all of the sum to be queued, twice in a row")
 
     def release(self) -> None:
         self.data = self.buffer = None
         self.free()
 
 
-def open_torch() -> WithEvents:
+def open_torch() -> Library:
     torch = importlib.import_module("torch")
     if not torch.cuda.is_available():
         raise NotPossible("it was built without CUDA, or sees no GPU")
-    return WithEvents(
+    return Library(
         torch, "torch.sum", to_device=lambda data: torch.from_numpy(data).cuda(),
         zeros=lambda count: torch.zeros(count, dtype=torch.int32, device="cuda"), read=lambda buffer: buffer.sum(),
-        event=lambda: torch.cuda.Event(enable_timing=True), ms_between=lambda start, stop: start.elapsed_time(stop),
-        free=torch.cuda.empty_cache)
+        stream=lambda: int(torch.cuda.current_stream().cuda_stream), free=torch.cuda.empty_cache)
 
 
-def open_cupy() -> WithEvents:
+def open_cupy() -> Library:
     cupy = importlib.import_module("cupy")
     if not cupy.cuda.is_available():
         raise NotPossible("it sees no GPU")
-    return WithEvents(
+    return Library(
         cupy, "cupy.sum", to_device=cupy.asarray, zeros=lambda count: cupy.zeros(count, dtype="int32"),
         # Without dtype as int64, by a kernel to be compiled first.
         read=lambda buffer: cupy.sum(buffer, dtype=buffer.dtype),
-        event=cupy.cuda.Event, ms_between=cupy.cuda.get_elapsed_time,
+        stream=lambda: int(cupy.cuda.get_current_stream().ptr),
         free=lambda: cupy.get_default_memory_pool().free_all_blocks())
 
 
-class Jax:
-    title = "jax.numpy.sum"
-    timing = None  # no way of the steps
+class Jax(Library):
+    """Only what XLA itself calls knows its stream, and is in order with its kernels. So the compiled program calls the
+    clock, once before the sum and once behind it."""
 
     def __init__(self) -> None:
         # Else it takes three quarters of the GPU's memory at once, and looks for TPUs.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         os.environ.setdefault("JAX_PLATFORMS", "cuda")
-        self.module = importlib.import_module("jax")
-        self.module.config.update("jax_enable_x64", True)
-        if self.module.default_backend() != "gpu":
+        jax = importlib.import_module("jax")
+        jax.config.update("jax_enable_x64", True)
+        if jax.default_backend() != "gpu":
             raise NotPossible("it was installed without CUDA, or sees no GPU")
-        jnp = self.module.numpy
-        self.jitted_sum = self.module.jit(lambda data: jnp.sum(data, dtype=data.dtype))
-        self.copies: list[Any] = []
-        self.sums = 0  # of a sample
-        self.asking: list[float] = []  # parts of a sum's time that asking for it took
+        jnp = jax.numpy
+        jitted_sum = jax.jit(lambda data: jnp.sum(data, dtype=data.dtype))
+        super().__init__(
+            jax, "jax.numpy.sum", to_device=jax.device_put, zeros=lambda count: jnp.zeros(count, dtype="int32"),
+            read=jitted_sum, stream=lambda: 0, free=lambda: None)
+        self.jitted_sum = jitted_sum
+        buffer_callback = importlib.import_module("jax.experimental.buffer_callback").buffer_callback
 
-    def prepare(self, data: Array, flush_bytes: int) -> None:
-        # Between two sums of one copy, those of all others empty the cache.
-        copies = 1 + math.ceil(flush_bytes / max(1, data.nbytes))
-        self.copies = [self.module.device_put(data) for _ in range(min(copies, MOST_COPIES))]
-        self.sums = len(self.copies)
-        self.sample()  # which compiles it
-        ms, _ = self.sample()
-        self.sums = max(self.sums, math.ceil(SAMPLE_MS / max(ms, 1e-3)))
-        self.asking = []
+        def passing_on(call: Callable[[int], None], array: Any) -> Any:
+            """The array itself, after the call. What takes it comes behind the call, what makes it before."""
+            return buffer_callback(
+                lambda context, *_: call(context.stream), jax.ShapeDtypeStruct(array.shape, array.dtype),
+                has_side_effect=True, input_output_aliases={0: 0})(array)
+
+        def timed(data: Any) -> tuple[Any, Any]:
+            data = passing_on(self.clock.start, data)
+            return data, passing_on(self.clock.stop, jnp.sum(data, dtype=data.dtype))
+
+        # Given away and returned, the input is not copied for the call that it passes through.
+        self.jitted_timed = jax.jit(timed, donate_argnums=0)
 
     def sum(self) -> Any:
-        return self.jitted_sum(self.copies[0])
+        return self.jitted_sum(self.data)
 
-    def sample(self) -> tuple[float, Any]:
-        """The host's time of as many sums as take some milliseconds, one behind the other, over their number."""
-        self.module.block_until_ready(self.copies)
-        # Only the first: with some dozens of sums ahead, asking for one more waits for the device.
-        first = min(16, self.sums)
-        began = time.perf_counter()
-        for k in range(self.sums):
-            result = self.jitted_sum(self.copies[k % len(self.copies)])
-            if k + 1 == first:
-                asking = (time.perf_counter() - began) / first
+    def timed_sum(self) -> Any:
+        self.data, result = self.jitted_timed(self.data)
         result.block_until_ready()
-        seconds = (time.perf_counter() - began) / self.sums
-        self.asking.append(asking / seconds)
-        return seconds * 1e3, result
-
-    def waits_for_host(self) -> bool:
-        """Whether asking for a sum took about as long as a sum did."""
-        return summary(self.asking).median > 0.8
-
-    def release(self) -> None:
-        for array in self.copies:
-            array.delete()
-        self.copies = []
+        return result
 
 
-Library = WithEvents | Jax
 LIBRARIES: dict[str, Callable[[], Library]] = {"torch": open_torch, "cupy": open_cupy, "jax": Jax}
 
 
@@ -235,8 +217,6 @@ def measure(name: str, library: Library, element_type: str, elements: int, sampl
         times, result = take_samples(library, samples)
     finally:
         library.release()
-    if library.waits_for_host():
-        raise RuntimeError("the host takes as long to ask for a sum as the sum takes")
     ms = summary(times)
     gbps = data.nbytes / ms.median / 1e6
     if device.peak_gbps and gbps > device.peak_gbps:
@@ -245,7 +225,7 @@ def measure(name: str, library: Library, element_type: str, elements: int, sampl
     return Result(
         step=f"peer_{name}", title=library.title, device=device, type=cast(ElementType, element_type),
         elements=elements, block=None, grid=None, samples=samples, ms=ms, first_run_ms=first_run_ms,
-        timing=library.timing, gbps=gbps, percent_of_peak=gbps / device.peak_gbps * 100 if device.peak_gbps else None,
+        timing=TIMING, gbps=gbps, percent_of_peak=gbps / device.peak_gbps * 100 if device.peak_gbps else None,
         result=value_of([result.real, result.imag][:len(expected)]), expected=value_of(expected),
         error=number_or_text(error), tolerance=tolerance, verified=error <= tolerance,  # NaN is not
         data="random", seed=SEED, version=f"{name} {library.module.__version__}", passes=[], counters=None)

@@ -183,6 +183,26 @@ class SecondClock:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class AgainstCub:
+    """Of against_cub.json: 12_any_operation's header and CUB's reduction, timed in turn on one input."""
+
+    case: str  # sum_int32
+    elements: Count
+    element_bytes: Count
+    samples: Count  # of each
+    ms: Milliseconds | None
+    cub_ms: Milliseconds | None
+    gbps: QuantityOrZero | None
+    cub_gbps: QuantityOrZero | None
+    verified: bool  # both have the same result
+    device: Device
+    timing: Timing
+    seed: int | str
+    version: str
+    cub_version: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Ordinal:
     ordinal: Count
 

@@ -188,11 +188,11 @@ def from_line(file: Path, start: str) -> str:
 
 
 def package_call() -> str:
-    """The header and the one function of the package's test that calls it."""
+    """The header, and the functions of the package's test that call it."""
     source = text_of(Path("tests/package/main.cu"))
     includes = re.findall(r"^#include <reduction/.*", source, re.MULTILINE)
-    functions = re.findall(r"^cudaError_t.*?^}$", source, re.MULTILINE | re.DOTALL)
-    return code("cpp", "\n".join([*includes, "", *functions]))
+    calls = re.findall(r"^/// The (?:smallest|sum|largest).*?^}$|^struct.*?^};$", source, re.MULTILINE | re.DOTALL)
+    return code("cpp", "\n".join([*includes, "", "\n\n".join(calls)]))
 
 
 # ---- what differs from compiler to compiler: the tests of pitfalls and stills hold it ----

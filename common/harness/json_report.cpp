@@ -46,29 +46,6 @@ template <typename Number> Json or_null(const std::optional<Number>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
 
-Json device_json(const DeviceInfo& device) {
-  return {{"kind", to_string(device.kind)},
-          {"name", device.name},
-          {"compute_capability",
-           device.compute_capability.empty() ? Json(nullptr) : Json(device.compute_capability)},
-          {"sms", device.sms > 0 ? Json(device.sms) : Json(nullptr)},
-          {"l2_bytes", device.l2_bytes > 0 ? Json(device.l2_bytes) : Json(nullptr)},
-          {"peak_gbps", or_null(device.peak_gbps)}};
-}
-
-Json ms_json(const std::optional<Summary>& ms) {
-  if (!ms) return nullptr;
-  return {{"median", ms->median}, {"p5", ms->p5}, {"p95", ms->p95}, {"min", ms->minimum}};
-}
-
-Json timing_json(const std::optional<TimingMethod>& timing) {
-  if (!timing) return nullptr;
-  return {{"flush", to_string(timing->flush)},
-          {"warm_up", timing->warm_up_runs},
-          {"queued", timing->queued},
-          {"lead_in", timing->lead_in}};
-}
-
 Json counters_json(const std::optional<emulated::Counters>& counters) {
   if (!counters) return nullptr;
   Json json;
@@ -91,18 +68,39 @@ Json passes_json(const Result& result) {
 
 }  // namespace
 
+Json to_json(const DeviceInfo& device) {
+  return {{"kind", to_string(device.kind)},
+          {"name", device.name},
+          {"compute_capability",
+           device.compute_capability.empty() ? Json(nullptr) : Json(device.compute_capability)},
+          {"sms", device.sms > 0 ? Json(device.sms) : Json(nullptr)},
+          {"l2_bytes", device.l2_bytes > 0 ? Json(device.l2_bytes) : Json(nullptr)},
+          {"peak_gbps", or_null(device.peak_gbps)}};
+}
+
+Json to_json(const Summary& ms) {
+  return {{"median", ms.median}, {"p5", ms.p5}, {"p95", ms.p95}, {"min", ms.minimum}};
+}
+
+Json to_json(const TimingMethod& timing) {
+  return {{"flush", to_string(timing.flush)},
+          {"warm_up", timing.warm_up_runs},
+          {"queued", timing.queued},
+          {"lead_in", timing.lead_in}};
+}
+
 Json to_json(const Result& result) {
   Json json{{"step", result.step},
             {"title", result.title},
-            {"device", device_json(result.device)},
+            {"device", to_json(result.device)},
             {"type", to_string(result.type)},
             {"elements", result.input.n},
             {"block", result.block > 0 ? Json(result.block) : Json(nullptr)},
             {"grid", result.passes.empty() ? Json(nullptr) : Json(result.passes.front().blocks)},
             {"samples", result.samples},
-            {"ms", ms_json(result.ms)},
+            {"ms", result.ms ? to_json(*result.ms) : Json(nullptr)},
             {"first_run_ms", or_null(result.first_run_ms)},
-            {"timing", timing_json(result.timing)},
+            {"timing", result.timing ? to_json(*result.timing) : Json(nullptr)},
             {"gbps", or_null(result.gbps())},
             {"percent_of_peak", or_null(result.percent_of_peak())},
             {"result", value_json(result.value)},

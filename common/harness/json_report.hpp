@@ -9,6 +9,11 @@
 
 namespace reduction {
 
+/// Returns the parts of results under the keys that the README of common/ lists.
+nlohmann::ordered_json to_json(const DeviceInfo& device);
+nlohmann::ordered_json to_json(const Summary& ms);
+nlohmann::ordered_json to_json(const TimingMethod& timing);
+
 /// Returns a result under the keys that the README of common/ lists.
 nlohmann::ordered_json to_json(const Result& result);
 

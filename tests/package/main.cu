@@ -1,5 +1,5 @@
 /// \file
-/// The smallest of a million numbers on the device. Exit code: 0 it is the right one, 1 it is not, 77 there is no GPU.
+/// Reductions of a million numbers. Exit code: 0 they are right, 1 they are not, 77 there is no GPU.
 
 #include <cuda_runtime.h>
 
@@ -7,16 +7,35 @@
 #include <reduction/reduce.cuh>
 #include <vector>
 
+/// The smallest of n numbers.
 cudaError_t smallest(const float* in, float* out, std::size_t n, cudaStream_t stream) {
-  std::size_t bytes = 0;
-  cudaError_t status = reduction::reduce(nullptr, bytes, in, out, n, reduction::Min{}, stream);
-  if (status != cudaSuccess) return status;
-  void* storage = nullptr;
-  status = cudaMallocAsync(&storage, bytes, stream);
-  if (status != cudaSuccess) return status;
-  status = reduction::reduce(storage, bytes, in, out, n, reduction::Min{}, stream);
-  cudaFreeAsync(storage, stream);
-  return status;
+  return reduction::reduce(in, out, n, reduction::Min{}, stream);
+}
+
+struct Square {
+  __device__ double operator()(double x) const { return x * x; }
+};
+
+/// The sum of their squares, in double precision.
+cudaError_t sum_of_squares(const float* in, double* out, std::size_t n, cudaStream_t stream) {
+  return reduction::transform_reduce(in, out, n, reduction::Sum{}, Square{}, stream);
+}
+
+/// The largest and where it is, with storage that the caller keeps; at first `storage` is null.
+cudaError_t largest(void*& storage, std::size_t& bytes, const float* in, reduction::Indexed<float>* out,
+                    std::size_t n, cudaStream_t stream) {
+  if (storage == nullptr) {
+    cudaError_t status = reduction::reduce(nullptr, bytes, in, out, n, reduction::ArgMax{}, stream);
+    if (status == cudaSuccess) status = cudaMalloc(&storage, bytes);
+    if (status != cudaSuccess) return status;
+  }
+  return reduction::reduce(storage, bytes, in, out, n, reduction::ArgMax{}, stream);
+}
+
+/// An error is a line on stderr.
+bool done(cudaError_t status) {
+  if (status != cudaSuccess) std::fprintf(stderr, "%s\n", cudaGetErrorString(status));
+  return status == cudaSuccess;
 }
 
 int main() {
@@ -25,17 +44,34 @@ int main() {
 
   std::vector<float> numbers(1000003, 1.0f);
   numbers[777777] = -2.5f;
+  numbers[999999] = 3.0f;
+  const double squares = static_cast<double>(numbers.size() - 2) + 2.5 * 2.5 + 3.0 * 3.0;
   float* in = nullptr;
   float* out = nullptr;
-  float result = 0;
-  cudaMalloc(&in, numbers.size() * sizeof(float));
-  cudaMalloc(&out, sizeof(float));
-  cudaMemcpy(in, numbers.data(), numbers.size() * sizeof(float), cudaMemcpyHostToDevice);
-  const cudaError_t status = smallest(in, out, numbers.size(), nullptr);
-  cudaMemcpy(&result, out, sizeof(float), cudaMemcpyDeviceToHost);
-  cudaFree(in);
+  double* out_squares = nullptr;
+  reduction::Indexed<float>* out_largest = nullptr;
+  void* storage = nullptr;
+  std::size_t bytes = 0;
+  float least = 0;
+  double sum = 0;
+  reduction::Indexed<float> most{};
+  const bool ran =
+      done(cudaMalloc(&in, numbers.size() * sizeof(float))) && done(cudaMalloc(&out, sizeof least)) &&
+      done(cudaMalloc(&out_squares, sizeof sum)) && done(cudaMalloc(&out_largest, sizeof most)) &&
+      done(cudaMemcpy(in, numbers.data(), numbers.size() * sizeof(float), cudaMemcpyHostToDevice)) &&
+      done(smallest(in, out, numbers.size(), nullptr)) &&
+      done(sum_of_squares(in, out_squares, numbers.size(), nullptr)) &&
+      done(largest(storage, bytes, in, out_largest, numbers.size(), nullptr)) &&
+      done(largest(storage, bytes, in, out_largest, numbers.size(), nullptr)) &&
+      done(cudaMemcpy(&least, out, sizeof least, cudaMemcpyDeviceToHost)) &&
+      done(cudaMemcpy(&sum, out_squares, sizeof sum, cudaMemcpyDeviceToHost)) &&
+      done(cudaMemcpy(&most, out_largest, sizeof most, cudaMemcpyDeviceToHost));
+  cudaFree(storage);
+  cudaFree(out_largest);
+  cudaFree(out_squares);
   cudaFree(out);
-  std::printf("the smallest is %g, expected -2.5 (%s)\n", static_cast<double>(result),
-              cudaGetErrorString(status));
-  return status == cudaSuccess && result == -2.5f ? 0 : 1;
+  cudaFree(in);
+  std::printf("smallest %g, sum of squares %.2f, largest %g at %lld; expected -2.5, %.2f, 3 at 999999\n",
+              least, sum, most.value, most.index, squares);
+  return ran && least == -2.5f && sum == squares && most.value == 3.0f && most.index == 999999 ? 0 : 1;
 }

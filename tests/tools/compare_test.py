@@ -1,23 +1,24 @@
 """The comparison with programs that are made up: its tables, what it leaves out, what it refuses; and the timing of
 Python's libraries, whose input is that of the steps."""
 
+import ctypes
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import fake_programs
 import made_up_results
 import pytest
 
-from tools import __main__, gpu, results
+from tools import __main__, gpu, results, sample_clock
 from tools.command_line import ELEMENT_TYPES, REPOSITORY
 from tools.results import Result
 
@@ -89,7 +90,8 @@ def test_a_table_per_type(compare: Compare, tmp_path: Path) -> None:
     code, out, err = compare("-n", "2^20,2^24", "-t", "int32,float32", "--seed", "7")
     assert code == 0 and out.startswith(TABLE), out + err
     said = err.splitlines()
-    assert "not built: peer_cooperative_groups" in said
+    for name in ("cooperative_groups", "cub_gpu_to_gpu", "cub_not_guaranteed"):
+        assert f"not built: peer_{name}" in said
     assert [line[-20:] for line in said if "crashed" in line] == ["jax crashed: SIGABRT"]
     # A type that is refused is not tried again.
     assert [line[12:] for line in said if "peer_cublas" in line] == [
@@ -152,37 +154,109 @@ def test_the_input_is_that_of_the_steps(
         assert mine == pytest.approx([float(part) for part in parts], rel=rounding)
 
 
-def cupy(sum_of: Callable[..., Any] = lambda data, dtype: data.sum(dtype=dtype), ms: float = 1.0) -> Any:
-    """It sums with numpy, and says that it took so long."""
-    numpy = pytest.importorskip("numpy")
-    event = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
-    return SimpleNamespace(
-        __version__="1.2.3", asarray=numpy.asarray, zeros=numpy.zeros, sum=sum_of,
-        cuda=SimpleNamespace(is_available=lambda: True, get_elapsed_time=lambda *_: ms, Event=lambda: event),
-        get_default_memory_pool=lambda: SimpleNamespace(free_all_blocks=lambda: print("freed")))
+class Driver:
+    """A libcuda whose kernels run at once and whose events are `ms` apart. `calls` has what is asked of the device, and
+    the stream."""
 
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+        self.ms = 1.0
+        self.fails = ""
+        self.given_up = 0  # so many samples are not queued while the device is held
+        self.words = (ctypes.c_uint32 * 2)()
 
-def jax(most_ahead: int) -> Any:
-    """A sum takes 16 us by its clock, `seconds`. Behind so many sums, asking for one more waits, as XLA lets it."""
+    def __getattr__(self, function: str) -> Callable[..., int]:
+        call = getattr(Driver, f"_{function}", lambda *_: None)
+        return lambda *arguments: 719 if function == self.fails else call(self, *arguments) or 0
 
-    def wait(left: int) -> None:
-        made.seconds += max(made.ahead - left, 0) * 16e-6
-        made.ahead = min(made.ahead, left)
+    def _cuMemHostAlloc(self, words: Any, size: ctypes.c_size_t, flags: int) -> None:
+        assert size.value == ctypes.sizeof(self.words)
+        words._obj.value = ctypes.addressof(self.words)
 
-    def ask(array: Any) -> Any:
-        made.ahead += 1
-        wait(most_ahead)
-        return SimpleNamespace(item=array.data.sum().item, block_until_ready=lambda: wait(0))
+    def _cuMemHostGetDevicePointer_v2(self, address: Any, words: ctypes.c_void_p, flags: int) -> None:
+        address._obj.value = words.value
 
-    made = SimpleNamespace(
-        __version__="4.5.6", seconds=0.0, ahead=0, config=SimpleNamespace(update=lambda name, value: None), numpy=None,
-        default_backend=lambda: "gpu", device_put=lambda data: SimpleNamespace(data=data, delete=lambda: None),
-        jit=lambda function: ask, block_until_ready=lambda arrays: None)
-    return made
+    def _cuModuleGetFunction(self, kernel: Any, module: object, name: bytes) -> None:
+        kernel._obj.value = (b"lead_in", b"hold").index(name) + 1
+
+    def _cuLaunchKernel(self, kernel: ctypes.c_void_p, *arguments: Any) -> None:
+        *sizes, shared, stream, parameters, _ = arguments
+        assert sizes == [1] * 6 and shared == 0
+        self.calls.append(("lead-in" if kernel.value == 1 else "hold", stream.value))
+        if kernel.value == 1:
+            return
+        address, self.held = (kind.from_address(at).value for kind, at in zip(
+            (ctypes.c_uint64, ctypes.c_uint32), parameters))
+        assert address == ctypes.addressof(self.words)
+
+    def _cuEventRecord(self, event: object, stream: ctypes.c_void_p) -> None:
+        assert self.words[0] != self.held, "the device was let go before all was queued"
+        self.calls.append(("event", stream.value))
+
+    def _cuEventSynchronize(self, event: object) -> None:
+        assert self.words[0] == self.held, "the device is held for ever"
+        if self.given_up:
+            self.given_up -= 1
+            self.words[1] = self.held
+
+    def _cuEventElapsedTime(self, ms: Any, *events: object) -> None:
+        ms._obj.value = self.ms
 
 
 @pytest.fixture
-def measure(monkeypatch: Patch, tmp_path: Path, capsys: Capture) -> Measure:
+def driver(monkeypatch: Patch) -> Driver:
+    made = Driver()
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: made)
+    return made
+
+
+def cupy(sum_of: Callable[..., Any] = lambda data, dtype: data.sum(dtype=dtype)) -> Any:
+    """It sums with numpy, on stream 7."""
+    numpy = pytest.importorskip("numpy")
+    return SimpleNamespace(
+        __version__="1.2.3", asarray=numpy.asarray, zeros=numpy.zeros, sum=sum_of,
+        cuda=SimpleNamespace(is_available=lambda: True, get_current_stream=lambda: SimpleNamespace(ptr=7)),
+        get_default_memory_pool=lambda: SimpleNamespace(free_all_blocks=lambda: print("freed")))
+
+
+def jax(sum_of: Callable[..., Any]) -> Any:
+    """It sums with numpy. What is given away is lost, and a sum is whatever has the methods of an array."""
+    numpy = pytest.importorskip("numpy")
+
+    def jit(function: Callable[..., Any], donate_argnums: int | None = None) -> Callable[..., Any]:
+        def run(array: Any) -> Any:
+            assert array.there, "it was given away"
+            if donate_argnums == 0:
+                array.there = False
+                array = made.device_put(array.data)
+            return function(array)
+        return run
+
+    def as_array(data: Any) -> Any:
+        return SimpleNamespace(data=data, shape=data.shape, dtype=data.dtype, there=True, item=data.item,
+                               block_until_ready=lambda: None)
+
+    made = SimpleNamespace(
+        __version__="4.5.6", config=SimpleNamespace(update=lambda name, value: None), default_backend=lambda: "gpu",
+        device_put=as_array, jit=jit, ShapeDtypeStruct=lambda shape, dtype: (shape, dtype),
+        numpy=SimpleNamespace(zeros=lambda count, dtype: as_array(numpy.zeros(count, dtype)),
+                              sum=lambda array, dtype: as_array(sum_of(array.data, dtype=dtype))))
+    return made
+
+
+def buffer_callback(callback: Callable[..., None], out: Any, has_side_effect: bool, input_output_aliases: Any) -> Any:
+    """That of jax.experimental, on stream 9."""
+    assert has_side_effect and input_output_aliases == {0: 0}
+
+    def call(array: Any) -> Any:
+        assert out == (array.shape, array.dtype)
+        assert callback(SimpleNamespace(stream=9), array, array) is None
+        return array
+    return call
+
+
+@pytest.fixture
+def measure(monkeypatch: Patch, tmp_path: Path, capsys: Capture, driver: Driver) -> Measure:
     """Measures with a library that is a Python object, on a GPU of 4000 GB/s."""
     peers = pytest.importorskip("tools.python_peers")
     device: Any = made_up_results.device() | {"l2_bytes": 2**20}
@@ -190,6 +264,8 @@ def measure(monkeypatch: Patch, tmp_path: Path, capsys: Capture) -> Measure:
 
     def run(name: str, library: Any, size: int, types: str) -> tuple[list[Result], str, str]:
         monkeypatch.setitem(sys.modules, name, library)
+        monkeypatch.setitem(sys.modules, "jax.experimental.buffer_callback", cast(
+            ModuleType, SimpleNamespace(buffer_callback=buffer_callback)))
         peers.main([name, str(size), types, "3", str(tmp_path / "python.json")])
         said = capsys.readouterr()
         return results.read_list_if_there(tmp_path / "python.json", Result), said.out, said.err
@@ -202,7 +278,7 @@ def test_sums_are_verified(measure: Measure, tmp_path: Path) -> None:
     assert [result.type for result in written] == list(ELEMENT_TYPES) and out == "freed\n" * 6
     for result in written:
         assert (result.verified, result.samples, result.seed, result.version) == (True, 3, 1, "cupy 1.2.3")
-        assert result.timing == results.Timing(flush="read", warm_up=3, queued=True, lead_in=0)
+        assert result.timing == results.Timing(flush="read", warm_up=3, queued=True, lead_in=8)
     [first, *_] = json.loads((tmp_path / "python.json").read_text())
     assert first.keys() == made_up_results.result("", 1).keys()
 
@@ -221,22 +297,67 @@ def no_int32(data: Any, dtype: Any) -> Any:
 @pytest.mark.parametrize("changes, failed, why, measured", [
     ({"sum_of": no_int32}, "int32", "no kernel for this", "int64"),
     ({"ms": 1.5e-6}, "int64", "5461.3 GB/s is more than this device can move: the time is wrong", "int32")])
-def test_the_rest_is_measured(measure: Measure, changes: Any, failed: str, why: str, measured: str) -> None:
+def test_the_rest_is_measured(measure: Measure, driver: Driver, changes: Any, failed: str, why: str, measured: str
+                              ) -> None:
+    driver.ms = changes.pop("ms", driver.ms)
     written, out, err = measure("cupy", cupy(**changes), 1024, "int32,int64")
     assert [result.type for result in written] == [measured] and out == "freed\n" * 2
     assert err == f"not measured: cupy, 2^10 {failed}: {why}\n"
 
 
-@pytest.mark.parametrize("most_ahead, gbps, said", [
-    (32, [1.024], ""), (0, [], "jax, 2^12 int32: the host takes as long to ask for a sum as the sum takes")])
-def test_there_is_no_figure_of_the_hosts_own_time(
-        measure: Measure, monkeypatch: Patch, most_ahead: int, gbps: list[float], said: str) -> None:
-    library = jax(most_ahead)
+@pytest.mark.parametrize("name, stream", [("cupy", 7), ("jax", 9)])
+def test_a_sample_is_taken_as_the_steps_take_theirs(
+        measure: Measure, driver: Driver, monkeypatch: Patch, name: str, stream: int) -> None:
+    """A reading of the buffer, the hold, eight empty kernels, and between the events the sum and nothing else."""
+    def sum_of(data: Any, dtype: Any) -> Any:
+        driver.calls.append("sum" if len(data) == 4096 else f"read {len(data)}")
+        return data.sum(dtype=dtype)
+
     monkeypatch.setattr(os, "environ", {})
-    monkeypatch.setattr(time, "perf_counter", lambda: library.seconds)
-    written, _, err = measure("jax", library, 4096, "int32")
-    assert [result.bandwidth for result in written] == pytest.approx(gbps) and said in err
-    assert dict(os.environ) == {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_PLATFORMS": "cuda"}
+    [result], _, err = measure(name, cupy(sum_of) if name == "cupy" else jax(sum_of), 4096, "int32")
+    assert result.verified and result.bandwidth == pytest.approx(4096 * 4 / 1e6), err
+    assert result.timing == results.Timing(flush="read", warm_up=3, queued=True, lead_in=8)
+    # Twice the L2's bytes.
+    sample = ["read 524288", ("hold", stream), *[("lead-in", stream)] * 8, ("event", stream), "sum", ("event", stream)]
+    assert driver.calls == ["sum", *sample * 6]
+    if name == "jax":
+        assert dict(os.environ) == {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_PLATFORMS": "cuda"}
+
+
+def test_the_clock_is_that_of_the_steps() -> None:
+    peers = pytest.importorskip("tools.python_peers")
+    method = (REPOSITORY / "common/harness/timing_method.hpp").read_text()
+    assert f"lead_in = {sample_clock.LEAD_IN};" in method and f"warm_up_runs = {peers.WARM_UP_RUNS};" in method
+    timer = (REPOSITORY / "common/harness/cuda_timer.cu").read_text().replace("'", "")
+    [limit] = re.findall(r"limit_nanoseconds = (\d+);", timer)
+    assert f"%now, {limit};".encode() in sample_clock.KERNELS
+
+
+def test_the_kernels_of_the_clock_are_ptx(tmp_path: Path, need: Callable[[str], str]) -> None:
+    (tmp_path / "kernels.ptx").write_bytes(sample_clock.KERNELS)
+    for architecture in ("sm_75", "sm_90"):
+        subprocess.run([need("ptxas"), "-arch", architecture, tmp_path / "kernels.ptx", "-o", tmp_path / "kernels"],
+                       check=True)
+
+
+@pytest.mark.parametrize("given_up, measured, samples, said", [
+    (1, 1, 7, ""),
+    (2, 0, 2, "not measured: cupy, 2^10 int32: the device waited in vain for all of the sum to be queued, twice in a "
+     "row\n")])
+def test_a_sample_that_was_not_queued_is_taken_once_more(
+        measure: Measure, driver: Driver, given_up: int, measured: int, samples: int, said: str) -> None:
+    driver.given_up = given_up
+    written, _, err = measure("cupy", cupy(), 1024, "int32")
+    assert (len(written), driver.calls.count(("hold", 7)), err) == (measured, samples, said)
+
+
+@pytest.mark.parametrize("fails, said", [
+    ("cuModuleLoadData", "not usable: cupy: cuModuleLoadData: CUDA error 719\n"),
+    ("cuLaunchKernel", "not measured: cupy, 2^10 int32: cuLaunchKernel: CUDA error 719\n"),
+    ("cuEventSynchronize", "not measured: cupy, 2^10 int32: cuEventSynchronize: CUDA error 719\n")])
+def test_what_the_driver_refuses_is_said(measure: Measure, driver: Driver, fails: str, said: str) -> None:
+    driver.fails = fails
+    assert measure("cupy", cupy(), 1024, "int32")[::2] == ([], said)
 
 
 def test_what_is_not_installed(measure: Measure, tmp_path: Path) -> None:

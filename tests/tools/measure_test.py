@@ -2,7 +2,9 @@
 
 import dataclasses
 import importlib.util
+import itertools
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import pytest
 
 from tools import gpu, measure, output_file, plot, profile, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
-from tools.measure import HEADER_STEP, KEPT, PARTS, TO_BE_CONTINUED, Measurement
+from tools.measure import (AGAINST_CUB, CASES, HEADER_STEP, KEPT, PARTS, RECORDS, TO_BE_CONTINUED, Measurement)
 from tools.programs import ATOMICS, Programs
 from tools.results import Measured, Result, SecondClock
 
@@ -29,7 +31,7 @@ class MadeUpPrograms(Programs):
     fails: dict[str, int] = {}
 
     def has(self, name: str) -> bool:
-        return self.folder.exists() and name in {*STEPS, *ATOMICS, "13_many_gpus", "ladder_table"}
+        return self.folder.exists() and name in {*STEPS, *ATOMICS, "13_many_gpus", AGAINST_CUB, "ladder_table"}
 
     def run(self, name: str, *options: str | Path) -> "subprocess.CompletedProcess[str]":
         if name == "ladder_table":
@@ -40,7 +42,9 @@ class MadeUpPrograms(Programs):
         code = (self.fails if "--json" in given else self.probed).get(name, 0)
         if code == ExitCode.INTERRUPTED:
             raise KeyboardInterrupt
-        if "--json" in given:
+        if name == AGAINST_CUB:
+            Path(given["--json"]).write_text(json.dumps([made_up_results.against_cub(given["--cases"], 2**20)]))
+        elif "--json" in given:
             number, _, exponent = given.get("-n", "2^28").partition("^")
             sizes = [1024] * (given.get("--sweep") == "size") + [int(number) ** int(exponent or 1)]
             timing = {"flush": given.get("--flush", "read"), "warm_up": int(given.get("--warm-up", 3)),
@@ -72,7 +76,7 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     folder, said = tmp_path / "card", capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [folder] and not (folder / "parts").exists()
     for part in set(PARTS) - {"second_clock"}:
-        assert results.read_list(folder / f"{part}.json", Result)
+        assert results.read_list(folder / f"{part}.json", RECORDS.get(part, Result))
     assert len(results.read_list(folder / "second_clock.json", SecondClock)) == len(STEPS)
     command = results.read_one(folder / "measured.json", Measured).command
     assert command == "python3 -m tools measure --largest 2^20"
@@ -95,6 +99,8 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     ("sweep_size", 3, "07_cascade --sweep size -s 50 -n 2048", "peer_cub --sweep size -s 50 -n 2048"),
     ("sweep_size_types", 12, f"{HEADER_STEP} --sweep size -t int32 -n 2048 -s 200",
      "peer_cub --sweep size -t complex128 -n 1024 -s 200"),
+    ("against_cub", len(CASES), "12_against_cub --cases sum_int32 -n sweep:2048",
+     "12_against_cub --cases squares_float64 -n sweep:2048"),
     ("atomics", 12, "atomic_each -t float32 -n 2^15 -s 20", "atomic_block -t int32 -n 2^25 -s 20"),
     ("method_flush", 18, "07_cascade -n 2^20 --flush read -s 200", "07_cascade -n 2^28 --flush none -s 200"),
     ("method_queue", 20, "01_interleaved -n 2^10 --queue on -s 200", "07_cascade -n 2^28 --queue off -s 200"),
@@ -109,6 +115,14 @@ def test_runs(tmp_path: Path, part: str, number: int, first: str, last: str) -> 
     assert (len(runs), runs[0], runs[-1]) == (number, first, last)
     swept.write_text(json.dumps(made_up_results.result("peer_cub", 1, elements=2**34)))
     assert part != "sweep_size_types" or all(f"-n {2**30} " in run for run in PARTS[part](measurement))
+
+
+def test_runs_every_case_against_cub() -> None:
+    """The program's, in its order."""
+    folder = REPOSITORY / "beyond/12_any_operation/against_cub"
+    named = [re.findall(r'_case<[^"]*"(\w+)"', (folder / f"{file}.cu").read_text())
+             for file in ("sums", "small_types", "other_operations")]
+    assert all(named) and tuple(itertools.chain(*named)) == CASES
 
 
 @pytest.mark.parametrize("code, failure", [(-11, Failure), (3, NotPossible), (130, KeyboardInterrupt)])
@@ -178,6 +192,7 @@ def test_leaves_out_what_this_gpu_cannot_run(call: Callable[..., int], tmp_path:
     monkeypatch.setattr(MadeUpPrograms, "probed", {HEADER_STEP: 3})
     assert call() == ExitCode.DONE
     assert not (tmp_path / "card/sweep_size_types.json").exists()
+    assert not (tmp_path / "card/against_cub.json").exists()
     assert "12_any_operation" not in (tmp_path / "card/README.md").read_text()
     monkeypatch.setattr(MadeUpPrograms, "probed", {"07_cascade": 3})
     with pytest.raises(NotPossible, match="have to run on the GPU"):
@@ -230,7 +245,7 @@ def test_refuses_a_machine(monkeypatch: pytest.MonkeyPatch, gpus: str, name: str
 
 def test_a_signal_stops_it(tmp_path: Path) -> None:
     """By the command line, on the second GPU of a machine, whose steps take half a minute but for a small input."""
-    for program in ("00_cpu_serial", "07_cascade", "peer_cub", "ladder_table", *ATOMICS):
+    for program in ("00_cpu_serial", "07_cascade", "peer_cub", AGAINST_CUB, "ladder_table", *ATOMICS):
         fake_programs.make(tmp_path / "bin", program, 'import time; "size" in words or time.sleep(30)')
     fake_programs.make(tmp_path / "path", "nvcc", "print('Cuda compilation tools, release 12.9, V12.9.1')")
     fake_programs.make(tmp_path / "path", "nvidia-smi", """

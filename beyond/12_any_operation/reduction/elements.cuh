@@ -136,12 +136,12 @@ struct has_of_nothing<Operation, A,
                       std::void_t<decltype(std::declval<const Operation&>().template of_nothing<A>())>>
     : std::true_type {};
 
-template <typename Operation, typename A, typename = void> struct has_in_order : std::false_type {};
-template <typename Operation, typename A>
-struct has_in_order<
-    Operation, A,
-    std::void_t<decltype(std::declval<const Operation&>().in_order(std::declval<A>(), std::declval<A>()))>>
-    : std::true_type {};
+template <typename Operation, typename A, typename Value, typename = void>
+struct has_neighbours : std::false_type {};
+template <typename Operation, typename A, typename Value>
+struct has_neighbours<Operation, A, Value,
+                      std::void_t<decltype(std::declval<const Operation&>().template neighbours<A>(
+                          std::declval<const Value (&)[2]>(), std::size_t{}))>> : std::true_type {};
 
 /// What the kernels of one call do: elements T are transformed and combined as accumulators A.
 template <typename T, typename A, typename Operation, typename Transform> struct Reduction {
@@ -169,20 +169,24 @@ template <typename T, typename A, typename Operation, typename Transform> struct
     } else if constexpr (std::is_same_v<Transform, Itself> && Packed<T, A, Operation>::exists) {
       return Packed<T, A, Operation>::combined(loaded.words, operation);
     } else {
-      T elements[Vector<T, wide>::width];
+      constexpr unsigned width = Vector<T, wide>::width;
+      T elements[width];
       std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
-      // Elements that are accumulators already have indexes of their own, in any order.
-      constexpr bool numbered_here = !std::is_convertible_v<decltype(transform(elements[0])), A>;
-      A result = element(elements[0], index);
+      using Value = std::decay_t<decltype(transform(elements[0]))>;
+      if constexpr (width > 1 && !std::is_convertible_v<Value, A> &&
+                    has_neighbours<Operation, A, Value>::value) {
+        Value values[width];
 #pragma unroll
-      for (unsigned k = 1; k < Vector<T, wide>::width; ++k) {
-        const A next = element(elements[k], index + k);
-        if constexpr (numbered_here && has_in_order<Operation, A>::value)
-          result = operation.in_order(result, next);
-        else
-          result = combined(result, next);
+        for (unsigned k = 0; k < width; ++k)
+          values[k] = transform(elements[k]);
+        return operation.template neighbours<A>(values, index);
+      } else {
+        A result = element(elements[0], index);
+#pragma unroll
+        for (unsigned k = 1; k < width; ++k)
+          result = combined(result, element(elements[k], index + k));
+        return result;
       }
-      return result;
     }
   }
 

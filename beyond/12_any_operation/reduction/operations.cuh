@@ -7,7 +7,8 @@
 /// and device. Four more members are optional:
 /// - element<A>(value, index): what an element is to the operation, where a value does not convert to an A;
 /// - of_nothing<A>(): the result for no elements, where it is not the identity;
-/// - in_order(a, b): the operation, where both are of element() and all of b's elements come after a's;
+/// - neighbours<A>(values, index): an array of values combined, the first of which has this index, where that takes
+///   fewer instructions;
 /// - widens: true if __half and __nv_bfloat16 are to be accumulated in float.
 
 #include <cuda_runtime.h>
@@ -198,7 +199,9 @@ namespace traits {
 struct Less {
   /// Returns a < b, with a NaN above all else.
   template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
-    return a < b || (!traits::is_nan(a) && traits::is_nan(b));
+    // In this form two instructions, and no branch.
+    if constexpr (Limits<T>::has_quiet_NaN) return !(b <= a) & (a == a);
+    return a < b;
   }
   template <typename T> static __host__ __device__ T last() { return highest<T>(); }
 };
@@ -206,7 +209,8 @@ struct Less {
 struct Greater {
   /// Returns a > b, with a NaN below all else.
   template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
-    return b < a || (!traits::is_nan(a) && traits::is_nan(b));
+    if constexpr (Limits<T>::has_quiet_NaN) return !(a <= b) & (a == a);
+    return b < a;
   }
   template <typename T> static __host__ __device__ T last() { return lowest<T>(); }
 };
@@ -217,13 +221,20 @@ template <typename Order> struct ArgFirst {
   template <typename T, typename Index, typename = IfCompares<T>>
   __host__ __device__ Indexed<T, Index> operator()(const Indexed<T, Index>& a,
                                                    const Indexed<T, Index>& b) const {
-    const bool earlier = !Order::precedes(a.value, b.value) && b.index < a.index;
-    return Order::precedes(b.value, a.value) || earlier ? b : a;
+    const bool earlier = !Order::precedes(a.value, b.value) & (b.index < a.index);
+    return Order::precedes(b.value, a.value) | earlier ? b : a;
   }
-  template <typename T, typename Index>
-  static __host__ __device__ Indexed<T, Index> in_order(const Indexed<T, Index>& a,
-                                                        const Indexed<T, Index>& b) {
-    return Order::precedes(b.value, a.value) ? b : a;
+  template <typename Pair, typename T, unsigned count>
+  static __device__ Pair neighbours(const T (&values)[count], std::size_t index) {
+    T first = values[0];
+    unsigned place = 0;
+#pragma unroll
+    for (unsigned k = 1; k < count; ++k) {
+      const bool precedes = Order::precedes(values[k], first);
+      first = precedes ? values[k] : first;
+      place = precedes ? k : place;
+    }
+    return element<Pair>(first, index + place);
   }
   template <typename Pair, typename = IfLimited<decltype(Pair::value)>>
   static __host__ __device__ Pair identity() {

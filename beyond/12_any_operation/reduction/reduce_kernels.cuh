@@ -105,8 +105,10 @@ __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, 
 #pragma unroll
   for (unsigned k = 0; k < loads; ++k) {
     const std::size_t last = i + k * threads;
-    if (last < split.count)
-      result = reduction.combined(result, reduction.combined(split.vectors[last], split.index(last)));
+    if (last < split.count) {
+      const Vector<T, wide> loaded = split.vectors[last];
+      result = reduction.combined(result, reduction.combined(loaded, split.index(last)));
+    }
   }
   return has_edge ? reduction.combined(result, reduction.element(at_edge, edge)) : result;
 }
@@ -213,8 +215,10 @@ __global__ void __launch_bounds__(bulk_block)
     detail::wait_for_turn(filled[stage], parity);
     const unsigned count = vectors_of(first);
 #pragma unroll 4
-    for (unsigned k = tid; k < count; k += bulk_block)
-      result = reduction.combined(result, reduction.combined(ring[stage * tile + k], split.index(first + k)));
+    for (unsigned k = tid; k < count; k += bulk_block) {
+      const Vector<T, true> loaded = ring[stage * tile + k];
+      result = reduction.combined(result, reduction.combined(loaded, split.index(first + k)));
+    }
     __syncthreads();  // all threads have read the stage: it may be filled again
     if (tid == 0) fetch(first + bulk_stages * step, stage);
     if (++stage == bulk_stages) {

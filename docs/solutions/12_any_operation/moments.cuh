@@ -16,3 +16,8 @@ struct CombineMoments {
   }
   template <typename T> static __host__ __device__ T identity() { return {0, 0, 0}; }
 };
+
+/// Of a single value.
+struct OfOne {
+  __host__ __device__ Moments operator()(double value) const { return {1, value, 0}; }
+};
