@@ -19,7 +19,6 @@ template <typename Word, unsigned count> struct Multiples {
 
   Multiples() = default;
   __host__ __device__ Multiples(Word number) {
-#pragma unroll 1
     for (unsigned k = 0; k < count; ++k)
       word[k] = static_cast<Word>(number * (2 * k + 1));
   }
