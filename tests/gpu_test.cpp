@@ -181,8 +181,8 @@ TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {
 }
 
 TEST_F(Gpu, HoldsTheHeaderAgainstCub) {
-  const Outcome outcome =
-      run_step_executable("12_against_cub", "-n 1,2,1000,2^16,2^18,1000003,2^22 --device cuda -s 2 -q --json -");
+  const Outcome outcome = run_step_executable(
+      "12_against_cub", "-n 1,2,1000,2^16,2^18,1000003,2^22 --device cuda -s 2 -q --json -");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
   const auto cells = nlohmann::json::parse(outcome.out);
   EXPECT_GE(cells.size(), std::size_t{7} * 6);

@@ -24,6 +24,7 @@ from conftest import REPOSITORY
 import fake_programs
 from tools import gpu, site
 from tools.__main__ import COMMANDS
+from tools.measure import AGAINST_CUB
 from tools.programs import peer_names, step_folders
 
 # Patterns of whole commands. Each has to be on a page.
@@ -363,7 +364,7 @@ def test_a_block_is_split_into_commands() -> None:
 
 def test_what_is_named_is_there(targets: set[str]) -> None:
     """The programs, targets, tools and scripts that a reader is told to run, in whatever file."""
-    programs = targets | {folder.name for folder in step_folders()} | set(peer_names()) | {"peers"}
+    programs = targets | {folder.name for folder in step_folders()} | set(peer_names()) | {"peers", AGAINST_CUB}
     programs |= {"08_mine", "step_matrix_08_mine_test"}  # a step of the reader's own
     wrong = []
     for file in files_of_the_repository():

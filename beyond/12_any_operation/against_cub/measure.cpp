@@ -11,7 +11,7 @@ namespace reduction {
 
 namespace {
 
-/// What a library needs at least, storage and result, and what the driver may round that up to.
+/// More than the storage and the results of both take, with what the driver rounds that up to.
 constexpr std::size_t room_for_both = std::size_t{64} << 20;
 
 /// One of the two libraries, with its own storage and its own result.

@@ -217,9 +217,6 @@ template <typename T, bool wide> struct Split {
     count = (n - head) / width;
   }
 
-  /// Returns the index of thread `tid`'s element of the ends, at most 2 * width - 2 elements; n or more if it has none.
-  __device__ std::size_t edge(unsigned tid) const { return tid < head ? tid : count * width + tid; }
-
   /// Returns the index of a vector's first element.
   __device__ std::size_t index(std::size_t vector) const { return head + vector * width; }
 };

@@ -15,6 +15,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -48,6 +49,11 @@ inline constexpr std::size_t large_block_bytes = std::size_t{64} << 10;
 inline constexpr std::size_t cluster_bytes = std::size_t{256} << 10;
 inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
 
+// Kernels of one block or one cluster go over their input once.
+static_assert(small_block_bytes <= small_block * loads * 16 &&
+              large_block_bytes <= large_block * loads * 16 &&
+              cluster_bytes <= cluster_blocks * block * loads * 16);
+
 /// Blocks per multiprocessor, at most.
 inline constexpr unsigned most_resident_blocks = 4;
 
@@ -67,22 +73,21 @@ template <typename Kernel> cudaError_t is_for_hopper(bool& is, Kernel kernel) {
   return status;
 }
 
-/// Sets `blocks` to the number of blocks of `kernel` that are resident at once, but not to more than there is storage
-/// for.
+/// Sets `blocks` to the number of blocks of `kernel` that are resident at once.
 template <typename Kernel>
 cudaError_t resident_blocks(unsigned& blocks, Kernel kernel, unsigned threads, unsigned shared_bytes,
-                            unsigned most) {
+                            unsigned multiprocessors) {
   int resident = 0;
   const cudaError_t status = ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &resident, kernel, static_cast<int>(threads), shared_bytes);
-  const unsigned enough = static_cast<unsigned>(resident) * (most / most_resident_blocks);
-  blocks = enough == 0 ? 1 : enough < most ? enough : most;
+  const unsigned on_each = std::clamp(static_cast<unsigned>(resident), 1u, most_resident_blocks);
+  blocks = on_each * multiprocessors;
   return status;
 }
 
-/// Chooses how to reduce n elements into at most `most` partial results.
+/// Chooses how to reduce n elements.
 template <bool wide, typename R, typename Out>
-cudaError_t make_plan(Plan& plan, std::size_t n, unsigned most) {
+cudaError_t make_plan(Plan& plan, std::size_t n, unsigned multiprocessors) {
   const std::size_t bytes = n * sizeof(typename R::Element);
   plan = Plan{};
   if (bytes <= large_block_bytes) {
@@ -110,13 +115,14 @@ cudaError_t make_plan(Plan& plan, std::size_t n, unsigned most) {
       status = ::cudaFuncSetAttribute(bulk_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       static_cast<int>(bulk_ring_bytes));
       if (status == cudaSuccess)
-        status = detail::resident_blocks(plan.grid, bulk_kernel<R>, bulk_block, bulk_ring_bytes, most);
+        status =
+            detail::resident_blocks(plan.grid, bulk_kernel<R>, bulk_block, bulk_ring_bytes, multiprocessors);
       return status;
     }
   }
   plan.method = Method::two_kernels;
   if (status == cudaSuccess)
-    status = detail::resident_blocks(plan.grid, reduce_kernel<wide, R>, block, 0, most);
+    status = detail::resident_blocks(plan.grid, reduce_kernel<wide, R>, block, 0, multiprocessors);
   constexpr std::size_t tile = std::size_t{block} * loads * Vector<typename R::Element, wide>::width;
   if (const std::size_t tiles = (n + tile - 1) / tile; tiles < plan.grid)
     plan.grid = static_cast<unsigned>(tiles);
@@ -196,25 +202,24 @@ cudaError_t launch_two(const Plan& plan, typename R::Accumulator* partial, const
 
 // ---- the two forms of a call ----
 
-/// Sets `most` to the number of partial results that any call on this device has at most.
-inline cudaError_t most_partial_results(unsigned& most) {
+inline cudaError_t count_multiprocessors(unsigned& multiprocessors) {
   int device = 0;
-  int multiprocessors = 0;
-  cudaError_t status = cudaGetDevice(&device);
+  int count = 0;
+  cudaError_t status = ::cudaGetDevice(&device);
   if (status == cudaSuccess)
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  most = static_cast<unsigned>(multiprocessors) * most_resident_blocks;
+    status = ::cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  multiprocessors = static_cast<unsigned>(count);
   return status;
 }
 
 /// Reduces with the caller's storage, or if `bytes` is null with storage from the stream's memory pool.
 template <bool wide, typename R, typename Out>
-cudaError_t run(void* storage, const std::size_t* bytes, unsigned most, const typename R::Element* in,
-                Out* out, std::size_t n, const R& reduction, const Init<typename R::Accumulator>& init,
-                cudaStream_t stream) {
+cudaError_t run(void* storage, const std::size_t* bytes, unsigned multiprocessors,
+                const typename R::Element* in, Out* out, std::size_t n, const R& reduction,
+                const Init<typename R::Accumulator>& init, cudaStream_t stream) {
   using A = typename R::Accumulator;
   Plan plan;
-  cudaError_t status = detail::make_plan<wide, R, Out>(plan, n, most);
+  cudaError_t status = detail::make_plan<wide, R, Out>(plan, n, multiprocessors);
   if (status != cudaSuccess) return status;
   if (!plan.combines) return detail::launch_one<wide>(plan, in, out, n, reduction, init, stream);
   if (bytes == nullptr) status = ::cudaMallocAsync(&storage, plan.grid * sizeof(A), stream);
@@ -416,11 +421,14 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     if constexpr (std::is_signed_v<Count>) {
       if (n < 0) return cudaErrorInvalidValue;
     }
-    unsigned most = 0;
-    const cudaError_t status = detail::most_partial_results(most);
+    const auto count = static_cast<std::size_t>(n);
+    const auto address = reinterpret_cast<std::uintptr_t>(in);
+    if (count > SIZE_MAX / sizeof(T)) return cudaErrorInvalidValue;
+    unsigned multiprocessors = 0;
+    const cudaError_t status = detail::count_multiprocessors(multiprocessors);
     if (status != cudaSuccess) return status;
     if (bytes != nullptr) {
-      const std::size_t needed = most * sizeof(A);
+      const std::size_t needed = std::size_t{multiprocessors} * most_resident_blocks * sizeof(A);
       if (storage == nullptr) {
         *bytes = needed;
         return cudaSuccess;
@@ -430,19 +438,17 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     }
     const Options<A> options(rest...);
     const Reduction<T, A, Operation, Transform> reduction{operation, transform};
-    const auto count = static_cast<std::size_t>(n);
-    const auto address = reinterpret_cast<std::uintptr_t>(in);
     if (address % alignof(T) != 0 || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
       return cudaErrorInvalidValue;
     // A T that is larger than its alignment may be at an address where no vector can begin.
     constexpr bool can_be_wide = 16 % sizeof(T) == 0;
     if constexpr (can_be_wide) {
       if (alignof(T) == sizeof(T) || address % sizeof(T) == 0)
-        return detail::run<true>(storage, bytes, most, in, out, count, reduction, options.init,
+        return detail::run<true>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
                                  options.stream);
     }
     if constexpr (!can_be_wide || alignof(T) < sizeof(T))
-      return detail::run<false>(storage, bytes, most, in, out, count, reduction, options.init,
+      return detail::run<false>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
                                 options.stream);
     return cudaErrorInvalidValue;
   }

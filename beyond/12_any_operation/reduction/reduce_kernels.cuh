@@ -76,24 +76,30 @@ __device__ typename R::Accumulator block_reduce(typename R::Accumulator value, c
   return value;
 }
 
+/// Returns the calling thread's element of the ends, at most 2 * width - 2 elements, if it is of block 0; else the
+/// identity.
+template <bool wide, typename R>
+__device__ typename R::Accumulator edge(const typename R::Element* in, std::size_t n,
+                                        const Split<typename R::Element, wide>& split, const R& reduction) {
+  if constexpr (Split<typename R::Element, wide>::width == 1)
+    return reduction.identity();  // there are no ends
+  const unsigned tid = threadIdx.x;
+  const std::size_t i = tid < split.head ? tid : split.count * split.width + tid;
+  return blockIdx.x == 0 && i < n ? reduction.element(in[i], i) : reduction.identity();
+}
+
 /// Returns the calling thread's part of the n elements at `in`, combined: `loads` vectors of every gridDim.x-th tile.
 template <unsigned threads, bool wide, typename R>
-__device__ typename R::Accumulator thread_reduce(const typename R::Element* in, std::size_t n,
-                                                 const R& reduction) {
+__device__ typename R::Accumulator reduce_tiles(const typename R::Element* in, std::size_t n,
+                                                const R& reduction) {
   using T = typename R::Element;
   using A = typename R::Accumulator;
-  const unsigned tid = threadIdx.x;
   const Split<T, wide> split(in, n);
-  const std::size_t edge = split.edge(tid);
-  const bool has_edge = blockIdx.x == 0 && edge < n;
-  T at_edge;
-  if (has_edge) at_edge = in[edge];
-
-  A result = reduction.identity();
+  A result = detail::edge(in, n, split, reduction);
   const std::size_t step = std::size_t{gridDim.x} * threads * loads;
-  std::size_t i = std::size_t{blockIdx.x} * threads * loads + tid;
+  std::size_t i = std::size_t{blockIdx.x} * threads * loads + threadIdx.x;
+  Vector<T, wide> loaded[loads];  // all are under way before the first operation waits for one
   for (; i + (loads - 1) * threads < split.count; i += step) {
-    Vector<T, wide> loaded[loads];  // all are under way before the first operation waits for one
 #pragma unroll
     for (unsigned k = 0; k < loads; ++k)
       loaded[k] = split.vectors[i + k * threads];
@@ -104,13 +110,47 @@ __device__ typename R::Accumulator thread_reduce(const typename R::Element* in, 
   // The last tile may be incomplete.
 #pragma unroll
   for (unsigned k = 0; k < loads; ++k) {
-    const std::size_t last = i + k * threads;
-    if (last < split.count) {
-      const Vector<T, wide> loaded = split.vectors[last];
-      result = reduction.combined(result, reduction.combined(loaded, split.index(last)));
-    }
+    if (i + k * threads < split.count) loaded[k] = split.vectors[i + k * threads];
   }
-  return has_edge ? reduction.combined(result, reduction.element(at_edge, edge)) : result;
+#pragma unroll
+  for (unsigned k = 0; k < loads; ++k) {
+    if (i + k * threads < split.count)
+      result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
+  }
+  return result;
+}
+
+/// Does the same with vectors that are one tile of the grid at most: shorter code is there sooner.
+template <unsigned threads, typename R>
+__device__ typename R::Accumulator reduce_tile(const typename R::Element* in, std::size_t n,
+                                               const R& reduction) {
+  using T = typename R::Element;
+  using A = typename R::Accumulator;
+  const Split<T, true> split(in, n);
+  A result = detail::edge(in, n, split, reduction);
+  const auto count = static_cast<unsigned>(split.count);
+  if (count == 0) return result;
+  const unsigned i = blockIdx.x * threads * loads + threadIdx.x;
+  Vector<T, true> loaded[loads];
+#pragma unroll
+  for (unsigned k = 0; k < loads; ++k)  // without a condition, which would make one load wait for another
+    loaded[k] = split.vectors[::min(i + k * threads, count - 1)];
+#pragma unroll
+  for (unsigned k = 0; k < loads; ++k) {
+    if (i + k * threads < count)
+      result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
+  }
+  return result;
+}
+
+/// The one of the two that fits the kernels of one block and of one cluster.
+template <unsigned threads, bool wide, typename R>
+__device__ typename R::Accumulator reduce_little(const typename R::Element* in, std::size_t n,
+                                                 const R& reduction) {
+  if constexpr (wide)
+    return detail::reduce_tile<threads>(in, n, reduction);
+  else
+    return detail::reduce_tiles<threads, false>(in, n, reduction);
 }
 
 /// Writes the result of n elements.
@@ -131,7 +171,7 @@ template <unsigned threads, bool wide, typename R, typename Out>
 __global__ void __launch_bounds__(threads)
     one_block_kernel(const typename R::Element* in, Out* out, std::size_t n, R reduction,
                      Init<typename R::Accumulator> init) {
-  auto result = detail::thread_reduce<threads, wide>(in, n, reduction);
+  auto result = detail::reduce_little<threads, wide>(in, n, reduction);
   result = detail::block_reduce<threads>(result, reduction);
   if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
 }
@@ -148,7 +188,7 @@ __global__ void __launch_bounds__(block)
   A* const partial = reinterpret_cast<A*>(bytes);
   const unsigned tid = threadIdx.x;
   detail::arrive_at_cluster_barrier();
-  A result = detail::thread_reduce<block, wide>(in, n, reduction);
+  A result = detail::reduce_little<block, wide>(in, n, reduction);
   result = detail::block_reduce<block>(result, reduction);
   detail::wait_at_cluster_barrier();  // a block that has not started has no shared memory yet
   if (tid == 0) detail::in_first_block(partial)[detail::block_in_cluster()] = result;
@@ -168,7 +208,7 @@ template <bool wide, typename R>
 __global__ void __launch_bounds__(block)
     reduce_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n,
                   R reduction) {
-  auto result = detail::thread_reduce<block, wide>(in, n, reduction);
+  auto result = detail::reduce_tiles<block, wide>(in, n, reduction);
   result = detail::block_reduce<block>(result, reduction);
 #if __CUDA_ARCH__ >= 900
   detail::let_next_kernel_start();  // it waits for this one's end
@@ -208,7 +248,7 @@ __global__ void __launch_bounds__(bulk_block)
       fetch(first + stage * step, stage);
   }
   __syncthreads();
-  auto result = reduction.identity();
+  auto result = detail::edge(in, n, split, reduction);
   unsigned stage = 0;
   unsigned parity = 0;
   for (; first < split.count; first += step) {
@@ -226,8 +266,6 @@ __global__ void __launch_bounds__(bulk_block)
       parity ^= 1;
     }
   }
-  const std::size_t edge = split.edge(tid);
-  if (blockIdx.x == 0 && edge < n) result = reduction.combined(result, reduction.element(in[edge], edge));
   result = detail::block_reduce<bulk_block>(result, reduction);
   detail::let_next_kernel_start();
   if (tid == 0) partial[blockIdx.x] = result;
