@@ -4,8 +4,6 @@ import resource
 import subprocess
 from pathlib import Path
 
-import pytest
-
 import cuda_compilers
 from cuda_compilers import CudaCompiler
 
@@ -23,7 +21,7 @@ def seconds_to_compile(compiler: CudaCompiler, source: str, folder: Path) -> flo
     return best
 
 
-@pytest.mark.parametrize("compiler", cuda_compilers.found(), ids=str)
+@cuda_compilers.each()
 def test_a_sum_compiles_faster_than_cubs(compiler: CudaCompiler, tmp_path: Path) -> None:
     ours = seconds_to_compile(compiler, "sum.cu", tmp_path)
     cubs = seconds_to_compile(compiler, "sum_by_cub.cu", tmp_path)
