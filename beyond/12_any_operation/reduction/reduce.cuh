@@ -409,6 +409,19 @@ constexpr bool is_right() {
   }
 }
 
+template <typename T, typename A, typename Operation, typename Transform>
+Reduction<T, A, Operation, Transform> reduction_of(const Operation& operation, const Transform& transform) {
+  return {operation, transform};
+}
+
+/// For a lambda that is a const variable: WithIdentity{lambda, value} has that const where nvcc compiles for the host, and
+/// not where it compiles the kernels, of which the host would find none.
+template <typename T, typename A, typename Operation, typename Value, typename Transform>
+Reduction<T, A, WithIdentity<Operation, Value>, Transform> reduction_of(
+    const WithIdentity<const Operation, Value>& operation, const Transform& transform) {
+  return {{operation.operation, operation.value}, transform};
+}
+
 /// A call of either form; `bytes` is null if it brings no storage.
 template <typename Accumulator, typename T, typename Out, typename Count, typename Operation,
           typename Transform, typename... Rest>
@@ -437,7 +450,7 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
         return cudaErrorInvalidValue;
     }
     const Options<A> options(rest...);
-    const Reduction<T, A, Operation, Transform> reduction{operation, transform};
+    const auto reduction = detail::reduction_of<T, A>(operation, transform);
     if (address % alignof(T) != 0 || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
       return cudaErrorInvalidValue;
     // A T that is larger than its alignment may be at an address where no vector can begin.
