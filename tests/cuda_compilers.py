@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from conftest import REPOSITORY
 
 HEADER = REPOSITORY / "beyond/12_any_operation"
@@ -14,25 +16,21 @@ TOOLKITS = ["/usr/local/cuda*", "/opt/cuda*"]
 # What the header takes.
 LEAST_NVCC = (12, 4)
 LEAST_CLANG = 20
+NONE = "there is no compiler for CUDA here that the header is for"
 
 
 @dataclass(frozen=True)
 class CudaCompiler:
     name: str  # "nvcc 13.0", "clang 22"
     program: str
-    version: tuple[int, ...]
     toolkit: Path
-
-    def __str__(self) -> str:
-        """As a test's name has it, for pytest's -k."""
-        return "on_path" if self.program == shutil.which("nvcc") else self.name.replace(" ", "_")
 
     @property
     def is_clang(self) -> bool:
         return self.name.startswith("clang")
 
     def command(self, *architectures: str, standard: int = 17, header: Path = HEADER) -> list[str]:
-        """Compiles a file for these architectures, such as "90a", and newer ones; it finds the header in that folder."""
+        """Compiles a file for these architectures, such as "90a", and newer ones, with the header in that folder."""
         if not self.is_clang:
             targets = [f"-gencode=arch=compute_{each},code=[sm_{each},compute_{each}]" for each in architectures]
             # The host's compiler may be newer than an older toolkit knows.
@@ -42,7 +40,6 @@ class CudaCompiler:
         library = ["-isystem", str(self.toolkit / "include/cccl")] if (self.toolkit / "include/cccl").exists() else []
         return [self.program, f"--cuda-path={self.toolkit}", "-Wno-unknown-cuda-version", "--cuda-include-ptx=all",
                 *targets, *library, f"-std=c++{standard}", f"-I{header}", "-x", "cuda"]
-
 
     def architectures(self) -> set[str]:
         """Those that it can compile for, such as "90" and "90a"."""
@@ -54,22 +51,30 @@ class CudaCompiler:
 
 
 def found() -> list[CudaCompiler]:
-    """The one on PATH first."""
+    """The nvcc on PATH first."""
     programs = [shutil.which("nvcc")]
     for pattern in TOOLKITS:
         programs += sorted(map(str, Path("/").glob(f"{pattern[1:]}/bin/nvcc")))
     compilers: dict[str, CudaCompiler] = {}
     for program in filter(None, programs):
         if release := re.search(r"release (\d+)\.(\d+),", said(program, "--version")):
-            version = (int(release[1]), int(release[2]))
             name = f"nvcc {release[1]}.{release[2]}"
-            if version >= LEAST_NVCC:
-                compilers.setdefault(name, CudaCompiler(name, program, version, Path(program).resolve().parent.parent))
+            if (int(release[1]), int(release[2])) >= LEAST_NVCC:
+                compilers.setdefault(name, CudaCompiler(name, program, Path(program).resolve().parent.parent))
     if clang := newest_clang():
         for nvcc in list(compilers.values())[:1]:
             name = f"clang {clang[0]}"
-            compilers[name] = CudaCompiler(name, clang[1], (clang[0],), nvcc.toolkit)
+            compilers[name] = CudaCompiler(name, clang[1], nvcc.toolkit)
     return list(compilers.values())
+
+
+def each(clang: bool = True) -> pytest.MarkDecorator:
+    """Gives a test each of them as `compiler`; in the test's name the first one is `default`."""
+    compilers = [compiler for compiler in found() if clang or not compiler.is_clang]
+    names = ["default", *(compiler.name.replace(" ", "_") for compiler in compilers[1:])]
+    if not compilers:
+        return pytest.mark.parametrize("compiler", [pytest.param(None, marks=pytest.mark.skip(NONE))], ids=names)
+    return pytest.mark.parametrize("compiler", compilers, ids=names)
 
 
 def newest_clang() -> tuple[int, str] | None:

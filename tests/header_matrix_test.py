@@ -17,13 +17,12 @@ ARCHITECTURES = ["75", "80", "86", "89", "90", "90a", "100", "103", "120", "121"
 STANDARDS = [17, 20]
 # Relocatable, for a debugger, for the linker to optimise, not optimised.
 OPTIONS = [("-rdc=true",), ("-G",), ("-rdc=true", "-gencode=arch=compute_90,code=lto_90"), ("-O0", "-Xptxas=-O0")]
-COMPILERS = cuda_compilers.found()
 # What looks like a call and is none.
 NO_CALLS = {"alignas", "alignof", "asm", "constexpr", "decltype", "dim3", "for", "if", "operator", "reinterpret_cast",
             "return", "sizeof", "static_assert", "static_cast", "switch", "template", "void", "volatile", "while"}
 
 each_standard = pytest.mark.parametrize("standard", STANDARDS)
-each_compiler = pytest.mark.parametrize("compiler", COMPILERS, ids=str)
+each_compiler = cuda_compilers.each()
 
 
 def compile_source(compiler: CudaCompiler, source: str, folder: Path, architectures: list[str], standard: int,
@@ -81,7 +80,7 @@ def test_everything(compiler: CudaCompiler, architecture: str, standard: int, tm
     assert not compile_source(compiler, "everything.cu", tmp_path, [architecture], standard, *lambdas)
 
 
-@pytest.mark.parametrize("compiler", [each for each in COMPILERS if not each.is_clang], ids=str)
+@cuda_compilers.each(clang=False)
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_other_code(compiler: CudaCompiler, options: tuple[str, ...], tmp_path: Path) -> None:
     assert not compile_source(compiler, "sum.cu", tmp_path, ["80", "90"], 17, *options)

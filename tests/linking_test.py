@@ -19,12 +19,12 @@ SOURCES = Path(__file__).parent / "linking"
 ARCHITECTURES = ["80", "90"]
 # At -O0 nothing is inlined, so whatever the header has is a symbol.
 LEVELS = ["-O0", "-O1", "-O2"]
-# The first, which is on PATH, links.
+# The first links.
 COMPILERS = cuda_compilers.found()
 
 Libraries = Callable[..., list[Path]]
 
-each_compiler = pytest.mark.parametrize("compiler", COMPILERS, ids=str)
+each_compiler = cuda_compilers.each()
 each_level = pytest.mark.parametrize("level", LEVELS)
 
 
@@ -81,7 +81,7 @@ def test_they_share_no_symbol(compiler: CudaCompiler, level: str, libraries: Lib
     assert_none_in_both(libraries(compiler, level))
 
 
-@pytest.mark.parametrize("compiler", [each for each in COMPILERS if not each.is_clang], ids=str)
+@cuda_compilers.each(clang=False)
 def test_they_share_no_symbol_if_kernels_are_symbols(compiler: CudaCompiler, libraries: Libraries) -> None:
     """As they are with older versions of nvcc, and with clang, without this option."""
     assert_none_in_both(libraries(compiler, "-O0", "-rdc=true"))
@@ -104,7 +104,7 @@ def test_a_shared_library_exports_none(compiler: CudaCompiler, level: str, libra
 def test_both_sum_right(compiler: CudaCompiler, level: str, kind: str, order: list[str], libraries: Libraries,
                         main_object: Path, tmp_path: Path) -> None:
     if compiler.toolkit != COMPILERS[0].toolkit:  # clang has the same
-        pytest.skip("linked with the toolkit on PATH only: others may be without libraries")
+        pytest.skip("linked with the first one's toolkit only: others may be without libraries")
     files = []
     for library in sorted(libraries(compiler, level), key=lambda path: order.index(path.stem[-2:])):
         if kind == "static":

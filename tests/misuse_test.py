@@ -5,8 +5,6 @@ import subprocess
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
-
 import cuda_compilers
 from cuda_compilers import HEADER, LEAST_NVCC, CudaCompiler
 
@@ -111,7 +109,7 @@ RIGHT = ["reduce(in<int>, out<int>, n, Sum{}, 1, stream)",
          "reduce(in<Sized<128>>, out<Sized<128>>, n, First{})",
          "transform_reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, Negative{})"]
 
-nvcc = pytest.mark.parametrize("compiler", [each for each in cuda_compilers.found() if not each.is_clang], ids=str)
+each_nvcc = cuda_compilers.each(clang=False)
 
 
 def errors_of_calls(compiler: CudaCompiler, calls: list[str], folder: Path) -> dict[int, list[str]]:
@@ -131,7 +129,7 @@ def errors_of_calls(compiler: CudaCompiler, calls: list[str], folder: Path) -> d
     return errors
 
 
-@nvcc
+@each_nvcc
 def test_each_misuse_is_one_readable_error(compiler: CudaCompiler, tmp_path: Path) -> None:
     """All in one source: an error more does not hide the others."""
     errors = errors_of_calls(compiler, [call for call, _ in MISUSES.values()], tmp_path)
@@ -140,7 +138,7 @@ def test_each_misuse_is_one_readable_error(compiler: CudaCompiler, tmp_path: Pat
         assert reason in errors[number][0], f"{name}: {errors[number]}"
 
 
-@nvcc
+@each_nvcc
 def test_right_calls_are_none(compiler: CudaCompiler, tmp_path: Path) -> None:
     """So each misuse has one thing wrong."""
     assert not errors_of_calls(compiler, RIGHT, tmp_path)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <reduction/reduce.cuh>
 
-cudaError_t sum(const float* in, float* out, std::size_t n, cudaStream_t stream) {
-  return reduction::reduce(in, out, n, reduction::Sum{}, stream);
+cudaError_t sum(void* storage, std::size_t& bytes, const float* in, float* out, std::size_t n,
+                cudaStream_t stream) {
+  return reduction::reduce(storage, bytes, in, out, n, reduction::Sum{}, stream);
 }
