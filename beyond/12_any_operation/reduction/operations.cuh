@@ -222,7 +222,8 @@ template <typename Order> struct ArgFirst {
   __host__ __device__ Indexed<T, Index> operator()(const Indexed<T, Index>& a,
                                                    const Indexed<T, Index>& b) const {
     const bool earlier = !Order::precedes(a.value, b.value) & (b.index < a.index);
-    return Order::precedes(b.value, a.value) | earlier ? b : a;
+    const bool precedes = Order::precedes(b.value, a.value) | earlier;
+    return precedes ? b : a;
   }
   template <typename Pair, typename T, unsigned count>
   static __device__ Pair neighbours(const T (&values)[count], std::size_t index) {

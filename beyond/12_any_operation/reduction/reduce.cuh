@@ -123,7 +123,8 @@ cudaError_t make_plan(Plan& plan, std::size_t n, unsigned multiprocessors) {
   plan.method = Method::two_kernels;
   if (status == cudaSuccess)
     status = detail::resident_blocks(plan.grid, reduce_kernel<wide, R>, block, 0, multiprocessors);
-  constexpr std::size_t tile = std::size_t{block} * loads * Vector<typename R::Element, wide>::width;
+  constexpr std::size_t tile =
+      std::size_t{block} * loads_of<typename R::Element> * Vector<typename R::Element, wide>::width;
   if (const std::size_t tiles = (n + tile - 1) / tile; tiles < plan.grid)
     plan.grid = static_cast<unsigned>(tiles);
   return status;

@@ -20,8 +20,10 @@ inline namespace REDUCTION_NAMESPACE {
 namespace detail {
 
 // Measured on an H200.
-inline constexpr unsigned block = 512;          ///< threads
-inline constexpr unsigned loads = 4;            ///< vectors that each thread has under way
+inline constexpr unsigned block = 512;  ///< threads
+inline constexpr unsigned loads = 4;    ///< vectors that each thread has under way
+/// The same of elements that may be too large for registers.
+template <typename T> inline constexpr unsigned loads_of = sizeof(T) <= 64 ? loads : 1;
 inline constexpr unsigned combine_block = 256;  ///< threads of the second kernel
 inline constexpr unsigned small_block = 256;    ///< threads if one block does it all, and has little to do
 inline constexpr unsigned large_block = 1024;   ///< threads if one block does it all
@@ -41,11 +43,12 @@ template <typename A> struct Init {
 
 /// Returns the value of the lane `delta` higher up in the warp, moved in words of 4 bytes. All 32 lanes must take part.
 template <typename A> __device__ A shuffle_down(const A& value, unsigned delta) {
-  std::uint32_t words[(sizeof(A) + 3) / 4] = {};
+  constexpr unsigned count = (sizeof(A) + 3) / 4;
+  std::uint32_t words[count] = {};
   std::memcpy(words, &value, sizeof(A));
-#pragma unroll
-  for (std::uint32_t& word : words)
-    word = __shfl_down_sync(0xffffffff, word, delta);
+#pragma unroll count <= 16 ? count : 1  // more are not in registers anyway, and take minutes to compile
+  for (unsigned k = 0; k < count; ++k)
+    words[k] = __shfl_down_sync(0xffffffff, words[k], delta);
   A moved;
   std::memcpy(static_cast<void*>(&moved), words, sizeof(A));
   return moved;
@@ -94,6 +97,7 @@ __device__ typename R::Accumulator reduce_tiles(const typename R::Element* in, s
                                                 const R& reduction) {
   using T = typename R::Element;
   using A = typename R::Accumulator;
+  constexpr unsigned loads = loads_of<T>;
   const Split<T, wide> split(in, n);
   A result = detail::edge(in, n, split, reduction);
   const std::size_t step = std::size_t{gridDim.x} * threads * loads;
@@ -280,6 +284,7 @@ __global__ void __launch_bounds__(combine_block)
     combine_kernel(const typename R::Accumulator* partial, unsigned count, Out* out, std::size_t n,
                    R reduction, Init<typename R::Accumulator> init) {
   using A = typename R::Accumulator;
+  constexpr unsigned loads = loads_of<A>;
 #if __CUDA_ARCH__ >= 900
   detail::wait_for_kernel_before();
 #endif
