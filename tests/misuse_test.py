@@ -77,6 +77,7 @@ MISUSES = {
                                "the operation has to be callable as A(A, A)"),
     "an operation with a string": ("reduce(in<int>, out<int>, n, with_name)", NOT_COPYABLE),
     # the types
+    "a constant out": ("reduce(in<int>, in<int>, n, Sum{})", "out points to a constant"),
     "elements with a string": ("reduce(in<Named>, out<int>, n, Sum{})", "elements have to be trivially copyable"),
     "elements without a default": ("reduce(in<NoDefault>, out<NoDefault>, n, First{})", "default constructible"),
     "an accumulator with a string": ("reduce<std::string>(in<int>, out<int>, n, First{})",

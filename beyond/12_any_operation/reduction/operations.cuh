@@ -52,14 +52,16 @@ template <typename T> using IfLogical = decltype(T(std::declval<const T&>() && s
 template <typename T> __host__ __device__ T highest() {
   static_assert(Limits<T>::is_specialized,
                 "no limits are known of this type: give the identity by WithIdentity");
-  return T(Limits<T>::has_infinity ? Limits<T>::infinity() : Limits<T>::max());
+  if constexpr (Limits<T>::has_infinity) return T(Limits<T>::infinity());
+  return T(Limits<T>::max());
 }
 
 /// Returns the value below all others but NaN.
 template <typename T> __host__ __device__ T lowest() {
   static_assert(Limits<T>::is_specialized,
                 "no limits are known of this type: give the identity by WithIdentity");
-  return T(Limits<T>::has_infinity ? -Limits<T>::infinity() : Limits<T>::lowest());
+  if constexpr (Limits<T>::has_infinity) return T(-Limits<T>::infinity());
+  return T(Limits<T>::lowest());
 }
 
 template <typename T> __host__ __device__ bool is_nan(const T& a) {
@@ -152,7 +154,7 @@ struct MaxOrNaN {
 struct LogicalAnd {
   template <typename T, typename = traits::IfLogical<T>>
   __host__ __device__ T operator()(const T& a, const T& b) const {
-    return T(a && b);
+    return T(static_cast<bool>(a) && static_cast<bool>(b));
   }
   template <typename T> static __host__ __device__ T identity() { return T(true); }
 };
@@ -160,7 +162,7 @@ struct LogicalAnd {
 struct LogicalOr {
   template <typename T, typename = traits::IfLogical<T>>
   __host__ __device__ T operator()(const T& a, const T& b) const {
-    return T(a || b);
+    return T(static_cast<bool>(a) || static_cast<bool>(b));
   }
   template <typename T> static __host__ __device__ T identity() { return T(false); }
 };
@@ -199,8 +201,11 @@ namespace traits {
 struct Less {
   /// Returns a < b, with a NaN above all else.
   template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
-    // In this form two instructions, and no branch.
-    if constexpr (Limits<T>::has_quiet_NaN) return !(b <= a) & (a == a);
+    if constexpr (Limits<T>::has_quiet_NaN) {  // in this form two instructions, and no branch
+      const bool is_number = a == a;
+      const bool is_later = b <= a;
+      return is_number & !is_later;
+    }
     return a < b;
   }
   template <typename T> static __host__ __device__ T last() { return highest<T>(); }
@@ -209,7 +214,11 @@ struct Less {
 struct Greater {
   /// Returns a > b, with a NaN below all else.
   template <typename T> static __host__ __device__ bool precedes(const T& a, const T& b) {
-    if constexpr (Limits<T>::has_quiet_NaN) return !(a <= b) & (a == a);
+    if constexpr (Limits<T>::has_quiet_NaN) {
+      const bool is_number = a == a;
+      const bool is_later = a <= b;
+      return is_number & !is_later;
+    }
     return b < a;
   }
   template <typename T> static __host__ __device__ T last() { return lowest<T>(); }
@@ -221,9 +230,10 @@ template <typename Order> struct ArgFirst {
   template <typename T, typename Index, typename = IfCompares<T>>
   __host__ __device__ Indexed<T, Index> operator()(const Indexed<T, Index>& a,
                                                    const Indexed<T, Index>& b) const {
-    const bool earlier = !Order::precedes(a.value, b.value) & (b.index < a.index);
-    const bool precedes = Order::precedes(b.value, a.value) | earlier;
-    return precedes ? b : a;
+    const bool precedes = Order::precedes(b.value, a.value);
+    const bool follows = Order::precedes(a.value, b.value);
+    const bool has_lower_index = b.index < a.index;
+    return precedes | (has_lower_index & !follows) ? b : a;
   }
   template <typename Pair, typename T, unsigned count>
   static __device__ Pair neighbours(const T (&values)[count], std::size_t index) {

@@ -13,6 +13,8 @@
 #error "reduction/reduce.cuh has kernels: include it where nvcc compiles, in a .cu file"
 #endif
 
+#include "version.cuh"  // first: what is too old is told before it fails
+
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -24,7 +26,6 @@
 #include "elements.cuh"
 #include "operations.cuh"
 #include "reduce_kernels.cuh"
-#include "version.cuh"
 
 namespace reduction {
 
@@ -349,7 +350,11 @@ template <typename> inline constexpr bool never = false;
 template <typename A, typename T, typename Out, typename Count, typename Operation, typename Transform,
           typename... Rest>
 constexpr bool is_right() {
-  if constexpr (!std::is_integral_v<Count> || std::is_same_v<Count, bool>) {
+  if constexpr (std::is_const_v<Out>) {
+    static_assert(never<A>,
+                  "reduction::reduce: out points to a constant, and the result has to be written there");
+    return false;
+  } else if constexpr (!std::is_integral_v<Count> || std::is_same_v<Count, bool>) {
     static_assert(never<A>, "reduction::reduce: n, the number of elements, has to be an integer");
     return false;
   } else if constexpr (!std::is_trivially_copyable_v<T> || !std::is_default_constructible_v<T>) {

@@ -97,27 +97,27 @@ __device__ typename R::Accumulator reduce_tiles(const typename R::Element* in, s
                                                 const R& reduction) {
   using T = typename R::Element;
   using A = typename R::Accumulator;
-  constexpr unsigned loads = loads_of<T>;
+  constexpr unsigned at_once = loads_of<T>;
   const Split<T, wide> split(in, n);
   A result = detail::edge(in, n, split, reduction);
-  const std::size_t step = std::size_t{gridDim.x} * threads * loads;
-  std::size_t i = std::size_t{blockIdx.x} * threads * loads + threadIdx.x;
-  Vector<T, wide> loaded[loads];  // all are under way before the first operation waits for one
-  for (; i + (loads - 1) * threads < split.count; i += step) {
+  const std::size_t step = std::size_t{gridDim.x} * threads * at_once;
+  std::size_t i = std::size_t{blockIdx.x} * threads * at_once + threadIdx.x;
+  Vector<T, wide> loaded[at_once];  // all are under way before the first operation waits for one
+  for (; i + (at_once - 1) * threads < split.count; i += step) {
 #pragma unroll
-    for (unsigned k = 0; k < loads; ++k)
+    for (unsigned k = 0; k < at_once; ++k)
       loaded[k] = split.vectors[i + k * threads];
 #pragma unroll
-    for (unsigned k = 0; k < loads; ++k)
+    for (unsigned k = 0; k < at_once; ++k)
       result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
   }
   // The last tile may be incomplete.
 #pragma unroll
-  for (unsigned k = 0; k < loads; ++k) {
+  for (unsigned k = 0; k < at_once; ++k) {
     if (i + k * threads < split.count) loaded[k] = split.vectors[i + k * threads];
   }
 #pragma unroll
-  for (unsigned k = 0; k < loads; ++k) {
+  for (unsigned k = 0; k < at_once; ++k) {
     if (i + k * threads < split.count)
       result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
   }
@@ -284,18 +284,18 @@ __global__ void __launch_bounds__(combine_block)
     combine_kernel(const typename R::Accumulator* partial, unsigned count, Out* out, std::size_t n,
                    R reduction, Init<typename R::Accumulator> init) {
   using A = typename R::Accumulator;
-  constexpr unsigned loads = loads_of<A>;
+  constexpr unsigned at_once = loads_of<A>;
 #if __CUDA_ARCH__ >= 900
   detail::wait_for_kernel_before();
 #endif
   A result = reduction.identity();
-  for (unsigned i = threadIdx.x; i < count; i += loads * combine_block) {
-    A loaded[loads];  // all are under way before the first operation waits for one
+  for (unsigned i = threadIdx.x; i < count; i += at_once * combine_block) {
+    A loaded[at_once];  // all are under way before the first operation waits for one
 #pragma unroll
-    for (unsigned k = 0; k < loads; ++k)
+    for (unsigned k = 0; k < at_once; ++k)
       loaded[k] = i + k * combine_block < count ? partial[i + k * combine_block] : reduction.identity();
 #pragma unroll
-    for (unsigned k = 0; k < loads; ++k)
+    for (unsigned k = 0; k < at_once; ++k)
       result = reduction.combined(result, loaded[k]);
   }
   result = detail::block_reduce<combine_block>(result, reduction);
