@@ -557,7 +557,9 @@ def of_11(_: Known) -> Iterator[str]:
 
 @says("beyond/12_any_operation/README.md")
 def of_12(_: Known) -> Iterator[str]:
-    yield f"It may have at most {(48 << 10) // (1024 // 32)} bytes"  # 48 KiB of shared memory for the warps of a block
+    bytes_of_a_warp = (48 << 10) // (1024 // 32)  # of a block's shared memory
+    yield f"constructible type of at most {bytes_of_a_warp} bytes"
+    yield f"It may have at most {bytes_of_a_warp} bytes"
 
 
 @says("beyond/13_many_gpus/README.md")
