@@ -16,7 +16,7 @@ from step_pages_test import HEADINGS, between, folded, parts_of, text_of
 
 from tools import compiled, counters, gpu, pages, results, site
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS, MEMORY
-from tools.results import H100, AloneResult, RanksResult, Result
+from tools.results import H100, AgainstCub, AloneResult, RanksResult, Result
 
 BEYOND = Path("beyond")
 BULK, PACKAGE, RANKS = (BEYOND / name for name in ("11_bulk_copy", "12_any_operation", "13_many_gpus"))
@@ -112,6 +112,11 @@ def test_the_commands_print_the_table_of_the_page(bin_folder: Path, tmp_path: Pa
 @functools.cache
 def found(file: str) -> list[Result]:
     return results.read_list(CARD / f"{file}.json")
+
+
+@functools.cache
+def against_cub() -> list[AgainstCub]:
+    return results.read_list(CARD / "against_cub.json", AgainstCub)
 
 
 def one(file: str, step: str, elements: int, element_type: str = "int32", block: int | None = None) -> Result:
@@ -216,20 +221,27 @@ def test_the_features_of_12_are_in_kernels_of_their_own() -> None:
 
 
 def test_12_beside_11_and_cub() -> None:
-    cub_over = {}
-    for result in found("sweep_size_types"):
-        if result.step == PACKAGE.name:
-            cub_over[result.type, result.elements] = (
-                milliseconds("sweep_size_types", "peer_cub", result.elements, result.type) / result.median_ms)
-    assert len({size for _, size in cub_over}) == 21 and len({kind for kind, _ in cub_over}) == 6
-    large = [round(ratio, 2) for (_, size), ratio in cub_over.items() if size >= 2**28]
-    assert set(large) == {1.01, 1.02} and all("only 1 or 2 % longer" in text_of(page) for page in (PACKAGE, CUB))
-    middle = [cub_over["int32", 2**k] for k in range(13, 21)]
+    sums = {(cell.case, cell.elements): cell.cub_over_ours for cell in against_cub() if cell.case in pages.SUMS}
+    assert {case for case, size in sums if size >= 2**30} == set(pages.SUMS)
+    large = {round(ratio, 2) for (_, size), ratio in sums.items() if size >= 2**28}
+    assert large == {1.01, 1.02} and all("only 1 or 2 % longer" in text_of(page) for page in (PACKAGE, CUB))
+    middle = [sums["sum_int32", 2**k] for k in range(13, 21)]
     assert f"takes {min(middle):.2f} to {max(middle):.2f} times as long" in text_of(CUB)
     over_11 = {k: milliseconds("sweep_size", BULK.name, 2**k) / milliseconds("sweep_size", PACKAGE.name, 2**k)
                for k in range(10, 35)}
     assert min(over_11[k] for k in range(10, 27)) > max(over_11[k] for k in range(28, 35))
     assert over_11[20] > 1.2 and max(over_11[k] for k in range(31, 35)) < 1.001
+
+
+def test_12_with_small_types() -> None:
+    """Beside a Max of as many bytes of float, or of the next more that were measured: these take no longer per byte."""
+    floats = [cell for cell in against_cub() if cell.case == "max_float32"]
+    small = [cell for cell in against_cub() if cell.element_bytes <= 2 and cell.elements in (2**28, 2**30)]
+    assert len(small) >= 18
+    for cell in small:
+        size = cell.elements * cell.element_bytes
+        beside = min((other for other in floats if 4 * other.elements >= size), key=lambda other: other.elements)
+        assert cell.gbps and beside.gbps and 0.95 < cell.gbps / beside.gbps < 1.05, cell
 
 
 def test_the_ranks_of_13() -> None:

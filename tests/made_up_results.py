@@ -62,12 +62,11 @@ def write_card(folder: Path) -> None:
         "sweep_block": [result(step, 0.4, block=block) for step in programs for block in (32, 1024)],
         "sweep_size": [result(step, n / 1e6, elements=n) for step in programs for n in (small, large)],
         "sweep_type": [result(step, 0.4, element_type) for step in programs for element_type in SIZES],
-        "sweep_size_types": [
-            result(step, ms if element_type != "int64" or n != small else ms * (1.25 / 0.9) ** (step[0] == "1"),
-                   element_type, n)
-            for step, ms in (("12_any_operation", 0.008), ("peer_cub", 0.01)) for element_type in SIZES
-            for n in (small, large) if element_type != "complex128" or n == small],
-        "against_cub": [against_cub(case, n) for case in ("sum_int32", "max_half") for n in (small, large)],
+        "against_cub": [
+            *(against_cub(f"sum_{element_type}", n, cub_ms=0.00795 if (element_type, n) == ("int64", small) else 0.01)
+              for element_type in SIZES for n in (small, 1399, large) if element_type != "complex128" or n != large),
+            against_cub("max_half", large), against_cub("max_half", 2**24), against_cub("max_half", 2**26),
+            against_cub("argmin_float32", 2**24)],
         "peers": [result("peer_cub", 0.5, element_type, n) for element_type in SIZES for n in (large, 2**28)]
         + [result("peer_torch", 1, element_type, version="torch 1.2.3") for element_type in SIZES],
         "atomics": [result("atomic_each", 32, "float32", 2**25), result("atomic_block", 0.5, "float32", 2**25),

@@ -32,12 +32,7 @@ TO_BE_CONTINUED = 75  # EX_TEMPFAIL of sysexits.h: call again
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
 CUB = "peer_cub"
-AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case:
-CASES = ("sum_int32", "sum_int64", "sum_float32", "sum_float64", "sum_complex64", "sum_complex128",
-         "min_int8", "sum_int8", "sum_int8_in_int32", "max_uint8", "max_int16", "sum_int16", "sum_int16_in_int32",
-         "max_half", "sum_half_in_float32", "sum_bfloat16_in_float32",
-         "max_float32", "argmin_float32", "minmax_float32", "squares_float64")
-BYTES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16}
+AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case
 # Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is written by `compare`.
 KEPT = ("many_gpus.json", "many_gpus_alone.json", "peers.json")
 
@@ -240,20 +235,10 @@ def is_measured(file: Path, record: type) -> bool:
         return False
 
 
-def beside_cub(measurement: Measurement) -> list[str]:
-    """The header and CUB in turn, a type after the other, so that the two of a type are measured side by side: to 2^30
-    elements, or to as many bytes as the size sweep went to. Small inputs take a few microseconds, and a median of more
-    samples is worth its time there.
-    """
-    most = max(result.elements for result in results.read_list(measurement.work / "sweep_size.json", Result))
-    return [f"{program} --sweep size -t {of_type} -n {max(1024, min(2**30, most * BYTES['int32'] // size))} -s 200"
-            for of_type, size in BYTES.items() for program in (HEADER_STEP, CUB) if HEADER_STEP in measurement.steps]
-
-
 def against_cub(measurement: Measurement) -> list[str]:
-    """The same in one process for each case, with sizes between the powers of two: to what fits, or to `largest`."""
+    """Case by case, with sizes between the powers of two: to what fits, or to `largest`."""
     sweep = f"sweep:{measurement.largest}" if measurement.largest else "sweep"
-    return [f"{AGAINST_CUB} --cases {case} -n {sweep}" for case in CASES if HEADER_STEP in measurement.steps]
+    return [f"{AGAINST_CUB} --cases {case} -n {sweep}" for case in pages.CASES if HEADER_STEP in measurement.steps]
 
 
 # The runs of each part, in the order in which they are made.
@@ -265,7 +250,6 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
     "sweep_type": lambda measurement: measurement.each("--sweep type -s 50"),
     "sweep_size": lambda measurement: measurement.each(
         "--sweep size -s 50" + (f" -n {measurement.largest}" if measurement.largest else "")),
-    "sweep_size_types": beside_cub,
     "against_cub": against_cub,
     # 2^25 float32 have been published. The first takes tens of milliseconds per run for these: it gets few samples.
     "atomics": lambda _: [

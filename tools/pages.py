@@ -1,6 +1,5 @@
 """What was measured on a GPU, as the pages show it: the sections of other pages, and the page of a card's folder."""
 
-import math
 import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +10,33 @@ from tools.documented_tables import published
 from tools.markdown import DASH, count_text, or_dash, table
 from tools.peer_tables import peer_table, types_of
 from tools.programs import Programs
-from tools.results import AloneResult, Measured, RanksResult, Result, SecondClock
+from tools.results import AgainstCub, AloneResult, Measured, RanksResult, Result, SecondClock
+
+# The cases of 12_against_cub: the operation, the type of the elements, and what is accumulated in.
+CASES = {
+    "sum_int32": ("Sum", "int32", "int32"),
+    "sum_int64": ("Sum", "int64", "int64"),
+    "sum_float32": ("Sum", "float32", "float32"),
+    "sum_float64": ("Sum", "float64", "float64"),
+    "sum_complex64": ("Sum", "complex64", "complex64"),
+    "sum_complex128": ("Sum", "complex128", "complex128"),
+    "min_int8": ("Min", "int8", "int8"),
+    "sum_int8": ("Sum", "int8", "int8"),
+    "sum_int8_in_int32": ("Sum", "int8", "int32"),
+    "max_uint8": ("Max", "uint8", "uint8"),
+    "max_int16": ("Max", "int16", "int16"),
+    "sum_int16": ("Sum", "int16", "int16"),
+    "sum_int16_in_int32": ("Sum", "int16", "int32"),
+    "max_half": ("Max", "half", "half"),
+    "sum_half_in_float32": ("Sum", "half", "float32"),
+    "sum_bfloat16_in_float32": ("Sum", "bfloat16", "float32"),
+    "max_float32": ("Max", "float32", "float32"),
+    "argmin_float32": ("ArgMin", "float32", "a float32 and its index"),
+    "minmax_float32": ("MinMax", "float32", "two float32"),
+    "squares_float64": ("Sum of squares", "float64", "float64"),
+}
+SUMS = [f"sum_{element_type}" for element_type in ELEMENT_TYPES]  # those of the steps
+AgainstCubCells = dict[tuple[str, int], AgainstCub]  # by case and elements
 
 NOT_MEASURED = "No results are committed yet.\n"
 
@@ -195,21 +220,55 @@ def against_slowest_gpu(folder: Path, jobs: list[RanksResult]) -> str:
 
 
 def against_cub(folder: Path) -> str:
-    """CUB's time over that of 12_any_operation, a row per size and a column per type, and what these come to."""
-    found = read_if_there(folder, "sweep_size_types")
-    cub = {(result.type, result.elements): result for result in found if result.step == "peer_cub"}
-    ratios = {(result.elements, str(result.type)): cub[result.type, result.elements].median_ms / result.median_ms
-              for result in found if result.step == "12_any_operation" and (result.type, result.elements) in cub}
-    if not ratios:
+    """The header beside CUB: the sums by size and type, then the other cases, and what they were measured with."""
+    found = results.read_list_if_there(folder / "against_cub.json", AgainstCub)
+    if not found:
         return ""
-    types = types_of(found)
-    text = table(["elements", *types], "l" + "r" * len(types), [
-        [count_text(elements), *(or_dash(ratios.get((elements, element_type)), 2) for element_type in types)]
-        for elements in sorted({elements for elements, _ in ratios})])
-    elements, element_type = min(ratios, key=lambda cell: ratios[cell])
-    mean = math.exp(statistics.fmean(map(math.log, ratios.values())))
-    return text + (f"\nThe lowest of these {len(ratios)}: {ratios[elements, element_type]:.2f} ({count_text(elements)} "
-                   f"{element_type}). Their geometric mean: {mean:.2f}.\n")
+    cells = {(cell.case, cell.elements): cell for cell in found}
+    versions = " and ".join(distinct([cell.version for cell in found]))
+    ladder = first_on_gpu(read(folder, "ladder")).version
+    rest = f", the ladder with {ladder}" if versions != ladder else ""
+    measured = f"Measured with version {versions} of this repository{rest}, beside CUB {found[0].cub_version}.\n"
+    return "\n".join(filter(None, [sums_against_cub(cells), others_against_cub(cells), measured]))
+
+
+def sums_against_cub(cells: AgainstCubCells) -> str:
+    """CUB's time over the header's, a row per power of two and a column per type, and what all sizes come to."""
+    sums = [cell for cell in cells.values() if cell.case in SUMS]
+    if not sums:
+        return ""
+    powers = sorted({cell.elements for cell in sums if cell.elements.bit_count() == 1})
+    text = table(["elements", *(CASES[case][1] for case in SUMS)], "l" + "r" * len(SUMS), [
+        [count_text(elements), *(ratio_text(cells.get((case, elements))) for case in SUMS)] for elements in powers])
+    means = []
+    for name, least, most in (
+            ("below 2^20", 0, 2**20 - 1), ("from 2^20 to 2^25", 2**20, 2**25), ("above", 2**25 + 1, 2**63)):
+        if ratios := [cell.cub_over_ours for cell in sums if least <= cell.elements <= most]:
+            means.append(f"{statistics.geometric_mean(ratios):.2f} {name}")
+    lowest = min(sums, key=lambda cell: cell.cub_over_ours)
+    return text + (
+        f"\nWith the odd sizes between, these are {len(sums)}. Their geometric mean: {', '.join(means)}. The lowest: "
+        f"{ratio_text(lowest)} ({count_text(lowest.elements)} {CASES[lowest.case][1]}). A ≈ says that the two times "
+        "are at most 0.1 µs apart, the clock's tick.\n")
+
+
+def others_against_cub(cells: AgainstCubCells) -> str:
+    """The header's GB/s and CUB's time over its own, a row per case and a column for each of a few sizes."""
+    cases = [case for case in CASES if case not in SUMS]
+    sizes = [elements for elements in (2**20, 2**24, 2**28, 2**30) if any((case, elements) in cells for case in cases)]
+    rows = [[*CASES[case], *(bandwidth_and_ratio(cells.get((case, elements))) for elements in sizes)]
+            for case in cases if any((case, elements) in cells for elements in sizes)]
+    return "Other operations: GB/s of 12_any_operation, and in brackets CUB's time over its own.\n\n" + table(
+        ["operation", "element type", "accumulated in", *map(count_text, sizes)], "lll" + "r" * len(sizes), rows
+    ) if rows else ""
+
+
+def ratio_text(cell: AgainstCub | None) -> str:
+    return DASH if cell is None else f"{'≈ ' * cell.within_tick}{cell.cub_over_ours:.2f}"
+
+
+def bandwidth_and_ratio(cell: AgainstCub | None) -> str:
+    return DASH if cell is None else f"{or_dash(cell.gbps, 1)} ({ratio_text(cell)})"
 
 
 def atomics(folder: Path) -> str:
@@ -275,8 +334,9 @@ def card_page(folder: Path, programs: Programs) -> str:
     text += with_plot("Element type", "sweep_type", "sweep_type",
                       f"GB/s of {range_of_elements(swept)} elements{in_blocks(swept)}", type_sweep(folder))
     # Not every card has these results.
-    text += if_there("12_any_operation against CUB", "sweep_size_types",
-                     "CUB's time over that of 12_any_operation: above 1 CUB takes longer", against_cub(folder))
+    text += if_there("12_any_operation against CUB", "against_cub",
+                     "CUB's time over that of 12_any_operation: above 1 CUB takes longer ([when and how it was "
+                     "measured](../README.md#the-files))", against_cub(folder))
     text += if_there("Peers", "peers",
                      "GB/s, and the share of CUB's, in one run of `python3 -m tools compare`. A dash is what a program "
                      "cannot sum or was not measured on", peers(folder))

@@ -201,6 +201,24 @@ class AgainstCub:
     version: str
     cub_version: str
 
+    @property
+    def medians(self) -> tuple[float, float]:
+        """The header's and CUB's, in ms. Throws BadUsage where the results differed, which are not timed."""
+        if self.ms is None or self.cub_ms is None:
+            raise BadUsage(f"{self.case}, {self.elements} elements: ms is null, and a run with times is needed")
+        return self.ms.median, self.cub_ms.median
+
+    @property
+    def cub_over_ours(self) -> float:
+        ours, cub = self.medians
+        return cub / ours
+
+    @property
+    def within_tick(self) -> bool:
+        """Whether the two are as close as two readings of the same time may be: 0.1 µs, as 12_against_cub has it."""
+        ours, cub = self.medians
+        return abs(cub - ours) < 1e-4 * 1.001
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ordinal:

@@ -17,7 +17,8 @@ import pytest
 
 from tools import gpu, measure, output_file, plot, profile, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
-from tools.measure import (AGAINST_CUB, CASES, HEADER_STEP, KEPT, PARTS, RECORDS, TO_BE_CONTINUED, Measurement)
+from tools.measure import AGAINST_CUB, HEADER_STEP, KEPT, PARTS, RECORDS, TO_BE_CONTINUED, Measurement
+from tools.pages import CASES
 from tools.programs import ATOMICS, Programs
 from tools.results import Measured, Result, SecondClock
 
@@ -97,8 +98,6 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     ("sweep_block", 3, "07_cascade --sweep block -s 50", "peer_cub --sweep block -s 50"),
     ("sweep_type", 3, "07_cascade --sweep type -s 50", "peer_cub --sweep type -s 50"),
     ("sweep_size", 3, "07_cascade --sweep size -s 50 -n 2048", "peer_cub --sweep size -s 50 -n 2048"),
-    ("sweep_size_types", 12, f"{HEADER_STEP} --sweep size -t int32 -n 2048 -s 200",
-     "peer_cub --sweep size -t complex128 -n 1024 -s 200"),
     ("against_cub", len(CASES), "12_against_cub --cases sum_int32 -n sweep:2048",
      "12_against_cub --cases squares_float64 -n sweep:2048"),
     ("atomics", 12, "atomic_each -t float32 -n 2^15 -s 20", "atomic_block -t int32 -n 2^25 -s 20"),
@@ -108,13 +107,9 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     ("method_warm_up", 40, "07_cascade --warm-up 0 -s 1", "07_cascade --warm-up 10 -s 1"),
     ("second_clock", 3, "07_cascade -n 2^28", "peer_cub -n 2^28")])
 def test_runs(tmp_path: Path, part: str, number: int, first: str, last: str) -> None:
-    swept = tmp_path / "sweep_size.json"
-    swept.write_text(json.dumps(made_up_results.result("peer_cub", 1, elements=2048)))
     measurement = Measurement(tmp_path, MadeUpPrograms(tmp_path), STEPS, 2048)
     runs = PARTS[part](measurement)
     assert (len(runs), runs[0], runs[-1]) == (number, first, last)
-    swept.write_text(json.dumps(made_up_results.result("peer_cub", 1, elements=2**34)))
-    assert part != "sweep_size_types" or all(f"-n {2**30} " in run for run in PARTS[part](measurement))
 
 
 def test_runs_every_case_against_cub() -> None:
@@ -122,7 +117,7 @@ def test_runs_every_case_against_cub() -> None:
     folder = REPOSITORY / "beyond/12_any_operation/against_cub"
     named = [re.findall(r'_case<[^"]*"(\w+)"', (folder / f"{file}.cu").read_text())
              for file in ("sums", "small_types", "other_operations")]
-    assert all(named) and tuple(itertools.chain(*named)) == CASES
+    assert all(named) and tuple(itertools.chain(*named)) == tuple(CASES)
 
 
 @pytest.mark.parametrize("code, failure", [(-11, Failure), (3, NotPossible), (130, KeyboardInterrupt)])
@@ -191,7 +186,6 @@ def test_leaves_out_what_this_gpu_cannot_run(call: Callable[..., int], tmp_path:
                                              monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MadeUpPrograms, "probed", {HEADER_STEP: 3})
     assert call() == ExitCode.DONE
-    assert not (tmp_path / "card/sweep_size_types.json").exists()
     assert not (tmp_path / "card/against_cub.json").exists()
     assert "12_any_operation" not in (tmp_path / "card/README.md").read_text()
     monkeypatch.setattr(MadeUpPrograms, "probed", {"07_cascade": 3})

@@ -45,9 +45,13 @@ def change(file: Path, changed: Callable[[Any], Any]) -> None:
     ("scaling", "| 2 | 2 × Made up | 1 | int32 | 2^10 | 0.0013 |"),
     ("scaling", "| 1 | 2^10 | 0.0013 | 3.3 |\n\nThe bandwidth of its slowest GPU alone: 2 ranks 1.923 times."),
     ("against_cub", "| elements | int32 | int64 | float32 | float64 | complex64 | complex128 |"),
-    ("against_cub", "| 2^10 | 1.25 | 0.90 | 1.25 | 1.25 | 1.25 | 1.25 |\n"
-     "| 2^20 | 1.25 | 1.25 | 1.25 | 1.25 | 1.25 | – |"),
-    ("against_cub", "The lowest of these 11: 0.90 (2^10 int64). Their geometric mean: 1.21."),
+    ("against_cub", "| 2^10 | 1.25 | ≈ 0.99 | 1.25 | 1.25 | 1.25 | 1.25 |\n"
+     "| 2^20 | 1.25 | 1.25 | 1.25 | 1.25 | 1.25 | – |\n\nWith the odd sizes between, these are 17. Their geometric "
+     "mean: 1.23 below 2^20, 1.25 from 2^20 to 2^25. The lowest: ≈ 0.99 (2^10 int64)."),
+    ("against_cub", "| operation | element type | accumulated in | 2^20 | 2^24 |\n|:--|:--|:--|--:|--:|\n"
+     "| Max | half | half | 524.3 (1.25) | 8388.6 (1.25) |\n"
+     "| ArgMin | float32 | a float32 and its index | – | 8388.6 (1.25) |"),
+    ("against_cub", "Measured with version 0.1.0 of this repository, beside CUB 3.0.1."),
     ("atomics", "| atomic_each | float32 | 2^25 | 32.0000 | 4.2 | 0.1 | "
      "2.47 GB/s, 0.3 % of peak (blog 2025, RTX 3090) |"),
     ("atomics", "| atomic_block | int32 | 2^28 | 0.5000 | 2147.5 | 53.7 | – |"),
@@ -64,11 +68,17 @@ def test_a_commit_with_changes_is_not_shown_as_one_without(card: Path) -> None:
     assert "at commit `c0ffeec0ffee with changes`" in pages.section(card, "provenance")
 
 
+def test_other_versions_than_the_ladders_are_said(card: Path) -> None:
+    change(card / "against_cub.json", lambda found: [cell | {"version": "0.2.0"} for cell in found])
+    assert "Measured with version 0.2.0 of this repository, the ladder with 0.1.0, beside CUB 3.0.1." in pages.section(
+        card, "against_cub")
+
+
 def test_the_page_has_a_section_for_each_file(card: Path, bin_folder: Path) -> None:
     programs = Programs(bin_folder)
     page = pages.card_page(card, programs)
     for text in ("# Results · Made up\n", "| 07_cascade | 0.4000 | 2684.4 | 67.1 | – | – | 25.0 | yes |",
-                 "## 12_any_operation against CUB", "[sweep_size_types.json](sweep_size_types.json)", "## Peers",
+                 "## 12_any_operation against CUB", "[against_cub.json](against_cub.json)", "## Peers",
                  "| complex128 | 2^20 | 2^28 |", "## Atomics"):
         assert text in page, text
     # The CPU and a library have no block. A step with another one than the rest: the heading does not speak for it.
@@ -83,10 +93,11 @@ def test_the_page_has_a_section_for_each_file(card: Path, bin_folder: Path) -> N
 
 
 def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
-    # A GPU that is too old for the header leaves CUB alone.
-    change(card / "sweep_size_types.json", lambda found: found[-2:])
-    assert pages.section(card, "against_cub") == pages.NOT_MEASURED
-    for name in ("sweep_size_types", "peers", "atomics", "method_lead_in", "many_gpus", "second_clock"):
+    change(card / "against_cub.json", lambda found: found[:2])
+    assert "Other operations" not in pages.section(card, "against_cub")
+    change(card / "against_cub.json", lambda found: [made_up_results.against_cub("max_half", 2**20)])
+    assert pages.section(card, "against_cub").startswith("Other operations")
+    for name in ("against_cub", "peers", "atomics", "method_lead_in", "many_gpus", "second_clock"):
         (card / f"{name}.json").unlink()
     for section in ("against_cub", "atomics", "peers", "scaling", "lead_in"):
         assert pages.section(card, section) == pages.NOT_MEASURED
@@ -97,7 +108,7 @@ def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [
-    "ladder", "sweep_block", "sweep_size", "sweep_type", "sweep_size_types", "peers", "atomics"])
+    "ladder", "sweep_block", "sweep_size", "sweep_type", "against_cub", "peers", "atomics"])
 def test_results_of_other_keys_are_refused(card: Path, bin_folder: Path, name: str) -> None:
     change(card / f"{name}.json", lambda found: found[:-1] + [{**found[-1], "tpye": "int32"}])
     with pytest.raises(BadUsage, match=f"{name}.json': .*'tpye' is unknown"):
@@ -107,6 +118,7 @@ def test_results_of_other_keys_are_refused(card: Path, bin_folder: Path, name: s
 @pytest.mark.parametrize("name, changed, said", [
     ("ladder", lambda found: found[:-1], "no peer_cub"),
     ("ladder", lambda found: [result | {"ms": None, "gbps": None} for result in found], "ms is null"),
+    ("against_cub", lambda found: [cell | {"ms": None, "gbps": None} for cell in found], "ms is null"),
     ("method_queue", lambda found: found[:1], "a run with --queue off is missing"),
     ("repeat", lambda found: [found[0] | {"step": "14_new"}], "a step of repeat.json is missing")])
 def test_results_that_lack_something_are_refused(card: Path, bin_folder: Path, name: str, changed: Callable[[Any], Any],

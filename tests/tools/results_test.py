@@ -15,7 +15,7 @@ from tools.results import RanksResult, Result
 
 OTHER_RECORDS: dict[str, type] = {
     "measured.json": results.Measured, "second_clock.json": results.SecondClock, "many_gpus.json": RanksResult,
-    "many_gpus_alone.json": results.AloneResult}
+    "many_gpus_alone.json": results.AloneResult, "against_cub.json": results.AgainstCub}
 
 
 def written_by(bin_folder: Path, tmp_path: Path, *command: str) -> list[dict[str, Any]]:
