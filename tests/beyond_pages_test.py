@@ -237,7 +237,7 @@ def test_12_with_small_types() -> None:
     """Beside a Max of as many bytes of float, or of the next more that were measured: these take no longer per byte."""
     floats = [cell for cell in against_cub() if cell.case == "max_float32"]
     small = [cell for cell in against_cub() if cell.element_bytes <= 2 and cell.elements in (2**28, 2**30)]
-    assert len(small) >= 18
+    assert len(small) == 20
     for cell in small:
         size = cell.elements * cell.element_bytes
         beside = min((other for other in floats if 4 * other.elements >= size), key=lambda other: other.elements)
