@@ -224,7 +224,8 @@ def test_12_beside_11_and_cub() -> None:
     sums = {(cell.case, cell.elements): cell.cub_over_ours for cell in against_cub() if cell.case in pages.SUMS}
     assert {case for case, size in sums if size >= 2**30} == set(pages.SUMS)
     large = {round(ratio, 2) for (_, size), ratio in sums.items() if size >= 2**28}
-    assert large == {1.01, 1.02} and all("only 1 or 2 % longer" in text_of(page) for page in (PACKAGE, CUB))
+    assert (min(large), max(large)) == (1.01, 1.05)
+    assert all("takes only 1 to 5 % longer" in text_of(page) for page in (PACKAGE, CUB))
     middle = [sums["sum_int32", 2**k] for k in range(13, 21)]
     assert f"takes {min(middle):.2f} to {max(middle):.2f} times as long" in text_of(CUB)
     over_11 = {k: milliseconds("sweep_size", BULK.name, 2**k) / milliseconds("sweep_size", PACKAGE.name, 2**k)

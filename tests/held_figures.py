@@ -166,7 +166,7 @@ HELD: dict[str, dict[str, list[str]]] = {
         "beyond_pages_test.py::test_the_methods_of_12": [
             "| up to 16 KiB |", "| up to 64 KiB |", "| up to 256 KiB |", "| up to 1 GiB |", "| 4 KiB |", "| 16 KiB |",
             "| 128 KiB |", "| 4 MiB |", "| 2 GiB |"],
-        "beyond_pages_test.py::test_12_beside_11_and_cub": ["CUB's takes only 1 or 2 % longer"],
+        "beyond_pages_test.py::test_12_beside_11_and_cub": ["CUB's takes only 1 to 5 % longer"],
         "beyond_pages_test.py::test_12_with_small_types": ["of as many bytes of `float` on one H200, within 5 %"]},
     "beyond/13_many_gpus/README.md": {
         "beyond_pages_test.py::test_the_ranks_of_13": [
@@ -200,7 +200,7 @@ HELD: dict[str, dict[str, list[str]]] = {
     "beyond/peers/cooperative_groups/README.md": {"beyond_pages_test.py::test_the_end_of_the_peer_with_groups": [
         "2577 GB/s instead of 3700", "08 takes 4.1 µs there"]},
     "beyond/peers/cub/README.md": {"beyond_pages_test.py::test_12_beside_11_and_cub": [
-        "takes 1.17 to 1.46 times as long", "it takes only 1 or 2 % longer"]},
+        "takes 1.11 to 1.46 times as long", "it takes only 1 to 5 % longer"]},
     "beyond/peers/cublas/README.md": {"beyond_pages_test.py::test_the_share_of_cublas": [
         "it has 87 % for `float64` and `complex64`", "for `float32` it has 54 %, and for `complex128` 52 %"]},
     "beyond/peers/thrust/README.md": {"beyond_pages_test.py::test_the_time_that_thrust_adds": [
