@@ -212,7 +212,7 @@ def test_the_features_of_12_are_in_kernels_of_their_own() -> None:
     kernels = {kernel.name: kernel for kernel in compiled.read().kernels if kernel.step == PACKAGE.name}
     assert len(kernels) == 6
     for name, kernel in kernels.items():
-        loads = 0 if name in ("bulk_kernel", "combine_kernel") else 8
+        loads = {"bulk_kernel": 0, "combine_kernel": 0, "reduce_kernel": 8}.get(name, 4)
         assert kernel.wide_global_loads == loads
         assert bool(kernel.bulk_copies) == (name == "bulk_kernel")
         assert bool(kernel.cluster_barriers) == (name == "cluster_kernel")
