@@ -151,6 +151,7 @@ struct MaxOrNaN {
   }
 };
 
+/// Whether all elements are true, as a T.
 struct LogicalAnd {
   template <typename T, typename = traits::IfLogical<T>>
   __host__ __device__ T operator()(const T& a, const T& b) const {
@@ -159,6 +160,7 @@ struct LogicalAnd {
   template <typename T> static __host__ __device__ T identity() { return T(true); }
 };
 
+/// Whether any element is true, as a T.
 struct LogicalOr {
   template <typename T, typename = traits::IfLogical<T>>
   __host__ __device__ T operator()(const T& a, const T& b) const {

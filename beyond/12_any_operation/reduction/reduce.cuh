@@ -491,8 +491,8 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 ///   one of your own, or one in WithIdentity. The order in which it combines elements depends on n, on the types, on
 ///   the device, on how it was compiled and on `in` modulo 16, but on nothing that happens in a run: in every run the
 ///   bits are the same.
-/// - rest: [init][, stream]. The init is combined once with the elements' result, as init = operation(init, result). An
-///   integer there is an init, never a stream. Everything is queued on the stream, by default the null stream, and the
+/// - rest: [init][, stream]. The init is combined once with the elements' result: operation(init, result). An integer
+///   there is an init, never a stream. Everything is queued on the stream, by default the null stream, and the
 ///   host does not wait; it may be captured into a graph.
 ///
 /// Complexity: n operations, and one pass over the input; one or two kernels.
