@@ -269,6 +269,8 @@ def tidy(folder: Path) -> None:
             text = re.sub(r'<a href="#nested-classes">Classes</a> *(&#124; *)?', "", text)
         # An option, which it takes for a dash.
         text = re.sub(r"&ndash;(?=[a-z])", "--", text)
+        # Bold text that begins with code, whose asterisks it leaves.
+        text = re.sub(r"\*\*(<code>.+?)\*\*", r"<b>\1</b>", text)
         text = re.sub(r'<a (href="[^"]*")>(?=<span class="icondoc">)', r'<a \1 aria-label="Its source">', text)
         text = text.replace('<div class="title">', '<div class="title" role="heading" aria-level="1">', 1)
         file.write_text(text.replace('<div id="doc-content">', '<div id="doc-content" role="main">', 1), "utf-8")

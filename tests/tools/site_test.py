@@ -144,6 +144,12 @@ def test_the_sections_of_a_page() -> None:
 
 
 @needs_all
+def test_bold_text_may_begin_with_code(built: Path) -> None:
+    assert "<b><code>tid ^ stride</code> stays inside the warp.</b>" in (built / "step_05_unroll_warp.html").read_text()
+    assert [page.name for page in built.glob("*.html") if "**<code>" in page.read_text()] == []
+
+
+@needs_all
 def test_the_sidebar_leads_to_pages(built: Path) -> None:
     # Links in HTML are checked by the command itself; the sidebar is made of scripts.
     named = {page for script in [built / "navtreedata.js", built / "menudata.js", *built.glob("*_8hpp.js")]
