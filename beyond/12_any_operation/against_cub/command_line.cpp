@@ -54,12 +54,13 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
   line.cases = cases;
   TextOptions app(name,
                   fmt::format("{}: times reduction::reduce and cub::DeviceReduce in turn on the same input, "
-                              "and compares what they leave.",
+                              "and compares their results.",
                               name));
   app.add_version();
   app.add("-n,--elements", "LIST",
-          "how many: numbers as 1000003, 2^28 or 64M with commas between; default 2^16,2^20,2^24,2^28. "
-          "sweep: powers of two from 2^10 to what fits, and 40 odd numbers between; sweep:COUNT ends there",
+          "how many: numbers such as 1000003, 2^28 or 64M, with commas between; default 2^16,2^20,2^24,2^28. "
+          "sweep: powers of two from 2^10 to what fits, and 40 odd numbers between them; sweep:COUNT ends at "
+          "COUNT",
           parse_sizes, line.sizes);
   app.add("--cases", "LIST", fmt::format("with commas between; default all: {}", fmt::join(cases, ", ")),
           [&](const std::string& text) { line.cases = parse_cases(text, cases); });
