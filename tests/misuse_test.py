@@ -113,12 +113,13 @@ RIGHT = ["reduce(in<int>, out<int>, n, Sum{}, 1, stream)",
 each_nvcc = cuda_compilers.each(clang=False)
 
 
-def errors_of_calls(compiler: CudaCompiler, calls: list[str], folder: Path) -> dict[int, list[str]]:
+def errors_of_calls(compiler: CudaCompiler, calls: list[str], folder: Path, standard: int = 17
+                    ) -> dict[int, list[str]]:
     """The lines of the errors that each call is at the end of, by its number."""
     source = folder / "calls.cu"
     source.write_text(BEFORE + "".join(f"cudaError_t call_{number}() {{ return {call}; }}\n"
                                        for number, call in enumerate(calls)))
-    ran = subprocess.run([*compiler.command("90"), "-c", source, "-o", folder / "calls.o"], stdout=subprocess.PIPE,
+    ran = subprocess.run([*compiler.command("90", standard=standard), "-c", source, "-o", folder / "calls.o"], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True)
     errors = defaultdict(list)
     for said in re.split(r"\n(?=\S+\(\d+\): )", ran.stdout):
@@ -143,6 +144,17 @@ def test_each_misuse_is_one_readable_error(compiler: CudaCompiler, tmp_path: Pat
 def test_right_calls_are_none(compiler: CudaCompiler, tmp_path: Path) -> None:
     """So each misuse has one thing wrong."""
     assert not errors_of_calls(compiler, RIGHT, tmp_path)
+
+
+@each_nvcc
+def test_a_value_is_no_struct(compiler: CudaCompiler, tmp_path: Path) -> None:
+    """From C++20 on Indexed<float>(0) compiles. As an init it would be the value 0 at index 0, without a word."""
+    calls = ["reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, 0)",
+             "reduce(in<float>, out<Extremes<float>>, n, MinMax{}, 0, stream)",
+             "reduce<float>(in<float>, out<Extremes<float>>, n, Sum{})"]
+    errors = errors_of_calls(compiler, calls, tmp_path, standard=20)
+    for number, reason in enumerate([NO_OPTION, NO_OPTION, "the accumulator has to convert to the type that out"]):
+        assert len(errors[number]) == 1 and reason in errors[number][0], errors[number]
 
 
 def refused(tmp_path: Path, toolkit: int, *options: str) -> list[str]:

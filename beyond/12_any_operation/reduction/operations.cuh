@@ -239,12 +239,14 @@ template <typename Order> struct ArgFirst {
   }
   template <typename Pair, typename T, unsigned count>
   static __device__ Pair neighbours(const T (&values)[count], std::size_t index) {
-    T first = values[0];
+    using Value = decltype(Pair::value);
+    auto first = static_cast<Value>(values[0]);
     unsigned place = 0;
 #pragma unroll
     for (unsigned k = 1; k < count; ++k) {
-      const bool precedes = Order::precedes(values[k], first);
-      first = precedes ? values[k] : first;
+      const auto value = static_cast<Value>(values[k]);  // two may differ as a T and be equal as a Value
+      const bool precedes = Order::precedes(value, first);
+      first = precedes ? value : first;
       place = precedes ? k : place;
     }
     return element<Pair>(first, index + place);

@@ -336,13 +336,19 @@ template <typename Transform, typename T, typename A> struct Transformed<Transfo
 
 inline constexpr std::size_t most_bytes = 1536;
 
+/// Whether a To can be made of a From, by an explicit constructor too. C++20 also makes an aggregate of its first member
+/// alone: so 0 would be an Indexed<float>.
+template <typename To, typename From>
+inline constexpr bool can_become = std::is_convertible_v<From, To> ||
+                                   (std::is_constructible_v<To, From> && !std::is_aggregate_v<To>);
+
 /// Whether these are [init][, stream].
 template <typename A, typename... Rest> inline constexpr bool are_options = sizeof...(Rest) == 0;
 template <typename A, typename Last>
-inline constexpr bool are_options<A, Last> = is_stream<Last> || std::is_constructible_v<A, Last>;
+inline constexpr bool are_options<A, Last> = is_stream<Last> || can_become<A, Last>;
 template <typename A, typename First, typename Last>
 inline constexpr bool are_options<A, First, Last> =
-    std::is_constructible_v<A, First> && !is_stream<First> && is_stream<Last>;
+    can_become<A, First> && !is_stream<First> && is_stream<Last>;
 
 template <typename> inline constexpr bool never = false;
 
@@ -401,7 +407,7 @@ constexpr bool is_right() {
                   "reduction::reduce: an element, after the transform, has to convert to the accumulator: "
                   "the first template argument, by default the type that out points to");
     return false;
-  } else if constexpr (!std::is_constructible_v<Out, A>) {
+  } else if constexpr (!can_become<Out, A>) {
     static_assert(never<A>,
                   "reduction::reduce: the accumulator has to convert to the type that out points to");
     return false;
