@@ -421,6 +421,12 @@ constexpr bool is_right() {
   }
 }
 
+/// The most elements that an accumulator can count: an Indexed has the largest index for none.
+template <typename A> inline constexpr std::size_t most_counted = SIZE_MAX;
+template <typename T, typename Index>
+inline constexpr std::size_t most_counted<Indexed<T, Index>> =
+    static_cast<std::size_t>((::cuda::std::numeric_limits<Index>::max)());
+
 template <typename T, typename A, typename Operation, typename Transform>
 Reduction<T, A, Operation, Transform> reduction_of(const Operation& operation, const Transform& transform) {
   return {operation, transform};
@@ -449,6 +455,11 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     const auto count = static_cast<std::size_t>(n);
     const auto address = reinterpret_cast<std::uintptr_t>(in);
     if (count > SIZE_MAX / sizeof(T)) return cudaErrorInvalidValue;
+    using Value =
+        std::conditional_t<std::is_same_v<Transform, Itself>, T, typename Transformed<Transform, T, A>::Type>;
+    if constexpr (!std::is_convertible_v<Value, A>) {
+      if (count > most_counted<A>) return cudaErrorInvalidValue;
+    }
     unsigned multiprocessors = 0;
     const cudaError_t status = detail::count_multiprocessors(multiprocessors);
     if (status != cudaSuccess) return status;
@@ -503,8 +514,9 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 ///
 /// Complexity: n operations, and one pass over the input; one or two kernels.
 ///
-/// Returns the first error of CUDA, or cudaErrorInvalidValue for a negative n, for storage that is too small, and for
-/// what is misaligned; then nothing is launched. As always with CUDA, an error on the device shows at the stream's next
+/// Returns the first error of CUDA, or cudaErrorInvalidValue for a negative n, for one that the Index of an Indexed cannot
+/// hold (unless the host knows nothing of what a transform returns, as of a lambda), for storage that is too small, and
+/// for what is misaligned; then nothing is launched. As always with CUDA, an error on the device shows at the stream's next
 /// synchronisation.
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename... Rest>
