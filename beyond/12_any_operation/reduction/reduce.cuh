@@ -287,6 +287,12 @@ template <typename T> constexpr bool is_known() {
 #endif
 }
 
+/// Not of a type with const members, nor of a volatile one.
+template <typename T>
+inline constexpr bool can_be_held =
+    std::is_trivially_copyable_v<T>&& std::is_copy_assignable_v<T>&& std::is_default_constructible_v<T> &&
+    !std::is_volatile_v<T>;
+
 template <typename T>
 inline constexpr bool can_be_copied = std::is_trivially_copyable_v<T> || is_extended_lambda<T>();
 
@@ -322,9 +328,11 @@ struct TakesElement<Operation, Value, A,
                     std::void_t<decltype(std::declval<const Operation&>().template element<A>(
                         std::declval<Value>(), std::size_t{}))>> : std::true_type {};
 
+// std::is_invocable takes a pointer to a member, too, which is not called so.
 template <typename Transform, typename T>
 inline constexpr bool takes_element =
-    !is_known<Transform>() || std::is_invocable_v<const Transform&, const T&>;
+    !is_known<Transform>() ||
+    (std::is_invocable_v<const Transform&, const T&> && !std::is_member_pointer_v<Transform>);
 
 /// What the transform makes of an element; of a lambda's results the host knows nothing.
 template <typename Transform, typename T, typename A, bool = is_known<Transform>()> struct Transformed {
@@ -363,14 +371,14 @@ constexpr bool is_right() {
   } else if constexpr (!std::is_integral_v<Count> || std::is_same_v<Count, bool>) {
     static_assert(never<A>, "reduction::reduce: n, the number of elements, has to be an integer");
     return false;
-  } else if constexpr (!std::is_trivially_copyable_v<T> || !std::is_default_constructible_v<T>) {
+  } else if constexpr (!can_be_held<T>) {
     static_assert(never<A>,
-                  "reduction::reduce: elements have to be trivially copyable and default constructible: "
-                  "threads hold them, and move them as bytes");
+                  "reduction::reduce: elements have to be trivially copyable, assignable and default "
+                  "constructible: threads hold them, and move them as bytes");
     return false;
-  } else if constexpr (!std::is_trivially_copyable_v<A> || !std::is_default_constructible_v<A>) {
+  } else if constexpr (!can_be_held<A>) {
     static_assert(never<A>,
-                  "reduction::reduce: the accumulator has to be trivially copyable and default "
+                  "reduction::reduce: the accumulator has to be trivially copyable, assignable and default "
                   "constructible: threads hold it, and move it as bytes");
     return false;
   } else if constexpr (sizeof(T) > most_bytes || alignof(T) > 16 || sizeof(A) > most_bytes ||
@@ -393,9 +401,10 @@ constexpr bool is_right() {
     static_assert(never<A>, "reduction::reduce: the transform cannot be called with an element");
     return false;
   } else if constexpr (!IsOperation<Operation, A>::value) {
-    static_assert(never<A>,
-                  "reduction::reduce: the operation has to be callable as A(A, A), where A is the "
-                  "accumulator: the first template argument, by default the type that out points to");
+    static_assert(
+        never<A>,
+        "reduction::reduce: the operation has to be callable as A(A, A), also as a const, where A is the "
+        "accumulator: the first template argument, by default the type that out points to");
     return false;
   } else if constexpr (!HasIdentity<Operation, A>::value) {
     static_assert(never<A>,
@@ -500,8 +509,8 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 /// - Accumulator: what the operation combines, the first template argument if you say it: reduce<double>(…). By default
 ///   Out; but for Sum and Product of __half or __nv_bfloat16 float. The result is converted to Out at the end.
 /// - in, out, storage: device memory, aligned for a T, an Out and an accumulator, as cudaMalloc's is. `out` must not
-///   overlap storage or input. T and the accumulator are trivially copyable and default constructible, with at most
-///   1536 bytes and an alignment of at most 16. A T converts to the accumulator, but for the operations that say
+///   overlap storage or input. T and the accumulator are trivially copyable, assignable and default constructible, with at
+///   most 1536 bytes and an alignment of at most 16. A T converts to the accumulator, but for the operations that say
 ///   otherwise: ArgMin, ArgMax and MinMax.
 /// - n: any integer. If it is 0, the result is `init`, without an init the operation's identity (of Sum 0).
 /// - operation: a device callable A(A, A), associative and commutative, that knows its identity; one of operations.cuh,
