@@ -55,6 +55,11 @@ static_assert(small_block_bytes <= small_block * loads * 16 &&
               large_block_bytes <= large_block * loads * 16 &&
               cluster_bytes <= cluster_blocks * block * loads * 16);
 
+/// Whether a block may have the ring and a result per warp in shared memory: 99 KiB, on compute capability 12.0.
+template <bool wide, typename A>
+inline constexpr bool has_room_for_bulk =
+    wide&& bulk_ring_bytes + bulk_stages * sizeof(CopyBarrier) + bulk_block / 32 * sizeof(A) <= 99 << 10;
+
 /// Blocks per multiprocessor, at most.
 inline constexpr unsigned most_resident_blocks = 4;
 
@@ -108,7 +113,7 @@ cudaError_t make_plan(Plan& plan, std::size_t n, unsigned multiprocessors) {
   plan.combines = true;
   if (status == cudaSuccess) status = detail::is_for_hopper(plan.launches_ahead, combine_kernel<R, Out>);
   if (status != cudaSuccess) return status;
-  if constexpr (wide) {
+  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
     bool has_bulk_copies = false;
     if (bytes > two_kernels_bytes) status = detail::is_for_hopper(has_bulk_copies, bulk_kernel<R>);
     if (has_bulk_copies) {
@@ -191,7 +196,7 @@ cudaError_t launch_two(const Plan& plan, typename R::Accumulator* partial, const
   if (plan.method == Method::two_kernels)
     status = detail::launch(reduce_kernel<wide, R>, plan.grid, block, 0, stream, nullptr, in, partial, n,
                             reduction);
-  if constexpr (wide) {
+  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
     if (plan.method == Method::bulk)
       status = detail::launch(bulk_kernel<R>, plan.grid, bulk_block, bulk_ring_bytes, stream, nullptr, in,
                               partial, n, reduction);
