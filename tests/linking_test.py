@@ -87,6 +87,14 @@ def test_they_share_no_symbol_if_kernels_are_symbols(compiler: CudaCompiler, lib
     assert_none_in_both(libraries(compiler, "-O0", "-rdc=true"))
 
 
+@cuda_compilers.each(clang=False)
+def test_they_share_no_symbol_if_one_has_a_default_stream_per_thread(compiler: CudaCompiler, libraries: Libraries
+                                                                     ) -> None:
+    """One would queue its kernels on the other's default stream."""
+    per_thread = libraries(compiler, "-O0", "--default-stream=per-thread")
+    assert_none_in_both([libraries(compiler, "-O0")[0], per_thread[0]])
+
+
 @each_level
 @each_compiler
 def test_a_shared_library_exports_none(compiler: CudaCompiler, level: str, libraries: Libraries, tmp_path: Path

@@ -40,6 +40,17 @@ struct OfPairs {
   __host__ __device__ int2 operator()(int2 a, int2) const { return a; }
   template <typename A> static __host__ __device__ A identity() { return A{}; }
 };
+struct Changes {
+  __host__ __device__ int operator()(int a, int b) { return a + b; }
+  template <typename A> static __host__ __device__ A identity() { return A{}; }
+};
+struct Multiplied {
+  double value;
+  __host__ __device__ Multiplied operator*(const Multiplied& b) const { return {value * b.value}; }
+};
+struct Constant {
+  const int value = 1;
+};
 struct NoDefault {
   __host__ __device__ NoDefault(int i) : value(i) {}
   int value;
@@ -75,11 +86,16 @@ MISUSES = {
     "a value as operation": ("reduce(in<int>, out<int>, n, 0)", "the operation has to be callable as A(A, A)"),
     "an operation on others": ("reduce(in<int>, out<int>, n, OfPairs{})",
                                "the operation has to be callable as A(A, A)"),
+    "an operation that is no const": ("reduce(in<int>, out<int>, n, Changes{})", "as A(A, A), also as a const"),
+    "a product of what 1 does not make": ("reduce(in<Multiplied>, out<Multiplied>, n, Product{})", KNOWS_NO_IDENTITY),
     "an operation with a string": ("reduce(in<int>, out<int>, n, with_name)", NOT_COPYABLE),
     # the types
     "a constant out": ("reduce(in<int>, in<int>, n, Sum{})", "out points to a constant"),
     "elements with a string": ("reduce(in<Named>, out<int>, n, Sum{})", "elements have to be trivially copyable"),
     "elements without a default": ("reduce(in<NoDefault>, out<NoDefault>, n, First{})", "default constructible"),
+    "elements with a constant": ("reduce(in<Constant>, out<Constant>, n, First{})", "elements have to be"),
+    "volatile elements": ("reduce(in<volatile int>, out<int>, n, Sum{})", "elements have to be"),
+    "a volatile out": ("reduce(in<int>, out<volatile int>, n, Sum{})", "the accumulator has to be"),
     "an accumulator with a string": ("reduce<std::string>(in<int>, out<int>, n, First{})",
                                      "the accumulator has to be trivially copyable"),
     "too large": ("reduce(in<Sized<1540>>, out<Sized<1540>>, n, First{})", TOO_LARGE),
@@ -91,6 +107,8 @@ MISUSES = {
                                        "the accumulator has to convert to the type that out points to"),
     "ArgMin into a value": ("reduce(in<float>, out<float>, n, ArgMin{})", "the operation has to be callable"),
     "MinMax into a value": ("reduce(in<float>, out<float>, n, MinMax{})", "the operation has to be callable"),
+    "ArgMin of pairs": ("reduce(in<int2>, out<Indexed<int>>, n, ArgMin{})", "an element, after the transform"),
+    "MinMax of pairs": ("reduce(in<int2>, out<Extremes<int>>, n, MinMax{})", "an element, after the transform"),
     # the storage
     "bytes by their address": ("reduce(storage, &bytes, in<int>, out<int>, n, Sum{})", IS_NO_INTEGER),
     # init and stream
@@ -101,6 +119,7 @@ MISUSES = {
     "three options": ("reduce(in<int>, out<int>, n, Sum{}, 1, stream, 1)", NO_OPTION),
     # the transform
     "no transform": ("transform_reduce(in<int>, out<int>, n, Sum{}, 0)", "the transform cannot be called"),
+    "a pointer to a member": ("transform_reduce(in<int2>, out<int>, n, Sum{}, &int2::x)", "the transform cannot be"),
     "the transform before the operation": ("transform_reduce(in<int>, out<int>, n, Negative{}, Sum{})",
                                            "the transform cannot be called"),
     "a transform with a string": ("transform_reduce(in<int>, out<int>, n, Sum{}, with_name)", NOT_COPYABLE),
@@ -113,13 +132,14 @@ RIGHT = ["reduce(in<int>, out<int>, n, Sum{}, 1, stream)",
 each_nvcc = cuda_compilers.each(clang=False)
 
 
-def errors_of_calls(compiler: CudaCompiler, calls: list[str], folder: Path) -> dict[int, list[str]]:
+def errors_of_calls(compiler: CudaCompiler, calls: list[str], folder: Path, standard: int = 17
+                    ) -> dict[int, list[str]]:
     """The lines of the errors that each call is at the end of, by its number."""
     source = folder / "calls.cu"
     source.write_text(BEFORE + "".join(f"cudaError_t call_{number}() {{ return {call}; }}\n"
                                        for number, call in enumerate(calls)))
-    ran = subprocess.run([*compiler.command("90"), "-c", source, "-o", folder / "calls.o"], stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True)
+    ran = subprocess.run([*compiler.command("90", standard=standard), "-c", source, "-o", folder / "calls.o"],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     errors = defaultdict(list)
     for said in re.split(r"\n(?=\S+\(\d+\): )", ran.stdout):
         if first := re.match(r"\S+: (?:fatal )?error.*", said):
@@ -143,6 +163,17 @@ def test_each_misuse_is_one_readable_error(compiler: CudaCompiler, tmp_path: Pat
 def test_right_calls_are_none(compiler: CudaCompiler, tmp_path: Path) -> None:
     """So each misuse has one thing wrong."""
     assert not errors_of_calls(compiler, RIGHT, tmp_path)
+
+
+@each_nvcc
+def test_a_value_is_no_struct(compiler: CudaCompiler, tmp_path: Path) -> None:
+    """From C++20 on Indexed<float>(0) compiles. As an init it would be the value 0 at index 0, without a word."""
+    calls = ["reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, 0)",
+             "reduce(in<float>, out<Extremes<float>>, n, MinMax{}, 0, stream)",
+             "reduce<float>(in<float>, out<Extremes<float>>, n, Sum{})"]
+    errors = errors_of_calls(compiler, calls, tmp_path, standard=20)
+    for number, reason in enumerate([NO_OPTION, NO_OPTION, "the accumulator has to convert to the type that out"]):
+        assert len(errors[number]) == 1 and reason in errors[number][0], errors[number]
 
 
 def refused(tmp_path: Path, toolkit: int, *options: str) -> list[str]:

@@ -156,6 +156,19 @@ TEST_F(Reduce, RefusesANegativeNumberOfElements) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
+TEST_F(Reduce, RefusesMoreElementsThanAnIndexCanCount) {
+  const DeviceArray<float> in(std::vector<float>(1000, 1.0f));
+  const DeviceArray<Indexed<float, std::int8_t>> out(1);
+  const auto status = [&](std::size_t n) { return reduction::reduce(in.get(), out.get(), n, ArgMin{}); };
+  EXPECT_EQ(status(127), cudaSuccess);
+  EXPECT_EQ(status(128), cudaErrorInvalidValue);
+  EXPECT_EQ(reduction::transform_reduce(in.get(), out.get(), 128, ArgMax{}, Twice{}), cudaErrorInvalidValue);
+  // Those that bring their index are not counted.
+  const DeviceArray<Indexed<float, std::int8_t>> pairs(1000);
+  EXPECT_EQ(reduction::reduce(pairs.get(), out.get(), 1000, ArgMin{}), cudaSuccess);
+  cuda_check(cudaDeviceSynchronize(), "waiting");
+}
+
 TEST_F(Reduce, RefusesAddressesThatAreMisaligned) {
   const DeviceArray<double> in(std::vector<double>(1 << 18, 1.0));
   const DeviceArray<float> out(2);

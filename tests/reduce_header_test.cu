@@ -339,6 +339,19 @@ TYPED_TEST(ReduceArg, PassesOverNaN) {
   }
 }
 
+TEST_F(Reduce, ArgMinComparesWhatTheResultHolds) {
+  // Each is less than the one before, and all are the same float.
+  std::vector<double> values(arg_sizes.back());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = 1 - 1e-16 * static_cast<double>(i % 8);
+  const DeviceArray<double> in(values);
+  for (const std::size_t start : {0u, 1u}) {
+    const auto found = result<Indexed<float>>(in.get() + start, values.size() - start, by(ArgMin{}));
+    EXPECT_EQ(found.value, 1);
+    EXPECT_EQ(found.index, 0) << "from the one at " << start;
+  }
+}
+
 TYPED_TEST(ReduceArg, OfNothingIsTheLargestIndex) {
   using T = TypeParam;
   const T* const nowhere = nullptr;

@@ -15,6 +15,7 @@ namespace traps {
 
 struct Number {
   float value;
+  void operator&() const = delete;
 };
 
 }  // namespace traps
@@ -23,6 +24,10 @@ struct Number {
 
 using namespace std;
 using namespace thrust;
+
+// As windows.h has them, and others.
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) < (b) ? (b) : (a))
 
 #include <reduction/reduce.cuh>
 

@@ -173,7 +173,7 @@ template <typename T, typename A, typename Operation, typename Transform> struct
       T elements[width];
       std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
       using Value = std::decay_t<decltype(transform(elements[0]))>;
-      if constexpr (width > 1 && !std::is_convertible_v<Value, A> &&
+      if constexpr (width > 1 && !std::is_convertible_v<Value, A> && std::is_default_constructible_v<Value> &&
                     has_neighbours<Operation, A, Value>::value) {
         Value values[width];
 #pragma unroll

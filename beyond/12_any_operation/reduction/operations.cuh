@@ -48,12 +48,15 @@ template <typename T> using IfMultiplies = decltype(T(std::declval<const T&>() *
 template <typename T> using IfCompares = decltype(std::declval<const T&>() < std::declval<const T&>());
 template <typename T> using IfLogical = decltype(T(std::declval<const T&>() && std::declval<const T&>()));
 
+/// A type that a value makes, or none.
+template <typename From, typename T> using IfFrom = std::enable_if_t<std::is_constructible_v<T, From>>;
+
 /// Returns the value above all others but NaN.
 template <typename T> __host__ __device__ T highest() {
   static_assert(Limits<T>::is_specialized,
                 "no limits are known of this type: give the identity by WithIdentity");
   if constexpr (Limits<T>::has_infinity) return T(Limits<T>::infinity());
-  return T(Limits<T>::max());
+  return T((Limits<T>::max)());
 }
 
 /// Returns the value below all others but NaN.
@@ -104,7 +107,9 @@ struct Product {
     using Wrapping = traits::WrappingType<T>;
     return T(Wrapping(a) * Wrapping(b));
   }
-  template <typename T> static __host__ __device__ T identity() { return T(1); }
+  template <typename T, typename = traits::IfFrom<int, T>> static __host__ __device__ T identity() {
+    return T(1);
+  }
 };
 
 /// Returns the smaller value and passes over a NaN.
@@ -157,7 +162,9 @@ struct LogicalAnd {
   __host__ __device__ T operator()(const T& a, const T& b) const {
     return T(static_cast<bool>(a) && static_cast<bool>(b));
   }
-  template <typename T> static __host__ __device__ T identity() { return T(true); }
+  template <typename T, typename = traits::IfFrom<bool, T>> static __host__ __device__ T identity() {
+    return T(true);
+  }
 };
 
 /// Whether any element is true, as a T.
@@ -166,7 +173,9 @@ struct LogicalOr {
   __host__ __device__ T operator()(const T& a, const T& b) const {
     return T(static_cast<bool>(a) || static_cast<bool>(b));
   }
-  template <typename T> static __host__ __device__ T identity() { return T(false); }
+  template <typename T, typename = traits::IfFrom<bool, T>> static __host__ __device__ T identity() {
+    return T(false);
+  }
 };
 
 /// The smallest and the largest of some values: the result of MinMax.
@@ -186,8 +195,9 @@ struct MinMax {
     using T = decltype(Both::smallest);
     return {Min::identity<T>(), Max::identity<T>()};
   }
-  template <typename Both, typename T> static __host__ __device__ Both element(const T& value, std::size_t) {
-    using Member = decltype(Both::smallest);
+  template <typename Both, typename T, typename Member = decltype(Both::smallest),
+            typename = traits::IfFrom<const T&, Member>>
+  static __host__ __device__ Both element(const T& value, std::size_t) {
     return {Member(value), Member(value)};
   }
 };
@@ -239,12 +249,14 @@ template <typename Order> struct ArgFirst {
   }
   template <typename Pair, typename T, unsigned count>
   static __device__ Pair neighbours(const T (&values)[count], std::size_t index) {
-    T first = values[0];
+    using Value = decltype(Pair::value);
+    auto first = static_cast<Value>(values[0]);
     unsigned place = 0;
 #pragma unroll
     for (unsigned k = 1; k < count; ++k) {
-      const bool precedes = Order::precedes(values[k], first);
-      first = precedes ? values[k] : first;
+      const auto value = static_cast<Value>(values[k]);  // two may differ as a T and be equal as a Value
+      const bool precedes = Order::precedes(value, first);
+      first = precedes ? value : first;
       place = precedes ? k : place;
     }
     return element<Pair>(first, index + place);
@@ -253,11 +265,11 @@ template <typename Order> struct ArgFirst {
   static __host__ __device__ Pair identity() {
     using T = decltype(Pair::value);
     using Index = decltype(Pair::index);
-    const Index none = ::cuda::std::numeric_limits<Index>::max();
+    const Index none = (::cuda::std::numeric_limits<Index>::max)();
     if constexpr (Limits<T>::has_quiet_NaN) return {T(Limits<T>::quiet_NaN()), none};
     return {Order::template last<T>(), none};
   }
-  template <typename Pair, typename T>
+  template <typename Pair, typename T, typename = IfFrom<const T&, decltype(Pair::value)>>
   static __host__ __device__ Pair element(const T& value, std::size_t index) {
     return {decltype(Pair::value)(value), static_cast<decltype(Pair::index)>(index)};
   }

@@ -55,6 +55,11 @@ static_assert(small_block_bytes <= small_block * loads * 16 &&
               large_block_bytes <= large_block * loads * 16 &&
               cluster_bytes <= cluster_blocks * block * loads * 16);
 
+/// Whether a block may have the ring and a result per warp in shared memory: 99 KiB, on compute capability 12.0.
+template <bool wide, typename A>
+inline constexpr bool has_room_for_bulk =
+    wide&& bulk_ring_bytes + bulk_stages * sizeof(CopyBarrier) + bulk_block / 32 * sizeof(A) <= 99 << 10;
+
 /// Blocks per multiprocessor, at most.
 inline constexpr unsigned most_resident_blocks = 4;
 
@@ -108,7 +113,7 @@ cudaError_t make_plan(Plan& plan, std::size_t n, unsigned multiprocessors) {
   plan.combines = true;
   if (status == cudaSuccess) status = detail::is_for_hopper(plan.launches_ahead, combine_kernel<R, Out>);
   if (status != cudaSuccess) return status;
-  if constexpr (wide) {
+  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
     bool has_bulk_copies = false;
     if (bytes > two_kernels_bytes) status = detail::is_for_hopper(has_bulk_copies, bulk_kernel<R>);
     if (has_bulk_copies) {
@@ -191,7 +196,7 @@ cudaError_t launch_two(const Plan& plan, typename R::Accumulator* partial, const
   if (plan.method == Method::two_kernels)
     status = detail::launch(reduce_kernel<wide, R>, plan.grid, block, 0, stream, nullptr, in, partial, n,
                             reduction);
-  if constexpr (wide) {
+  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
     if (plan.method == Method::bulk)
       status = detail::launch(bulk_kernel<R>, plan.grid, bulk_block, bulk_ring_bytes, stream, nullptr, in,
                               partial, n, reduction);
@@ -287,6 +292,12 @@ template <typename T> constexpr bool is_known() {
 #endif
 }
 
+/// Not of a type with const members, nor of a volatile one.
+template <typename T>
+inline constexpr bool can_be_held =
+    std::is_trivially_copyable_v<T>&& std::is_copy_assignable_v<T>&& std::is_default_constructible_v<T> &&
+    !std::is_volatile_v<T>;
+
 template <typename T>
 inline constexpr bool can_be_copied = std::is_trivially_copyable_v<T> || is_extended_lambda<T>();
 
@@ -322,9 +333,11 @@ struct TakesElement<Operation, Value, A,
                     std::void_t<decltype(std::declval<const Operation&>().template element<A>(
                         std::declval<Value>(), std::size_t{}))>> : std::true_type {};
 
+// std::is_invocable takes a pointer to a member, too, which is not called so.
 template <typename Transform, typename T>
 inline constexpr bool takes_element =
-    !is_known<Transform>() || std::is_invocable_v<const Transform&, const T&>;
+    !is_known<Transform>() ||
+    (std::is_invocable_v<const Transform&, const T&> && !std::is_member_pointer_v<Transform>);
 
 /// What the transform makes of an element; of a lambda's results the host knows nothing.
 template <typename Transform, typename T, typename A, bool = is_known<Transform>()> struct Transformed {
@@ -336,13 +349,19 @@ template <typename Transform, typename T, typename A> struct Transformed<Transfo
 
 inline constexpr std::size_t most_bytes = 1536;
 
+/// Whether a To can be made of a From, by an explicit constructor too. C++20 also makes an aggregate of its first member
+/// alone: so 0 would be an Indexed<float>.
+template <typename To, typename From>
+inline constexpr bool can_become = std::is_convertible_v<From, To> ||
+                                   (std::is_constructible_v<To, From> && !std::is_aggregate_v<To>);
+
 /// Whether these are [init][, stream].
 template <typename A, typename... Rest> inline constexpr bool are_options = sizeof...(Rest) == 0;
 template <typename A, typename Last>
-inline constexpr bool are_options<A, Last> = is_stream<Last> || std::is_constructible_v<A, Last>;
+inline constexpr bool are_options<A, Last> = is_stream<Last> || can_become<A, Last>;
 template <typename A, typename First, typename Last>
 inline constexpr bool are_options<A, First, Last> =
-    std::is_constructible_v<A, First> && !is_stream<First> && is_stream<Last>;
+    can_become<A, First> && !is_stream<First> && is_stream<Last>;
 
 template <typename> inline constexpr bool never = false;
 
@@ -357,14 +376,14 @@ constexpr bool is_right() {
   } else if constexpr (!std::is_integral_v<Count> || std::is_same_v<Count, bool>) {
     static_assert(never<A>, "reduction::reduce: n, the number of elements, has to be an integer");
     return false;
-  } else if constexpr (!std::is_trivially_copyable_v<T> || !std::is_default_constructible_v<T>) {
+  } else if constexpr (!can_be_held<T>) {
     static_assert(never<A>,
-                  "reduction::reduce: elements have to be trivially copyable and default constructible: "
-                  "threads hold them, and move them as bytes");
+                  "reduction::reduce: elements have to be trivially copyable, assignable and default "
+                  "constructible: threads hold them, and move them as bytes");
     return false;
-  } else if constexpr (!std::is_trivially_copyable_v<A> || !std::is_default_constructible_v<A>) {
+  } else if constexpr (!can_be_held<A>) {
     static_assert(never<A>,
-                  "reduction::reduce: the accumulator has to be trivially copyable and default "
+                  "reduction::reduce: the accumulator has to be trivially copyable, assignable and default "
                   "constructible: threads hold it, and move it as bytes");
     return false;
   } else if constexpr (sizeof(T) > most_bytes || alignof(T) > 16 || sizeof(A) > most_bytes ||
@@ -387,9 +406,10 @@ constexpr bool is_right() {
     static_assert(never<A>, "reduction::reduce: the transform cannot be called with an element");
     return false;
   } else if constexpr (!IsOperation<Operation, A>::value) {
-    static_assert(never<A>,
-                  "reduction::reduce: the operation has to be callable as A(A, A), where A is the "
-                  "accumulator: the first template argument, by default the type that out points to");
+    static_assert(
+        never<A>,
+        "reduction::reduce: the operation has to be callable as A(A, A), also as a const, where A is the "
+        "accumulator: the first template argument, by default the type that out points to");
     return false;
   } else if constexpr (!HasIdentity<Operation, A>::value) {
     static_assert(never<A>,
@@ -401,7 +421,7 @@ constexpr bool is_right() {
                   "reduction::reduce: an element, after the transform, has to convert to the accumulator: "
                   "the first template argument, by default the type that out points to");
     return false;
-  } else if constexpr (!std::is_constructible_v<Out, A>) {
+  } else if constexpr (!can_become<Out, A>) {
     static_assert(never<A>,
                   "reduction::reduce: the accumulator has to convert to the type that out points to");
     return false;
@@ -414,6 +434,12 @@ constexpr bool is_right() {
     return true;
   }
 }
+
+/// The most elements that an accumulator can count: an Indexed has the largest index for none.
+template <typename A> inline constexpr std::size_t most_counted = SIZE_MAX;
+template <typename T, typename Index>
+inline constexpr std::size_t most_counted<Indexed<T, Index>> =
+    static_cast<std::size_t>((::cuda::std::numeric_limits<Index>::max)());
 
 template <typename T, typename A, typename Operation, typename Transform>
 Reduction<T, A, Operation, Transform> reduction_of(const Operation& operation, const Transform& transform) {
@@ -443,6 +469,11 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     const auto count = static_cast<std::size_t>(n);
     const auto address = reinterpret_cast<std::uintptr_t>(in);
     if (count > SIZE_MAX / sizeof(T)) return cudaErrorInvalidValue;
+    using Value =
+        std::conditional_t<std::is_same_v<Transform, Itself>, T, typename Transformed<Transform, T, A>::Type>;
+    if constexpr (!std::is_convertible_v<Value, A>) {
+      if (count > most_counted<A>) return cudaErrorInvalidValue;
+    }
     unsigned multiprocessors = 0;
     const cudaError_t status = detail::count_multiprocessors(multiprocessors);
     if (status != cudaSuccess) return status;
@@ -483,8 +514,8 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 /// - Accumulator: what the operation combines, the first template argument if you say it: reduce<double>(…). By default
 ///   Out; but for Sum and Product of __half or __nv_bfloat16 float. The result is converted to Out at the end.
 /// - in, out, storage: device memory, aligned for a T, an Out and an accumulator, as cudaMalloc's is. `out` must not
-///   overlap storage or input. T and the accumulator are trivially copyable and default constructible, with at most
-///   1536 bytes and an alignment of at most 16. A T converts to the accumulator, but for the operations that say
+///   overlap storage or input. T and the accumulator are trivially copyable, assignable and default constructible, with at
+///   most 1536 bytes and an alignment of at most 16. A T converts to the accumulator, but for the operations that say
 ///   otherwise: ArgMin, ArgMax and MinMax.
 /// - n: any integer. If it is 0, the result is `init`, without an init the operation's identity (of Sum 0).
 /// - operation: a device callable A(A, A), associative and commutative, that knows its identity; one of operations.cuh,
@@ -497,8 +528,9 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 ///
 /// Complexity: n operations, and one pass over the input; one or two kernels.
 ///
-/// Returns the first error of CUDA, or cudaErrorInvalidValue for a negative n, for storage that is too small, and for
-/// what is misaligned; then nothing is launched. As always with CUDA, an error on the device shows at the stream's next
+/// Returns the first error of CUDA, or cudaErrorInvalidValue for a negative n, for one that the Index of an Indexed cannot
+/// hold (unless the host knows nothing of what a transform returns, as of a lambda), for storage that is too small, and
+/// for what is misaligned; then nothing is launched. As always with CUDA, an error on the device shows at the stream's next
 /// synchronisation.
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename... Rest>

@@ -45,12 +45,12 @@ template <typename A> struct Init {
 template <typename A> __device__ A shuffle_down(const A& value, unsigned delta) {
   constexpr unsigned count = (sizeof(A) + 3) / 4;
   std::uint32_t words[count] = {};
-  std::memcpy(words, &value, sizeof(A));
+  std::memcpy(words, __builtin_addressof(value), sizeof(A));  // A may have an operator&
 #pragma unroll count <= 16 ? count : 1  // more are not in registers anyway, and take minutes to compile
   for (unsigned k = 0; k < count; ++k)
     words[k] = __shfl_down_sync(0xffffffff, words[k], delta);
   A moved;
-  std::memcpy(static_cast<void*>(&moved), words, sizeof(A));
+  std::memcpy(static_cast<void*>(__builtin_addressof(moved)), words, sizeof(A));
   return moved;
 }
 
@@ -138,7 +138,7 @@ __device__ typename R::Accumulator reduce_tile(const typename R::Element* in, st
   Vector<T, true> loaded[loads];
 #pragma unroll
   for (unsigned k = 0; k < loads; ++k)  // without a condition, which would make one load wait for another
-    loaded[k] = split.vectors[::min(i + k * threads, count - 1)];
+    loaded[k] = split.vectors[(::min)(i + k * threads, count - 1)];
 #pragma unroll
   for (unsigned k = 0; k < loads; ++k) {
     if (i + k * threads < count)

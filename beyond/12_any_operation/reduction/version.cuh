@@ -21,10 +21,15 @@
 // Two libraries of one program may be compiled for different architectures. Where both have a function of one name, the
 // linker keeps one of the two, and it launches kernels that only its own library has. So the namespace is named after
 // the version and the architectures, v200x800x900xxx… for 8.0 and 9.0, and it is hidden: a shared library exports
-// nothing of it.
-#define REDUCTION_PASTE(version, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...) \
-  v##version##x##a##x##b##x##c##x##d##x##e##x##f##x##g##x##h##x##i##x##j##x##k##x##l##x##m##x##n##x##o##x##p
+// nothing of it. nvcc's --default-stream per-thread makes other calls of the same text, so the name says that, too.
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define REDUCTION_STREAM _per_thread
+#else
+#define REDUCTION_STREAM
+#endif
+#define REDUCTION_PASTE(version, stream, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...) \
+  v##version##stream##x##a##x##b##x##c##x##d##x##e##x##f##x##g##x##h##x##i##x##j##x##k##x##l##x##m##x##n##x##o##x##p
 #define REDUCTION_NAME(...) REDUCTION_PASTE(__VA_ARGS__)
-#define REDUCTION_NAMESPACE                                                             \
-  REDUCTION_NAME(REDUCTION_VERSION, __CUDA_ARCH_LIST__, , , , , , , , , , , , , , , , ) \
+#define REDUCTION_NAMESPACE                                                                               \
+  REDUCTION_NAME(REDUCTION_VERSION, REDUCTION_STREAM, __CUDA_ARCH_LIST__, , , , , , , , , , , , , , , , ) \
   __attribute__((visibility("hidden")))
