@@ -47,6 +47,8 @@ def test_package_version(prefix: Path) -> None:
     assert given and said
     major, minor, patch = map(int, given.groups())
     assert int(said[1]) == 10000 * major + 100 * minor + patch
+    # What libraries hand to each other has a namespace that is written out.
+    assert f"inline namespace v{major}_{minor} {{" in (prefix / "include/reduction/operations.cuh").read_text()
 
 
 def test_package_licence(prefix: Path) -> None:
