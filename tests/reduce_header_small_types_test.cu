@@ -13,6 +13,12 @@
 namespace reduction {
 namespace {
 
+/// Whatever the identity comes with, a sum of ones in __half would end at 2048.
+static_assert(
+    std::is_same_v<detail::AccumulatorOf<detail::Default, WithIdentity<Sum, __half>, __half>, float>);
+static_assert(
+    std::is_same_v<detail::AccumulatorOf<detail::Default, WithIdentity<Min, __half>, __half>, __half>);
+
 constexpr std::size_t starts =
     17;  ///< elements: every distance from a multiple of 16 bytes, and the next one
 

@@ -248,6 +248,8 @@ struct DefaultAccumulator<Operation, Out,
                           std::enable_if_t<Operation::widens && traits::is_small_float<Out>>> {
   using Type = float;
 };
+template <typename Operation, typename T, typename Out>
+struct DefaultAccumulator<WithIdentity<Operation, T>, Out, void> : DefaultAccumulator<Operation, Out> {};
 template <typename Accumulator, typename Operation, typename Out>
 using AccumulatorOf = std::conditional_t<std::is_same_v<Accumulator, Default>,
                                          typename DefaultAccumulator<Operation, Out>::Type, Accumulator>;
