@@ -28,9 +28,10 @@
 namespace reduction {
 namespace {
 
-const std::vector<std::string> gpu_steps{
-    "01_interleaved", "02_nondivergent", "03_sequential",   "04_first_add",    "05_unroll_warp",
-    "06_templated",   "07_cascade",      "08_warp_shuffle", "09_vector_loads", "10_single_pass"};
+const std::vector<std::string> gpu_steps{"01_interleaved", "02_nondivergent", "03_sequential",
+                                         "04_first_add",   "05_unroll_warp",  "06_templated",
+                                         "07_cascade",     "08_warp_shuffle", "09_vector_loads",
+                                         "10_single_pass", "14_same_bits"};
 
 std::vector<std::string> all_steps() {
   std::vector<std::string> steps = gpu_steps;
@@ -84,6 +85,13 @@ TEST(Executables, AnswerBadUsageWithOneLineAndExitCodeTwo) {
       EXPECT_EQ(outcome.out, "") << step << " " << bad << ": nothing may run";
     }
   }
+}
+
+TEST(Executables, DoNotCountPassesOfALibrary) {
+  const Outcome outcome = run_step_executable("14_same_bits", "-n 5000 -t float32 --device emulated");
+  EXPECT_NE(outcome.out.find("| 14_same_bits | float32 | 5000 | – | – | – | yes |\n"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("\n| blocks | 1 |"), std::string::npos) << outcome.out;
 }
 
 TEST(Executables, AnswerTooMuchMemoryWithWhatIsNeededAndThere) {

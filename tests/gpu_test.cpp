@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
                                          "05_unroll_warp", "06_templated", "07_cascade"));
 INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep,
                          testing::Values("08_warp_shuffle", "09_vector_loads", "10_single_pass",
-                                         "11_bulk_copy", "12_any_operation"));
+                                         "11_bulk_copy", "12_any_operation", "14_same_bits"));
 INSTANTIATE_TEST_SUITE_P(Atomics, GpuStep, testing::Values("atomic_each", "atomic_vector", "atomic_block"));
 // Libraries under the same harness.
 INSTANTIATE_TEST_SUITE_P(Peers, GpuStep,

@@ -427,6 +427,54 @@ TEST(Intrinsics, OfOneThread) {
     EXPECT_EQ(out[i], expected[i]) << i;
 }
 
+/// The results of all functions of words of several integers, for words that say which part is which.
+__global__ void combine_parts(const unsigned* in, unsigned* out) {
+  const unsigned a = in[0], b = in[1];
+  const int signed_a = static_cast<int>(a), signed_b = static_cast<int>(b);
+  out[0] = __vmins2(a, b);
+  out[1] = __vmaxs2(a, b);
+  out[2] = __vminu2(a, b);
+  out[3] = __vmaxu2(a, b);
+  out[4] = __vmins4(a, b);
+  out[5] = __vmaxs4(a, b);
+  out[6] = __vminu4(a, b);
+  out[7] = __vmaxu4(a, b);
+  out[8] = __dp4a(a, b, 1U);
+  out[9] = static_cast<unsigned>(__dp4a(signed_a, signed_b, 1));
+  out[10] = __dp2a_lo(a, b, 1U);
+  out[11] = static_cast<unsigned>(__dp2a_lo(signed_a, signed_b, 1));
+  out[12] = __dp2a_hi(a, b, 1U);
+  out[13] = static_cast<unsigned>(__dp2a_hi(signed_a, signed_b, 1));
+  out[14] = __dp4a(a, b, 0xFFFFFFFF);
+}
+
+TEST(Intrinsics, OfWordsOfSeveralIntegers) {
+  Array<unsigned> in{2};
+  Array<unsigned> out{15};
+  in[0] = 0xFF017F80;
+  in[1] = 0x02FE8001;
+  EXPECT_EQ(finding_of([&] { combine_parts<<<1, 1>>>(in, out); }), "");
+  const unsigned bytes = 0xFF * 0x02 + 0x01 * 0xFE + 0x7F * 0x80 + 0x80 * 0x01;
+  const int signed_bytes = -1 * 2 + 1 * -2 + 127 * -128 + -128 * 1;
+  const unsigned expected[] = {0xFF018001,
+                               0x02FE7F80,
+                               0x02FE7F80,
+                               0xFF018001,
+                               0xFFFE8080,
+                               0x02017F01,
+                               0x02017F01,
+                               0xFFFE8080,
+                               bytes + 1,
+                               static_cast<unsigned>(signed_bytes + 1),
+                               0x7F80 * 0x01 + 0xFF01 * 0x80 + 1,
+                               static_cast<unsigned>(0x7F80 * 1 + -0xFF * -128 + 1),
+                               0x7F80 * 0xFE + 0xFF01 * 0x02 + 1,
+                               static_cast<unsigned>(0x7F80 * -2 + -0xFF * 2 + 1),
+                               bytes - 1};
+  for (std::size_t i = 0; i < std::size(expected); ++i)
+    EXPECT_EQ(out[i], expected[i]) << i;
+}
+
 __global__ void load_and_store_with_hints(const float4* in, float4* out, volatile int* seen) {
   const unsigned i = threadIdx.x;
   __stcs(&out[i], __ldg(&in[i]));
@@ -565,6 +613,35 @@ TEST(Half, IsAddedInKernels) {
   EXPECT_TRUE(half{1} < half{2} && half{2} >= half{2} && -half{1} == half{-1} &&
               half{3} / half{2} == half{1.5F});
 }
+
+__global__ void extremes_of_halves(const half2* in, half2* out) {
+  out[0] = __hmin2(in[0], in[1]);
+  out[1] = __hmax2(in[0], in[1]);
+  out[2] = __hmin2(in[2], in[3]);
+  out[3] = __hmax2(in[2], in[3]);
+}
+
+/// Of a number and NaN the number, of two NaNs a positive one, and -0 is below +0.
+TEST(Half, HasExtremesThatPassOverNaN) {
+  Array<half2> in{4};
+  Array<half2> out{4};
+  const half nan = __ushort_as_half(0xFE00);
+  in[0] = make_half2(3, nan);
+  in[1] = make_half2(-4, 5);
+  in[2] = make_half2(0, nan);
+  in[3] = make_half2(-half{0}, nan);
+  EXPECT_EQ(finding_of([&] { extremes_of_halves<<<1, 1>>>(in, out); }), "");
+  EXPECT_EQ(out[0], make_half2(-4, 5));
+  EXPECT_EQ(out[1], make_half2(3, 5));
+  EXPECT_EQ(__half_as_ushort(__low2half(out[2])), 0x8000);
+  EXPECT_EQ(__half_as_ushort(__low2half(out[3])), 0x0000);
+  EXPECT_EQ(__half_as_ushort(__high2half(out[2])), 0x7FFF);
+  EXPECT_EQ(__half_as_ushort(__high2half(out[3])), 0x7FFF);
+}
+
+// What the operators of C++ make of these numbers is one of them, too.
+static_assert(std::is_same_v<decltype(half{1} + half{2}), half> && std::is_same_v<decltype(-half{1}), half>);
+static_assert(std::is_same_v<decltype(half2{} * half2{}), half2> && std::is_trivially_copyable_v<half>);
 
 TEST(Complex, HasTheOperatorsOfNumbers) {
   using Complex = reduction::emulated::Complex<float>;

@@ -65,6 +65,9 @@ def write_card(folder: Path) -> None:
         "against_cub": [
             *(against_cub(f"sum_{element_type}", n, cub_ms=0.00795 if (element_type, n) == ("int64", small) else 0.01)
               for element_type in SIZES for n in (small, 1399, large) if element_type != "complex128" or n != large),
+            *(against_cub(f"{case}_{element_type}", n, ms) for element_type in ("float32", "float64")
+              for case, ms in (("same_bits", 0.01), ("compensated", 0.016)) for n in (small, 2**17, 2**18, large)
+              if (case, n) != ("compensated", 2**18)),
             against_cub("max_half", large), against_cub("max_half", 2**24), against_cub("max_half", 2**26),
             against_cub("argmin_float32", 2**24)],
         "peers": [result("peer_cub", 0.5, element_type, n) for element_type in SIZES for n in (large, 2**28)]

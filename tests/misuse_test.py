@@ -10,6 +10,7 @@ from cuda_compilers import HEADER, LEAST_NVCC, CudaCompiler
 
 # Each call has a line of its own after these.
 BEFORE = """#include <cuda_runtime.h>
+#include <cuda_fp16.h>
 #include <functional>
 #include <string>
 #include <reduction/reduce.cuh>
@@ -70,6 +71,8 @@ IS_NO_INTEGER = "n, the number of elements, has to be an integer"
 KNOWS_NO_IDENTITY = "the operation does not know its identity: pass reduction::WithIdentity"
 NO_OPTION = "after the operation (and the transform) come [init][, stream]"
 TOO_LARGE = "an element or accumulator may have at most 1536 bytes and an alignment of at most 16"
+IS_NO_FLOAT = "a Bounded is of float or double"
+IS_ROUNDED = "has to be a number that the Bounded's type has exactly"
 NOT_COPYABLE = "have to be trivially copyable"
 # A call, and what the error says.
 MISUSES = {
@@ -89,6 +92,14 @@ MISUSES = {
     "an operation that is no const": ("reduce(in<int>, out<int>, n, Changes{})", "as A(A, A), also as a const"),
     "a product of what 1 does not make": ("reduce(in<Multiplied>, out<Multiplied>, n, Product{})", KNOWS_NO_IDENTITY),
     "an operation with a string": ("reduce(in<int>, out<int>, n, with_name)", NOT_COPYABLE),
+    "std::plus in SameBits": ("reduce(in<int>, out<int>, n, SameBits{std::plus<long>{}})", "use reduction::Sum"),
+    "no identity in SameBits": ("reduce(in<float>, out<float>, n, SameBits{Add{}})", KNOWS_NO_IDENTITY),
+    "a value in SameBits": ("reduce(in<int>, out<int>, n, SameBits{0L})",
+                            "the operation has to be callable as A(A, A)"),
+    "SameBits of SameBits": ("reduce(in<int>, out<int>, n, SameBits<SameBits<Sum>>{})",
+                             "the operation has to be callable as A(A, A)"),
+    "SameBits in another adaptor": ("reduce(in<int>, out<int>, n, WithIdentity{SameBits{Sum{}}, 0})",
+                                    "the operation has to be callable as A(A, A)"),
     # the types
     "a constant out": ("reduce(in<int>, in<int>, n, Sum{})", "out points to a constant"),
     "elements with a string": ("reduce(in<Named>, out<int>, n, Sum{})", "elements have to be trivially copyable"),
@@ -109,6 +120,14 @@ MISUSES = {
     "MinMax into a value": ("reduce(in<float>, out<float>, n, MinMax{})", "the operation has to be callable"),
     "ArgMin of pairs": ("reduce(in<int2>, out<Indexed<int>>, n, ArgMin{})", "an element, after the transform"),
     "MinMax of pairs": ("reduce(in<int2>, out<Extremes<int>>, n, MinMax{})", "an element, after the transform"),
+    "a bound of integers": ("reduce(in<int>, out<Bounded<int>>, n, CompensatedSum{})", IS_NO_FLOAT),
+    "a bound of halves": ("reduce(in<__half>, out<Bounded<__half>>, n, CompensatedSum{})", IS_NO_FLOAT),
+    "a bound of rounded elements": ("reduce(in<double>, out<Bounded<float>>, n, CompensatedSum{})", IS_ROUNDED),
+    "a bound of rounded integers": ("reduce(in<long long>, out<Bounded<double>>, n, CompensatedSum{})", IS_ROUNDED),
+    "a bound of pairs": ("reduce(in<int2>, out<Bounded<float>>, n, CompensatedSum{})", IS_ROUNDED),
+    "CompensatedSum into a value": ("reduce(in<float>, out<float>, n, CompensatedSum{})",
+                                    "the operation has to be callable"),
+    "Sum into a Bounded": ("reduce(in<float>, out<Bounded<float>>, n, Sum{})", "the operation has to be callable"),
     # the storage
     "bytes by their address": ("reduce(storage, &bytes, in<int>, out<int>, n, Sum{})", IS_NO_INTEGER),
     # init and stream
@@ -116,6 +135,7 @@ MISUSES = {
     "the stream before the init": ("reduce(in<int>, out<int>, n, Sum{}, stream, 1)", NO_OPTION),
     "two streams": ("reduce(in<int>, out<int>, n, Sum{}, stream, stream)", NO_OPTION),
     "an init that does not convert": ("reduce(in<int>, out<int>, n, Sum{}, int2{})", NO_OPTION),
+    "an init that is rounded": ("reduce(in<float>, out<Bounded<float>>, n, CompensatedSum{}, 1)", NO_OPTION),
     "three options": ("reduce(in<int>, out<int>, n, Sum{}, 1, stream, 1)", NO_OPTION),
     # the transform
     "no transform": ("transform_reduce(in<int>, out<int>, n, Sum{}, 0)", "the transform cannot be called"),
@@ -127,7 +147,10 @@ MISUSES = {
 RIGHT = ["reduce(in<int>, out<int>, n, Sum{}, 1, stream)",
          "reduce(storage, bytes, in<int>, out<int>, n, WithIdentity{Add{}, 0}, 0, stream)",
          "reduce(in<Sized<128>>, out<Sized<128>>, n, First{})",
-         "transform_reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, Negative{})"]
+         "transform_reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, Negative{})",
+         "reduce(in<float>, out<Bounded<float>>, n, CompensatedSum{}, 1.0f, stream)",
+         "reduce(in<int>, out<int>, n, SameBits{WithIdentity{Add{}, 0}}, 0, stream)",
+         "transform_reduce(in<short>, out<Bounded<double>>, n, CompensatedSum{}, Negative{}, 1)"]
 
 each_nvcc = cuda_compilers.each(clang=False)
 

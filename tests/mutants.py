@@ -38,6 +38,7 @@ class Mutant:
 
 HARNESS = "common/harness/"
 EMULATED = "common/device/emulated/"
+HEADER = "beyond/12_any_operation/reduction/"
 AGAINST_CUB = "beyond/12_any_operation/against_cub/"
 
 # Those of one file stand together: what is restored and what is broken next is compiled once.
@@ -56,6 +57,26 @@ MUTANTS = [
     Mutant(HARNESS + "reference.cpp", "  magnitude += std::abs(x);", "  magnitude += x;", "reference_test *"),
     Mutant(HARNESS + "reference.cpp", "std::min(input.n, first + chunk_elements)",
            "std::min(input.n, first + chunk_elements - 1)", "reference_test *"),
+    Mutant(HEADER + "elements.cuh", "(alignment - past) % alignment / sizeof(T)", "(alignment - past) / sizeof(T)",
+           "emulated_header_test *"),
+    Mutant(HEADER + "elements.cuh", "of_each<T>(word, word >> 8, operation)", "of_each<T>(word, word, operation)",
+           "emulated_header_test *"),
+    Mutant(HEADER + "elements.cuh", "__dp2a_lo(static_cast<Word>(word), Word{0x0101}, sum)",
+           "__dp2a_lo(static_cast<Word>(word), Word{0x01}, sum)", "emulated_header_test *"),
+    Mutant(HEADER + "reduce_kernels.cuh", "if (tid % 32 == 0) shared[tid / 32] = value;\n  __syncthreads();",
+           "if (tid % 32 == 0) shared[tid / 32] = value;", "emulated_header_test *"),
+    Mutant(HEADER + "reduce_kernels.cuh", "blockIdx.x == 0 && i < n ? reduction", "i < n ? reduction",
+           "emulated_header_test *"),
+    Mutant(HEADER + "launch.cuh", "tiles = (n + tile - 1) / tile", "tiles = n / (2 * tile)", "emulated_header_test *"),
+    Mutant(HEADER + "same_bits.cuh", "to_end <= chunks.each ? tile_size + 1", "false ? tile_size + 1",
+           "emulated_header_test *"),
+    Mutant(HEADER + "same_bits.cuh", "if (!aligned && first == 0)", "if (false)", "emulated_header_test *"),
+    Mutant(HEADER + "same_bits.cuh", "past & 8 ? words[k + 2]", "past & 4 ? words[k + 2]", "emulated_header_test *"),
+    Mutant(HEADER + "same_bits.cuh", "past % 4 * 8", "past % 2 * 8", "emulated_header_test *"),
+    Mutant(HEADER + "same_bits.cuh", "across<alignof(T)>", "across<sizeof(T)>", "emulated_header_test *"),
+    Mutant(HEADER + "same_bits.cuh", "blockIdx.x + 1 != chunks.count || ", "", "emulated_header_test *"),
+    Mutant(HEADER + "same_bits.cuh", "past & 4 ? words[k + 1]", "past & 4 ? words[k + 2]",
+           "emulated_promises_test *AtEveryAddress"),
     Mutant(AGAINST_CUB + "measure.cpp", "  check();\n", "", "against_cub_test *"),
     Mutant(AGAINST_CUB + "measure.cpp", "  if (!check()) return found;\n", "  check();\n", "against_cub_test *"),
     Mutant(AGAINST_CUB + "measure.hpp", "return cub.median / ours.median;", "return ours.median / cub.median;",

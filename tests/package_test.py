@@ -11,7 +11,8 @@ from tools import gpu
 from tools.command_line import REPOSITORY
 
 PROJECTS = REPOSITORY / "tests/package"
-HEADERS = ["elements", "hopper", "operations", "reduce", "reduce_kernels", "version"]
+HEADERS = ["compensated_sum", "constants", "elements", "hopper", "launch", "operations", "reduce", "reduce_kernels",
+           "same_bits", "version"]
 
 
 def succeed(*command: str | Path) -> None:

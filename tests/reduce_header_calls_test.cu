@@ -19,6 +19,9 @@ const std::vector<std::size_t> method_sizes{1, 3, 1000, 8000, 40000, (1 << 20) +
 
 constexpr std::size_t ordered_elements = (1 << 20) + 7;
 
+/// In chunks, although any order gives the same sum: the header does not know that of this operation.
+const SameBits sum_in_chunks{WithIdentity{Sum{}, 0}};
+
 // ---- init ----
 
 TEST_F(Reduce, InitIsFoldedInOnce) {
@@ -29,6 +32,8 @@ TEST_F(Reduce, InitIsFoldedInOnce) {
       small_numbers<float>(all_sizes.back() + 3), all_sizes, offsets,
       [](const float* values, std::size_t n) { return sum_on_host<float>(values, n) - 1000; },
       by(Sum{}, -1000));
+  expect_the_hosts_result<int>(small_numbers<int>(all_sizes.back() + 3), all_sizes, offsets, reference,
+                               by(sum_in_chunks, 1000));
 }
 
 /// Any integer is an init, 0 too; nullptr is a stream.
@@ -67,6 +72,8 @@ TEST_F(Reduce, NothingGivesTheIdentity) {
   EXPECT_EQ(result<float>(nowhere, 0, by(LogicalAnd{})), 1);
   EXPECT_EQ(result<float>(nowhere, 0, by(LogicalOr{})), 0);
   EXPECT_EQ(result<float>(nowhere, 0, by(WithIdentity{Min{}, 17})), 17);
+  EXPECT_TRUE(same(result<float>(nowhere, 0, by(SameBits{Sum{}})), 0.0f));
+  EXPECT_EQ(result<float>(nowhere, 0, by(SameBits{WithIdentity{Min{}, 17}})), 17);
   const int* const no_ints = nullptr;
   EXPECT_EQ(result<int>(no_ints, 0, by(Sum{})), 0);
   EXPECT_EQ(result<int>(no_ints, 0, by(Min{})), std::numeric_limits<int>::max());
@@ -231,6 +238,8 @@ TEST_F(Reduce, NeedsTheSameStorageForEveryN) {
     ASSERT_EQ(reduction::reduce<double>(nullptr, of_doubles, floats, static_cast<float*>(nullptr), n, Sum{}),
               cudaSuccess);
     EXPECT_EQ(of_doubles, 2 * of_float) << n << " elements";
+    EXPECT_EQ(storage_bytes<float>(floats, n, SameBits{Sum{}}), 8192 * sizeof(float)) << n << " elements";
+    EXPECT_EQ(storage_bytes<int>(floats, n, SameBits{Sum{}}), 8192 * sizeof(int)) << n << " elements";
   }
 }
 
@@ -249,6 +258,10 @@ TEST_F(Reduce, RefusesStorageThatIsTooSmallOrMisaligned) {
               cudaErrorInvalidValue);
     EXPECT_EQ(too_few, needed - 1);
     EXPECT_EQ(enough, needed);
+    enough = needed;
+    EXPECT_EQ(reduction::reduce(storage.get(), enough, in.get(), out.get(), n, SameBits{Sum{}}),
+              cudaErrorInvalidValue)
+        << "it needs more than Sum alone";
   }
   cuda_check(cudaDeviceSynchronize(), "waiting");
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
@@ -470,12 +483,23 @@ TEST_F(Reduce, CanBeCapturedIntoAGraph) {
       return reduction::reduce(storage.get(), enough, in, out, n, Sum{}, 5, stream);
     });
   }
+  const std::size_t bytes_of_chunks = storage_bytes<int>(static_cast<const int*>(nullptr), 0, sum_in_chunks);
+  const DeviceArray<std::byte> storage_of_chunks(bytes_of_chunks);
+  for (const std::size_t n : method_sizes) {
+    expect_replays(n, [&](const int* in, int* out, const Stream& stream) {
+      std::size_t enough = bytes_of_chunks;
+      return reduction::reduce(storage_of_chunks.get(), enough, in, out, n, sum_in_chunks, 5, stream);
+    });
+  }
 }
 
 TEST_F(Reduce, CanBeCapturedIntoAGraphWithItsMemory) {
   for (const std::size_t n : method_sizes) {
     expect_replays(n, [&](const int* in, int* out, const Stream& stream) {
       return reduction::reduce(in, out, n, Sum{}, 5, stream);
+    });
+    expect_replays(n, [&](const int* in, int* out, const Stream& stream) {
+      return reduction::reduce(in, out, n, sum_in_chunks, 5, stream);
     });
   }
   // What graphs have freed they give back on demand, and only that.
@@ -501,6 +525,7 @@ TEST_F(Reduce, LeavesNoMemoryBehind) {
   const Stream stream;
   for (int turn = 0; turn < 1000; ++turn) {
     ASSERT_EQ(reduction::reduce(in.get(), out.get(), ordered_elements, Sum{}, stream), cudaSuccess);
+    ASSERT_EQ(reduction::reduce(in.get(), out.get(), ordered_elements, sum_in_chunks, stream), cudaSuccess);
     ASSERT_EQ(reduction::reduce(in.get(), out.get(), ordered_elements, Sum{}), cudaSuccess);
     // What is refused takes no memory.
     ASSERT_EQ(reduction::reduce(in.get(), out.get(), -1, Sum{}, stream), cudaErrorInvalidValue);
@@ -568,6 +593,10 @@ TEST_F(ReduceLargeCalls, InitStreamsAndGraphs) {
   const DeviceArray<int> out(1);
   ASSERT_EQ(reduction::reduce(in.get(), out.get(), n, Sum{}, 7), cudaSuccess);
   EXPECT_EQ(out.download()[0], count + 7);
+  for (const int* const from : {in.get(), in.get() + 1}) {
+    ASSERT_EQ(reduction::reduce(from, out.get(), n, sum_in_chunks, 7), cudaSuccess);
+    EXPECT_EQ(out.download()[0], count + 7);
+  }
   expect_replays(n, [](const int* from, int* to, const Stream& stream) {
     return reduction::reduce(from, to, n, Sum{}, 5, stream);
   });

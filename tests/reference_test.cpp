@@ -43,8 +43,8 @@ TEST(ReferenceSum, OfCancellingInputIsExactlyTheMiddle) {
   }
 }
 
-TEST(CompensatedSum, KeepsWhatADoubleLoses) {
-  CompensatedSum sum;
+TEST(ReferenceSum, KeepsWhatADoubleLoses) {
+  ReferenceSum sum;
   sum.add(1e20);
   sum.add(3.0);
   sum.add(-1e20);

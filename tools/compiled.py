@@ -64,9 +64,9 @@ def compile_step(step: Path) -> Iterator[Kernel]:
     ptx = nvcc(step, *PTX).stdout
     for symbol, body in re.findall(r"\.entry (\w+)\(\n[^)]*\)\n.*?^\{\n(.*?)\n\}", ptx, re.DOTALL | re.MULTILINE):
         # int32 is added as unsigned: j. In 12 it is a Reduction's element and accumulator, and before it may stand the
-        # size of a block and that it loads vectors.
-        if not (found := re.match(r"_Z(?:N9reduction\d+v\w*?6detail)?\d+([a-z_]+_kernel)I(?:Lj(\d+)E)?(?:Lb1E)?"
-                                  r"(?:j|NS1_9ReductionIjj)", symbol)):
+        # size of a block, the number of loads and that these are of vectors.
+        if not (found := re.match(r"_Z(?:N9reduction\d+v\w*?6detail)?\d+([a-z_]+_kernel)I(?:Lj(\d+)E)?(?:Lj\d+E)?"
+                                  r"(?:Lb1E)?(?:j|NS1_9ReductionIjj)", symbol)):
             continue
         lines = [" ".join(line.split()) for line in body.splitlines() if line.strip() and ".reg" not in line]
         yield Kernel(

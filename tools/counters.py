@@ -58,9 +58,9 @@ class Step(NamedTuple):
 
 def steps() -> dict[str, bool]:
     """The steps whose counts a GPU's file has, in order, and whether the emulated device runs them, too."""
-    # 13 has nothing of its own to count: its ranks run another step's kernel.
+    # 13 and 14 have nothing of their own to count: of integers they run another step's kernel.
     return {folder.name: "reduction::make_step(" in read_text(REPOSITORY / folder / "main.cu")
-            for folder in step_folders() if not folder.name.startswith("13_")}
+            for folder in step_folders() if not folder.name.startswith(("13_", "14_"))}
 
 
 def tables(programs: Programs) -> tuple[str, list[str]]:

@@ -31,6 +31,7 @@ from tools.results import H200, AgainstCub, Measured, Result, SecondClock
 TO_BE_CONTINUED = 75  # EX_TEMPFAIL of sysexits.h: call again
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
+SAME_BITS_STEP = "14_same_bits"  # of integers it is the same; of floats it is held against CUB, too
 CUB = "peer_cub"
 AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case
 # Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is written by `compare`.
@@ -152,7 +153,8 @@ def finish(work: Path, folder: Path, executables: Programs) -> None:
 def runnable(executables: Programs) -> list[str]:
     """The steps that this GPU runs, in order, and at the end CUB's reduction."""
     steps = []
-    for step in filter(executables.has, [*(folder.name for folder in programs.step_folders()), CUB]):
+    names = [folder.name for folder in programs.step_folders() if folder.name != SAME_BITS_STEP]
+    for step in filter(executables.has, [*names, CUB]):
         # A sweep of one size: this GPU may be too old for the step, and a step over many GPUs has no sweeps.
         ran = executables.run(step, *"--device cuda --sweep size -n 1024 -s 1".split())
         if ran.returncode in (ExitCode.BAD_USAGE, ExitCode.NOT_POSSIBLE):

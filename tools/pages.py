@@ -20,6 +20,10 @@ CASES = {
     "sum_float64": ("Sum", "float64", "float64"),
     "sum_complex64": ("Sum", "complex64", "complex64"),
     "sum_complex128": ("Sum", "complex128", "complex128"),
+    "same_bits_float32": ("Sum in SameBits", "float32", "float32"),
+    "same_bits_float64": ("Sum in SameBits", "float64", "float64"),
+    "compensated_float32": ("CompensatedSum", "float32", "a float32 and its bound"),
+    "compensated_float64": ("CompensatedSum", "float64", "a float64 and its bound"),
     "min_int8": ("Min", "int8", "int8"),
     "sum_int8": ("Sum", "int8", "int8"),
     "sum_int8_in_int32": ("Sum", "int8", "int32"),
@@ -36,6 +40,8 @@ CASES = {
     "squares_float64": ("Sum of squares", "float64", "float64"),
 }
 SUMS = [f"sum_{element_type}" for element_type in ELEMENT_TYPES]  # those of the steps
+PROMISES = [case for case in CASES if case.startswith(("same_bits_", "compensated_"))]  # sums that promise more
+PROMISE_SIZES = [2**k for k in (10, 12, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30)]
 AgainstCubCells = dict[tuple[str, int], AgainstCub]  # by case and elements
 
 NOT_MEASURED = "No results are committed yet.\n"
@@ -254,13 +260,44 @@ def sums_against_cub(cells: AgainstCubCells) -> str:
 
 def others_against_cub(cells: AgainstCubCells) -> str:
     """The header's GB/s and CUB's time over its own, a row per case and a column for each of a few sizes."""
-    cases = [case for case in CASES if case not in SUMS]
+    cases = [case for case in CASES if case not in (*SUMS, *PROMISES)]
     sizes = [elements for elements in (2**20, 2**24, 2**28, 2**30) if any((case, elements) in cells for case in cases)]
     rows = [[*CASES[case], *(bandwidth_and_ratio(cells.get((case, elements))) for elements in sizes)]
             for case in cases if any((case, elements) in cells for elements in sizes)]
     return "Other operations: GB/s of 12_any_operation, and in brackets CUB's time over its own.\n\n" + table(
         ["operation", "element type", "accumulated in", *map(count_text, sizes)], "lll" + "r" * len(sizes), rows
     ) if rows else ""
+
+
+def promises(folder: Path) -> str:
+    """What SameBits and CompensatedSum cost: a table per type of their times beside those of the header's sum in its
+    usual order and of CUB's."""
+    cells = {(cell.case, cell.elements): cell
+             for cell in results.read_list_if_there(folder / "against_cub.json", AgainstCub)}
+    if not any(case in PROMISES for case, _ in cells):
+        return ""
+    gpu = results.read_one(folder / "measured.json", Measured).gpu
+    return "\n".join(promises_of_type(cells, element_type, gpu) for element_type in ("float32", "float64"))
+
+
+def promises_of_type(cells: AgainstCubCells, element_type: str, gpu: str) -> str:
+    cases = [f"{name}_{element_type}" for name in ("same_bits", "compensated")]
+    sizes = sorted({elements for case, elements in cells if case in cases} & set(PROMISE_SIZES))
+    rows = []
+    for elements in sizes:
+        usual = cells.get((f"sum_{element_type}", elements))
+        row = [count_text(elements), microseconds(usual.medians[0] if usual else None)]
+        for case in cases:
+            cell = cells.get((case, elements))
+            row += [microseconds(cell.medians[0] if cell else None),
+                    or_dash(usual.medians[0] / cell.medians[0] if usual and cell else None, 2)]
+        rows.append([*row, microseconds(usual.medians[1] if usual else None)])
+    return table([f"{element_type} on one {gpu}, µs", "Sum", "SameBits", "Sum's time / its own", "CompensatedSum",
+                  "Sum's time / its own", "CUB's sum"], "lrrrrrr", rows)
+
+
+def microseconds(ms: float | None) -> str:
+    return or_dash(None if ms is None else 1e3 * ms, 1)
 
 
 def ratio_text(cell: AgainstCub | None) -> str:
@@ -299,7 +336,7 @@ def peers_32_bit(folder: Path) -> str:
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "provenance": provenance, "flush": flush, "queue": queue, "lead_in": lead_in, "warm_up": warm_up, "repeat": repeat,
     "second_clock": second_clock, "scaling": scaling, "against_cub": against_cub, "atomics": atomics,
-    "peers": peers_32_bit}
+    "peers": peers_32_bit, "promises": promises}
 
 
 def section(folder: Path, name: str) -> str:
@@ -337,6 +374,9 @@ def card_page(folder: Path, programs: Programs) -> str:
     text += if_there("12_any_operation against CUB", "against_cub",
                      "CUB's time over that of 12_any_operation: above 1 CUB takes longer ([when and how it was "
                      "measured](../README.md#the-files))", against_cub(folder))
+    text += if_there("Sums that promise more", "against_cub",
+                     "What [SameBits and CompensatedSum](../../../beyond/14_same_bits/README.md) of 12_any_operation's "
+                     "header take, beside its sum in the usual order and CUB's", promises(folder))
     text += if_there("Peers", "peers",
                      "GB/s, and the share of CUB's, in one run of `python3 -m tools compare`. A dash is what a program "
                      "cannot sum or was not measured on", peers(folder))

@@ -31,6 +31,7 @@ from tools.step_pages import SERIAL, diff, kernel_diff
 
 FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
+PROMISES_PAGE = Path("beyond/14_same_bits/README.md")
 # What was measured: the sections of other pages than the card's own.
 MEASURED = {
     Path("docs/method.md"): {name: name for name in (
@@ -124,9 +125,15 @@ def generated(programs: Programs) -> Iterator[Part]:
         yield from of_ladder(programs, Path(scratch))
         yield from of_atomics(programs, Path(scratch))
     yield Part(Path("docs/cuda_in_ten_minutes.md"), "program", code("cpp", text_of(Path("docs/first_program/main.cu"))))
-    yield Part(PACKAGE_PAGE, "example", package_call())
+    yield Part(PACKAGE_PAGE, "example", from_package_test("smallest|Square|sum_of_squares|largest"))
     project = from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")
     yield Part(PACKAGE_PAGE, "project", code("cmake", project))
+    yield Part(PROMISES_PAGE, "example", from_package_test("sum_in_one_order|sum_with_bound"))
+    order = from_line(Path("docs/solutions/14_same_bits/one_order.hpp"), "/// Adds in a tree")
+    yield Part(PROMISES_PAGE, "order", code("cpp", order))
+    measured_cards = sorted(file.parent for file in REPOSITORY.glob("docs/results/*/measured.json"))
+    shown = [text for text in map(pages.promises, measured_cards) if text]
+    yield Part(PROMISES_PAGE, "promises", "\n".join(shown) or pages.NOT_MEASURED)
     solution = from_line(Path("docs/solutions/12_any_operation/moments.cuh"), "struct")
     yield Part(PACKAGE_PAGE, "moments", code("cpp", solution))
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
@@ -152,7 +159,9 @@ def of_ladder(programs: Programs, scratch: Path) -> Iterator[Part]:
     for folder in (SERIAL, *step_folders()):
         for name, text in step_pages.sections(programs, scratch, H200, folder, previous).items():
             yield Part(folder / "README.md", name, text)
-        previous = folder if folder != SERIAL else None
+        # 13 is 12 on several GPUs: what comes after it begins with 12, too.
+        if not folder.name.startswith("13_"):
+            previous = folder if folder != SERIAL else None
 
 
 def of_atomics(programs: Programs, scratch: Path) -> Iterator[Part]:
@@ -187,11 +196,12 @@ def from_line(file: Path, start: str) -> str:
     return "\n".join(lines[next(k for k, line in enumerate(lines) if line.startswith(start)):]) + "\n"
 
 
-def package_call() -> str:
-    """The header, and the functions of the package's test that call it."""
+def from_package_test(names: str) -> str:
+    """The header, and of the package's test the functions and structs with these names."""
     source = text_of(Path("tests/package/main.cu"))
     includes = re.findall(r"^#include <reduction/.*", source, re.MULTILINE)
-    calls = re.findall(r"^/// The (?:smallest|sum|largest).*?^}$|^struct.*?^};$", source, re.MULTILINE | re.DOTALL)
+    calls = re.findall(rf"^(?:///[^\n]*\n)*(?:cudaError_t (?:{names})\(.*?^}}|struct (?:{names}) .*?^}};)$", source,
+                       re.MULTILINE | re.DOTALL)
     return code("cpp", "\n".join([*includes, "", "\n\n".join(calls)]))
 
 

@@ -12,6 +12,8 @@ function(add_step folder)
   add_library(${name}_emulated OBJECT ${PROJECT_SOURCE_DIR}/common/harness/emulated_step.cpp)
   target_include_directories(${name}_emulated PRIVATE ${rewritten_folder})
   compile_kernels(${name}_emulated)
+  # A variable in a template would be a unique symbol, which no linker keeps to its own object.
+  target_compile_options(${name}_emulated PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   target_link_libraries(${name}_emulated PUBLIC harness)
   add_dependencies(${name}_emulated ${name}_rewritten)
 

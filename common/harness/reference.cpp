@@ -34,7 +34,7 @@ template <typename Real> Reference sum_chunk(const Input& input, ElementType typ
 
 }  // namespace
 
-void CompensatedSum::add(double x) {
+void ReferenceSum::add(double x) {
   const double sum = high + x;
   const double high_share = sum - x;
   low += (high - high_share) + (x - (sum - high_share));
@@ -42,7 +42,7 @@ void CompensatedSum::add(double x) {
   magnitude += std::abs(x);
 }
 
-void CompensatedSum::add(const CompensatedSum& other) {
+void ReferenceSum::add(const ReferenceSum& other) {
   const double total = magnitude + other.magnitude;
   add(other.high);
   add(other.low);

@@ -11,20 +11,20 @@ namespace reduction {
 
 /// A sum of reals held as the unevaluated sum of two doubles, and the sum of their absolute values.
 /// Every addition keeps its rounding error (TwoSum: Knuth, The Art of Computer Programming, volume 2, 4.2.2).
-struct CompensatedSum {
+struct ReferenceSum {
   double high = 0;
   double low = 0;
   double magnitude = 0;
 
   void add(double x);
-  void add(const CompensatedSum& other);
+  void add(const ReferenceSum& other);
 };
 
 /// What the reduction of an input should give, in more precision than any step has.
 struct Reference {
   ElementType type = ElementType::int32;
-  std::uint64_t integer = 0;              ///< integer types: the sum modulo 2^64
-  std::array<CompensatedSum, 2> parts{};  ///< floating-point types: real and imaginary part
+  std::uint64_t integer = 0;            ///< integer types: the sum modulo 2^64
+  std::array<ReferenceSum, 2> parts{};  ///< floating-point types: real and imaginary part
 };
 
 /// Sums the input on all CPUs of this process without storing it. The result does not depend on their number.

@@ -143,8 +143,10 @@ std::vector<Field> fields_of(const Result& result, const std::optional<Sweep>& s
     std::size_t blocks = 0;
     for (const Pass& pass : result.passes)
       blocks += pass.blocks;
-    add({"passes", Align::right, 7}, fmt::to_string(result.passes.size()));
-    add({"blocks", Align::right, 6, both, "", longest_elements}, fmt::to_string(blocks));
+    // What chooses its own launch does not say how many it makes.
+    const bool known = !result.passes.empty();
+    add({"passes", Align::right, 7}, known ? fmt::to_string(result.passes.size()) : "–");
+    add({"blocks", Align::right, 6, both, "", longest_elements}, known ? fmt::to_string(blocks) : "–");
   } else {
     const std::string range =
         result.ms ? fmt::format("{:.4f} – {:.4f}", result.ms->p5, result.ms->p95) : std::string("–");
@@ -188,7 +190,7 @@ PlaceInLadder place_in_ladder() {
 }
 
 /// The folders of the steps, in the order in which their pages are read.
-constexpr std::array<std::string_view, 14> pages{"00_cpu_serial",
+constexpr std::array<std::string_view, 15> pages{"00_cpu_serial",
                                                  "01_interleaved",
                                                  "02_nondivergent",
                                                  "03_sequential",
@@ -201,12 +203,14 @@ constexpr std::array<std::string_view, 14> pages{"00_cpu_serial",
                                                  "beyond/10_single_pass",
                                                  "beyond/11_bulk_copy",
                                                  "beyond/12_any_operation",
-                                                 "beyond/13_many_gpus"};
+                                                 "beyond/13_many_gpus",
+                                                 "beyond/14_same_bits"};
 
 /// Says what to read after a step; nothing of a step without a page.
 std::string reading_text(std::string_view step) {
-  for (std::size_t k = 0; k + 1 < pages.size(); ++k) {
+  for (std::size_t k = 0; k < pages.size(); ++k) {
     if (pages[k].substr(pages[k].rfind('/') + 1) != step) continue;
+    if (k + 1 == pages.size()) return fmt::format("{}/README.md explains these figures.", pages[k]);
     const std::string next = step.starts_with("07")
                                  ? "what lies beyond the ladder is in beyond/README.md"
                                  : fmt::format("the next step is {}/README.md", pages[k + 1]);

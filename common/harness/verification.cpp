@@ -15,7 +15,7 @@ template <typename Integer> Verdict verify_integer(Integer result, Integer expec
   return {distance == 0, static_cast<double>(distance), 0.0};
 }
 
-Verdict verify_real(double result, const CompensatedSum& sum, std::uint64_t depth, double unit) {
+Verdict verify_real(double result, const ReferenceSum& sum, std::uint64_t depth, double unit) {
   Verdict verdict;
   verdict.error = std::abs((result - sum.high) - sum.low);
   // Rounding the exact sum to the element type is the one addition that even a perfect step has.

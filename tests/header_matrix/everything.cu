@@ -10,7 +10,7 @@
 #include <cuda/std/complex>
 #include <reduction/reduce.cuh>
 
-#if REDUCTION_VERSION != 200
+#if REDUCTION_VERSION != 300
 #error "has the new version anything more?"
 #endif
 
@@ -112,6 +112,34 @@ void operations() {
   reduce(in<std::int16_t>, out<reduction::Extremes<std::int16_t>>, 1000, reduction::MinMax{});
   reduce(in<__nv_bfloat16>, out<reduction::Extremes<__nv_bfloat16>>, 1000, reduction::MinMax{});
   reduce(in<double>, out<reduction::Extremes<double>>, 1000, reduction::MinMax{});
+  reduce(in<float>, out<reduction::Bounded<float>>, 1000, reduction::CompensatedSum{}, 1.0f);
+  reduce(in<double>, out<reduction::Bounded<double>>, 1000, reduction::CompensatedSum{});
+  reduce(in<float>, out<reduction::Bounded<double>>, 1000, reduction::CompensatedSum{}, 1);
+  reduce(in<__half>, out<reduction::Bounded<float>>, 1000, reduction::CompensatedSum{});
+  reduce(in<std::int8_t>, out<reduction::Bounded<float>>, 1000, reduction::CompensatedSum{});
+  transform_reduce(in<float>, out<reduction::Bounded<float>>, 1000, reduction::CompensatedSum{}, Square{});
+}
+
+/// In the one order of SameBits.
+void same_bits() {
+  using reduction::SameBits;
+  types(SameBits{reduction::Sum{}});
+  same_type<float>(SameBits{reduction::Min{}});
+  same_type<double>(SameBits{reduction::MaxOrNaN{}});
+  same_type<float>(SameBits{reduction::Product{}});
+  reduce(in<float>, out<reduction::Extremes<float>>, 1000, SameBits{reduction::MinMax{}});
+  reduce(in<float>, out<reduction::Bounded<float>>, 1000, SameBits{reduction::CompensatedSum{}}, 1.0f);
+  reduce(in<double>, out<reduction::Bounded<double>>, 1000, SameBits{reduction::CompensatedSum{}});
+  same_type<::cuda::std::complex<float>>(SameBits{reduction::Sum{}});
+  same_type<Point>(SameBits{AddPoints{1}});
+  same_type<Large>(SameBits{AddLarge{}});
+  same_type<std::uint8_t>(SameBits{reduction::WithIdentity{BitOr{}, std::uint8_t{0}}});
+  reduce<double>(in<float>, out<float>, 1000, SameBits{reduction::Sum{}}, 0.0, nullptr);
+  transform_reduce(in<__half>, out<float>, 1000, SameBits{reduction::Sum{}}, Square{});
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+  const auto larger = [] __device__(float a, float b) { return a < b ? b : a; };
+  same_type<float>(SameBits{reduction::WithIdentity{larger, 0.0f}});
+#endif
 }
 
 /// Operations of one's own, and types that are no numbers or fill no vector.

@@ -52,6 +52,11 @@ def change(file: Path, changed: Callable[[Any], Any]) -> None:
      "| Max | half | half | 524.3 (1.25) | 8388.6 (1.25) |\n"
      "| ArgMin | float32 | a float32 and its index | – | 8388.6 (1.25) |"),
     ("against_cub", "Measured with version 0.1.0 of this repository, beside CUB 3.0.1."),
+    ("promises", "| float32 on one Made up, µs | Sum | SameBits | Sum's time / its own | CompensatedSum | "
+     "Sum's time / its own | CUB's sum |\n|:--|--:|--:|--:|--:|--:|--:|\n"
+     "| 2^10 | 8.0 | 10.0 | 0.80 | 16.0 | 0.50 | 10.0 |\n"
+     "| 2^18 | – | 10.0 | – | – | – | – |\n"
+     "| 2^20 | 8.0 | 10.0 | 0.80 | 16.0 | 0.50 | 10.0 |\n\n| float64 on one Made up, µs |"),
     ("atomics", "| atomic_each | float32 | 2^25 | 32.0000 | 4.2 | 0.1 | "
      "2.47 GB/s, 0.3 % of peak (blog 2025, RTX 3090) |"),
     ("atomics", "| atomic_block | int32 | 2^28 | 0.5000 | 2147.5 | 53.7 | – |"),
@@ -78,7 +83,8 @@ def test_the_page_has_a_section_for_each_file(card: Path, bin_folder: Path) -> N
     programs = Programs(bin_folder)
     page = pages.card_page(card, programs)
     for text in ("# Results · Made up\n", "| 07_cascade | 0.4000 | 2684.4 | 67.1 | – | – | 25.0 | yes |",
-                 "## 12_any_operation against CUB", "[against_cub.json](against_cub.json)", "## Peers",
+                 "## 12_any_operation against CUB", "[against_cub.json](against_cub.json)", "## Sums that promise more",
+                 "## Peers",
                  "| complex128 | 2^20 | 2^28 |", "## Atomics"):
         assert text in page, text
     # The CPU and a library have no block. A step with another one than the rest: the heading does not speak for it.
@@ -95,15 +101,16 @@ def test_the_page_has_a_section_for_each_file(card: Path, bin_folder: Path) -> N
 def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
     change(card / "against_cub.json", lambda found: found[:2])
     assert "Other operations" not in pages.section(card, "against_cub")
+    assert pages.section(card, "promises") == pages.NOT_MEASURED
     change(card / "against_cub.json", lambda found: [made_up_results.against_cub("max_half", 2**20)])
     assert pages.section(card, "against_cub").startswith("Other operations")
     for name in ("against_cub", "peers", "atomics", "method_lead_in", "many_gpus", "second_clock"):
         (card / f"{name}.json").unlink()
-    for section in ("against_cub", "atomics", "peers", "scaling", "lead_in"):
+    for section in ("against_cub", "promises", "atomics", "peers", "scaling", "lead_in"):
         assert pages.section(card, section) == pages.NOT_MEASURED
     assert pages.section(card, "second_clock") == "Nsight Compute was not run here.\n"
     page = pages.card_page(card, Programs(bin_folder))
-    assert "## Element type" in page and not re.search("^## (12_|Peers|Atomics)", page, re.MULTILINE)
+    assert "## Element type" in page and not re.search("^## (12_|Sums|Peers|Atomics)", page, re.MULTILINE)
     (card / "many_gpus_alone.json").unlink()
 
 

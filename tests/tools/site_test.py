@@ -28,6 +28,8 @@ ASKED: dict[str, list[str]] = {
     "why not `volatile`": ["docs_pitfalls_warp_synchronous_tail"],
     "why is my GB/s above the table's": ["docs_tables"],
     "which header do I use in my own code": ["beyond_12_any_operation"],
+    "same bits on every GPU": ["beyond_14_same_bits"],
+    "TwoSum": ["docs_glossary", "beyond_14_same_bits"],
     # The issues of other repositories with a reduction.
     "size no power of two": ["step_01_interleaved"],
     "sizes that are no power of two": ["step_01_interleaved"],

@@ -74,6 +74,11 @@ template <typename T> std::vector<double> components_of(const Extremes<T>& found
   return {static_cast<double>(found.smallest), static_cast<double>(found.largest)};
 }
 
+/// CUB's sum has no bound, and ours, of small whole numbers, is exact.
+template <typename T> std::vector<double> components_of(const Bounded<T>& found) {
+  return {static_cast<double>(found.value)};
+}
+
 /// Makes a Call of a callable cudaError_t(void* storage, std::size_t& bytes, const In* in, Out* out, std::size_t n).
 template <typename In, typename Out, typename Reduce> Call make_call(const char* doing, Reduce reduce) {
   return [doing, reduce](void* storage, std::size_t& bytes, const void* in, void* out, std::size_t n) {

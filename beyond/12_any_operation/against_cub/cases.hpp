@@ -28,6 +28,9 @@ struct Case {
 /// Sums of the steps' types.
 std::vector<Case> sums();
 
+/// Sums in the order of SameBits, and with the bound of their error.
+std::vector<Case> sums_with_promises();
+
 /// Types of 8 and 16 bits.
 std::vector<Case> small_types();
 

@@ -22,7 +22,7 @@ constexpr std::string_view program = "12_against_cub";
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases = sums();
-  for (const auto& more : {small_types(), other_operations()})
+  for (const auto& more : {sums_with_promises(), small_types(), other_operations()})
     cases.insert(cases.end(), more.begin(), more.end());
   return cases;
 }

@@ -147,6 +147,10 @@ struct has_neighbours<Operation, A, Value,
 template <typename T, typename A, typename Operation, typename Transform> struct Reduction {
   using Element = T;
   using Accumulator = A;
+  /// Whether it takes few registers.
+  static constexpr bool is_light =
+      std::is_arithmetic_v<A> && std::is_arithmetic_v<T> && std::is_same_v<Transform, Itself> &&
+      traits::is_one_of<Operation, Sum, Product, Min, Max, MinOrNaN, MaxOrNaN, LogicalAnd, LogicalOr>;
   Operation operation;
   Transform transform;
 
@@ -173,7 +177,7 @@ template <typename T, typename A, typename Operation, typename Transform> struct
       T elements[width];
       std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
       using Value = std::decay_t<decltype(transform(elements[0]))>;
-      if constexpr (width > 1 && !std::is_convertible_v<Value, A> && std::is_default_constructible_v<Value> &&
+      if constexpr (width > 1 && std::is_default_constructible_v<Value> &&
                     has_neighbours<Operation, A, Value>::value) {
         Value values[width];
 #pragma unroll
@@ -193,7 +197,7 @@ template <typename T, typename A, typename Operation, typename Transform> struct
  private:
   template <typename Value> __device__ A accumulator(const Value& value, std::size_t index) const {
     if constexpr (std::is_convertible_v<Value, A>)
-      return static_cast<A>(value);
+      return traits::converted<A>(value);
     else
       return operation.template element<A>(value, index);
   }
@@ -201,17 +205,18 @@ template <typename T, typename A, typename Operation, typename Transform> struct
 
 // ---- a thread's part ----
 
-/// Splits the n elements at `in` into vectors and what is left at both ends: less than one vector before the first
-/// multiple of 16 bytes, and after the last whole vector.
-template <typename T, bool wide> struct Split {
+/// Splits the n elements at `in` into vectors and what is left at both ends: before the first multiple of `alignment`
+/// bytes, and after the last whole vector.
+template <typename T, bool wide, unsigned alignment = 16> struct Split {
   static constexpr unsigned width = Vector<T, wide>::width;
+  static constexpr bool has_ends = wide && sizeof(T) < alignment;
   const Vector<T, wide>* vectors;
   std::size_t count;  ///< number of vectors
   std::size_t head;   ///< number of elements before them
 
   __device__ Split(const T* in, std::size_t n) {
-    const std::size_t past = reinterpret_cast<std::uintptr_t>(in) % 16;
-    head = wide ? (16 - past) % 16 / sizeof(T) : 0;
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(in) % alignment;
+    head = wide ? (alignment - past) % alignment / sizeof(T) : 0;
     if (head > n) head = n;
     vectors = reinterpret_cast<const Vector<T, wide>*>(in + head);
     count = (n - head) / width;

@@ -13,16 +13,18 @@ inline namespace REDUCTION_NAMESPACE {
 
 namespace detail {
 
+/// Opens, turn after turn, when all bytes that it expects have arrived.
+struct CopyBarrier {
+  std::uint64_t state;
+};
+
+#ifdef __CUDACC__  // else a host compiler reads this, whose assembly is another
+
 __device__ inline std::uint32_t shared_address(const void* in_shared_memory) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(in_shared_memory));
 }
 
 // ---- bulk copies and the barriers that count their bytes ----
-
-/// Opens, turn after turn, when all bytes that it expects have arrived.
-struct CopyBarrier {
-  std::uint64_t state;
-};
 
 /// Makes a barrier for copies that the calling thread asks for.
 __device__ inline void make_barrier(CopyBarrier& barrier) {
@@ -92,6 +94,8 @@ __device__ inline void let_next_kernel_start() {
 
 /// Waits until the kernel before has ended, and all that it wrote is visible.
 __device__ inline void wait_for_kernel_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+#endif
 
 }  // namespace detail
 

@@ -29,7 +29,7 @@ namespace reduction {
 
 // A namespace for each version, as version.cuh says, but for all architectures: a library may return an Indexed<float>
 // to one that is compiled for another.
-inline namespace v0_2 {
+inline namespace v0_3 {
 
 namespace traits {
 
@@ -81,15 +81,83 @@ template <typename T> struct Wrapping<T, true> {
 };
 template <typename T> using WrappingType = typename Wrapping<T>::Type;
 
+/// Types whose sums and products are rounded once, to the nearest number, whatever the compiler's options.
+template <typename T>
+inline constexpr bool is_rounded = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+// An instruction that says how it rounds is never contracted with another, nor does it flush denormal numbers unless it
+// says so (PTX ISA, "add"): not with --use_fast_math either. They are not volatile: the compiler may move them.
+
+inline __host__ __device__ float rounded_sum(float a, float b) {
+#ifdef __CUDA_ARCH__
+  asm("add.rn.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  return a;
+#else
+  return a + b;
+#endif
+}
+
+inline __host__ __device__ double rounded_sum(double a, double b) {
+#ifdef __CUDA_ARCH__
+  asm("add.rn.f64 %0, %0, %1;" : "+d"(a) : "d"(b));
+  return a;
+#else
+  return a + b;
+#endif
+}
+
+inline __host__ __device__ float rounded_product(float a, float b) {
+#ifdef __CUDA_ARCH__
+  asm("mul.rn.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  return a;
+#else
+  return a * b;
+#endif
+}
+
+inline __host__ __device__ double rounded_product(double a, double b) {
+#ifdef __CUDA_ARCH__
+  asm("mul.rn.f64 %0, %0, %1;" : "+d"(a) : "d"(b));
+  return a;
+#else
+  return a * b;
+#endif
+}
+
+/// Returns the value as a T. With --use_fast_math a cast between float and double flushes denormal floats.
+template <typename T, typename From> __host__ __device__ T converted(const From& value) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<T, double>) {
+    double as_double = 0;
+    asm("cvt.f64.f32 %0, %1;" : "=d"(as_double) : "f"(value));
+    return as_double;
+  } else if constexpr (std::is_same_v<From, double> && std::is_same_v<T, float>) {
+    float rounded = 0;
+    asm("cvt.rn.f32.f64 %0, %1;" : "=f"(rounded) : "d"(value));
+    return rounded;
+  } else if constexpr (is_small_float<From> && std::is_same_v<T, double>) {
+    return traits::converted<T>(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+#else
+  return static_cast<T>(value);
+#endif
+}
+
 }  // namespace traits
 
-/// Integers wrap around.
+/// Integers wrap around; a float or double is rounded once.
 struct Sum {
   static constexpr bool widens = true;
   template <typename T, typename = traits::IfAdds<T>>
   __host__ __device__ T operator()(const T& a, const T& b) const {
-    using Wrapping = traits::WrappingType<T>;
-    return T(Wrapping(a) + Wrapping(b));
+    if constexpr (traits::is_rounded<T>) {
+      return traits::rounded_sum(a, b);
+    } else {
+      using Wrapping = traits::WrappingType<T>;
+      return T(Wrapping(a) + Wrapping(b));
+    }
   }
   /// Of floating-point numbers -0: with 0, a sum of zeros that are all -0 would be 0.
   template <typename T> static __host__ __device__ T identity() {
@@ -99,13 +167,17 @@ struct Sum {
   template <typename T> static __host__ __device__ T of_nothing() { return T{}; }
 };
 
-/// Integers wrap around.
+/// Integers wrap around; a float or double is rounded once.
 struct Product {
   static constexpr bool widens = true;
   template <typename T, typename = traits::IfMultiplies<T>>
   __host__ __device__ T operator()(const T& a, const T& b) const {
-    using Wrapping = traits::WrappingType<T>;
-    return T(Wrapping(a) * Wrapping(b));
+    if constexpr (traits::is_rounded<T>) {
+      return traits::rounded_product(a, b);
+    } else {
+      using Wrapping = traits::WrappingType<T>;
+      return T(Wrapping(a) * Wrapping(b));
+    }
   }
   template <typename T, typename = traits::IfFrom<int, T>> static __host__ __device__ T identity() {
     return T(1);
@@ -247,7 +319,9 @@ template <typename Order> struct ArgFirst {
     const bool has_lower_index = b.index < a.index;
     return precedes | (has_lower_index & !follows) ? b : a;
   }
-  template <typename Pair, typename T, unsigned count>
+  /// Of elements that are pairs already each has its own index.
+  template <typename Pair, typename T, unsigned count, typename = IfFrom<const T&, decltype(Pair::value)>,
+            typename = std::enable_if_t<!std::is_convertible_v<const T&, Pair>>>
   static __device__ Pair neighbours(const T (&values)[count], std::size_t index) {
     using Value = decltype(Pair::value);
     auto first = static_cast<Value>(values[0]);
@@ -293,6 +367,34 @@ template <typename Operation, typename T> struct WithIdentity {
 };
 template <typename Operation, typename T> WithIdentity(Operation, T) -> WithIdentity<Operation, T>;
 
-}  // namespace v0_2
+/// An operation whose elements are combined in one order, which only their number and size determine: the result has the
+/// same bits on every GPU, in every build and at every address.
+template <typename Operation> struct SameBits { Operation operation; };
+template <typename Operation> SameBits(Operation) -> SameBits<Operation>;
+
+namespace traits {
+
+template <typename Operation, typename... List>
+inline constexpr bool is_one_of = (std::is_same_v<Operation, List> || ...);
+
+/// Whether the bits of a result may depend on the order in which elements of type Value are combined as an A. Integers are
+/// combined exactly, and of equal floats the sign of a zero tells two apart.
+template <typename Value, typename A, typename Operation>
+inline constexpr bool order_matters =
+    !std::is_integral_v<A> ||
+    !is_one_of<Operation, Sum, Product, Min, Max, MinOrNaN, MaxOrNaN, LogicalAnd, LogicalOr>;
+template <typename Value, typename T, typename Operation>
+inline constexpr bool order_matters<Value, Extremes<T>, Operation> =
+    !std::is_integral_v<T> || !std::is_same_v<Operation, MinMax>;
+/// Elements that are pairs already may have one index, and zeros with different signs.
+template <typename Value, typename T, typename Index, typename Operation>
+inline constexpr bool order_matters<Value, Indexed<T, Index>, Operation> =
+    !is_one_of<Operation, ArgMin, ArgMax> ||
+    !(std::is_integral_v<T> ||
+      (std::is_floating_point_v<T> && !std::is_convertible_v<Value, Indexed<T, Index>>));
+
+}  // namespace traits
+
+}  // namespace v0_3
 
 }  // namespace reduction

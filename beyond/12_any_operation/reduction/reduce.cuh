@@ -9,7 +9,8 @@
 /// capability 9.0 on the second is launched ahead and waits on the device ("programmatic dependent launch", CUDA C++
 /// Programming Guide), so its launch costs next to nothing, and bulk copies load a very large input.
 
-#ifndef __CUDACC__
+// A compiler of kernels that is neither nvcc nor clang says so by its list of architectures.
+#if !defined(__CUDACC__) && !defined(__CUDA_ARCH_LIST__)
 #error "reduction/reduce.cuh has kernels: include it where nvcc compiles, in a .cu file"
 #endif
 
@@ -17,13 +18,14 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
 
+#include "compensated_sum.cuh"
 #include "elements.cuh"
+#include "launch.cuh"
 #include "operations.cuh"
 #include "reduce_kernels.cuh"
 
@@ -33,221 +35,19 @@ inline namespace REDUCTION_NAMESPACE {
 
 namespace detail {
 
-// ---- what is launched ----
-
-/// How to reduce n elements.
-enum class Method {
-  one_small_block,  ///< one kernel of one block
-  one_large_block,  ///< the same with more threads
-  cluster,          ///< one kernel of one cluster, whose blocks exchange their results in shared memory
-  two_kernels,      ///< partial results, and a second kernel for them
-  bulk,             ///< the same, with bulk copies into shared memory instead of loads into registers
-};
-
-// The largest input of each method in bytes, measured on an H200.
-inline constexpr std::size_t small_block_bytes = std::size_t{16} << 10;
-inline constexpr std::size_t large_block_bytes = std::size_t{64} << 10;
-inline constexpr std::size_t cluster_bytes = std::size_t{256} << 10;
-inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
-
-// Kernels of one block or one cluster go over their input once.
-static_assert(small_block_bytes <= small_block * loads * 16 &&
-              large_block_bytes <= large_block * loads * 16 &&
-              cluster_bytes <= cluster_blocks * block * loads * 16);
-
-/// Whether a block may have the ring and a result per warp in shared memory: 99 KiB, on compute capability 12.0.
-template <bool wide, typename A>
-inline constexpr bool has_room_for_bulk =
-    wide&& bulk_ring_bytes + bulk_stages * sizeof(CopyBarrier) + bulk_block / 32 * sizeof(A) <= 99 << 10;
-
-/// Blocks per multiprocessor, at most.
-inline constexpr unsigned most_resident_blocks = 4;
-
-struct Plan {
-  Method method = Method::one_small_block;
-  unsigned grid = 1;            ///< number of blocks of the first kernel
-  bool combines = false;        ///< whether there is a second kernel
-  bool launches_ahead = false;  ///< whether that may be launched ahead
-};
-
-/// Sets `is` to whether the code of `kernel` that this device runs was compiled for compute capability 9.0 or later:
-/// that for an older one has no clusters, no bulk copies and does not wait for the kernel before.
-template <typename Kernel> cudaError_t is_for_hopper(bool& is, Kernel kernel) {
-  cudaFuncAttributes attributes{};
-  const cudaError_t status = ::cudaFuncGetAttributes(&attributes, kernel);
-  is = status == cudaSuccess && attributes.ptxVersion >= 90;
-  return status;
-}
-
-/// Sets `blocks` to the number of blocks of `kernel` that are resident at once.
-template <typename Kernel>
-cudaError_t resident_blocks(unsigned& blocks, Kernel kernel, unsigned threads, unsigned shared_bytes,
-                            unsigned multiprocessors) {
-  int resident = 0;
-  const cudaError_t status = ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &resident, kernel, static_cast<int>(threads), shared_bytes);
-  const unsigned on_each = std::clamp(static_cast<unsigned>(resident), 1u, most_resident_blocks);
-  blocks = on_each * multiprocessors;
-  return status;
-}
-
-/// Chooses how to reduce n elements.
-template <bool wide, typename R, typename Out>
-cudaError_t make_plan(Plan& plan, std::size_t n, unsigned multiprocessors) {
-  const std::size_t bytes = n * sizeof(typename R::Element);
-  plan = Plan{};
-  if (bytes <= large_block_bytes) {
-    plan.method = bytes <= small_block_bytes ? Method::one_small_block : Method::one_large_block;
-    return cudaSuccess;
-  }
-  bool has_cluster = false;
-  cudaError_t status = cudaSuccess;
-  if (bytes <= cluster_bytes) {
-    status = detail::is_for_hopper(has_cluster, cluster_kernel<wide, R, Out>);
-    if (has_cluster) {
-      plan.method = Method::cluster;
-      plan.grid = cluster_blocks;
-      return status;
-    }
-  }
-  plan.combines = true;
-  if (status == cudaSuccess) status = detail::is_for_hopper(plan.launches_ahead, combine_kernel<R, Out>);
-  if (status != cudaSuccess) return status;
-  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
-    bool has_bulk_copies = false;
-    if (bytes > two_kernels_bytes) status = detail::is_for_hopper(has_bulk_copies, bulk_kernel<R>);
-    if (has_bulk_copies) {
-      plan.method = Method::bulk;
-      status = ::cudaFuncSetAttribute(bulk_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(bulk_ring_bytes));
-      if (status == cudaSuccess)
-        status =
-            detail::resident_blocks(plan.grid, bulk_kernel<R>, bulk_block, bulk_ring_bytes, multiprocessors);
-      return status;
-    }
-  }
-  plan.method = Method::two_kernels;
-  if (status == cudaSuccess)
-    status = detail::resident_blocks(plan.grid, reduce_kernel<wide, R>, block, 0, multiprocessors);
-  constexpr std::size_t tile =
-      std::size_t{block} * loads_of<typename R::Element> * Vector<typename R::Element, wide>::width;
-  if (const std::size_t tiles = (n + tile - 1) / tile; tiles < plan.grid)
-    plan.grid = static_cast<unsigned>(tiles);
-  return status;
-}
-
-/// Launches kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), with one attribute or none.
-template <typename... Parameters, typename... Arguments>
-cudaError_t launch(void (*kernel)(Parameters...), unsigned grid, unsigned threads, unsigned shared_bytes,
-                   cudaStream_t stream, const cudaLaunchAttribute* attribute, Arguments... arguments) {
-  cudaLaunchAttribute copy = attribute != nullptr ? *attribute : cudaLaunchAttribute{};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(grid);
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  config.attrs = &copy;
-  config.numAttrs = attribute != nullptr ? 1 : 0;
-  return ::cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
-}
-
-/// Makes all blocks of the grid one cluster.
-inline cudaLaunchAttribute one_cluster() {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster_blocks;
-  attribute.val.clusterDim.y = 1;
-  attribute.val.clusterDim.z = 1;
-  return attribute;
-}
-
-/// Lets the kernel start before the one before it in the stream has ended.
-inline cudaLaunchAttribute launched_ahead() {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  return attribute;
-}
-
-/// Launches the only kernel, which writes the result.
-template <bool wide, typename R, typename Out>
-cudaError_t launch_one(const Plan& plan, const typename R::Element* in, Out* out, std::size_t n,
-                       const R& reduction, const Init<typename R::Accumulator>& init, cudaStream_t stream) {
-  const cudaLaunchAttribute cluster = detail::one_cluster();
-  switch (plan.method) {
-    case Method::one_small_block:
-      return detail::launch(one_block_kernel<small_block, wide, R, Out>, 1, small_block, 0, stream, nullptr,
-                            in, out, n, reduction, init);
-    case Method::cluster:
-      return detail::launch(cluster_kernel<wide, R, Out>, plan.grid, block, 0, stream, &cluster, in, out, n,
-                            reduction, init);
-    default:
-      return detail::launch(one_block_kernel<large_block, wide, R, Out>, 1, large_block, 0, stream, nullptr,
-                            in, out, n, reduction, init);
-  }
-}
-
-/// Launches the two kernels, the first of which writes plan.grid partial results.
-template <bool wide, typename R, typename Out>
-cudaError_t launch_two(const Plan& plan, typename R::Accumulator* partial, const typename R::Element* in,
-                       Out* out, std::size_t n, const R& reduction, const Init<typename R::Accumulator>& init,
-                       cudaStream_t stream) {
-  cudaError_t status = cudaSuccess;
-  if (plan.method == Method::two_kernels)
-    status = detail::launch(reduce_kernel<wide, R>, plan.grid, block, 0, stream, nullptr, in, partial, n,
-                            reduction);
-  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
-    if (plan.method == Method::bulk)
-      status = detail::launch(bulk_kernel<R>, plan.grid, bulk_block, bulk_ring_bytes, stream, nullptr, in,
-                              partial, n, reduction);
-  }
-  if (status != cudaSuccess) return status;
-  const cudaLaunchAttribute ahead = detail::launched_ahead();
-  return detail::launch(combine_kernel<R, Out>, 1, combine_block, 0, stream,
-                        plan.launches_ahead ? &ahead : nullptr, partial, plan.grid, out, n, reduction, init);
-}
-
-// ---- the two forms of a call ----
-
-inline cudaError_t count_multiprocessors(unsigned& multiprocessors) {
-  int device = 0;
-  int count = 0;
-  cudaError_t status = ::cudaGetDevice(&device);
-  if (status == cudaSuccess)
-    status = ::cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-  multiprocessors = static_cast<unsigned>(count);
-  return status;
-}
-
-/// Reduces with the caller's storage, or if `bytes` is null with storage from the stream's memory pool.
-template <bool wide, typename R, typename Out>
-cudaError_t run(void* storage, const std::size_t* bytes, unsigned multiprocessors,
-                const typename R::Element* in, Out* out, std::size_t n, const R& reduction,
-                const Init<typename R::Accumulator>& init, cudaStream_t stream) {
-  using A = typename R::Accumulator;
-  Plan plan;
-  cudaError_t status = detail::make_plan<wide, R, Out>(plan, n, multiprocessors);
-  if (status != cudaSuccess) return status;
-  if (!plan.combines) return detail::launch_one<wide>(plan, in, out, n, reduction, init, stream);
-  if (bytes == nullptr) status = ::cudaMallocAsync(&storage, plan.grid * sizeof(A), stream);
-  if (status != cudaSuccess) return status;
-  status = detail::launch_two<wide>(plan, static_cast<A*>(storage), in, out, n, reduction, init, stream);
-  const cudaError_t freed = bytes == nullptr ? ::cudaFreeAsync(storage, stream) : cudaSuccess;
-  return status != cudaSuccess ? status : freed;
-}
-
 // ---- what a call is given ----
 
 struct Default {};
 
 /// What `Operation` accumulates in, if the call does not say: what the result is; but a float for a sum or a product of
-/// __half and __nv_bfloat16.
+/// __half and __nv_bfloat16, and what CompensatedSum combines for its Bounded.
 template <typename Operation, typename Out, typename = void> struct DefaultAccumulator { using Type = Out; };
 template <typename Operation, typename Out>
 struct DefaultAccumulator<Operation, Out,
                           std::enable_if_t<Operation::widens && traits::is_small_float<Out>>> {
   using Type = float;
 };
+template <typename T> struct DefaultAccumulator<CompensatedSum, Bounded<T>> { using Type = Compensated<T>; };
 template <typename Operation, typename T, typename Out>
 struct DefaultAccumulator<WithIdentity<Operation, T>, Out, void> : DefaultAccumulator<Operation, Out> {};
 template <typename Accumulator, typename Operation, typename Out>
@@ -367,6 +167,12 @@ inline constexpr bool are_options<A, First, Last> =
 
 template <typename> inline constexpr bool never = false;
 
+template <typename A> inline constexpr bool is_compensated = false;
+template <typename T> inline constexpr bool is_compensated<Compensated<T>> = true;
+/// With a type that no bound is known for.
+template <typename A> inline constexpr bool is_bounded_wrongly = false;
+template <typename T> inline constexpr bool is_bounded_wrongly<Compensated<T>> = !traits::is_rounded<T>;
+
 /// Says what is wrong with a call, once: of a call that fails here nothing more is compiled.
 template <typename A, typename T, typename Out, typename Count, typename Operation, typename Transform,
           typename... Rest>
@@ -394,6 +200,11 @@ constexpr bool is_right() {
                   "reduction::reduce: an element or accumulator may have at most 1536 bytes and an alignment "
                   "of at most 16");
     return false;
+  } else if constexpr (is_bounded_wrongly<A>) {
+    static_assert(
+        never<A>,
+        "reduction::reduce: a Bounded is of float or double: of no other type's sums a bound is known");
+    return false;
   } else if constexpr (is_of_the_host<Operation>) {
     static_assert(never<A>,
                   "reduction::reduce: std::plus and its like cannot be called on the device: use "
@@ -417,6 +228,13 @@ constexpr bool is_right() {
     static_assert(never<A>,
                   "reduction::reduce: the operation does not know its identity: pass "
                   "reduction::WithIdentity{operation, identity}; the argument after it is an init, as CUB's");
+    return false;
+  } else if constexpr (is_compensated<A> &&
+                       !TakesElement<Operation, typename Transformed<Transform, T, A>::Type, A>::value) {
+    static_assert(
+        never<A>,
+        "reduction::reduce: an element of CompensatedSum, after the transform, has to be a number that "
+        "the Bounded's type has exactly: its rounding would not be in the bound");
     return false;
   } else if constexpr (!TakesElement<Operation, typename Transformed<Transform, T, A>::Type, A>::value) {
     static_assert(never<A>,
@@ -457,10 +275,10 @@ Reduction<T, A, WithIdentity<Operation, Value>, Transform> reduction_of(
 }
 
 /// A call of either form; `bytes` is null if it brings no storage.
-template <typename Accumulator, typename T, typename Out, typename Count, typename Operation,
+template <bool same_bits, typename Accumulator, typename T, typename Out, typename Count, typename Operation,
           typename Transform, typename... Rest>
-cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count n,
-                 const Operation& operation, const Transform& transform, const Rest&... rest) {
+cudaError_t call_in_order(void* storage, std::size_t* bytes, const T* in, Out* out, Count n,
+                          const Operation& operation, const Transform& transform, const Rest&... rest) {
   using A = AccumulatorOf<Accumulator, Operation, Out>;
   if constexpr (!detail::is_right<A, T, Out, Count, Operation, Transform, Rest...>()) {
     return cudaErrorInvalidValue;
@@ -479,8 +297,10 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     unsigned multiprocessors = 0;
     const cudaError_t status = detail::count_multiprocessors(multiprocessors);
     if (status != cudaSuccess) return status;
+    constexpr bool in_chunks = same_bits && traits::order_matters<Value, A, Operation>;
     if (bytes != nullptr) {
-      const std::size_t needed = std::size_t{multiprocessors} * most_resident_blocks * sizeof(A);
+      const std::size_t of_blocks = std::size_t{multiprocessors} * most_resident_blocks;
+      const std::size_t needed = sizeof(A) * (same_bits && of_blocks < most_chunks ? most_chunks : of_blocks);
       if (storage == nullptr) {
         *bytes = needed;
         return cudaSuccess;
@@ -492,38 +312,64 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
     const auto reduction = detail::reduction_of<T, A>(operation, transform);
     if (address % alignof(T) != 0 || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
       return cudaErrorInvalidValue;
-    // A T that is larger than its alignment may be at an address where no vector can begin.
-    constexpr bool can_be_wide = 16 % sizeof(T) == 0;
-    if constexpr (can_be_wide) {
-      if (alignof(T) == sizeof(T) || address % sizeof(T) == 0)
-        return detail::run<true>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
-                                 options.stream);
+    if constexpr (in_chunks) {
+      if constexpr (16 % sizeof(T) == 0) {
+        if (address % 16 != 0)
+          return detail::run_same_bits<false>(storage, bytes, in, out, count, reduction, options.init,
+                                              options.stream);
+      }
+      return detail::run_same_bits<true>(storage, bytes, in, out, count, reduction, options.init,
+                                         options.stream);
+    } else {
+      // A T that is larger than its alignment may be at an address where no vector can begin.
+      constexpr bool can_be_wide = 16 % sizeof(T) == 0;
+      if constexpr (can_be_wide) {
+        if (alignof(T) == sizeof(T) || address % sizeof(T) == 0)
+          return detail::run<true>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
+                                   options.stream);
+      }
+      if constexpr (!can_be_wide || alignof(T) < sizeof(T))
+        return detail::run<false>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
+                                  options.stream);
+      return cudaErrorInvalidValue;
     }
-    if constexpr (!can_be_wide || alignof(T) < sizeof(T))
-      return detail::run<false>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
-                                options.stream);
-    return cudaErrorInvalidValue;
   }
+}
+
+template <typename Accumulator, typename T, typename Out, typename Count, typename Operation,
+          typename Transform, typename... Rest>
+cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count n,
+                 const Operation& operation, const Transform& transform, const Rest&... rest) {
+  return detail::call_in_order<false, Accumulator>(storage, bytes, in, out, n, operation, transform, rest...);
+}
+template <typename Accumulator, typename T, typename Out, typename Count, typename Operation,
+          typename Transform, typename... Rest>
+cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count n,
+                 const SameBits<Operation>& same, const Transform& transform, const Rest&... rest) {
+  return detail::call_in_order<true, Accumulator>(storage, bytes, in, out, n, same.operation, transform,
+                                                  rest...);
 }
 
 }  // namespace detail
 
 /// Combines the n elements at `in` by `operation` and writes the result to `out`, in two calls.
 ///
-/// With storage == nullptr it launches nothing and sets `bytes` to what every call with this accumulator needs on this
-/// device, whatever n is. The storage needs no initialisation, and is free again when the work has finished.
+/// With storage == nullptr it launches nothing and sets `bytes` to what every call with this accumulator needs on
+/// this device, whatever n is: one number for calls in SameBits, one for all others. The storage needs no initialisation,
+/// and is free again when the work has finished.
 ///
 /// - Accumulator: what the operation combines, the first template argument if you say it: reduce<double>(…). By default
-///   Out; but for Sum and Product of __half or __nv_bfloat16 float. The result is converted to Out at the end.
+///   Out; but for Sum and Product of __half or __nv_bfloat16 float, and for CompensatedSum into a Bounded<T> a
+///   Compensated<T>. The result is converted to Out at the end.
 /// - in, out, storage: device memory, aligned for a T, an Out and an accumulator, as cudaMalloc's is. `out` must not
 ///   overlap storage or input. T and the accumulator are trivially copyable, assignable and default constructible, with at
 ///   most 1536 bytes and an alignment of at most 16. A T converts to the accumulator, but for the operations that say
-///   otherwise: ArgMin, ArgMax and MinMax.
+///   otherwise: ArgMin, ArgMax and MinMax. CompensatedSum takes what its type has exactly, as an init, too.
 /// - n: any integer. If it is 0, the result is `init`, without an init the operation's identity (of Sum 0).
-/// - operation: a device callable A(A, A), associative and commutative, that knows its identity; one of operations.cuh,
-///   one of your own, or one in WithIdentity. The order in which it combines elements depends on n, on the types, on
-///   the device, on how it was compiled and on `in` modulo 16, but on nothing that happens in a run: in every run the
-///   bits are the same.
+/// - operation: a device callable A(A, A), associative and commutative, that knows its identity; one of operations.cuh, one
+///   of your own, or one in WithIdentity. The order in which it combines elements depends on n, on the types, on the
+///   device, on how it was compiled and on `in` modulo 128, but on nothing that happens in a run: in every run the bits are
+///   the same. SameBits{operation} leaves the order to n and the element's size alone.
 /// - rest: [init][, stream]. The init is combined once with the elements' result: operation(init, result). An integer
 ///   there is an init, never a stream. Everything is queued on the stream, by default the null stream, and the
 ///   host does not wait; it may be captured into a graph.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "constants.cuh"
 #include "elements.cuh"
 #include "hopper.cuh"
 #include "version.cuh"
@@ -18,20 +19,6 @@ namespace reduction {
 inline namespace REDUCTION_NAMESPACE {
 
 namespace detail {
-
-// Measured on an H200.
-inline constexpr unsigned block = 512;  ///< threads
-inline constexpr unsigned loads = 4;    ///< vectors that each thread has under way
-/// The same of elements that may be too large for registers.
-template <typename T> inline constexpr unsigned loads_of = sizeof(T) <= 64 ? loads : 1;
-inline constexpr unsigned combine_block = 256;  ///< threads of the second kernel
-inline constexpr unsigned small_block = 256;    ///< threads if one block does it all, and has little to do
-inline constexpr unsigned large_block = 1024;   ///< threads if one block does it all
-inline constexpr unsigned cluster_blocks = 8;   ///< of `block` threads each
-inline constexpr unsigned bulk_block = 512;
-inline constexpr unsigned bulk_stages = 3;
-inline constexpr unsigned bulk_stage_bytes = 32 << 10;
-inline constexpr unsigned bulk_ring_bytes = bulk_stages * bulk_stage_bytes;
 
 /// What the result begins with, if `given`.
 template <typename A> struct Init {
@@ -79,13 +66,12 @@ __device__ typename R::Accumulator block_reduce(typename R::Accumulator value, c
   return value;
 }
 
-/// Returns the calling thread's element of the ends, at most 2 * width - 2 elements, if it is of block 0; else the
+/// Returns the calling thread's element of the ends, which are fewer than a block's threads, if it is of block 0; else the
 /// identity.
-template <bool wide, typename R>
-__device__ typename R::Accumulator edge(const typename R::Element* in, std::size_t n,
-                                        const Split<typename R::Element, wide>& split, const R& reduction) {
-  if constexpr (Split<typename R::Element, wide>::width == 1)
-    return reduction.identity();  // there are no ends
+template <typename R, typename Ends>
+__device__ typename R::Accumulator edge(const typename R::Element* in, std::size_t n, const Ends& split,
+                                        const R& reduction) {
+  if constexpr (!Ends::has_ends) return reduction.identity();
   const unsigned tid = threadIdx.x;
   const std::size_t i = tid < split.head ? tid : split.count * split.width + tid;
   return blockIdx.x == 0 && i < n ? reduction.element(in[i], i) : reduction.identity();
@@ -98,28 +84,35 @@ __device__ typename R::Accumulator reduce_tiles(const typename R::Element* in, s
   using T = typename R::Element;
   using A = typename R::Accumulator;
   constexpr unsigned at_once = loads_of<T>;
+  constexpr unsigned tile = threads * at_once;
   const Split<T, wide> split(in, n);
   A result = detail::edge(in, n, split, reduction);
-  const std::size_t step = std::size_t{gridDim.x} * threads * at_once;
-  std::size_t i = std::size_t{blockIdx.x} * threads * at_once + threadIdx.x;
+  const std::size_t first = std::size_t{blockIdx.x} * tile;
+  const Vector<T, wide>* from = split.vectors + first + threadIdx.x;
+  auto left = static_cast<std::ptrdiff_t>(split.count - first);  // the same in all threads
+  const std::size_t step = std::size_t{gridDim.x} * tile;
+  const auto index = [&](unsigned k) {
+    return split.index(static_cast<std::size_t>(from - split.vectors) + k * threads);
+  };
   Vector<T, wide> loaded[at_once];  // all are under way before the first operation waits for one
-  for (; i + (at_once - 1) * threads < split.count; i += step) {
+#pragma unroll 1                    // with more, one has too few registers
+  for (; left >= static_cast<std::ptrdiff_t>(tile); left -= static_cast<std::ptrdiff_t>(step), from += step) {
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
-      loaded[k] = split.vectors[i + k * threads];
+      loaded[k] = from[k * threads];
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
-      result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
+      result = reduction.combined(result, reduction.combined(loaded[k], index(k)));
   }
   // The last tile may be incomplete.
+  const auto has = [&](unsigned k) { return static_cast<std::ptrdiff_t>(threadIdx.x + k * threads) < left; };
 #pragma unroll
   for (unsigned k = 0; k < at_once; ++k) {
-    if (i + k * threads < split.count) loaded[k] = split.vectors[i + k * threads];
+    if (has(k)) loaded[k] = from[k * threads];
   }
 #pragma unroll
   for (unsigned k = 0; k < at_once; ++k) {
-    if (i + k * threads < split.count)
-      result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
+    if (has(k)) result = reduction.combined(result, reduction.combined(loaded[k], index(k)));
   }
   return result;
 }
@@ -157,6 +150,64 @@ __device__ typename R::Accumulator reduce_little(const typename R::Element* in, 
     return detail::reduce_tiles<threads, false>(in, n, reduction);
 }
 
+#if __CUDA_ARCH__ >= 900
+
+inline constexpr unsigned bulk_tile = bulk_stage_bytes / 16;  ///< vectors
+
+/// Returns the calling thread's part of the vectors from `first` to `end`, combined: of a tile after each `step` vectors.
+/// They go through a ring of stages in shared memory: the copy engine fills some while the threads read another.
+///
+/// - head: number of elements before the vectors.
+/// - begin: called when copies are under way; returns what the thread's part begins with.
+template <typename R, typename Begin>
+__device__ typename R::Accumulator reduce_through_ring(const Vector<typename R::Element, true>* vectors,
+                                                       std::size_t first, std::size_t end, std::size_t step,
+                                                       std::size_t head, const Begin& begin,
+                                                       const R& reduction) {
+  using V = Vector<typename R::Element, true>;
+  extern __shared__ __align__(128) unsigned char ring_bytes[];
+  auto* const ring = reinterpret_cast<V*>(ring_bytes);
+  __shared__ CopyBarrier filled[bulk_stages];
+  const unsigned tid = threadIdx.x;
+  const auto vectors_of = [&](std::size_t tile) {
+    return static_cast<unsigned>(end - tile < bulk_tile ? end - tile : bulk_tile);
+  };
+  const auto fetch = [&](std::size_t tile, unsigned stage) {
+    if (tile < end)
+      detail::bulk_copy(ring + stage * bulk_tile, vectors + tile, vectors_of(tile) * 16, filled[stage]);
+  };
+
+  if (tid == 0) {
+    for (unsigned stage = 0; stage < bulk_stages; ++stage)
+      detail::make_barrier(filled[stage]);
+    detail::show_barriers_to_copy_engine();
+    for (unsigned stage = 0; stage < bulk_stages; ++stage)
+      fetch(first + stage * step, stage);
+  }
+  __syncthreads();
+  auto result = begin();
+  unsigned stage = 0;
+  unsigned parity = 0;
+  for (; first < end; first += step) {
+    detail::wait_for_turn(filled[stage], parity);
+    const unsigned count = vectors_of(first);
+#pragma unroll 4
+    for (unsigned k = tid; k < count; k += bulk_block) {
+      const V loaded = ring[stage * bulk_tile + k];
+      result = reduction.combined(result, reduction.combined(loaded, head + (first + k) * V::width));
+    }
+    __syncthreads();  // all threads have read the stage: it may be filled again
+    if (tid == 0) fetch(first + bulk_stages * step, stage);
+    if (++stage == bulk_stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+  return result;
+}
+
+#endif
+
 /// Writes the result of n elements.
 template <typename R, typename Out>
 __device__ void write_result(typename R::Accumulator value, const R& reduction,
@@ -165,7 +216,7 @@ __device__ void write_result(typename R::Accumulator value, const R& reduction,
     value = init.given ? init.value : reduction.of_nothing();
   else if (init.given)
     value = reduction.combined(init.value, value);
-  *out = static_cast<Out>(value);
+  *out = traits::converted<Out>(value);
 }
 
 // ---- the kernels ----
@@ -209,7 +260,7 @@ __global__ void __launch_bounds__(block)
 
 /// Each block combines its share of the n elements at `in` into partial[blockIdx.x].
 template <bool wide, typename R>
-__global__ void __launch_bounds__(block)
+__global__ void __launch_bounds__(block, least_resident_blocks<R>)
     reduce_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n,
                   R reduction) {
   auto result = detail::reduce_tiles<block, wide>(in, n, reduction);
@@ -220,85 +271,45 @@ __global__ void __launch_bounds__(block)
   if (threadIdx.x == 0) partial[blockIdx.x] = result;
 }
 
-/// Does the same through a ring of stages in shared memory: the copy engine fills some while the threads read another.
+/// Does the same through reduce_through_ring().
 template <typename R>
 __global__ void __launch_bounds__(bulk_block)
     bulk_kernel([[maybe_unused]] const typename R::Element* in,
                 [[maybe_unused]] typename R::Accumulator* partial, [[maybe_unused]] std::size_t n,
                 [[maybe_unused]] R reduction) {
 #if __CUDA_ARCH__ >= 900
-  using T = typename R::Element;
-  constexpr unsigned tile = bulk_stage_bytes / 16;  // vectors
-  extern __shared__ __align__(128) unsigned char ring_bytes[];
-  auto* const ring = reinterpret_cast<Vector<T, true>*>(ring_bytes);
-  __shared__ CopyBarrier filled[bulk_stages];
-  const unsigned tid = threadIdx.x;
-  const Split<T, true> split(in, n);
-  const auto vectors_of = [&](std::size_t first) {
-    return static_cast<unsigned>(split.count - first < tile ? split.count - first : tile);
-  };
-  const auto fetch = [&](std::size_t first, unsigned stage) {
-    if (first < split.count)
-      detail::bulk_copy(ring + stage * tile, split.vectors + first, vectors_of(first) * 16, filled[stage]);
-  };
-
-  const std::size_t step = std::size_t{gridDim.x} * tile;
-  std::size_t first = std::size_t{blockIdx.x} * tile;
-  if (tid == 0) {
-    for (unsigned stage = 0; stage < bulk_stages; ++stage)
-      detail::make_barrier(filled[stage]);
-    detail::show_barriers_to_copy_engine();
-    for (unsigned stage = 0; stage < bulk_stages; ++stage)
-      fetch(first + stage * step, stage);
-  }
-  __syncthreads();
-  auto result = detail::edge(in, n, split, reduction);
-  unsigned stage = 0;
-  unsigned parity = 0;
-  for (; first < split.count; first += step) {
-    detail::wait_for_turn(filled[stage], parity);
-    const unsigned count = vectors_of(first);
-#pragma unroll 4
-    for (unsigned k = tid; k < count; k += bulk_block) {
-      const Vector<T, true> loaded = ring[stage * tile + k];
-      result = reduction.combined(result, reduction.combined(loaded, split.index(first + k)));
-    }
-    __syncthreads();  // all threads have read the stage: it may be filled again
-    if (tid == 0) fetch(first + bulk_stages * step, stage);
-    if (++stage == bulk_stages) {
-      stage = 0;
-      parity ^= 1;
-    }
-  }
+  const Split<typename R::Element, true, bulk_alignment> split(in, n);
+  const auto ends = [&] { return detail::edge(in, n, split, reduction); };
+  auto result = detail::reduce_through_ring(split.vectors, std::size_t{blockIdx.x} * bulk_tile, split.count,
+                                            std::size_t{gridDim.x} * bulk_tile, split.head, ends, reduction);
   result = detail::block_reduce<bulk_block>(result, reduction);
   detail::let_next_kernel_start();
-  if (tid == 0) partial[blockIdx.x] = result;
+  if (threadIdx.x == 0) partial[blockIdx.x] = result;
 #else
   __trap();
 #endif
 }
 
 /// One block combines the `count` partial results of n elements into *out.
-template <typename R, typename Out>
-__global__ void __launch_bounds__(combine_block)
+template <unsigned threads, unsigned at_once, typename R, typename Out>
+__global__ void __launch_bounds__(threads)
     combine_kernel(const typename R::Accumulator* partial, unsigned count, Out* out, std::size_t n,
                    R reduction, Init<typename R::Accumulator> init) {
   using A = typename R::Accumulator;
-  constexpr unsigned at_once = loads_of<A>;
 #if __CUDA_ARCH__ >= 900
   detail::wait_for_kernel_before();
 #endif
   A result = reduction.identity();
-  for (unsigned i = threadIdx.x; i < count; i += at_once * combine_block) {
+  for (unsigned i = threadIdx.x; i < count; i += at_once * threads) {
     A loaded[at_once];  // all are under way before the first operation waits for one
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
-      loaded[k] = i + k * combine_block < count ? partial[i + k * combine_block] : reduction.identity();
+      loaded[k] = i + k * threads < count ? partial[i + k * threads] : reduction.identity();
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
       result = reduction.combined(result, loaded[k]);
   }
-  result = detail::block_reduce<combine_block>(result, reduction);
+  result = detail::block_reduce<threads>(result, reduction);
   if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
 }
 

@@ -80,6 +80,81 @@ inline int __mul24(int a, int b) {
   return static_cast<int>(static_cast<unsigned>(low(a)) * static_cast<unsigned>(low(b)));
 }
 
+// ---- words of several small integers ----
+
+namespace reduction::emulated {
+
+/// The number-th integer of a word, counted from its lowest bits.
+template <typename T, typename Word> T part_of(Word word, unsigned number) {
+  return static_cast<T>(static_cast<unsigned>(word) >> number * 8 * sizeof(T));
+}
+
+/// `operation` of the integers that two words have at the same places.
+template <typename T> unsigned of_each_part(unsigned a, unsigned b, T (*operation)(T, T)) {
+  unsigned result = 0;
+  for (unsigned k = 0; k < 4 / sizeof(T); ++k) {
+    const T part = operation(part_of<T>(a, k), part_of<T>(b, k));
+    result |= unsigned{static_cast<std::make_unsigned_t<T>>(part)} << k * 8 * sizeof(T);
+  }
+  return result;
+}
+
+/// The dot product of the integers A of a word with as many integers B of another, from number `first` on, added to `sum`.
+template <typename A, typename B, typename Word>
+Word dot_product(Word a, Word b, Word sum, unsigned first = 0) {
+  auto result = static_cast<unsigned>(sum);
+  for (unsigned k = 0; k < 4 / sizeof(A); ++k)
+    result += static_cast<unsigned>(int{part_of<A>(a, k)} * int{part_of<B>(b, first + k)});
+  return static_cast<Word>(result);
+}
+
+}  // namespace reduction::emulated
+
+inline unsigned __vmins2(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::int16_t>(a, b, min);
+}
+inline unsigned __vmaxs2(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::int16_t>(a, b, max);
+}
+inline unsigned __vminu2(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::uint16_t>(a, b, min);
+}
+inline unsigned __vmaxu2(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::uint16_t>(a, b, max);
+}
+inline unsigned __vmins4(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::int8_t>(a, b, min);
+}
+inline unsigned __vmaxs4(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::int8_t>(a, b, max);
+}
+inline unsigned __vminu4(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::uint8_t>(a, b, min);
+}
+inline unsigned __vmaxu4(unsigned a, unsigned b) {
+  return reduction::emulated::of_each_part<std::uint8_t>(a, b, max);
+}
+
+inline int __dp4a(int a, int b, int sum) {
+  return reduction::emulated::dot_product<std::int8_t, std::int8_t>(a, b, sum);
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  return reduction::emulated::dot_product<std::uint8_t, std::uint8_t>(a, b, sum);
+}
+/// With the lower, or the upper, two bytes of b.
+inline int __dp2a_lo(int a, int b, int sum) {
+  return reduction::emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum);
+}
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return reduction::emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum);
+}
+inline int __dp2a_hi(int a, int b, int sum) {
+  return reduction::emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum, 2);
+}
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
+  return reduction::emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum, 2);
+}
+
 // ---- the same bits as another type ----
 
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }

@@ -66,15 +66,16 @@ inline float odd_float(double value) {
   return std::bit_cast<float>(std::abs(static_cast<double>(nearest)) < std::abs(value) ? bits + 1 : bits - 1);
 }
 
-template <typename Format> class SmallFloat {
+/// What the struct `Number`, a number in this format, derives from.
+template <typename Number, typename Format> class SmallFloat {
  public:
   SmallFloat() = default;
   SmallFloat(float value) : bits_{Format::rounded(value)} {}
   SmallFloat(double value) : bits_{Format::rounded(odd_float(value))} {}
   SmallFloat(std::integral auto value) : SmallFloat{static_cast<double>(value)} {}
 
-  static SmallFloat of_bits(std::uint16_t bits) {
-    SmallFloat number;
+  static Number of_bits(std::uint16_t bits) {
+    Number number;
     number.bits_ = bits;
     return number;
   }
@@ -82,63 +83,47 @@ template <typename Format> class SmallFloat {
 
   operator float() const { return Format::value_of(bits_); }
 
-  friend SmallFloat operator+(SmallFloat a, SmallFloat b) { return float{a} + float{b}; }
-  friend SmallFloat operator-(SmallFloat a, SmallFloat b) { return float{a} - float{b}; }
-  friend SmallFloat operator*(SmallFloat a, SmallFloat b) { return float{a} * float{b}; }
-  friend SmallFloat operator/(SmallFloat a, SmallFloat b) { return float{a} / float{b}; }
-  SmallFloat operator+() const { return *this; }
-  SmallFloat operator-() const { return of_bits(bits_ ^ 0x8000); }
-  SmallFloat& operator+=(SmallFloat other) { return *this = *this + other; }
-  SmallFloat& operator-=(SmallFloat other) { return *this = *this - other; }
-  SmallFloat& operator*=(SmallFloat other) { return *this = *this * other; }
-  SmallFloat& operator/=(SmallFloat other) { return *this = *this / other; }
-  SmallFloat& operator++() { return *this += SmallFloat{1.0F}; }
-  SmallFloat& operator--() { return *this -= SmallFloat{1.0F}; }
+  friend Number operator+(Number a, Number b) { return float{a} + float{b}; }
+  friend Number operator-(Number a, Number b) { return float{a} - float{b}; }
+  friend Number operator*(Number a, Number b) { return float{a} * float{b}; }
+  friend Number operator/(Number a, Number b) { return float{a} / float{b}; }
+  friend Number operator+(Number a) { return a; }
+  friend Number operator-(Number a) { return of_bits(a.bits() ^ 0x8000); }
+  friend Number& operator+=(Number& a, Number b) { return a = a + b; }
+  friend Number& operator-=(Number& a, Number b) { return a = a - b; }
+  friend Number& operator*=(Number& a, Number b) { return a = a * b; }
+  friend Number& operator/=(Number& a, Number b) { return a = a / b; }
+  friend Number& operator++(Number& a) { return a += Number{1.0F}; }
+  friend Number& operator--(Number& a) { return a -= Number{1.0F}; }
 
-  friend bool operator==(SmallFloat a, SmallFloat b) { return float{a} == float{b}; }
-  friend bool operator!=(SmallFloat a, SmallFloat b) { return float{a} != float{b}; }
-  friend bool operator<(SmallFloat a, SmallFloat b) { return float{a} < float{b}; }
-  friend bool operator>(SmallFloat a, SmallFloat b) { return float{a} > float{b}; }
-  friend bool operator<=(SmallFloat a, SmallFloat b) { return float{a} <= float{b}; }
-  friend bool operator>=(SmallFloat a, SmallFloat b) { return float{a} >= float{b}; }
+  friend bool operator==(Number a, Number b) { return float{a} == float{b}; }
+  friend bool operator!=(Number a, Number b) { return float{a} != float{b}; }
+  friend bool operator<(Number a, Number b) { return float{a} < float{b}; }
+  friend bool operator>(Number a, Number b) { return float{a} > float{b}; }
+  friend bool operator<=(Number a, Number b) { return float{a} <= float{b}; }
+  friend bool operator>=(Number a, Number b) { return float{a} >= float{b}; }
 
  private:
   std::uint16_t bits_;
 };
 
-template <typename Format>
-VectorOfTwo<SmallFloat<Format>> operator+(VectorOfTwo<SmallFloat<Format>> a,
-                                          VectorOfTwo<SmallFloat<Format>> b) {
-  return {a.x + b.x, a.y + b.y};
-}
-template <typename Format>
-VectorOfTwo<SmallFloat<Format>> operator-(VectorOfTwo<SmallFloat<Format>> a,
-                                          VectorOfTwo<SmallFloat<Format>> b) {
-  return {a.x - b.x, a.y - b.y};
-}
-template <typename Format>
-VectorOfTwo<SmallFloat<Format>> operator*(VectorOfTwo<SmallFloat<Format>> a,
-                                          VectorOfTwo<SmallFloat<Format>> b) {
-  return {a.x * b.x, a.y * b.y};
-}
-template <typename Format>
-VectorOfTwo<SmallFloat<Format>> operator/(VectorOfTwo<SmallFloat<Format>> a,
-                                          VectorOfTwo<SmallFloat<Format>> b) {
-  return {a.x / b.x, a.y / b.y};
-}
-template <typename Format>
-bool operator==(VectorOfTwo<SmallFloat<Format>> a, VectorOfTwo<SmallFloat<Format>> b) {
-  return a.x == b.x && a.y == b.y;
-}
-
 }  // namespace reduction::emulated
 
-using __half = reduction::emulated::SmallFloat<reduction::emulated::Binary16>;
-using __half2 = reduction::emulated::VectorOfTwo<__half>;
+// Structs, as CUDA's are: a header that includes neither of CUDA's two may declare them.
+struct __half : reduction::emulated::SmallFloat<__half, reduction::emulated::Binary16> {
+  using SmallFloat::SmallFloat;
+};
+struct __nv_bfloat16 : reduction::emulated::SmallFloat<__nv_bfloat16, reduction::emulated::Brain16> {
+  using SmallFloat::SmallFloat;
+};
+struct __half2 : reduction::emulated::VectorOfTwo<__half> {
+  using VectorOfTwo::VectorOfTwo;
+};
+struct __nv_bfloat162 : reduction::emulated::VectorOfTwo<__nv_bfloat16> {
+  using VectorOfTwo::VectorOfTwo;
+};
 using half = __half;
 using half2 = __half2;
-using __nv_bfloat16 = reduction::emulated::SmallFloat<reduction::emulated::Brain16>;
-using __nv_bfloat162 = reduction::emulated::VectorOfTwo<__nv_bfloat16>;
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
@@ -163,8 +148,15 @@ template <reduction::emulated::Small T> T __hfma(T a, T b, T c) {
 }
 template <reduction::emulated::Small T> T __hneg(T a) { return -a; }
 template <reduction::emulated::Small T> T __habs(T a) { return T::of_bits(a.bits() & 0x7fff); }
-template <reduction::emulated::Small T> T __hmax(T a, T b) { return std::fmax(float{a}, float{b}); }
-template <reduction::emulated::Small T> T __hmin(T a, T b) { return std::fmin(float{a}, float{b}); }
+/// Of zeros +0 is the larger one, which fmax leaves open.
+template <reduction::emulated::Small T> T __hmax(T a, T b) {
+  if (float{a} == 0 && float{b} == 0) return T::of_bits(a.bits() & b.bits());
+  return std::fmax(float{a}, float{b});
+}
+template <reduction::emulated::Small T> T __hmin(T a, T b) {
+  if (float{a} == 0 && float{b} == 0) return T::of_bits(a.bits() | b.bits());
+  return std::fmin(float{a}, float{b});
+}
 template <reduction::emulated::Small T> bool __heq(T a, T b) { return a == b; }
 template <reduction::emulated::Small T> bool __hne(T a, T b) { return a != b; }
 template <reduction::emulated::Small T> bool __hlt(T a, T b) { return a < b; }
@@ -175,11 +167,22 @@ template <reduction::emulated::Small T> bool __hisnan(T a) { return std::isnan(f
 template <reduction::emulated::Small T> T hsqrt(T a) { return std::sqrt(float{a}); }
 template <reduction::emulated::Small T> T hexp(T a) { return std::exp(float{a}); }
 
+template <reduction::emulated::SmallPair T> T operator+(T a, T b) { return {a.x + b.x, a.y + b.y}; }
+template <reduction::emulated::SmallPair T> T operator-(T a, T b) { return {a.x - b.x, a.y - b.y}; }
+template <reduction::emulated::SmallPair T> T operator*(T a, T b) { return {a.x * b.x, a.y * b.y}; }
+template <reduction::emulated::SmallPair T> T operator/(T a, T b) { return {a.x / b.x, a.y / b.y}; }
+template <reduction::emulated::SmallPair T> bool operator==(T a, T b) { return a.x == b.x && a.y == b.y; }
 template <reduction::emulated::SmallPair T> T __hadd2(T a, T b) { return a + b; }
 template <reduction::emulated::SmallPair T> T __hsub2(T a, T b) { return a - b; }
 template <reduction::emulated::SmallPair T> T __hmul2(T a, T b) { return a * b; }
 template <reduction::emulated::SmallPair T> T __hfma2(T a, T b, T c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
+template <reduction::emulated::SmallPair T> T __hmax2(T a, T b) {
+  return {__hmax(a.x, b.x), __hmax(a.y, b.y)};
+}
+template <reduction::emulated::SmallPair T> T __hmin2(T a, T b) {
+  return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
 }
 
 template <typename Address,

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// \file
+/// The kernels of SameBits: one order of the elements, which n and the size of an element alone determine.
+///
+/// Elements are taken in vectors by their index, whatever address they have: `width` elements of 16 bytes, or one that
+/// fits no vector. Consecutive vectors are a tile, consecutive tiles a chunk, at most 8192 chunks the input. Within a chunk
+/// thread t of 512 combines vectors t, t + 512, t + 1024, ..., each of them in itself first; then the threads' results are
+/// combined by a tree over the lanes and one over the warps. Each chunk has a block of its own, and it does not matter when
+/// or where that runs, nor how it loads. One block combines the results of the chunks.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "constants.cuh"
+#include "elements.cuh"
+#include "hopper.cuh"
+#include "reduce_kernels.cuh"
+#include "version.cuh"
+
+namespace reduction {
+
+inline namespace REDUCTION_NAMESPACE {
+
+namespace detail {
+
+template <typename T> inline constexpr unsigned tile_vectors = chunk_block* loads_of<T>;
+
+/// The vectors of SameBits.
+template <typename T> using IndexedVector = Vector<T, 16 % sizeof(T) == 0>;
+
+/// How n elements are divided.
+struct Chunks {
+  unsigned count;     ///< number of chunks
+  std::size_t whole;  ///< number of whole vectors
+  unsigned each;      ///< vectors per chunk; the last may have fewer
+};
+
+template <typename T> Chunks chunks_of(std::size_t n) {
+  constexpr unsigned width = IndexedVector<T>::width;
+  constexpr unsigned tile = tile_vectors<T>;
+  const auto parts = [](std::size_t all, std::size_t part) { return all / part + (all % part != 0); };
+  const std::size_t tiles = parts(parts(n, width), tile);
+  const std::size_t each = parts(tiles, most_chunks);
+  return {static_cast<unsigned>(each == 0 ? 0 : parts(tiles, each)), n / width,
+          static_cast<unsigned>(each * tile)};
+}
+
+/// Returns the 16 bytes that begin `past` bytes after `low` does and end in `high`; `unit` is what `past` is a multiple of.
+template <unsigned unit> __device__ uint4 across(const uint4& low, const uint4& high, unsigned past) {
+  std::uint32_t words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+  for (unsigned k = 0; k < 6; ++k)
+    words[k] = past & 8 ? words[k + 2] : words[k];
+#pragma unroll
+  for (unsigned k = 0; k < 5; ++k)
+    words[k] = past & 4 ? words[k + 1] : words[k];
+  if constexpr (unit < 4) {
+#pragma unroll
+    for (unsigned k = 0; k < 4; ++k)
+      words[k] = __funnelshift_r(words[k], words[k + 1], past % 4 * 8);
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+
+/// What a thread loads of a tile: vectors that are `chunk_block` apart.
+template <bool aligned, typename R> struct Tile {
+  using T = typename R::Element;
+  using A = typename R::Accumulator;
+  static constexpr unsigned width = IndexedVector<T>::width;
+  static constexpr unsigned count = loads_of<T>;
+  IndexedVector<T> loaded[count];
+
+  /// Loads a whole tile from `from`, the thread's first element. There are vectors before it and after it.
+  __device__ void load(const T* from) {
+    if constexpr (aligned) {
+      const auto* const vectors = reinterpret_cast<const IndexedVector<T>*>(from);
+#pragma unroll
+      for (unsigned k = 0; k < count; ++k)  // all are under way before the first operation waits for one
+        loaded[k] = vectors[k * chunk_block];
+    } else {
+      const unsigned past = reinterpret_cast<std::uintptr_t>(from) % 16;
+      const auto* const vectors =
+          reinterpret_cast<const uint4*>(reinterpret_cast<const unsigned char*>(from) - past);
+      uint4 next[count];
+#pragma unroll
+      for (unsigned k = 0; k < count; ++k) {
+        loaded[k].words = vectors[k * chunk_block];
+        next[k] = vectors[k * chunk_block + 1];
+      }
+#pragma unroll
+      for (unsigned k = 0; k < count; ++k)
+        loaded[k].words = detail::across<alignof(T)>(loaded[k].words, next[k], past);
+    }
+  }
+
+  /// Loads what there is of a tile of `vectors` vectors, without a look at what is beside them.
+  __device__ void load_some(const T* from, unsigned vectors) {
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) {
+      if (threadIdx.x + k * chunk_block >= vectors) continue;
+      const T* const first = from + k * chunk_block * width;
+      if constexpr (aligned) {
+        loaded[k] = *reinterpret_cast<const IndexedVector<T>*>(first);
+      } else {
+        T elements[width];
+#pragma unroll
+        for (unsigned e = 0; e < width; ++e)
+          elements[e] = first[e];
+        std::memcpy(static_cast<void*>(&loaded[k]), elements, sizeof(elements));
+      }
+    }
+  }
+
+  /// Returns `result` combined with what has been loaded; `index` is that of the thread's first element.
+  __device__ A combined(A result, unsigned vectors, std::size_t index, const R& reduction) const {
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) {
+      if (threadIdx.x + k * chunk_block < vectors)
+        result = reduction.combined(result, reduction.combined(loaded[k], index + k * chunk_block * width));
+    }
+    return result;
+  }
+};
+
+/// Returns `result` combined with the elements after the last whole vector, in the thread that would have the next one.
+template <typename R>
+__device__ typename R::Accumulator with_rest(typename R::Accumulator result, const typename R::Element* in,
+                                             std::size_t n, const Chunks& chunks, const R& reduction) {
+  constexpr unsigned width = IndexedVector<typename R::Element>::width;
+  std::size_t i = chunks.whole * width;
+  if (width == 1 || i == n || blockIdx.x + 1 != chunks.count || chunks.whole % chunk_block != threadIdx.x)
+    return result;
+  auto rest = reduction.element(in[i], i);
+  for (++i; i < n; ++i)
+    rest = reduction.combined(rest, reduction.element(in[i], i));
+  return reduction.combined(result, rest);
+}
+
+/// What lies across two vectors takes the registers of both.
+template <bool aligned, typename R>
+inline constexpr unsigned least_resident_chunk_blocks = aligned ? least_resident_blocks<R>
+                                                                : (least_resident_blocks<R> + 1) / 2;
+
+/// Returns the calling thread's part of the block's chunk, combined.
+template <bool aligned, typename R>
+__device__ typename R::Accumulator reduce_chunk(const typename R::Element* in, std::size_t n,
+                                                const Chunks& chunks, const R& reduction) {
+  using T = typename R::Element;
+  constexpr unsigned width = IndexedVector<T>::width;
+  constexpr unsigned tile_size = tile_vectors<T>;
+  const std::size_t first = std::size_t{blockIdx.x} * chunks.each;
+  const std::size_t to_end = chunks.whole - first;
+  unsigned left = to_end < chunks.each ? static_cast<unsigned>(to_end) : chunks.each;
+  const T* from = in + (first + threadIdx.x) * width;
+  auto result = reduction.identity();
+  Tile<aligned, R> tile;
+  const auto combine_some = [&](unsigned vectors) {
+    tile.load_some(from, vectors);
+    result = tile.combined(result, vectors, static_cast<std::size_t>(from - in), reduction);
+    from += tile_size * width;
+    left -= vectors;
+  };
+  // Where nothing is aligned, whole tiles are loaded with what borders on them.
+  if (!aligned && first == 0) combine_some((::min)(left, tile_size));
+  const unsigned least = !aligned && to_end <= chunks.each ? tile_size + 1 : tile_size;
+#pragma unroll 1
+  for (; left >= least; left -= tile_size, from += tile_size * width) {
+    tile.load(from);
+    result = tile.combined(result, tile_size, static_cast<std::size_t>(from - in), reduction);
+  }
+  combine_some(left);
+  return detail::with_rest(result, in, n, chunks, reduction);
+}
+
+// ---- the kernels ----
+
+/// One block combines the n elements of the only chunk, or none, into *out.
+template <bool aligned, typename R, typename Out>
+__global__ void __launch_bounds__(chunk_block)
+    one_chunk_kernel(const typename R::Element* in, Out* out, std::size_t n, Chunks chunks, R reduction,
+                     Init<typename R::Accumulator> init) {
+  auto result = detail::reduce_chunk<aligned>(in, n, chunks, reduction);
+  result = detail::block_reduce<chunk_block>(result, reduction);
+  if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
+}
+
+/// Each block combines one chunk of the n elements at `in` into partial[blockIdx.x].
+template <bool aligned, typename R>
+__global__ void __launch_bounds__(chunk_block, least_resident_chunk_blocks<aligned, R>)
+    chunk_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n,
+                 Chunks chunks, R reduction) {
+  auto result = detail::reduce_chunk<aligned>(in, n, chunks, reduction);
+  result = detail::block_reduce<chunk_block>(result, reduction);
+#if __CUDA_ARCH__ >= 900
+  detail::let_next_kernel_start();  // it waits for this one's end
+#endif
+  if (threadIdx.x == 0) partial[blockIdx.x] = result;
+}
+
+/// Does the same through reduce_through_ring(), from an input at a multiple of bulk_alignment bytes.
+template <typename R>
+__global__ void __launch_bounds__(bulk_block)
+    bulk_chunk_kernel([[maybe_unused]] const typename R::Element* in,
+                      [[maybe_unused]] typename R::Accumulator* partial, [[maybe_unused]] std::size_t n,
+                      [[maybe_unused]] Chunks chunks, [[maybe_unused]] R reduction) {
+#if __CUDA_ARCH__ >= 900
+  const auto* const vectors = reinterpret_cast<const IndexedVector<typename R::Element>*>(in);
+  const std::size_t first = std::size_t{blockIdx.x} * chunks.each;
+  const std::size_t end = (::min)(first + chunks.each, chunks.whole);
+  const auto nothing = [&] { return reduction.identity(); };
+  auto result = detail::reduce_through_ring(vectors, first, end, bulk_tile, 0, nothing, reduction);
+  result = detail::with_rest(result, in, n, chunks, reduction);
+  result = detail::block_reduce<bulk_block>(result, reduction);
+  detail::let_next_kernel_start();
+  if (threadIdx.x == 0) partial[blockIdx.x] = result;
+#else
+  __trap();
+#endif
+}
+
+}  // namespace detail
+
+}  // namespace REDUCTION_NAMESPACE
+
+}  // namespace reduction
