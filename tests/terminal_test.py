@@ -72,13 +72,15 @@ def on_terminal(
         os.execve(command[0], command, environment(changes))
     shown = b""
     typed = False
-    while True:
+    ends = 0
+    # Linux answers EIO once nobody has the terminal any more. It looks for text first, then for the end: what is
+    # written between the two looks, just before the end, is only there when it is asked again.
+    while ends < 2:
         try:
             read = os.read(terminal, 1 << 16)
-        except OSError:  # how Linux says that nobody has the terminal any more
-            break
-        if not read:
-            break
+        except OSError:
+            ends += 1
+            continue
         shown += read
         keys = b"" if typed else when(shown.decode(errors="replace"))
         if keys:
