@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -21,8 +22,8 @@ class FakeTimer final : public SampleTimer {
       : sample_ms_(sample_ms), unqueued_(unqueued) {}
 
   void empty_l2() override {}
-  void start() override {}
-  double stop() override {
+  void start(const std::function<void()>&) override {}
+  double stop(const std::function<void()>&) override {
     if (unqueued_ > 0) {
       --unqueued_;
       throw SampleNotQueued{};
@@ -56,6 +57,7 @@ class FakeDevice final : public Device {
   }
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
+  void clear(void* data, std::size_t bytes) override { std::memset(data, 0, bytes); }
   void synchronize() override {}
   std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) override {
     queued = method.queued;

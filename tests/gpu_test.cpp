@@ -171,6 +171,13 @@ TEST_F(Gpu, SaysThatNoSampleIsQueuedWhereLaunchesBlock) {
       << outcome.error;
 }
 
+TEST_F(Gpu, HasTheUuidThatNvidiaSmiPrints) {
+  const std::string uuid = open_cuda_device(0)->info().uuid;
+  const Outcome listed = run_command("nvidia-smi -L");
+  ASSERT_EQ(listed.exit_code, 0) << listed.error;
+  EXPECT_NE(listed.out.find("(UUID: " + uuid + ")"), std::string::npos) << uuid << "\n" << listed.out;
+}
+
 TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {
   const Outcome outcome = run_step_executable("peer_cub", "-n 2^20 --device cuda --json - --quiet -s 3");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.error;

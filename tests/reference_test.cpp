@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 
 namespace reduction {
@@ -41,6 +42,37 @@ TEST(ReferenceSum, OfCancellingInputIsExactlyTheMiddle) {
       EXPECT_GT(reference.parts[part].magnitude, 1e8);
     }
   }
+}
+
+TEST(ReferenceSum, OfThePartsAddsUpToTheWhole) {
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, reference_chunk, reference_chunk + 1,
+                                10 * reference_chunk + 17}) {
+    for (const ElementType type : {ElementType::int64, ElementType::float32, ElementType::complex128}) {
+      const Input input{Data::random, 3, n};
+      const Reference whole = reference_sum(input, type);
+      for (const std::uint64_t ranks : {1u, 2u, 3u, 7u}) {
+        Reference total{type};
+        for (std::uint64_t rank = 0; rank < ranks; ++rank)
+          total.add(reference_sum(input, type, {rank, ranks}));
+        EXPECT_EQ(total.integer, whole.integer) << n << " elements, " << ranks << " ranks";
+        for (const std::size_t part : {0u, 1u}) {
+          const ReferenceSum& sum = total.parts[part];
+          const ReferenceSum& expected = whole.parts[part];
+          const double difference = (sum.high - expected.high) + (sum.low - expected.low);
+          EXPECT_LE(std::abs(difference), 1e-25 * expected.magnitude)
+              << n << " elements, " << ranks << " ranks";
+          EXPECT_NEAR(sum.magnitude, expected.magnitude, 1e-12 * expected.magnitude);
+        }
+      }
+    }
+  }
+}
+
+TEST(ReferenceSum, OfAPartIsThatOfItsChunks) {
+  const Input ones{Data::ones, 1, 10 * reference_chunk + 17};
+  EXPECT_EQ(reference_sum(ones, ElementType::int32, {0, 4}).integer, 3 * reference_chunk);       // 0, 4, 8
+  EXPECT_EQ(reference_sum(ones, ElementType::int32, {2, 4}).integer, 2 * reference_chunk + 17);  // 2, 6, 10
+  EXPECT_EQ(reference_sum(ones, ElementType::int32, {11, 12}).integer, 0u);
 }
 
 TEST(ReferenceSum, KeepsWhatADoubleLoses) {

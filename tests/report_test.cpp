@@ -20,7 +20,7 @@ namespace {
 Result gpu_result(std::uint64_t elements, double ms) {
   Result result;
   result.step = "03_sequential";
-  result.device = {DeviceKind::cuda, "Some GPU", "9.0", 132, std::size_t{60} << 20, 4814.3};
+  result.device = {DeviceKind::cuda, "Some GPU", "9.0", 132, std::size_t{60} << 20, 4814.3, ""};
   result.input.n = elements;
   result.block = 256;
   result.passes = {{elements, 1048576}, {1048576, 4096}, {4096, 16}, {16, 1}};

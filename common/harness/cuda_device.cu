@@ -1,5 +1,6 @@
 #include "harness/device_selection.hpp"
 
+#include <cudaTypedefs.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -28,12 +29,49 @@ int attribute(cudaDeviceAttr name, int ordinal) {
   return value;
 }
 
+/// Returns a function of the driver, which no program here is linked with; null if it has none of that version.
+template <typename Function> Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
+  void* function = nullptr;
+#if CUDART_VERSION >= 12050
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, nullptr);
+#else
+  const cudaError_t status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault);
+#endif
+  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // the caller does without
+  return reinterpret_cast<Function>(function);
+}
+
+/// Returns "GPU-6a4e...", or "MIG-..." for an instance of a GPU: the driver knows an instance by its own UUID, and
+/// cudaDeviceProp by that of the GPU.
+std::string uuid_of(int ordinal, const cudaDeviceProp& properties) {
+  cudaUUID_t uuid = properties.uuid;
+  const auto get_device = driver_function<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
+  const auto get_uuid = driver_function<PFN_cuDeviceGetUuid_v11040>("cuDeviceGetUuid", 11040);
+  CUdevice device{};
+  if (get_device != nullptr && get_uuid != nullptr && get_device(&device, ordinal) == CUDA_SUCCESS &&
+      get_uuid(&uuid, device) != CUDA_SUCCESS) {
+    uuid = properties.uuid;
+  }
+  const bool is_instance = !std::equal(uuid.bytes, uuid.bytes + sizeof(uuid.bytes), properties.uuid.bytes);
+  std::string text = is_instance ? "MIG-" : "GPU-";
+  constexpr const char* digits = "0123456789abcdef";
+  for (std::size_t k = 0; k < sizeof(uuid.bytes); ++k) {
+    const auto byte = static_cast<unsigned char>(uuid.bytes[k]);
+    if (k == 4 || k == 6 || k == 8 || k == 10) text += '-';
+    text += digits[byte / 16];
+    text += digits[byte % 16];
+  }
+  return text;
+}
+
 DeviceInfo describe(int ordinal) {
   cudaDeviceProp properties{};
   cuda_check(cudaGetDeviceProperties(&properties, ordinal), "asking for the device's properties");
   DeviceInfo info;
   info.kind = DeviceKind::cuda;
   info.name = properties.name;
+  info.uuid = uuid_of(ordinal, properties);
   info.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
   info.sms = static_cast<unsigned>(properties.multiProcessorCount);
   info.l2_bytes = static_cast<std::size_t>(properties.l2CacheSize);
@@ -96,6 +134,10 @@ class CudaDevice final : public Device {
     cuda_check(cudaMemset(data, pattern, bytes), "poisoning the output");
   }
 
+  void clear(void* data, std::size_t bytes) override {
+    cuda_check(cudaMemset(data, 0, bytes), "clearing memory");
+  }
+
   void synchronize() override { cuda_check(cudaDeviceSynchronize(), "running the kernels"); }
 
   void download(void* host, const void* data, std::size_t bytes) override {
@@ -122,11 +164,15 @@ std::string cuda_unavailable_reason() {
   return devices == 0 ? "the driver lists no CUDA device" : "";
 }
 
+int visible_cuda_devices() {
+  int devices = 0;
+  return cudaGetDeviceCount(&devices) == cudaSuccess ? devices : 0;
+}
+
 std::unique_ptr<Device> open_cuda_device(int ordinal) {
   const std::string reason = cuda_unavailable_reason();
   if (!reason.empty()) throw DeviceError("no CUDA device: " + reason);
-  int devices = 0;
-  cuda_check(cudaGetDeviceCount(&devices), "counting the devices");
+  const int devices = visible_cuda_devices();
   if (ordinal >= devices) {
     throw DeviceError("there is no device cuda:" + std::to_string(ordinal) + "; this machine has cuda:0" +
                       (devices > 1 ? " to cuda:" + std::to_string(devices - 1) : std::string()) + " only");

@@ -10,6 +10,8 @@ std::string cuda_unavailable_reason() {
          "REDUCTION_CUDA=OFF";
 }
 
+int visible_cuda_devices() { return 0; }
+
 std::unique_ptr<Device> open_cuda_device(int) { throw DeviceError(cuda_unavailable_reason()); }
 
 }  // namespace reduction

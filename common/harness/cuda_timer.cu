@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "device/cuda_check.cuh"
 #include "harness/grid_stride.cuh"
@@ -108,7 +109,7 @@ class CudaTimer final : public SampleTimer {
     }
   }
 
-  void start() override {
+  void start(const std::function<void()>& before) override {
     ++sample_;
     empty_l2();
     if (method_.queued) {
@@ -120,12 +121,14 @@ class CudaTimer final : public SampleTimer {
     for (unsigned k = 0; k < method_.lead_in; ++k)
       lead_in_kernel<<<1, 1>>>();
     cuda_check(cudaGetLastError(), "leading in");
+    if (before) before();
     start_.record();
   }
 
-  double stop() override {
+  double stop(const std::function<void()>& wait) override {
     stop_.record();
     hold_.on_host().queued = sample_;
+    if (wait) wait();
     stop_.wait();
     if (hold_.on_host().given_up == sample_) throw SampleNotQueued{};
     return stop_.ms_since(start_);

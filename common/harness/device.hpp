@@ -37,6 +37,7 @@ struct DeviceInfo {
   unsigned sms = 0;                ///< streaming multiprocessors
   std::size_t l2_bytes = 0;
   std::optional<double> peak_gbps;  ///< memory clock x bus width x 2 / 8; none where the device does not tell
+  std::string uuid;  ///< of a GPU, or of an instance of one (MIG), as nvidia-smi prints it; else empty
 };
 
 /// Thrown by a timer if its device did not wait until a whole sample was queued.
@@ -53,12 +54,13 @@ class SampleTimer {
   /// Queues what empties the device's L2, as the TimingMethod says.
   virtual void empty_l2() = 0;
 
-  /// Empties the L2, holds the device where the TimingMethod says so, and starts the clock.
-  virtual void start() = 0;
+  /// Empties the L2, holds the device where the TimingMethod says so, and starts the clock; just before that it queues what
+  /// `before` launches, if it is given.
+  virtual void start(const std::function<void()>& before = {}) = 0;
 
-  /// Stops the clock, lets the device go and waits for it. Returns the ms since start(). Throws SampleNotQueued if
-  /// the device was held and went on too early: the host's launch latency is in that time.
-  virtual double stop() = 0;
+  /// Stops the clock, lets the device go and waits for it: first with `wait`, if it is given. Returns the ms since start().
+  /// Throws SampleNotQueued if the device was held and went on too early: the host's launch latency is in that time.
+  virtual double stop(const std::function<void()>& wait = {}) = 0;
 };
 
 /// Where a step runs. Every member throws DeviceError when the device fails.
@@ -83,6 +85,9 @@ class Device {
 
   /// Overwrites `bytes` at `data` with a pattern that is no plausible result.
   virtual void poison(void* data, std::size_t bytes) = 0;
+
+  /// Overwrites `bytes` at `data` with zeros.
+  virtual void clear(void* data, std::size_t bytes) = 0;
 
   /// Waits for everything queued so far.
   virtual void synchronize() = 0;

@@ -13,6 +13,9 @@ namespace reduction {
 /// Says why no CUDA device can be used: the driver's reason, or that the build has no CUDA. Empty if there is one.
 std::string cuda_unavailable_reason();
 
+/// Returns how many CUDA devices this process sees: CUDA_VISIBLE_DEVICES, or who started it, may hide others.
+int visible_cuda_devices();
+
 /// Opens CUDA device `ordinal` and makes it current. Throws DeviceError if there is none of that number.
 std::unique_ptr<Device> open_cuda_device(int ordinal);
 

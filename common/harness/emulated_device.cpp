@@ -41,6 +41,11 @@ class EmulatedDevice final : public Device {
     emulated::mark_uninitialised(data, bytes);
   }
 
+  void clear(void* data, std::size_t bytes) override {
+    std::memset(data, 0, bytes);
+    emulated::mark_initialised(data, bytes);
+  }
+
   void synchronize() override {}  // a launch returns when it has ended
 
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }

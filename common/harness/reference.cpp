@@ -12,13 +12,11 @@ namespace reduction {
 
 namespace {
 
-constexpr std::uint64_t chunk_elements = std::uint64_t{1} << 18;
-
 /// The chunk's own sum, element by element.
 template <typename Real> Reference sum_chunk(const Input& input, ElementType type, std::uint64_t first) {
   Reference sum{type};
   const std::uint64_t parts = parts_of(type);
-  const std::uint64_t last = std::min(input.n, first + chunk_elements);
+  const std::uint64_t last = std::min(input.n, first + reference_chunk);
   for (std::uint64_t i = first; i < last; ++i) {
     for (std::uint64_t part = 0; part < parts; ++part) {
       const Real x = real_at<Real>(input, i, part, parts);
@@ -49,21 +47,25 @@ void ReferenceSum::add(const ReferenceSum& other) {
   magnitude = total;
 }
 
-Reference reference_sum(const Input& input, ElementType type) {
-  const std::uint64_t chunks = (input.n + chunk_elements - 1) / chunk_elements;
-  std::vector<Reference> partial(chunks);
+void Reference::add(const Reference& other) {
+  integer += other.integer;
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    parts[part].add(other.parts[part]);
+}
+
+Reference reference_sum(const Input& input, ElementType type, const ReferencePart& part) {
+  const std::uint64_t chunks = (input.n + reference_chunk - 1) / reference_chunk;
+  // One sum for each chunk of this part only: of a huge input, other processes have the others.
+  std::vector<Reference> sums((chunks + part.of - 1 - part.part) / part.of);
   visit_real(type, [&]<typename Real>(Real) {
-    parallel_for(chunks, [&](std::size_t chunk) {
-      partial[chunk] = sum_chunk<Real>(input, type, chunk * chunk_elements);
+    parallel_for(sums.size(), [&](std::size_t k) {
+      sums[k] = sum_chunk<Real>(input, type, (part.part + k * part.of) * reference_chunk);
     });
   });
 
   Reference total{type};
-  for (const Reference& chunk : partial) {
-    total.integer += chunk.integer;
-    for (std::size_t part = 0; part < total.parts.size(); ++part)
-      total.parts[part].add(chunk.parts[part]);
-  }
+  for (const Reference& sum : sums)
+    total.add(sum);
   return total;
 }
 
