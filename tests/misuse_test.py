@@ -13,7 +13,7 @@ BEFORE = """#include <cuda_runtime.h>
 #include <cuda_fp16.h>
 #include <functional>
 #include <string>
-#include <reduction/reduce.cuh>
+#include <reduction/across.cuh>
 using namespace reduction;
 
 struct Add {
@@ -100,6 +100,9 @@ MISUSES = {
                              "the operation has to be callable as A(A, A)"),
     "SameBits in another adaptor": ("reduce(in<int>, out<int>, n, WithIdentity{SameBits{Sum{}}, 0})",
                                     "the operation has to be callable as A(A, A)"),
+    "an index across GPUs": ("reduce_across(Peers{}, in<float>, out<Indexed<float>>, n, SameBits{ArgMin{}})",
+                             "reduce_across: ArgMin and ArgMax are left out"),
+    "no SameBits across GPUs": ("reduce_across(Peers{}, in<float>, out<float>, n, Sum{})", "pass SameBits{operation}"),
     # the types
     "a constant out": ("reduce(in<int>, in<int>, n, Sum{})", "out points to a constant"),
     "elements with a string": ("reduce(in<Named>, out<int>, n, Sum{})", "elements have to be trivially copyable"),
@@ -144,7 +147,8 @@ MISUSES = {
                                            "the transform cannot be called"),
     "a transform with a string": ("transform_reduce(in<int>, out<int>, n, Sum{}, with_name)", NOT_COPYABLE),
 }
-RIGHT = ["reduce(in<int>, out<int>, n, Sum{}, 1, stream)",
+RIGHT = ["reduce_across(Peers{}, in<float>, out<float>, n, SameBits{Sum{}}, 1.0f, stream)",
+         "reduce(in<int>, out<int>, n, Sum{}, 1, stream)",
          "reduce(storage, bytes, in<int>, out<int>, n, WithIdentity{Add{}, 0}, 0, stream)",
          "reduce(in<Sized<128>>, out<Sized<128>>, n, First{})",
          "transform_reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, Negative{})",

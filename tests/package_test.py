@@ -11,8 +11,8 @@ from tools import gpu
 from tools.command_line import REPOSITORY
 
 PROJECTS = REPOSITORY / "tests/package"
-HEADERS = ["compensated_sum", "constants", "elements", "hopper", "launch", "operations", "reduce", "reduce_kernels",
-           "same_bits", "version"]
+HEADERS = ["across", "compensated_sum", "constants", "elements", "hopper", "launch", "operations", "reduce",
+           "reduce_kernels", "same_bits", "version"]
 
 
 def succeed(*command: str | Path) -> None:

@@ -70,6 +70,13 @@ REFUSED = {
                       "emulated device: use __syncthreads(), and copy by plain loads and stores"),
     "cuda::pipeline": ("#include <cuda/pipeline>\n", 1, "<cuda/pipeline>: cuda::pipeline is not modelled on the "
                        "emulated device: use __syncthreads(), and copy by plain loads and stores"),
+    "cuda::atomic_ref": ("#include <cuda/atomic>\n__global__ void k17(int* out) {\n"
+                         "  cuda::atomic_ref<int, cuda::thread_scope_device> count(*out);\n}\n", 3,
+                         "cuda::atomic_ref: the emulated device has it for a std::uint64_t that several devices share "
+                         "(thread_scope_system): within one, use atomicAdd() and its like"),
+    "cuda::atomic": ("__device__ cuda::atomic<int, cuda::thread_scope_device> count;\n", 1,
+                     "cuda::atomic is not modelled on the emulated device: use atomicAdd() and its like on a plain "
+                     "variable"),
     "memcpy_async": ("#include <cooperative_groups/memcpy_async.h>\n", 1,
                      "memcpy_async is not modelled on the emulated device: copy by plain loads and stores"),
     "scan": ("#include <cooperative_groups/scan.h>\n", 1,

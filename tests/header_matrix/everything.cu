@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda/std/complex>
+#include <reduction/across.cuh>
 #include <reduction/reduce.cuh>
 
 #if REDUCTION_VERSION != 300
@@ -140,6 +141,20 @@ void same_bits() {
   const auto larger = [] __device__(float a, float b) { return a < b ? b : a; };
   same_type<float>(SameBits{reduction::WithIdentity{larger, 0.0f}});
 #endif
+}
+
+/// Over several GPUs.
+void across() {
+  using reduction::reduce_across;
+  using reduction::SameBits;
+  const reduction::Peers peers;
+  reduce_across(peers, in<float>, out<float>, 1000, SameBits{reduction::Sum{}}, 1.0f, nullptr);
+  reduce_across(peers, in<std::int8_t>, out<std::int8_t>, 1000, SameBits{reduction::Max{}});
+  reduce_across<double>(peers, in<float>, out<float>, 1000, SameBits{reduction::Sum{}});
+  reduce_across(peers, in<double>, out<reduction::Bounded<double>>, 1000,
+                SameBits{reduction::CompensatedSum{}});
+  reduce_across(peers, in<float>, out<reduction::Extremes<float>>, 1000, SameBits{reduction::MinMax{}});
+  reduce_across(peers, in<Large>, out<Large>, 1000, SameBits{AddLarge{}});
 }
 
 /// Operations of one's own, and types that are no numbers or fill no vector.
