@@ -1,10 +1,12 @@
-"""13_many_gpus as several ranks of one job, on the emulated device."""
+"""13_many_gpus as several ranks of one job, on the emulated device; what only GPUs can show is in test_on_gpus_*."""
 
 import contextlib
 import fcntl
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -36,17 +38,28 @@ def job(bin_folder: Path, need: Callable[[str], str]) -> Command:
 @pytest.mark.parametrize("ranks, options, code, said, times", [
     (3, "-n 100003 -t float64 --data cancelling --scaling", 0, VERIFIED, 3),
     (3, "-n 100003 -t complex64 --data cancelling --scaling", 0, VERIFIED, 3),
-    (3, "-n 1000 --weak --scaling", 0, r"(?m)^\| ([123]) \| \1 × emulated .* \| 1000 \| .* \| yes \|$", 3),
+    (3, "-n 1000 --weak --scaling --combine mpi", 0, r"(?m)^\| ([123]) \| \1 × .* \| 1000 \| .* \| yes \|$", 3),
+    (3, "-n 2^13 --weak --scaling", 0, r"(?m)^\| ([123]) \| \1 × .* \| 2\^13 \| .* \| yes \|$", 3),
     (3, "-n 2 -t float64", 0, r"\| yes \|\n", 1),
     (3, "-n 0", 0, r"\nresult  0, exact\n", 1),
     (3, "-n 1000 --weak --data ones", 0, r"\nresult  3000, exact\n", 1),
     (2, "--help", 0, "(?m)^Usage: ", 1),
     (3, "--type int16", 2, "--type 'int16': choose one of", 1),
     (2, "--device cuda:1", 2, "--device 'cuda:1': choose one of auto, cuda, emulated", 1),
+    (3, "-n 1000003 --combine mpi -t float64", 0, r"(?m)^\| 3 \| .* \| MPI \| yes \|$", 1),
+    (3, "-n 1000003 --combine kernels", 0, r"(?m)^\| 3 \| .* \| the kernels \| yes \|$", 1),
+    (3, "-n 1000003 --alone", 0, r"(?m)^\| [012] \| emulated H200 \| int32 \| 335872 \| .* \| yes \|$", 3),
+    (3, "--alone --scaling", 2, "--alone and --scaling are two runs", 1),
+    (2, "--combine nccl", 2, "--combine nccl: NCCL combines GPUs' sums only", 1),
+    (2, "--combine tree", 2, "--combine 'tree': choose one of auto, kernels, nccl, mpi", 1),
     (2, "--time-limit 0", 2, "--time-limit '0': give a whole number", 1),
     (2, "--json {folder}/nowhere/file", 2, "--json '{folder}/nowhere/file'", 1),
     (2, "--device cuda", 3, "rank 0 on ", 1),
-    (3, "-n 2^44", 3, "choose fewer elements", 1)])
+    (3, "-n 2^44", 3, "choose fewer elements", 1),
+    (2, "-n 2^48", 3, "choose fewer elements", 1),
+    (2, "-n 2^48 --alone", 3, "choose fewer elements", 1),
+    (2, "-n 2^47 --weak --combine kernels", 3, "choose fewer elements", 1),
+    (73, "-n 1000 -q --combine kernels", 2, "--combine kernels: at most 72 ranks do so: choose nccl or mpi", 1)])
 def test_ranks(job: Command, tmp_path: Path, ranks: int, options: str, code: int, said: str, times: int) -> None:
     ran = subprocess.run(job(ranks, *options.format(folder=tmp_path).split()), capture_output=True, text=True, env=MPI)
     assert ran.returncode == code, ran
@@ -80,8 +93,56 @@ def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) ->
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=MPI)
         results += read_list(tmp_path / "results.json", RanksResult)
     assert [result.ranks for result in results] == [1, 2, 3] * 2
-    assert [result.elements_a_rank for result in results] == [100003, 50002, 33335] * 2
+    assert [result.elements_a_rank for result in results] == [100003, 57344, 40960] * 2  # of 13 chunks of 8192
     assert all(result.verified and result.result == results[0].result for result in results)
+
+
+@pytest.mark.parametrize("element", ["float32", "complex64"])
+def test_any_number_of_ranks_finds_the_bits_of_one(job: Command, bin_folder: Path, tmp_path: Path,
+                                                   element: str) -> None:
+    """Of floats, too, and they are those of 14_same_bits."""
+    options: list[str | Path] = ["-t", element, "-n", "1000003", "-q", "--json", tmp_path / "results.json"]
+    one: list[str | Path] = [bin_folder / "14_same_bits", "--device", "emulated", *options]
+    found = []
+    for command in (one, *(job(ranks, *options) for ranks in (1, 2, 3, 5, 7, 8))):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=MPI)
+        found.append(json.loads((tmp_path / "results.json").read_text())["result"])
+    assert found[0] != 0 and found == found[:1] * 7
+
+
+@pytest.mark.parametrize("fault, code, said", [
+    ("", 0, "yes"), ("lose", 1, r"\*\*NO\*\*"), ("double", 1, r"\*\*NO\*\*")])
+@pytest.mark.parametrize("element", ["int32", "float64"])
+def test_an_element_that_a_rank_loses_or_counts_twice(job: Command, bin_folder: Path, element: str, fault: str,
+                                                      code: int, said: str) -> None:
+    """Although that rank sums a part of the reference, too."""
+    command = [bin_folder / "faulty_rank" if word == bin_folder / "13_many_gpus" else word
+               for word in job(3, "-n", "1000003", "-t", element)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=MPI | {"FAULT": fault})
+    assert ran.returncode == code and len(re.findall(rf"(?m)^\| 3 \| .* \| {said} \|$", ran.stdout)) == 1, ran
+    assert len(re.findall("(?m)^13_many_gpus: 3 ranks of emulated H200: WRONG: ", ran.stderr)) == code, ran
+
+
+@pytest.mark.parametrize("fault, said", [
+    ("STUCK=init", "NCCL did not connect the GPUs within 1 s (--time-limit)"),
+    ("STUCK=all_reduce", "NCCL did not connect the GPUs within 1 s (--time-limit)"),
+    ("STUCK=wait", "the sum of all GPUs did not come within 1 s (--time-limit)"),
+    ("STUCK=destroy", "NCCL did not let this rank go within 1 s (--time-limit)"),
+    ("FAILING=init", "connecting the GPUs by NCCL: unhandled system error: the cable is out"),
+    ("FAILING=all_reduce", "combining the sums by NCCL: unhandled system error: the cable is out"),
+    ("FAILING=wait", "combining the sums by NCCL: unhandled system error: the cable is out")])
+def test_an_nccl_that_does_not_come(job: Command, bin_folder: Path, fault: str, said: str) -> None:
+    """A stand-in for it: the line comes in time, and no rank waits for ever."""
+    variable, call = fault.split("=")
+    ran = subprocess.run([bin_folder / "slow_nccl"], capture_output=True, text=True, env=MPI | {variable: call},
+                         timeout=60)
+    lines = [line for line in ran.stderr.splitlines() if line.startswith("slow_nccl: ")]
+    assert ran.returncode == 3 and len(lines) == 1 and lines[0].endswith(f": error: {said}"), ran
+
+
+def test_an_nccl_that_comes(job: Command, bin_folder: Path) -> None:
+    ran = subprocess.run([bin_folder / "slow_nccl"], capture_output=True, text=True, env=MPI, timeout=60)
+    assert ran.returncode == 0 and ran.stdout == "1\ndestroyed\n", ran
 
 
 def test_the_file_is_there_before_the_table(job: Command, bin_folder: Path, tmp_path: Path) -> None:
@@ -106,6 +167,38 @@ def test_the_file_is_there_before_the_table(job: Command, bin_folder: Path, tmp_
     assert early and running.returncode == 0
 
 
+@pytest.mark.parametrize("who", ["kernels", "mpi"])
+def test_a_rank_that_fails_ends_the_job(job: Command, bin_folder: Path, who: str) -> None:
+    command = [bin_folder / "faulty_rank" if word == bin_folder / "13_many_gpus" else word
+               for word in job(3, "-n", "1000003", "--combine", who)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=MPI | {"FAULT": "fail"}, timeout=60)
+    assert ran.returncode == 3 and not re.search(r"(?m)^(result|\|)", ran.stdout), ran
+    assert re.findall("(?m)^13_many_gpus: .*", ran.stderr) == [
+        f"13_many_gpus: rank 2 on {socket.gethostname()} with emulated H200: error: made to fail"], ran
+
+
+@pytest.mark.parametrize("who", ["kernels", "mpi"])
+def test_a_rank_that_stops_ends_the_job(job: Command, who: str) -> None:
+    """The others wait for it as long as they may. One of them says so."""
+    running = subprocess.Popen(job(3, "-n", "2^22", "--combine", who, "--time-limit", "3"), env=MPI,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout
+    assert any(line.startswith("device ") for line in running.stdout)
+    os.kill(ranks_of(running)[-1], signal.SIGSTOP)
+    began = time.monotonic()
+    output, said = running.communicate(timeout=60)
+    assert running.returncode == 3 and not re.search(r"(?m)^(result|\|)", output), output + said
+    lines = re.findall("(?m)^13_many_gpus: .*", said)
+    assert len(lines) == 1 and re.search(r"rank [01] .* within 3 s \(--time-limit\)$", lines[0]), said
+    assert time.monotonic() - began < 30
+
+
+def ranks_of(running: subprocess.Popen[str]) -> list[int]:
+    """The processes of a job's ranks. Each of mpirun's threads may have started some."""
+    return [int(process) for task in Path(f"/proc/{running.pid}/task").iterdir()
+            for process in (task / "children").read_text().split()]
+
+
 @pytest.fixture
 def at_work(job: Command) -> subprocess.Popen[str]:
     """A job of three ranks in the middle of their work."""
@@ -122,11 +215,9 @@ def at_work(job: Command) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_lost_rank_takes_the_job_along(at_work: subprocess.Popen[str], number: signal.Signals) -> None:
     """Nobody prints a sum, and mpirun ends as a shell does."""
-    # Each of mpirun's threads may have started some.
-    victims = [process for task in Path(f"/proc/{at_work.pid}/task").iterdir()
-               for process in (task / "children").read_text().split()]
+    victims = ranks_of(at_work)
     assert len(victims) == 3
-    os.kill(int(victims[-1]), number)
+    os.kill(victims[-1], number)
     output = at_work.communicate(timeout=60)[0]
     assert at_work.returncode == 128 + number and not re.search(r"(?m)^(result|\|)", output), output
 

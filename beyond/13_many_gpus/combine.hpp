@@ -1,53 +1,62 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 
 #include "harness/device.hpp"
 #include "harness/element_type.hpp"
 #include "harness/value.hpp"
-#include "job.hpp"
+#include "rank_kernels.hpp"
+#include "ranks.hpp"
 
 namespace reduction {
 
-/// Adds the sums of all ranks: one element of each goes in, and every rank gets the result (an all-reduce). A complex
-/// element is two reals, which are added each for itself; integers wrap around, as unsigned ones do.
+/// Makes one sum of all ranks' sums, on every rank. A complex element is two reals, which are added each for itself; integers
+/// wrap around, as unsigned ones do.
 class Combine {
  public:
   virtual ~Combine() = default;
 
-  /// Overwrites the last result with a pattern that is no plausible one.
-  virtual void poison() = 0;
+  /// Returns who does it, for the report: "NCCL 2.28.9".
+  virtual std::string name() const = 0;
 
-  /// Starts to combine: this rank's part is the element at `partial` in device memory, which the kernels that were
-  /// launched before write. By all.
-  virtual void start(const void* partial) = 0;
+  /// Returns the devices whose kernels leave one sum: of all ranks, or this one alone.
+  virtual const Neighbours& neighbours() const = 0;
 
-  /// Waits until this rank has the result; ends the job when it takes longer than the time limit. By all.
+  /// Starts to combine what those kernels, launched before, leave at `sum` in device memory. By all.
+  virtual void start(void* sum) = 0;
+
+  /// Waits until this rank has the sum of all, within the time limit. By all.
   virtual void wait() = 0;
 
-  /// Returns the result, on the host.
+  /// Returns it, on the host.
   virtual Value sum() = 0;
+
+  /// Queues a meeting of all ranks' devices: none goes on before all have come. Returns false if they cannot meet without
+  /// their hosts. By all.
+  virtual bool meet() = 0;
 };
 
 /// What a combination needs to know. The objects outlive it.
 struct CombineSettings {
-  const Job& job;
   const Ranks& ranks;  ///< those that take part
   Device& device;
+  const RankKernel& kernel;
   ElementType type;
-  std::chrono::seconds time_limit;
 };
+
+/// Combines in the kernels themselves, in memory that all ranks' devices reach. By all. Throws DeviceError, on all ranks, if
+/// they do not reach each other's.
+std::unique_ptr<Combine> combine_in_kernels(const CombineSettings& settings);
 
 /// Combines on the host, by MPI: every machine can. By all.
 std::unique_ptr<Combine> combine_by_mpi(const CombineSettings& settings);
 
-/// Combines from GPU to GPU, by NCCL: over NVLink or the network, without the host. A build without NCCL has none, and
-/// gives null. By all.
+/// Combines from GPU to GPU, by NCCL: over NVLink or the network, without the host. By all. Throws DeviceError in a build
+/// without NCCL.
 std::unique_ptr<Combine> combine_by_nccl(const CombineSettings& settings);
 
-/// Returns "NCCL 2.28.9"; empty in a build without it.
-std::string nccl_name();
+/// Says whether this build has NCCL.
+bool has_nccl();
 
 }  // namespace reduction

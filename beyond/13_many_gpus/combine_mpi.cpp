@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
-#include <thread>
-
 #include "combine.hpp"
+#include "mailboxes.hpp"
 
 namespace reduction {
 
@@ -22,39 +19,36 @@ MPI_Datatype real_type(ElementType type) {
 class CombineByMpi final : public Combine {
  public:
   explicit CombineByMpi(const CombineSettings& settings)
-      : settings_(settings), partial_{settings.type, {}}, sum_{settings.type, {}} {}
+      : settings_(settings), own_(make_mailboxes(settings.device, settings.kernel)) {}
 
-  void poison() override { sum_.bytes.fill(std::byte{0xFF}); }
+  std::string name() const override {
+    const bool misses_nccl = settings_.device.info().kind == DeviceKind::cuda && !has_nccl();
+    return misses_nccl ? "MPI (built without NCCL)" : "MPI";
+  }
+  const Neighbours& neighbours() const override { return own_->neighbours(); }
 
-  void start(const void* partial) override {
-    settings_.device.download(partial_.bytes.data(), partial, size_of(settings_.type));
-    mpi_check(
-        MPI_Iallreduce(partial_.bytes.data(), sum_.bytes.data(), static_cast<int>(parts_of(settings_.type)),
-                       real_type(settings_.type), MPI_SUM, settings_.ranks.communicator(), &request_),
-        "combining the sums");
+  void start(void* sum) override {
+    sum_.bytes.fill(std::byte{0xFF});
+    settings_.device.download(partial_.bytes.data(), sum, size_of(settings_.type));
   }
 
   void wait() override {
-    const auto latest = std::chrono::steady_clock::now() + settings_.time_limit;
-    for (;;) {
-      int done = 0;
-      mpi_check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "combining the sums");
-      if (done != 0) return;
-      if (std::chrono::steady_clock::now() > latest) {
-        settings_.job.abort(fmt::format("the other ranks' sums did not come within {} s (--time-limit)",
-                                        settings_.time_limit.count()));
-      }
-      std::this_thread::yield();  // there may be fewer cores than ranks
-    }
+    const WaitLimit::Wait wait(settings_.ranks.limit(), "the sums of the other ranks did not come");
+    mpi_check(
+        MPI_Allreduce(partial_.bytes.data(), sum_.bytes.data(), static_cast<int>(parts_of(settings_.type)),
+                      real_type(settings_.type), MPI_SUM, settings_.ranks.communicator()),
+        "combining the sums");
   }
 
   Value sum() override { return sum_; }
 
+  bool meet() override { return false; }
+
  private:
   CombineSettings settings_;
-  Value partial_;
-  Value sum_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::unique_ptr<Mailboxes> own_;
+  Value partial_{settings_.type, {}};
+  Value sum_{settings_.type, {}};
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "combine.hpp"
 #include "device/cuda_check.cuh"
+#include "mailboxes.hpp"
 
 namespace reduction {
 
@@ -15,6 +16,14 @@ void nccl_check(ncclResult_t status, const char* doing) {
   if (status == ncclSuccess) return;
   throw DeviceError(std::string(doing) + ": " + ncclGetErrorString(status) + ": " +
                     ncclGetLastError(nullptr));
+}
+
+/// Returns "NCCL 2.28.9".
+std::string nccl_name() {
+  int version = 0;
+  nccl_check(ncclGetVersion(&version), "asking for NCCL's version");
+  return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
 
 /// Returns NCCL's type of one real component.
@@ -31,16 +40,19 @@ ncclDataType_t real_type(ElementType type) {
 /// NCCL's own communicator of the same ranks.
 class Communicator {
  public:
-  explicit Communicator(const Ranks& ranks) {
+  explicit Communicator(const Ranks& ranks) : limit_(ranks.limit()) {
     ncclUniqueId id{};
     if (ranks.rank() == 0) nccl_check(ncclGetUniqueId(&id), "starting NCCL");
     ranks.broadcast(&id, sizeof(id));
+    const WaitLimit::Wait wait(limit_, "NCCL did not connect the GPUs");
     nccl_check(ncclCommInitRank(&communicator_, ranks.count(), id, ranks.rank()),
                "connecting the GPUs by NCCL");
   }
   ~Communicator() {
     // After an error the job ends; to take leave of a rank that is lost could take for ever.
-    if (std::uncaught_exceptions() == 0) ncclCommDestroy(communicator_);
+    if (std::uncaught_exceptions() != 0) return;
+    const WaitLimit::Wait wait(limit_, "NCCL did not let this rank go");
+    ncclCommDestroy(communicator_);
   }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -48,58 +60,71 @@ class Communicator {
   ncclComm_t get() const { return communicator_; }
 
  private:
+  WaitLimit& limit_;
   ncclComm_t communicator_ = nullptr;
 };
 
 class CombineByNccl final : public Combine {
  public:
   explicit CombineByNccl(const CombineSettings& settings)
-      : settings_(settings), communicator_(settings.ranks), sum_(settings.device, size_of(settings.type)) {}
+      : settings_(settings),
+        communicator_(settings.ranks),
+        own_(make_mailboxes(settings.device, settings.kernel)),
+        meeting_(settings.device, size_of(settings.type)) {}
 
-  void poison() override { settings_.device.poison(sum_.data(), size_of(settings_.type)); }
+  std::string name() const override { return nccl_name(); }
+  const Neighbours& neighbours() const override { return own_->neighbours(); }
 
-  void start(const void* partial) override {
-    // On the stream of the kernels before, so that it starts when they have ended and the host need not wait.
-    nccl_check(ncclAllReduce(partial, sum_.data(), parts_of(settings_.type), real_type(settings_.type),
-                             ncclSum, communicator_.get(), nullptr),
-               "combining the sums by NCCL");
+  // On the stream of the kernels before, so that it starts when they have ended and the host need not wait.
+  void start(void* sum) override {
+    sum_ = sum;
+    all_reduce(sum);
   }
 
   void wait() override {
-    const auto latest = std::chrono::steady_clock::now() + settings_.time_limit;
+    const WaitLimit::Wait wait(settings_.ranks.limit(), "the sum of all GPUs did not come");
     for (;;) {
       const cudaError_t status = cudaStreamQuery(nullptr);
-      if (status == cudaSuccess) break;
-      if (status != cudaErrorNotReady)
-        settings_.job.abort(std::string("running the kernels: ") + cudaGetErrorString(status));
-      static_cast<void>(cudaGetLastError());  // CUDA would report "not ready" at the next launch
       require_no_failure();
-      if (std::chrono::steady_clock::now() > latest) {
-        settings_.job.abort("the sum of all GPUs did not come within " +
-                            std::to_string(settings_.time_limit.count()) + " s (--time-limit)");
-      }
+      if (status == cudaSuccess) return;
+      if (status != cudaErrorNotReady) cuda_check(status, "running the kernels");
+      static_cast<void>(cudaGetLastError());  // CUDA would report "not ready" at the next launch
     }
-    require_no_failure();
   }
 
   Value sum() override {
     Value value{settings_.type, {}};
-    settings_.device.download(value.bytes.data(), sum_.data(), size_of(settings_.type));
+    settings_.device.download(value.bytes.data(), sum_, size_of(settings_.type));
     return value;
   }
 
+  bool meet() override {
+    all_reduce(meeting_.data());
+    return true;
+  }
+
  private:
+  void all_reduce(void* element) const {
+    // The first one connects what the communicator has left unconnected.
+    const WaitLimit::Wait wait(settings_.ranks.limit(), "NCCL did not connect the GPUs");
+    nccl_check(ncclAllReduce(element, element, parts_of(settings_.type), real_type(settings_.type), ncclSum,
+                             communicator_.get(), nullptr),
+               "combining the sums by NCCL");
+  }
+
   /// A connection or a GPU that fails is found by NCCL's own threads; the kernel would wait on.
   void require_no_failure() const {
     ncclResult_t status = ncclSuccess;
     if (ncclCommGetAsyncError(communicator_.get(), &status) == ncclSuccess && status == ncclSuccess) return;
-    settings_.job.abort(std::string("combining the sums by NCCL: ") + ncclGetErrorString(status) + ": " +
-                        ncclGetLastError(communicator_.get()));
+    throw DeviceError(std::string("combining the sums by NCCL: ") + ncclGetErrorString(status) + ": " +
+                      ncclGetLastError(communicator_.get()));
   }
 
   CombineSettings settings_;
   Communicator communicator_;
-  DeviceBuffer sum_;
+  std::unique_ptr<Mailboxes> own_;
+  DeviceBuffer meeting_;
+  const void* sum_ = nullptr;
 };
 
 }  // namespace
@@ -108,11 +133,6 @@ std::unique_ptr<Combine> combine_by_nccl(const CombineSettings& settings) {
   return std::make_unique<CombineByNccl>(settings);
 }
 
-std::string nccl_name() {
-  int version = 0;
-  nccl_check(ncclGetVersion(&version), "asking for NCCL's version");
-  return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
-}
+bool has_nccl() { return true; }
 
 }  // namespace reduction

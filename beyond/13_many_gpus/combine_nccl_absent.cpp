@@ -5,8 +5,10 @@
 
 namespace reduction {
 
-std::unique_ptr<Combine> combine_by_nccl(const CombineSettings&) { return nullptr; }
+std::unique_ptr<Combine> combine_by_nccl(const CombineSettings&) {
+  throw DeviceError("this program was built without NCCL");
+}
 
-std::string nccl_name() { return ""; }
+bool has_nccl() { return false; }
 
 }  // namespace reduction

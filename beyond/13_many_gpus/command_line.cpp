@@ -18,6 +18,14 @@ DeviceChoice::Kind parse_device_kind(const std::string& text) {
   throw UsageError(fmt::format("--device '{}': choose one of auto, cuda, emulated", text));
 }
 
+Combiner parse_combiner(const std::string& text) {
+  if (text == "auto") return Combiner::automatic;
+  if (text == "kernels") return Combiner::kernels;
+  if (text == "nccl") return Combiner::nccl;
+  if (text == "mpi") return Combiner::mpi;
+  throw UsageError(fmt::format("--combine '{}': choose one of auto, kernels, nccl, mpi", text));
+}
+
 std::chrono::seconds parse_time_limit(const std::string& text) {
   int seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -47,12 +55,20 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
           parse_elements, line.elements);
   app.add_flag("--weak", "COUNT is what each rank has, not all of them together", line.weak);
   app.add_flag("--scaling", "a row for 1, 2, 4, ... ranks, and for all of them", line.scaling);
+  app.add_flag("--alone", "each rank's part by itself, one after the other: a slow card is seen", line.alone);
   app.add("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
           parse_type, line.type);
   app.add("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
           parse_samples, line.samples);
+  app.add_flag("--host-clock", "time by the hosts' clocks, with launches; default: by the GPUs'",
+               line.host_clock);
+  app.add(
+      "--combine", "WHO",
+      "makes one sum of the ranks': kernels (in memory that all devices reach), nccl, mpi (on the host) or "
+      "auto (default: nccl for GPUs, kernels for emulated ranks of one machine, else mpi)",
+      parse_combiner, line.combine);
   app.add("--time-limit", "SECONDS",
-          "how long a rank waits for the combined sum before it ends the job; default 60", parse_time_limit,
+          "how long a rank waits for the others before it ends the job; default 60", parse_time_limit,
           line.time_limit);
   app.add("--seed", "NUMBER", "of the random input; default 1", parse_seed, line.seed);
   app.add("--data", "KIND", "random (default), ones or cancelling", parse_data, line.data);
@@ -63,6 +79,8 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
   app.add_flag("-q,--quiet", "print the result rows only", line.quiet);
 
   line.answer = app.read(argc, argv);
+  if (line.alone && line.scaling)
+    throw UsageError("--alone and --scaling are two runs: each rank by itself, and more and more together");
   return line;
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include "device/device_error.hpp"
@@ -14,11 +16,11 @@ namespace reduction {
 
 namespace {
 
-Ranks start(int argc, char** argv) {
+Ranks start(int argc, char** argv, WaitLimit& limit) {
   int provided = 0;
   // The harness has threads, but none of them calls MPI. An error here ends the process: MPI sees to that.
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  return Ranks(MPI_COMM_WORLD);
+  return Ranks(MPI_COMM_WORLD, limit);
 }
 
 std::string node_name() {
@@ -38,15 +40,26 @@ std::string quoted(const std::vector<std::string>& words, std::size_t k) {
 }  // namespace
 
 Job::Job(std::string_view program, int argc, char** argv)
-    : program_(program), ranks_(start(argc, argv)), node_(MPI_COMM_NULL) {
+    : program_(program),
+      wait_limit_([this](const std::string& what) { end_too_late(what); }),
+      ranks_(start(argc, argv, wait_limit_)),
+      node_(MPI_COMM_NULL, wait_limit_) {
   try {
+    name_device("no device yet");
     node_ = ranks_.on_this_node();
   } catch (...) {
     abort_with_current_exception();
   }
 }
 
-Job::~Job() { MPI_Finalize(); }
+Job::~Job() {
+  const WaitLimit::Wait wait(wait_limit_, "the other ranks did not come to their end");
+  MPI_Finalize();
+}
+
+void Job::name_device(const std::string& name) {
+  speaker_ = fmt::format("{}: rank {} on {} with {}", program_, ranks_.rank(), node_name(), name);
+}
 
 void Job::require_same_words(int argc, const char* const* argv) const {
   const std::vector<std::string> own(argv + 1, argv + argc);
@@ -95,11 +108,18 @@ void Job::abort(const std::string& what) const {
 }
 
 void Job::abort_with_current_exception() const {
-  const std::string speaker =
-      fmt::format("{}: rank {} on {} with {}", program_, ranks_.rank(), node_name(), device_);
-  const int code = exit_code_of(speaker, []() -> ExitCode { throw; });
+  const int code = exit_code_of(speaker_, []() -> ExitCode { throw; });
   MPI_Abort(MPI_COMM_WORLD, code);
   std::abort();
+}
+
+void Job::end_too_late(const std::string& what) const {
+  // All others wait for the same rank. The first to end makes mpirun or srun end the rest.
+  std::this_thread::sleep_for(std::chrono::seconds(3 * std::min(ranks_.rank(), 4)));
+  const int code = exit_code_of(speaker_, [&]() -> ExitCode {
+    throw DeviceError(fmt::format("{} within {} s (--time-limit)", what, wait_limit_.limit().count()));
+  });
+  std::_Exit(code);  // neither MPI, in which the rank may be, nor its destructors would come to an end
 }
 
 }  // namespace reduction

@@ -28,7 +28,10 @@ class Job {
   const Ranks& node() const { return node_; }  ///< those on this machine
 
   /// Says what this rank calls its device if it fails.
-  void name_device(const std::string& name) { device_ = name; }
+  void name_device(const std::string& name);
+
+  /// How long a rank waits for the others, before it ends the whole job with such a line as abort()'s.
+  WaitLimit& wait_limit() { return wait_limit_; }
 
   /// Throws the AgreedFailure of a UsageError unless all ranks have the same words behind the program's name. By all, and
   /// before any of them is read: ranks that are to do different things would wait for each other for ever.
@@ -42,14 +45,18 @@ class Job {
   /// waits for a lost rank could wait for ever.
   [[noreturn]] void abort(const std::string& what) const;
 
+  /// Does the same where other ranks did not do `what` within the time limit.
+  [[noreturn]] void end_too_late(const std::string& what) const;
+
   /// Does the same for the exception that is being handled.
   [[noreturn]] void abort_with_current_exception() const;
 
  private:
   std::string program_;
+  std::string speaker_;  ///< what a line of this rank alone begins with
+  WaitLimit wait_limit_;
   Ranks ranks_;
   Ranks node_;
-  std::string device_ = "no device yet";
 };
 
 }  // namespace reduction

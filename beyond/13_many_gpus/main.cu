@@ -1,9 +1,8 @@
-#include "kernel.cuh"
-
-#include "harness/step.cuh"
+#include "rank_kernels.hpp"
 #include "run_ranks.hpp"
 
 int main(int argc, char** argv) {
-  const auto step = reduction::make_step("13_many_gpus", "more than one GPU");
-  return reduction::run_ranks(step, argc, argv);
+  using namespace reduction;
+  return run_ranks({"13_many_gpus", "more than one GPU", cuda_rank_kernels(), &emulated_rank_kernels()}, argc,
+                   argv);
 }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "combine.hpp"
-#include "harness/device_reduction.hpp"
+#include "device/emulated/peer_memory.hpp"
+#include "harness/configuration.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/reduction_plan.hpp"
 #include "harness/sampling.hpp"
 #include "shard.hpp"
 
@@ -16,36 +16,152 @@ namespace reduction {
 
 namespace {
 
-/// Plans the reduction of one rank's elements. reduce() chooses its own blocks; on the emulated device they have 256
-/// threads.
-ReductionPlan plan_shard(const StepKernel& kernel, const Device& device, ElementType type,
-                         const Shard& shard) {
-  return plan_reduction(kernel, {type, shard.count, 256}, device.info());
+/// Makes the one that the command line asks for. By all.
+std::unique_ptr<Combine> make_combine(const CombineSettings& settings, Combiner combiner) {
+  switch (combiner) {
+    case Combiner::kernels: return combine_in_kernels(settings);
+    case Combiner::nccl: return combine_by_nccl(settings);
+    default: return combine_by_mpi(settings);
+  }
 }
 
-/// Times reduction and combination, from a common start to the end of the slowest rank, in ms. Every rank returns the
-/// same, and so all of them stop after the same sample.
-std::vector<double> time_ranks(const Ranks& ranks, const SamplingPlan& plan, DeviceReduction& reduction,
-                               Combine& combine, Device& device) {
-  const TimingMethod method;
-  const std::unique_ptr<SampleTimer> l2 = device.make_timer(method);
-  for (unsigned run = 0; run < method.warm_up_runs; ++run) {
-    combine.start(reduction.launch());
-    combine.wait();
+/// Returns the reference of the whole input. Every rank sums chunks from all over it, not its shard: a shard that is
+/// missing, or counted twice, is an error that this finds. By all.
+Reference reference_of(const Ranks& ranks, const Input& input, ElementType type) {
+  const Stopwatch own;
+  const ReferencePart part{static_cast<std::uint64_t>(ranks.rank()),
+                           static_cast<std::uint64_t>(ranks.count())};
+  const Reference sum_of_part = reference_sum(input, type, part);
+  Reference total{type};
+  for (const Reference& sum :
+       ranks.gather(sum_of_part, Seconds(own.seconds())))  // it may take others twice as long
+    total.add(sum);
+  return total;
+}
+
+constexpr const char* no_sum = "the sum of all GPUs did not come";
+
+/// One rank's part of the sum of n elements.
+class RankReduction {
+ public:
+  RankReduction(const Ranks& ranks, Device& device, const RankMeasurement& measurement, Combine& combine)
+      : kernel_(measurement.kernel),
+        combine_(combine),
+        shard_(measurement.shard(ranks.rank(), ranks.count())),
+        n_(measurement.combine == Combiner::kernels ? measurement.n : shard_.count),
+        in_(device, shard_.count * size_of(measurement.line.type)),
+        sum_(device, size_of(measurement.line.type)),
+        device_(device),
+        limit_(ranks.limit()),
+        type_(measurement.line.type) {
+    device.fill(in_.data(), {measurement.line.data, measurement.line.seed, measurement.n}, type_,
+                shard_.first, shard_.count);
   }
+
+  /// Returns the most additions that an element goes through in this rank's kernels.
+  std::uint64_t most_additions() const { return kernel_.most_additions(n_); }
+
+  /// Overwrites the sum with a pattern that is no plausible one.
+  void poison() { device_.poison(sum_.data(), size_of(type_)); }
+
+  /// Queues kernels and combination; by all.
+  void start() {
+    // A GPU's launch returns before it has ended, or soon after (CUDA_LAUNCH_BLOCKING=1); an emulated one takes its time.
+    std::optional<WaitLimit::Wait> wait;
+    if (device_.info().kind == DeviceKind::cuda) wait.emplace(limit_, no_sum);
+    kernel_.launch(combine_.neighbours(), in_.data(), sum_.data(), n_);
+    combine_.start(sum_.data());
+  }
+
+ private:
+  const RankKernel& kernel_;
+  Combine& combine_;
+  Shard shard_;
+  std::uint64_t n_;  ///< that the kernels sum, with those of all neighbours
+  DeviceBuffer in_;
+  DeviceBuffer sum_;
+  Device& device_;
+  WaitLimit& limit_;
+  ElementType type_;
+};
+
+/// How samples were taken, and their times in ms, which are the same on all ranks.
+struct RankSamples {
+  std::vector<double> ms;
+  std::optional<TimingMethod> by_device;  ///< none: by the hosts' clocks
+};
+
+/// Times by the devices' clocks: all devices meet, and each has its clock run from there until it has the sum of all. A sample
+/// is the slowest one's. None of it is launched, by any host, while the clocks run. Throws SampleNotQueued, on all ranks, where
+/// a device does not wait for its host.
+std::vector<double> time_by_devices(const Ranks& ranks, const SamplingPlan& plan, const TimingMethod& method,
+                                    RankReduction& reduction, Combine& combine, Device& device) {
+  const std::unique_ptr<SampleTimer> timer = device.make_timer(method);
+  const auto time_once = [&] {
+    const WaitLimit::Wait wait(ranks.limit(), no_sum);
+    reduction.poison();
+    timer->start([&] { combine.meet(); });
+    reduction.start();
+    return timer->stop([&] { combine.wait(); });
+  };
+  const auto take_sample = [&] {
+    for (const bool may_be_busy : {true, false}) {
+      double ms = 0;
+      bool was_queued = true;
+      try {
+        ms = time_once();
+      } catch (const SampleNotQueued&) {
+        was_queued = false;
+      }
+      if (ranks.largest(was_queued ? 0 : 1) == 0) return ranks.largest(ms);
+      if (!may_be_busy) break;
+    }
+    throw SampleNotQueued{};
+  };
   const Stopwatch began;
+  return take_samples(plan, take_sample, [&] { return ranks.largest(began.seconds()); });
+}
+
+/// Times by the hosts' clocks, from a barrier to the end of the slowest rank: launches are in the times, and how far apart the
+/// ranks leave the barrier.
+std::vector<double> time_by_hosts(const Ranks& ranks, const SamplingPlan& plan, const TimingMethod& method,
+                                  RankReduction& reduction, Combine& combine, Device& device) {
+  const std::unique_ptr<SampleTimer> l2 = device.make_timer(method);
   const auto take_sample = [&] {
     reduction.poison();
-    combine.poison();
     l2->empty_l2();
     device.synchronize();
     ranks.barrier();
     const Stopwatch sample;
-    combine.start(reduction.launch());
+    reduction.start();
     combine.wait();
     return ranks.largest(sample.ms());
   };
+  const Stopwatch began;
   return take_samples(plan, take_sample, [&] { return ranks.largest(began.seconds()); });
+}
+
+RankSamples time_ranks(const Ranks& ranks, const CommandLine& line, RankReduction& reduction,
+                       Combine& combine, Device& device) {
+  const SamplingPlan plan{line.samples};
+  const TimingMethod method;
+  for (unsigned run = 0; run < method.warm_up_runs; ++run) {
+    reduction.start();
+    combine.wait();
+  }
+  const auto can_meet = [&] {
+    const WaitLimit::Wait wait(ranks.limit(), "the other GPUs did not come");
+    if (!combine.meet()) return false;
+    combine.wait();
+    return true;
+  };
+  if (!line.host_clock && can_meet()) {
+    try {
+      return {time_by_devices(ranks, plan, method, reduction, combine, device), method};
+    } catch (const SampleNotQueued&) {  // as with CUDA_LAUNCH_BLOCKING=1
+    }
+  }
+  return {time_by_hosts(ranks, plan, method, reduction, combine, device), std::nullopt};
 }
 
 }  // namespace
@@ -65,71 +181,89 @@ std::optional<double> RankResult::percent_of_peak() const {
   return *result.percent_of_peak() / ranks;
 }
 
-void require_memory_for_shard(const Job& job, const StepKernel& kernel, const Device& device,
-                              const CommandLine& line, std::uint64_t n, int ranks) {
-  // The ranks of a node share the host's memory; a GPU is one rank's alone.
-  const bool shared = device.info().kind == DeviceKind::emulated;
-  const ReductionPlan plan = plan_shard(kernel, device, line.type, shard_of(n, 0, ranks));
-  require_memory(plan, device, static_cast<std::size_t>(shared ? job.node().count() : 1));
-  require_possible_grids(plan);
+Shard RankMeasurement::shard(int rank, int count) const {
+  if (combine == Combiner::kernels)
+    return kernel.shard(n, static_cast<unsigned>(rank), static_cast<unsigned>(count));
+  return shard_of(n, rank, count);
 }
 
-RankResult measure_ranks(const Job& job, const Ranks& ranks, const Step& step, const StepKernel& kernel,
-                         Device& device, const CommandLine& line, std::uint64_t n) {
+void require_memory_for_shard(const Job& job, const Device& device, const RankKernel& kernel,
+                              const WholeInput& input, int count) {
+  // The ranks of a node share the host's memory; a GPU is one rank's alone.
+  const bool is_shared = device.info().kind == DeviceKind::emulated;
+  const auto sharers = static_cast<std::size_t>(is_shared ? job.node().count() : 1);
+  const DeviceRoom room = room_of(device);
+  const auto require = [&](std::uint64_t longest) {
+    const std::size_t needed =
+        longest * size_of(input.type) + kernel.mailbox_bytes + kernel.partial_bytes + device.own_bytes();
+    if (needed > room.available_bytes / sharers)
+      throw out_of_memory({input.type, longest * sharers, 1}, needed * sharers, room);
+  };
+  require(shard_of(input.n, 0, count).count);  // before chunks are made of it, which cannot be of any size
+  if (static_cast<unsigned>(count) <= kernel.most_neighbours)
+    require(kernel.shard(input.n, 0, static_cast<unsigned>(count)).count);
+}
+
+RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
+                         const RankMeasurement& measurement) {
+  const CommandLine& line = measurement.line;
   RankResult found;
   Result& result = found.result;
-  result.step = step.name;
-  result.title = step.title;
+  result.step = measurement.step.name;
+  result.title = measurement.step.title;
   result.device = device.info();
   result.type = line.type;
-  result.input = {line.data, line.seed, n};
-  const bool on_gpu = result.device.kind == DeviceKind::cuda;
+  result.input = {line.data, line.seed, measurement.n};
   const bool speaks = ranks.rank() == 0;
   found.ranks = ranks.count();
   found.nodes = ranks.count_nodes();
-  found.elements_a_rank = shard_of(n, 0, ranks.count()).count;
 
-  const Shard shard = shard_of(n, ranks.rank(), ranks.count());
-  const ReductionPlan plan = plan_shard(kernel, device, line.type, shard);
-  DeviceReduction reduction(device, plan, result.input, shard.first);
-  const CombineSettings settings{job, ranks, device, line.type, line.time_limit};
-  std::unique_ptr<Combine> combine = on_gpu ? combine_by_nccl(settings) : nullptr;
-  found.combined_by = combine ? nccl_name() : "MPI";
-  if (!combine) combine = combine_by_mpi(settings);
-  // Of the whole input: a shard that is missing, or counted twice, is an error that this finds.
-  Reference reference;
-  if (speaks) reference = reference_sum(result.input, line.type);
-  result.expected = to_value(reference);
-  // In which order MPI or NCCL adds the ranks' sums is theirs to choose, and one after the other is the longest.
-  const std::uint64_t most_additions = plan.most_additions + static_cast<std::uint64_t>(ranks.count() - 1);
+  const CombineSettings settings{ranks, device, measurement.kernel, line.type};
+  const std::unique_ptr<Combine> combine = make_combine(settings, measurement.combine);
+  found.combined_by = combine->name();
+  RankReduction reduction(ranks, device, measurement, *combine);
+  found.elements_a_rank = measurement.shard(0, ranks.count()).count;
 
-  // Rank 0 verifies every rank's copy of the sum, and shows the first that is wrong.
-  const auto check = [&] {
-    for (const Value& value : ranks.gather(combine->sum())) {
-      result.value = value;
-      result.verdict = verify(value, reference, most_additions);
-      if (!result.verdict.verified) break;
+  // Nothing is unwound from here on: to release what a kernel uses would wait for that kernel, which may wait for ever.
+  try {
+    const Reference reference = reference_of(ranks, result.input, line.type);
+    result.expected = to_value(reference);
+    // In which order MPI or NCCL adds the ranks' sums is theirs to choose, and one after the other is the longest.
+    const std::uint64_t most_additions =
+        reduction.most_additions() + static_cast<std::uint64_t>(ranks.count() - 1);
+
+    // Rank 0 verifies every rank's copy of the sum, and shows the first that is wrong.
+    const auto check = [&] {
+      for (const Value& value : ranks.gather(combine->sum())) {
+        result.value = value;
+        result.verdict = verify(value, reference, most_additions);
+        if (!result.verdict.verified) break;
+      }
+      ranks.broadcast(&result.verdict.verified, sizeof(result.verdict.verified));
+    };
+
+    reduction.poison();
+    ranks.barrier();  // the time limit is no limit for the reference
+    reduction.start();
+    combine->wait();
+    check();
+    if (result.device.kind != DeviceKind::cuda || !result.verdict.verified) return found;
+
+    const RankSamples samples = time_ranks(ranks, line, reduction, *combine, device);
+    check();
+    result.samples = samples.ms.size();
+    result.ms = summarise(samples.ms);
+    result.timing = samples.by_device;
+    if (speaks && found.percent_of_peak().value_or(0) > 100) {
+      throw MeasurementError(
+          fmt::format("{:.1f} GB/s per rank are more than the {:.1f} GB/s that its device can move: "
+                      "the time is wrong",
+                      *found.gbps_a_rank(), *result.device.peak_gbps));
     }
-    ranks.broadcast(&result.verdict.verified, sizeof(result.verdict.verified));
-  };
-
-  reduction.poison();
-  combine->poison();
-  ranks.barrier();  // the time limit is no limit for the reference
-  combine->start(reduction.launch());
-  combine->wait();
-  check();
-  if (!on_gpu || !result.verdict.verified) return found;
-
-  const std::vector<double> ms = time_ranks(ranks, {line.samples}, reduction, *combine, device);
-  check();
-  result.samples = ms.size();
-  result.ms = summarise(ms);
-  if (speaks && found.percent_of_peak().value_or(0) > 100) {
-    throw MeasurementError(
-        fmt::format("{:.1f} GB/s per rank are more than the {:.1f} GB/s that its device can move: "
-                    "the time is wrong",
-                    *found.gbps_a_rank(), *result.device.peak_gbps));
+  } catch (const emulated::NoWordFromPeers&) {
+    job.end_too_late("the sums of the other ranks did not come");
+  } catch (...) {
+    job.abort_with_current_exception();
   }
   return found;
 }

@@ -7,10 +7,19 @@
 #include "command_line.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/output_file.hpp"
-#include "harness/step.hpp"
 #include "measure_ranks.hpp"
 
 namespace reduction {
+
+/// What a report has of one result.
+struct RankRow {
+  std::string table;  ///< a row of it
+  std::string json;
+  std::string wrong;  ///< why it is; empty: it is not
+};
+
+/// Makes the row of a rank that summed alone.
+RankRow row_of(const RankResult& found, int rank);
 
 /// What rank 0 prints and writes: a heading, a row of a Markdown table for each number of ranks, a --json file. Where
 /// that file is stdout, everything else goes to stderr.
@@ -20,12 +29,16 @@ class RankReport {
   explicit RankReport(const CommandLine& line);
 
   /// Prints the heading; `note` says why it is this device, where that needs saying.
-  void begin(const Step& step, int ranks, int nodes, const DeviceInfo& device, const std::string& note);
+  void begin(const RankStep& step, int ranks, int nodes, const DeviceInfo& device, const std::string& note);
 
   /// Prints a result as soon as it is there.
   void add(const RankResult& found);
 
-  /// Writes the --json file, if add() could not: the result, or the list of them with --scaling. Says whether all results
+  /// Prints that of a rank alone, if the command line asks for --alone.
+  void add(const RankRow& alone);
+
+  /// Writes the --json file, if add() could not: the result, or with --scaling or --alone the
+  /// list of them. Says whether all results
   /// were verified.
   ExitCode finish();
 

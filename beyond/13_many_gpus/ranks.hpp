@@ -5,35 +5,43 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "harness/value.hpp"
+#include "wait_limit.hpp"
 
 namespace reduction {
+
+/// What is waited for in vain where one rank waits for what another says.
+inline constexpr const char* silent = "the other ranks said nothing";
 
 /// Throws DeviceError, with what was being done and MPI's own reason, unless `status` is MPI_SUCCESS.
 void mpi_check(int status, const char* doing);
 
-/// Ranks that work together: an MPI communicator. It lives until MPI_Finalize.
+/// Ranks that work together: an MPI communicator. It lives until MPI_Finalize. Where a rank waits for others it does so within
+/// the limit.
 class Ranks {
  public:
   /// Turns MPI's errors on this communicator into DeviceErrors. By default they would end the process without a word of
-  /// who it was.
-  explicit Ranks(MPI_Comm communicator);
+  /// who it was. The limit outlives it.
+  Ranks(MPI_Comm communicator, WaitLimit& limit);
 
   MPI_Comm communicator() const { return communicator_; }
+  WaitLimit& limit() const { return *limit_; }
   int rank() const { return rank_; }    ///< this process's number, from 0
   int count() const { return count_; }  ///< of ranks
 
-  /// Waits for the others; by all.
-  void barrier() const;
+  /// Waits for the others, which may take so much longer than the limit; by all.
+  void barrier(Seconds more = {}) const;
 
-  /// Overwrites `bytes` at `data`, or `text`, with those of rank `root`; by all.
-  void broadcast(void* data, std::size_t bytes, int root = 0) const;
-  void broadcast(std::string& text, int root = 0) const;
+  /// Overwrites `bytes` at `data`, or `text`, with those of rank `root`, which may take so much longer
+  /// than the limit; by all.
+  void broadcast(void* data, std::size_t bytes, int root = 0, Seconds more = {}) const;
+  void broadcast(std::string& text, int root = 0, Seconds more = {}) const;
 
   /// Returns the largest of all ranks' numbers; by all.
   double largest(double number) const;
@@ -41,11 +49,11 @@ class Ranks {
   /// Returns the smallest of all ranks' numbers; by all.
   std::uint64_t smallest(std::uint64_t number) const;
 
-  /// Returns the values of all ranks on rank 0, elsewhere nothing; by all.
-  std::vector<Value> gather(const Value& value) const;
+  /// Returns the values of all ranks, in their order. The others may take so much longer than the limit; by all.
+  template <typename T> std::vector<T> gather(const T& value, Seconds more = {}) const;
 
-  /// Makes the first `count` ranks a communicator of their own; on the others, it means nothing. By all.
-  Ranks first(int count) const;
+  /// Makes `count` ranks from `first` on a communicator of their own; on the others, it means nothing. By all.
+  Ranks part(int first, int count) const;
 
   /// Returns the ranks of this one that share its machine; by all.
   Ranks on_this_node() const;
@@ -55,8 +63,18 @@ class Ranks {
 
  private:
   MPI_Comm communicator_;
+  WaitLimit* limit_;
   int rank_ = -1;
   int count_ = 0;
 };
+
+template <typename T> std::vector<T> Ranks::gather(const T& value, Seconds more) const {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const WaitLimit::Wait wait(*limit_, silent, more);
+  std::vector<T> values(static_cast<std::size_t>(count_));
+  mpi_check(MPI_Allgather(&value, sizeof(T), MPI_BYTE, values.data(), sizeof(T), MPI_BYTE, communicator_),
+            "collecting what the ranks have");
+  return values;
+}
 
 }  // namespace reduction

@@ -2,44 +2,108 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <functional>
 #include <vector>
 
+#include "combine.hpp"
 #include "command_line.hpp"
+#include "device/emulated/peer_memory.hpp"
 #include "harness/configuration.hpp"
 #include "harness/device_selection.hpp"
 #include "harness/standard_streams.hpp"
 #include "job.hpp"
+#include "mailboxes.hpp"
 #include "measure_ranks.hpp"
+#include "own_gpu.hpp"
 #include "rank_report.hpp"
 
 namespace reduction {
 
 namespace {
 
-/// Opens the GPU whose number is that of this rank on its node.
-std::unique_ptr<Device> open_own_gpu(const Job& job) {
-  const std::string unavailable = cuda_unavailable_reason();
-  try {
-    return open_cuda_device(job.node().rank());
-  } catch (const DeviceError& error) {
-    if (!unavailable.empty()) throw;
-    throw DeviceError(
-        fmt::format("{}, and {} ranks run on it: start no more than it has GPUs, or choose --device "
-                    "emulated",
-                    error.what(), job.node().count()));
-  }
+/// Opens a GPU for this rank.
+std::unique_ptr<Device> open_own_gpu(Job& job) {
+  const int ordinal = gpu_of(job.node().rank(), visible_cuda_devices());
+  std::unique_ptr<Device> gpu = open_cuda_device(ordinal);
+  job.name_device(fmt::format("{} (cuda:{})", gpu->info().name, ordinal));
+  return gpu;
+}
+
+/// Throws the AgreedFailure of a DeviceError if two ranks of a node have the same GPU; by all.
+void require_own_gpu(const Job& job, const DeviceInfo& gpu) {
+  struct Owner {
+    int rank;
+    std::array<char, 64> uuid;
+  };
+  Owner self{job.ranks().rank(), {}};
+  gpu.uuid.copy(self.uuid.data(), self.uuid.size() - 1);
+  const std::vector<Owner> owners = job.node().gather(self);
+  std::vector<std::string> uuids;
+  for (const Owner& owner : owners)
+    uuids.emplace_back(owner.uuid.data());
+  const std::optional<Sharers> sharers = find_sharers(uuids);
+  job.agree([&] {
+    if (!sharers || owners[sharers->second].rank != self.rank) return;
+    throw DeviceError(fmt::format(
+        "it has the same GPU as rank {}, {} ({}): start no more ranks per machine than it has GPUs, "
+        "give each rank its own (--gpus-per-task=1, CUDA_VISIBLE_DEVICES), or choose --device "
+        "emulated",
+        owners[sharers->first].rank, gpu.name, gpu.uuid));
+  });
 }
 
 /// Opens a GPU for each rank, or the emulated device for all of them: by all.
-SelectedDevice open_device(const Job& job, DeviceChoice::Kind choice) {
+SelectedDevice open_device(Job& job, DeviceChoice::Kind choice) {
   const std::string unavailable = cuda_unavailable_reason();
   const bool no_gpu_anywhere = job.ranks().smallest(unavailable.empty() ? 0 : 1) == 1;
-  if (choice == DeviceChoice::Kind::emulated) return {open_emulated_device(), ""};
-  if (choice == DeviceChoice::Kind::automatic && no_gpu_anywhere)
-    return {open_emulated_device(), "no CUDA device here: " + unavailable};
   SelectedDevice selected;
+  if (choice == DeviceChoice::Kind::emulated ||
+      (choice == DeviceChoice::Kind::automatic && no_gpu_anywhere)) {
+    selected.device = open_emulated_device();
+    job.name_device(selected.device->info().name);
+    if (choice == DeviceChoice::Kind::automatic) selected.note = "no CUDA device here: " + unavailable;
+    return selected;
+  }
   job.agree([&] { selected.device = open_own_gpu(job); });
+  require_own_gpu(job, selected.device->info());
   return selected;
+}
+
+/// Decides who combines. By all; throws AgreedFailure if it cannot be who was asked for.
+Combiner choose_combiner(const Job& job, Device& device, const CommandLine& line, const RankKernel& kernel) {
+  const bool on_gpu = device.info().kind == DeviceKind::cuda;
+  const bool few_enough = static_cast<unsigned>(job.ranks().count()) <= kernel.most_neighbours;
+  switch (line.combine) {
+    case Combiner::mpi: return Combiner::mpi;
+    case Combiner::nccl:
+      job.agree([&] {
+        if (!on_gpu) throw UsageError("--combine nccl: NCCL combines GPUs' sums only: choose kernels or mpi");
+        if (!has_nccl())
+          throw UsageError("--combine nccl: this program was built without NCCL: choose kernels or mpi");
+      });
+      return Combiner::nccl;
+    case Combiner::kernels: {
+      std::unique_ptr<Mailboxes> mailboxes;
+      job.agree([&] {
+        if (!few_enough)
+          throw UsageError(fmt::format("--combine kernels: at most {} ranks do so: choose nccl or mpi",
+                                       kernel.most_neighbours));
+        mailboxes = make_mailboxes(device, kernel);
+      });
+      std::string reason;
+      if (!mailboxes->share(job.ranks(), reason)) {
+        job.agree([&] {
+          if (!reason.empty())
+            throw DeviceError(fmt::format("--combine kernels: {}: choose nccl or mpi", reason));
+        });
+      }
+      return Combiner::kernels;
+    }
+    case Combiner::automatic: break;
+  }
+  if (on_gpu) return has_nccl() ? Combiner::nccl : Combiner::mpi;
+  return few_enough && job.ranks().count_nodes() == 1 ? Combiner::kernels : Combiner::mpi;
 }
 
 /// Lists how many ranks take part, one run after the other.
@@ -53,7 +117,41 @@ std::vector<int> group_sizes(const CommandLine& line, int ranks) {
   return sizes;
 }
 
-ExitCode run(const Step& step, Job& job, int argc, char** argv) {
+/// Measures the first ranks together: more and more of them.
+void measure_groups(const Job& job, Device& device, const std::vector<int>& sizes,
+                    const std::function<RankMeasurement(int)>& measurement_of,
+                    std::optional<RankReport>& report) {
+  const Ranks& ranks = job.ranks();
+  std::optional<double> one_rank_gbps;
+  for (const int size : sizes) {
+    const Ranks group = ranks.part(0, size);
+    if (ranks.rank() < size) {
+      RankResult found = measure_ranks(job, group, device, measurement_of(size));
+      if (size == 1) one_rank_gbps = found.result.gbps();
+      found.one_rank_gbps = one_rank_gbps;
+      if (report) report->add(found);
+    }
+    ranks.barrier(unlimited);  // these have nothing to do meanwhile, however long it takes
+  }
+}
+
+/// Measures each rank by itself, while the others wait.
+void measure_alone(const Job& job, Device& device, const RankMeasurement& measurement,
+                   std::optional<RankReport>& report) {
+  const Ranks& ranks = job.ranks();
+  for (int rank = 0; rank < ranks.count(); ++rank) {
+    const Ranks alone = ranks.part(rank, 1);
+    RankRow row;
+    ranks.barrier();  // a rank that is lost is seen before the turn of one that waits for nobody
+    if (ranks.rank() == rank) row = row_of(measure_ranks(job, alone, device, measurement), rank);
+    ranks.broadcast(row.table, rank, unlimited);
+    ranks.broadcast(row.json, rank);
+    ranks.broadcast(row.wrong, rank);
+    if (report) report->add(row);
+  }
+}
+
+ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
   job.require_same_words(argc, argv);
   const Ranks& ranks = job.ranks();
   const bool speaks = ranks.rank() == 0;
@@ -68,12 +166,12 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
     return ExitCode::verified;
   }
 
+  job.wait_limit().set(line.time_limit);
+  emulated::set_peer_limit(line.time_limit);
   const SelectedDevice selected = open_device(job, line.device);
   Device& device = *selected.device;
   const bool on_gpu = device.info().kind == DeviceKind::cuda;
-  job.name_device(on_gpu ? fmt::format("{} (cuda:{})", device.info().name, job.node().rank())
-                         : device.info().name);
-  const StepKernel& kernel = (on_gpu ? *step.cuda : *step.emulated)[static_cast<std::size_t>(line.type)];
+  const RankKernel& kernel = (on_gpu ? *step.cuda : *step.emulated)[static_cast<std::size_t>(line.type)];
 
   const std::uint64_t elements =
       ranks.smallest(line.elements ? *line.elements : default_elements(room_of(device), line.type));
@@ -83,22 +181,24 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
   const std::vector<int> sizes = group_sizes(line, ranks.count());
   job.agree([&] {
     for (const int size : sizes) {
-      if (ranks.rank() < size) require_memory_for_shard(job, kernel, device, line, elements_of(size), size);
+      if (ranks.rank() < size)
+        require_memory_for_shard(job, device, kernel, {line.type, elements_of(size)}, size);
     }
   });
+  const Combiner combine = choose_combiner(job, device, line, kernel);
+  const auto measurement_of = [&](int size) {
+    return RankMeasurement{step, line, kernel, combine, elements_of(size)};
+  };
 
   const int nodes = ranks.count_nodes();
   if (speaks) report->begin(step, ranks.count(), nodes, device.info(), selected.note);
-  std::optional<double> one_rank_gbps;
-  for (const int size : sizes) {
-    const Ranks group = ranks.first(size);
-    if (ranks.rank() < size) {
-      RankResult found = measure_ranks(job, group, step, kernel, device, line, elements_of(size));
-      if (size == 1) one_rank_gbps = found.result.gbps();
-      found.one_rank_gbps = one_rank_gbps;
-      if (speaks) report->add(found);
-    }
-    ranks.barrier();
+  if (line.alone) {
+    RankMeasurement own = measurement_of(ranks.count());
+    own.n = own.shard(0, ranks.count()).count;
+    own.combine = Combiner::kernels;  // with nobody
+    measure_alone(job, device, own, report);
+  } else {
+    measure_groups(job, device, sizes, measurement_of, report);
   }
   ExitCode code = ExitCode::verified;
   if (speaks) code = report->finish();
@@ -108,7 +208,7 @@ ExitCode run(const Step& step, Job& job, int argc, char** argv) {
 
 }  // namespace
 
-int run_ranks(const Step& step, int argc, char** argv) {
+int run_ranks(const RankStep& step, int argc, char** argv) {
   prepare_standard_streams();
   Job job(step.name, argc, argv);
   const bool speaks = job.ranks().rank() == 0;

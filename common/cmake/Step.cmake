@@ -3,13 +3,25 @@
 #
 # The folder's kernel.cuh is compiled by the host compiler for the emulated device and, where there is nvcc, by nvcc
 # as part of main.cu.
+#
+# add_step(FOLDER SOURCE FUNCTION): SOURCE, of the folder too, includes kernel.cuh for the emulated device, instead of the
+# harness's emulated_step.cpp; FUNCTION, as the linker calls it, is what the executable takes from there.
 function(add_step folder)
   cmake_path(GET folder FILENAME name)
   cmake_path(ABSOLUTE_PATH folder)
-
-  rewrite_kernels(${name}_rewritten ${folder}/kernel.cuh ${folder}/main.cu)
   rewritten_path(${folder} rewritten_folder)
-  add_library(${name}_emulated OBJECT ${PROJECT_SOURCE_DIR}/common/harness/emulated_step.cpp)
+  set(rewritten kernel.cuh main.cu)
+  set(source ${PROJECT_SOURCE_DIR}/common/harness/emulated_step.cpp)
+  set(function _ZN9reduction21emulated_step_kernelsEv)
+  if(ARGC EQUAL 3)
+    list(APPEND rewritten ${ARGV1})
+    set(source ${rewritten_folder}/${ARGV1})
+    set(function ${ARGV2})
+  endif()
+
+  list(TRANSFORM rewritten PREPEND ${folder}/)
+  rewrite_kernels(${name}_rewritten ${rewritten})
+  add_library(${name}_emulated OBJECT ${source})
   target_include_directories(${name}_emulated PRIVATE ${rewritten_folder})
   compile_kernels(${name}_emulated)
   # A variable in a template would be a unique symbol, which no linker keeps to its own object.
@@ -32,7 +44,7 @@ function(add_step folder)
     add_custom_command(
       OUTPUT ${object}
       COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} $<TARGET_OBJECTS:${name}_emulated>
-      COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=_ZN9reduction21emulated_step_kernelsEv ${object}
+      COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=${function} ${object}
       DEPENDS $<TARGET_OBJECTS:${name}_emulated>
       VERBATIM)
     target_sources(${name} PRIVATE ${object})

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/device.hpp"
+#include "rank_kernels.hpp"
+#include "ranks.hpp"
+
+namespace reduction {
+
+/// Device memory of one rank or several, in which their kernels leave their sums for each other. A new one is of a device that
+/// has no neighbours.
+class Mailboxes {
+ public:
+  /// Throws DeviceError if there is no memory.
+  Mailboxes(Device& device, const RankKernel& kernel);
+  virtual ~Mailboxes() = default;
+  Mailboxes(const Mailboxes&) = delete;
+  Mailboxes& operator=(const Mailboxes&) = delete;
+
+  const Neighbours& neighbours() const { return neighbours_; }
+
+  /// Makes all ranks neighbours, and all mailboxes zero. By all. Returns false on all ranks if a device does not reach
+  /// another's memory; `reason` says why on those that see it.
+  bool share(const Ranks& ranks, std::string& reason);
+
+ protected:
+  virtual bool share_among(const Ranks& ranks, std::string& reason) = 0;
+
+  DeviceBuffer own_;
+  DeviceBuffer partial_;
+  Neighbours neighbours_;
+};
+
+/// Makes a mailbox for the kind of device.
+std::unique_ptr<Mailboxes> make_mailboxes(Device& device, const RankKernel& kernel);
+
+/// What make_mailboxes() does for GPUs, in a build that has any: CUDA's interprocess handles, and peer access over NVLink or
+/// PCIe.
+std::unique_ptr<Mailboxes> make_gpu_mailboxes(Device& device, const RankKernel& kernel);
+
+}  // namespace reduction

@@ -1,0 +1,54 @@
+#pragma once
+/// \file
+/// kernel.cuh as the compiled program sees it: functions per element type and kind of device.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "harness/element_type.hpp"
+#include "shard.hpp"
+
+namespace reduction {
+
+/// Devices whose kernels combine their sums among themselves, in memory that all of them reach: as one of them sees them.
+struct Neighbours {
+  unsigned rank = 0;
+  std::vector<void*> mailboxes;  ///< of each; zero before the first launch
+  void* partial = nullptr;       ///< this device's own
+};
+
+/// The functions of one element type.
+struct RankKernel {
+  unsigned most_neighbours;
+  std::size_t mailbox_bytes;  ///< that each device needs
+  std::size_t partial_bytes;
+  /// Returns the elements of n that one of `count` neighbours sums.
+  Shard (*shard)(std::uint64_t n, unsigned rank, unsigned count);
+  /// Returns the most additions that one of n elements goes through.
+  std::uint64_t (*most_additions)(std::uint64_t n);
+  /// Queues the sum of all neighbours' elements, n together: those of this one are at `in`. Every one of them has it at its
+  /// `out`. Throws DeviceError if the device refuses a launch.
+  void (*launch)(const Neighbours& neighbours, const void* in, void* out, std::uint64_t n);
+};
+
+/// Indexed by ElementType.
+using RankKernels = std::array<RankKernel, element_types.size()>;
+
+/// Returns those of the emulated device (emulated_rank_kernels.cpp).
+const RankKernels& emulated_rank_kernels();
+
+/// Returns those of GPUs (cuda_rank_kernels.cu); null in a build without CUDA.
+const RankKernels* cuda_rank_kernels();
+
+/// This step, as its main.cu names it.
+struct RankStep {
+  std::string_view name;
+  std::string_view title;
+  const RankKernels* cuda;  ///< null in a build without CUDA
+  const RankKernels* emulated;
+};
+
+}  // namespace reduction
