@@ -195,6 +195,25 @@ def test_a_rank_that_stops_ends_the_job(job: Command, who: str) -> None:
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize("who", ["kernels", "mpi"])
+def test_a_job_that_is_suspended_goes_on(job: Command, who: str) -> None:
+    """However long: while all ranks stand still, so does the clock of the limit."""
+    running = subprocess.Popen(job(3, "-n", "2^22", "--combine", who, "--time-limit", "2"), env=MPI,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout
+    assert any(line.startswith("device ") for line in running.stdout)
+    ranks = ranks_of(running)
+    os.kill(ranks[-1], signal.SIGSTOP)
+    time.sleep(1)  # the others wait for it by now
+    for rank in ranks[:-1]:
+        os.kill(rank, signal.SIGSTOP)
+    time.sleep(3)
+    for rank in ranks:
+        os.kill(rank, signal.SIGCONT)
+    output, said = running.communicate(timeout=60)
+    assert running.returncode == 0 and "| yes |" in output, output + said
+
+
 def ranks_of(running: subprocess.Popen[str]) -> list[int]:
     """The processes of a job's ranks. Each of mpirun's threads may have started some."""
     return [int(process) for task in Path(f"/proc/{running.pid}/task").iterdir()

@@ -4,14 +4,13 @@
 
 namespace reduction {
 
-DeviceReduction::DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input,
-                                 std::uint64_t first)
+DeviceReduction::DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input)
     : device_(device),
       plan_(plan),
       in_(device, plan.input_bytes()),
       partial_(device, plan.partial_bytes(0)),
       next_partial_(device, plan.partial_bytes(1)) {
-  device.fill(in_.data(), input, plan.configuration.type, first, plan.configuration.elements);
+  device.fill(in_.data(), input, plan.configuration.type, 0, plan.configuration.elements);
 }
 
 void DeviceReduction::poison() {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "harness/device.hpp"
 #include "harness/reduction_plan.hpp"
 #include "harness/verification.hpp"
@@ -12,8 +10,8 @@ namespace reduction {
 /// reduction can be launched any number of times. Every member throws DeviceError if the device fails.
 class DeviceReduction {
  public:
-  /// Allocates the plan's buffers and fills the first with elements of `input`, from number `first` on.
-  DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input, std::uint64_t first = 0);
+  /// Allocates the plan's buffers and fills the first with `input`.
+  DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input);
 
   /// Overwrites all partial sums with a pattern that is no plausible sum.
   void poison();

@@ -56,14 +56,11 @@ ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& conf
   return plan;
 }
 
-void require_memory(const ReductionPlan& plan, const Device& device, std::size_t sharers) {
+void require_memory(const ReductionPlan& plan, const Device& device) {
   const std::size_t needed =
       plan.input_bytes() + plan.partial_bytes(0) + plan.partial_bytes(1) + device.own_bytes();
   const DeviceRoom room = room_of(device);
-  if (needed <= room.available_bytes / sharers) return;
-  Configuration all = plan.configuration;
-  all.elements *= sharers;
-  throw out_of_memory(all, needed * sharers, room);
+  if (needed > room.available_bytes) throw out_of_memory(plan.configuration, needed, room);
 }
 
 void require_possible_grids(const ReductionPlan& plan) {

@@ -35,8 +35,8 @@ ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& conf
                              const DeviceInfo& device);
 
 /// Throws DeviceError, with what is needed and what there is, if a reduction's input, partial sums and timing do not
-/// fit into the device's free memory. `sharers` programs like this one use that memory at the same time.
-void require_memory(const ReductionPlan& plan, const Device& device, std::size_t sharers = 1);
+/// fit into the device's free memory.
+void require_memory(const ReductionPlan& plan, const Device& device);
 
 /// Throws DeviceError for a pass of more blocks than a grid may have.
 void require_possible_grids(const ReductionPlan& plan);
