@@ -103,7 +103,7 @@ class Bench:
         options = read_options(said.stdout)
         as_steps = not name.startswith("tools")
         arguments = {"ladder_table": "files", "pitfall": "pitfall", "tools plot": "RESULTS", "tools profile": "STEP",
-                     "tools measure": "FOLDER", "tools site": "FOLDER"}.get(name, "")
+                     "tools measure": "FOLDER", "tools scaling": "FOLDER", "tools site": "FOLDER"}.get(name, "")
         first = ["-n"] * as_steps + ["-s"] * name.startswith(("00_", "13_", "run_ladder"))
         never_ends = name in ("tools write-pages", "tools check-pages", "tools rounding", "tools site")
         return Program(name, command, options, arguments, tuple(first), as_steps,

@@ -6,6 +6,8 @@ from typing import Any
 
 SIZES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16}
 Result = dict[str, Any]
+MEASURED = {"gpu": "Made up", "driver": "1.2.3", "cuda": "13.0", "date": "2026-11-21", "commit": "c0ffee" * 7,
+            "command": "python3 -m tools measure"}
 
 
 def device(kind: str = "cuda", peak: float = 4000) -> Result:
@@ -38,11 +40,18 @@ def against_cub(case: str, elements: int, ms: float = 0.008, cub_ms: float = 0.0
             "device": mine["device"], "timing": mine["timing"], "seed": 1, "version": "0.1.0", "cub_version": "3.0.1"}
 
 
-def ranks(number: int, ms: float, elements: int) -> Result:
-    """A job of 13_many_gpus."""
-    return result("13_many_gpus", ms, elements=number * elements, block=None, timing=None, first_run_ms=None) | {
-        "ranks": number, "nodes": 1, "elements_a_rank": elements, "weak": True, "combined_by": "NCCL",
-        "gbps_a_rank": 1.0, "times_one_rank": 1.0}
+def ranks(number: int, ms: float, elements: int, weak: bool = True, combined_by: str = "NCCL") -> Result:
+    """A job of 13_many_gpus, with so many elements per rank."""
+    clocks = {"flush": "read", "warm_up": 3, "queued": True, "lead_in": 8}
+    return result("13_many_gpus", ms, elements=number * elements, block=None, timing=clocks, first_run_ms=None) | {
+        "ranks": number, "nodes": 1, "elements_a_rank": elements, "weak": weak, "combined_by": combined_by,
+        "gbps_a_rank": 1.0, "times_one_rank": 1.0 if elements else None}
+
+
+def alone(rank: int, ms: float, elements: int = 2**10) -> Result:
+    """A rank of 13_many_gpus --alone, in short."""
+    return {"rank": rank, "uuid": f"GPU-{rank}", "type": "int32", "elements": elements, "samples": 9,
+            "ms": {"median": ms, "p5": ms, "p95": ms}, "gbps": elements * 4 / ms / 1e6}
 
 
 def timing(result: Result, **changes: Any) -> Result:
@@ -55,8 +64,7 @@ def write_card(folder: Path) -> None:
     small, large = 2**10, 2**20
     ladder = [result("00_cpu_serial", 100), *(result(step, 0.4 - k / 10) for k, step in enumerate(programs))]
     files: dict[str, Any] = {
-        "measured": {"gpu": "Made up", "driver": "1.2.3", "cuda": "13.0", "date": "2026-11-21", "commit": "c0ffee" * 7,
-                     "command": "python3 -m tools measure"},
+        "measured": MEASURED,
         "ladder": ladder,
         "repeat": ladder[1:],
         "sweep_block": [result(step, 0.4, block=block) for step in programs for block in (32, 1024)],
@@ -81,10 +89,11 @@ def write_card(folder: Path) -> None:
         "method_warm_up": [timing(result("07_cascade", 0.4 + k / 100), warm_up=runs)
                            for runs in (0, 3) for k in range(3)],
         "second_clock": [{"step": "07_cascade", "ncu_ms": 0.2, "step_ms": 0.201}],
-        "many_gpus": [ranks(1, 0.001, small), ranks(2, 0.0013, small)],
-        "many_gpus_alone": [
-            {"step": "12_any_operation", "device": {"ordinal": k}, "type": "int32", "elements": small, "samples": 9,
-             "ms": {"median": ms, "p5": ms, "p95": ms}, "gbps": 3.3} for k, ms in enumerate((0.001, 0.00125))],
+        "many_gpus": [ranks(1, 0.001, small), ranks(2, 0.0013, small),
+                      *(ranks(p, ms, n, False, "the kernels") for p, ms, n in (
+                          (1, 0.4, 2**28), (2, 0.21, 2**27), (1, 0.01, 0), (2, 0.012, 0)))],
+        "many_gpus_alone": [*map(alone, (0, 1), (0.001, 0.00125)), *(alone(k, 0.01, 0) for k in (0, 1))],
+        "many_gpus_measured": MEASURED | {"command": "python3 -m tools scaling"},
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, document in files.items():

@@ -15,6 +15,14 @@ def require() -> None:
     """Throws NotPossible where there is no GPU."""
     if not said("nvidia-smi", "-L"):
         raise NotPossible("there is no NVIDIA GPU here, or no driver for it: nvidia-smi lists none")
+    if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
+        raise NotPossible("CUDA_VISIBLE_DEVICES is empty, which hides every GPU: name one or unset it")
+
+
+def count() -> int:
+    """How many CUDA sees."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return len(visible.split(",")) if visible else said("nvidia-smi", "-L").count("GPU ")
 
 
 def name() -> str:

@@ -34,8 +34,8 @@ HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and s
 SAME_BITS_STEP = "14_same_bits"  # of integers it is the same; of floats it is held against CUB, too
 CUB = "peer_cub"
 AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case
-# Measured by hand, and kept: many_gpus.json takes several GPUs, peers.json is written by `compare`.
-KEPT = ("many_gpus.json", "many_gpus_alone.json", "peers.json")
+# Other commands write these: `scaling`, which takes several GPUs, and `compare`.
+KEPT = ("many_gpus.json", "many_gpus_alone.json", "many_gpus_measured.json", "peers.json")
 
 
 # ---- the command ----
@@ -103,14 +103,18 @@ def require_gpu(bin_folder: Path | None) -> None:
 
 
 def describe(options: argparse.Namespace) -> Measured:
-    commit = options.commit or gpu.said("git", "-C", str(REPOSITORY), "describe", "--always", "--exclude=*",
-                                        "--abbrev=40", "--dirty= with changes")
-    if not commit:
-        raise BadUsage("this is no git repository: say with --commit which commit the steps are of")
     largest = f" --largest {count_text(options.largest)}" if options.largest else ""
+    return measured_now(f"python3 -m tools measure{largest}", options.commit)
+
+
+def measured_now(command: str, commit: str | None) -> Measured:
+    """Here, today, by this command. Throws BadUsage where git does not know the commit."""
+    commit = commit or gpu.said("git", "-C", str(REPOSITORY), "describe", "--always", "--exclude=*", "--abbrev=40",
+                                "--dirty= with changes")
+    if not commit:
+        raise BadUsage("this is no git repository: say with --commit which commit the programs are of")
     return Measured(gpu=gpu.name(), driver=gpu.driver(), cuda=gpu.cuda_version(), commit=commit,
-                    clock_mhz=gpu.clock_mhz(),
-                    date=f"{datetime.datetime.now(datetime.UTC):%F}", command=f"python3 -m tools measure{largest}")
+                    clock_mhz=gpu.clock_mhz(), date=f"{datetime.datetime.now(datetime.UTC):%F}", command=command)
 
 
 # ---- the folders ----

@@ -77,9 +77,13 @@ def times(result: Result) -> results.Milliseconds:
 
 def provenance(folder: Path) -> str:
     """Where and how it was measured, in a sentence."""
-    measured = results.read_one(folder / "measured.json", Measured)
-    return (f"Measured on one {measured.gpu} with driver {measured.driver} and CUDA {measured.cuda}, {measured.date}, "
-            f"by `{measured.command}` at commit `{measured.short_commit}`.\n")
+    return measured_on("one", folder / "measured.json")
+
+
+def measured_on(number: str, file: Path) -> str:
+    measured = results.read_one(file, Measured)
+    return (f"Measured on {number} {measured.gpu} with driver {measured.driver} and CUDA {measured.cuda}, "
+            f"{measured.date}, by `{measured.command}` at commit `{measured.short_commit}`.\n")
 
 
 def first_on_gpu(ladder: list[Result]) -> Result:
@@ -197,32 +201,81 @@ def second_clock(folder: Path) -> str:
 
 
 def scaling(folder: Path) -> str:
-    """13_many_gpus on more and more ranks."""
-    jobs = results.read_list_if_there(folder / "many_gpus.json", RanksResult)
-    rows = [[str(job.ranks), f"{job.ranks} × {job.device.name}", str(job.nodes), job.type,
-             count_text(job.elements_a_rank), or_dash(job.ms.median if job.ms else None, 4), or_dash(job.gbps, 1),
-             or_dash(job.gbps_a_rank, 1), or_dash(job.times_one_rank, 3), job.combined_by] for job in jobs]
-    names = ["ranks", "devices", "nodes", "type", "elements per rank", "ms", "GB/s", "GB/s per rank", "× one rank",
-             "combined by"]
-    return table(names, "rlrlrrrrrl", rows) + against_slowest_gpu(folder, jobs) if jobs else ""
-
-
-def against_slowest_gpu(folder: Path, jobs: list[RanksResult]) -> str:
-    """What each GPU of a machine takes for a rank's elements by itself, and a job of equal shards by its slowest."""
-    alone = results.read_list_if_there(folder / "many_gpus_alone.json", AloneResult)
-    if not alone:
+    """13_many_gpus on more and more ranks, each GPU alone, and where they were measured."""
+    jobs = jobs_of(folder)
+    if not jobs:
         return ""
-    text = "\n" + table(["GPU alone", "elements", "ms", "GB/s"], "rrrr", [
-        [str(gpu.device.ordinal), count_text(gpu.elements), f"{gpu.ms.median:.4f}", f"{gpu.gbps:.1f}"]
-        for gpu in alone])
-    ratios = []
+    alone = results.read_list_if_there(folder / "many_gpus_alone.json", AloneResult)
+    rows = []
     for job in jobs:
-        # Rank r of a machine has GPU r.
-        shards = [gpu.ms.median for gpu in alone
-                  if gpu.device.ordinal < job.ranks and gpu.elements == job.elements_a_rank]
-        if job.ranks >= 2 and job.ms is not None and len(shards) == job.ranks:
-            ratios.append(f"{job.ranks} ranks {job.ranks * max(shards) / job.ms.median:.3f} times")
-    return text + (f"\nThe bandwidth of its slowest GPU alone: {', '.join(ratios)}.\n" if ratios else "")
+        beside = slowest_alone(job, alone)
+        rows.append([size_of_job(job), str(job.ranks), str(job.nodes), job.combined_by, clock_of(job),
+                     f"{job.median_ms:.4f}", or_dash(job.gbps or None, 1), or_dash(job.times_one_rank, 3),
+                     or_dash(beside and job.ranks * beside / job.median_ms if job.elements else None, 3),
+                     or_dash(beside and 1e3 * (job.median_ms - beside), 1)])
+    text = table(["elements", "ranks", "nodes", "combined by", "clocks", "ms", "GB/s", "× one rank",
+                  "× its slowest GPU alone", "µs longer than that"], "lrrllrrrrr", rows)
+    if alone:
+        text += "\n" + table(["GPU alone", "elements", "ms", "GB/s"], "rrrr", [
+            [str(gpu.rank), count_text(gpu.elements), f"{gpu.ms.median:.4f}", or_dash(gpu.gbps or None, 1)]
+            for gpu in alone])
+    measured = folder / "many_gpus_measured.json"
+    most = max(job.ranks for job in jobs)
+    return text + ("\n" + measured_on(f"{most} ×", measured) if measured.exists() else "")
+
+
+def jobs_of(folder: Path) -> list[RanksResult]:
+    return results.read_list_if_there(folder / "many_gpus.json", RanksResult)
+
+
+def size_of_job(job: RanksResult) -> str:
+    if job.elements == 0:
+        return "0"
+    return f"{count_text(job.elements_a_rank)} {job.type} per rank" if job.weak else \
+        f"{count_text(job.elements)} {job.type} in all"
+
+
+def clock_of(job: RanksResult) -> str:
+    return "the GPUs'" if job.timing else "the hosts'"
+
+
+def slowest_alone(job: RanksResult, alone: list[AloneResult]) -> float | None:
+    """The ms that the slowest of its GPUs takes for the longest shard by itself; None where one was not measured."""
+    shards = [gpu.ms.median for gpu in alone if gpu.rank < job.ranks and gpu.elements == job.elements_a_rank]
+    return max(shards) if job.ranks >= 2 and len(shards) == job.ranks else None
+
+
+def scaling_model(folder: Path) -> str:
+    """The inputs of the model on 13's page, n·s / (P·B) + L + α · hops, and what it predicts beside what took place."""
+    groups: dict[tuple[str, str], list[RanksResult]] = {}
+    for job in jobs_of(folder):
+        groups.setdefault((job.combined_by, clock_of(job)), []).append(job)
+    inputs, rows = [], []
+    for (combined_by, clock), jobs in groups.items():
+        nothing = {job.ranks: job.median_ms for job in jobs if job.elements == 0}
+        largest = max((job for job in jobs if job.ranks == 1), key=lambda job: job.elements, default=None)
+        most = max(nothing, default=0)
+        if 1 not in nothing or most < 2 or largest is None or not largest.gbps:
+            continue
+        bandwidth, launch = largest.gbps, nothing[1]
+        hop = (nothing[most] - launch) / hops(combined_by, most)
+        inputs.append([combined_by, clock, f"{bandwidth:.1f}", f"{1e3 * launch:.1f}", f"{1e3 * hop:.1f}"])
+        for job in jobs:
+            if job.ranks >= 2 and job.elements:
+                shard = largest.median_ms * job.elements / job.ranks / largest.elements
+                predicted = shard + launch + hop * hops(combined_by, job.ranks)
+                rows.append([size_of_job(job), str(job.ranks), combined_by, clock, f"{predicted:.4f}",
+                             f"{job.median_ms:.4f}", f"{(job.median_ms / predicted - 1) * 100:.1f}"])
+    if not inputs:
+        return ""
+    names = ["elements", "ranks", "combined by", "clocks", "predicted, ms", "measured, ms", "difference, %"]
+    return "\n".join(["With what was measured put in:\n", table(
+        ["combined by", "clocks", "B, GB/s", "L, µs", "α, µs"], "llrrr", inputs), table(names, "lrllrrr", rows)])
+
+
+def hops(combined_by: str, ranks: int) -> int:
+    """In the kernels every GPU writes to every other; else a tree is assumed."""
+    return 1 if combined_by == "the kernels" else (ranks - 1).bit_length()
 
 
 def against_cub(folder: Path) -> str:
@@ -335,8 +388,8 @@ def peers_32_bit(folder: Path) -> str:
 # What other pages show of a card's folder.
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "provenance": provenance, "flush": flush, "queue": queue, "lead_in": lead_in, "warm_up": warm_up, "repeat": repeat,
-    "second_clock": second_clock, "scaling": scaling, "against_cub": against_cub, "atomics": atomics,
-    "peers": peers_32_bit, "promises": promises}
+    "second_clock": second_clock, "scaling": scaling, "scaling_model": scaling_model,
+    "against_cub": against_cub, "atomics": atomics, "peers": peers_32_bit, "promises": promises}
 
 
 def section(folder: Path, name: str) -> str:

@@ -41,10 +41,14 @@ class Device:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Milliseconds:
+class Quantiles:
     median: Quantity
     p5: Quantity
     p95: Quantity
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Milliseconds(Quantiles):
     min: Quantity
 
 
@@ -155,6 +159,14 @@ class RanksResult(Result):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class LoneRank(Result):
+    """A rank of `13_many_gpus --alone`."""
+
+    rank: Count
+    uuid: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Measured:
     """measured.json: where and how a card's results were measured."""
 
@@ -221,28 +233,16 @@ class AgainstCub:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Ordinal:
-    ordinal: Count
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ThreeQuantiles:
-    median: Quantity
-    p5: Quantity
-    p95: Quantity
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class AloneResult:
-    """Of many_gpus_alone.json: one GPU of a machine by itself."""
+    """Of many_gpus_alone.json: one GPU of several by itself."""
 
-    step: str
-    device: Ordinal
+    rank: Count
+    uuid: str = ""
     type: ElementType
     elements: Count
     samples: Count
-    ms: ThreeQuantiles
-    gbps: Quantity
+    ms: Quantiles
+    gbps: QuantityOrZero
 
 
 # ---- the reader ----

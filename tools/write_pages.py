@@ -36,7 +36,7 @@ PROMISES_PAGE = Path("beyond/14_same_bits/README.md")
 MEASURED = {
     Path("docs/method.md"): {name: name for name in (
         "flush", "queue", "lead_in", "warm_up", "repeat", "second_clock", "provenance")},
-    Path("beyond/13_many_gpus/README.md"): {"scaling": "scaling"},
+    Path("beyond/13_many_gpus/README.md"): {"scaling": "scaling", "scaling_model": "scaling_model"},
     PACKAGE_PAGE: {"against_cub": "against_cub"},
     Path("beyond/atomics/README.md"): {"measured": "atomics"},
     Path("beyond/peers/README.md"): {"measured": "peers"},

@@ -230,10 +230,10 @@ def test_refuses(bin_folder: Path, tmp_path: Path, words: list[str], said: str) 
 
 @pytest.mark.parametrize("gpus, name, refusal", [
     ("", "", "there is no NVIDIA GPU here"), ("GPU 0", "", "no such GPU: CUDA_VISIBLE_DEVICES=7"),
-    ("GPU 0", "Made up", "there is no nvcc on PATH")])
+    ("GPU 0", "Made up", "there is no nvcc on PATH"), ("GPU 0", "none visible", "CUDA_VISIBLE_DEVICES is empty")])
 def test_refuses_a_machine(monkeypatch: pytest.MonkeyPatch, gpus: str, name: str, refusal: str) -> None:
     monkeypatch.setattr(gpu, "said", lambda *words: gpus if "-L" in words else name)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "" if name == "none visible" else "7")
     monkeypatch.setenv("PATH", "")
     with pytest.raises(NotPossible, match=refusal):
         measure.main([])

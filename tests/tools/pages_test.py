@@ -42,8 +42,15 @@ def change(file: Path, changed: Callable[[Any], Any]) -> None:
     ("warm_up", "| the first run, which is verified | 6 | 800.0 | 820.0 | 840.0 |"),
     ("repeat", "| 07_cascade | 10 | 0.3960 | 0.4000 | 0.4040 | 0.4000 | 0.00 |"),
     ("second_clock", "| 07_cascade | 0.2010 | 0.2000 | 0.5 |"),
-    ("scaling", "| 2 | 2 × Made up | 1 | int32 | 2^10 | 0.0013 |"),
-    ("scaling", "| 1 | 2^10 | 0.0013 | 3.3 |\n\nThe bandwidth of its slowest GPU alone: 2 ranks 1.923 times."),
+    ("scaling", "| 2^10 int32 per rank | 1 | 1 | NCCL | the GPUs' | 0.0010 | 4.1 | 1.000 | – | – |\n"
+     "| 2^10 int32 per rank | 2 | 1 | NCCL | the GPUs' | 0.0013 | 6.3 | 1.000 | 1.923 |"),
+    ("scaling", "| 2^28 int32 in all | 2 | 1 | the kernels | the GPUs' | 0.2100 | 5113.1 | 1.000 | – | – |"),
+    ("scaling", "| 0 | 2 | 1 | the kernels | the GPUs' | 0.0120 | – | – | – | 2.0 |"),
+    ("scaling", "| 1 | 2^10 | 0.0013 | 3.3 |\n| 0 | 0 | 0.0100 | – |"),
+    ("scaling", "Measured on 2 × Made up with driver 1.2.3 and CUDA 13.0, 2026-11-21, by `python3 -m tools scaling`"),
+    ("scaling_model", "| the kernels | the GPUs' | 2684.4 | 10.0 | 2.0 |\n\n| elements | ranks |"),
+    # 0.4 ms / 2 + 10 µs + 2 µs
+    ("scaling_model", "| 2^28 int32 in all | 2 | the kernels | the GPUs' | 0.2120 | 0.2100 | -0.9 |\n"),
     ("against_cub", "| elements | int32 | int64 | float32 | float64 | complex64 | complex128 |"),
     ("against_cub", "| 2^10 | 1.25 | ≈ 0.99 | 1.25 | 1.25 | 1.25 | 1.25 |\n"
      "| 2^20 | 1.25 | 1.25 | 1.25 | 1.25 | 1.25 | – |\n\nWith the odd sizes between, these are 17. Their geometric "
@@ -106,7 +113,7 @@ def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
     assert pages.section(card, "against_cub").startswith("Other operations")
     for name in ("against_cub", "peers", "atomics", "method_lead_in", "many_gpus", "second_clock"):
         (card / f"{name}.json").unlink()
-    for section in ("against_cub", "promises", "atomics", "peers", "scaling", "lead_in"):
+    for section in ("against_cub", "promises", "atomics", "peers", "scaling", "scaling_model", "lead_in"):
         assert pages.section(card, section) == pages.NOT_MEASURED
     assert pages.section(card, "second_clock") == "Nsight Compute was not run here.\n"
     page = pages.card_page(card, Programs(bin_folder))

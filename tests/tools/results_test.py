@@ -15,7 +15,8 @@ from tools.results import RanksResult, Result
 
 OTHER_RECORDS: dict[str, type] = {
     "measured.json": results.Measured, "second_clock.json": results.SecondClock, "many_gpus.json": RanksResult,
-    "many_gpus_alone.json": results.AloneResult, "against_cub.json": results.AgainstCub}
+    "many_gpus_alone.json": results.AloneResult, "many_gpus_measured.json": results.Measured,
+    "against_cub.json": results.AgainstCub}
 
 
 def written_by(bin_folder: Path, tmp_path: Path, *command: str) -> list[dict[str, Any]]:
@@ -49,13 +50,14 @@ def test_thirteen_writes_the_schema(bin_folder: Path, tmp_path: Path) -> None:
     if not (bin_folder / "13_many_gpus").exists():
         pytest.skip("there is no 13_many_gpus: it takes MPI")
     file = tmp_path / "ranks.json"
-    run([bin_folder / "13_many_gpus", "--device", "emulated", "-n", "5000", "--json", file], check=True,
-        capture_output=True, env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
-    results.read_list(file, RanksResult)
-    document = json.loads(file.read_text())
-    [written] = document if isinstance(document, list) else [document]
-    assert set(written) == keys_of(RanksResult) - {"variant", "other_variants"}
+    for words, record in (((), RanksResult), (("--alone",), results.LoneRank)):
+        run([bin_folder / "13_many_gpus", "--device", "emulated", "-n", "5000", *words, "--json", file], check=True,
+            capture_output=True, env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                                      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        results.read_list(file, record)
+        document = json.loads(file.read_text())
+        [written] = document if isinstance(document, list) else [document]
+        assert set(written) == keys_of(record) - {"variant", "other_variants"}
 
 
 def test_the_timing_of_a_gpu_is_the_schema() -> None:

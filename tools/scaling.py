@@ -1,0 +1,149 @@
+"""Measures 13_many_gpus on the GPUs of this machine, or on those where COMMAND starts it: weak and strong scaling, a
+sum of nothing, both clocks, combined in the kernels and by NCCL, and each GPU's part alone. It takes some minutes.
+
+  python3 -m tools scaling
+  python3 -m tools scaling --launch "srun --nodes 2 --ntasks-per-node 4 --gpus-per-node 4 --gpu-bind none"
+
+The results are many_gpus.json, many_gpus_alone.json and many_gpus_measured.json in FOLDER, by default
+docs/results/<the GPU's name>. All are written at the end.
+
+Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 130 Ctrl-C.
+"""
+
+import argparse
+import dataclasses
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tools import gpu, output_file, programs, results
+from tools.command_line import BadUsage, ExitCode, Failure, NotPossible, Parser, parse_count, say
+from tools.markdown import count_text
+from tools.measure import measured_now
+from tools.programs import Programs, last_words
+from tools.results import H200, AloneResult, LoneRank, Quantiles, RanksResult
+
+PROGRAM = "13_many_gpus"
+COMBINERS = ("kernels", "nccl")
+MOST_OF_A_RANK = 2**33  # elements, 32 GiB
+STRONG = ("-n 2^28", "-n 2^24", "-n 0")  # of all ranks together
+BY_HOST_CLOCKS = ("-n 2^28", "-n 0")
+
+
+def main(words: list[str]) -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    options = parse(words)
+    gpu.require()
+    launch = shlex.split(options.launch) if options.launch else ["mpirun", "-np", str(gpu.count()), "--bind-to", "none"]
+    if not shutil.which(launch[0]):
+        raise NotPossible(f"there is no {launch[0]} here: install an MPI, or say with --launch what starts the ranks")
+    folder = (options.folder or H200.with_name(gpu.slug())).resolve()
+    if not (folder.parent.is_dir() and os.access(folder.parent, os.W_OK)):
+        raise BadUsage(f"'{folder.parent}' is no folder that can be written: name another")
+    measured = measured_now(command_of(options), options.commit)
+    executables = Programs(options.bin or programs.build([PROGRAM]))
+    executables.require(PROGRAM)
+    job = Job([*launch, str(executables.folder / PROGRAM), "--device", "cuda"])
+    weak = f"--weak -n {count_text(options.weak)}"
+    together = [run for who in combiners(job) for run in runs_of(who, weak)]
+    by_itself = [f"{size} --alone" for size in (weak, *STRONG)]
+    with tempfile.TemporaryDirectory() as scratch:
+        jobs = [job.write(run, Path(scratch, f"{k}.json"), RanksResult) for k, run in enumerate(together)]
+        alone = [in_short(rank) for run in by_itself
+                 for rank in results.read_list(job.write(run, Path(scratch, "alone.json"), LoneRank), LoneRank)]
+        folder.mkdir(exist_ok=True)
+        results.gather(jobs, folder / "many_gpus.json", RanksResult)
+    for name, document in {"alone": [dataclasses.asdict(rank) for rank in alone],
+                           "measured": dataclasses.asdict(measured)}.items():
+        output_file.write(folder / f"many_gpus_{name}.json", results.to_text(document))
+    say(f"The results: {folder}")
+    return ExitCode.DONE
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = Parser("scaling", __doc__)
+    parser.add_file("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
+    parser.add_argument("--launch", metavar="COMMAND",
+                        help="starts the ranks; default: mpirun -np N --bind-to none, with all N GPUs of this machine")
+    parser.add_argument("--weak", type=parse_count, default=MOST_OF_A_RANK, metavar="COUNT",
+                        help="the elements of each rank in weak scaling; default 2^33, 32 GiB")
+    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
+    parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
+    options = parser.parse_args(words)
+    if options.weak == 0:
+        raise BadUsage("--weak: give each rank an element at least")
+    if options.launch is not None:
+        try:
+            if not shlex.split(options.launch):
+                raise ValueError("it is empty")
+        except ValueError as why:
+            raise BadUsage(f"--launch '{options.launch}': {why}") from None
+    return options
+
+
+def command_of(options: argparse.Namespace) -> str:
+    command = "python3 -m tools scaling"
+    if options.launch:
+        command += f" --launch {shlex.quote(options.launch)}"
+    if options.weak != MOST_OF_A_RANK:
+        command += f" --weak {count_text(options.weak)}"
+    return command
+
+
+def runs_of(combiner: str, weak: str) -> list[str]:
+    return [f"{size} --scaling --combine {combiner}{clock}" for clock, sizes in (
+        ("", (weak, *STRONG)), (" --host-clock", BY_HOST_CLOCKS)) for size in sizes]
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """Starts ranks with these words; a run is the words behind them."""
+
+    words: list[str]
+
+    def run(self, run: str, *more: str | Path) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([*self.words, *run.split(), *more], stdin=subprocess.DEVNULL, capture_output=True,
+                              encoding="utf-8", errors="replace")
+
+    def write(self, run: str, file: Path, record: type) -> Path:
+        """Writes its results to the file, and returns it. Throws the failure that the program's exit code says."""
+        say(run)
+        ran = self.run(run, "--quiet", "--json", file)
+        if ran.returncode != 0:
+            say(*(ran.stdout + ran.stderr).splitlines())
+            raise {2: BadUsage, 3: NotPossible}.get(ran.returncode, Failure)(f"{run}: exit code {ran.returncode}")
+        results.read_list(file, record)
+        return file
+
+
+def combiners(job: Job) -> list[str]:
+    """Those that can combine here. Throws NotPossible where none can."""
+    able = []
+    for combiner in COMBINERS:
+        ran = job.run(f"-n 1024 -s 1 --combine {combiner}")
+        if ran.returncode == ExitCode.DONE:
+            able.append(combiner)
+        elif ran.returncode in (ExitCode.BAD_USAGE, ExitCode.NOT_POSSIBLE):
+            say(f"{combiner} is left out: {reason(ran)}")
+        else:
+            say(*(ran.stdout + ran.stderr).splitlines())
+            raise Failure(f"{combiner}: exit code {ran.returncode}")
+    if not able:
+        raise NotPossible(f"neither of {' and '.join(COMBINERS)} can combine what is on these GPUs")
+    return able
+
+
+def reason(ran: "subprocess.CompletedProcess[str]") -> str:
+    """What the program says of itself: mpirun writes around it."""
+    own = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
+    return own[0] if own else last_words(ran)
+
+
+def in_short(rank: LoneRank) -> AloneResult:
+    ms = rank.required(rank.ms, "ms")
+    return AloneResult(rank=rank.rank, uuid=rank.uuid, type=rank.type, elements=rank.elements, samples=rank.samples,
+                       ms=Quantiles(median=ms.median, p5=ms.p5, p95=ms.p95), gbps=rank.bandwidth)
