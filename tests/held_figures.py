@@ -123,8 +123,7 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
 HELD: dict[str, dict[str, list[str]]] = {
     "README.md": {"repository_test.py::test_counts_of_the_readme": [
         "shared memory requests per block: 150 → 45", "shared memory wavefronts per block: 150 → 45",
-        "block barriers per block: 9 → 3", "8 + 8 + 8 + 8 + 8 + 4 + 2 + 1 = 47 warps",
-        "4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps", "01 makes 47 × 3 + 8 + 1 = 150 requests"]},
+        "block barriers per block: 9 → 3"]},
     "01_interleaved/README.md": {
         "step_pages_test.py::test_the_levels_of_01_and_02": [
             "| warps that add | …", "| threads that add | …", "that is 5.4 active lanes of 32",
@@ -389,18 +388,8 @@ def doubles(step: str, *blocks: int) -> str:
 
 @says("README.md")
 def of_the_readme(known: Known) -> Iterator[str]:
-    working = [[lanes(event) for event in stores(level(known.events("02_nondivergent", "-n 2^20"), number))]
-               for number in range(1, 9)]
     yield f"the start: {known.per_block('01_interleaved', 'shared_requests')} shared memory requests per block"
     yield "at 2²⁸ elements passes: {} → {}".format(*(len(ladder()[s].passes) for s in ("06_templated", "07_cascade")))
-    both = request_of_an_addition(known, "02_nondivergent")
-    yield f"makes 3 requests, however few of its lanes take part: {both}"
-    yield "has {} working threads, the next {}, then {}".format(*(sum(each) for each in working))
-    yield f"spread over all {WARPS} warps until they are 32 apart, and then over 4, 2 and 1"
-    yield "in {}, {} and then {} warp:".format(*map(len, working))
-    yield f"each of the {WARPS} warps stores its elements"
-    yield "are {} requests and {} wavefronts of conflicts".format(
-        *(known.per_block("02_nondivergent", f"shared_{what}") for what in ("requests", "conflicts")))
     # The edited kernel numbers its threads column by column: `tid` of the threads of each warp.
     tids = [[lane * WARPS + warp for lane in range(32)] for warp in range(WARPS)]
     turns = sum(wavefronts(tid) for tid in tids) + 1  # the first stores, and the last load

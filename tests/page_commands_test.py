@@ -52,9 +52,12 @@ NEEDS_A_GPU = [
     r"cuobjdump .*",
     r"python3 -m tools profile .*",
 ]
-# Run in a test with the label `long` only, so that the others take about a minute on two cores.
+# Run in a test with the label `long` only, so that the others take about a minute on two cores. The tests `site` and
+# `stills` make the same.
 LONG = [
-    r"python3 -m tools write-pages",
+    r"cmake --preset docs && cmake --build --preset docs",
+    r"node docs/stills/draw_stills\.js",
+    r"python3 -m tools (site|write-pages)",
     r"build/bin/\w+ .*-t float32 -n 2\^25",
 ]
 # Not everywhere: what a command takes, and whether it is here.
@@ -174,19 +177,12 @@ def with_pages(has: Callable[[Command], bool]) -> pytest.MarkDecorator:
 class Place:
     """A copy of the repository's files with links to the programs in its build/bin, and a home of its own."""
 
-    def __init__(self, folder: Path, bin_folder: Path, targets: set[str]) -> None:
+    def __init__(self, folder: Path, repository: Path, targets: set[str]) -> None:
         self.folder = folder / "repository"
         self.targets = targets
         self.elsewhere = folder / "elsewhere"
         self.elsewhere.mkdir(parents=True)
-        for file in files_of_the_repository():
-            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(REPOSITORY / file, self.folder / file)
-        (self.folder / "build/bin").mkdir(parents=True)
-        for program in bin_folder.iterdir():
-            (self.folder / "build/bin" / program.name).symlink_to(program)
-        if (bin_folder.parent / "emulated").is_dir():
-            shutil.copytree(bin_folder.parent / "emulated", self.folder / "build/emulated")
+        subprocess.run(["cp", "-R", repository, self.folder], check=True)
         fake_programs.make(folder / "programs", "python3",
                            f"os.execv({sys.executable!r}, [{sys.executable!r}, *words])")
         # Of a build only whether there are such targets.
@@ -225,10 +221,25 @@ def with_paths_in_the_repository(text: str) -> str:
     return re.sub(r"(?<![\w.])/[\w./-]+(?=:\d+:\d+:)", shortened, text)
 
 
+@pytest.fixture(scope="session")
+def fresh_repository(tmp_path_factory: pytest.TempPathFactory, bin_folder: Path) -> Path:
+    """What each place begins as."""
+    made = tmp_path_factory.mktemp("fresh") / "repository"
+    for file in files_of_the_repository():
+        (made / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / file, made / file)
+    (made / "build/bin").mkdir(parents=True)
+    for program in bin_folder.iterdir():
+        (made / "build/bin" / program.name).symlink_to(program)
+    if (bin_folder.parent / "emulated").is_dir():
+        shutil.copytree(bin_folder.parent / "emulated", made / "build/emulated")
+    return made
+
+
 @pytest.fixture
-def place(tmp_path: Path, bin_folder: Path, targets: set[str]) -> Iterator[Place]:
-    yield Place(tmp_path, bin_folder, targets)
-    shutil.rmtree(tmp_path)  # pytest would keep dozens of copies
+def place(tmp_path: Path, fresh_repository: Path, targets: set[str]) -> Iterator[Place]:
+    yield Place(tmp_path, fresh_repository, targets)
+    subprocess.run(["rm", "-rf", tmp_path], check=True)  # pytest would keep dozens of copies
 
 
 @pytest.fixture(scope="session")

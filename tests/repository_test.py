@@ -76,7 +76,7 @@ def test_pitfall_of_compilers(compiler: str, options: list[str], said: str, need
 
 
 def test_counts_of_the_readme(bin_folder: Path, tmp_path: Path) -> None:
-    """The counts per block in the table of the ladder, and how the README says that two of them come about."""
+    """The counts per block in the table of the ladder."""
     readme = (REPOSITORY / "README.md").read_text()
 
     def per_block(step: str, *keys: str) -> int:
@@ -92,11 +92,6 @@ def test_counts_of_the_readme(bin_folder: Path, tmp_path: Path) -> None:
     assert [per_block(step, *requests) for step in ("01_interleaved", "02_nondivergent")] == claimed("02")
     assert [per_block(step, *wavefronts) for step in ("02_nondivergent", "03_sequential")] == claimed("03")
     assert [per_block(step, "block_barriers") for step in ("04_first_add", "05_unroll_warp")] == claimed("05")
-    sums = re.findall(r"makes (\d+) × 3 \+ 8 \+ 1 = (\d+)", readme)
-    assert [3 * int(warps) + 8 + 1 for warps, _ in sums] == [int(said) for _, said in sums] == claimed("02")
-    levels = re.findall(r"((?:\d \+ )+\d) = (\d+) warps", readme)
-    assert [sum(map(int, text.split(" + "))) for text, _ in levels] == [int(said) for _, said in levels]
-    assert [said for _, said in levels] == [warps for warps, _ in sums]
 
 
 @pytest.mark.parametrize("step", STEPS[:7], ids=[step.name for step in STEPS[:7]])

@@ -52,7 +52,7 @@ def ladder() -> str:
         rows.append([*row, or_dash(ratios().get(step), 2)])
         before = step if ladders[0][step].on_gpu else ""
     columns = [name for card in CARDS for name in (f"{short(card)}: GB/s", "% of peak", "× previous")]
-    return table(["step", *columns, " / ".join(map(short, CARDS))], "l" + "r" * 7, rows) + "\n" + apart()
+    return table(["step", *columns, " / ".join(map(short, CARDS))], "l" + "r" * 7, rows)
 
 
 def ratios() -> dict[str, float]:
