@@ -146,7 +146,7 @@ def test_what_a_gpu_counts_of_11() -> None:
     _, steps = counters.read(REPOSITORY / "docs/counters/nvidia_h200.csv")
     before, now = steps["10_single_pass"], steps[BULK.name]
     assert now[MEMORY["global_load_requests"]] == math.ceil(now[BLOCKS] / 32)
-    assert now[counters.READ["of these by the copy engine"]] == 2**22 * 4
+    assert now[counters.READ["of these by the TMA"]] == 2**22 * 4
     assert 0.55 < now[INSTRUCTIONS] / before[INSTRUCTIONS] < 0.62 and "two fifths fewer" in text_of(BULK)
     twelve = steps[PACKAGE.name]
     assert now[INSTRUCTIONS] < twelve[INSTRUCTIONS] < before[INSTRUCTIONS] and "11 has still fewer" in text_of(PACKAGE)

@@ -1,6 +1,6 @@
 /// \file
 /// Compiled for 11_bulk_copy and for the solution of its exercise: the ring on the emulated device, with a stand-in for
-/// the copy engine.
+/// the TMA.
 
 #include <gtest/gtest.h>
 

@@ -140,7 +140,7 @@ def bytes_needed(folder: Path) -> float:
 
 
 def bytes_of_a_thread(step: str) -> int:
-    """That it asks for before it needs the first of them; 0 where the copy engine asks for them."""
+    """That it asks for before it needs the first of them; 0 where the TMA asks for them."""
     number = int(step[:2])
     return 4 if number < 4 else 8 if number < 9 else 64 if number < 11 else 0
 

@@ -26,7 +26,7 @@ NOISE = 0.04
 READ = {
     "from memory": BYTES_READ,
     "from L2 to the multiprocessors": "l1tex__m_xbar2l1tex_read_bytes.sum",
-    "of these by the copy engine": "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"}
+    "of these by the TMA": "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"}
 ONLY_ON_THE_GPU = {
     "blocks": BLOCKS,
     "warp instructions": INSTRUCTIONS,

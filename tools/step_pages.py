@@ -74,7 +74,7 @@ ON_GPU = {
     "blocks": BLOCKS, WARP_INSTRUCTIONS: INSTRUCTIONS, "global memory requests, loads": MEMORY["global_load_requests"],
     "shared memory load instructions": counters_of_gpus.ONLY_ON_THE_GPU["shared load instructions"],
     "bytes read from memory": BYTES_READ,
-    "bytes brought by the copy engine": counters_of_gpus.READ["of these by the copy engine"]}
+    "bytes brought by the TMA": counters_of_gpus.READ["of these by the TMA"]}
 STEPS_ON_GPU = {"11_bulk_copy": ("10_single_pass", "11_bulk_copy"),
                 "12_any_operation": ("10_single_pass", "11_bulk_copy", "12_any_operation")}
 

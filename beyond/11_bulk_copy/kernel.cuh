@@ -23,7 +23,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   const size_t edge = tid < head ? tid : vectors * Vector<T>::width + tid;
   T sum = blockIdx.x == 0 && edge < n ? in[edge] : T{};
 
-  // One thread asks for tiles. The copy engine brings them, and no register waits for them.
+  // One thread asks for tiles. The TMA brings them, and no register waits for them.
   alignas(16) extern __shared__ std::byte bytes[];
   auto* ring = reinterpret_cast<Vector<T>*>(bytes);
   auto* filled = reinterpret_cast<BulkBarrier*>(ring + stages * tile);

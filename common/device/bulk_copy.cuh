@@ -16,11 +16,11 @@ __device__ inline void make_barriers(BulkBarrier* barriers, unsigned count) {
 #if __CUDA_ARCH__ >= 900
   for (unsigned k = 0; k < count; ++k)
     init(barriers + k, 1);
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the copy engine sees them
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the TMA sees them
 #endif
 }
 
-/// Asks the copy engine for up to `count` vectors from number `first` on, of the `vectors` vectors at `from`, whose
+/// Asks the TMA for up to `count` vectors from number `first` on, of the `vectors` vectors at `from`, whose
 /// address is a multiple of 16. They are at `to`, in shared memory, when `arrived` opens.
 template <typename T>
 __device__ void bulk_copy(Vector<T>* to, size_t count, const T* from, size_t first, size_t vectors,

@@ -63,7 +63,7 @@ function drawSums(given) {
   });
 }
 
-/** The ring of step 11: the copy engine fills stages while the threads add those that are full. */
+/** The ring of step 11: the TMA fills stages while the threads add those that are full. */
 function drawRing(given) {
   const {width, font, still} = settled(given);
   const stages = 3;
@@ -102,7 +102,7 @@ function drawRing(given) {
   const y = top + stages * rowHeight + font * 0.2;
   const marks = legend(
       [
-        [(a, b, s) => rectangle(a, b, s, s, "track"), "the copy engine brings a tile"],
+        [(a, b, s) => rectangle(a, b, s, s, "track"), "the TMA brings a tile"],
         [(a, b, s) => line(a + s / 2, b, a + s / 2, b + s, "now"), "the threads wait until it is there"],
         [(a, b, s) => rectangle(a, b, s, s, "active"), "all threads add the tile"],
         [(a, b, s) => line(a + s / 2, b, a + s / 2, b + s, "barrier"), "__syncthreads(): the stage is free"],

@@ -31,12 +31,10 @@ __device__ inline void make_barrier(CopyBarrier& barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&barrier)) : "memory");
 }
 
-/// Shows the barriers that the calling thread has made to the copy engine.
-__device__ inline void show_barriers_to_copy_engine() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+/// Shows the barriers that the calling thread has made to the TMA.
+__device__ inline void show_barriers_to_tma() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-/// Asks the copy engine for `bytes` bytes. Both addresses and the number of bytes are multiples of 16.
+/// Asks the TMA for `bytes` bytes. Both addresses and the number of bytes are multiples of 16.
 __device__ inline void bulk_copy(void* to, const void* from, std::uint32_t bytes, CopyBarrier& arrived) {
   const std::uint32_t barrier = shared_address(&arrived);
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)

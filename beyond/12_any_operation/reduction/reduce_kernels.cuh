@@ -155,7 +155,7 @@ __device__ typename R::Accumulator reduce_little(const typename R::Element* in, 
 inline constexpr unsigned bulk_tile = bulk_stage_bytes / 16;  ///< vectors
 
 /// Returns the calling thread's part of the vectors from `first` to `end`, combined: of a tile after each `step` vectors.
-/// They go through a ring of stages in shared memory: the copy engine fills some while the threads read another.
+/// They go through a ring of stages in shared memory: the TMA fills some while the threads read another.
 ///
 /// - head: number of elements before the vectors.
 /// - begin: called when copies are under way; returns what the thread's part begins with.
@@ -180,7 +180,7 @@ __device__ typename R::Accumulator reduce_through_ring(const Vector<typename R::
   if (tid == 0) {
     for (unsigned stage = 0; stage < bulk_stages; ++stage)
       detail::make_barrier(filled[stage]);
-    detail::show_barriers_to_copy_engine();
+    detail::show_barriers_to_tma();
     for (unsigned stage = 0; stage < bulk_stages; ++stage)
       fetch(first + stage * step, stage);
   }

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The words of common/device/bulk_copy.cuh on the emulated device, which has no copy engine: the thread that asks copies
+/// The words of common/device/bulk_copy.cuh on the emulated device, which has no TMA: the thread that asks copies
 /// itself, at once. So a test sees whether each tile comes whole to its stage and is read there before the next one comes,
 /// but not what may be under way meanwhile.
 
