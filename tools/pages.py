@@ -323,14 +323,27 @@ def others_against_cub(cells: AgainstCubCells) -> str:
 
 
 def promises(folder: Path) -> str:
+    return "\n".join(tables_of_promises(folder))
+
+
+def promises_of_cards(folders: Sequence[Path]) -> str:
+    """The first table; all others are folded away."""
+    first, *others = [text for folder in folders for text in tables_of_promises(folder)] or [NOT_MEASURED]
+    if not others:
+        return first
+    return "\n".join([first, "<details>\n<summary>The same for float64, and on other cards</summary>\n", *others,
+                      "</details>\n"])
+
+
+def tables_of_promises(folder: Path) -> list[str]:
     """What SameBits and CompensatedSum cost: a table per type of their times beside those of the header's sum in its
     usual order and of CUB's."""
     cells = {(cell.case, cell.elements): cell
              for cell in results.read_list_if_there(folder / "against_cub.json", AgainstCub)}
     if not any(case in PROMISES for case, _ in cells):
-        return ""
+        return []
     gpu = results.read_one(folder / "measured.json", Measured).gpu
-    return "\n".join(promises_of_type(cells, element_type, gpu) for element_type in ("float32", "float64"))
+    return [promises_of_type(cells, element_type, gpu) for element_type in ("float32", "float64")]
 
 
 def promises_of_type(cells: AgainstCubCells, element_type: str, gpu: str) -> str:

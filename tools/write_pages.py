@@ -131,9 +131,9 @@ def generated(programs: Programs) -> Iterator[Part]:
     yield Part(PROMISES_PAGE, "example", from_package_test("sum_in_one_order|sum_with_bound"))
     order = from_line(Path("docs/solutions/14_same_bits/one_order.hpp"), "/// Adds in a tree")
     yield Part(PROMISES_PAGE, "order", code("cpp", order))
-    measured_cards = sorted(file.parent for file in REPOSITORY.glob("docs/results/*/measured.json"))
-    shown = [text for text in map(pages.promises, measured_cards) if text]
-    yield Part(PROMISES_PAGE, "promises", "\n".join(shown) or pages.NOT_MEASURED)
+    cards = sorted((file.parent for file in REPOSITORY.glob("docs/results/*/measured.json")),
+                   key=lambda card: (card != H200, card))
+    yield Part(PROMISES_PAGE, "promises", pages.promises_of_cards(cards))
     solution = from_line(Path("docs/solutions/12_any_operation/moments.cuh"), "struct")
     yield Part(PACKAGE_PAGE, "moments", code("cpp", solution))
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
