@@ -110,7 +110,7 @@ def test_array_size() -> None:
     for step in OF_MEMORY:
         assert studies.linear_from(first[step]) >= studies.linear_from(second[step]), step
     says("01 from 2²⁴ elements on, 07 from 2²⁶ or 2²⁷ on", "01 takes 1.5 times as long for 2¹⁷ elements, three passes",
-         f"at least {studies.LINEAR} times as long", "half of its best the ladder reaches between 2²¹ and 2²³ elements")
+         f"at least {studies.LINEAR} times as long", "the ladder reaches half of its best between 2²¹ and 2²³ elements")
 
 
 def test_linear_from() -> None:

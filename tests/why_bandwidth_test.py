@@ -94,3 +94,5 @@ def test_small_inputs() -> None:
                if result.step == "07_cascade"}
     assert [len(cascade[size].passes) for size in (2**10, 2**16)] == [1, 2]
     assert cascade[2**20].median_ms < 2 * cascade[2**10].median_ms
+    assert round(1e3 * (cascade[2**16].median_ms - cascade[2**10].median_ms)) == 3
+    says("and a further pass about three more")

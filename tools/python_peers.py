@@ -1,7 +1,11 @@
-"""Times the sums of torch, cupy or jax by the method of the steps; beyond/peers/README.md says how. `compare` runs it
-in a process for each library:
+"""Times the sums of torch, cupy or jax by the method of the steps (sample_clock.py), on the library's own stream.
+`compare` runs it in a process for each library, since one may keep the memory that it once had:
 
   python3 -m tools.python_peers LIBRARY SIZES TYPES SAMPLES FILE
+
+The input is the steps' numbers; the reference is summed on the host, with numpy's widest type. Before each sample the
+library sums a buffer of twice the L2's size, which empties the cache. Its memory comes from its own pool, which the
+runs that are not timed fill. `dtype` is given: torch and jax choose a type themselves for sums of 32-bit integers.
 """
 
 import ctypes
@@ -159,7 +163,7 @@ def open_cupy() -> Library:
 
 class Jax(Library):
     """Only what XLA itself calls knows its stream, and is in order with its kernels. So the compiled program calls the
-    clock, once before the sum and once behind it."""
+    clock, once before the sum and once behind it. The sum between is compiled to the same kernels as jnp.sum alone."""
 
     def __init__(self) -> None:
         # Else it takes three quarters of the GPU's memory at once, and looks for TPUs.

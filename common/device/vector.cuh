@@ -4,7 +4,7 @@
 
 #include "device/dialect.cuh"
 
-/// Holds the neighbouring elements of one load of 16 bytes, the widest there is.
+/// Holds the neighbouring elements of one load of 16 bytes.
 template <typename T> struct alignas(16) Vector {
   static constexpr unsigned width = 16 / sizeof(T);
   T elements[width];
