@@ -105,10 +105,16 @@ def test_the_page_has_a_section_for_each_file(card: Path, bin_folder: Path) -> N
     assert all(heading.format("") in page for heading in headings)
 
 
+def test_one_table_of_promises_is_shown_and_the_others_are_folded(card: Path) -> None:
+    shown, folded, end = re.split("</?details>", pages.promises_of_cards([card, card]))
+    assert [text.count("| Sum | SameBits |") for text in (shown, folded, end)] == [1, 3, 0]
+    assert shown.startswith("| float32 on one Made up, µs |") and folded.endswith("|\n\n")
+
+
 def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
     change(card / "against_cub.json", lambda found: found[:2])
     assert "Other operations" not in pages.section(card, "against_cub")
-    assert pages.section(card, "promises") == pages.NOT_MEASURED
+    assert pages.section(card, "promises") == pages.promises_of_cards([card]) == pages.NOT_MEASURED
     change(card / "against_cub.json", lambda found: [made_up_results.against_cub("max_half", 2**20)])
     assert pages.section(card, "against_cub").startswith("Other operations")
     for name in ("against_cub", "peers", "atomics", "method_lead_in", "many_gpus", "second_clock"):
