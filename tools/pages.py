@@ -82,8 +82,10 @@ def provenance(folder: Path) -> str:
 
 def measured_on(number: str, file: Path) -> str:
     measured = results.read_one(file, Measured)
+    # A script that is no longer there.
+    now = " (now `python3 -m tools measure`)" if measured.command.startswith("docs/results/measure.sh") else ""
     return (f"Measured on {number} {measured.gpu} with driver {measured.driver} and CUDA {measured.cuda}, "
-            f"{measured.date}, by `{measured.command}` at commit `{measured.short_commit}`.\n")
+            f"{measured.date}, by `{measured.command}`{now} at commit `{measured.short_commit}`.\n")
 
 
 def first_on_gpu(ladder: list[Result]) -> Result:
