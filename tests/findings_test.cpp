@@ -74,6 +74,16 @@ __global__ void hand_over(int* value, unsigned* flag, int* out) {
   }
 }
 
+/// As the Programming Guide adds numbers of a type that no atomic has: its first read is no atomic.
+__global__ void add_by_comparing(int* sum) {
+  int seen = *sum;  // comparing: read
+  int expected;
+  do {
+    expected = seen;
+    seen = atomicCAS(sum, expected, expected + 1);  // comparing: update
+  } while (seen != expected);
+}
+
 __global__ void smooth(const int* in, int* out) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = in[i] + in[i + 1];  // smooth
@@ -288,6 +298,20 @@ TEST(Findings, OfAFlagWithoutAFence) {
       all,
       "put a `__threadfence()` after the write in block 0, before the atomic that tells other blocks of it",
       "ticket_without_a_fence");
+}
+
+TEST(Findings, OfAReadBesideAnAtomic) {
+  Ints sum{1};
+  const std::string meant = "; if they are meant to meet, as before a loop of `atomicCAS()`, ";
+  const std::string by_an_atomic = "read by an atomic, too, as in `atomicAdd(&word, 0)`";
+  const Printed of_a_warp = printed(diagnostic_from([&] { add_by_comparing<<<1, 32>>>(sum); }));
+  ASSERT_EQ(of_a_warp.parts.size(), 2U);
+  EXPECT_EQ(of_a_warp.parts[0].line, line_of("comparing: update"));
+  EXPECT_EQ(of_a_warp.parts[1].line, line_of("comparing: read"));
+  expect_help(of_a_warp, "put a `__syncwarp()` between the read and the atomic update" + meant + by_an_atomic,
+              "");
+  const Printed of_blocks = printed(diagnostic_from([&] { add_by_comparing<<<4, 1>>>(sum); }));
+  expect_help(of_blocks, "blocks run in any order: read in the next launch, or " + by_an_atomic, "");
 }
 
 TEST(Findings, OfAnIndexBelow0) {

@@ -1,5 +1,6 @@
 /// docs/first_program/main.cu on the emulated device: its kernel is counted and checked, and the stand-in for CUDA's runtime
 /// refuses what a GPU would refuse.
+#include <device_launch_parameters.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -76,6 +77,28 @@ TEST(FirstProgram, CopiesToAndFromVariablesOfTheDevice) {
   EXPECT_EQ(cudaMemcpyToSymbol(factors, in.data(), 16, 4), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemcpyFromSymbol(out.data(), sums, 20), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemcpyFromSymbol(out.data(), sums, 4, 0, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
+}
+
+struct Step {
+  int by;
+};
+__device__ volatile int flags[2];
+__device__ __managed__ int total;
+
+__global__ void raise(const __grid_constant__ Step step) {
+  flags[1] = flags[0] + step.by;
+  total = total + step.by;
+}
+
+TEST(FirstProgram, HasVolatileAndManagedVariables) {
+  const int seen = 40;
+  int raised = 0;
+  total = 1;
+  EXPECT_EQ(cudaMemcpyToSymbol(flags, &seen, 4), cudaSuccess);
+  raise<<<1, 1>>>(Step{2});
+  EXPECT_EQ(cudaMemcpyFromSymbol(&raised, flags, 4, 4), cudaSuccess);
+  EXPECT_EQ(raised, 42);
+  EXPECT_EQ(total, 3);
 }
 
 }  // namespace

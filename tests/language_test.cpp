@@ -5,8 +5,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
-#undef NDEBUG  // for the kernels below
-
 #include <algorithm>
 #include <cassert>
 #include <complex>

@@ -40,6 +40,8 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __grid_constant__  // parameters are constant here, too
+#define __managed__        // the host may use any variable of the device
 #define __align__(bytes) alignas(bytes)
 
 namespace reduction::emulated {

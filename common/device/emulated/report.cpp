@@ -170,6 +170,14 @@ std::string both_accesses(const FaultRecord& seen) {
   return "the " + one + " and the " + two;
 }
 
+bool is_of_read_and_atomic(const FaultRecord& seen) {
+  const ThreadAction& one = seen.actions.front();
+  const ThreadAction& two = seen.actions.back();
+  return (does(one, Operation::load) && does(two, Operation::atomic)) ||
+         (does(one, Operation::atomic) && does(two, Operation::load));
+}
+constexpr const char* read_by_an_atomic = "read by an atomic, too, as in `atomicAdd(&word, 0)`";
+
 Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   const std::string barrier = seen.between_warps ? "`__syncthreads()`" : "`__syncwarp()`";
   if (races.are_of_an_update(seen)) {
@@ -186,6 +194,10 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   }
   const bool is_one_more = !seen.between_warps && seen.after_warp_barrier;
   std::string help = (is_one_more ? "put one more " : "put a ") + barrier + " between " + both_accesses(seen);
+  if (is_of_read_and_atomic(seen)) {
+    return {help + "; if they are meant to meet, as before a loop of `atomicCAS()`, " + read_by_an_atomic,
+            seen.between_warps ? "no_barrier_between_levels" : ""};
+  }
   if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both", ""};
   if (seen.between_warps) help += ", where all threads of the block reach it";
   if (races.are_on_one_line(seen)) {
@@ -219,6 +231,8 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
                 std::to_string(lower.block) + ", before the atomic that tells other blocks of it",
             "ticket_without_a_fence"};
   }
+  if (is_of_read_and_atomic(seen))
+    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic, ""};
   if (one_does(Operation::atomic) && one_does(Operation::store)) {
     return {"blocks run in any order: write the word before the launch, or make the write an atomic, too",
             ""};

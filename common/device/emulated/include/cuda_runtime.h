@@ -162,7 +162,7 @@ cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
   if (is_on_device(from, bytes) != (kind == cudaMemcpyDeviceToDevice)) return cudaErrorInvalidValue;
-  std::memcpy(reinterpret_cast<std::byte*>(&symbol) + offset, from, bytes);
+  std::memcpy(reinterpret_cast<std::byte*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset, from, bytes);
   return cudaSuccess;
 }
 template <typename T>
@@ -170,7 +170,8 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
   if (is_on_device(to, bytes) != (kind == cudaMemcpyDeviceToDevice)) return cudaErrorInvalidValue;
-  std::memcpy(to, reinterpret_cast<const std::byte*>(&symbol) + offset, bytes);
+  std::memcpy(to, reinterpret_cast<const std::byte*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset,
+              bytes);
   if (kind == cudaMemcpyDeviceToDevice) reduction::emulated::mark_initialised(to, bytes);
   return cudaSuccess;
 }
