@@ -307,6 +307,14 @@ TEST_F(OutputFileTest, SaysWhenTheDiskIsFull) {
   EXPECT_EQ(take_lost_output(), std::vector<std::string>{"--trace '/dev/full': No space left on device"});
 }
 
+TEST_F(OutputFileTest, SaysWhenStdoutDoesNotTakeIt) {
+  {
+    const RedirectedStdout redirected("/dev/full");
+    EXPECT_FALSE(OutputFile("-").write("{}"));
+  }
+  EXPECT_EQ(take_lost_output(), std::vector<std::string>{"stdout does not take the output"});
+}
+
 TEST_F(OutputFileTest, TakesAReaderWhoLeavesForNoError) {
   prepare_standard_streams();
   std::array<int, 2> ends{};

@@ -219,8 +219,7 @@ bool OutputFile::is_stdout() const { return descriptor_ == STDOUT_FILENO; }
 void OutputFile::keep(const std::string& text) {
   if (place_ != Place::ordinary_file) return;
   try {
-    put(text);
-    kept_ = true;
+    kept_ = put(text);
   } catch (const std::system_error&) {
     kept_ = false;  // write() tries again, and says why
   }
@@ -229,8 +228,7 @@ void OutputFile::keep(const std::string& text) {
 bool OutputFile::write(const std::string& text) const {
   if (kept_) return true;
   try {
-    put(text);
-    return true;
+    return put(text);
   } catch (const std::system_error& error) {
     note_lost_output(error.code().value(),
                      fmt::format("{} '{}': {}", option_, name_, error.code().message()));
@@ -238,10 +236,13 @@ bool OutputFile::write(const std::string& text) const {
   }
 }
 
-void OutputFile::put(const std::string& text) const {
+bool OutputFile::put(const std::string& text) const {
   switch (place_) {
     case Place::nowhere: break;
-    case Place::descriptor: is_stdout() ? print(stdout, text) : write_all(descriptor_, text); break;
+    case Place::descriptor:
+      if (is_stdout()) return print(stdout, text);
+      write_all(descriptor_, text);
+      break;
     case Place::special_file: write_in_place(path_, text); break;
     case Place::ordinary_file: {
       Replacement file(path_);
@@ -250,6 +251,7 @@ void OutputFile::put(const std::string& text) const {
       break;
     }
   }
+  return true;
 }
 
 }  // namespace reduction

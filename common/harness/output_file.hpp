@@ -30,7 +30,7 @@ class OutputFile {
   bool write(const std::string& text) const;
 
  private:
-  void put(const std::string& text) const;
+  bool put(const std::string& text) const;
 
   enum class Place { nowhere, descriptor, special_file, ordinary_file };
 

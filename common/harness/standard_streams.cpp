@@ -24,12 +24,14 @@ void prepare_standard_streams() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void print(std::FILE* stream, std::string_view text) {
-  const bool printed = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  if ((!printed || std::fflush(stream) != 0) && stream == stdout && stdout_error == 0) {
+bool print(std::FILE* stream, std::string_view text) {
+  const bool printed =
+      std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+  if (!printed && stream == stdout && stdout_error == 0) {
     stdout_error = errno;
     note_lost_output(stdout_error, "stdout does not take the output");
   }
+  return printed;
 }
 
 void note_lost_output(int error, const std::string& text) {

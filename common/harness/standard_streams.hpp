@@ -12,8 +12,8 @@ namespace reduction {
 /// a file that may not grow no longer end the program: the write fails.
 void prepare_standard_streams();
 
-/// Prints to stdout or stderr, at once. What stdout does not take is noted as lost.
-void print(std::FILE* stream, std::string_view text);
+/// Prints to stdout or stderr, at once. What stdout does not take is noted as lost. Says whether all of it was taken.
+bool print(std::FILE* stream, std::string_view text);
 
 /// Notes that output is lost, for exit_code_of() to tell at the end: nothing is thrown, because the verdict of the run
 /// counts for more. A reader who has left (EPIPE) has what he wanted: that is not noted.
