@@ -1,6 +1,7 @@
 #include "harness/exit_code.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cctype>
 #include <cstdio>

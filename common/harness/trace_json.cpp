@@ -1,6 +1,7 @@
 #include "harness/trace_json.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

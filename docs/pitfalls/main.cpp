@@ -2,6 +2,7 @@
 /// pitfall NAME: runs a kernel of the gallery on the emulated device, which says what is wrong with it.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
