@@ -29,15 +29,8 @@ function(add_step folder)
   target_link_libraries(${name}_emulated PUBLIC harness)
   add_dependencies(${name}_emulated ${name}_rewritten)
 
-  # The host compiler reads main.cu beside the rewritten kernel.
   if(REDUCTION_CUDA_ENABLED)
     add_step_executable(${name} ${folder}/main.cu)
-  else()
-    add_step_executable(${name} ${rewritten_folder}/main.cu)
-    compile_kernels(${name})
-    add_dependencies(${name} ${name}_rewritten)
-  endif()
-  if(REDUCTION_CUDA_ENABLED)
     # nvcc compiles templates of the same names, of which a linker would keep one each: those for the emulated device stay
     # in their own object.
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}_emulated.o)
@@ -51,6 +44,10 @@ function(add_step folder)
     add_dependencies(${name} ${name}_emulated)  # make does not follow an object into another target
     target_link_libraries(${name} PRIVATE harness)
   else()
+    # The host compiler reads main.cu beside the rewritten kernel.
+    add_step_executable(${name} ${rewritten_folder}/main.cu)
+    compile_kernels(${name})
+    add_dependencies(${name} ${name}_rewritten)
     target_link_libraries(${name} PRIVATE ${name}_emulated)
   endif()
 endfunction()

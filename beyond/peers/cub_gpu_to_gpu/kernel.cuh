@@ -1,13 +1,8 @@
 #pragma once
 #include <cstddef>
-#include <cub/device/device_reduce.cuh>
 #include <type_traits>
 
-#include "device/cuda_check.cuh"
-#include "device/memory_pool.cuh"
-#include "device/step_traits.hpp"
-
-inline constexpr StepTraits traits{.chooses_launch = true};
+#include "../cub_mode.cuh"
 
 /// CUB leaves one sum, however many kernels it takes. Throws DeviceError for types without this mode.
 template <typename T> std::size_t grid_size(std::size_t, unsigned) {
@@ -18,12 +13,7 @@ template <typename T> std::size_t grid_size(std::size_t, unsigned) {
 }
 
 /// Queues the whole reduction on the default stream: the n elements at `in` become one sum at `out`, with the same bits
-/// on every GPU. CUB takes its temporary storage from the device's memory pool.
+/// on every GPU.
 template <typename T> void launch_reduce(unsigned, unsigned, const T* in, T* out, std::size_t n) {
-  if constexpr (std::is_floating_point_v<T>) {
-    static const KeptMemoryPool pool;
-    reduction::cuda_check(cub::DeviceReduce::Sum(
-                              in, out, n, cuda::execution::require(cuda::execution::determinism::gpu_to_gpu)),
-                          "launching cub::DeviceReduce::Sum");
-  }
+  if constexpr (std::is_floating_point_v<T>) launch_cub(cuda::execution::determinism::gpu_to_gpu, in, out, n);
 }

@@ -1,13 +1,8 @@
 #pragma once
 #include <cstddef>
-#include <cub/device/device_reduce.cuh>
 #include <type_traits>
 
-#include "device/cuda_check.cuh"
-#include "device/memory_pool.cuh"
-#include "device/step_traits.hpp"
-
-inline constexpr StepTraits traits{.chooses_launch = true};
+#include "../cub_mode.cuh"
 
 /// CUB leaves one sum, however many kernels it takes. Throws DeviceError for types without this mode.
 template <typename T> std::size_t grid_size(std::size_t, unsigned) {
@@ -18,13 +13,7 @@ template <typename T> std::size_t grid_size(std::size_t, unsigned) {
 }
 
 /// Queues the whole reduction on the default stream: the n elements at `in` become one sum at `out`, in an order that
-/// differs from run to run. CUB takes its temporary storage from the device's memory pool.
+/// differs from run to run.
 template <typename T> void launch_reduce(unsigned, unsigned, const T* in, T* out, std::size_t n) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    static const KeptMemoryPool pool;
-    reduction::cuda_check(
-        cub::DeviceReduce::Sum(in, out, n,
-                               cuda::execution::require(cuda::execution::determinism::not_guaranteed)),
-        "launching cub::DeviceReduce::Sum");
-  }
+  if constexpr (std::is_arithmetic_v<T>) launch_cub(cuda::execution::determinism::not_guaranteed, in, out, n);
 }
