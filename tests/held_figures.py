@@ -478,7 +478,7 @@ def of_05(known: Known) -> Iterator[str]:
 
 @says("06_templated/README.md")
 def of_06(known: Known) -> Iterator[str]:
-    yield f"In 05 the compiled kernel has {ptx.read().kernels[0].block_barriers} block barriers as instructions"
+    yield f"In 05 the compiled kernel has {ptx.COMPILED.kernels()[0].block_barriers} block barriers as instructions"
     barriers = known.per_block("06_templated", "block_barriers")
     yield f"a whole tree, with {barriers} barriers, for only {2 * BLOCK} elements"
 

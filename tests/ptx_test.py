@@ -1,15 +1,15 @@
-"""What nvcc makes of 05 and 06 is what docs/counters/ptx.json says."""
+"""What nvcc makes of the kernels is what docs/counters/ptx.json and compiled.json say."""
 
 from collections.abc import Callable
 
 import pytest
 
-from tools import gpu, ptx
+from tools import compiled, gpu, nvcc, ptx
 
 
-def test_nvcc_makes_it_again(need: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("kernels", [ptx.COMPILED, compiled.COMPILED], ids=["ptx", "compiled"])
+def test_nvcc_makes_it_again(kernels: "nvcc.Compiled[object]", need: Callable[[str], str]) -> None:
     need("nvcc")
-    by = ptx.read().cuda
-    if gpu.cuda_version() != by:
-        pytest.skip(f"docs/counters/ptx.json is by nvcc {by}, and here is {gpu.cuda_version()}")
-    assert ptx.written_text(ptx.compile_steps()) == ptx.FILE.read_text(encoding="utf-8")
+    if gpu.cuda_version() != kernels.cuda():
+        pytest.skip(f"{kernels.file.name} is by nvcc {kernels.cuda()}, and here is {gpu.cuda_version()}")
+    assert kernels.made() == kernels.file.read_text(encoding="utf-8")

@@ -190,9 +190,9 @@ def test_the_counts_of_05(bin_folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_instructions_of_06() -> None:
-    page, compiled = text_of(STEPS[6]), ptx.read()
-    assert [kernel.block for kernel in compiled.kernels] == [None, 32, 64, 128, 256, 512, 1024]
-    for kernel in compiled.kernels[1:]:  # one after the load, and one for each stride above 32
+    page, kernels = text_of(STEPS[6]), ptx.COMPILED.kernels()
+    assert [kernel.block for kernel in kernels] == [None, 32, 64, 128, 256, 512, 1024]
+    for kernel in kernels[1:]:  # one after the load, and one for each stride above 32
         above = [stride for stride in (64, 128, 256, 512) if 2 * stride <= (kernel.block or 0)]
         assert kernel.block_barriers == 1 + len(above)
     before, after = ([re.findall(r"(?:@%p\d+ )?(\w+)", line)[0] for line in kernel.level if ":" not in line]

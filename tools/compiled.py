@@ -2,22 +2,16 @@
 instructions of some kinds are in its PTX."""
 
 import re
-import subprocess
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools import gpu, results
-from tools.command_line import REPOSITORY, NotPossible
+from tools import nvcc
 from tools.markdown import DASH, table
-from tools.ptx import count
+from tools.nvcc import count
 from tools.results import Count
 
-FILE = REPOSITORY / "docs/counters/compiled.json"
 STEPS = [Path("beyond", name) for name in ("10_single_pass", "11_bulk_copy", "12_any_operation")]
-LANGUAGE = ("-std=c++17", "--expt-relaxed-constexpr")
-PTX = (*LANGUAGE, "-arch=compute_90", "-ptx", "-o", "-")
-CUBIN = (*LANGUAGE, "-arch=sm_90", "-cubin", "-Xptxas=-v", "-o", "/dev/null")
 # What ptxas says of a kernel.
 USED = re.compile(r"Compiling entry function '(\w+)' for 'sm_90'.*?Used (\d+) registers", re.DOTALL)
 
@@ -36,39 +30,15 @@ class Kernel:
     launched_ahead: list[str]  # griddepcontrol's words
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compiled:
-    cuda: str  # the release of nvcc
-    kernels: list[Kernel]
-
-
-def read() -> Compiled:
-    """Throws BadUsage where the file does not fit."""
-    return results.read_one(FILE, Compiled)
-
-
-def written_text(compiled: Compiled) -> str:
-    return results.to_text(asdict(compiled))
-
-
-# ---- from nvcc ----
-
-
-def compile_steps() -> Compiled:
-    """Throws NotPossible where nvcc fails."""
-    return Compiled(cuda=gpu.cuda_version(), kernels=[kernel for step in STEPS for kernel in compile_step(step)])
-
-
 def compile_step(step: Path) -> Iterator[Kernel]:
-    used = {name: int(registers) for name, registers in USED.findall(nvcc(step, *CUBIN).stderr)}
-    ptx = nvcc(step, *PTX).stdout
-    for symbol, body in re.findall(r"\.entry (\w+)\(\n[^)]*\)\n.*?^\{\n(.*?)\n\}", ptx, re.DOTALL | re.MULTILINE):
+    said = nvcc.run(step, "-arch=sm_90", "-cubin", "-Xptxas=-v", "-o", "/dev/null").stderr
+    used = {name: int(registers) for name, registers in USED.findall(said)}
+    for symbol, lines in nvcc.ptx_of(step):
         # int32 is added as unsigned: j. In 12 it is a Reduction's element and accumulator, and before it may stand the
         # size of a block, the number of loads and that these are of vectors.
         if not (found := re.match(r"_Z(?:N9reduction\d+v\w*?6detail)?\d+([a-z_]+_kernel)I(?:Lj(\d+)E)?(?:Lj\d+E)?"
                                   r"(?:Lb1E)?(?:j|NS1_9ReductionIjj)", symbol)):
             continue
-        lines = [" ".join(line.split()) for line in body.splitlines() if line.strip() and ".reg" not in line]
         yield Kernel(
             step=step.name, name=found[1] + (f"<{found[2]}>" if found[2] else ""), registers=used[symbol],
             instructions=count(lines), wide_global_loads=count(lines, r"ld\.global\.v4"),
@@ -77,13 +47,7 @@ def compile_step(step: Path) -> Iterator[Kernel]:
             launched_ahead=[word for line in lines for word in re.findall(r"^griddepcontrol\.(\w+)", line)])
 
 
-def nvcc(step: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    ran = subprocess.run(["nvcc", *options, "-Icommon", f"-I{step}", step / "main.cu"],
-                         cwd=REPOSITORY, capture_output=True, encoding="utf-8", errors="replace")
-    if ran.returncode != 0:
-        raise NotPossible(f"nvcc does not compile {step.name}: {ran.stderr[-500:]}")
-    return ran
-
+COMPILED = nvcc.Compiled("compiled.json", Kernel, STEPS, compile_step)
 
 # ---- on the pages of 11 and 12 ----
 
@@ -98,8 +62,8 @@ COUNTS = {
 
 def side_by_side() -> str:
     """The kernels of 10 and 11."""
-    pair = [kernel for kernel in read().kernels if kernel.step in (STEPS[0].name, STEPS[1].name)]
-    return table([f"by nvcc {read().cuda}, for `int32`", *(kernel.step for kernel in pair)], "lrr", [
+    pair = [kernel for kernel in COMPILED.kernels() if kernel.step in (STEPS[0].name, STEPS[1].name)]
+    return table([f"by nvcc {COMPILED.cuda()}, for `int32`", *(kernel.step for kernel in pair)], "lrr", [
         [what, *(str(getattr(kernel, field)) for kernel in pair)] for what, field in COUNTS.items()])
 
 
@@ -108,7 +72,7 @@ def of_package() -> str:
     columns = ["registers", "wide_global_loads", "bulk_copies", "block_barriers", "cluster_barriers"]
     names = ["registers per thread", "`ld.global.v4`", "`cp.async.bulk`", "`bar`",
              "`barrier.cluster.wait`", "`griddepcontrol`"]
-    return table([f"by nvcc {read().cuda}, for `int32`", *names], "lrrrrrl", [
+    return table([f"by nvcc {COMPILED.cuda()}, for `int32`", *names], "lrrrrrl", [
         [f"`{kernel.name}`", *(str(getattr(kernel, column)) for column in columns),
          " ".join(f"`{word}`" for word in kernel.launched_ahead) or DASH]
-        for kernel in read().kernels if kernel.step == STEPS[2].name])
+        for kernel in COMPILED.kernels() if kernel.step == STEPS[2].name])

@@ -173,7 +173,7 @@ def figures_of(step: str) -> Iterator[tuple[DocumentedTable, StepFigure]]:
 def published_text(step: str) -> str:
     """The figures of a step as the step itself prints them: not every machine can run all of them."""
     return table(["documented", "GPU", "input", "GB/s", "% of peak"], "lllrr", [
-        [documented.label, documented.hardware.name, str(documented.input), or_dash(figure.gbps),
+        [documented.label, documented.hardware.name, str(documented.input), as_stated(figure.gbps),
          documented.percent_text(figure)] for documented, figure in figures_of(step)])
 
 
@@ -212,7 +212,7 @@ def section(name: str, documented: DocumentedTable) -> str:
         f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
         + table(["step", "ms", "GB/s", "% of peak", *([f"% of {library.name}"] if library else []), "note"],
                 "lrrrrl" if library else "lrrrl", [
-                    [label, or_dash(row.ms), or_dash(row.gbps), *shares(row), row.note]
+                    [label, as_stated(row.ms), as_stated(row.gbps), *shares(row), row.note]
                     for label, row in documented.figures()])
         + "\n" + "".join(f"- {remark}\n" for remark in documented.remarks) + ("\n" if documented.remarks else ""))
 
@@ -221,7 +221,7 @@ def header() -> str:
     """common/harness/published_figures_data.hpp: what programs show of the steps beside their own figures."""
     rows = "".join(
         f'    PublishedFigure{{"{kernel}", {{"{documented.label}", "{documented.hardware.name}", '
-        f'"{documented.input}"}}, "{or_dash(row.gbps, "")}", "{documented.percent_text(row)}"}},\n'
+        f'"{documented.input}"}}, "{as_stated(row.gbps, "")}", "{documented.percent_text(row)}"}},\n'
         for documented in originals(read_tables()) for row in documented.rows for kernel in row.kernels)
     return (
         "#pragma once\n"
@@ -235,5 +235,5 @@ def header() -> str:
         "// clang-format on\n\n}  // namespace reduction\n")
 
 
-def or_dash(number: float | None, dash: str = DASH) -> str:
+def as_stated(number: float | None, dash: str = DASH) -> str:
     return dash if number is None else f"{number:.5g}"

@@ -216,7 +216,7 @@ class Measurement:
         ran = self.programs.run(program, "--device", "cuda", *options, "--quiet", "--json", unfinished)
         if ran.returncode != 0:
             say(*(ran.stdout + ran.stderr).splitlines())
-            raise {2: BadUsage, 3: NotPossible}.get(ran.returncode, Failure)(f"{run}: exit code {ran.returncode}")
+            raise programs.failure(ran.returncode, f"{run}: exit code {ran.returncode}")
         unfinished.rename(file)
 
     def run_with_second_clock(self, run: str, file: Path) -> bool:

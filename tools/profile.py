@@ -22,7 +22,7 @@ from tools import counters, gpu, markdown, output_file, results
 from tools.command_line import BadUsage, ExitCode, Failure, NotPossible, Parser, say
 from tools.counters import Counts, cell
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, OPTIONS, TIME, Launch, NsightCompute
-from tools.programs import Programs, last_words, peer_names
+from tools.programs import Programs, failure, last_words, peer_names
 from tools.results import Result
 
 # What is printed of a reduction: what it is, the emulated device's counter and ncu's metric. Without a metric it is the
@@ -134,10 +134,8 @@ def run_step(programs: Programs, step: str, options: Sequence[str]) -> Result:
         ran = programs.run(step, *options, "-q", "--json", file)
         if ran.returncode == ExitCode.DONE:
             return results.read_one(file, Result)
-    failures: dict[int, type[Failure]] = {ExitCode.WRONG: Failure, ExitCode.BAD_USAGE: BadUsage}
     said = last_words(ran)
-    raise failures.get(ran.returncode, NotPossible)(
-        said if said.startswith(step) else f"{step}: exit code {ran.returncode}: {said}")
+    raise failure(ran.returncode, said if said.startswith(step) else f"{step}: exit code {ran.returncode}: {said}")
 
 
 def count_emulated(programs: Programs, step: str, options: Sequence[str], result: Result) -> tuple[Counts, str]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.command_line import REPOSITORY, BadUsage, NotPossible
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
 
 # Of build(): their folders are this process's as long as they are open.
 builders: list["subprocess.Popen[str]"] = []
@@ -71,6 +71,12 @@ class Programs:
         if ran.returncode != 0:
             raise NotPossible(f"{name} {' '.join(map(str, options))}: exit code {ran.returncode}: {last_words(ran)}")
         return ran.stdout
+
+
+def failure(exit_code: int, text: str) -> Failure:
+    """The failure that a program's exit code says; a crash is none of its verdicts."""
+    kinds: dict[int, type[Failure]] = {ExitCode.WRONG: Failure, ExitCode.BAD_USAGE: BadUsage}
+    return kinds.get(exit_code, NotPossible)(text)
 
 
 def last_words(ran: "subprocess.CompletedProcess[str]") -> str:

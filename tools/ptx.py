@@ -2,19 +2,16 @@
 and a level of the tree."""
 
 import re
-import subprocess
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from tools import gpu, results
-from tools.command_line import REPOSITORY, NotPossible, say
+from tools import nvcc
 from tools.markdown import code, table
+from tools.nvcc import count
 from tools.results import Count
 
-FILE = REPOSITORY / "docs/counters/ptx.json"
-STEPS = ("05_unroll_warp", "06_templated")
-OPTIONS = ("-std=c++17", "--expt-relaxed-constexpr", "-arch=compute_90", "-ptx")
+STEPS = (Path("05_unroll_warp"), Path("06_templated"))
 BLOCK = 256
 
 
@@ -29,55 +26,15 @@ class Kernel:
     level: list[str]  # one level of the tree above the last warp; only for any block, and for 256 threads
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compiled:
-    cuda: str  # the release of nvcc
-    kernels: list[Kernel]
-
-
-def read() -> Compiled:
-    """Throws BadUsage where the file does not fit."""
-    return results.read_one(FILE, Compiled)
-
-
-def written_text(compiled: Compiled) -> str:
-    return results.to_text(asdict(compiled))
-
-
-# ---- from nvcc ----
-
-
-def can_compile(file: Path, cuda: str) -> bool:
-    """Whether this nvcc is here. Each release compiles a little otherwise: to take another, name it in the file."""
-    if gpu.cuda_version() == cuda:
-        return True
-    say(f"{file.relative_to(REPOSITORY)} is left as it is: there is no nvcc {cuda} here")
-    return False
-
-
-def compile_steps() -> Compiled:
-    """Throws NotPossible where nvcc fails."""
-    return Compiled(cuda=gpu.cuda_version(), kernels=[kernel for step in STEPS for kernel in compile_step(step)])
-
-
-def compile_step(step: str) -> Iterator[Kernel]:
-    ran = subprocess.run(["nvcc", *OPTIONS, "-Icommon", f"-I{step}", "-o", "-", f"{step}/main.cu"], cwd=REPOSITORY,
-                         capture_output=True, encoding="utf-8")
-    if ran.returncode != 0:
-        raise NotPossible(f"nvcc does not compile {step}: {ran.stderr[-500:]}")
-    # int32 is added as unsigned: j. A template's block size comes behind it.
-    kernels = re.findall(r"reduce_kernelIj(?:Lj(\d+)E)?Ev\w*\(\n[^)]*\)\n\{\n(.*?)\n\}", ran.stdout, re.DOTALL)
-    for block, body in kernels:
-        lines = [" ".join(line.split()) for line in body.splitlines() if line.strip() and ".reg" not in line]
-        level = level_of(lines) if block in ("", str(BLOCK)) else []
-        yield Kernel(step=step, block=int(block) if block else None, instructions=count(lines),
+def compile_step(step: Path) -> Iterator[Kernel]:
+    for symbol, lines in nvcc.ptx_of(step):
+        # int32 is added as unsigned: j. A template's block size comes behind it.
+        if not (found := re.search(r"reduce_kernelIj(?:Lj(\d+)E)?Ev", symbol)):
+            continue
+        block = int(found[1]) if found[1] else None
+        yield Kernel(step=step.name, block=block, instructions=count(lines),
                      block_barriers=count(lines, r"bar\.sync"), tests=count(lines, "setp"),
-                     branches=count(lines, "bra"), level=level)
-
-
-def count(lines: list[str], name: str = r"\w") -> int:
-    """The instructions whose names begin so. A label is none; a predicate may stand in front."""
-    return sum(bool(re.match(rf"(@!?%p\d+ )?{name}", line)) for line in lines)
+                     branches=count(lines, "bra"), level=level_of(lines) if block in (None, BLOCK) else [])
 
 
 def level_of(lines: list[str]) -> list[str]:
@@ -89,11 +46,13 @@ def level_of(lines: list[str]) -> list[str]:
     return lines[first + 1:second + 1]
 
 
+COMPILED = nvcc.Compiled("ptx.json", Kernel, STEPS, compile_step)
+
 # ---- on the page of 06 ----
 
 
 def of_block_256() -> list[Kernel]:
-    return [kernel for kernel in read().kernels if kernel.block in (None, BLOCK)]
+    return [kernel for kernel in COMPILED.kernels() if kernel.block in (None, BLOCK)]
 
 
 def counts() -> str:
@@ -103,12 +62,12 @@ def counts() -> str:
             ["tests: `setp`", *(str(kernel.tests) for kernel in of_block_256())],
             ["branches: `bra`", *(str(kernel.branches) for kernel in of_block_256())],
             ["instructions of one level", *(str(count(kernel.level)) for kernel in of_block_256())]]
-    return table([f"PTX by nvcc {read().cuda}", STEPS[0], f"{STEPS[1]}, block of {BLOCK}"], "lrr", rows)
+    return table([f"PTX by nvcc {COMPILED.cuda()}", STEPS[0].name, f"{STEPS[1]}, block of {BLOCK}"], "lrr", rows)
 
 
 def barriers() -> str:
     """Of each block size."""
-    kernels = read().kernels
+    kernels = COMPILED.kernels()
     return table(["compiled for blocks of", *(str(kernel.block or "any size (05)") for kernel in kernels)],
                  "l" + "r" * len(kernels),
                  [["`bar.sync` in the kernel", *(str(kernel.block_barriers) for kernel in kernels)]])

@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 from tools import gpu, output_file, programs, results
-from tools.command_line import BadUsage, ExitCode, Failure, NotPossible, Parser, parse_count, say
+from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.measure import measured_now
 from tools.programs import Programs, last_words
@@ -115,7 +115,7 @@ class Job:
         ran = self.run(run, "--quiet", "--json", file)
         if ran.returncode != 0:
             say(*(ran.stdout + ran.stderr).splitlines())
-            raise {2: BadUsage, 3: NotPossible}.get(ran.returncode, Failure)(f"{run}: exit code {ran.returncode}")
+            raise programs.failure(ran.returncode, f"{run}: exit code {ran.returncode}")
         results.read_list(file, record)
         return file
 
@@ -131,7 +131,7 @@ def combiners(job: Job) -> list[str]:
             say(f"{combiner} is left out: {reason(ran)}")
         else:
             say(*(ran.stdout + ran.stderr).splitlines())
-            raise Failure(f"{combiner}: exit code {ran.returncode}")
+            raise programs.failure(ran.returncode, f"{combiner}: exit code {ran.returncode}")
     if not able:
         raise NotPossible(f"neither of {' and '.join(COMBINERS)} can combine what is on these GPUs")
     return able

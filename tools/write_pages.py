@@ -65,10 +65,8 @@ def main(words: list[str]) -> int:
     programs = Programs(parser.parse_args(words).bin)
     require_programs(programs)
     write_figures()
-    if ptx.can_compile(ptx.FILE, ptx.read().cuda):
-        output_file.write(ptx.FILE, ptx.written_text(ptx.compile_steps()))
-    if ptx.can_compile(compiled.FILE, compiled.read().cuda):
-        output_file.write(compiled.FILE, compiled.written_text(compiled.compile_steps()))
+    ptx.COMPILED.write()
+    compiled.COMPILED.write()
     counted, differences = counters.tables(programs)
     parts = [*generated(programs), Part(Path("docs/counters/README.md"), "counters", counted), *findings(programs)]
     texts = stale_texts(parts)

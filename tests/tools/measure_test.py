@@ -122,7 +122,8 @@ def test_runs_every_case_against_cub() -> None:
     assert all(named) and tuple(itertools.chain(*named)) == tuple(CASES)
 
 
-@pytest.mark.parametrize("code, failure", [(-11, Failure), (3, NotPossible), (130, KeyboardInterrupt)])
+@pytest.mark.parametrize("code, failure", [
+    (1, Failure), (3, NotPossible), (-11, NotPossible), (130, KeyboardInterrupt)])
 def test_goes_on_where_it_stopped(call: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str],
                                   monkeypatch: pytest.MonkeyPatch, code: int, failure: type[BaseException]) -> None:
     """After a limit, a failing step and a damaged file all is as if nothing had stopped it."""

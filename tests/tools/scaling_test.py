@@ -109,7 +109,7 @@ def test_leaves_out_who_cannot_combine(call: Callable[..., Ran], tmp_path: Path,
 
 
 @pytest.mark.parametrize("fails, code, expected", [
-    ("--weak", "3", 3), ("--alone", "1", 1), ("-n 0 --scaling", "139", 1), ("-n 1024", "1", 1)])
+    ("--weak", "3", 3), ("--alone", "1", 1), ("-n 0 --scaling", "139", 3), ("-n 1024", "1", 1)])
 def test_a_failing_run_leaves_the_old_results(call: Callable[..., Ran], tmp_path: Path, fails: str, code: str,
                                               expected: int) -> None:
     assert call().returncode == 0
