@@ -207,6 +207,11 @@ TEST(ParseOptions, RefusalsAreOneLineThatNamesOptionValueAndWhatIsAllowed) {
   }
 }
 
+TEST(ParseOptions, AFileHasAName) {
+  for (const std::string option : {"--json", "--compare", "--trace-beside"})
+    EXPECT_EQ(refusal({option.c_str(), ""}), option + " needs the name of a file");
+}
+
 TEST(ParseOptions, HelpAndVersionRunNothing) {
   EXPECT_FALSE(parse({"--help"}));
   EXPECT_FALSE(parse({"--version"}));

@@ -97,6 +97,28 @@ TEST_F(ReportOnATerminal, TellsASingleResultOfAGpuInLines) {
             std::string::npos);
 }
 
+TEST_F(ReportOnATerminal, NamesThePageAndTheNextOne) {
+  const auto words_of = [](const std::string& step) {
+    return on_terminal(200, [&] {
+      Result result = gpu_result(1 << 28, 1.2282);
+      result.step = step;
+      Report report{Options{}};
+      report.add(result);
+      report.finish();
+    });
+  };
+  EXPECT_TRUE(
+      words_of("07_cascade")
+          .ends_with("\n07_cascade/README.md explains these figures; what lies beyond the ladder is in "
+                     "beyond/README.md.\n"));
+  EXPECT_TRUE(words_of("09_vector_loads")
+                  .ends_with("\nbeyond/09_vector_loads/README.md explains these figures; the next step is "
+                             "beyond/10_single_pass/README.md.\n"));
+  EXPECT_TRUE(
+      words_of("14_same_bits").ends_with("\nbeyond/14_same_bits/README.md explains these figures.\n"));
+  EXPECT_EQ(words_of("peer_cub").find("README.md"), std::string::npos);
+}
+
 TEST_F(ReportOnATerminal, KeepsTheColumnsOfASweep) {
   Options options;
   options.sweep = Sweep::size;

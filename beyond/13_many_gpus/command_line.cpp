@@ -35,11 +35,6 @@ std::chrono::seconds parse_time_limit(const std::string& text) {
   return std::chrono::seconds(seconds);
 }
 
-std::string parse_file(const std::string& text) {
-  if (text.empty()) throw UsageError("--json needs the name of a file");
-  return text;
-}
-
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv, std::string_view name,
@@ -75,7 +70,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
   app.add("--device", "KIND",
           "auto (default: GPUs where there are any), cuda (a GPU for each rank) or emulated",
           parse_device_kind, line.device);
-  app.add("--json", "FILE", "also write the results there; - for stdout", parse_file, line.json_file);
+  app.add_file("--json", "also write the results there; - for stdout", line.json_file);
   app.add_flag("-q,--quiet", "print the result rows only", line.quiet);
 
   line.answer = app.read(argc, argv);

@@ -105,21 +105,19 @@ std::vector<double> time_by_devices(const Ranks& ranks, const SamplingPlan& plan
     return timer->stop([&] { combine.wait(); });
   };
   const auto take_sample = [&] {
-    for (const bool may_be_busy : {true, false}) {
-      double ms = 0;
-      bool was_queued = true;
-      try {
-        ms = time_once();
-      } catch (const SampleNotQueued&) {
-        was_queued = false;
-      }
-      if (ranks.largest(was_queued ? 0 : 1) == 0) return ranks.largest(ms);
-      if (!may_be_busy) break;
+    double ms = 0;
+    bool was_queued = true;
+    try {
+      ms = time_once();
+    } catch (const SampleNotQueued&) {
+      was_queued = false;
     }
-    throw SampleNotQueued{};
+    if (ranks.largest(was_queued ? 0 : 1) != 0) throw SampleNotQueued{};
+    return ranks.largest(ms);
   };
   const Stopwatch began;
-  return take_samples(plan, take_sample, [&] { return ranks.largest(began.seconds()); });
+  return take_samples(
+      plan, [&] { return take_queued_sample(take_sample); }, [&] { return ranks.largest(began.seconds()); });
 }
 
 /// Times by the hosts' clocks, from a barrier to the end of the slowest rank: launches are in the times, and how far apart the

@@ -11,16 +11,8 @@ namespace reduction {
 
 namespace {
 
-std::string or_dash(const std::optional<double>& number, int digits) {
-  return number ? fmt::format("{:.{}f}", *number, digits) : "–";
-}
-
 std::string plural(int count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-nlohmann::ordered_json or_null(const std::optional<double>& number) {
-  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(nullptr);
 }
 
 /// The steps' keys, and those that only several ranks have.

@@ -42,16 +42,8 @@ Json value_json(const Value& value) {
   });
 }
 
-template <typename Number> Json or_null(const std::optional<Number>& number) {
-  return number ? Json(*number) : Json(nullptr);
-}
-
 Json counters_json(const std::optional<emulated::Counters>& counters) {
-  if (!counters) return nullptr;
-  Json json;
-  for (const emulated::NamedCounter& named : emulated::counter_names)
-    json[named.name] = (*counters).*named.counter;
-  return json;
+  return counters ? to_json(*counters) : Json(nullptr);
 }
 
 Json passes_json(const Result& result) {
@@ -88,6 +80,15 @@ Json to_json(const TimingMethod& timing) {
           {"queued", timing.queued},
           {"lead_in", timing.lead_in}};
 }
+
+Json to_json(const emulated::Counters& counters) {
+  Json json;
+  for (const emulated::NamedCounter& named : emulated::counter_names)
+    json[named.name] = counters.*named.counter;
+  return json;
+}
+
+Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
 Json to_json(const Result& result) {
   Json json{{"step", result.step},

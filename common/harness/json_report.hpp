@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace reduction {
 nlohmann::ordered_json to_json(const DeviceInfo& device);
 nlohmann::ordered_json to_json(const Summary& ms);
 nlohmann::ordered_json to_json(const TimingMethod& timing);
+nlohmann::ordered_json to_json(const emulated::Counters& counters);
+
+/// Returns null where there is no number.
+nlohmann::ordered_json or_null(const std::optional<double>& number);
 
 /// Returns a result under the keys that the README of common/ lists.
 nlohmann::ordered_json to_json(const Result& result);

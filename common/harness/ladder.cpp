@@ -31,10 +31,6 @@ bool is_rung(const StoredResult& result) {
   return on_gpu(result) && result.step.front() >= '0' && result.step.front() <= '9';
 }
 
-std::string or_dash(const std::optional<double>& value, int digits) {
-  return value ? fmt::format("{:.{}f}", *value, digits) : "–";
-}
-
 /// The last column says whether a result is right.
 Column verified_column() { return {"verified", Align::left, 0, Form::both, "sum right"}; }
 

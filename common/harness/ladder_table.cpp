@@ -8,7 +8,6 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/ladder.hpp"
-#include "harness/options.hpp"
 #include "harness/output_file.hpp"
 #include "harness/standard_streams.hpp"
 #include "harness/terminal.hpp"
@@ -20,11 +19,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> files;
     std::string json_file;
     app.add_arguments("files", "the steps' --json files, in step order", files);
-    app.add("--json", "FILE", "also write all results there, as one list; - for stdout",
-            [&](const std::string& text) {
-              if (text.empty()) throw reduction::UsageError("--json needs the name of a file");
-              json_file = text;
-            });
+    app.add_file("--json", "also write all results there, as one list; - for stdout", json_file);
     const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
       reduction::print(stdout, answer);

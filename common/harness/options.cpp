@@ -176,24 +176,20 @@ void parse_trace_block(const std::string& text, TraceOptions& trace) {
   trace.block = *block;
 }
 
-void add_trace_options(TextOptions& app, TraceOptions& trace, bool& has_details) {
+void add_trace_options(TextOptions& app, TraceOptions& trace, bool& has_block) {
   app.add("--trace", "FILE", "emulated: write what one block does, as a page (.html) or for programs (.json)",
           parse_trace_file, trace.file);
   app.add("--trace-block", "[PASS:]BLOCK", "which block; default 1:0, the first of the first pass",
           [&](const std::string& text) {
             parse_trace_block(text, trace);
-            has_details = true;
+            has_block = true;
           });
-  app.add("--trace-beside", "FILE", "the --trace .json file of another run, for the same page",
-          [&](const std::string& text) {
-            if (text.empty()) throw UsageError("--trace-beside needs the name of a file");
-            trace.beside_file = text;
-            has_details = true;
-          });
+  app.add_file("--trace-beside", "the --trace .json file of another run, for the same page",
+               trace.beside_file);
 }
 
-void require_trace_file(const TraceOptions& trace, bool has_details) {
-  if (trace.file.empty() && has_details)
+void require_trace_file(const TraceOptions& trace, bool has_block) {
+  if (trace.file.empty() && (has_block || !trace.beside_file.empty()))
     throw UsageError("--trace-block and --trace-beside need --trace FILE");
   if (!trace.beside_file.empty() && !trace.file.ends_with(".html")) {
     throw UsageError("--trace-beside needs a --trace file that ends in .html");
@@ -242,10 +238,6 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   const auto parse_counters = [](const std::string& text) {
     return parse_name("--counters", text, on_off_names);
   };
-  const auto parse_file = [](const std::string& text) {
-    if (text.empty()) throw UsageError("--json and --compare need the name of a file");
-    return text;
-  };
   app.add("-n,--elements", "COUNT", "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated",
           parse_elements, options.elements);
   app.add("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
@@ -276,11 +268,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
   app.add("--schedule", "ORDER",
           "emulated: order of threads: ascending (default), descending or random[:SEED]", parse_schedule,
           options.emulation.schedule);
-  app.add("--compare", "FILE", "emulated: the --json file of another step, to show its counters beside",
-          parse_file, options.compare_file);
-  bool has_trace_details = false;
-  add_trace_options(app, options.trace, has_trace_details);
-  app.add("--json", "FILE", "also write the results there; - for stdout", parse_file, options.json_file);
+  app.add_file("--compare", "emulated: the --json file of another step, to show its counters beside",
+               options.compare_file);
+  bool has_trace_block = false;
+  add_trace_options(app, options.trace, has_trace_block);
+  app.add_file("--json", "also write the results there; - for stdout", options.json_file);
   app.add_flag("-q,--quiet", "print the result rows only", options.quiet);
 
   const std::string answer = app.read(argc, argv);
@@ -288,7 +280,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv, std::str
     print(stdout, answer);
     return std::nullopt;
   }
-  require_trace_file(options.trace, has_trace_details);
+  require_trace_file(options.trace, has_trace_block);
   settle_trace(options);
   return options;
 }

@@ -97,11 +97,11 @@ std::string parse_trace_file(const std::string& text);
 /// Reads "3", or "2:0" for block 0 of the second pass, into `trace`. Throws UsageError.
 void parse_trace_block(const std::string& text, TraceOptions& trace);
 
-/// Adds --trace, --trace-block and --trace-beside. \param has_details  becomes true if one of the last two is there.
-void add_trace_options(TextOptions& app, TraceOptions& trace, bool& has_details);
+/// Adds --trace, --trace-block and --trace-beside. \param has_block  becomes true if --trace-block is there.
+void add_trace_options(TextOptions& app, TraceOptions& trace, bool& has_block);
 
 /// Throws UsageError for details of a trace that nobody has asked for.
-void require_trace_file(const TraceOptions& trace, bool has_details);
+void require_trace_file(const TraceOptions& trace, bool has_block);
 
 /// Reads a command line; what it does not name is as in `defaults`. Prints --help or --version and returns nothing if
 /// it asks for them. Throws UsageError.

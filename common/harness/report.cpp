@@ -4,11 +4,11 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <exception>
 
 #include "harness/json_report.hpp"
+#include "harness/pages.hpp"
 #include "harness/published_figures.hpp"
 #include "harness/standard_streams.hpp"
 #include "harness/stored_result.hpp"
@@ -27,10 +27,6 @@ bool takes_erase_line() {
 }
 
 bool is_emulated(const DeviceInfo& device) { return device.kind == DeviceKind::emulated; }
-
-std::string or_dash(const std::optional<double>& number, int digits) {
-  return number ? fmt::format("{:.{}f}", *number, digits) : "–";
-}
 
 /// 524288 → 1024 → 2 → 1 blocks of 256 threads
 std::string passes_text(const Result& result) {
@@ -188,23 +184,6 @@ PlaceInLadder place_in_ladder() {
   if (text == "first") return PlaceInLadder::first;
   return text == "next" ? PlaceInLadder::next : PlaceInLadder::none;
 }
-
-/// The folders of the steps, in the order in which their pages are read.
-constexpr std::array<std::string_view, 15> pages{"00_cpu_serial",
-                                                 "01_interleaved",
-                                                 "02_nondivergent",
-                                                 "03_sequential",
-                                                 "04_first_add",
-                                                 "05_unroll_warp",
-                                                 "06_templated",
-                                                 "07_cascade",
-                                                 "beyond/08_warp_shuffle",
-                                                 "beyond/09_vector_loads",
-                                                 "beyond/10_single_pass",
-                                                 "beyond/11_bulk_copy",
-                                                 "beyond/12_any_operation",
-                                                 "beyond/13_many_gpus",
-                                                 "beyond/14_same_bits"};
 
 /// Says what to read after a step; nothing of a step without a page.
 std::string reading_text(std::string_view step) {

@@ -1,7 +1,10 @@
 #include "harness/sampling.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 
+#include "harness/exit_code.hpp"
 #include "harness/statistics.hpp"
 
 namespace reduction {
@@ -17,6 +20,21 @@ std::vector<double> take_samples(const SamplingPlan& plan, const std::function<d
 std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample) {
   const Stopwatch began;
   return take_samples(plan, take_sample, [&] { return began.seconds(); });
+}
+
+double take_queued_sample(const std::function<double()>& take_sample) {
+  try {
+    return take_sample();
+  } catch (const SampleNotQueued&) {
+    return take_sample();
+  }
+}
+
+void require_possible(double gbps, const DeviceInfo& device) {
+  if (!device.peak_gbps || gbps <= *device.peak_gbps) return;
+  throw MeasurementError(
+      fmt::format("{:.1f} GB/s is more than the {:.1f} GB/s that this device can move: the time is wrong",
+                  gbps, *device.peak_gbps));
 }
 
 bool enough_samples(const SamplingPlan& plan, const std::vector<double>& ms, double seconds_spent) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "harness/device.hpp"
+
 namespace reduction {
 
 /// How many samples to take: exactly `fixed`, or until they agree.
@@ -31,6 +33,13 @@ std::vector<double> take_samples(const SamplingPlan& plan, const std::function<d
 
 /// Does the same by this program's own clock.
 std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample);
+
+/// Calls take_sample(), and once more where the device did not wait until all was queued: the host may have been busy.
+/// Throws SampleNotQueued if it does so twice in a row.
+double take_queued_sample(const std::function<double()>& take_sample);
+
+/// Throws MeasurementError for a bandwidth above the device's peak.
+void require_possible(double gbps, const DeviceInfo& device);
 
 /// Says whether the samples so far (in ms) are enough: `fixed` of them, or, if the plan names no number, at least ten
 /// with (p95 - p5) / median of 0.5 % or less, or all that 2 s of wall-clock time gave.

@@ -86,6 +86,13 @@ void TextOptions::add(const char* flags, const char* placeholder, const std::str
   app_->add_option_function<std::string>(flags, std::move(take), help)->type_name(placeholder)->take_last();
 }
 
+void TextOptions::add_file(const char* flag, const std::string& help, std::string& target) {
+  add(flag, "FILE", help, [flag, &target](const std::string& text) {
+    if (text.empty()) throw UsageError(fmt::format("{} needs the name of a file", flag));
+    target = text;
+  });
+}
+
 void TextOptions::add_list(const char* flags, const std::string& help, std::vector<std::string>& target) {
   app_->add_option(flags, target, help);
 }

@@ -37,6 +37,9 @@ class TextOptions {
     add(flags, placeholder, help, [&target, parse](const std::string& text) { target = parse(text); });
   }
 
+  /// Adds an option with the name of a file.
+  void add_file(const char* flag, const std::string& help, std::string& target);
+
   /// Adds an option with any number of values.
   void add_list(const char* flags, const std::string& help, std::vector<std::string>& target);
 

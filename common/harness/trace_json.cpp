@@ -20,6 +20,7 @@
 #include "device/emulated/source_location.hpp"
 #include "device/emulated/source_text.hpp"
 #include "device/emulated/warp_instructions.hpp"
+#include "harness/json_report.hpp"
 
 namespace reduction {
 
@@ -229,13 +230,6 @@ Json event_json(const Event& event, const std::vector<Place>& frames, ElementTyp
 
 Json shape_json(const emulated::dim3& shape) { return Json::array({shape.x, shape.y, shape.z}); }
 
-Json counters_json(const emulated::Counters& counters) {
-  Json json;
-  for (const emulated::NamedCounter& named : emulated::counter_names)
-    json[std::string(named.name)] = counters.*named.counter;
-  return json;
-}
-
 /// Where a witness of a finding is among the events; null for what never happened here.
 Json event_number(const std::optional<std::size_t>& event) { return event ? Json(*event) : Json(nullptr); }
 
@@ -291,7 +285,7 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                   {"truncated", trace.truncated},
                   {"sources", sources.json()},
                   {"buffers", buffers},
-                  {"counters", counters_json(trace.counters)}};
+                  {"counters", to_json(trace.counters)}};
   std::string text = "{\n";
   for (const auto& [key, value] : head.items())
     text += fmt::format(" \"{}\": {},\n", key, text_of(value));

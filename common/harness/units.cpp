@@ -23,4 +23,8 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.4g} {}", bytes, units[unit]);
 }
 
+std::string or_dash(const std::optional<double>& number, int digits) {
+  return number ? fmt::format("{:.{}f}", *number, digits) : "–";
+}
+
 }  // namespace reduction

@@ -80,16 +80,16 @@ int main(int argc, char** argv) {
     app.add_list("name", "which one; --list names them", names);
     app.add_flag("--list", "name all of them and end", lists);
     app.add_flag("--fixed", "run the fixed kernel, which has no finding, and check its result", is_fixed);
-    bool has_trace_details = false;
+    bool has_trace_block = false;
     reduction::TraceOptions trace;
-    reduction::add_trace_options(app, trace, has_trace_details);
+    reduction::add_trace_options(app, trace, has_trace_block);
     app.add_version();
     const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {
       reduction::print(stdout, answer);
       return reduction::ExitCode::verified;
     }
-    reduction::require_trace_file(trace, has_trace_details);
+    reduction::require_trace_file(trace, has_trace_block);
     if (lists) {
       if (!names.empty() || is_fixed || !trace.file.empty())
         throw reduction::UsageError{"--list stands alone: it names all pitfalls, and runs none"};

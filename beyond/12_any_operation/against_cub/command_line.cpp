@@ -41,11 +41,6 @@ std::vector<std::string> parse_cases(const std::string& text, const std::vector<
   return chosen;
 }
 
-std::string parse_file(const std::string& text) {
-  if (text.empty()) throw UsageError("--json needs the name of a file");
-  return text;
-}
-
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv, std::string_view name,
@@ -68,7 +63,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
   app.add("--seed", "NUMBER", "of the input, and of the sizes that a sweep draws; default 1", parse_seed,
           line.seed);
   app.add("--device", "DEVICE", "auto (default), cuda or cuda:N", parse_device, line.device);
-  app.add("--json", "FILE", "also write the results there; - for stdout", parse_file, line.json_file);
+  app.add_file("--json", "also write the results there; - for stdout", line.json_file);
   app.add_flag("-q,--quiet", "print the tables only", line.quiet);
   line.answer = app.read(argc, argv);
   return line;
