@@ -192,7 +192,7 @@ MUTANTS = [
            "HostMemory{no_limit, container_limit}", "host_memory_test *"),
     Mutant(HARNESS + "host_memory.cpp", "return limit > used ? limit - used : 0;", "return limit;",
            "host_memory_test *"),
-    Mutant("beyond/13_many_gpus/shard.hpp", "each + (number < longer ? 1 : 0)", "each + (number <= longer ? 1 : 0)",
+    Mutant("beyond/13_many_gpus/rank_kernels.hpp", "(number < longer ? 1 : 0)", "(number <= longer ? 1 : 0)",
            "shard_test *"),
 
     # ---- the emulated device: what it checks ----

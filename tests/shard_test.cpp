@@ -1,6 +1,6 @@
-#include "shard.hpp"
-
 #include <gtest/gtest.h>
+
+#include "rank_kernels.hpp"
 
 namespace reduction {
 

@@ -1,5 +1,5 @@
 /// \file
-/// Stands in for cuda_rank_kernels.cu and cuda_mailboxes.cu in a build without CUDA.
+/// Stands in for cuda_ranks.cu in a build without CUDA.
 
 #include "mailboxes.hpp"
 #include "rank_kernels.hpp"

@@ -57,7 +57,7 @@ Mailboxes::Mailboxes(Device& device, const RankKernel& kernel)
 
 bool Mailboxes::share(const Ranks& ranks, std::string& reason) {
   if (ranks.count() == 1) return true;
-  if (ranks.count_nodes() != 1) {
+  if (ranks.nodes() != 1) {
     reason = "the ranks are on several machines";
     return false;
   }

@@ -10,7 +10,6 @@
 #include "harness/configuration.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/sampling.hpp"
-#include "shard.hpp"
 
 namespace reduction {
 
@@ -214,7 +213,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
   result.input = {line.data, line.seed, measurement.n};
   const bool speaks = ranks.rank() == 0;
   found.ranks = ranks.count();
-  found.nodes = ranks.count_nodes();
+  found.nodes = ranks.nodes();
 
   const CombineSettings settings{ranks, device, measurement.kernel, line.type};
   const std::unique_ptr<Combine> combine = make_combine(settings, measurement.combine);

@@ -2,6 +2,7 @@
 /// \file
 /// kernel.cuh as the compiled program sees it: functions per element type and kind of device.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +10,23 @@
 #include <vector>
 
 #include "harness/element_type.hpp"
-#include "shard.hpp"
 
 namespace reduction {
+
+/// The elements of one rank: `first` to `first + count - 1` of the input.
+struct Shard {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// Gives each of `ranks` ranks neighbouring elements, and none more than one element above another.
+constexpr Shard shard_of(std::uint64_t n, int rank, int ranks) {
+  const auto number = static_cast<std::uint64_t>(rank);
+  const auto count = static_cast<std::uint64_t>(ranks);
+  const std::uint64_t each = n / count;
+  const std::uint64_t longer = n % count;  // so many ranks, the first ones, have one element more
+  return {number * each + std::min(number, longer), each + (number < longer ? 1 : 0)};
+}
 
 /// Devices whose kernels combine their sums among themselves, in memory that all of them reach: as one of them sees them.
 struct Neighbours {
@@ -25,7 +40,7 @@ struct RankKernel {
   unsigned most_neighbours;
   std::size_t mailbox_bytes;  ///< that each device needs
   std::size_t partial_bytes;
-  /// Returns the elements of n that one of `count` neighbours sums.
+  /// Returns the elements of n that one of `count` neighbours sums: whole chunks.
   Shard (*shard)(std::uint64_t n, unsigned rank, unsigned count);
   /// Returns the most additions that one of n elements goes through.
   std::uint64_t (*most_additions)(std::uint64_t n);
@@ -40,7 +55,7 @@ using RankKernels = std::array<RankKernel, element_types.size()>;
 /// Returns those of the emulated device (emulated_rank_kernels.cpp).
 const RankKernels& emulated_rank_kernels();
 
-/// Returns those of GPUs (cuda_rank_kernels.cu); null in a build without CUDA.
+/// Returns those of GPUs (cuda_ranks.cu); null in a build without CUDA.
 const RankKernels* cuda_rank_kernels();
 
 /// This step, as its main.cu names it.

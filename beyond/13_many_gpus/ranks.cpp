@@ -58,22 +58,23 @@ Ranks Ranks::part(int first, int count) const {
   MPI_Comm communicator = MPI_COMM_NULL;
   mpi_check(MPI_Comm_split(communicator_, takes_part ? 0 : MPI_UNDEFINED, rank_, &communicator),
             "splitting the ranks");
-  return Ranks(communicator, *limit_);
+  Ranks ranks(communicator, *limit_);
+  if (takes_part) {
+    MPI_Comm node = ranks.on_this_node().communicator();
+    mpi_check(MPI_Comm_free(&node), "counting the nodes");
+  }
+  return ranks;
 }
 
-Ranks Ranks::on_this_node() const {
+Ranks Ranks::on_this_node() {
   const WaitLimit::Wait wait(*limit_, silent);
   MPI_Comm communicator = MPI_COMM_NULL;
   mpi_check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &communicator),
             "finding the ranks of this node");
-  return Ranks(communicator, *limit_);
-}
-
-int Ranks::count_nodes() const {
-  int nodes = on_this_node().rank() == 0 ? 1 : 0;  // each machine has one rank that is the first on it
-  const WaitLimit::Wait wait(*limit_, silent);
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, communicator_), "counting the nodes");
-  return nodes;
+  const Ranks node(communicator, *limit_);
+  nodes_ = node.rank() == 0 ? 1 : 0;  // each machine has one rank that is the first on it
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &nodes_, 1, MPI_INT, MPI_SUM, communicator_), "counting the nodes");
+  return node;
 }
 
 }  // namespace reduction

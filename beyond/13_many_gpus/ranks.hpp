@@ -34,6 +34,9 @@ class Ranks {
   WaitLimit& limit() const { return *limit_; }
   int rank() const { return rank_; }    ///< this process's number, from 0
   int count() const { return count_; }  ///< of ranks
+  int nodes() const {
+    return nodes_;
+  }  ///< number of machines that they are on; of part() and after on_this_node()
 
   /// Waits for the others, which may take so much longer than the limit; by all.
   void barrier(Seconds more = {}) const;
@@ -55,17 +58,15 @@ class Ranks {
   /// Makes `count` ranks from `first` on a communicator of their own; on the others, it means nothing. By all.
   Ranks part(int first, int count) const;
 
-  /// Returns the ranks of this one that share its machine; by all.
-  Ranks on_this_node() const;
-
-  /// Returns the number of machines that the ranks are on; by all.
-  int count_nodes() const;
+  /// Returns the ranks of this one that share its machine, and counts the machines; by all.
+  Ranks on_this_node();
 
  private:
   MPI_Comm communicator_;
   WaitLimit* limit_;
   int rank_ = -1;
   int count_ = 0;
+  int nodes_ = 1;
 };
 
 template <typename T> std::vector<T> Ranks::gather(const T& value, Seconds more) const {

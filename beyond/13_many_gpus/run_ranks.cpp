@@ -103,7 +103,7 @@ Combiner choose_combiner(const Job& job, Device& device, const CommandLine& line
     case Combiner::automatic: break;
   }
   if (on_gpu) return has_nccl() ? Combiner::nccl : Combiner::mpi;
-  return few_enough && job.ranks().count_nodes() == 1 ? Combiner::kernels : Combiner::mpi;
+  return few_enough && job.ranks().nodes() == 1 ? Combiner::kernels : Combiner::mpi;
 }
 
 /// Lists how many ranks take part, one run after the other.
@@ -190,8 +190,7 @@ ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
     return RankMeasurement{step, line, kernel, combine, elements_of(size)};
   };
 
-  const int nodes = ranks.count_nodes();
-  if (speaks) report->begin(step, ranks.count(), nodes, device.info(), selected.note);
+  if (speaks) report->begin(step, ranks.count(), ranks.nodes(), device.info(), selected.note);
   if (line.alone) {
     RankMeasurement own = measurement_of(ranks.count());
     own.n = own.shard(0, ranks.count()).count;

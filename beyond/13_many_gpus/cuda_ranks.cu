@@ -1,10 +1,18 @@
+/// \file
+/// kernel.cuh for GPUs, and how its kernels reach other GPUs' memory.
+
+#include "kernel.cuh"
+
 #include <cuda_runtime.h>
 
+#include <cstdint>
+#include <cuda/std/complex>
 #include <exception>
 #include <optional>
 #include <vector>
 
 #include "mailboxes.hpp"
+#include "rank_kernels.cuh"
 
 namespace reduction {
 
@@ -54,6 +62,14 @@ class GpuMailboxes final : public Mailboxes {
 };
 
 }  // namespace
+
+const RankKernels* cuda_rank_kernels() {
+  // Integers as unsigned: the same bits, and a sum that wraps around is defined.
+  static const RankKernels kernels =
+      make_rank_kernels<std::uint32_t, std::uint64_t, float, double, cuda::std::complex<float>,
+                        cuda::std::complex<double>>();
+  return &kernels;
+}
 
 std::unique_ptr<Mailboxes> make_gpu_mailboxes(Device& device, const RankKernel& kernel) {
   return std::make_unique<GpuMailboxes>(device, kernel);
