@@ -44,8 +44,8 @@ def ranks(number: int, ms: float, elements: int, weak: bool = True, combined_by:
     """A job of 13_many_gpus, with so many elements per rank."""
     clocks = {"flush": "read", "warm_up": 3, "queued": True, "lead_in": 8}
     return result("13_many_gpus", ms, elements=number * elements, block=None, timing=clocks, first_run_ms=None) | {
-        "ranks": number, "nodes": 1, "elements_a_rank": elements, "weak": weak, "combined_by": combined_by,
-        "gbps_a_rank": 1.0, "times_one_rank": 1.0 if elements else None}
+        "ranks": number, "nodes": 1, "elements_per_rank": elements, "weak": weak, "combined_by": combined_by,
+        "gbps_per_rank": 1.0, "times_one_rank": 1.0 if elements else None}
 
 
 def alone(rank: int, ms: float, elements: int = 2**10) -> Result:

@@ -95,7 +95,7 @@ def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) ->
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=MPI)
         results += read_list(tmp_path / "results.json", RanksResult)
     assert [result.ranks for result in results] == [1, 2, 3] * 2
-    assert [result.elements_a_rank for result in results] == [100003, 57344, 40960] * 2  # of 13 chunks of 8192
+    assert [result.elements_per_rank for result in results] == [100003, 57344, 40960] * 2  # of 13 chunks of 8192
     assert all(result.verified and result.result == results[0].result for result in results)
 
 

@@ -30,7 +30,7 @@ READ = {
 ONLY_ON_THE_GPU = {
     "blocks": BLOCKS,
     "warp instructions": INSTRUCTIONS,
-    "threads an instruction": "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "threads per instruction": "smsp__thread_inst_executed_per_inst_executed.ratio",
     "divergent branches": "smsp__sass_branch_targets_threads_divergent.sum",
     "shared load instructions": "smsp__inst_executed_op_shared_ld.sum",
     "shared store instructions": "smsp__inst_executed_op_shared_st.sum",

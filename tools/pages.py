@@ -233,7 +233,7 @@ def jobs_of(folder: Path) -> list[RanksResult]:
 def size_of_job(job: RanksResult) -> str:
     if job.elements == 0:
         return "0"
-    return f"{count_text(job.elements_a_rank)} {job.type} per rank" if job.weak else \
+    return f"{count_text(job.elements_per_rank)} {job.type} per rank" if job.weak else \
         f"{count_text(job.elements)} {job.type} in all"
 
 
@@ -243,7 +243,7 @@ def clock_of(job: RanksResult) -> str:
 
 def slowest_alone(job: RanksResult, alone: list[AloneResult]) -> float | None:
     """The ms that the slowest of its GPUs takes for the longest shard by itself; None where one was not measured."""
-    shards = [gpu.ms.median for gpu in alone if gpu.rank < job.ranks and gpu.elements == job.elements_a_rank]
+    shards = [gpu.ms.median for gpu in alone if gpu.rank < job.ranks and gpu.elements == job.elements_per_rank]
     return max(shards) if job.ranks >= 2 and len(shards) == job.ranks else None
 
 

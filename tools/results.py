@@ -151,10 +151,10 @@ class RanksResult(Result):
 
     ranks: Count
     nodes: Count
-    elements_a_rank: Count
+    elements_per_rank: Count
     weak: bool
     combined_by: str
-    gbps_a_rank: QuantityOrZero | None
+    gbps_per_rank: QuantityOrZero | None
     times_one_rank: QuantityOrZero | None
 
 

@@ -163,7 +163,7 @@ RankSamples time_ranks(const Ranks& ranks, const CommandLine& line, RankReductio
 
 }  // namespace
 
-std::optional<double> RankResult::gbps_a_rank() const {
+std::optional<double> RankResult::gbps_per_rank() const {
   if (!result.gbps()) return std::nullopt;
   return *result.gbps() / ranks;
 }
@@ -219,7 +219,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
   const std::unique_ptr<Combine> combine = make_combine(settings, measurement.combine);
   found.combined_by = combine->name();
   RankReduction reduction(ranks, device, measurement, *combine);
-  found.elements_a_rank = measurement.shard(0, ranks.count()).count;
+  found.elements_per_rank = measurement.shard(0, ranks.count()).count;
 
   // Nothing is unwound from here on: to release what a kernel uses would wait for that kernel, which may wait for ever.
   try {
@@ -255,7 +255,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
       throw MeasurementError(
           fmt::format("{:.1f} GB/s per rank are more than the {:.1f} GB/s that its device can move: "
                       "the time is wrong",
-                      *found.gbps_a_rank(), *result.device.peak_gbps));
+                      *found.gbps_per_rank(), *result.device.peak_gbps));
     }
   } catch (const emulated::NoWordFromPeers&) {
     job.end_too_late("the sums of the other ranks did not come");

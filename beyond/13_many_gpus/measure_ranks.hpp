@@ -18,11 +18,11 @@ struct RankResult {
   Result result;  ///< of the whole input; its device is rank 0's
   int ranks = 0;
   int nodes = 0;
-  std::uint64_t elements_a_rank = 0;  ///< of the longest shard
-  std::string combined_by;            ///< "the kernels", "MPI" or "NCCL 2.28.9"
+  std::uint64_t elements_per_rank = 0;  ///< of the longest shard
+  std::string combined_by;              ///< "the kernels", "MPI" or "NCCL 2.28.9"
   std::optional<double> one_rank_gbps;
 
-  std::optional<double> gbps_a_rank() const;
+  std::optional<double> gbps_per_rank() const;
 
   /// Returns the bandwidth as a multiple of one rank's, if that was measured.
   std::optional<double> times_one_rank() const;

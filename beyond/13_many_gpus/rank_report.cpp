@@ -21,10 +21,10 @@ nlohmann::ordered_json to_json(const RankResult& found, bool weak) {
   json["percent_of_peak"] = or_null(found.percent_of_peak());
   json["ranks"] = found.ranks;
   json["nodes"] = found.nodes;
-  json["elements_a_rank"] = found.elements_a_rank;
+  json["elements_per_rank"] = found.elements_per_rank;
   json["weak"] = weak;
   json["combined_by"] = found.combined_by;
-  json["gbps_a_rank"] = or_null(found.gbps_a_rank());
+  json["gbps_per_rank"] = or_null(found.gbps_per_rank());
   json["times_one_rank"] = or_null(found.times_one_rank());
   return json;
 }
@@ -58,8 +58,8 @@ constexpr std::string_view table_header =
 std::string table_row(const RankResult& found) {
   const Result& result = found.result;
   return fmt::format("| {} | {} × {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", found.ranks, found.ranks,
-                     result.device.name, to_string(result.type), count_text(found.elements_a_rank),
-                     times_text(result), or_dash(result.gbps(), 1), or_dash(found.gbps_a_rank(), 1),
+                     result.device.name, to_string(result.type), count_text(found.elements_per_rank),
+                     times_text(result), or_dash(result.gbps(), 1), or_dash(found.gbps_per_rank(), 1),
                      or_dash(found.times_one_rank(), 3), found.combined_by,
                      result.verdict.verified ? "yes" : "**NO**");
 }
