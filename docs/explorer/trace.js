@@ -563,7 +563,7 @@ function traceValues(trace, threads, intervalOf) {
     const key = `${interval}:${event.warp}`;
     const step = stepsOfWarp.get(key) ?? 0;
     stepsOfWarp.set(key, step + 1);
-    const levelKey = interval * 65536 + step;
+    const levelKey = `${interval}:${step}`;
     if (!levels.has(levelKey)) levels.set(levelKey, {interval, step, kinds: new Set(), first: index});
     const level = levels.get(levelKey);
     level.kinds.add(event.kind);

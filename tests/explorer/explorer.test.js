@@ -484,6 +484,16 @@ test("of very many levels and events, those around the moment are drawn", () => 
   assert.doesNotMatch(views.tree(simulate("sequential"), 10, {}), /more levels/);
 });
 
+test("levels of two intervals are apart however many steps the first has", () => {
+  const trace = simulate("sequential", {block: 32});
+  const barrier = trace.events.findIndex(({kind}) => kind === "block_barrier");
+  const store = trace.events[barrier - 1];
+  assert.equal(store.kind, "shared_store");
+  const isWrite = ({kind}) => kind.endsWith("_store");
+  trace.events.splice(barrier, 0, ...Array(65536).fill(store));
+  assert.equal(modelOf(trace).levels.length, trace.events.filter(isWrite).length);
+});
+
 test("moments are found by number and by condition", () => {
   const trace = simulate("interleaved");
   assert.equal(findMoment(trace, "end"), trace.events.length - 1);
