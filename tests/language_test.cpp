@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <ctime>
 #include <limits>
+#include <random>
 #include <string>
 
 #include "device/dialect.cuh"
@@ -573,6 +574,123 @@ TEST(Half, RoundsToTheNearestEvenNumber) {
   EXPECT_EQ(__bfloat16_as_ushort(__float2bfloat16(1.0F + 0x1p-8F)), 0x3F80);
   EXPECT_EQ(__bfloat16_as_ushort(__float2bfloat16(1.0F + 3 * 0x1p-8F)), 0x3F82);
   EXPECT_EQ(__bfloat162float(__ushort_as_bfloat16(0xC040)), -3.0F);
+}
+
+/// The number of a format, m * 2^e rounded once to the nearest even one, in whole numbers; 0 < m < 2^126.
+template <typename T> struct Digits;
+template <> struct Digits<half> { static constexpr int count = 11, least_exponent = -24, end_exponent = 16; };
+template <> struct Digits<nv_bfloat16> {
+  static constexpr int count = 8, least_exponent = -133, end_exponent = 128;
+};
+__extension__ using Whole = __int128;
+int digits_of(Whole m) {
+  int digits = 0;
+  for (; m != 0; m >>= 1)
+    ++digits;
+  return digits;
+}
+template <typename T> T rounded_once(Whole m, int e) {
+  if (m == 0) return 0.0F;
+  const bool is_negative = m < 0;
+  if (is_negative) m = -m;
+  const int step = std::max(digits_of(m) + e - Digits<T>::count, Digits<T>::least_exponent);
+  const int dropped = step - e;
+  Whole kept = dropped <= 0 ? m << -dropped : dropped > 126 ? 0 : m >> dropped;
+  if (dropped > 0 && dropped <= 126) {
+    const Whole rest = m - (kept << dropped);
+    const Whole tie = Whole{1} << (dropped - 1);
+    if (rest > tie || (rest == tie && kept % 2 != 0)) ++kept;
+  }
+  const double value = std::ldexp(static_cast<double>(kept), step);
+  const float result = value < std::ldexp(1.0, Digits<T>::end_exponent)
+                           ? static_cast<float>(value)
+                           : std::numeric_limits<float>::infinity();
+  return is_negative ? -result : result;
+}
+
+/// A finite number is m * 2^e.
+struct Parts {
+  Whole m;
+  int e;
+};
+template <typename T> Parts parts_of(T number) {
+  int exponent = 0;
+  const float fraction = std::frexp(static_cast<float>(number), &exponent);
+  return {static_cast<Whole>(std::ldexp(fraction, 24)), exponent - 24};
+}
+
+/// a * b + c. Where one of the two is too small to reach the other's digits, only its sign matters.
+template <typename T> T exact_fma(T a, T b, T c) {
+  Parts big{parts_of(a).m * parts_of(b).m, parts_of(a).e + parts_of(b).e};
+  Parts small = parts_of(c);
+  if (big.m == 0 || (small.m != 0 && digits_of(big.m < 0 ? -big.m : big.m) + big.e <
+                                         digits_of(small.m < 0 ? -small.m : small.m) + small.e))
+    std::swap(big, small);
+  if (big.m == 0) return static_cast<float>(a) * static_cast<float>(b) + static_cast<float>(c);
+  big.m <<= 60;
+  big.e -= 60;
+  if (small.e < big.e) {
+    const int away = big.e - small.e;
+    const Whole kept = away < 120 ? small.m >> away : small.m < 0 ? -1 : 0;
+    const bool is_whole = away < 120 ? kept << away == small.m : small.m == 0;
+    // One bit more, which says that there is something below.
+    return rounded_once<T>(2 * (big.m + kept) + (is_whole ? 0 : 1), big.e - 1);
+  }
+  return rounded_once<T>(big.m + (small.m << (small.e - big.e)), big.e);
+}
+
+template <typename T> void expect_roundings_of_one() {
+  std::mt19937_64 random{1};
+  const auto number = [&] { return T::of_bits(static_cast<std::uint16_t>(random())); };
+  const auto is_finite = [](T value) { return std::isfinite(static_cast<float>(value)); };
+  const auto expect_fma = [&](T a, T b, T c) {
+    if (!is_finite(a) || !is_finite(b) || !is_finite(c)) return;
+    const T expected = exact_fma(a, b, c);
+    const T sum = __hfma(a, b, c);
+    ASSERT_TRUE(sum == expected) << static_cast<float>(a) << " * " << static_cast<float>(b) << " + "
+                                 << static_cast<float>(c) << " is " << static_cast<float>(expected)
+                                 << ", not " << static_cast<float>(sum);
+  };
+  for (int i = 0; i < 300'000; ++i) {
+    expect_fma(number(), number(), number());
+    // Of like size, with the sum often between two numbers.
+    const auto near_one = [&] {
+      return T{std::ldexp(1 + static_cast<float>(random() % 256) / 256, static_cast<int>(random() % 9) - 4)};
+    };
+    const T a = near_one();
+    const T b = near_one();
+    expect_fma(a, b, T{std::ldexp(random() % 2 != 0 ? 1.0F : -1.0F, -static_cast<int>(random() % 130))});
+    expect_fma(a, b, -(a * b));
+    expect_fma(a, b, near_one());
+  }
+  for (int i = 0; i < 300'000; ++i) {
+    const int shift = static_cast<int>(random() % 64);
+    // Two to four bits: where they are far apart, the sum is just beside a tie.
+    std::uint64_t few = 0;
+    for (int bit = 0; bit < 2 + i % 3; ++bit)
+      few |= std::uint64_t{1} << random() % 64;
+    for (const std::uint64_t value : {random() >> shift, few, few - 1, ~few}) {
+      ASSERT_TRUE(T{value} == rounded_once<T>(value, 0)) << value;
+      const auto with_sign = static_cast<std::int64_t>(value);
+      ASSERT_TRUE(T{with_sign} == rounded_once<T>(with_sign, 0)) << with_sign;
+    }
+  }
+}
+
+TEST(Half, RoundsSumsOfProductsAndIntegersOnce) {
+  const nv_bfloat16 sum = __hfma(nv_bfloat16{9}, nv_bfloat16{29}, nv_bfloat16{0x1p-100F});
+  EXPECT_EQ(__bfloat162float(sum), 262.0F) << "261 is in the middle of 260 and 262";
+  EXPECT_EQ(__bfloat162float(__hfma(nv_bfloat16{9}, nv_bfloat16{29}, nv_bfloat16{-0x1p-100F})), 260.0F);
+  EXPECT_EQ(__bfloat162float(nv_bfloat16{(1LL << 62) + (1LL << 54) + 1}), 0x1p62F + 0x1p55F);
+  EXPECT_EQ(__bfloat162float(nv_bfloat16{~0ULL}), 0x1p64F);
+  EXPECT_EQ(__bfloat162float(nv_bfloat16{std::numeric_limits<long long>::min()}), -0x1p63F);
+  EXPECT_EQ(__bfloat162float(nv_bfloat16{-3}), -3.0F);
+  EXPECT_EQ(__bfloat162float(nv_bfloat16{true}), 1.0F);
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(__bfloat162float(__hfma(nv_bfloat16{infinity}, nv_bfloat16{2}, nv_bfloat16{1})), infinity);
+  EXPECT_TRUE(__hisnan(__hfma(nv_bfloat16{infinity}, nv_bfloat16{2}, nv_bfloat16{-infinity})));
+  expect_roundings_of_one<nv_bfloat16>();
+  expect_roundings_of_one<half>();
 }
 
 __global__ void sum_halves(const half* in, half* out, half2* pair, __nv_bfloat16* brain) {

@@ -58,12 +58,30 @@ struct Brain16 {
   }
 };
 
-/// A float near to the double that rounds to the same shorter number: of the two around it, the odd one.
+/// Of the two numbers around `nearest` + `rest`, the odd one, unless `nearest` is exact: it rounds to the same shorter number
+/// as the sum (S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+template <typename Bits, typename Real> Real odd(Real nearest, double rest) {
+  const auto bits = std::bit_cast<Bits>(nearest);
+  if (rest == 0 || !std::isfinite(nearest) || bits % 2 != 0) return nearest;
+  return std::bit_cast<Real>(std::signbit(rest) == std::signbit(nearest) ? bits + 1 : bits - 1);
+}
+
 inline float odd_float(double value) {
   const auto nearest = static_cast<float>(value);
-  const auto bits = std::bit_cast<std::uint32_t>(nearest);
-  if (static_cast<double>(nearest) == value || !std::isfinite(nearest) || bits % 2 != 0) return nearest;
-  return std::bit_cast<float>(std::abs(static_cast<double>(nearest)) < std::abs(value) ? bits + 1 : bits - 1);
+  return odd<std::uint32_t>(nearest, value - static_cast<double>(nearest));
+}
+
+/// a + b, with its error as D. E. Knuth's TwoSum finds it (The Art of Computer Programming, volume 2, 4.2.2).
+inline double odd_sum(double a, double b) {
+  const double sum = a + b;
+  const double part = sum - a;
+  return odd<std::uint64_t>(sum, (a - (sum - part)) + (b - part));
+}
+inline double odd_double(std::integral auto value) {
+  if constexpr (sizeof(value) < 8)
+    return static_cast<double>(value);
+  else
+    return odd_sum(std::ldexp(static_cast<double>(value >> 32), 32), static_cast<double>(value & 0xffffffff));
 }
 
 /// What the struct `Number`, a number in this format, derives from.
@@ -72,7 +90,7 @@ template <typename Number, typename Format> class SmallFloat {
   SmallFloat() = default;
   SmallFloat(float value) : bits_{Format::rounded(value)} {}
   SmallFloat(double value) : bits_{Format::rounded(odd_float(value))} {}
-  SmallFloat(std::integral auto value) : SmallFloat{static_cast<double>(value)} {}
+  SmallFloat(std::integral auto value) : SmallFloat{odd_double(value)} {}
 
   static Number of_bits(std::uint16_t bits) {
     Number number;
@@ -142,9 +160,9 @@ template <reduction::emulated::Small T> T __hadd(T a, T b) { return a + b; }
 template <reduction::emulated::Small T> T __hsub(T a, T b) { return a - b; }
 template <reduction::emulated::Small T> T __hmul(T a, T b) { return a * b; }
 template <reduction::emulated::Small T> T __hdiv(T a, T b) { return a / b; }
-/// Rounded once: a double holds all digits of the sum that the rounding depends on.
+/// Rounded once: a double holds the product.
 template <reduction::emulated::Small T> T __hfma(T a, T b, T c) {
-  return T{std::fma(double{float{a}}, double{float{b}}, double{float{c}})};
+  return T{reduction::emulated::odd_sum(double{float{a}} * double{float{b}}, double{float{c}})};
 }
 template <reduction::emulated::Small T> T __hneg(T a) { return -a; }
 template <reduction::emulated::Small T> T __habs(T a) { return T::of_bits(a.bits() & 0x7fff); }
