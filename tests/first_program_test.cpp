@@ -61,6 +61,28 @@ TEST(FirstProgram, CopiesOnlyWhereBothSidesHaveTheBytes) {
   EXPECT_EQ(cudaMalloc(&device, size_t{1} << 62), cudaErrorMemoryAllocation);
 }
 
+TEST(FirstProgram, AllocatesAndCopiesNothingAsAGpuDoes) {
+  int host = 7;
+  int* nothing = &host;
+  int* device = nullptr;
+  EXPECT_EQ(cudaMalloc(&nothing, 0), cudaSuccess);
+  EXPECT_EQ(nothing, nullptr);
+  ASSERT_EQ(cudaMalloc(&device, 8), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(nothing, &host, 0, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(&host, nothing, 0, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(device + 2, &host, 0, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaFree(nothing), cudaSuccess);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+}
+
+TEST(FirstProgram, FreesOnlyWhatCudaMallocHasReturned) {
+  int* device = nullptr;
+  ASSERT_EQ(cudaMalloc(&device, 8), cudaSuccess);
+  EXPECT_EQ(cudaFree(device + 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+  EXPECT_EQ(cudaFree(device), cudaErrorInvalidValue);
+}
+
 __constant__ int factors[4];
 __device__ int sums[4];
 
@@ -76,6 +98,8 @@ TEST(FirstProgram, CopiesToAndFromVariablesOfTheDevice) {
   EXPECT_EQ(out, (std::vector{1, 2, 4, 6}));
   EXPECT_EQ(cudaMemcpyToSymbol(factors, in.data(), 16, 4), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemcpyFromSymbol(out.data(), sums, 20), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpyToSymbol(factors, nullptr, 0), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyFromSymbol(nullptr, sums, 0, 16, cudaMemcpyDeviceToDevice), cudaSuccess);
   EXPECT_EQ(cudaMemcpyFromSymbol(out.data(), sums, 4, 0, cudaMemcpyDeviceToDevice), cudaErrorInvalidValue);
 }
 

@@ -123,6 +123,10 @@ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 // ---- memory ----
 
 template <typename T> cudaError_t cudaMalloc(T** pointer, size_t bytes) try {
+  if (bytes == 0) {
+    *pointer = nullptr;
+    return cudaSuccess;
+  }
   *pointer = static_cast<T*>(reduction::emulated::allocate(bytes));
   std::memset(*pointer, 0xFF, bytes);  // on a GPU, too, it is not zero
   return cudaSuccess;
@@ -138,7 +142,10 @@ inline bool is_on_device(const void* begin, size_t bytes) {
 }
 
 inline cudaError_t cudaFree(void* pointer) {
-  if (pointer != nullptr && !is_on_device(pointer, 0)) return cudaErrorInvalidValue;
+  if (pointer == nullptr) return cudaSuccess;
+  const auto* const begin = static_cast<const std::byte*>(pointer);
+  const reduction::emulated::Buffer* const buffer = reduction::emulated::global_memory().nearest(begin);
+  if (buffer == nullptr || buffer->begin() != begin) return cudaErrorInvalidValue;
   reduction::emulated::release(pointer);
   return cudaSuccess;
 }
@@ -149,6 +156,7 @@ template <typename T> cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cud
 inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (bytes == 0) return cudaSuccess;
   if (is_on_device(to, bytes) != (kind != cudaMemcpyDeviceToHost)) return cudaErrorInvalidValue;
   if (is_on_device(from, bytes) != (kind != cudaMemcpyHostToDevice)) return cudaErrorInvalidValue;
   std::memcpy(to, from, bytes);
@@ -161,6 +169,7 @@ template <typename T>
 cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
+  if (bytes == 0) return cudaSuccess;
   if (is_on_device(from, bytes) != (kind == cudaMemcpyDeviceToDevice)) return cudaErrorInvalidValue;
   std::memcpy(reinterpret_cast<std::byte*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset, from, bytes);
   return cudaSuccess;
@@ -169,6 +178,7 @@ template <typename T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cudaErrorInvalidValue;
+  if (bytes == 0) return cudaSuccess;
   if (is_on_device(to, bytes) != (kind == cudaMemcpyDeviceToDevice)) return cudaErrorInvalidValue;
   std::memcpy(to, reinterpret_cast<const std::byte*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset,
               bytes);
