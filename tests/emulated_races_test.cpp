@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/dialect.cuh"
+#include "device/emulated/fence_order.hpp"
 #include "device_array.hpp"
 
 namespace {
@@ -684,6 +685,39 @@ TEST(EmulatedRaces, AreNoneWhereEachWarpHasAnOrderOfItsOwn) {
     EXPECT_EQ(finding_of([&] { launch({1, 64, 0}, read_in_parts_of_two_warps, out.begin()); }), "");
   }
   set_schedule({});
+}
+
+/// Where threads of a block have acquired different words, a barrier makes one set of them, not one for each thread.
+TEST(Sets, OfWordsAreNumberedOnceForABarrier) {
+  constexpr unsigned threads = 1024;
+  HappensBefore order{threads / 32};
+  FenceOrder fences{order, threads};
+  GridOrder grid;
+  const std::vector<unsigned> words(threads);
+  const auto update = [&](unsigned thread, unsigned word) {
+    fences.atomic(thread, {reinterpret_cast<const std::byte*>(&words[word]), 4, true, true});
+  };
+  order.begin_block();
+  fences.begin_block(0, grid);
+  fences.fence(0, FenceScope::device);
+  for (unsigned word = 0; word < threads; ++word)
+    update(0, word);
+  order.begin_block();
+  fences.begin_block(1, grid);
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    update(thread, thread);
+    fences.fence(thread, FenceScope::device);
+  }
+  const auto next_number = [&, marker = std::byte{}] { return grid.number_of({&marker}); };
+  const GridOrder::WordSet before = threads + 1;  // none, and one for each thread
+  for (unsigned warp = 0; warp < threads / 32; ++warp)
+    fences.warp_barrier(warp, ~0U);
+  for (unsigned thread = 0; thread < threads; ++thread)
+    EXPECT_EQ(fences.acquired(thread), before + thread / 32);
+  fences.block_barrier();
+  EXPECT_EQ(fences.acquired(0), before + threads / 32);
+  EXPECT_EQ(fences.acquired(threads - 1), before + threads / 32);
+  EXPECT_EQ(next_number(), before + threads / 32 + 1);
 }
 
 }  // namespace

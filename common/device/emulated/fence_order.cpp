@@ -1,7 +1,6 @@
 #include "device/emulated/fence_order.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "device/emulated/lanes.hpp"
@@ -24,11 +23,17 @@ GridOrder::WordSet GridOrder::with(WordSet set, const std::byte* word) {
   return number_of(words);
 }
 
-GridOrder::WordSet GridOrder::joined(WordSet one, WordSet other) {
-  if (one == other || other == none) return one;
-  if (one == none) return other;
+GridOrder::WordSet GridOrder::joined(std::vector<WordSet> sets) {
+  std::ranges::sort(sets);
+  sets.erase(std::ranges::unique(sets).begin(), sets.end());
+  std::erase(sets, none);
+  if (sets.empty()) return none;
+  if (sets.size() == 1) return sets.front();
   std::vector<const std::byte*> words;
-  std::ranges::set_union(sets_[one], sets_[other], std::back_inserter(words));
+  for (const WordSet set : sets)
+    words.insert(words.end(), sets_[set].begin(), sets_[set].end());
+  std::ranges::sort(words);
+  words.erase(std::ranges::unique(words).begin(), words.end());
   return number_of(words);
 }
 
@@ -89,47 +94,56 @@ void FenceOrder::begin_block(std::size_t block, GridOrder& grid) {
   has_fences_ = has_learned_ = is_used_ = false;
 }
 
-void FenceOrder::join(Knowledge& knowledge, const Knowledge& other) const {
-  knowledge.lower = grid_->joined(knowledge.lower, other.lower);
-  knowledge.acquired = knowledge.acquired || other.acquired;
-  if (!other.clock || knowledge.clock == other.clock) return;
-  if (!knowledge.clock) {
-    knowledge.clock = other.clock;
-  } else if (!knowledge.clock->includes(*other.clock)) {
-    auto both = std::make_shared<Clock>(*knowledge.clock);
-    both->join(*other.clock);
-    knowledge.clock = std::move(both);
+void FenceOrder::join(SharedClock& clock, const SharedClock& other) {
+  if (!other || clock == other) return;
+  if (!clock) {
+    clock = other;
+  } else if (!clock->includes(*other)) {
+    auto both = std::make_shared<Clock>(*clock);
+    both->join(*other);
+    clock = std::move(both);
   }
+}
+
+void FenceOrder::join(Knowledge& knowledge, const std::vector<Thread*>& threads,
+                      Knowledge Thread::*part) const {
+  std::vector<GridOrder::WordSet> lower{knowledge.lower};
+  for (const Thread* const thread : threads) {
+    const Knowledge& other = thread->*part;
+    join(knowledge.clock, other.clock);
+    knowledge.acquired = knowledge.acquired || other.acquired;
+    lower.push_back(other.lower);
+  }
+  knowledge.lower = grid_->joined(std::move(lower));
 }
 
 void FenceOrder::fence(unsigned thread, FenceScope scope) {
   has_fences_ = is_used_ = true;
   order_.fence(thread);
   Thread& self = threads_[thread];
-  self.at_block_fence = {std::make_shared<const Clock>(order_.knowledge(thread)), self.lower, self.acquired};
+  self.at_block_fence = self.learned;
+  self.at_block_fence.clock = std::make_shared<const Clock>(order_.knowledge(thread));
   if (scope == FenceScope::device) self.at_device_fence = self.at_block_fence;
 }
 
 void FenceOrder::atomic(unsigned thread, const Update& update) {
   Thread& self = threads_[thread];
-  if (update.is_global) self.acquired = has_learned_ = is_used_ = true;
+  if (update.is_global) self.learned.acquired = has_learned_ = is_used_ = true;
   const std::byte* const first =
       update.address - reinterpret_cast<std::uintptr_t>(update.address) % word_bytes;
   for (const std::byte* word = first; word < update.address + update.bytes; word += word_bytes) {
     if (const auto known = words_.find(word); known != words_.end()) {
       order_.acquire(thread, known->second.clock);
-      self.lower = grid_->joined(self.lower, known->second.lower);
-      self.acquired = self.acquired || known->second.acquired;
+      self.learned.lower = grid_->joined({self.learned.lower, known->second.lower});
+      self.learned.acquired = self.learned.acquired || known->second.acquired;
       has_learned_ = true;
     }
     if (update.is_global && grid_->is_released_below(word, block_))
-      self.lower = grid_->with(self.lower, word);
+      self.learned.lower = grid_->with(self.learned.lower, word);
     if (!update.stores) continue;
-    if (self.at_block_fence.clock) join(words_[word], self.at_block_fence);
+    if (self.at_block_fence.clock) join(words_[word], {&self}, &Thread::at_block_fence);
     if (const Knowledge& knowledge = to_release(self); update.is_global && knowledge.clock) {
-      Knowledge on_word{std::move(released_[word])};
-      join(on_word, {knowledge.clock});
-      released_[word] = std::move(on_word.clock);
+      join(released_[word], knowledge.clock);
       grid_->release(word, block_, knowledge.lower);
     }
   }
@@ -137,41 +151,36 @@ void FenceOrder::atomic(unsigned thread, const Update& update) {
 
 void FenceOrder::block_barrier() {
   if (!is_used_) return;
+  std::vector<Thread*> all;
+  for (Thread& thread : threads_)
+    all.push_back(&thread);
   if (has_fences_) {
-    for (Thread& thread : threads_) {
-      join(carried_, thread.at_device_fence);
+    join(carried_, all, &Thread::at_device_fence);
+    for (Thread& thread : threads_)
       thread.at_block_fence = thread.at_device_fence = {};
-    }
     words_.clear();
     has_fences_ = false;
   }
   if (has_learned_) {
-    GridOrder::WordSet lower = GridOrder::none;
-    bool acquired = false;
-    for (const Thread& thread : threads_) {
-      lower = grid_->joined(lower, thread.lower);
-      acquired = acquired || thread.acquired;
-    }
-    for (Thread& thread : threads_) {
-      thread.lower = lower;
-      thread.acquired = acquired;
-    }
+    Knowledge learned;
+    join(learned, all, &Thread::learned);
+    for (Thread& thread : threads_)
+      thread.learned = learned;
     has_learned_ = false;
   }
 }
 
 void FenceOrder::warp_barrier(unsigned warp, unsigned group) {
   if (!is_used_) return;
-  Thread met;
-  for (const unsigned lane : lanes_of{group}) {
-    const Thread& thread = threads_[warp * warp_size + lane];
-    met.lower = grid_->joined(met.lower, thread.lower);
-    met.acquired = met.acquired || thread.acquired;
-    join(met.at_block_fence, thread.at_block_fence);
-    join(met.at_device_fence, thread.at_device_fence);
-  }
+  std::vector<Thread*> lanes;
   for (const unsigned lane : lanes_of{group})
-    threads_[warp * warp_size + lane] = met;
+    lanes.push_back(&threads_[warp * warp_size + lane]);
+  Thread met;
+  join(met.learned, lanes, &Thread::learned);
+  join(met.at_block_fence, lanes, &Thread::at_block_fence);
+  join(met.at_device_fence, lanes, &Thread::at_device_fence);
+  for (Thread* const thread : lanes)
+    *thread = met;
 }
 
 GridOrder::WordSet FenceOrder::released(unsigned thread, Moment moment) const {

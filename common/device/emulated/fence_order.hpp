@@ -22,7 +22,7 @@ class GridOrder {
 
   WordSet number_of(const std::vector<const std::byte*>& words);  ///< in ascending order
   WordSet with(WordSet set, const std::byte* word);
-  WordSet joined(WordSet one, WordSet other);
+  WordSet joined(std::vector<WordSet> sets);  ///< numbers the union of all, and none between
 
   /// An atomic of the block on this word has followed a fence, before which it had acquired these.
   void release(const std::byte* word, std::size_t block, WordSet acquired);
@@ -76,9 +76,9 @@ class FenceOrder {
   void atomic(unsigned thread, const Update& update);
 
   /// Whether the thread knows of any atomic of its block on global memory,
-  bool is_acquired(unsigned thread) const { return threads_[thread].acquired; }
+  bool is_acquired(unsigned thread) const { return threads_[thread].learned.acquired; }
   /// and on which words it has acquired what lower blocks have released.
-  GridOrder::WordSet acquired(unsigned thread) const { return threads_[thread].lower; }
+  GridOrder::WordSet acquired(unsigned thread) const { return threads_[thread].learned.lower; }
 
   /// Whether the block has released anything for others,
   bool has_released() const { return !released_.empty(); }
@@ -98,11 +98,12 @@ class FenceOrder {
   struct Thread {
     Knowledge at_block_fence;   ///< the last one since a block barrier; one of the device is one, too
     Knowledge at_device_fence;  ///< the same
-    GridOrder::WordSet lower = GridOrder::none;
-    bool acquired = false;
+    Knowledge learned;          ///< by atomics: now, without a clock, which HappensBefore has
   };
 
-  void join(Knowledge& knowledge, const Knowledge& other) const;
+  static void join(SharedClock& clock, const SharedClock& other);
+  /// Adds what any of these threads has in a part of it.
+  void join(Knowledge& knowledge, const std::vector<Thread*>& threads, Knowledge Thread::*part) const;
   const Knowledge& to_release(const Thread& thread) const {
     return thread.at_device_fence.clock ? thread.at_device_fence : carried_;
   }
