@@ -268,6 +268,24 @@ void expect_silence_to_end(const Operation& operation, std::size_t n) {
   });
 }
 
+__global__ void wait_for_a_peer(std::uint64_t* word) {
+  while (cuda::atomic_ref<std::uint64_t>{*word}.load(cuda::memory_order_relaxed) == 0) {
+    for (volatile unsigned i = 0; i < 100'000;)
+      i = i + 1;
+  }
+}
+
+/// However much the kernel computes between two questions.
+TEST(Across, AWaitForPeersIsNoEndlessLoop) {
+  expect_all_end(1, [](unsigned) {
+    std::uint64_t word = 0;
+    reduction::emulated::set_loop_limit(std::chrono::milliseconds{100});
+    reduction::emulated::set_peer_limit(std::chrono::seconds{1});
+    EXPECT_THROW(reduction::emulated::launch({1, 1, 0}, wait_for_a_peer, &word),
+                 reduction::emulated::NoWordFromPeers);
+  });
+}
+
 TEST(Across, AKernelWhosePeersAreSilentEnds) {
   expect_silence_to_end<float>(reduction::Sum{}, 0);
   expect_silence_to_end<float>(reduction::Sum{}, 20000);

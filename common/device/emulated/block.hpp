@@ -229,7 +229,7 @@ class alignas(128) Block {
   struct Progress {
     std::size_t block = 0;
     std::size_t accesses = 0;
-    std::size_t meetings = 0;
+    std::size_t meetings = 0;  ///< of threads, and questions to peers, whose own limit ends a wait for them
     unsigned accesses_left = 0;
     unsigned thread = 0;
     unsigned finished = 0;

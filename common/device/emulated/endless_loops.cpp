@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/emulated/block.hpp"
+#include "device/emulated/peer_memory.hpp"
 
 /// \file
 /// How a block is found to run for ever: Block watches its threads from time to time, and its host thread's clock.
@@ -167,13 +168,13 @@ void Block::end_in_a_wait(const LoopWatch::Witness& reader) {
 bool Block::is_stuck(const void* instruction) {
   if (running_ != this) return false;
   const AtWork at_work{*this};
-  const Progress now{
-      number_,
-      accesses_,
-      std::size_t{releases_} + counters_.warp_barriers + counters_.shuffles + counters_.atomics,
-      accesses_left_,
-      scheduler_.current(),
-      finished_};
+  const Progress now{number_,
+                     accesses_,
+                     std::size_t{releases_} + counters_.warp_barriers + counters_.shuffles +
+                         counters_.atomics + calls_of_peers(),
+                     accesses_left_,
+                     scheduler_.current(),
+                     finished_};
   if (now != progress_) {
     progress_ = now;
     ticks_without_progress_ = 0;

@@ -33,6 +33,8 @@ thread_local unsigned asked_in_vain = 0;
 thread_local Clock::duration waited{};
 thread_local Clock::time_point last_asked{};
 
+thread_local std::size_t calls = 0;
+
 void note_news() {
   asked_in_vain = 0;
   waited = {};
@@ -48,6 +50,7 @@ std::uint64_t load_from_peers(std::uint64_t& word) {
   constexpr Clock::duration longest_pause = std::chrono::milliseconds{1};
   constexpr Clock::duration longest_question = std::chrono::milliseconds{50};
   constexpr unsigned questions_of_a_block = 4096;  // each of its threads may ask for the same words
+  ++calls;
   const std::uint64_t value = std::atomic_ref(word).load();
   Seen& before = seen[place_of(&word)];
   if (before.word == &word && before.value != value) {
@@ -63,8 +66,11 @@ std::uint64_t load_from_peers(std::uint64_t& word) {
 }
 
 void store_for_peers(std::uint64_t& word, std::uint64_t value) {
+  ++calls;
   std::atomic_ref(word).store(value);
   note_news();
 }
+
+std::size_t calls_of_peers() { return calls; }
 
 }  // namespace reduction::emulated

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 
@@ -19,5 +20,8 @@ void set_peer_limit(std::chrono::seconds limit);
 std::uint64_t load_from_peers(std::uint64_t& word);
 
 void store_for_peers(std::uint64_t& word, std::uint64_t value);
+
+/// How often the calling host thread has called either.
+std::size_t calls_of_peers();
 
 }  // namespace reduction::emulated
