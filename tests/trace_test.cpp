@@ -383,6 +383,30 @@ TEST(Trace, EndsWhereAFaultHasEndedTheBlock) {
   EXPECT_TRUE(has_exit);
 }
 
+__global__ void part_and_leave(Word* out) {
+  out[threadIdx.x] = 1;
+  if (threadIdx.x >= 40) return;
+  if (threadIdx.x < 20) {
+    __syncthreads();
+  } else {
+    __syncthreads();
+  }
+}
+
+TEST(Trace, LeadsToTheExitOfThreadsThatHaveLeftOthersAtTwoBarriers) {
+  Words out{64};
+  const BlockTrace trace = traced([&] { launch({1, 64, 0}, part_and_leave, out); });
+  ASSERT_EQ(trace.findings.size(), 1U);
+  const Finding& finding = trace.findings.front();
+  EXPECT_EQ(finding.fault, Fault::divergent_barrier);
+  ASSERT_EQ(finding.witnesses.size(), 3U);
+  EXPECT_NE(finding.witnesses[2].action.find("left"), std::string::npos);
+  const auto events = reduction::emulated::events_of(finding, trace);
+  EXPECT_FALSE(events[0] || events[1]);
+  ASSERT_TRUE(events[2]);
+  EXPECT_EQ(trace.events[*events[2]].kind, EventKind::exit);
+}
+
 __global__ void run_past_the_end(Word* out) {
   __shared__ Word tile[32];
   tile[threadIdx.x] = 1;

@@ -20,12 +20,11 @@ struct Part {
 };
 
 /// The events in which the witness's first thread was at its place, in order.
-std::vector<Part> parts_of(const Witness& witness, Fault fault, const BlockTrace& trace) {
+std::vector<Part> parts_of(const Witness& witness, const BlockTrace& trace) {
   std::vector<Part> parts;
   if (witness.block != trace.block || witness.threads.empty()) return parts;
   const unsigned thread = witness.threads.front();
-  const bool is_of_barriers = fault == Fault::missed_barrier || fault == Fault::deadlock;
-  const bool has_left = is_of_barriers && witness.call_site == nullptr && witness.place == Place{};
+  const bool has_left = witness.call_site == nullptr && witness.place == Place{};
   if (witness.call_site == nullptr && !has_left) return parts;
   std::size_t interval = 0;
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
@@ -86,7 +85,7 @@ std::optional<std::pair<std::size_t, std::size_t>> nearest_race(const std::vecto
 std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const BlockTrace& trace) {
   std::vector<std::vector<Part>> parts;
   for (const Witness& witness : finding.witnesses)
-    parts.push_back(parts_of(witness, finding.fault, trace));
+    parts.push_back(parts_of(witness, trace));
   std::vector<std::optional<std::size_t>> events(parts.size());
   if (finding.fault == Fault::race && parts.size() == 2) {
     if (const auto both = nearest_race(parts[0], parts[1], finding, trace))
