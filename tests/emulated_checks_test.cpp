@@ -263,6 +263,23 @@ __global__ void wait_at_different_things() {
   }
 }
 
+__global__ void add_to_a_local_variable(int* out) {
+  int local = 0;
+  atomicAdd(&local, 1);
+  out[blockIdx.x] = local;
+}
+
+/// A GPU has atomic operations on shared and global memory only.
+TEST(EmulatedChecks, SeeAnAtomicOnALocalVariable) {
+  DeviceArray<int> out{2};
+  const auto launch_kernel = [&] { launch({2, 32, 0}, add_to_a_local_variable, out.begin()); };
+  EXPECT_EQ(faults_of(launch_kernel), "out of bounds");
+  EXPECT_TRUE(finding_of(launch_kernel)
+                  .starts_with("out of bounds in add_to_a_local_variable: block 0, thread 0 atomically "
+                               "updates 4 bytes of a local variable at tests/emulated_checks_test.cpp:"))
+      << finding_of(launch_kernel);
+}
+
 TEST(EmulatedChecks, SeeMisusedWarpFunctions) {
   EXPECT_EQ(faults_of([] { launch({1, 32, 0}, wait_for_a_part, 0xffffffffU); }), "");
   EXPECT_EQ(faults_of([] { launch({1, 40, 0}, wait_for_a_part, 0xffffffffU); }), "") << "a part of a warp";

@@ -423,6 +423,22 @@ TEST(Trace, HasWhatCameBeforeAnAccessOutOfBounds) {
   EXPECT_TRUE(std::ranges::all_of(stores[0].of_lanes, [](const LaneEvent& lane) { return lane.is_known; }));
 }
 
+__global__ void add_to_a_local_variable(Word* out) {
+  Word local = 0;
+  out[0] = 1;
+  atomicAdd(&local, 1);
+  out[1] = local;
+}
+
+TEST(Trace, HasWhatCameBeforeAnAtomicOnALocalVariable) {
+  Words out{2};
+  const BlockTrace trace = traced([&] { launch({1, 1, 0}, add_to_a_local_variable, out); });
+  ASSERT_EQ(trace.findings.size(), 1U);
+  EXPECT_EQ(trace.findings.front().fault, Fault::out_of_bounds);
+  EXPECT_EQ(order_of(trace, 0), "W");
+  EXPECT_EQ(trace.counters.atomics, 0U);
+}
+
 __global__ void go_on_and_on(Word* out, unsigned times) {
   for (unsigned i = 0; i < times; ++i)
     out[threadIdx.x] += 1;

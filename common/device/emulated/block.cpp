@@ -214,19 +214,25 @@ bool Block::access_elsewhere(const Access& access) {
     if (instrumented_ || access.operation != Operation::load) note_global(access);
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
-    if (recorder_) recorder_->begin_access(scheduler_.current(), access);
-    faults_.add(stray(access));
-    scheduler_.stop();
+    stop_for_stray(access);
   } else {
     return false;
   }
   return true;
 }
 
+void Block::stop_for_stray(const Access& access) {
+  if (recorder_) recorder_->begin_access(scheduler_.current(), access);
+  faults_.add(stray(access));
+  scheduler_.stop();
+}
+
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
   if (stuck_thread_ == scheduler_.current()) stop_for_time(access.call_site);
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
+  if (access.operation == Operation::atomic && scheduler_.on_own_stack(access.address))
+    stop_for_stray(access);
   if (recorder_) recorder_->begin_access(scheduler_.current(), access);
   const std::string bytes = std::to_string(access.bytes);
   FaultRecord record =
@@ -356,10 +362,13 @@ std::exception_ptr Block::above_launch_bounds(unsigned most_threads) const {
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site,
                          const void* expected) {
   const auto* const begin = static_cast<const std::byte*>(address);
+  const Access update{Operation::atomic, begin, bytes, call_site};
   if (recorder_) {
     const AtWork at_work{*this};
     recorder_->settle(scheduler_.current());
   }
+  scheduler_.cover_own_stack();
+  if (scheduler_.on_own_stack(begin)) refuse(update);
   if (!has_turn_) {
     const AtWork at_work{*this};
     if (!shared_.contains(begin, bytes)) {
@@ -367,7 +376,6 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
       has_turn_ = true;
     }
   }
-  const Access update{Operation::atomic, begin, bytes, call_site};
   access(update);
   ++counters_.atomics;
   const AtWork at_work{*this};
@@ -411,7 +419,12 @@ FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memor
 FaultRecord Block::stray(const Access& access) const {
   FaultRecord record =
       fault_of(access, Fault::out_of_bounds, byte_text(access.bytes) + " outside of the device's memory");
-  if (is_constant_memory(access.address)) {
+  if (scheduler_.on_own_stack(access.address)) {
+    record.memory = byte_text(access.bytes) + " of a local variable";
+    record.help =
+        "atomic operations are for shared and global memory: no other thread has this variable, so that `+=` "
+        "or its like will do";
+  } else if (is_constant_memory(access.address)) {
     record.memory = byte_text(access.bytes) + " of a __constant__ variable";
     record.help =
         "a kernel may only read it: let the host copy the value there, or make it a __device__ variable";

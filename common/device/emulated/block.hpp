@@ -104,7 +104,8 @@ class alignas(128) Block {
   /// Ends the block because its running thread says so.
   [[noreturn]] void trap(std::string action, const void* call_site);
 
-  /// Ends the block for a misaligned access, or because too little is left of the running thread's stack.
+  /// Ends the block for a misaligned access, for an atomic one to a local variable, or because too little is left of the
+  /// running thread's stack.
   [[noreturn]] void refuse(const Access& access);
 
   /// The running thread is about to update memory atomically. Holds it until no other block can do so: atomic operations
@@ -222,6 +223,7 @@ class alignas(128) Block {
   BlockRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
   FaultRecord fault_of(const Access& access, Fault fault, std::string memory) const;
   FaultRecord stray(const Access& access) const;  ///< an access out of bounds
+  [[noreturn]] void stop_for_stray(const Access& access);
 
   // Loops that never end, in endless_loops.cpp.
 
