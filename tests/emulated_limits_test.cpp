@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "device/dialect.cuh"
 #include "device_array.hpp"
@@ -167,6 +168,28 @@ TEST(Fault, WhereNothingMayThrowIsAFinding) {
         << static_cast<int>(place) << finding_at(place);
   EXPECT_TRUE(finding_at(Place::barrier).starts_with("missed barrier")) << finding_at(Place::barrier);
   EXPECT_TRUE(finding_at(Place::shuffle).starts_with("invalid width")) << finding_at(Place::shuffle);
+}
+
+/// A byte of each word by each of 256 instructions, to each of which the thread has come by a set of words of its own.
+template <unsigned... places>
+unsigned sum_at(const unsigned char* bytes, std::integer_sequence<unsigned, places...>) noexcept {
+  return ((bytes[4 * places] + bytes[4 * places + 1] + bytes[4 * places + 2] + bytes[4 * places + 3]) + ...);
+}
+__global__ void do_too_many_kinds_of_things(const unsigned char* bytes, unsigned* words,
+                                            unsigned* out) noexcept {
+  if (blockIdx.x == 0) __threadfence();
+  for (unsigned i = 0; i < 1100; ++i) {
+    atomicAdd(&words[i], 1U);
+    if (blockIdx.x == 1) out[0] += sum_at(bytes + 1024 * i, std::make_integer_sequence<unsigned, 256>{});
+  }
+}
+
+TEST(Fault, ThatTheDeviceItselfHasIsThrownByTheLaunch) {
+  DeviceArray<unsigned char> bytes{1100 * 1024};
+  Array words{1100};
+  Array out{1};
+  EXPECT_THROW(launch({2, 1, 0}, do_too_many_kinds_of_things, bytes.begin(), words.begin(), out.begin()),
+               std::length_error);
 }
 
 // ---- stack overflows ----

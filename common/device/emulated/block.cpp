@@ -254,13 +254,23 @@ void Block::note_shared(const Access& access) {
   instructions_.add(thread, {shared_.offset_of(access.address), access, chain_of(access.function), kind});
 }
 
+/// More than can be followed is the launch's failure.
+void Block::check_global(const Access& access, unsigned thread) {
+  try {
+    return global_races_.check(access, *last_buffer_, thread, order_);
+  } catch (...) {
+    exception_ = std::current_exception();
+  }
+  scheduler_.stop();
+}
+
 void Block::note_global(const Access& access) {
   if (!instrumented_) {
     last_buffer_->mark(static_cast<std::size_t>(access.address - last_buffer_->begin()), access.bytes, true);
     return;
   }
   const unsigned thread = scheduler_.current();
-  global_races_.check(access, *last_buffer_, thread, order_);
+  check_global(access, thread);
   if (access.operation == Operation::atomic) return;
   const EventKind kind =
       access.operation == Operation::load ? EventKind::global_load : EventKind::global_store;

@@ -213,6 +213,7 @@ class alignas(128) Block {
   bool in_arguments(const Access& access) const;
   void note_shared(const Access& access);
   void note_global(const Access& access);  ///< to the last buffer
+  void check_global(const Access& access, unsigned thread);
   void count_access(const Access& access);
   void end_interval();
   std::uint16_t chain_of(const Frame* function) {
