@@ -1,4 +1,5 @@
 /// What the emulated device refuses as a GPU does, and that a fault is a finding wherever it happens.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -190,6 +191,26 @@ TEST(Fault, ThatTheDeviceItselfHasIsThrownByTheLaunch) {
   Array out{1};
   EXPECT_THROW(launch({2, 1, 0}, do_too_many_kinds_of_things, bytes.begin(), words.begin(), out.begin()),
                std::length_error);
+}
+
+// ---- libraries that are loaded late ----
+
+__global__ void copy_from(const unsigned* table, unsigned* out) { out[threadIdx.x] = table[threadIdx.x]; }
+
+TEST(Library, LoadedAfterALaunchHasConstantsToo) {
+  static const unsigned own[2] = {1, 2};
+  Array out{4};
+  EXPECT_EQ(finding_of([&] { launch({1, 2, 0}, copy_from, own, out.begin()); }), "");
+  void* const library = dlopen(LATE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto* const table = static_cast<const unsigned*>(dlsym(library, "late_table"));
+  auto* const sums = static_cast<unsigned*>(dlsym(library, "late_sums"));
+  ASSERT_TRUE(table != nullptr && sums != nullptr);
+  EXPECT_EQ(finding_of([&] { launch({1, 4, 0}, copy_from, table, out.begin()); }), "");
+  EXPECT_EQ(out[3], 7U);
+  EXPECT_EQ(finding_of([&] { launch({1, 4, 0}, copy_from, table, sums); }), "");
+  EXPECT_EQ(sums[2], 5U);
+  dlclose(library);
 }
 
 // ---- stack overflows ----

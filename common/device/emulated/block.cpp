@@ -213,7 +213,7 @@ bool Block::access_elsewhere(const Access& access) {
     last_buffer_ = buffer;
     if (instrumented_ || access.operation != Operation::load) note_global(access);
   } else if (access.operation != Operation::load ||
-             !(in_arguments(access) || is_constant_of_the_program(access.address, access.bytes))) {
+             !(in_arguments(access) || global_memory().is_constant(access.address, access.bytes))) {
     stop_for_stray(access);
   } else {
     return false;

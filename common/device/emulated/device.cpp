@@ -164,6 +164,7 @@ void launch_grid(const LaunchConfig& config, const KernelCall& kernel) {
   const std::lock_guard lock{device_mutex()};
   Settings& current = settings();
   const std::size_t most_shared_bytes = require_allowed(config, kernel);
+  global_memory().begin_launch();
   const unsigned used = useful_host_threads(config);
   BlockTrace* const trace =
       current.tracing != nullptr ? current.tracing->begin_launch(config, kernel) : nullptr;

@@ -80,9 +80,8 @@ std::string KernelHeap::describe(const std::byte* address, std::size_t bytes) co
   const std::shared_lock lock{mutex_};
   const auto piece = piece_before(address);
   if (piece == pieces_.end()) return std::to_string(bytes) + " bytes of memory that no kernel holds";
-  return std::to_string(bytes) + "-byte word " +
-         std::to_string(static_cast<std::size_t>(address - piece->first) / bytes) +
-         " of a kernel's memory (" + std::to_string(piece->second.bytes / bytes) + " words)";
+  return word_text(address - piece->first, bytes) + " of a kernel's memory (" +
+         std::to_string(piece->second.bytes / bytes) + " words)";
 }
 
 KernelHeap::Pieces::const_iterator KernelHeap::piece_before(const std::byte* address) const {

@@ -18,7 +18,7 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
                options.number,
                options.most_shared_bytes,
                options.loop_limit,
-               loaded_with(kernel.entry),
+               global_memory().loaded_with(kernel.entry),
                turns_,
                races_,
                options.trace},

@@ -1,7 +1,6 @@
 #include "device/emulated/memory.hpp"
 
 #include <cxxabi.h>
-#include <link.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -20,13 +18,11 @@
 
 #include "device/emulated/device.hpp"
 #include "device/emulated/kernel_heap.hpp"
+#include "device/emulated/loaded_objects.hpp"
 #include "device/emulated/source_location.hpp"
 
 namespace reduction::emulated {
 namespace {
-
-/// Bytes on either side of a buffer that belong to no other, so that an access past its end is seen as one.
-constexpr std::size_t margin = std::size_t{64} << 10;
 
 /// Leaves room for all that is kept beside a buffer of the largest size.
 constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() / 16;
@@ -35,13 +31,6 @@ constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() /
 constexpr std::size_t shared_alignment = 128;
 
 std::size_t words_in(std::size_t bytes) { return bytes / word_bytes + 1; }
-
-/// "4-byte word 3": words as wide as the access.
-std::string word_text(std::ptrdiff_t offset, std::size_t bytes) {
-  const auto width = static_cast<std::ptrdiff_t>(bytes);
-  return std::to_string(bytes) + "-byte word " +
-         std::to_string(offset < 0 ? (offset - width + 1) / width : offset / width);
-}
 
 /// From an offset to the nearest byte of a range.
 std::ptrdiff_t distance(std::ptrdiff_t offset, std::size_t begin, std::size_t bytes) {
@@ -66,18 +55,6 @@ void mark(void* begin, std::size_t bytes, bool initialised) {
   buffer.mark(static_cast<std::size_t>(static_cast<std::byte*>(begin) - buffer.begin()), bytes, initialised);
 }
 
-/// A part of a file that the program was loaded from.
-struct Segment {
-  std::byte* begin;
-  std::size_t bytes;
-  bool is_writable;
-
-  bool contains(const std::byte* address, std::size_t count) const {
-    const auto offset = static_cast<std::size_t>(address - begin);
-    return offset < bytes && count <= bytes - offset;
-  }
-};
-
 }  // namespace
 }  // namespace reduction::emulated
 
@@ -90,22 +67,18 @@ extern std::byte __stop_reduction_constant[] __attribute__((weak, visibility("hi
 namespace reduction::emulated {
 namespace {
 
-/// What the program and its libraries have of memory when it starts.
+/// What the program and its libraries have of memory.
 std::vector<Segment> loaded_segments() {
   std::vector<Segment> segments;
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* found) {
-        for (const auto& header : std::span{object->dlpi_phdr, object->dlpi_phnum}) {
-          // Tables of addresses are constants once the program has been loaded, in front of a writable segment.
-          const bool is_table = header.p_type == PT_GNU_RELRO;
-          if (header.p_type != PT_LOAD && !is_table) continue;
-          auto* const begin = reinterpret_cast<std::byte*>(object->dlpi_addr + header.p_vaddr);
-          const bool is_writable = (header.p_flags & PF_W) != 0 && !is_table;
-          static_cast<std::vector<Segment>*>(found)->push_back({begin, header.p_memsz, is_writable});
-        }
-        return 0;
-      },
-      &segments);
+  for (const dl_phdr_info& object : loaded_objects()) {
+    for (const auto& header : std::span{object.dlpi_phdr, object.dlpi_phnum}) {
+      // Tables of addresses are constants once the program has been loaded, in front of a writable segment.
+      const bool is_table = header.p_type == PT_GNU_RELRO;
+      if (header.p_type != PT_LOAD && !is_table) continue;
+      auto* const begin = reinterpret_cast<std::byte*>(object.dlpi_addr + header.p_vaddr);
+      segments.push_back({begin, header.p_memsz, (header.p_flags & PF_W) != 0 && !is_table});
+    }
+  }
   return segments;
 }
 
@@ -141,13 +114,7 @@ std::vector<Variable> read_variables_of_the_program() {
     return ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0;
   });
   std::ranges::sort(symbols, {}, &ElfW(Sym)::st_value);
-  std::byte* base = nullptr;
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* found) {
-        *static_cast<std::byte**>(found) = reinterpret_cast<std::byte*>(object->dlpi_addr);
-        return 1;  // the program comes first
-      },
-      &base);
+  auto* const base = reinterpret_cast<std::byte*>(loaded_objects().front().dlpi_addr);
   std::vector<Variable> variables;
   ElfW(Addr) end = 0;  // one variable may have several names
   for (const ElfW(Sym) & symbol : symbols) {
@@ -175,18 +142,12 @@ std::string variable_name(const std::string& symbol) {
 
 /// The calling host thread's variables, those of the program itself.
 Segment thread_storage() {
-  Segment storage{nullptr, 0, true};
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* found) {
-        for (const auto& header : std::span{object->dlpi_phdr, object->dlpi_phnum}) {
-          if (header.p_type != PT_TLS || object->dlpi_tls_data == nullptr) continue;
-          *static_cast<Segment*>(found) = {static_cast<std::byte*>(object->dlpi_tls_data), header.p_memsz,
-                                           true};
-        }
-        return 1;  // the program comes first
-      },
-      &storage);
-  return storage;
+  const dl_phdr_info program = loaded_objects().front();
+  for (const auto& header : std::span{program.dlpi_phdr, program.dlpi_phnum}) {
+    if (header.p_type == PT_TLS && program.dlpi_tls_data != nullptr)
+      return {static_cast<std::byte*>(program.dlpi_tls_data), header.p_memsz, true};
+  }
+  return {nullptr, 0, true};
 }
 
 }  // namespace
@@ -205,6 +166,12 @@ Mapping::~Mapping() {
 }
 
 // ---- global memory ----
+
+std::string word_text(std::ptrdiff_t offset, std::size_t bytes) {
+  const auto width = static_cast<std::ptrdiff_t>(bytes);
+  return std::to_string(bytes) + "-byte word " +
+         std::to_string(offset < 0 ? (offset - width + 1) / width : offset / width);
+}
 
 Buffer::Buffer(std::size_t bytes)
     : pages_{bytes + 2 * margin},
@@ -249,11 +216,12 @@ std::string Buffer::describe(const std::byte* address, std::size_t bytes) const 
          " words)";
 }
 
-GlobalMemory::GlobalMemory() {
-  const std::vector<Segment> segments = loaded_segments();
-  for (Segment segment : segments) {
+void GlobalMemory::begin_launch() {
+  loaded_ = loaded_segments();
+  static_storage_.clear();
+  for (Segment segment : loaded_) {
     if (!segment.is_writable) continue;
-    for (const Segment& table : segments) {
+    for (const Segment& table : loaded_) {
       if (table.is_writable || table.begin != segment.begin) continue;
       segment.begin += table.bytes;
       segment.bytes -= std::min(segment.bytes, table.bytes);
@@ -322,9 +290,18 @@ std::uint64_t GlobalMemory::fingerprint() const {
   return hash;
 }
 
-std::size_t GlobalMemory::bytes() const {
-  return std::accumulate(buffers_.begin(), buffers_.end(), std::size_t{0},
-                         [](std::size_t sum, const auto& entry) { return sum + entry.second.bytes(); });
+bool GlobalMemory::is_constant(const std::byte* address, std::size_t bytes) const {
+  static thread_local const Segment own = thread_storage();
+  if (own.contains(address, bytes) || is_constant_memory(address)) return true;
+  return std::ranges::any_of(loaded_, [&](const Segment& segment) {
+    return !segment.is_writable && segment.contains(address, bytes);
+  });
+}
+
+std::span<const std::byte> GlobalMemory::loaded_with(const void* address) const {
+  for (const Segment& segment : loaded_)
+    if (segment.contains(static_cast<const std::byte*>(address), 1)) return {segment.begin, segment.bytes};
+  return {};
 }
 
 GlobalMemory& global_memory() {
@@ -335,21 +312,6 @@ GlobalMemory& global_memory() {
 std::mutex& device_mutex() {
   static std::mutex mutex;
   return mutex;
-}
-
-bool is_constant_of_the_program(const std::byte* address, std::size_t bytes) {
-  static const std::vector<Segment> segments = loaded_segments();
-  static thread_local const Segment own = thread_storage();
-  if (own.contains(address, bytes) || is_constant_memory(address)) return true;
-  return std::ranges::any_of(segments, [&](const Segment& segment) {
-    return !segment.is_writable && segment.contains(address, bytes);
-  });
-}
-
-std::span<const std::byte> loaded_with(const void* address) {
-  for (const Segment& segment : loaded_segments())
-    if (segment.contains(static_cast<const std::byte*>(address), 1)) return {segment.begin, segment.bytes};
-  return {};
 }
 
 bool is_constant_memory(const std::byte* address) {

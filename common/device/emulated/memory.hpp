@@ -44,6 +44,9 @@ class Mapping {
 inline constexpr std::size_t word_bytes = 4;       ///< memory is followed in words of so many bytes
 inline constexpr std::size_t largest_access = 16;  ///< bytes of the widest access of one lane
 
+/// Bytes on either side of a buffer, or of shared memory, that are nobody's: an access there is known to be a stray one.
+inline constexpr std::size_t margin = std::size_t{64} << 10;
+
 /// What an access does to memory.
 enum class Operation : unsigned char { load, store, atomic };
 
@@ -76,6 +79,9 @@ struct Access {
     return goes_on || (may_have_padding && offset >= word_bytes);
   }
 };
+
+/// "4-byte word 3": words as wide as the access.
+std::string word_text(std::ptrdiff_t offset, std::size_t bytes);
 
 /// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static
 /// storage, which is what `__device__` variables are here: these have been written when the program starts.
@@ -133,11 +139,24 @@ class Buffer {
   bool is_heap_ = false;
 };
 
+/// A part of a file that the program, or one of its libraries, was loaded from.
+struct Segment {
+  std::byte* begin;
+  std::size_t bytes;
+  bool is_writable;
+
+  bool contains(const std::byte* address, std::size_t count) const {
+    const auto offset = static_cast<std::size_t>(address - begin);
+    return offset < bytes && count <= bytes - offset;
+  }
+};
+
 /// The emulated device's global memory: every buffer that has been allocated and not yet released, and the program's
 /// static storage.
 class GlobalMemory {
  public:
-  GlobalMemory();
+  /// Looks at what is loaded now: the program may have loaded a library since the last launch.
+  void begin_launch();
 
   std::byte* allocate(std::size_t bytes);
   void release(std::byte* begin) noexcept;
@@ -151,14 +170,19 @@ class GlobalMemory {
   /// variable; else "".
   std::string describe_beside_variable(const std::byte* address, std::size_t bytes) const;
 
-  /// Bytes of all buffers.
-  std::size_t bytes() const;
+  /// Whether the program itself has these bytes for reading: constants and tables in the files that it was loaded from, or
+  /// variables of the calling host thread. Such reads say nothing about a kernel.
+  bool is_constant(const std::byte* address, std::size_t bytes) const;
+
+  /// What was loaded into memory as a whole with this address: the code of the program, or of one of its libraries.
+  std::span<const std::byte> loaded_with(const void* address) const;
 
   /// Changes, in all likelihood, with what is in the beginning of a buffer that the launch may store to.
   std::uint64_t fingerprint() const;
 
  private:
   std::map<const std::byte*, Buffer> buffers_;
+  std::vector<Segment> loaded_;
   std::vector<Buffer> static_storage_;
 };
 
@@ -166,12 +190,6 @@ class GlobalMemory {
 GlobalMemory& global_memory();
 std::mutex& device_mutex();
 
-/// Whether the program itself has these bytes for reading: constants and tables in the files that it was loaded from, or
-/// variables of the calling host thread. Such reads say nothing about a kernel.
-bool is_constant_of_the_program(const std::byte* address, std::size_t bytes);
-
-/// What was loaded into memory as a whole with this address: the code of the program, or of one of its libraries.
-std::span<const std::byte> loaded_with(const void* address);
 /// Whether the address is that of a `__constant__` variable, which kernels may only read.
 bool is_constant_memory(const std::byte* address);
 
@@ -227,9 +245,6 @@ class SharedMemory {
   std::byte* begin() const { return pages_.begin() + margin; }
   /// The variable at the offset or the last one before it, or nullptr for the dynamic part.
   const Variable* variable_near(std::size_t offset) const;
-
-  /// Bytes on either side where an access is known to be a stray one.
-  static constexpr std::size_t margin = std::size_t{64} << 10;
 
   Mapping pages_;
   std::size_t dynamic_bytes_ = 0;

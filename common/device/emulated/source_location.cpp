@@ -1,7 +1,6 @@
 #include "device/emulated/source_location.hpp"
 
 #include <fcntl.h>
-#include <link.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/emulated/loaded_objects.hpp"
 #include "device/emulated/source_text.hpp"
 
 extern char** environ;
@@ -56,25 +56,16 @@ struct ObjectAddress {
 };
 
 ObjectAddress object_address(const void* address) {
-  struct Search {
-    std::uintptr_t address;
-    ObjectAddress found;
-  } search{reinterpret_cast<std::uintptr_t>(address), {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* object, std::size_t, void* opaque) {
-        Search& wanted = *static_cast<Search*>(opaque);
-        const std::uintptr_t offset = wanted.address - object->dlpi_addr;
-        for (const auto& segment : std::span{object->dlpi_phdr, object->dlpi_phnum}) {
-          if (segment.p_type != PT_LOAD || offset - segment.p_vaddr >= segment.p_memsz) continue;
-          wanted.found = {object->dlpi_name, offset};
-          // The program itself is listed without a name.
-          if (wanted.found.file.empty()) wanted.found.file = std::filesystem::read_symlink("/proc/self/exe");
-          return 1;
-        }
-        return 0;
-      },
-      &search);
-  return search.found;
+  for (const dl_phdr_info& object : loaded_objects()) {
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - object.dlpi_addr;
+    for (const auto& segment : std::span{object.dlpi_phdr, object.dlpi_phnum}) {
+      if (segment.p_type != PT_LOAD || offset - segment.p_vaddr >= segment.p_memsz) continue;
+      // The program itself is listed without a name.
+      const std::string name = object.dlpi_name;
+      return {name.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : name, offset};
+    }
+  }
+  return {};
 }
 
 /// The environment, with messages in English.
