@@ -74,7 +74,7 @@ inline constexpr const char* how_to_ask_for_shared_memory =
 void set_host_threads(unsigned count);
 
 /// Sets the order in which threads take their turns; ascending by default. It decides what an unsynchronised
-/// kernel computes, but neither counters nor findings.
+/// kernel computes, but no counter, and whether there is a race only where atomics order threads.
 void set_schedule(const Schedule& schedule);
 
 /// Sets whether accesses to memory are counted, and checked for races and uninitialised reads; on by default.

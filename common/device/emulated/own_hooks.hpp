@@ -1,8 +1,8 @@
 #pragma once
 /// \file
 /// Where the host's code is linked with ThreadSanitizer's runtime, the hooks of that name are the sanitizer's: a kernel's
-/// accesses go to the emulated device by other names. The assembler renames them, as GCC has no option for it. (Clang, which has other hooks
-/// beside these, cannot.)
+/// accesses go to the emulated device by other names. The assembler renames them, as GCC has no option for it. (Clang, which
+/// has other hooks beside these, cannot.)
 
 asm(".set __tsan_read1, emulated_read1");
 asm(".set __tsan_read2, emulated_read2");

@@ -36,8 +36,8 @@ std::string name_in_source(std::string_view function);
 
 /// Looks addresses up, the first time with addr2line and readelf, which come with the compiler's binutils. Frames in the
 /// emulated device's own code, inlined into a kernel, are left out. The innermost frame has the column that readelf gives;
-/// that of a call is where its function's name is in the line, if addr2line knows the name. Only a finding or a trace needs it, so a run without pays
-/// nothing.
+/// that of a call is where its function's name is in the line, if addr2line knows the name. Only a finding or a trace needs
+/// it, so a run without pays nothing.
 /// \param addresses  of instructions, such as the one before a return address.
 std::vector<CodeLocation> locate(std::span<const void* const> addresses);
 CodeLocation locate(const void* address);
