@@ -99,7 +99,7 @@ TEST(Trace, HasWordsBanksAndValues) {
     EXPECT_EQ(value_of<Word>(store.of_lanes[lane].value), 100 + 32 + lane + 1);
   }
   const Event result = events_of_kind(trace, EventKind::global_store).at(0);
-  EXPECT_EQ(result.buffer, 1U);
+  EXPECT_EQ(result.of_lanes.front().buffer, 1U);
   EXPECT_EQ(result.sectors, 4U);
   EXPECT_EQ(result.of_lanes[5].word, 128 + 5);
   EXPECT_EQ(value_of<Word>(result.of_lanes[5].value), 100U + 63 - 5 + 1);

@@ -170,9 +170,10 @@ template <typename Member> Json of_lanes(const Event& event, const Member& membe
 void put_request(const Event& event, ElementType type, Json& json) {
   json["bytes"] = event.bytes;
   if (!is_shared(event.kind)) {
-    json["buffer"] = event.buffer;
+    const std::size_t buffer = event.of_lanes.front().buffer;
+    json["buffer"] = buffer;
     const bool is_one = std::ranges::all_of(
-        event.of_lanes, [&](const LaneEvent& lane) { return lane.buffer == event.buffer; });
+        event.of_lanes, [buffer](const LaneEvent& lane) { return lane.buffer == buffer; });
     if (!is_one) json["buffers"] = of_lanes(event, [](const LaneEvent& lane) { return lane.buffer; });
   }
   json["words"] = of_lanes(event, [](const LaneEvent& lane) { return lane.word; });

@@ -88,7 +88,7 @@ unsigned Block::active_lanes(const void* call_site) {
   const unsigned thread = scheduler_.current();
   if (recorder_) recorder_->settle(thread);
   threads_[thread].state = State::at_active_lanes;
-  waiting_[thread].call_site = call_site;
+  threads_[thread].call_site = call_site;
   warp_of(thread).asking |= bit_of(thread % warp_size);
   stop_lane(thread);
   release_if_stopped(thread);
@@ -102,10 +102,10 @@ void Block::release_active_lanes(unsigned member) {
   const unsigned asking = std::exchange(warp.asking, 0);
   for (const unsigned lane : lanes_of(asking)) {
     if ((warp.stopped & bit_of(lane)) == 0) continue;  // with an earlier one
-    const void* const call_site = waiting_[in_warp_of(member, lane)].call_site;
+    const void* const call_site = threads_[in_warp_of(member, lane)].call_site;
     unsigned together = 0;
     for (const unsigned other : lanes_of(asking)) {
-      if (waiting_[in_warp_of(member, other)].call_site == call_site) together |= bit_of(other);
+      if (threads_[in_warp_of(member, other)].call_site == call_site) together |= bit_of(other);
     }
     for (const unsigned other : lanes_of(together)) {
       waiting_[in_warp_of(member, other)].mask = together;
@@ -126,8 +126,8 @@ void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const v
   Warp& warp = warp_of(thread);
   const unsigned own = bit_of(thread % warp_size);
   waiting_[thread].mask = mask & warp.lanes;
-  waiting_[thread].call_site = call_site;
   self.where = where;
+  self.call_site = call_site;
   require_stack();
   if ((mask & own) == 0) {
     faults_.add({Fault::invalid_mask, "", {action_at_barrier(thread, "is not in the mask that it passes")}});
@@ -191,7 +191,7 @@ void Block::record_meeting(unsigned member, unsigned group) {
                                          : EventKind::warp_barrier;
   event.warp = member / warp_size;
   event.lanes = group;
-  event.call_site = first.call_site;
+  event.call_site = threads_[member].call_site;
   if (is_shuffle) {
     event.bytes = static_cast<unsigned>(first.bytes);
     event.shuffles = static_cast<unsigned>((first.bytes + shuffle_bytes - 1) / shuffle_bytes);

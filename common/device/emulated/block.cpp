@@ -45,27 +45,7 @@ Block& Block::local() {
 }
 
 Block::Block()
-    : scheduler_{{.body = [](void* block) { static_cast<Block*>(block)->run_threads(); },
-                  // A call site is the address after the instruction.
-                  .on_overflow =
-                      [](void* block, const void* instruction) {
-                        static_cast<Block*>(block)->stop_for_overflow(
-                            static_cast<const std::byte*>(instruction) + 1);
-                      },
-                  .on_turn =
-                      [](void* block, unsigned thread, std::span<const std::byte> stack) {
-                        static_cast<Block*>(block)->watch_.turn(thread, stack);
-                      },
-                  .on_tick =
-                      [](void* block, const void* instruction) {
-                        return static_cast<Block*>(block)->is_stuck(instruction);
-                      },
-                  .on_end =
-                      [](void* block, const void* instruction) {
-                        static_cast<Block*>(block)->stop_for_time(static_cast<const std::byte*>(instruction) +
-                                                                  1);
-                      }},
-                 this},
+    : scheduler_{*this},
       threads_(properties().threads_per_block),
       waiting_(properties().threads_per_block),
       starts_(properties().threads_per_block),
@@ -423,7 +403,7 @@ bool Block::in_arguments(const Access& access) const {
 FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memory) const {
   return {fault,
           std::move(memory),
-          {{{scheduler_.current()}, number_, verb_of(access.operation), access.call_site, {}}}};
+          {action_of(number_, scheduler_.current(), access.operation, access.call_site)}};
 }
 
 FaultRecord Block::stray(const Access& access) const {

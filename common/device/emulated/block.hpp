@@ -29,19 +29,24 @@
 
 namespace reduction::emulated {
 
-/// What a block has to know of its launch.
-struct LaunchContext {
-  const LaunchConfig& config;
-  const KernelCall& kernel;
+/// How the device runs a launch, apart from what the program asks for.
+struct LaunchOptions {
+  unsigned host_threads;
   Schedule schedule;
   bool instrumented;                    ///< whether accesses are counted and checked
   std::size_t number;                   ///< of the launch
   std::size_t most_shared_bytes;        ///< of a block, static and dynamic ones
   std::chrono::nanoseconds loop_limit;  ///< that a loop may compute for if it seems endless
-  std::span<const std::byte> code;      ///< of the program, or library, that has the kernel
+  BlockTrace* trace;                    ///< of one of its blocks, or nullptr
+};
+
+/// What a block has to know of its launch.
+struct LaunchContext : LaunchOptions {
+  const LaunchConfig& config;
+  const KernelCall& kernel;
+  std::span<const std::byte> code;  ///< of the program, or library, that has the kernel
   BlockTurns& turns;
   GridRaces& races;
-  BlockTrace* trace;  ///< of one of the blocks, or nullptr
 };
 
 /// What a block has done, and what it has done wrong.
@@ -53,7 +58,7 @@ struct BlockOutcome {
 
 /// One host thread's stand-in for a multiprocessor: it runs one block at a time. Aligned so that two host threads share
 /// no cache line.
-class alignas(128) Block {
+class alignas(128) Block : Scheduler::Client {
  public:
   /// The calling host thread's.
   static Block& local();
@@ -139,9 +144,9 @@ class alignas(128) Block {
   };
 
   struct Thread {
-    SourceLine where;                 ///< the barrier or shuffle at which it waits
-    const void* call_site = nullptr;  ///< of a block barrier,
-    std::uint16_t chain = 0;          ///< and the number of the calls that lead there
+    SourceLine where;                 ///< the barrier or shuffle at which it waits,
+    const void* call_site = nullptr;  ///< its call,
+    std::uint16_t chain = 0;          ///< and of a block barrier the number of the calls that lead there
     State state = State::started;
     unsigned met = 0;  ///< block barriers that the block had passed when it came to one
   };
@@ -153,10 +158,9 @@ class alignas(128) Block {
 
   /// What a thread waits for at a warp barrier or a shuffle.
   struct Waiting {
-    unsigned mask = 0;  ///< the lanes
-    Shuffle shuffle{};  ///< at a shuffle, which one,
-    Verdict verdict{};  ///< and at a vote
-    const void* call_site = nullptr;
+    unsigned mask = 0;         ///< the lanes
+    Shuffle shuffle{};         ///< at a shuffle, which one,
+    Verdict verdict{};         ///< and at a vote
     unsigned source_lane = 0;  ///< whose value it asks for,
     std::size_t bytes = 0;     ///< of how many bytes, which it brings and which it gets
     alignas(largest_access) std::array<std::byte, largest_access> brought{};
@@ -176,10 +180,10 @@ class alignas(128) Block {
   void prepare(const LaunchContext& launch, std::size_t number);
   std::exception_ptr above_launch_bounds(unsigned most_threads) const;
   void end_trace();
-  [[noreturn]] void run_threads();
+  [[noreturn]] void run_threads() override;
   void run_thread();
   void finish(unsigned thread);
-  [[noreturn]] void stop_for_overflow(const void* call_site);
+  [[noreturn]] void stop_for_overflow(const void* call_site) override;
 
   // Barriers and shuffles, in barriers.cpp.
   void wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site);
@@ -248,8 +252,9 @@ class alignas(128) Block {
   bool may_change_by_other_blocks();
   [[noreturn]] void end_in_a_loop(std::string action);
   [[noreturn]] void end_in_a_wait(const LoopWatch::Witness& reader);
-  [[noreturn]] void stop_for_time(const void* call_site);
-  bool is_stuck(const void* instruction);
+  [[noreturn]] void stop_for_time(const void* call_site) override;
+  void watch_turn(unsigned thread, std::span<const std::byte> stack) override { watch_.turn(thread, stack); }
+  bool is_stuck(const void* instruction) override;
 
   /// Accesses without a barrier after which threads are watched for the first time.
   static constexpr std::size_t first_watch = std::size_t{1} << 22;

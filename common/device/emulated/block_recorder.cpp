@@ -119,7 +119,6 @@ Event BlockRecorder::begun_event(const Action& action, unsigned warp) {
   event.warp = warp;
   event.call_site = action.call_site;
   event.bytes = action.bytes;
-  if (action.buffer != nullptr) event.buffer = buffer_number(*action.buffer);
   return event;
 }
 

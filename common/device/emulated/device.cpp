@@ -53,6 +53,11 @@ Settings& settings() {
   return current;
 }
 
+template <typename T> void set(T Settings::*setting, const T& value) {
+  const std::lock_guard lock{device_mutex()};
+  settings().*setting = value;
+}
+
 [[noreturn]] void refuse(const char* what, std::size_t limit, std::size_t value, const char* help = "") {
   throw std::invalid_argument{std::string{"the emulated device cannot launch this: "} + what + " at most " +
                               std::to_string(limit) + ", not " + std::to_string(value) + help};
@@ -224,24 +229,9 @@ BlockTrace* TraceRecord::begin_launch(const LaunchConfig& config, const KernelCa
   return &*trace_;
 }
 
-void set_host_threads(unsigned count) {
-  const std::lock_guard lock{device_mutex()};
-  settings().host_threads = count;
-}
-
-void set_schedule(const Schedule& schedule) {
-  const std::lock_guard lock{device_mutex()};
-  settings().schedule = schedule;
-}
-
-void set_instrumented(bool on) {
-  const std::lock_guard lock{device_mutex()};
-  settings().instrumented = on;
-}
-
-void set_loop_limit(std::chrono::nanoseconds limit) {
-  const std::lock_guard lock{device_mutex()};
-  settings().loop_limit = limit;
-}
+void set_host_threads(unsigned count) { set(&Settings::host_threads, count); }
+void set_schedule(const Schedule& schedule) { set(&Settings::schedule, schedule); }
+void set_instrumented(bool on) { set(&Settings::instrumented, on); }
+void set_loop_limit(std::chrono::nanoseconds limit) { set(&Settings::loop_limit, limit); }
 
 }  // namespace reduction::emulated

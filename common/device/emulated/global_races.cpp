@@ -11,10 +11,6 @@
 namespace reduction::emulated {
 namespace {
 
-ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
-  return {{thread}, block, verb_of(operation), call_site, {}};
-}
-
 /// The bytes of the word at offset `word` that lie between the two, a bit each.
 std::uint8_t mask_of(std::size_t word, std::size_t begin, std::size_t end) {
   unsigned mask = 0;

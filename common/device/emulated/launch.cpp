@@ -11,17 +11,7 @@ Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOpt
     : config_{config},
       kernel_{kernel},
       turns_{count(config.grid), options.host_threads},
-      context_{config_,
-               kernel_,
-               options.schedule,
-               options.instrumented,
-               options.number,
-               options.most_shared_bytes,
-               options.loop_limit,
-               global_memory().loaded_with(kernel.entry),
-               turns_,
-               races_,
-               options.trace},
+      context_{options, config_, kernel_, global_memory().loaded_with(kernel.entry), turns_, races_},
       failed_block_{count(config.grid)} {
   kernel_heap().reuse_if_empty();
 }

@@ -1,5 +1,4 @@
 #pragma once
-#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -14,17 +13,6 @@
 #include "device/emulated/scheduler.hpp"
 
 namespace reduction::emulated {
-
-/// How the device runs a launch, apart from what the program asks for.
-struct LaunchOptions {
-  unsigned host_threads;
-  Schedule schedule;
-  bool instrumented;   ///< whether accesses are counted and checked
-  std::size_t number;  ///< of the launch
-  std::size_t most_shared_bytes;
-  std::chrono::nanoseconds loop_limit;
-  BlockTrace* trace;  ///< of one of its blocks, or nullptr
-};
 
 /// One launch: host threads run its blocks, and it gathers what they did.
 class Grid {

@@ -3,16 +3,12 @@
 #include <bit>
 #include <cstring>
 
+#include "device/emulated/splitmix64.hpp"
+
 namespace reduction::emulated {
 namespace {
 
-/// The finaliser of splitmix64 (Steele, Lea and Flood, 2014).
-std::uint64_t mixed(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return mixed(a * 0x9e3779b97f4a7c15 + b); }
+std::uint64_t combined(std::uint64_t a, std::uint64_t b) { return mixed(a * 0x9e3779b97f4a7c15 + b); }
 
 std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
@@ -41,7 +37,7 @@ void LoopWatch::access(unsigned thread, const Access& access, bool is_shared_by_
   Thread& self = threads_[thread];
   self.last_place = access.call_site;
   const std::uint64_t without =
-      mixed(mixed(number_of(access.call_site), number_of(access.address)), access.bytes);
+      combined(combined(number_of(access.call_site), number_of(access.address)), access.bytes);
   if (access.operation == Operation::store) {
     self.all += without;
     self.others += without;
@@ -53,7 +49,7 @@ void LoopWatch::access(unsigned thread, const Access& access, bool is_shared_by_
     return;
   }
   if (is_shared_by_blocks && reads_.call_site == nullptr) reads_ = {thread, access.call_site};
-  const std::uint64_t with_value = mixed(without, hash_of(access.address, access.bytes));
+  const std::uint64_t with_value = combined(without, hash_of(access.address, access.bytes));
   self.all += with_value;
   self.others += with_value;
   if (access.operation == Operation::load) {
@@ -63,7 +59,7 @@ void LoopWatch::access(unsigned thread, const Access& access, bool is_shared_by_
 
 void LoopWatch::meet(unsigned thread, const void* call_site, std::span<const std::byte> value) {
   Thread& self = threads_[thread];
-  const std::uint64_t event = mixed(number_of(call_site), hash_of(value.data(), value.size()));
+  const std::uint64_t event = combined(number_of(call_site), hash_of(value.data(), value.size()));
   self.all += event;
   self.others += event;
 }
@@ -75,7 +71,7 @@ void LoopWatch::turn(unsigned thread, std::span<const std::byte> stack) {
   for (const Load& load : self.loads)
     loaded += load.address != nullptr ? load.with_value : 0;
   self.others -= loaded;
-  self.identical.step(mixed(self.all, hash_of(stack.data(), stack.size())));
+  self.identical.step(combined(self.all, hash_of(stack.data(), stack.size())));
   self.alike.step(mixed(self.all));
   self.adding.step(mixed(self.others));
   ++self.turns;

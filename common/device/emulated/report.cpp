@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "device/emulated/lanes.hpp"
-#include "device/emulated/memory.hpp"
 #include "device/emulated/source_location.hpp"
 #include "device/emulated/source_text.hpp"
 
@@ -321,6 +320,10 @@ bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records
 }
 
 }  // namespace
+
+ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
+  return {{thread}, block, verb_of(operation), call_site, {}};
+}
 
 std::string kernel_name(const void* kernel) { return name_in_source(locate(kernel).function); }
 

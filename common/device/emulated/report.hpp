@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/emulated/finding.hpp"
+#include "device/emulated/memory.hpp"
 #include "device/emulated/source_location.hpp"
 
 namespace reduction::emulated {
@@ -20,6 +21,9 @@ struct ThreadAction {
   const void* call_site = nullptr;  ///< the place as a return address,
   SourceLine line;                  ///< or as a source line, where that is known
 };
+
+/// One thread accesses memory.
+ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site);
 
 /// A fault as it was seen, before its places have been looked up.
 struct FaultRecord {

@@ -53,9 +53,8 @@ class Interrupted {
 
 }  // namespace
 
-Scheduler::Scheduler(const Calls& calls, void* block)
-    : calls_{calls},
-      block_{block},
+Scheduler::Scheduler(Client& client)
+    : client_{client},
       stacks_{ReadyThreads::capacity * stack_bytes, Backing::as_touched},
       fibers_(ReadyThreads::capacity + 1),
       indices_(ReadyThreads::capacity + 1),
@@ -122,7 +121,7 @@ void Scheduler::run() {
     const unsigned next = ready_.pop();
     if (is_watched_) {
       const std::byte* const top = fibers_[next].top();
-      calls_.on_turn(block_, next, {top, stack_of(next) + stack_bytes});
+      client_.watch_turn(next, {top, stack_of(next) + stack_bytes});
     }
     switch_to(next);
   }
@@ -147,7 +146,7 @@ void Scheduler::prepare(unsigned thread) {
   const auto run = [](void* scheduler) {
     auto* const self = static_cast<Scheduler*>(scheduler);
     self->fibers_[self->current_].take_up_stack();
-    self->calls_.body(self->block_);
+    self->client_.run_threads();
   };
   fibers_[thread].prepare({stack + page_bytes(), stack_bytes - page_bytes() - offset}, run, this);
 }
@@ -177,13 +176,13 @@ void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
   self->current_ = thread;
   self->stack_ = self->stack_of(thread);
   Interrupted interrupted{context};
-  self->faulting_instruction_ = interrupted.instruction();
+  self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
   interrupted.call(leave_overflowed_stack, self->stack_of(thread) + stack_bytes);
 }
 
 /// Runs where the overflowed stack began: nothing on it is needed any more.
 void Scheduler::leave_overflowed_stack() {
-  running_->calls_.on_overflow(running_->block_, running_->faulting_instruction_);
+  running_->client_.stop_for_overflow(running_->call_site_);
   std::abort();  // it does not return
 }
 
@@ -191,13 +190,13 @@ void Scheduler::on_timer(int, siginfo_t*, void* context) {
   Scheduler* const self = running_;
   if (self == nullptr || self->current_ == host) return;
   Interrupted interrupted{context};
-  if (!self->calls_.on_tick(self->block_, interrupted.instruction())) return;
-  self->faulting_instruction_ = interrupted.instruction();
+  if (!self->client_.is_stuck(interrupted.instruction())) return;
+  self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
   interrupted.call(leave_endless_loop, self->stack_of(self->current_) + stack_bytes);
 }
 
 void Scheduler::leave_endless_loop() {
-  running_->calls_.on_end(running_->block_, running_->faulting_instruction_);
+  running_->client_.stop_for_time(running_->call_site_);
   std::abort();  // it does not return
 }
 

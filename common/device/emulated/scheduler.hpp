@@ -15,6 +15,7 @@
 #include "device/emulated/launch_config.hpp"
 #include "device/emulated/memory.hpp"
 #include "device/emulated/schedule.hpp"
+#include "device/emulated/splitmix64.hpp"
 
 /// CUDA's built-in variables, as the device sets them. Each host thread has its own, which follow the CUDA thread that it
 /// is running. Kernels see the same symbols as constants (cuda.hpp): for the compiler, to read a constant is no access to
@@ -80,13 +81,8 @@ class ReadyThreads {
  private:
   std::uint16_t& at(unsigned position) { return threads_[position % capacity]; }
 
-  /// The splitmix64 generator of Steele, Lea and Flood (2014), its high half.
-  unsigned random() {
-    std::uint64_t z = random_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return static_cast<unsigned>((z ^ (z >> 31)) >> 32);
-  }
+  /// The generator splitmix64, its high half.
+  unsigned random() { return static_cast<unsigned>(mixed(random_ += 0x9e3779b97f4a7c15) >> 32); }
 
   std::array<std::uint16_t, capacity> threads_{};
   unsigned first_ = 0;
@@ -100,23 +96,26 @@ class ReadyThreads {
 /// and serve the next.
 class Scheduler {
  public:
-  /// What the scheduler calls of its block.
-  struct Calls {
-    /// What a fiber runs: one thread of a block after the other, with await_next_block() between two. It must not throw,
-    /// and never returns.
-    void (*body)(void* block);
-    /// What runs, in place of it, on the stack of a thread that has overflowed it, and must not return.
-    void (*on_overflow)(void* block, const void* instruction);
+  /// What the scheduler calls of its block. A call site is the address after an instruction.
+  class Client {
+   public:
+    /// What a fiber runs: one thread of a block after the other, with await_next_block() between two. It must not throw.
+    [[noreturn]] virtual void run_threads() = 0;
+    /// What runs, in place of it, on the stack of a thread that has overflowed it.
+    [[noreturn]] virtual void stop_for_overflow(const void* call_site) = 0;
     /// A thread that is watched is about to have its turn, with so much of its stack in use.
-    void (*on_turn)(void* block, unsigned thread, std::span<const std::byte> stack);
+    virtual void watch_turn(unsigned thread, std::span<const std::byte> stack) = 0;
     /// The host thread has computed for one more tick. Runs in a signal's handler. Returns whether the running thread ends
     /// here.
-    bool (*on_tick)(void* block, const void* instruction);
-    /// What runs then, on the stack of that thread, and must not return.
-    void (*on_end)(void* block, const void* instruction);
+    virtual bool is_stuck(const void* instruction) = 0;
+    /// What runs then, on the stack of that thread.
+    [[noreturn]] virtual void stop_for_time(const void* call_site) = 0;
+
+   protected:
+    ~Client() = default;
   };
 
-  Scheduler(const Calls& calls, void* block);
+  explicit Scheduler(Client& client);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -153,10 +152,10 @@ class Scheduler {
   /// Ends run(). No thread of the block goes on: what they hold is dropped, as a GPU drops it.
   [[noreturn]] void stop();
 
-  /// While threads are watched, on_turn() hears of every turn.
+  /// While threads are watched, watch_turn() hears of every turn.
   void set_watched(bool on) { is_watched_ = on; }
 
-  /// Has on_tick() called after every so much of the calling host thread's time on a CPU; never again for 0.
+  /// Has is_stuck() called after every so much of the calling host thread's time on a CPU; never again for 0.
   void set_tick(std::chrono::nanoseconds tick);
 
   /// Makes the running thread's stack none of its own until its next turn, so that its next access to it is seen.
@@ -207,8 +206,7 @@ class Scheduler {
 
   static inline thread_local constinit Scheduler* running_ = nullptr;
 
-  const Calls calls_;
-  void* const block_;
+  Client& client_;
   Mapping stacks_;
   Mapping signal_stack_;
   // Apart from each other, so that a switch touches little memory: all fibers together take more than the first cache.
@@ -222,7 +220,7 @@ class Scheduler {
   bool is_watched_ = false;
   bool is_stopped_ = false;
   timer_t timer_{};
-  const void* faulting_instruction_ = nullptr;
+  const void* call_site_ = nullptr;  ///< where a signal has ended the running thread
 };
 
 inline void Scheduler::switch_to(unsigned next) {

@@ -6,13 +6,6 @@
 #include "device/emulated/lanes.hpp"
 
 namespace reduction::emulated {
-namespace {
-
-ThreadAction action_of(unsigned thread, std::size_t block, Operation operation, const void* call_site) {
-  return {{thread}, block, verb_of(operation), call_site, {}};
-}
-
-}  // namespace
 
 SharedRaces::SharedRaces(const SharedMemory& memory)
     : memory_{memory}, words_{SharedMemory::capacity() / word_bytes}, bytes_{SharedMemory::capacity()} {}
@@ -70,7 +63,7 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
                              bool may_be_padding) {
   const auto report = [&](Fault fault, std::optional<ThreadAction> other) {
     FaultRecord record{fault, memory_.describe(memory_.offset_of(access.address), access.bytes), {}};
-    record.actions.push_back(action_of(thread, block, access.operation, access.call_site));
+    record.actions.push_back(action_of(block, thread, access.operation, access.call_site));
     if (other) {
       record.actions.push_back(*std::move(other));
     } else {
@@ -84,7 +77,7 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
   const auto report_race = [&](unsigned other, Operation operation, const void* call_site) {
     if (other / warp_size != thread / warp_size) faults.add_race_between_warps(access.call_site, call_site);
     if (!faults.is_new(Fault::race, access.call_site, call_site)) return;
-    report(Fault::race, action_of(other, block, operation, call_site));
+    report(Fault::race, action_of(block, other, operation, call_site));
   };
   const bool stored = before.written >= order.block_begin();
   if (!is_written(before, order) && !may_be_padding && access.operation != Operation::store &&

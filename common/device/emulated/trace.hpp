@@ -66,7 +66,6 @@ struct Event {
   std::uint32_t lanes = 0;          ///< the active ones, one bit each; 0 for a block barrier
   const void* call_site = nullptr;  ///< the place in the kernel, as a return address; nullptr for an exit
   unsigned bytes = 0;               ///< of each lane's access or value
-  std::size_t buffer = 0;           ///< of a global access, that of the first active lane
   unsigned wavefronts = 0;
   unsigned conflicts = 0;
   unsigned sectors = 0;
