@@ -64,7 +64,7 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         ("its stack of 64 KiB", "common/device/emulated/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
         ("128 bytes apart or more", "common/device/emulated/memory.cpp", "shared_alignment = 128;"),
         ("8 MiB of the device's memory", "common/device/emulated/kernel_heap.hpp", "capacity = std::size_t{8} << 20;"),
-        ("more than 64 KiB past a buffer", "common/device/emulated/memory.cpp", "margin = std::size_t{64} << 10;")],
+        ("more than 64 KiB past a buffer", "common/device/emulated/memory.hpp", "margin = std::size_t{64} << 10;")],
     "beyond/09_vector_loads/README.md": [
         ("first four loads, then the additions", "beyond/09_vector_loads/kernel.cuh", "k < 4;"),
         ("for three loads with a test each", "beyond/09_vector_loads/kernel.cuh", "k < 3;"),
