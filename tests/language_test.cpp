@@ -946,6 +946,57 @@ TEST(Launches, DeduceTheKernelsTemplateArguments) {
   EXPECT_TRUE(text.starts_with("out of bounds in multiply: block 2, thread 0 reads 4-byte word 64")) << text;
 }
 
+template <typename T> __global__ void fill(T*, int);
+
+TEST(Launches, TakeATemplateThatIsDefinedLater) {
+  Array<float> out{2};
+  fill<<<1, 2>>>(out.begin(), 3);
+  EXPECT_EQ(out[1], 3.0F);
+  EXPECT_EQ(last_launch_counters().global_store_lanes, 2U);
+}
+
+template <typename T> __global__ void fill(T* out, int value) { out[threadIdx.x] = static_cast<T>(value); }
+
+template <typename T> __global__ void put(T* out) { out[threadIdx.x] = 1; }
+__global__ void put(float* out) { out[threadIdx.x] = 2; }
+template <typename T> __global__ void put(T* out, T value) { out[threadIdx.x] = value; }
+
+TEST(Launches, ChooseAmongKernelsAsACallDoes) {
+  Array<int> whole{1};
+  Array<float> single{1};
+  put<<<1, 1>>>(whole.begin());
+  put<<<1, 1>>>(single.begin());
+  EXPECT_EQ(whole[0], 1);
+  EXPECT_EQ(single[0], 2.0F);
+  put<float><<<1, 1>>>(single.begin());
+  EXPECT_EQ(single[0], 1.0F);
+  put<<<1, 1>>>(whole.begin(), 3);
+  EXPECT_EQ(whole[0], 3);
+  const std::string text = finding_of([&] { put<<<1, 2>>>(single.begin()); });
+  EXPECT_TRUE(text.starts_with("out of bounds in put: block 0, thread 1 writes 4-byte word 1")) << text;
+}
+
+struct Evaluations {
+  int count = 0;
+  int next() { return ++count; }
+};
+
+__global__ void add_all(int* out, unsigned n = 2, double factor = 1.5, const int* weights = nullptr) {
+  out[threadIdx.x] += static_cast<int>(n * factor) + (weights == nullptr ? 0 : weights[0]);
+}
+
+TEST(Launches, TakeDefaultArgumentsAndConvertTheOthersOnce) {
+  Array<int> out{1};
+  Evaluations evaluations;
+  add_all<<<1, 1>>>(out);
+  EXPECT_EQ(out[0], 3);
+  add_all<<<1, 1>>>(out, evaluations.next() + 3);
+  EXPECT_EQ(out[0], 3 + 6);
+  EXPECT_EQ(evaluations.count, 1);
+  add_all<<<1, 1>>>(out, 1, {10}, NULL);
+  EXPECT_EQ(out[0], 3 + 6 + 10);
+}
+
 // ---- memory of kernels ----
 
 struct Node {

@@ -332,48 +332,101 @@ TEST(RewriteSharedVariable, RefusesOtherForms) {
   expect_error_in_kernel("__shared__ alignas(k<<<1, 2>>>(3)) int a;", "a launch in an alignment");
 }
 
+/// What launches a kernel by its name: its declaration up to the parameters, and its body.
+std::string counterpart(const std::string& before, const std::string& name, const std::string& parameters) {
+  return before + " void reduction_launch_" + name +
+         "(const ::reduction::emulated::LaunchConfig& reduction_config" + parameters + ")";
+}
+std::string launching(const std::string& types, const std::string& pointer, const std::string& arguments) {
+  return " { ::reduction::emulated::launch(reduction_config, static_cast<void (*)(" + types + ")>(" +
+         pointer + ")" + arguments + "); }";
+}
+const std::string launch_config = "(::reduction::emulated::launch_config(";
+const std::string of_any_file = " [[maybe_unused]] static";
+
 TEST(RewriteLaunch, DeducesWhatATemplateLeavesOut) {
-  const std::string unused_begins =
-      " _Pragma(\"GCC diagnostic push\") _Pragma(\"GCC diagnostic ignored \\\"-Wunused-parameter\\\"\") ";
-  const std::string unused_ends = " _Pragma(\"GCC diagnostic pop\")";
-  const std::string launch =
-      "::reduction::emulated::DeducedLaunch([](const auto&... reduction_arguments) { return ";
   const std::string kernel =
       "template <typename T, int n = 4>\n__global__ void __launch_bounds__(64) k(const T* in,  // of the "
       "host\n T* out) {";
   const std::string bound = "::reduction::emulated::require_launch_bounds(64);";
-  const std::string counterpart =
-      unused_begins +
-      "template <typename T, int n = 4> auto reduction_deduced_k(const T* in, T* out) "
-      "{ return &k<T, n>; }" +
-      unused_ends;
-  expect_rewritten(kernel + "}\nvoid f() { k<<<1, 32>>>(p, q); }",
-                   kernel + bound + "}" + counterpart + "\nvoid f() { " + launch +
-                       "reduction_deduced_k(reduction_arguments...); }, 1, 32)(p, q); }");
-  expect_rewritten(kernel + "}\nvoid f() { ns::k<float><<<1, 32>>>(p, q); }",
-                   kernel + bound + "}" + counterpart + "\nvoid f() { " + launch +
-                       "ns::reduction_deduced_k<float>(reduction_arguments...); }, 1, 32)(p, q); }");
+  const std::string launched =
+      counterpart(" template <typename T, int n = 4>", "k", ", const T* in, T* out") +
+      launching("decltype(in), decltype(out)", "&k<T, n>", ", in, out");
+  expect_rewritten(kernel + "}\nvoid f() { k<<<1, 32>>>(p, q); }", kernel + bound + "}" + launched +
+                                                                       "\nvoid f() { reduction_launch_k" +
+                                                                       launch_config + "1, 32), p, q); }");
+  expect_rewritten(kernel + "}\nvoid f() { ns::k<float><<<1, 32>>> (p, q); }",
+                   kernel + bound + "}" + launched + "\nvoid f() { ns::reduction_launch_k<float>" +
+                       launch_config + "1, 32) , p, q); }");
   expect_rewritten(
       kernel + "}\nvoid f() { k<float, (1, 2)><<<1, 32>>>(p, q); }",
       kernel + bound + "}\nvoid f() { ::reduction::emulated::Launch(k<float, (1, 2)>, 1, 32)(p, q); }");
   const std::string pack =
       "template <class... Ts, template <class> class C> __global__ void k(C<Ts>... all) { f(); }";
   expect_rewritten(
-      pack + "void f() { k<<<1, 32>>>(p); k<<<2, 32>>>(q); }",
-      pack + unused_begins +
-          "template <class... Ts, template <class> class C> auto reduction_deduced_k(C<Ts>... all) "
-          "{ return &k<Ts..., C>; }" +
-          unused_ends + "void f() { " + launch +
-          "reduction_deduced_k(reduction_arguments...); }, 1, 32)(p); " + launch +
-          "reduction_deduced_k(reduction_arguments...); }, 2, 32)(q); }");
+      pack + "void f() { k<<<1, 32>>>(p); k<<<2, 32>>>(); }",
+      pack + counterpart(" template <class... Ts, template <class> class C>", "k", ", C<Ts>... all") +
+          launching("decltype(all)...", "&k<Ts..., C>", ", all...") + "void f() { reduction_launch_k" +
+          launch_config + "1, 32), p); reduction_launch_k" + launch_config + "2, 32)); }");
   // No kernels, or no templates with names to repeat.
   for (const char* const other :
-       {"template <typename T> void k(T* p) {}", "template <typename T> __global__ void k(T* p);",
-        "template <typename T, int> __global__ void k(T* p) {}",
-        "template <> __global__ void k(int* p) {}"}) {
+       {"template <typename T> void k(T* p) {}", "template <typename T, int> __global__ void k(T* p) {}",
+        "template <> __global__ void k(int* p) {}", "template __global__ void k<int>(int* p);",
+        "struct S { template <typename T> friend __global__ void k(T* p); };"}) {
     expect_rewritten(other + std::string{"void f() { k<<<1, 32>>>(p); }"},
                      other + std::string{"void f() { ::reduction::emulated::Launch(k, 1, 32)(p); }"});
   }
+}
+
+TEST(RewriteLaunch, TakesATemplateThatIsDefinedLaterOrElsewhere) {
+  const std::string launch = "void f() { k<<<1, 32>>>(p, 3); }";
+  const std::string launched = "void f() { reduction_launch_k" + launch_config + "1, 32), p, 3); }";
+  const std::string declared = counterpart(" template <class T>", "k", ", T* reduction_0, int reduction_1");
+  expect_rewritten(
+      "template <class T> __global__ void k(T*, int);" + launch,
+      "template <class T> __global__ void k(T*, int);" + declared +
+          launching("decltype(reduction_0), decltype(reduction_1)", "&k<T>", ", reduction_0, reduction_1") +
+          launched);
+  const std::string later = "template <typename U> __global__ void k(U* p, const int n) {}";
+  expect_rewritten("template <class T> __global__ void k(T*, int);" + launch + later,
+                   "template <class T> __global__ void k(T*, int);" + declared + ";" + launched + later +
+                       counterpart(" template <typename U>", "k", ", U* p, const int n") +
+                       launching("decltype(p), decltype(n)", "&k<U>", ", p, n"));
+}
+
+TEST(RewriteLaunch, ChoosesAmongKernelsOfOneName) {
+  const std::string one = "__global__ void k(int* p) {}";
+  const std::string other = "\n__global__ void k(float) noexcept {}";
+  expect_rewritten(one + other + "void f() { k<<<1, 32>>>(p); }",
+                   one + counterpart(of_any_file, "k", ", int* p") + launching("decltype(p)", "&k", ", p") +
+                       other + counterpart(of_any_file, "k", ", float reduction_0") +
+                       launching("decltype(reduction_0)", "&k", ", reduction_0") +
+                       "void f() { reduction_launch_k" + launch_config + "1, 32), p); }");
+  // One kernel, or one in each namespace.
+  for (const std::string& alone : {one, "__global__ void k(int*); " + one,
+                                   "#if A\n" + one + "\n#else\n__global__ void k(int*) { }\n#endif\n",
+                                   "namespace a { " + one + " } namespace b {" + other + " } using a::k; "}) {
+    expect_rewritten(alone + "void f() { k<<<1, 32>>>(p); }",
+                     alone + "void f() { ::reduction::emulated::Launch(k, 1, 32)(p); }");
+  }
+}
+
+TEST(RewriteLaunch, TakesDefaultArguments) {
+  const std::string kernel =
+      "__global__ void k(int* p, const int v[2] = A<B, C>::d, void (*)(int) = f(1, 2));";
+  const std::string launched =
+      counterpart(of_any_file, "k",
+                  ", int* p, const int v [2] = A<B, C>::d, void (* reduction_2 )(int) = f(1, 2)") +
+      launching("decltype(p), decltype(v), decltype(reduction_2)", "&k", ", p, v, reduction_2");
+  expect_rewritten(kernel + "void f() { k<<<1, 32>>>(p, f(q, r)); k<<<1, 32>>>(p, q, r); }",
+                   kernel + launched + "void f() { reduction_launch_k" + launch_config +
+                       "1, 32), p, f(q, r)); ::reduction::emulated::Launch(k, 1, 32)(p, q, r); }");
+  expect_rewritten(
+      "__global__ void k(unsigned = 1);\n__global__ void k(unsigned n) {}\nvoid f() { k<<<1, 2>>>( ); }",
+      "__global__ void k(unsigned = 1);" + counterpart(of_any_file, "k", ", unsigned reduction_0 = 1") +
+          ";\n__global__ void k(unsigned n) {}" + counterpart(of_any_file, "k", ", unsigned n") +
+          launching("decltype(n)", "&k", ", n") + "\nvoid f() { reduction_launch_k" + launch_config +
+          "1, 2) ); }");
 }
 
 TEST(RewriteLaunch, RefusesOneWithinAKernel) {
@@ -484,7 +537,10 @@ template <typename T> __global__ void k(T* p, int) {
   // "comments" /* and '
   f("strings\"", 'c', '\'', R"x( raw " )x", 1'000'000, [&] { __shared__ int x; });
 }
+template <class T> requires A<T> __global__ void l(T*, int = f(1, 2), void (*)(int) = nullptr);
+__global__ void l(int* const a, unsigned long (&b)[2], struct S s = {}) noexcept {}
 void run() {
+  l<<<1, 2>>>(p, size<A, B>);
   if (n > 1) (*table[i].template f<T>(x))<<<dim3{1, 2}, (a >> b), size<A<B>>>>>(x, "y");
   ns::k<float, (1 << 4), A<B<C>>><<<g, b>>>(x);
 }

@@ -332,22 +332,12 @@ template <typename... Parameters> class Launch {
   LaunchConfig config_;
 };
 
-/// The same of a kernel whose template's arguments follow from the launch's: `select(arguments...)` is the kernel.
-template <typename Select> class DeducedLaunch {
- public:
-  DeducedLaunch(Select select, const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
-                cudaStream_t stream = nullptr)
-      : select_{select}, grid_{grid}, block_{block}, shared_bytes_{shared_bytes}, stream_{stream} {}
-
-  template <typename... Arguments> void operator()(const Arguments&... arguments) const {
-    Launch(select_(arguments...), grid_, block_, shared_bytes_, stream_)(arguments...);
-  }
-
- private:
-  Select select_;
-  dim3 grid_, block_;
-  std::size_t shared_bytes_;
-  cudaStream_t stream_;
-};
+/// Where the launch of a kernel that is overloaded, a template or has default arguments does not say all of that,
+/// `kernel<<<grid, block>>>(arguments...)` becomes `reduction_launch_kernel(launch_config(grid, block), arguments...)`. The
+/// rewriter adds these functions, which have the same parameters, to the kernels' declarations.
+inline LaunchConfig launch_config(const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
+                                  cudaStream_t = nullptr) {
+  return {grid, block, shared_bytes};
+}
 
 }  // namespace reduction::emulated

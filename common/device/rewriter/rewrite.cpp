@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -338,10 +339,11 @@ class Rewriter : private Code {
       if (is(i, "__launch_bounds__") && is(i + 1, "(") && partner(i + 1) != none) rewrite_bound(i + 1);
   }
 
-  /// A launch of a kernel template may leave its arguments to be deduced from the launch's.
-  void find_kernel_templates() {
+  /// A launch may leave to the compiler which of several kernels it means, arguments of a template, and arguments that have
+  /// a default. A function with the same parameters does so, too: each declaration of such a kernel is followed by one of it.
+  void find_kernels() {
     for (std::size_t i = 0; i < size(); ++i) {
-      if (is(i, "template") && is(i + 1, "<")) read_kernel_template(i);
+      if (is(i, "__global__")) read_kernel(i);
     }
   }
 
@@ -389,36 +391,152 @@ class Rewriter : private Code {
     std::vector<Declarator> declarators;
   };
 
-  void read_kernel_template(std::size_t word) {
-    const std::size_t open = word + 1;
-    const std::size_t close = angle_partner(open);
-    if (close == none) return;
-    bool is_kernel = false;
-    std::size_t list = close + 1;  // the "(" of the function's parameters
+  /// A kernel's declaration, and that of the function that launches it by its name: its counterpart.
+  struct Kernel {
+    std::string scope;      ///< the namespaces that it is in
+    std::string signature;  ///< its parameters' types
+    std::size_t template_parameters = 0;
+    std::size_t parameters = 0;
+    bool has_default = false;
+    bool has_body = false;
+    std::size_t end;         ///< of the declaration, in the source
+    std::string head, body;  ///< of the counterpart
+  };
+
+  void read_kernel(std::size_t word) {
+    const std::size_t begin = statement_begin(word);
+    const std::size_t open = is(begin, "template") ? begin + 1 : none;
+    const std::size_t close = is(open, "<") ? angle_partner(open) : none;
+    const bool is_complete = !is(begin, "template") || close < word;
+    if (!is_complete || scope_of(word) != Scope::file) return;
+    std::size_t list = word;  // the "(" of the parameters
     for (; list < size() && !is_any(list, {";", "{", "}", "="}); ++list) {
-      is_kernel |= is(list, "__global__");
       if (!opens(list)) continue;
       if (partner(list) == none) return;
-      const bool is_specifier = is_alignment(list - 1) || is_any(list - 1, {"__launch_bounds__", "requires"});
+      const bool is_specifier = is_alignment(list - 1) || is(list - 1, "__launch_bounds__");
       if (is(list, "(") && is_name(list - 1) && !is_specifier) break;
       list = partner(list);
     }
-    if (!is_kernel || !is(list, "(")) return;
-    const std::size_t body = partner(list) + 1;
-    if (!is(body, "{") || partner(body) == none) return;
-    const std::vector<std::string> names = parameter_names(open, close);
-    if (names.empty() || has_directive(word, body)) return;
-    std::string arguments;
-    for (const std::string& name : names)
-      arguments += (arguments.empty() ? "" : ", ") + name;
+    if (!is(list, "(")) return;
+    std::size_t last = partner(list) + 1;
+    if (is(last, "noexcept")) ++last;
+    if (is(last, "{") ? partner(last) == none : !is(last, ";")) return;
+    const std::vector<std::string> names =
+        close == none ? std::vector<std::string>{} : parameter_names(open, close);
+    if ((close != none && names.empty()) || has_directive(begin, last)) return;
     const std::string name{text(list - 1)};
-    templates_[name] = names.size();
-    // Unused are the names of all that the function takes, which is there for its type.
-    counterparts_[name].push_back(
-        {end_of(partner(body)), 0,
-         " _Pragma(\"GCC diagnostic push\") _Pragma(\"GCC diagnostic ignored \\\"-Wunused-parameter\\\"\") " +
-             source_of(word, close) + " auto " + deduced_prefix + name + source_of(list, partner(list)) +
-             " { return &" + name + "<" + arguments + ">; } _Pragma(\"GCC diagnostic pop\")"});
+    Kernel kernel;
+    for (std::size_t brace = enclosing(word); brace != none; brace = enclosing(brace))
+      kernel.scope += source_of(statement_begin(brace), brace);
+    kernel.template_parameters = names.size();
+    kernel.has_body = is(last, "{");
+    kernel.end = end_of(kernel.has_body ? partner(last) : last);
+    std::string pointer = "&" + name;
+    if (close == none) {
+      kernel.head = " [[maybe_unused]] static";
+    } else {
+      std::size_t specifiers = close + 1;  // a requires clause may be before them
+      while (!is_any(specifiers, {"__global__", "__launch_bounds__", "static", "inline", "extern", "void"}))
+        ++specifiers;
+      kernel.head = " " + source_of(begin, specifiers - 1);
+      pointer += "<" + joined(names) + ">";
+    }
+    kernel.head += std::string{" void "} + counterpart_prefix + name +
+                   "(const ::reduction::emulated::LaunchConfig& reduction_config";
+    read_parameters(kernel, list, pointer, names);
+    kernels_[name].push_back(std::move(kernel));
+  }
+
+  static std::string joined(const std::vector<std::string>& parts) {
+    std::string all;
+    for (const std::string& part : parts)
+      all += (all.empty() ? "" : ", ") + part;
+    return all;
+  }
+
+  void read_parameters(Kernel& kernel, std::size_t list, const std::string& pointer,
+                       const std::vector<std::string>& template_names) const {
+    std::vector<std::string> types, names;
+    for (const auto& [begin, end] : elements(list, partner(list))) {
+      if (is(begin, "void") && begin + 1 == end) continue;
+      const Parameter parameter = read_parameter(begin, end);
+      const std::string given = "reduction_" + std::to_string(names.size());
+      const std::string name = parameter.name != none ? std::string{text(parameter.name)} : given;
+      kernel.head += ", " + source_of(begin, parameter.name_end - 1);
+      if (parameter.name == none) kernel.head += " " + name;
+      if (parameter.name_end < end) kernel.head += " " + source_of(parameter.name_end, end - 1);
+      kernel.has_default |= parameter.type_end < end;
+      kernel.signature += type_text(begin, parameter, template_names) + ",";
+      const std::string dots = parameter.is_pack ? "..." : "";
+      types.push_back("decltype(" + name + ")" + dots);
+      names.push_back(name + dots);
+    }
+    kernel.parameters = names.size();
+    kernel.head += ")";
+    kernel.body = " { ::reduction::emulated::launch(reduction_config, static_cast<void (*)(" + joined(types) +
+                  ")>(" + pointer + ")" + (names.empty() ? "" : ", ") + joined(names) + "); }";
+  }
+
+  struct Parameter {
+    std::size_t name = none;
+    std::size_t name_end = none;  ///< where it is, or would be
+    std::size_t type_end = none;  ///< where a default begins, if there is one
+    bool is_pack = false;
+  };
+
+  Parameter read_parameter(std::size_t begin, std::size_t end) const {
+    Parameter result;
+    bool has_type = false;
+    std::size_t i = begin;
+    for (; i < end && !is(i, "="); ++i) {
+      const bool is_function_or_array = is(i, "(") && has_type && is_any(i + 1, {"*", "&"});
+      if (is(i, "<") && angle_partner(i) < end) {
+        i = angle_partner(i);
+      } else if (is_function_or_array) {
+        result.name_end = partner(i);
+        if (is_name(result.name_end - 1)) result.name = result.name_end - 1;
+        i = partner(i);
+      } else if (is(i, "[") && has_type && result.name_end == none) {
+        result.name_end = i;
+        i = partner(i);
+      } else if (opens(i)) {
+        i = partner(i);
+      } else if (is(i, ".")) {
+        result.is_pack = true;
+      } else if (is_name(i) && !is_unheeded(i)) {
+        const bool can_be_name = has_type && !is_pair(i - 2, ":") && !is_word_of_type(i);
+        if (can_be_name && result.name_end == none) result.name = i;
+        has_type |= !is_any(i, {"const", "volatile", "typename", "struct", "class", "decltype"});
+      }
+    }
+    result.type_end = i;
+    if (result.name_end == none) result.name_end = i;
+    return result;
+  }
+
+  /// The same for two declarations, whatever the names in them, and without a `const` of the parameter itself.
+  std::string type_text(std::size_t begin, const Parameter& parameter,
+                        const std::vector<std::string>& template_names) const {
+    std::string type, qualifier;
+    for (std::size_t i = begin; i < parameter.type_end; ++i) {
+      const auto known = std::ranges::find(template_names, text(i));
+      if (is_any(i, {"*", "&", "["})) type += std::exchange(qualifier, "");
+      if (is(i, "const")) {
+        qualifier = " const";
+      } else if (known != template_names.end()) {
+        type += " $" + std::to_string(known - template_names.begin());
+      } else if (i != parameter.name && !is_unheeded(i) && !is_any(i, {"typename", "struct", "class"})) {
+        type += " " + std::string{text(i)};
+      }
+    }
+    return type;
+  }
+
+  bool is_unheeded(std::size_t i) const {
+    return is_any(i, {"__restrict__", "__restrict", "__grid_constant__", "__attribute__"});
+  }
+  bool is_word_of_type(std::size_t i) const {
+    return is_any(i, {"const", "volatile", "int", "long", "short", "char", "double", "unsigned", "signed"});
   }
 
   /// The names of a template's parameters, those of packs with their dots; none if one has no name.
@@ -462,20 +580,60 @@ class Rewriter : private Code {
     return joined;
   }
 
-  /// Where the name of a kernel template is whose arguments a launch does not give in full; else none.
-  std::size_t deduced_name(std::size_t open) const {
+  /// Where the name of the kernel is if a launch does not say all that a pointer to it takes; else none.
+  /// \param open  the "<<<". \param arguments  the "(" of the launch's arguments.
+  std::size_t incomplete_name(std::size_t open, std::size_t arguments) const {
     const std::size_t last = open - 1;
     const std::size_t list = is(last, ">") ? angle_partner(last) : none;
     const std::size_t name = list != none ? list - 1 : last;
-    const auto known = is_name(name) ? templates_.find(std::string{text(name)}) : templates_.end();
-    if (known == templates_.end()) return none;
-    std::size_t given = list != none && list + 1 < last ? 1 : 0;
-    for (std::size_t i = list; list != none && i < last; ++i) {
-      if (i > list && is(i, "<") && angle_partner(i) != none) i = angle_partner(i);
-      if (opens(i) && partner(i) != none) i = partner(i);
-      given += is(i, ",") ? 1 : 0;
+    const auto known = is_name(name) ? kernels_.find(std::string{text(name)}) : kernels_.end();
+    if (known == kernels_.end()) return none;
+    const std::size_t given = list != none ? elements(list, last).size() : 0;
+    const std::size_t passed =
+        partner(arguments) != none ? elements(arguments, partner(arguments)).size() : 0;
+    for (const Kernel& kernel : known->second) {
+      const bool is_overloaded = std::ranges::any_of(known->second, [&](const Kernel& other) {
+        return other.scope == kernel.scope && !declare_the_same(other, kernel);
+      });
+      const bool takes_default = kernel.has_default && passed < kernel.parameters;
+      if (is_overloaded || takes_default || given < kernel.template_parameters) return name;
     }
-    return given < known->second ? name : none;
+    return none;
+  }
+
+  /// Whether two declarations are of one kernel. A type may have several names (`size_t`), so the number of parameters
+  /// decides where one of the two has the body.
+  static bool declare_the_same(const Kernel& a, const Kernel& b) {
+    const bool same_parameters =
+        a.has_body != b.has_body ? a.parameters == b.parameters : a.signature == b.signature;
+    return a.scope == b.scope && a.template_parameters == b.template_parameters && same_parameters;
+  }
+
+  /// What is in such brackets between commas: the first token of each, and the one behind its last.
+  std::vector<std::pair<std::size_t, std::size_t>> elements(std::size_t open, std::size_t close) const {
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    std::size_t begin = open + 1;
+    for (std::size_t i = begin; i <= close && begin < close; ++i) {
+      if (is(i, "<") && angle_partner(i) < close) i = angle_partner(i);
+      if (opens(i) && partner(i) < close) i = partner(i);
+      if (i != close && !is(i, ",")) continue;
+      if (begin < i) found.emplace_back(begin, i);
+      begin = i + 1;
+    }
+    return found;
+  }
+
+  /// Has the declarations of these kernels followed by their counterparts. A kernel that has its body elsewhere has its
+  /// counterpart's here.
+  void insert_counterparts(const std::string& name) {
+    if (!counterparts_.insert(name).second) return;
+    const std::vector<Kernel>& kernels = kernels_[name];
+    for (const Kernel& kernel : kernels) {
+      const bool has_body_elsewhere = std::ranges::any_of(kernels, [&kernel](const Kernel& other) {
+        return declare_the_same(other, kernel) && (other.has_body || other.end > kernel.end);
+      });
+      insert(kernel.end, kernel.head + (!kernel.has_body && has_body_elsewhere ? ";" : kernel.body));
+    }
   }
 
   bool is_constant(std::size_t word) const {
@@ -520,21 +678,18 @@ class Rewriter : private Code {
     if (is_in_function_of(open, {"__global__", "__device__"}) && !is_in_function_of(open, {"__host__"})) {
       refuse(open, "a launch within a kernel (dynamic parallelism) is not modelled: launch it from the host");
     }
+    const std::size_t arguments = close + 3;
+    if (const std::size_t name = incomplete_name(open, arguments); name != none) {
+      insert(offset(name), counterpart_prefix);
+      replace(open, 3, "(::reduction::emulated::launch_config(");
+      replace(close, 3, ")");
+      replace(arguments, 1, partner(arguments) == arguments + 1 ? "" : ", ");
+      return insert_counterparts(std::string{text(name)});
+    }
     const bool after_colon =
         begin > 0 && is(begin - 1, ":") && end_of(begin - 1) == offset(begin);  // ":::" is misread
-    const std::string space = after_colon ? " " : "";
-    if (const std::size_t name = deduced_name(open); name == none) {
-      insert(offset(begin), space + "::reduction::emulated::Launch(");
-      replace(open, 3, ", ");
-    } else {
-      insert(offset(begin), space +
-                                "::reduction::emulated::DeducedLaunch("
-                                "[](const auto&... reduction_arguments) { return ");
-      insert(offset(name), deduced_prefix);
-      replace(open, 3, "(reduction_arguments...); }, ");
-      for (const Edit& counterpart : std::exchange(counterparts_[std::string{text(name)}], {}))
-        edits_.push_back(counterpart);
-    }
+    insert(offset(begin), std::string{after_colon ? " " : ""} + "::reduction::emulated::Launch(");
+    replace(open, 3, ", ");
     replace(close, 3, ")");
   }
 
@@ -747,11 +902,11 @@ class Rewriter : private Code {
     refuse(i, "a __shared__ declaration of this form: write __shared__ TYPE NAME[SIZE];");
   }
 
-  static constexpr const char* deduced_prefix = "reduction_deduced_";
+  static constexpr const char* counterpart_prefix = "reduction_launch_";
 
   std::vector<Edit>& edits_;
-  std::map<std::string, std::size_t> templates_;           ///< the number of their parameters
-  std::map<std::string, std::vector<Edit>> counterparts_;  ///< of those that no launch has needed yet
+  std::map<std::string, std::vector<Kernel>> kernels_;  ///< each declaration of a name
+  std::set<std::string> counterparts_;                  ///< the names of those that a launch has needed
 };
 
 std::string apply(std::string_view source, std::vector<Edit> edits) {
@@ -783,7 +938,7 @@ std::string rewrite(std::string_view source) {
     Rewriter{source, body, edits}.rewrite_launches();
   }
   Rewriter rewriter{source, text.tokens, edits};
-  rewriter.find_kernel_templates();
+  rewriter.find_kernels();
   rewriter.rewrite_launches();
   rewriter.rewrite_launch_bounds();
   rewriter.rewrite_shared_variables();
