@@ -3,6 +3,8 @@
 #include <device_launch_parameters.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <string>
 #include <vector>
 
 #define main first_program
@@ -123,6 +125,188 @@ TEST(FirstProgram, HasVolatileAndManagedVariables) {
   EXPECT_EQ(cudaMemcpyFromSymbol(&raised, flags, 4, 4), cudaSuccess);
   EXPECT_EQ(raised, 42);
   EXPECT_EQ(total, 3);
+}
+
+__global__ void increase(int* cells) { cells[threadIdx.x] += 1; }
+
+TEST(Runtime, SetsMemoryWhichKernelsMayThenRead) {
+  int* device = nullptr;
+  std::vector<int> host(8);
+  ASSERT_EQ(cudaMalloc(&device, 32), cudaSuccess);
+  EXPECT_EQ(cudaMemset(device, 0, 16), cudaSuccess);
+  EXPECT_EQ(finding_of([&] { increase<<<1, 4>>>(device); }), "");
+  EXPECT_NE(finding_of([&] { increase<<<1, 8>>>(device); }).find("uninitialised read in increase"),
+            std::string::npos);
+  EXPECT_EQ(cudaMemsetAsync(device + 4, 0x01, 16), cudaSuccess);
+  increase<<<1, 8>>>(device);
+  EXPECT_EQ(cudaMemcpyAsync(host.data(), device, 32, cudaMemcpyDeviceToHost, nullptr), cudaSuccess);
+  EXPECT_EQ(host[7], 0x01010102);
+  EXPECT_EQ(cudaMemset(device + 1, 0, 32), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemset(host.data(), 0, 4), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemset(nullptr, 0, 0), cudaSuccess);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+}
+
+TEST(Runtime, KnowsByThePointersWhichWayToCopy) {
+  int* device = nullptr;
+  const int seven = 7;
+  int back = 0;
+  ASSERT_EQ(cudaMalloc(&device, 8), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(device, &seven, 4, cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(device + 1, device, 4, cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(&back, device + 1, 4, cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(back, 7);
+  EXPECT_EQ(cudaMemcpy(&back, device + 2, 4, cudaMemcpyDefault), cudaErrorInvalidValue) << "past its end";
+  EXPECT_EQ(cudaMemcpy(&back, &seven, 4, cudaMemcpyHostToHost), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(device, &seven, 4, cudaMemcpyHostToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+}
+
+TEST(Runtime, HasMemoryThatHostAndKernelsUse) {
+  int* managed = nullptr;
+  int* pinned = nullptr;
+  int* device = nullptr;
+  int* mapped = nullptr;
+  ASSERT_EQ(cudaMallocManaged(&managed, 16), cudaSuccess);
+  ASSERT_EQ(cudaMallocHost(&pinned, 16), cudaSuccess);
+  ASSERT_EQ(cudaHostAlloc(&mapped, 16, cudaHostAllocMapped), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&device, 16), cudaSuccess);
+  for (int* const cells : {managed, pinned, mapped}) {
+    cells[3] = 41;
+    EXPECT_EQ(finding_of([&] { increase<<<1, 4>>>(cells); }), "");
+    EXPECT_EQ(cells[3], 42);
+    EXPECT_EQ(cudaMemcpy(device, cells, 16, cudaMemcpyHostToDevice), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(cells, device, 16, cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(cells, device, 16, cudaMemcpyDeviceToDevice), cudaSuccess);
+    EXPECT_NE(finding_of([&] { increase<<<1, 5>>>(cells); }).find("out of bounds in increase"),
+              std::string::npos);
+  }
+  int* on_device = nullptr;
+  EXPECT_EQ(cudaHostGetDevicePointer(&on_device, mapped, 0), cudaSuccess);
+  EXPECT_EQ(on_device, mapped);
+  EXPECT_EQ(cudaHostGetDevicePointer(&on_device, device, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemPrefetchAsync(managed, 16, 0), cudaSuccess);
+  EXPECT_EQ(cudaFree(pinned), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFreeHost(managed), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFreeHost(device), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(managed), cudaSuccess);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+  EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+  EXPECT_EQ(cudaFreeHost(mapped), cudaSuccess);
+  EXPECT_EQ(cudaFreeHost(mapped), cudaErrorInvalidValue);
+}
+
+TEST(Runtime, CopiesAndSetsRows) {
+  int* device = nullptr;
+  size_t pitch = 0;
+  const std::vector<int> in{1, 2, 3, 4, 5, 6};
+  std::vector<int> out(6);
+  ASSERT_EQ(cudaMallocPitch(&device, &pitch, 12, 2), cudaSuccess);
+  EXPECT_EQ(pitch, 512U);
+  EXPECT_EQ(cudaMemset2D(device, pitch, 0, 12, 2), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy2D(device, pitch, in.data(), 12, 8, 2, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy2D(out.data(), 12, device, pitch, 12, 2, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(out, (std::vector{1, 2, 0, 4, 5, 0}));
+  EXPECT_EQ(cudaMemcpy2D(out.data(), 4, device, pitch, 8, 2, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_NE(finding_of([&] { increase<<<1, 4>>>(device); }).find("uninitialised read"), std::string::npos)
+      << "behind a row";
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
+}
+
+__device__ int counted[4];
+
+TEST(Runtime, KnowsWhereAVariableIs) {
+  void* address = nullptr;
+  size_t bytes = 0;
+  int last = 0;
+  ASSERT_EQ(cudaGetSymbolAddress(&address, counted), cudaSuccess);
+  EXPECT_EQ(cudaGetSymbolSize(&bytes, counted), cudaSuccess);
+  EXPECT_EQ(bytes, 16U);
+  EXPECT_EQ(cudaMemset(address, 0, 16), cudaSuccess);
+  increase<<<1, 4>>>(static_cast<int*>(address));
+  EXPECT_EQ(cudaMemcpy(&last, static_cast<int*>(address) + 3, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(last, 1);
+  EXPECT_EQ(cudaMemset(address, 0, 20), cudaErrorInvalidValue);
+}
+
+TEST(Runtime, KeepsTheLastErrorUntilItIsAskedFor) {
+  cudaGetLastError();  // another test's
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(cudaSetDevice(1), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_STREQ(cudaGetErrorName(cudaErrorInvalidDevice), "cudaErrorInvalidDevice");
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorInvalidDevice), "invalid device ordinal");
+}
+
+TEST(Runtime, KnowsTheDevice) {
+  int count = 0;
+  int value = 0;
+  cudaDeviceProp properties;
+  EXPECT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(cudaGetDeviceProperties(&properties, 1), cudaErrorInvalidDevice);
+  ASSERT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+  EXPECT_STREQ(properties.name, "emulated H200");
+  EXPECT_EQ(properties.multiProcessorCount, 132);
+  EXPECT_EQ(properties.sharedMemPerBlock, 49152U);
+  EXPECT_EQ(properties.warpSize, 32);
+  EXPECT_EQ(properties.maxThreadsPerBlock, 1024);
+  EXPECT_EQ(properties.maxThreadsPerMultiProcessor, 2048);
+  EXPECT_EQ(properties.major * 10 + properties.minor, 80);
+  size_t available = 0;
+  size_t in_all = 0;
+  EXPECT_EQ(cudaMemGetInfo(&available, &in_all), cudaSuccess);
+  EXPECT_EQ(properties.totalGlobalMem, in_all);
+  EXPECT_LT(available, in_all);
+  EXPECT_GT(available, 0U);
+  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  EXPECT_EQ(value, 132);
+  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
+  EXPECT_EQ(value, 232448);
+  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 1), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+}
+
+TEST(Runtime, RunsStreamsAtOnceAndHasNoTime) {
+  cudaStream_t stream = nullptr;
+  cudaStream_t other = nullptr;
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  float milliseconds = 0;
+  int* cells = nullptr;
+  ASSERT_EQ(cudaMallocManaged(&cells, 4), cudaSuccess);
+  cells[0] = 0;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+  EXPECT_NE(stream, other);
+  ASSERT_EQ(cudaEventCreate(&begin), cudaSuccess);
+  ASSERT_EQ(cudaEventCreateWithFlags(&end, cudaEventDisableTiming), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(begin, stream), cudaSuccess);
+  increase<<<1, 1, 0, stream>>>(cells);
+  EXPECT_EQ(cudaEventRecord(end), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(other, end, 0), cudaSuccess);
+  increase<<<1, 1, 0, other>>>(cells);
+  EXPECT_EQ(cudaLaunchHostFunc(
+                other, [](void* data) { ++*static_cast<int*>(data); }, cells),
+            cudaSuccess);
+  EXPECT_EQ(cudaEventSynchronize(end), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
+  EXPECT_EQ(cells[0], 3);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorNotSupported);
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorNotSupported);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "first_program_test: note: cudaEventElapsedTime: the emulated device has no time: count with its "
+            "counters instead\n");
+  EXPECT_TRUE(std::isnan(milliseconds));
+  EXPECT_EQ(cudaEventDestroy(begin), cudaSuccess);
+  EXPECT_EQ(cudaEventDestroy(nullptr), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaFree(cells), cudaSuccess);
 }
 
 }  // namespace

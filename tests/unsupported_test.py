@@ -63,6 +63,26 @@ REFUSED = {
                              "void run() { cudaLaunchCooperativeKernel((void*)k8, dim3(1), dim3(1), nullptr); }\n",
                              2, "cudaLaunchCooperativeKernel: the emulated device has no barrier of a grid: launch "
                              "the kernel with <<<grid, block>>>, once for each part between two barriers"),
+    "a graph": ("void capture(cudaStream_t stream) {\n"
+                "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
+                "  cudaGraphExec_t graph;\n  cudaGraphLaunch(graph, stream);\n}\n", 2,
+                "cudaStreamBeginCapture: the emulated device has no graphs: launch the kernels one by one"),
+    "an array of the host's": ("void copy(void* to) { cudaMemcpyToArray(to, 0, 0, nullptr, 4, 1); }\n", 1,
+                               "cudaMemcpyToArray: arrays and volumes are not modelled on the emulated device: use "
+                               "cudaMalloc and cudaMemcpy, or cudaMemcpy2D"),
+    "a texture of the host's": ("void bind(void* p) { cudaBindTexture(nullptr, 0, p, 4); }\n", 1,
+                                "cudaBindTexture: textures are not modelled on the emulated device: pass the array "
+                                "itself"),
+    "peers": ("void peers() { cudaDeviceEnablePeerAccess(1, 0); }\n", 1,
+              "cudaDeviceEnablePeerAccess: there is one emulated device in a program, and so it has no peers"),
+    "registered memory": ("void lock(void* p) { cudaHostRegister(p, 4, 0); }\n", 1,
+                          "cudaHostRegister: the emulated device follows memory that it has allocated: use "
+                          "cudaMallocHost"),
+    "a block's best size": ("void choose(int* g, int* b) { cudaOccupancyMaxPotentialBlockSize(g, b, choose); }\n", 1,
+                            "cudaOccupancyMaxPotentialBlockSize: the emulated device knows no registers: choose the "
+                            "block's size"),
+    "a limit": ("void limit() { cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 24); }\n", 1,
+                "cudaDeviceSetLimit: the emulated device has fixed limits: 64 KiB of stack, 8 MiB of heap"),
     "an atomic of a type": ("__global__ void k9(short* out) { atomicAdd(out, 1); }\n", 1, "atomicAdd"),
     "wmma": ("#include <mma.h>\n", 1, "<mma.h>: wmma, the tensor cores, is not modelled on the emulated device: "
              "write the product as a loop"),
@@ -84,7 +104,7 @@ REFUSED = {
 }
 
 
-def said_of(source: str, folder: Path, build: Path, compiler: str) -> tuple[int, str]:
+def said_of(source: str, folder: Path, build: Path, compiler: str, *flags: str) -> tuple[int, str]:
     """The exit code of the rewriter and the compiler, and what they say, with the source's own lines."""
     kernel = folder / "kernel.cu"
     rewritten = folder / "kernel.cpp"
@@ -92,7 +112,8 @@ def said_of(source: str, folder: Path, build: Path, compiler: str) -> tuple[int,
     ran = subprocess.run([build / "bin/kernel_rewriter", kernel, rewritten], capture_output=True, text=True)
     if ran.returncode == 0:
         all_errors = ["-ferror-limit=0"] if "clang" in compiler else []
-        ran = subprocess.run([compiler, *all_errors, "-std=c++20", "-fsyntax-only", "-w", f"-I{REPOSITORY}/common",
+        ran = subprocess.run([compiler, *all_errors, "-std=c++20", "-fsyntax-only", "-w", *flags,
+                              f"-I{REPOSITORY}/common",
                               f"-I{REPOSITORY}/common/device/emulated/include", rewritten],
                              capture_output=True, text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
     return ran.returncode, ran.stderr
@@ -145,4 +166,14 @@ def test_only_where_it_is_used(compiler: str, build_folder: Path, tmp_path: Path
     """To pass a texture on, or to have PTX for a GPU's architecture alone, is no error."""
     source = "__global__ void k(cudaTextureObject_t) {\n#if __CUDA_ARCH__ >= 800\n  asm(\"ptx\");\n#endif\n}\n"
     code, said = said_of(source, tmp_path, build_folder, need(compiler))
+    assert code == 0, said
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_architecture(compiler: str, build_folder: Path, tmp_path: Path, need: Callable[[str], str]) -> None:
+    """Undefined: host and device have one compiler. A program whose functions are all for the device may define it."""
+    source = ("#include <cooperative_groups.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n"
+              "__global__ void k() {\n#if __CUDA_ARCH__ >= 700\n  __syncwarp();\n#else\n#error \"older\"\n#endif\n}\n")
+    assert said_of(source, tmp_path, build_folder, need(compiler))[0] != 0
+    code, said = said_of(source, tmp_path, build_folder, need(compiler), "-D__CUDA_ARCH__=800")
     assert code == 0, said

@@ -61,6 +61,66 @@ REDUCTION_UNSUPPORTED(
 REDUCTION_UNSUPPORTED(
     cudaLaunchKernel,
     "cudaLaunchKernel: the emulated device has no launch by pointers: write kernel<<<grid, block>>>(...)")
-REDUCTION_UNSUPPORTED(cudaGraphLaunch,
-                      "cudaGraphLaunch: the emulated device has no graphs: launch the kernels one by one")
+#define REDUCTION_GRAPH(name) \
+  REDUCTION_UNSUPPORTED(name, #name ": the emulated device has no graphs: launch the kernels one by one")
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal,
+  cudaStreamCaptureModeThreadLocal,
+  cudaStreamCaptureModeRelaxed
+};
+REDUCTION_GRAPH(cudaGraphCreate)
+REDUCTION_GRAPH(cudaGraphInstantiate)
+REDUCTION_GRAPH(cudaGraphLaunch)
+REDUCTION_GRAPH(cudaStreamBeginCapture)
+REDUCTION_GRAPH(cudaStreamEndCapture)
+#undef REDUCTION_GRAPH
+
+// ---- the host's functions that are not in <cuda_runtime.h> here ----
+
+#define REDUCTION_ARRAY(name)                                                                               \
+  REDUCTION_UNSUPPORTED(name, #name                                                                         \
+                        ": arrays and volumes are not modelled on the emulated device: use cudaMalloc and " \
+                        "cudaMemcpy, or cudaMemcpy2D")
+REDUCTION_ARRAY(cudaMallocArray)
+REDUCTION_ARRAY(cudaMalloc3D)
+REDUCTION_ARRAY(cudaMalloc3DArray)
+REDUCTION_ARRAY(cudaMemcpy3D)
+REDUCTION_ARRAY(cudaMemcpyToArray)
+REDUCTION_ARRAY(cudaMemcpy2DToArray)
+REDUCTION_ARRAY(cudaMemset3D)
+#undef REDUCTION_ARRAY
+#define REDUCTION_HOST_TEXTURE(name) \
+  REDUCTION_UNSUPPORTED(name,        \
+                        #name ": textures are not modelled on the emulated device: pass the array itself")
+REDUCTION_HOST_TEXTURE(cudaBindTexture)
+REDUCTION_HOST_TEXTURE(cudaBindTexture2D)
+REDUCTION_HOST_TEXTURE(cudaBindTextureToArray)
+REDUCTION_HOST_TEXTURE(cudaCreateTextureObject)
+REDUCTION_HOST_TEXTURE(cudaCreateSurfaceObject)
+#undef REDUCTION_HOST_TEXTURE
+#define REDUCTION_PEER(name) \
+  REDUCTION_UNSUPPORTED(name, #name ": there is one emulated device in a program, and so it has no peers")
+REDUCTION_PEER(cudaDeviceCanAccessPeer)
+REDUCTION_PEER(cudaDeviceEnablePeerAccess)
+REDUCTION_PEER(cudaMemcpyPeer)
+REDUCTION_PEER(cudaMemcpyPeerAsync)
+REDUCTION_PEER(cudaIpcGetMemHandle)
+#undef REDUCTION_PEER
+REDUCTION_UNSUPPORTED(
+    cudaHostRegister,
+    "cudaHostRegister: the emulated device follows memory that it has allocated: use cudaMallocHost")
+REDUCTION_UNSUPPORTED(
+    cudaPointerGetAttributes,
+    "cudaPointerGetAttributes is not modelled on the emulated device: remember how it was allocated")
+REDUCTION_UNSUPPORTED(cudaStreamAddCallback,
+                      "cudaStreamAddCallback is not modelled on the emulated device: use cudaLaunchHostFunc")
+REDUCTION_UNSUPPORTED(
+    cudaOccupancyMaxPotentialBlockSize,
+    "cudaOccupancyMaxPotentialBlockSize: the emulated device knows no registers: choose the block's size")
+enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
+REDUCTION_UNSUPPORTED(
+    cudaDeviceSetLimit,
+    "cudaDeviceSetLimit: the emulated device has fixed limits: 64 KiB of stack, 8 MiB of heap")
 #undef REDUCTION_UNSUPPORTED
