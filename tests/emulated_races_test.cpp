@@ -574,6 +574,35 @@ TEST(EmulatedRaces, AreNoneBehindAFenceThatAWarpBarrierCarries) {
   EXPECT_TRUE(is_one_race(early)) << early;
 }
 
+/// What the first finding of a launch says to be missing.
+std::string help_between_blocks(const auto& kernel, LaunchConfig config) {
+  Words out{512};
+  Words ticket{1};
+  return agreed([&] {
+    ticket[0] = 0;
+    try {
+      launch(config, kernel, out, ticket);
+    } catch (const KernelFinding& finding) {
+      return finding.findings().front().help;
+    }
+    return std::string{};
+  });
+}
+
+TEST(EmulatedRaces, SayWhatIsMissingBetweenAStoreAndTheTicket) {
+  const std::string fence =
+      "put a `__threadfence()` after the write in block 0, before the atomic that tells other blocks of it";
+  const std::string barrier =
+      "put a `__syncthreads()` between the write in block 0 and the atomic by which another of its threads "
+      "tells "
+      "other blocks of it";
+  EXPECT_EQ(help_between_blocks(sum_of_sums<Word, Last::without_fence>, {4, 64, 4}), fence);
+  EXPECT_EQ(help_between_blocks(sum_of_sums<Word, Last::fence_after_ticket>, {4, 64, 4}), fence);
+  EXPECT_EQ(help_between_blocks(sum_of_sums_by_three_threads<Word, false>, {4, 64, 4}), fence);
+  EXPECT_EQ(help_between_blocks(sum_of_lanes<Word, Carried::by_none>, {4, 32, 0}), barrier);
+  EXPECT_EQ(help_between_blocks(sum_of_lanes<Word, Carried::too_early>, {4, 32, 0}), barrier);
+}
+
 // ---- whichever way a kernel comes by a pointer ----
 
 struct Job {

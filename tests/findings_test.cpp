@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -72,6 +73,52 @@ __global__ void hand_over(int* value, unsigned* flag, int* out) {
     }
     *out = *value;  // flag: read
   }
+}
+
+/// The same by a flag that is `volatile`, or not even that.
+template <typename Flag> __global__ void hand_over_by_a_store(int* value, int* plain_flag, int* out) {
+  Flag* const flag = plain_flag;
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    *value = 42;  // store: write
+    __threadfence();
+    *flag = 1;  // store: flag
+  } else {
+    while (*flag == 0) {  // store: wait
+    }
+    *out = *value;  // store: read
+  }
+}
+
+/// Sums of all blocks up to each: it waits for the flag of the one before it.
+__global__ void look_back(const int* in, int* sums, volatile int* flags, unsigned* blocks) {
+  if (threadIdx.x != 0) return;
+  const unsigned b = atomicAdd(blocks, 1U);
+  int sum = in[b];
+  if (b > 0) {
+    while (flags[b - 1] == 0) {  // look: wait
+    }
+    sum += sums[b - 1];  // look: read
+  }
+  sums[b] = sum;  // look: write
+  __threadfence();
+  flags[b] = 1;  // look: flag
+}
+
+/// The last block adds what all threads of all blocks have left. No barrier before the ticket holds thread 0 back.
+template <bool fence_of_all>
+__global__ void ticket_of_thread_0(const int* in, int* parts, unsigned* ticket, int* out) {
+  __shared__ bool is_last;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  parts[i] = in[i];  // ticket: write
+  if (fence_of_all || threadIdx.x == 0) __threadfence();
+  if (threadIdx.x == 0) is_last = atomicAdd(ticket, 1U) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last || threadIdx.x != 0) return;
+  int sum = 0;
+  for (unsigned k = 0; k < gridDim.x * blockDim.x; ++k)
+    sum += parts[k];  // ticket: read
+  *out = sum;
 }
 
 /// As the Programming Guide adds numbers of a type that no atomic has: its first read is no atomic.
@@ -298,6 +345,75 @@ TEST(Findings, OfAFlagWithoutAFence) {
       all,
       "put a `__threadfence()` after the write in block 0, before the atomic that tells other blocks of it",
       "ticket_without_a_fence");
+}
+
+constexpr const char* flag_by_atomics =
+    "write it by an atomic, such as `atomicExch(&flag, 1)`, and read it by one, such as `atomicAdd(&flag, "
+    "0)`: "
+    "`volatile` orders nothing and makes nothing atomic";
+const std::string in_any_order =
+    "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the last, "
+    "as in "
+    "beyond/10_single_pass; if it is a flag, ";
+const std::string fence_without_an_atomic =
+    "the `__threadfence()` after the write in block 0 tells nobody of it: let an atomic behind it do so, "
+    "such as "
+    "`atomicExch(&flag, 1)`, and the other block ask by one, such as `atomicAdd(&flag, 0)`";
+
+/// The lines of each finding, and its help.
+std::set<std::string> helps_from(const auto& launch_kernel) {
+  std::set<std::string> helps;
+  try {
+    launch_kernel();
+  } catch (const KernelFinding& finding) {
+    for (const Finding& each : finding.findings()) {
+      std::string lines;
+      for (const Witness& witness : each.witnesses)
+        lines += std::to_string(witness.place.line) + ' ';
+      helps.insert(lines + each.help);
+    }
+  }
+  return helps;
+}
+
+std::string lines_of(const std::string& one, const std::string& other) {
+  return std::to_string(line_of(one)) + ' ' + std::to_string(line_of(other)) + ' ';
+}
+
+TEST(Findings, OfAFlagThatIsStored) {
+  Ints value{1}, flag{1}, out{1};
+  const std::set<std::string> expected{
+      lines_of("store: write", "store: read") + fence_without_an_atomic,
+      lines_of("store: flag", "store: wait") + in_any_order + flag_by_atomics};
+  for (const auto kernel : {hand_over_by_a_store<int>, hand_over_by_a_store<volatile int>}) {
+    flag[0] = 0;
+    EXPECT_EQ(helps_from([&] { kernel<<<2, 32>>>(value, flag, out); }), expected);
+  }
+}
+
+TEST(Findings, OfALookBackByAFlagThatIsStored) {
+  Ints in{4}, sums{4}, flags{4};
+  DeviceArray<unsigned> blocks{1};
+  const std::set<std::string> expected{lines_of("look: write", "look: read") + fence_without_an_atomic,
+                                       lines_of("look: flag", "look: wait") + in_any_order + flag_by_atomics};
+  EXPECT_EQ(helps_from([&] { look_back<<<4, 32>>>(in, sums, flags, blocks); }), expected);
+}
+
+TEST(Findings, OfATicketThatDoesNotWaitForTheBlock) {
+  Ints in{256}, parts{256}, out{1};
+  DeviceArray<unsigned> ticket{1};
+  const std::set<std::string> expected{lines_of("ticket: write", "ticket: read") +
+                                       "put a `__syncthreads()` between the write in block 0 and the "
+                                       "atomic by which another of its threads tells "
+                                       "other blocks of it"};
+  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
+    set_schedule({order, 1});
+    for (const auto kernel : {ticket_of_thread_0<true>, ticket_of_thread_0<false>}) {
+      ticket[0] = 0;
+      EXPECT_EQ(helps_from([&] { kernel<<<4, 64>>>(in, parts, ticket, out); }), expected);
+    }
+  }
+  set_schedule({});
 }
 
 TEST(Findings, OfAReadBesideAnAtomic) {

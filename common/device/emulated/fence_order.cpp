@@ -91,7 +91,7 @@ void FenceOrder::begin_block(std::size_t block, GridOrder& grid) {
   words_.clear();
   released_.clear();
   carried_ = {};
-  has_fences_ = has_learned_ = is_used_ = false;
+  has_device_fences_ = has_fences_ = has_learned_ = is_used_ = false;
 }
 
 void FenceOrder::join(SharedClock& clock, const SharedClock& other) {
@@ -123,12 +123,16 @@ void FenceOrder::fence(unsigned thread, FenceScope scope) {
   Thread& self = threads_[thread];
   self.at_block_fence = self.learned;
   self.at_block_fence.clock = std::make_shared<const Clock>(order_.knowledge(thread));
-  if (scope == FenceScope::device) self.at_device_fence = self.at_block_fence;
+  if (scope == FenceScope::block) return;
+  self.at_device_fence = self.at_block_fence;
+  fenced_.join(*self.at_device_fence.clock);
+  has_device_fences_ = true;
 }
 
 void FenceOrder::atomic(unsigned thread, const Update& update) {
   Thread& self = threads_[thread];
   if (update.is_global) self.learned.acquired = has_learned_ = is_used_ = true;
+  if (update.is_global && update.stores) note_atomic(thread);
   const std::byte* const first =
       update.address - reinterpret_cast<std::uintptr_t>(update.address) % word_bytes;
   for (const std::byte* word = first; word < update.address + update.bytes; word += word_bytes) {
@@ -149,8 +153,17 @@ void FenceOrder::atomic(unsigned thread, const Update& update) {
   }
 }
 
+void FenceOrder::note_atomic(unsigned thread) {
+  at_atomic_[thread] = order_.now(thread);
+  if (last_atomics_[0].thread != thread) last_atomics_[1] = last_atomics_[0];
+  last_atomics_[0] = {thread, order_.last_block_barrier(), order_.last_warp_barrier(thread), never};
+}
+
+/// Called when the block's barrier has become the last one.
 void FenceOrder::block_barrier() {
   if (!is_used_) return;
+  for (LastAtomic& last : last_atomics_)
+    last.next_barrier = std::min(last.next_barrier, order_.last_block_barrier());
   std::vector<Thread*> all;
   for (Thread& thread : threads_)
     all.push_back(&thread);
@@ -190,6 +203,21 @@ GridOrder::WordSet FenceOrder::released(unsigned thread, Moment moment) const {
   }
   std::ranges::sort(words);
   return grid_->number_of(words);
+}
+
+Untold FenceOrder::untold(unsigned thread, Moment moment, bool knew) const {
+  const LastAtomic& other = last_atomics_[last_atomics_[0].thread == thread ? 1 : 0];
+  const bool is_of_warp = other.thread / warp_size == thread / warp_size;
+  const bool is_behind_barrier = moment < (is_of_warp ? other.warp_barrier : other.barrier);
+  const bool is_before_barrier = !is_behind_barrier && moment < other.next_barrier;
+  const bool is_beside_own =
+      moment <= at_atomic_[thread];  // before it, or after it and before the next fence
+  if (fenced_.knows(thread, moment)) {
+    if (is_beside_own && !knew) return Untold::lacks_fence;
+    return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_atomic;
+  }
+  if (is_behind_barrier || is_beside_own) return Untold::lacks_fence;
+  return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_both;
 }
 
 }  // namespace reduction::emulated

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -51,13 +52,23 @@ class GridOrder {
 /// How far a fence reaches.
 enum class FenceScope { block, device };
 
+/// What is missing before other blocks may know of an access: a fence and then an atomic tell of it.
+enum class Untold : unsigned char {
+  no,
+  lacks_fence,    ///< an atomic may follow it, and no fence is between
+  lacks_barrier,  ///< an atomic of another thread, which has not met this one
+  lacks_atomic,   ///< a fence follows it, and no atomic
+  lacks_both
+};
+
 /// What orders threads beside barriers. A fence and then an atomic operation *release* on the operation's word what the
 /// thread knew of at the fence; a later atomic operation on the same word *acquires* it. A barrier makes the fences of each
 /// thread that it joins those of all. Between blocks the fence has to be one of the device, and the word in global memory.
 class FenceOrder {
  public:
   /// \param order  the block's, which outlives this.
-  FenceOrder(HappensBefore& order, unsigned threads) : order_{order}, threads_(threads) {}
+  FenceOrder(HappensBefore& order, unsigned threads)
+      : order_{order}, threads_(threads), at_atomic_(threads) {}
 
   void begin_block(std::size_t block, GridOrder& grid);
   void fence(unsigned thread, FenceScope scope);
@@ -80,10 +91,12 @@ class FenceOrder {
   /// and on which words it has acquired what lower blocks have released.
   GridOrder::WordSet acquired(unsigned thread) const { return threads_[thread].learned.lower; }
 
-  /// Whether the block has released anything for others,
-  bool has_released() const { return !released_.empty(); }
-  /// and on which words it has what the thread did at that moment.
+  /// Whether the block has put a fence before other blocks,
+  bool has_device_fences() const { return has_device_fences_; }
+  /// on which words it has released what the thread did at that moment,
   GridOrder::WordSet released(unsigned thread, Moment moment) const;
+  /// and what is missing where these are none. Only at the end of a block. \param knew  what is_acquired() said then.
+  Untold untold(unsigned thread, Moment moment, bool knew) const;
 
  private:
   using SharedClock = std::shared_ptr<const Clock>;
@@ -101,6 +114,17 @@ class FenceOrder {
     Knowledge learned;          ///< by atomics: now, without a clock, which HappensBefore has
   };
 
+  /// The last atomic of a thread that may release something for other blocks.
+  struct LastAtomic {
+    unsigned thread = 0;
+    Moment barrier = 0;       ///< the block's last one before it,
+    Moment warp_barrier = 0;  ///< the last one of the block or the warp,
+    Moment next_barrier = 0;  ///< and the block's first one after it
+  };
+  static constexpr Moment never = ~Moment{0};
+
+  void note_atomic(unsigned thread);
+
   static void join(SharedClock& clock, const SharedClock& other);
   /// Adds what any of these threads has in a part of it.
   void join(Knowledge& knowledge, const std::vector<Thread*>& threads, Knowledge Thread::*part) const;
@@ -115,6 +139,10 @@ class FenceOrder {
   std::unordered_map<const std::byte*, Knowledge> words_;  ///< released in the block since its last barrier
   std::unordered_map<const std::byte*, SharedClock> released_;  ///< for other blocks
   Knowledge carried_;  ///< what all threads' fences of the device have covered before the last block barrier
+  Clock fenced_;       ///< what any thread's fences of the device have covered
+  std::vector<Moment> at_atomic_;  ///< of each thread, at its last atomic that may release something,
+  std::array<LastAtomic, 2> last_atomics_{};  ///< the latest of them, and the latest of another thread
+  bool has_device_fences_ = false;
   bool has_fences_ = false;   ///< since the last block barrier
   bool has_learned_ = false;  ///< whether threads have since come to know of other blocks
   bool is_used_ = false;      ///< by any thread of the block

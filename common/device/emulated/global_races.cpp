@@ -88,14 +88,15 @@ void BlockRaces::check(const Access& access, Buffer& buffer, unsigned thread, co
             access.operation,
             static_cast<std::uint8_t>(access.bytes),
             0,
-            fences_.is_acquired(thread) ? knows_atomics : std::uint8_t{0}};
+            static_cast<std::uint8_t>((fences_.is_acquired(thread) ? knows_atomics : 0) |
+                                      (access.is_volatile ? is_volatile : 0))};
   const auto moment = static_cast<std::uint32_t>(order.now(thread) - order.block_begin());
   for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes) {
     kind.mask = mask_of(at, offset, end);
     const bool may_be_padding = access.may_be_padding(at < offset ? 0 : at - offset);
     const bool is_unwritten =
         access.operation != Operation::store && !may_be_padding && !buffer.is_initialised(at, word_bytes);
-    kind.flags = static_cast<std::uint8_t>((kind.flags & knows_atomics) | (is_unwritten ? unwritten : 0));
+    kind.flags = static_cast<std::uint8_t>((kind.flags & ~unwritten) | (is_unwritten ? unwritten : 0));
     Cell& cell = line_of(buffer, at).cells[at / word_bytes % words_in_line];
     const unsigned number = number_of(kind);
     const std::uint32_t what = (number + 1) << 10 | thread;
@@ -235,20 +236,25 @@ void BlockRaces::report_races(std::size_t block, FaultLog& findings) {
 
 /// The number of an access's kind for other blocks.
 unsigned BlockRaces::visit_number_of(unsigned kind, unsigned thread, Moment moment) {
-  GridOrder::WordSet released = GridOrder::none;
-  if (fences_.has_released()) {
-    if (released_.size() <= thread) released_.resize(thread + 1);
-    auto& [of_moment, known] = released_[thread];
-    if (of_moment != moment) known = fences_.released(thread, of_moment = moment);
-    released = known;
+  Told told;
+  if (fences_.has_device_fences()) {
+    if (told_.size() <= thread) told_.resize(thread + 1);
+    const bool knew = kinds_[kind].has(knows_atomics);
+    auto& [of, known] = told_[thread];
+    if (of != std::pair{moment, knew}) {
+      of = {moment, knew};
+      known.released = fences_.released(thread, moment);
+      known.untold = known.released == GridOrder::none ? fences_.untold(thread, moment, knew) : Untold::no;
+    }
+    told = known;
   }
   const auto next = static_cast<unsigned>(visits_.kind_table.size());
-  const auto [number, is_new] = visit_numbers_.try_emplace({kind, released}, next);
+  const auto [number, is_new] = visit_numbers_.try_emplace({kind, told}, next);
   if (is_new) {
     const Kind& of = kinds_[kind];
-    visits_.kind_table.push_back({of.operation, released, of.acquired, of.has(knows_atomics),
-                                  of.has(follows_atomic), of.has(unwritten), of.mask, of.bytes,
-                                  of.call_site});
+    visits_.kind_table.push_back({of.operation, told.released, of.acquired, of.has(knows_atomics),
+                                  of.has(follows_atomic), of.has(unwritten), of.has(is_volatile), told.untold,
+                                  of.mask, of.bytes, of.call_site});
   }
   return number->second;
 }
@@ -270,7 +276,7 @@ GridRaces::WordVisit BlockRaces::visit_of(const Cell& cell, Moment begin) {
   if ((cell.what & in_groups) == 0) {
     const unsigned kind = (cell.what >> 10) - 1;
     const unsigned thread = cell.what & 0x3ff;
-    if (!fences_.has_released() && kind < set_of_kind_.size() && set_of_kind_[kind] != 0) {
+    if (!fences_.has_device_fences() && kind < set_of_kind_.size() && set_of_kind_[kind] != 0) {
       return {set_of_kind_[kind], thread};
     }
     kinds.emplace_back(visit_number_of(kind, thread, begin + cell.moment), 0);
@@ -290,7 +296,7 @@ GridRaces::WordVisit BlockRaces::visit_of(const Cell& cell, Moment begin) {
       } else {
         known->second = std::min(known->second, thread);
       }
-      if (!fences_.has_released()) break;  // the first lane stands for all
+      if (!fences_.has_device_fences()) break;  // the first lane stands for all
     }
   }
   std::ranges::sort(kinds);
@@ -328,7 +334,7 @@ void BlockRaces::end_block(std::size_t block, const HappensBefore& order, FaultL
   set_numbers_.clear();
   set_of_kind_.clear();
   kinds_of_word_.clear();
-  released_.clear();
+  told_.clear();
   kinds_.clear();
   numbers_.clear();
   recent_.fill(0);
@@ -630,7 +636,9 @@ void GridRaces::judge_races(const Buffer& buffer, std::size_t word, const Record
           buffer.describe(buffer.begin() + word * word_bytes + first_of(before.mask), before.bytes),
           {action_of(lower->block, lower->thread, before.operation, before.call_site),
            action_of(higher->block, higher->thread, after.operation, after.call_site)}};
-      fault.is_unreleased = after.knows_atomics && before.released == GridOrder::none;
+      const bool may_be_told = after.knows_atomics || before.untold == Untold::lacks_atomic;
+      fault.untold = may_be_told ? before.untold : Untold::no;
+      fault.is_volatile = before.is_volatile || after.is_volatile;
       findings.add(std::move(fault));
     }
   }

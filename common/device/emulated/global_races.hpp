@@ -34,7 +34,9 @@ class GridRaces {
     bool knows_atomics;           ///< the thread knows of an atomic of its block on global memory,
     bool follows_atomic;          ///< and of one on the same word
     bool unwritten;               ///< a read before the block, or the host, has written the word
-    std::uint8_t mask;            ///< the bytes of the word that it touches
+    bool is_volatile;
+    Untold untold;      ///< where it is released on no word
+    std::uint8_t mask;  ///< the bytes of the word that it touches
     std::size_t bytes;
     const void* call_site;
 
@@ -202,6 +204,7 @@ class BlockRaces {
   static constexpr std::uint8_t knows_atomics = 1;
   static constexpr std::uint8_t follows_atomic = 2;
   static constexpr std::uint8_t unwritten = 4;
+  static constexpr std::uint8_t is_volatile = 8;
 
   /// The lanes of a warp that made accesses of a kind, and when each did so the last time: a block's moments count from its
   /// beginning.
@@ -279,13 +282,20 @@ class BlockRaces {
 
   // While the block ends.
   GridRaces::Visits visits_;
-  std::map<std::pair<unsigned, GridOrder::WordSet>, unsigned> visit_numbers_;
+  /// What other blocks may know of an access.
+  struct Told {
+    GridOrder::WordSet released = GridOrder::none;
+    Untold untold = Untold::lacks_fence;  ///< where the block has no fences, this is all that is known
+
+    auto operator<=>(const Told&) const = default;
+  };
+  std::map<std::pair<unsigned, Told>, unsigned> visit_numbers_;
   std::map<GridRaces::Kinds, unsigned> set_numbers_;
-  std::vector<unsigned> set_of_kind_;  ///< alone, where nothing is released
+  std::vector<unsigned> set_of_kind_;  ///< alone, where there are no fences
   GridRaces::Kinds kinds_being_read_;
   GridRaces::Kinds kinds_of_word_;
-  unsigned set_of_word_ = 0;                                     ///< the last one's
-  std::vector<std::pair<Moment, GridOrder::WordSet>> released_;  ///< what is known of each thread
+  unsigned set_of_word_ = 0;                                    ///< the last one's
+  std::vector<std::pair<std::pair<Moment, bool>, Told>> told_;  ///< what is known of each thread
 };
 
 }  // namespace reduction::emulated

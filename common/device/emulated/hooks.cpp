@@ -24,11 +24,16 @@ using reduction::emulated::word_bytes;
 /// Outside of kernels it is the host that accesses memory.
 [[gnu::always_inline]] inline void note(Operation operation, const void* address, std::size_t bytes,
                                         const Caller& from, bool goes_on = false,
-                                        bool may_have_padding = false) {
+                                        bool may_have_padding = false, bool is_volatile = false) {
   Block* const block = Block::running();
   if (block == nullptr) return;
   block->access({operation, static_cast<const std::byte*>(address), bytes, from.call_site, goes_on,
-                 from.function, may_have_padding});
+                 from.function, may_have_padding, is_volatile});
+}
+
+[[gnu::always_inline]] inline void note_volatile(Operation operation, const void* address, std::size_t bytes,
+                                                 const Caller& from) {
+  note(operation, address, bytes, from, false, false, true);
 }
 
 /// 16 bytes that are aligned to 8 at least: a GPU takes a struct that need not be aligned to more in halves.
@@ -84,20 +89,20 @@ void HOOK(write_range)(void* begin, std::size_t bytes) {
 }
 
 // What the compiler takes for volatile: words, and no structs.
-void HOOK(volatile_read1)(void* address) { note(Operation::load, address, 1, caller()); }
-void HOOK(volatile_read2)(void* address) { note(Operation::load, address, 2, caller()); }
-void HOOK(volatile_read4)(void* address) { note(Operation::load, address, 4, caller()); }
-void HOOK(volatile_read8)(void* address) { note(Operation::load, address, 8, caller()); }
-void HOOK(volatile_read16)(void* address) { note(Operation::load, address, 16, caller()); }
+void HOOK(volatile_read1)(void* address) { note_volatile(Operation::load, address, 1, caller()); }
+void HOOK(volatile_read2)(void* address) { note_volatile(Operation::load, address, 2, caller()); }
+void HOOK(volatile_read4)(void* address) { note_volatile(Operation::load, address, 4, caller()); }
+void HOOK(volatile_read8)(void* address) { note_volatile(Operation::load, address, 8, caller()); }
+void HOOK(volatile_read16)(void* address) { note_volatile(Operation::load, address, 16, caller()); }
 void HOOK(unaligned_volatile_read2)(void* address) { note_range(Operation::load, address, 2, caller()); }
 void HOOK(unaligned_volatile_read4)(void* address) { note_range(Operation::load, address, 4, caller()); }
 void HOOK(unaligned_volatile_read8)(void* address) { note_range(Operation::load, address, 8, caller()); }
 void HOOK(unaligned_volatile_read16)(void* address) { note_range(Operation::load, address, 16, caller()); }
-void HOOK(volatile_write1)(void* address) { note(Operation::store, address, 1, caller()); }
-void HOOK(volatile_write2)(void* address) { note(Operation::store, address, 2, caller()); }
-void HOOK(volatile_write4)(void* address) { note(Operation::store, address, 4, caller()); }
-void HOOK(volatile_write8)(void* address) { note(Operation::store, address, 8, caller()); }
-void HOOK(volatile_write16)(void* address) { note(Operation::store, address, 16, caller()); }
+void HOOK(volatile_write1)(void* address) { note_volatile(Operation::store, address, 1, caller()); }
+void HOOK(volatile_write2)(void* address) { note_volatile(Operation::store, address, 2, caller()); }
+void HOOK(volatile_write4)(void* address) { note_volatile(Operation::store, address, 4, caller()); }
+void HOOK(volatile_write8)(void* address) { note_volatile(Operation::store, address, 8, caller()); }
+void HOOK(volatile_write16)(void* address) { note_volatile(Operation::store, address, 16, caller()); }
 void HOOK(unaligned_volatile_write2)(void* address) { note_range(Operation::store, address, 2, caller()); }
 void HOOK(unaligned_volatile_write4)(void* address) { note_range(Operation::store, address, 4, caller()); }
 void HOOK(unaligned_volatile_write8)(void* address) { note_range(Operation::store, address, 8, caller()); }

@@ -127,6 +127,13 @@ class Races {
     });
   }
 
+  /// Whether the word may be a flag that one block stores for another one to wait for.
+  bool may_be_of_a_flag(const FaultRecord& seen) const {
+    return seen.is_volatile || std::ranges::any_of(records_, [](const FaultRecord& other) {
+             return other.untold == Untold::lacks_atomic;
+           });
+  }
+
  private:
   bool is_written_by_many(const void* store) const {
     return std::ranges::any_of(records_,
@@ -206,6 +213,8 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   return {help, seen.after_warp_barrier ? "one_syncwarp_a_level" : "warp_synchronous_tail"};
 }
 
+constexpr const char* volatile_is_not_enough = "`volatile` orders nothing and makes nothing atomic";
+
 Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   const ThreadAction& lower = seen.actions.front();
   const ThreadAction& higher = seen.actions.back();
@@ -213,33 +222,61 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
     return does(lower, operation) || does(higher, operation);
   };
   const bool both_write = does(lower, Operation::store) && does(higher, Operation::store);
+  const bool lacks_fence = seen.untold == Untold::lacks_fence;
+  const bool lacks_atomic = seen.untold == Untold::lacks_atomic;
+  const bool lacks_barrier = seen.untold == Untold::lacks_barrier;
+  const std::string access = std::string{does(lower, Operation::load) ? "read" : "write"} + " in block " +
+                             std::to_string(lower.block);
   // The other block may have asked for a lock, or for something else.
   const std::string in_a_lock =
-      seen.is_unreleased ? "; in a lock, put a `__threadfence()` before the atomic that opens it" : "";
+      lacks_fence    ? "; in a lock, put a `__threadfence()` before the atomic that opens it"
+      : lacks_atomic ? "; in a lock, open it by an atomic behind the fence, such as `atomicExch()`"
+                     : "";
   if (races.are_of_an_update(seen)) {
     return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
             "add_without_an_atomic"};
   }
-  if (lower.call_site == higher.call_site || (both_write && !seen.is_unreleased)) {
+  if (lower.call_site == higher.call_site ||
+      (both_write && !lacks_fence && !lacks_atomic && !lacks_barrier)) {
     return {"give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic" + in_a_lock,
             "one_cell_for_all_blocks"};
   }
-  if (seen.is_unreleased) {
-    return {std::string{"put a `__threadfence()` after the "} +
-                (does(lower, Operation::load) ? "read" : "write") + " in block " +
-                std::to_string(lower.block) + ", before the atomic that tells other blocks of it",
-            "ticket_without_a_fence"};
-  }
-  if (is_of_read_and_atomic(seen))
-    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic, ""};
-  if (one_does(Operation::atomic) && one_does(Operation::store)) {
-    return {"blocks run in any order: write the word before the launch, or make the write an atomic, too",
+  if (lacks_atomic) {
+    return {"the `__threadfence()` after the " + access +
+                " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
+                "other block ask by one, such as `atomicAdd(&flag, 0)`",
             ""};
   }
-  return {
+  if (lacks_barrier) {
+    return {"put a `__syncthreads()` between the " + access +
+                " and the atomic by which another of its threads tells other blocks of it",
+            ""};
+  }
+  const std::string by_atomics =
+      std::string{
+          "write it by an atomic, such as `atomicExch(&flag, 1)`, and read it by one, such as "
+          "`atomicAdd(&flag, 0)`: "} +
+      volatile_is_not_enough;
+  if (lacks_fence) {
+    const std::string help =
+        "put a `__threadfence()` after the " + access + ", before the atomic that tells other blocks of it";
+    return {seen.is_volatile ? help + "; if it is a flag, " + by_atomics : help, "ticket_without_a_fence"};
+  }
+  const std::string suffix = seen.is_volatile ? std::string{"; "} + volatile_is_not_enough : "";
+  if (is_of_read_and_atomic(seen)) {
+    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic + suffix,
+            ""};
+  }
+  if (one_does(Operation::atomic) && one_does(Operation::store)) {
+    return {"blocks run in any order: write the word before the launch, or make the write an atomic, too" +
+                suffix,
+            ""};
+  }
+  std::string help =
       "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the "
-      "last, as in beyond/10_single_pass",
-      ""};
+      "last, as in beyond/10_single_pass";
+  if (races.may_be_of_a_flag(seen)) help += "; if it is a flag, " + by_atomics;
+  return {std::move(help), ""};
 }
 
 Advice advice_on(const FaultRecord& seen, const Races& races) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/emulated/fence_order.hpp"
 #include "device/emulated/finding.hpp"
 #include "device/emulated/memory.hpp"
 #include "device/emulated/source_location.hpp"
@@ -36,7 +37,10 @@ struct FaultRecord {
   // Of a race.
   bool between_warps = false;       ///< these two places race in different warps of a block, too
   bool after_warp_barrier = false;  ///< its warp has passed a __syncwarp() since the last block barrier
-  bool is_unreleased = false;       ///< between blocks: the first one alone is to blame, which has no fence
+
+  // Of one between blocks.
+  Untold untold = Untold::no;  ///< why the second block cannot know of the first access, though it asks
+  bool is_volatile = false;    ///< one of the two accesses
 };
 
 /// What has been seen of one block's faults, once for each fault and pair of places: the first is as good as thousands.
