@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -138,6 +139,49 @@ __global__ void smooth(const int* in, int* out) {
 
 __global__ void left_of_the_first(const int* in, int* out) {
   out[threadIdx.x] = in[static_cast<int>(threadIdx.x) - 1];  // left of
+}
+
+__global__ void read_one(const int* from, int* out) {
+  *out = *from;  // one
+}
+
+__device__ int* shared_of_a_launch;
+
+__global__ void keep_shared_memory() {
+  __shared__ int cell;
+  cell = 1;
+  shared_of_a_launch = &cell;
+}
+
+__global__ void read_kept(int* out) {
+  *out = *shared_of_a_launch;  // kept
+}
+
+__global__ void read_dynamic(int* out) {
+  extern __shared__ int cells_of_launch[];
+  *out = cells_of_launch[1];  // dynamic
+}
+
+// An array of three numbers, and right behind it a variable of one byte.
+asm(R"(
+  .pushsection .data
+  .balign 64
+  .globl numbers_before_a_letter, letter_behind_numbers
+  .hidden numbers_before_a_letter, letter_behind_numbers
+  .type numbers_before_a_letter, %object
+  .size numbers_before_a_letter, 12
+numbers_before_a_letter:
+  .zero 12
+  .type letter_behind_numbers, %object
+  .size letter_behind_numbers, 1
+letter_behind_numbers:
+  .zero 52
+  .popsection
+)");
+extern "C" __attribute__((visibility("hidden"))) int numbers_before_a_letter[3];
+
+__global__ void read_number(int* out, int i) {
+  *out = numbers_before_a_letter[i];  // number
 }
 
 __global__ void on_one_line(const int* in, int* out) {
@@ -442,6 +486,62 @@ TEST(Findings, OfAnIndexBelow0) {
       "");
 }
 
+TEST(Findings, OfMemoryThatIsNotTheDevices) {
+  Ints out{1};
+  const auto expect = [&](const auto& launch_kernel, const std::string& memory, const std::string& help) {
+    const Printed all = printed(diagnostic_from(launch_kernel));
+    ASSERT_EQ(all.parts.size(), 1U);
+    EXPECT_TRUE(all.parts[0].words.ends_with(": thread 0 of block 0 reads " + memory)) << all.parts[0].words;
+    expect_help(all, help, "");
+  };
+  const std::vector<int> of_host{1};
+  const std::string outside = "4 bytes outside of the device's memory";
+  expect([&] { read_one<<<1, 1>>>(of_host.data(), out); }, outside,
+         "this is memory of the host, or of another thread or block: a kernel reaches its block's shared "
+         "memory and "
+         "what comes from `cudaMalloc()`, so copy there what it needs");
+  expect([&] { read_one<<<1, 1>>>(nullptr, out); }, outside, "the pointer is null, or next to it");
+  const int* const nowhere = reinterpret_cast<const int*>(std::uintptr_t{1} << 60);
+  expect([&] { read_one<<<1, 1>>>(nowhere, out); }, outside,
+         "no memory is there: look at the pointer, and at the index");
+  const int* released = nullptr;
+  {
+    const Ints of_device{1 << 20};
+    released = of_device + 3;
+  }
+  expect([&] { read_one<<<1, 1>>>(released, out); },
+         "4-byte word 3 of a global buffer that has been released (1048576 words)",
+         "the buffer has been released: use it before that");
+}
+
+TEST(Findings, OfSharedMemoryThatIsNotThere) {
+  Ints out{1};
+  set_host_threads(1);
+  keep_shared_memory<<<1, 1>>>();
+  const Printed kept = printed(diagnostic_from([&] { read_kept<<<1, 1>>>(out); }));
+  ASSERT_EQ(kept.parts.size(), 1U);
+  EXPECT_EQ(
+      kept.parts[0].words,
+      "out of bounds in read_kept: thread 0 of block 0 reads 4 bytes of what was shared memory in another "
+      "launch");
+  expect_help(kept, "what a block has in shared memory ends with it: pass it on through a buffer", "");
+  set_host_threads(0);
+  const Printed dynamic = printed(diagnostic_from([&] { read_dynamic<<<1, 1>>>(out); }));
+  expect_help(dynamic,
+              "give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none",
+              "");
+}
+
+/// Not the neighbour, which has no room for what is read.
+TEST(Findings, OfAVariableNameTheArrayThatWasLeft) {
+  Ints out{1};
+  const Printed all = printed(diagnostic_from([&] { read_number<<<1, 1>>>(out, 3); }));
+  ASSERT_EQ(all.parts.size(), 1U);
+  EXPECT_EQ(all.parts[0].words,
+            "out of bounds in read_number: thread 0 of block 0 reads 4-byte word 3 of the variable "
+            "numbers_before_a_letter (3 words)");
+}
+
 /// The compiler's columns are those of what stands for the declaration.
 TEST(Findings, HaveNoColumnBehindADeclarationOfSharedMemory) {
   Ints in{64}, out{64};
@@ -657,6 +757,10 @@ TEST(SourceSpan, IsWhatTheColumnStandsFor) {
   EXPECT_EQ(marked("  (*bins)++;", "++"), "(*bins)++");
   EXPECT_EQ(marked("  if (tid == 0) *out = sum;", "= sum"), "*out =");
   EXPECT_EQ(marked("  *out = tile(3);", "=", true), "= tile(3)");
+  EXPECT_EQ(marked("  o[b]=*cnt;", "=*"), "o[b]=");
+  EXPECT_EQ(marked("  o[b]=*cnt;", "=*", true), "=*cnt");
+  EXPECT_EQ(marked("  o[b]+=-x;", "+="), "o[b]+=");
+  EXPECT_EQ(marked("  o[b]>>=*x;", ">>"), "o[b]>>=");
   EXPECT_EQ(marked("  atomicAdd(&x[0], y);", "("), "atomicAdd(&x[0], y)");
   EXPECT_EQ(marked("  const int sum = a[0] + a[1];  // why", "sum"), "sum = a[0] + a[1]");
   EXPECT_EQ(marked("  if (sum == 0) return;", "sum"), "sum");

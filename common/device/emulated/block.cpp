@@ -427,6 +427,9 @@ FaultRecord Block::stray(const Access& access) const {
     record.memory = shared_.describe_with_size(access.address, access.bytes);
     if (access.address < shared_.dynamic()) {
       record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";
+    } else if (launch_->config.shared_bytes == 0 && !shared_.has_variables() && !shared_.uses_dynamic()) {
+      record.memory = byte_text(access.bytes) + " of what was shared memory in another launch";
+      record.help = "what a block has in shared memory ends with it: pass it on through a buffer";
     } else if (launch_->config.shared_bytes == 0 && !shared_.has_variables()) {
       record.help =
           "give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none";
@@ -451,11 +454,19 @@ FaultRecord Block::stray(const Access& access) const {
              !variable.empty()) {
     record.memory = std::move(variable);
     record.help = "check the index before the access, or make the array larger";
+  } else if (std::string released = global_memory().describe_released(access.address, access.bytes);
+             !released.empty()) {
+    record.memory = std::move(released);
+    record.help = "the buffer has been released: use it before that";
   } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
     record.help = "the pointer is null, or next to it";
-  } else {
+  } else if (is_mapped(access.address)) {
     record.help =
-        "a kernel reaches its block's shared memory and the device's buffers: this pointer leads elsewhere";
+        "this is memory of the host, or of another thread or block: a kernel reaches its block's shared "
+        "memory "
+        "and what comes from `cudaMalloc()`, so copy there what it needs";
+  } else {
+    record.help = "no memory is there: look at the pointer, and at the index";
   }
   return record;
 }

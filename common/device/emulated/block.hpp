@@ -97,7 +97,7 @@ class alignas(128) Block : Scheduler::Client {
   unsigned active_lanes(const void* call_site);
   void give_way();
   void fence(FenceScope scope, const void* call_site);
-  void* dynamic_shared_memory() const { return shared_.dynamic(); }
+  void* dynamic_shared_memory() { return shared_.use_dynamic(); }
   void* allocate(std::size_t bytes);
   void release(void* memory, const void* call_site);
   void* shared_variable(const void* name, std::size_t bytes);

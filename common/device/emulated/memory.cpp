@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -244,7 +245,12 @@ std::byte* GlobalMemory::allocate(std::size_t bytes) {
   return begin;
 }
 
-void GlobalMemory::release(std::byte* begin) noexcept { buffers_.erase(begin); }
+void GlobalMemory::release(std::byte* begin) noexcept {
+  const auto buffer = buffers_.find(begin);
+  if (buffer == buffers_.end()) return;
+  released_[releases_++ % released_.size()] = {begin, buffer->second.bytes()};
+  buffers_.erase(buffer);
+}
 
 Buffer* GlobalMemory::nearest(const std::byte* address) {
   const auto above = buffers_.upper_bound(address + margin);
@@ -269,13 +275,29 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
   return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
 }
 
+std::string GlobalMemory::describe_released(const std::byte* address, std::size_t bytes) const {
+  if (is_mapped(address)) return "";  // something else is there by now
+  for (std::size_t i = 1; i <= std::min(releases_, released_.size()); ++i) {
+    const Released& buffer = released_[(releases_ - i) % released_.size()];
+    if (address < buffer.begin || address >= buffer.begin + buffer.bytes) continue;
+    return word_text(address - buffer.begin, bytes) + " of a global buffer that has been released (" +
+           std::to_string(buffer.bytes / bytes) + " words)";
+  }
+  return "";
+}
+
 std::string GlobalMemory::describe_beside_variable(const std::byte* address, std::size_t bytes) const {
   const auto is_here = [&](const Buffer& storage) { return storage.contains(address, 1); };
-  const std::vector<Variable>& variables = variables_of_the_program();
-  if (variables.empty() || std::ranges::none_of(static_storage_, is_here)) return "";
-  const auto nearest = std::ranges::min_element(variables, {}, [&](const Variable& variable) {
-    return distance(address - variable.begin(), 0, variable.memory.bytes());
-  });
+  if (std::ranges::none_of(static_storage_, is_here)) return "";
+  const Variable* nearest = nullptr;
+  std::ptrdiff_t least = PTRDIFF_MAX;
+  for (const Variable& variable : variables_of_the_program()) {
+    const std::ptrdiff_t here = distance(address - variable.begin(), 0, variable.memory.bytes());
+    if (here >= least || variable.memory.bytes() < bytes) continue;
+    nearest = &variable;
+    least = here;
+  }
+  if (nearest == nullptr) return "";
   return word_text(address - nearest->begin(), bytes) + " of the variable " + variable_name(nearest->symbol) +
          " (" + std::to_string(nearest->memory.bytes() / bytes) + " words)";
 }
@@ -314,6 +336,13 @@ std::mutex& device_mutex() {
   return mutex;
 }
 
+bool is_mapped(const std::byte* address) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) / page * page);
+  unsigned char is_resident = 0;
+  return mincore(begin, 1, &is_resident) == 0;
+}
+
 bool is_constant_memory(const std::byte* address) {
   return address >= __start_reduction_constant && address < __stop_reduction_constant;
 }
@@ -345,6 +374,7 @@ void SharedMemory::begin_launch(std::size_t dynamic_bytes, std::size_t most_byte
   most_bytes_ = most_bytes;
   dynamic_bytes_ = end_ = dynamic_bytes;
   static_bytes_ = 0;
+  uses_dynamic_ = false;
   variables_.clear();
 }
 

@@ -167,8 +167,11 @@ class GlobalMemory {
   /// The buffer, or static storage, that holds all these bytes, or nullptr.
   Buffer* find(const std::byte* address, std::size_t bytes);
 
+  /// "4-byte word 3 of a global buffer that has been released (10 words)", of one of the last ones; else "".
+  std::string describe_released(const std::byte* address, std::size_t bytes) const;
+
   /// "4-byte word 10 of the variable bins (10 words)", of the one nearest to an address that is in static storage but in no
-  /// variable; else "".
+  /// variable, and that has room for such a word; else "".
   std::string describe_beside_variable(const std::byte* address, std::size_t bytes) const;
 
   /// Whether the program itself has these bytes for reading: constants and tables in the files that it was loaded from, or
@@ -182,7 +185,14 @@ class GlobalMemory {
   std::uint64_t fingerprint() const;
 
  private:
+  struct Released {
+    const std::byte* begin;
+    std::size_t bytes;
+  };
+
   std::map<const std::byte*, Buffer> buffers_;
+  std::array<Released, 64> released_{};  ///< the last ones,
+  std::size_t releases_ = 0;             ///< of so many
   std::vector<Segment> loaded_;
   std::vector<Buffer> static_storage_;
 };
@@ -190,6 +200,9 @@ class GlobalMemory {
 /// The one device, and the lock that a launch, or a change to its memory, holds.
 GlobalMemory& global_memory();
 std::mutex& device_mutex();
+
+/// Whether the process has memory there.
+bool is_mapped(const std::byte* address);
 
 /// Whether the address is that of a `__constant__` variable, which kernels may only read.
 bool is_constant_memory(const std::byte* address);
@@ -204,6 +217,12 @@ class SharedMemory {
   void begin_launch(std::size_t dynamic_bytes, std::size_t most_bytes);
 
   std::byte* dynamic() const { return begin(); }
+  /// The same for a kernel, which means to use it.
+  std::byte* use_dynamic() {
+    uses_dynamic_ = true;
+    return begin();
+  }
+  bool uses_dynamic() const { return uses_dynamic_; }
   bool has_variables() const { return !variables_.empty(); }
 
   /// The variable of that name, the address of any object of the program. Throws std::invalid_argument where a block would
@@ -248,6 +267,7 @@ class SharedMemory {
   const Variable* variable_near(std::size_t offset) const;
 
   Mapping pages_;
+  bool uses_dynamic_ = false;
   std::size_t dynamic_bytes_ = 0;
   std::size_t static_bytes_ = 0;
   std::size_t most_bytes_ = 0;

@@ -15,6 +15,15 @@ bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 
 constexpr std::string_view blanks = " \t\r";
 constexpr std::string_view operators = "+-*/%&|^=<>!~";
 
+/// Of the operator that begins there.
+std::size_t length_of_operator(std::string_view text) {
+  if (text.starts_with("<<=") || text.starts_with(">>=")) return 3;
+  const bool is_doubled =
+      text.size() > 1 && text[0] == text[1] && text[0] != '*' && text[0] != '!' && text[0] != '~';
+  const bool is_with_equals = text.size() > 1 && text[1] == '=' && text[0] != '~';
+  return is_doubled || is_with_equals ? 2 : 1;
+}
+
 /// Where the name, member or element ends that begins before `end`: "point.x" and "cells[0]" are followed to their beginning.
 std::size_t begin_of_operand(std::string_view line, std::size_t end) {
   std::size_t begin = end;
@@ -110,8 +119,7 @@ Span span_at(std::string_view line, unsigned column, bool reads) {
       ++end;
     return {begin_of_operand(line, at), end};
   } else if (operators.find(c) != std::string_view::npos) {
-    while (end < line.size() && operators.find(line[end]) != std::string_view::npos)
-      ++end;
+    end = at + length_of_operator(line.substr(at));
     // An operator that writes is shown with what it writes to.
     const std::string_view token = line.substr(at, end - at);
     if (token == "=" && reads) return {at, std::min(line.find(';', at), line.size())};
