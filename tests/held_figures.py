@@ -64,7 +64,10 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         ("its stack of 64 KiB", "common/device/emulated/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
         ("128 bytes apart or more", "common/device/emulated/memory.cpp", "shared_alignment = 128;"),
         ("8 MiB of the device's memory", "common/device/emulated/kernel_heap.hpp", "capacity = std::size_t{8} << 20;"),
-        ("more than 64 KiB past a buffer", "common/device/emulated/memory.hpp", "margin = std::size_t{64} << 10;")],
+        ("more than 64 KiB past a buffer", "common/device/emulated/memory.hpp", "margin = std::size_t{64} << 10;"),
+        ("lanes make 1 to 4 passes of an inner loop", "tests/not_caught_test.cpp", "j <= t % 4; ++j"),
+        ("its 16 requests are right", "tests/not_caught_test.cpp", 'requests, 16U) << "as on a GPU"'),
+        ("136 sectors instead of 64", "tests/not_caught_test.cpp", 'sectors, 136U) << "64 on a GPU')],
     "beyond/09_vector_loads/README.md": [
         ("first four loads, then the additions", "beyond/09_vector_loads/kernel.cuh", "k < 4;"),
         ("for three loads with a test each", "beyond/09_vector_loads/kernel.cuh", "k < 3;"),

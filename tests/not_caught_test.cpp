@@ -203,6 +203,24 @@ TEST(NotCaught, ALoadThatNvccKeepsInARegister) {
   EXPECT_EQ(last_launch_counters().global_load_requests, 2U) << "nvcc loads once";
 }
 
+/// Lane t adds t % 4 + 1 words of each row, at the same place. On a GPU a request is one pass of the inner loop.
+__global__ void sum_of_short_rows(const int* in, int* out) {
+  const unsigned t = threadIdx.x;
+  int sum = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    for (unsigned j = 0; j <= t % 4; ++j)
+      sum += in[i * 128 + j * 32 + t];
+  out[t] = sum;
+}
+
+TEST(NotCaught, PassesThatLanesMakeInDifferentNumbers) {
+  Array<int> in{512};
+  Array<int> out{32};
+  EXPECT_EQ(finding_of([&] { sum_of_short_rows<<<1, 32>>>(in, out); }), "");
+  EXPECT_EQ(last_launch_counters().global_load_requests, 16U) << "as on a GPU";
+  EXPECT_EQ(last_launch_counters().global_load_sectors, 136U) << "64 on a GPU, 4 a request";
+}
+
 // ---- the page ----
 
 std::string text_of(const std::filesystem::path& file) {
