@@ -77,12 +77,13 @@ __global__ void hand_over(int* value, unsigned* flag, int* out) {
 }
 
 /// The same by a flag that is `volatile`, or not even that.
-template <typename Flag> __global__ void hand_over_by_a_store(int* value, int* plain_flag, int* out) {
+template <typename Flag, bool fence>
+__global__ void hand_over_by_a_store(int* value, int* plain_flag, int* out) {
   Flag* const flag = plain_flag;
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
     *value = 42;  // store: write
-    __threadfence();
+    if (fence) __threadfence();
     *flag = 1;  // store: flag
   } else {
     while (*flag == 0) {  // store: wait
@@ -429,10 +430,25 @@ TEST(Findings, OfAFlagThatIsStored) {
   const std::set<std::string> expected{
       lines_of("store: write", "store: read") + fence_without_an_atomic,
       lines_of("store: flag", "store: wait") + in_any_order + flag_by_atomics};
-  for (const auto kernel : {hand_over_by_a_store<int>, hand_over_by_a_store<volatile int>}) {
+  for (const auto kernel : {hand_over_by_a_store<int, true>, hand_over_by_a_store<volatile int, true>}) {
     flag[0] = 0;
     EXPECT_EQ(helps_from([&] { kernel<<<2, 32>>>(value, flag, out); }), expected);
   }
+}
+
+/// Without a fence, only `volatile` says that a word may be a flag.
+TEST(Findings, OfAVolatileFlag) {
+  Ints value{1}, flag{1}, out{1};
+  const std::string generic = in_any_order.substr(0, in_any_order.find(';'));
+  const std::string data = lines_of("store: write", "store: read") + generic;
+  const std::string of_flag = lines_of("store: flag", "store: wait");
+  const auto helps = [&](auto kernel) {
+    flag[0] = 0;
+    return helps_from([&] { kernel<<<2, 32>>>(value, flag, out); });
+  };
+  EXPECT_EQ(helps(hand_over_by_a_store<volatile int, false>),
+            (std::set{data, of_flag + in_any_order + flag_by_atomics}));
+  EXPECT_EQ(helps(hand_over_by_a_store<int, false>), (std::set{data, of_flag + generic}));
 }
 
 TEST(Findings, OfALookBackByAFlagThatIsStored) {

@@ -251,6 +251,8 @@ MUTANTS = [
            "emulated_races_test *AStoreAndTheTicket"),
     Mutant(EMULATED + "global_races.cpp", "if (rank(race) < rank(*known)) *known = race;", "",
            "emulated_races_test *WithinABlock*"),
+    Mutant(EMULATED + "global_races.cpp", "access.is_volatile ? is_volatile : 0", "0", "findings_test *VolatileFlag"),
+    Mutant(EMULATED + "memory.cpp", " || variable.memory.bytes() < bytes", "", "findings_test *ArrayThatWasLeft"),
     Mutant(EMULATED + "memory.cpp", "return buffer->contains(address, bytes) ? buffer : nullptr;", "return buffer;",
            "emulated_device_test *OutOfBounds"),
     Mutant(EMULATED + "block.hpp", "  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;\n",

@@ -210,8 +210,8 @@ Untold FenceOrder::untold(unsigned thread, Moment moment, bool knew) const {
   const bool is_of_warp = other.thread / warp_size == thread / warp_size;
   const bool is_behind_barrier = moment < (is_of_warp ? other.warp_barrier : other.barrier);
   const bool is_before_barrier = !is_behind_barrier && moment < other.next_barrier;
-  const bool is_beside_own =
-      moment <= at_atomic_[thread];  // before it, or after it and before the next fence
+  // Before it, or after it and before the next fence.
+  const bool is_beside_own = moment <= at_atomic_[thread];
   if (fenced_.knows(thread, moment)) {
     if (is_beside_own && !knew) return Untold::lacks_fence;
     return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_atomic;
