@@ -86,6 +86,17 @@ REFUSED = {
     "an atomic of a type": ("__global__ void k9(short* out) { atomicAdd(out, 1); }\n", 1, "atomicAdd"),
     "wmma": ("#include <mma.h>\n", 1, "<mma.h>: wmma, the tensor cores, is not modelled on the emulated device: "
              "write the product as a loop"),
+    "an address of shared memory": ("__global__ void k18(int* out) { out[0] = __cvta_generic_to_shared(out); }\n", 1,
+                                    "__cvta_generic_to_shared: the emulated device does not tell a kernel what memory "
+                                    "a pointer is to: use the pointer as it is"),
+    "cuRAND": ("#include <curand_kernel.h>\n", 1, "<curand_kernel.h>: cuRAND is not modelled on the emulated device: "
+               "let the host draw the numbers, or write a generator"),
+    "CUB": ("#include <cub/cub.cuh>\n", 1, "<cub/cub.cuh>: CUB is not modelled on the emulated device: write what "
+            "the kernel needs of it as a loop with shuffles"),
+    "Thrust": ("#include <thrust/device_vector.h>\n", 1, "<thrust/device_vector.h>: Thrust is not modelled on the "
+               "emulated device: allocate with cudaMalloc() and launch a kernel"),
+    "pipelines of C": ("#include <cuda_pipeline.h>\n", 1, "<cuda_pipeline.h>: asynchronous copies are not modelled on "
+                       "the emulated device: copy by plain loads and stores, and use __syncthreads()"),
     "cuda::barrier": ("#include <cuda/barrier>\n", 1, "<cuda/barrier>: cuda::barrier is not modelled on the "
                       "emulated device: use __syncthreads(), and copy by plain loads and stores"),
     "cuda::pipeline": ("#include <cuda/pipeline>\n", 1, "<cuda/pipeline>: cuda::pipeline is not modelled on the "

@@ -145,8 +145,6 @@ using half2 = __half2;
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
-// ---- functions of one number, and of a pair, in both formats ----
-
 namespace reduction::emulated {
 
 template <typename T>
@@ -156,52 +154,7 @@ concept SmallPair = OneOf<T, __half2, __nv_bfloat162>;
 
 }  // namespace reduction::emulated
 
-template <reduction::emulated::Small T> T __hadd(T a, T b) { return a + b; }
-template <reduction::emulated::Small T> T __hsub(T a, T b) { return a - b; }
-template <reduction::emulated::Small T> T __hmul(T a, T b) { return a * b; }
-template <reduction::emulated::Small T> T __hdiv(T a, T b) { return a / b; }
-/// Rounded once: a double holds the product.
-template <reduction::emulated::Small T> T __hfma(T a, T b, T c) {
-  return T{reduction::emulated::odd_sum(double{float{a}} * double{float{b}}, double{float{c}})};
-}
-template <reduction::emulated::Small T> T __hneg(T a) { return -a; }
-template <reduction::emulated::Small T> T __habs(T a) { return T::of_bits(a.bits() & 0x7fff); }
-/// Of zeros +0 is the larger one, which fmax leaves open.
-template <reduction::emulated::Small T> T __hmax(T a, T b) {
-  if (float{a} == 0 && float{b} == 0) return T::of_bits(a.bits() & b.bits());
-  return std::fmax(float{a}, float{b});
-}
-template <reduction::emulated::Small T> T __hmin(T a, T b) {
-  if (float{a} == 0 && float{b} == 0) return T::of_bits(a.bits() | b.bits());
-  return std::fmin(float{a}, float{b});
-}
-template <reduction::emulated::Small T> bool __heq(T a, T b) { return a == b; }
-template <reduction::emulated::Small T> bool __hne(T a, T b) { return a != b; }
-template <reduction::emulated::Small T> bool __hlt(T a, T b) { return a < b; }
-template <reduction::emulated::Small T> bool __hle(T a, T b) { return a <= b; }
-template <reduction::emulated::Small T> bool __hgt(T a, T b) { return a > b; }
-template <reduction::emulated::Small T> bool __hge(T a, T b) { return a >= b; }
-template <reduction::emulated::Small T> bool __hisnan(T a) { return std::isnan(float{a}); }
-template <reduction::emulated::Small T> T hsqrt(T a) { return std::sqrt(float{a}); }
-template <reduction::emulated::Small T> T hexp(T a) { return std::exp(float{a}); }
-
-template <reduction::emulated::SmallPair T> T operator+(T a, T b) { return {a.x + b.x, a.y + b.y}; }
-template <reduction::emulated::SmallPair T> T operator-(T a, T b) { return {a.x - b.x, a.y - b.y}; }
-template <reduction::emulated::SmallPair T> T operator*(T a, T b) { return {a.x * b.x, a.y * b.y}; }
-template <reduction::emulated::SmallPair T> T operator/(T a, T b) { return {a.x / b.x, a.y / b.y}; }
-template <reduction::emulated::SmallPair T> bool operator==(T a, T b) { return a.x == b.x && a.y == b.y; }
-template <reduction::emulated::SmallPair T> T __hadd2(T a, T b) { return a + b; }
-template <reduction::emulated::SmallPair T> T __hsub2(T a, T b) { return a - b; }
-template <reduction::emulated::SmallPair T> T __hmul2(T a, T b) { return a * b; }
-template <reduction::emulated::SmallPair T> T __hfma2(T a, T b, T c) {
-  return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
-}
-template <reduction::emulated::SmallPair T> T __hmax2(T a, T b) {
-  return {__hmax(a.x, b.x), __hmax(a.y, b.y)};
-}
-template <reduction::emulated::SmallPair T> T __hmin2(T a, T b) {
-  return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
-}
+// ---- atomic addition ----
 
 template <typename Address,
           reduction::emulated::OneOf<__half, __nv_bfloat16> T = reduction::emulated::Pointed<Address>>
@@ -226,43 +179,3 @@ template <typename Address, reduction::emulated::OneOf<__half, __half2, __nv_bfl
 REDUCTION_INLINE T atomicAdd_system(Address address, std::type_identity_t<T> value) {
   return atomicAdd(address, value);
 }
-
-// ---- conversions of half ----
-
-inline float __half2float(__half value) { return value; }
-inline __half __float2half(float value) { return value; }
-inline __half __float2half_rn(float value) { return value; }
-inline __half __double2half(double value) { return value; }
-inline __half __int2half_rn(int value) { return value; }
-inline __half __uint2half_rn(unsigned value) { return value; }
-inline int __half2int_rn(__half value) { return __float2int_rn(value); }
-inline int __half2int_rz(__half value) { return __float2int_rz(value); }
-inline unsigned short __half_as_ushort(__half value) { return value.bits(); }
-inline __half __ushort_as_half(unsigned short bits) { return __half::of_bits(bits); }
-inline __half2 make_half2(__half x, __half y) { return {x, y}; }
-inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }
-inline __half2 __half2half2(__half value) { return {value, value}; }
-inline __half2 __float2half2_rn(float value) { return {value, value}; }
-inline __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
-inline __half2 __float22half2_rn(float2 value) { return {value.x, value.y}; }
-inline float2 __half22float2(__half2 value) { return {value.x, value.y}; }
-inline __half __low2half(__half2 value) { return value.x; }
-inline __half __high2half(__half2 value) { return value.y; }
-inline float __low2float(__half2 value) { return value.x; }
-inline float __high2float(__half2 value) { return value.y; }
-
-// ---- conversions of bfloat16 ----
-
-inline float __bfloat162float(__nv_bfloat16 value) { return value; }
-inline __nv_bfloat16 __float2bfloat16(float value) { return value; }
-inline __nv_bfloat16 __float2bfloat16_rn(float value) { return value; }
-inline __nv_bfloat16 __double2bfloat16(double value) { return value; }
-inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 value) { return value.bits(); }
-inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) { return __nv_bfloat16::of_bits(bits); }
-inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
-inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
-inline __nv_bfloat162 __float2bfloat162_rn(float value) { return {value, value}; }
-inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return {x, y}; }
-inline float2 __bfloat1622float2(__nv_bfloat162 value) { return {value.x, value.y}; }
-inline __nv_bfloat16 __low2bfloat16(__nv_bfloat162 value) { return value.x; }
-inline __nv_bfloat16 __high2bfloat16(__nv_bfloat162 value) { return value.y; }

@@ -49,6 +49,20 @@ REDUCTION_SURFACE(surf3Dwrite)
 #undef REDUCTION_TEXTURE
 #undef REDUCTION_SURFACE
 
+// ---- what kind of memory an address is ----
+
+#define REDUCTION_KIND_OF_MEMORY(name)                                                                   \
+  REDUCTION_UNSUPPORTED(name, #name                                                                      \
+                        ": the emulated device does not tell a kernel what memory a pointer is to: use " \
+                        "the pointer as it is")
+REDUCTION_KIND_OF_MEMORY(__isShared)
+REDUCTION_KIND_OF_MEMORY(__isGlobal)
+REDUCTION_KIND_OF_MEMORY(__isConstant)
+REDUCTION_KIND_OF_MEMORY(__isLocal)
+REDUCTION_KIND_OF_MEMORY(__cvta_generic_to_shared)
+REDUCTION_KIND_OF_MEMORY(__cvta_generic_to_global)
+#undef REDUCTION_KIND_OF_MEMORY
+
 // ---- time, and launches of other kinds ----
 
 REDUCTION_UNSUPPORTED(clock64, "clock64(): the emulated device has no time: count with its counters instead")

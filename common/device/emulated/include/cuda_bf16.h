@@ -1,3 +1,3 @@
 #pragma once
 // Stands in for CUDA's header of this name on the emulated device.
-#include "device/emulated/small_floats.hpp"
+#include "device/emulated/small_float_functions.hpp"

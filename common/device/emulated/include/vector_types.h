@@ -1,0 +1,3 @@
+#pragma once
+// Stands in for CUDA's header of this name on the emulated device.
+#include "device/emulated/vectors.hpp"

@@ -1,0 +1,140 @@
+#pragma once
+/// \file
+/// Words of several small integers: two of 16 bits, or four of 8. (CUDA Math API, "SIMD Intrinsics"; of the comparisons it
+/// says less than they do: each pair has a result of its own.)
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+namespace reduction::emulated {
+
+/// The number-th integer of a word, counted from its lowest bits.
+template <typename T, typename Word> int part_of(Word word, unsigned number) {
+  return static_cast<T>(static_cast<unsigned>(word) >> number * 8 * sizeof(T));
+}
+
+/// `operation` of the integers T that two words have at the same places: of each result the bits that fit.
+template <typename T, typename Operation> unsigned of_each_part(unsigned a, unsigned b, Operation operation) {
+  unsigned result = 0;
+  for (unsigned k = 0; k < 4 / sizeof(T); ++k) {
+    const auto part = static_cast<std::make_unsigned_t<T>>(operation(part_of<T>(a, k), part_of<T>(b, k)));
+    result |= unsigned{part} << k * 8 * sizeof(T);
+  }
+  return result;
+}
+
+/// The T that is nearest to `value`.
+template <typename T> int saturated(int value) {
+  return std::clamp<int>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+}
+
+/// The sum of |a - b| for all integers T of two words.
+template <typename T> unsigned sum_of_differences(unsigned a, unsigned b) {
+  unsigned sum = 0;
+  for (unsigned k = 0; k < 4 / sizeof(T); ++k)
+    sum += static_cast<unsigned>(std::abs(part_of<T>(a, k) - part_of<T>(b, k)));
+  return sum;
+}
+
+/// The dot product of the integers A of a word with as many integers B of another, from number `first` on, added to `sum`.
+template <typename A, typename B, typename Word>
+Word dot_product(Word a, Word b, Word sum, unsigned first = 0) {
+  auto result = static_cast<unsigned>(sum);
+  for (unsigned k = 0; k < 4 / sizeof(A); ++k)
+    result += static_cast<unsigned>(part_of<A>(a, k)) * static_cast<unsigned>(part_of<B>(b, first + k));
+  return static_cast<Word>(result);
+}
+
+}  // namespace reduction::emulated
+
+// name2 and name4, of integers T, each of which is (a, b) -> expression. (No function makes names of a name.)
+#define REDUCTION_OF_PARTS_OF(name, T, expression)                                              \
+  inline unsigned name(unsigned x, unsigned y) {                                                \
+    return reduction::emulated::of_each_part<T>(x, y, [](int a, int b) { return expression; }); \
+  }
+#define REDUCTION_OF_PARTS(name, sign, expression)            \
+  REDUCTION_OF_PARTS_OF(name##2, std::sign##16_t, expression) \
+  REDUCTION_OF_PARTS_OF(name##4, std::sign##8_t, expression)
+#define REDUCTION_SATURATED(name, sign, expression)                                  \
+  REDUCTION_OF_PARTS_OF(name##2, std::sign##16_t,                                    \
+                        reduction::emulated::saturated<std::sign##16_t>(expression)) \
+  REDUCTION_OF_PARTS_OF(name##4, std::sign##8_t, reduction::emulated::saturated<std::sign##8_t>(expression))
+// As a mask, and as 0 or 1.
+#define REDUCTION_COMPARISON(name, sign, comparison)              \
+  REDUCTION_OF_PARTS(__vcmp##name, sign, a comparison b ? -1 : 0) \
+  REDUCTION_OF_PARTS(__vset##name, sign, a comparison b ? 1 : 0)
+
+REDUCTION_OF_PARTS(__vadd, uint, a + b)
+REDUCTION_OF_PARTS(__vsub, uint, a - b)
+REDUCTION_SATURATED(__vaddss, int, a + b)
+REDUCTION_SATURATED(__vaddus, uint, a + b)
+REDUCTION_SATURATED(__vsubss, int, a - b)
+REDUCTION_SATURATED(__vsubus, uint, a - b)
+REDUCTION_OF_PARTS(__vmins, int, std::min(a, b))
+REDUCTION_OF_PARTS(__vmaxs, int, std::max(a, b))
+REDUCTION_OF_PARTS(__vminu, uint, std::min(a, b))
+REDUCTION_OF_PARTS(__vmaxu, uint, std::max(a, b))
+REDUCTION_OF_PARTS(__vavgs, int, (a + b + 1) >> 1)
+REDUCTION_OF_PARTS(__vavgu, uint, (a + b + 1) >> 1)
+REDUCTION_OF_PARTS(__vhaddu, uint, (a + b) >> 1)
+REDUCTION_OF_PARTS(__vabsdiffs, int, std::abs(a - b))
+REDUCTION_OF_PARTS(__vabsdiffu, uint, std::abs(a - b))
+REDUCTION_COMPARISON(eq, uint, ==)
+REDUCTION_COMPARISON(ne, uint, !=)
+REDUCTION_COMPARISON(lts, int, <)
+REDUCTION_COMPARISON(les, int, <=)
+REDUCTION_COMPARISON(gts, int, >)
+REDUCTION_COMPARISON(ges, int, >=)
+REDUCTION_COMPARISON(ltu, uint, <)
+REDUCTION_COMPARISON(leu, uint, <=)
+REDUCTION_COMPARISON(gtu, uint, >)
+REDUCTION_COMPARISON(geu, uint, >=)
+#undef REDUCTION_COMPARISON
+#undef REDUCTION_SATURATED
+#undef REDUCTION_OF_PARTS
+#undef REDUCTION_OF_PARTS_OF
+
+inline unsigned __vabs2(unsigned a) { return __vabsdiffs2(a, 0); }
+inline unsigned __vabs4(unsigned a) { return __vabsdiffs4(a, 0); }
+inline unsigned __vabsss2(unsigned a) { return __vmaxs2(a, __vsubss2(0, a)); }
+inline unsigned __vabsss4(unsigned a) { return __vmaxs4(a, __vsubss4(0, a)); }
+inline unsigned __vneg2(unsigned a) { return __vsub2(0, a); }
+inline unsigned __vneg4(unsigned a) { return __vsub4(0, a); }
+inline unsigned __vnegss2(unsigned a) { return __vsubss2(0, a); }
+inline unsigned __vnegss4(unsigned a) { return __vsubss4(0, a); }
+
+inline unsigned __vsads2(unsigned a, unsigned b) {
+  return reduction::emulated::sum_of_differences<std::int16_t>(a, b);
+}
+inline unsigned __vsads4(unsigned a, unsigned b) {
+  return reduction::emulated::sum_of_differences<std::int8_t>(a, b);
+}
+inline unsigned __vsadu2(unsigned a, unsigned b) {
+  return reduction::emulated::sum_of_differences<std::uint16_t>(a, b);
+}
+inline unsigned __vsadu4(unsigned a, unsigned b) {
+  return reduction::emulated::sum_of_differences<std::uint8_t>(a, b);
+}
+
+inline int __dp4a(int a, int b, int sum) {
+  return reduction::emulated::dot_product<std::int8_t, std::int8_t>(a, b, sum);
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  return reduction::emulated::dot_product<std::uint8_t, std::uint8_t>(a, b, sum);
+}
+/// With the lower, or the upper, two bytes of b.
+inline int __dp2a_lo(int a, int b, int sum) {
+  return reduction::emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum);
+}
+inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return reduction::emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum);
+}
+inline int __dp2a_hi(int a, int b, int sum) {
+  return reduction::emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum, 2);
+}
+inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
+  return reduction::emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum, 2);
+}
