@@ -380,7 +380,7 @@ TEST(EmulatedRuntime, SaysWhatTheDeviceIs) {
   EXPECT_EQ(device, 0);
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device), cudaSuccess);
   EXPECT_EQ(value, 132);
-  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 1), cudaErrorInvalidDevice);
   cudaFuncAttributes attributes{};
   EXPECT_EQ(cudaFuncGetAttributes(&attributes, leave_number), cudaSuccess);
   EXPECT_EQ(attributes.ptxVersion, 80);
