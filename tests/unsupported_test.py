@@ -92,7 +92,7 @@ REFUSED = {
     "cuRAND": ("#include <curand_kernel.h>\n", 1, "<curand_kernel.h>: cuRAND is not modelled on the emulated device: "
                "let the host draw the numbers, or write a generator"),
     "CUB": ("#include <cub/cub.cuh>\n", 1, "<cub/cub.cuh>: CUB is not modelled on the emulated device: write what "
-            "the kernel needs of it as a loop with shuffles"),
+            "the kernel needs of it"),
     "Thrust": ("#include <thrust/device_vector.h>\n", 1, "<thrust/device_vector.h>: Thrust is not modelled on the "
                "emulated device: allocate with cudaMalloc() and launch a kernel"),
     "pipelines of C": ("#include <cuda_pipeline.h>\n", 1, "<cuda_pipeline.h>: asynchronous copies are not modelled on "
