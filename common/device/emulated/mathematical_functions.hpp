@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// CUDA's mathematical functions that <cmath> does not have, computed in long double and rounded. (CUDA Math API, "Single" and
+/// CUDA's mathematical functions that `<cmath>` does not have, computed in long double and rounded. (CUDA Math API, "Single" and
 /// "Double Precision Mathematical Functions".) Templates give way to functions of a program's own, as NVIDIA's helper_math.h
 /// has some where another compiler than nvcc reads it, and to those of newer C libraries.
 

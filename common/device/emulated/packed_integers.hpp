@@ -50,6 +50,7 @@ Word dot_product(Word a, Word b, Word sum, unsigned first = 0) {
 
 }  // namespace reduction::emulated
 
+/// \cond
 // name2 and name4, of integers T, each of which is (a, b) -> expression. (No function makes names of a name.)
 #define REDUCTION_OF_PARTS_OF(name, T, expression)                                              \
   inline unsigned name(unsigned x, unsigned y) {                                                \
@@ -96,6 +97,7 @@ REDUCTION_COMPARISON(geu, uint, >=)
 #undef REDUCTION_SATURATED
 #undef REDUCTION_OF_PARTS
 #undef REDUCTION_OF_PARTS_OF
+/// \endcond
 
 inline unsigned __vabs2(unsigned a) { return __vabsdiffs2(a, 0); }
 inline unsigned __vabs4(unsigned a) { return __vabsdiffs4(a, 0); }

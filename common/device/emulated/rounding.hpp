@@ -18,7 +18,7 @@ template <typename T> T known_at_run_time(T value) {
   return held;
 }
 
-/// `operation` of these numbers as `mode` of <cfenv> rounds it. Compilers take it that all is rounded to the nearest, and may
+/// `operation` of these numbers as `mode` of `<cfenv>` rounds it. Compilers take it that all is rounded to the nearest, and may
 /// compute at any time: volatile keeps the operation between the two changes of the mode.
 template <typename Operation, typename... Numbers>
 auto rounded(int mode, Operation operation, Numbers... numbers) {
