@@ -44,6 +44,8 @@ PROMISES = [case for case in CASES if case.startswith(("same_bits_", "compensate
 PROMISE_SIZES = [2**k for k in (10, 12, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30)]
 AgainstCubCells = dict[tuple[str, int], AgainstCub]  # by case and elements
 
+IN_THE_KERNELS = "the kernels"  # what 13_many_gpus says that its ranks' sums were combined by
+
 NOT_MEASURED = "No results are committed yet.\n"
 
 
@@ -277,7 +279,7 @@ def scaling_model(folder: Path) -> str:
 
 def hops(combined_by: str, ranks: int) -> int:
     """In the kernels every GPU writes to every other; else a tree is assumed."""
-    return 1 if combined_by == "the kernels" else (ranks - 1).bit_length()
+    return 1 if combined_by == IN_THE_KERNELS else (ranks - 1).bit_length()
 
 
 def against_cub(folder: Path) -> str:

@@ -42,8 +42,10 @@ def main(words: list[str]) -> int:
     if not shutil.which(launch[0]):
         raise NotPossible(f"there is no {launch[0]} here: install an MPI, or say with --launch what starts the ranks")
     folder = (options.folder or H200.with_name(gpu.slug())).resolve()
-    if not (folder.parent.is_dir() and os.access(folder.parent, os.W_OK)):
-        raise BadUsage(f"'{folder.parent}' is no folder that can be written: name another")
+    # After minutes of measuring it would be too late.
+    target = folder if folder.exists() else folder.parent
+    if not (target.is_dir() and os.access(target, os.W_OK)):
+        raise BadUsage(f"'{target}' is no folder that can be written: name another")
     measured = measured_now(command_of(options), options.commit)
     executables = Programs(options.bin or programs.build([PROGRAM]))
     executables.require(PROGRAM)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tools import results
+from tools import pages, results
 from tools.command_line import REPOSITORY, BadUsage
 from tools.results import RanksResult, Result
 
@@ -58,6 +58,7 @@ def test_thirteen_writes_the_schema(bin_folder: Path, tmp_path: Path) -> None:
         document = json.loads(file.read_text())
         [written] = document if isinstance(document, list) else [document]
         assert set(written) == keys_of(record) - {"variant", "other_variants"}
+        assert record is not RanksResult or written["combined_by"] == pages.IN_THE_KERNELS
 
 
 def test_the_timing_of_a_gpu_is_the_schema() -> None:

@@ -140,6 +140,13 @@ def test_refuses(call: Callable[..., Ran], tmp_path: Path, words: list[str], sai
     assert not (tmp_path / "card").exists()
 
 
+def test_refuses_a_file_in_the_folders_place(call: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "card").write_text("mine")
+    ran = call()
+    assert ran.returncode == 2 and "card' is no folder that can be written" in ran.stderr
+    assert (tmp_path / "card").read_text() == "mine" and not (tmp_path / "bin/calls").exists()
+
+
 def test_refuses_a_machine_without_a_gpu(call: Callable[..., Ran], tmp_path: Path) -> None:
     fake_programs.make(tmp_path / "path", "nvidia-smi", "sys.exit(9)")
     ran = call()
