@@ -292,6 +292,7 @@ def test_the_order_of_14() -> None:
     assert f"at most {most} chunks. Thread t of {threads} combines" in page
     warps = threads // 32
     assert f"over the {warps} warps" in page
+    assert f"by one block of {threads} threads. Each of its {warps} warps takes neighbouring chunks" in page
     assert f"Up to {tile} vectors ({4 * tile} `float`) there is one chunk" in page
     assert f"two kernels above {tile * 16 >> 10} KiB" in page
     bounds = (REPOSITORY / PACKAGE / "reduction/constants.cuh").read_text()

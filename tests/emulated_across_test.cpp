@@ -275,6 +275,22 @@ __global__ void wait_for_a_peer(std::uint64_t* word) {
   }
 }
 
+__global__ void wait_for_the_other_thread(std::uint64_t* word) {
+  const cuda::atomic_ref<std::uint64_t> shared{*word};
+  if (threadIdx.x == 1) shared.store(1, cuda::memory_order_relaxed);
+  while (shared.load(cuda::memory_order_relaxed) == 0) {
+  }
+}
+
+/// As on a GPU, where each thread goes on.
+TEST(Across, AThreadThatWaitsLeavesTurnsToTheOthers) {
+  expect_all_end(1, [](unsigned) {
+    std::uint64_t word = 0;
+    reduction::emulated::launch({1, 2, 0}, wait_for_the_other_thread, &word);
+    EXPECT_EQ(word, 1u);
+  });
+}
+
 /// However much the kernel computes between two questions.
 TEST(Across, AWaitForPeersIsNoEndlessLoop) {
   expect_all_end(1, [](unsigned) {

@@ -176,7 +176,8 @@ HELD: dict[str, dict[str, list[str]]] = {
             "t is at least 1320 µs. At the 4719 GB/s of one rank above these are 6.2 GB"]},
     "beyond/14_same_bits/README.md": {
         "beyond_pages_test.py::test_the_order_of_14": [
-            "one over the 16 warps", "and two kernels above 32 KiB", "up to 64 KiB one block of 12 has 1024 threads",
+            "one over the 16 warps", "Each of its 16 warps takes neighbouring chunks", "and two kernels above 32 KiB",
+            "up to 64 KiB one block of 12 has 1024 threads",
             "goes on to 256 KiB"],
         "beyond_pages_test.py::test_the_chunks_and_barriers_of_14": [
             "which has room for 528 blocks of 512 threads", "1520 blocks wait",
@@ -565,6 +566,12 @@ def of_12(_: Known) -> Iterator[str]:
 
 @says("beyond/13_many_gpus/README.md")
 def of_13(_: Known) -> Iterator[str]:
+    constants = (REPOSITORY / "beyond/12_any_operation/reduction/constants.cuh").read_text(encoding="utf-8")
+    chunks, threads = (int(number) for name in ("most_chunks", "chunk_combine_block")
+                       for number in re.findall(rf"constexpr unsigned {name} = (\d+);", constants))
+    warps = threads // 32
+    yield f"Each of its {warps} warps has neighbouring chunks"
+    yield f"exchange {warps // 2} values each, not the results of {chunks // 2} chunks"
     assert round(0.99 / (1 - 0.99)) == 99
     yield "e / (1 − e) − L: for 99 %, about a hundred times as long"
 

@@ -48,7 +48,7 @@ def test_a_rank_that_fails_ends_the_job(job: Command, who: str) -> None:
     (signal.SIGKILL, 128 + signal.SIGKILL, 0), (signal.SIGSTOP, 3, 1)])
 def test_a_lost_rank_ends_the_job(job: Command, who: str, number: signal.Signals, code: int, said: int) -> None:
     """Within the time limit, in the middle of its samples, and nobody prints a sum."""
-    running = subprocess.Popen(job("13_many_gpus", "--combine", who, "--samples", "10000000", "--time-limit", "5"),
+    running = subprocess.Popen(job("13_many_gpus", "--combine", who, "--samples", "1000000", "--time-limit", "5"),
                                env=MPI, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stdout
     assert any(line.startswith("device ") for line in running.stdout)

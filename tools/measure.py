@@ -242,9 +242,14 @@ def is_measured(file: Path, record: type) -> bool:
 
 
 def against_cub(measurement: Measurement) -> list[str]:
-    """Case by case, with sizes between the powers of two: to what fits, or to `largest`."""
-    sweep = f"sweep:{measurement.largest}" if measurement.largest else "sweep"
-    return [f"{AGAINST_CUB} --cases {case} -n {sweep}" for case in pages.CASES if HEADER_STEP in measurement.steps]
+    """Case by case: to what fits, or to `largest`, with sizes between the powers of two; what the steps do not sum, for
+    powers of two to 2^30.
+    """
+    largest = measurement.largest
+    sweep = f"sweep:{largest}" if largest else "sweep"
+    powers = ",".join(f"2^{k}" for k in range(10, 31) if not largest or 2**k <= largest)
+    return [f"{AGAINST_CUB} --cases {case} -n {sweep if case in pages.SUMS else powers}" for case in pages.CASES
+            if HEADER_STEP in measurement.steps]
 
 
 # The runs of each part, in the order in which they are made.

@@ -1,5 +1,6 @@
 # add_step(FOLDER) makes the executable of the step in FOLDER, which has the folder's own name, and NAME_emulated, its
-# kernels for the emulated device, which the step's tests link too.
+# kernels for the emulated device, which the step's tests link too; a test that also links kernels compiled by nvcc links
+# NAME_emulated_apart.
 #
 # The folder's kernel.cuh is compiled by the host compiler for the emulated device and, where there is nvcc, by nvcc
 # as part of main.cu.
@@ -40,15 +41,19 @@ function(add_step folder)
       COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=${function} ${object}
       DEPENDS $<TARGET_OBJECTS:${name}_emulated>
       VERBATIM)
-    target_sources(${name} PRIVATE ${object})
-    add_dependencies(${name} ${name}_emulated)  # make does not follow an object into another target
-    target_link_libraries(${name} PRIVATE harness)
+    add_custom_target(${name}_object DEPENDS ${object})
+    add_dependencies(${name}_object ${name}_emulated)  # make does not follow an object into another target
+    add_library(${name}_emulated_apart OBJECT IMPORTED GLOBAL)
+    set_target_properties(${name}_emulated_apart PROPERTIES IMPORTED_OBJECTS ${object})
+    add_dependencies(${name}_emulated_apart ${name}_object)
+    target_link_libraries(${name} PRIVATE ${name}_emulated_apart harness)
   else()
     # The host compiler reads main.cu beside the rewritten kernel.
     add_step_executable(${name} ${rewritten_folder}/main.cu)
     compile_kernels(${name})
     add_dependencies(${name} ${name}_rewritten)
-    target_link_libraries(${name} PRIVATE ${name}_emulated)
+    add_library(${name}_emulated_apart ALIAS ${name}_emulated)
+    target_link_libraries(${name} PRIVATE ${name}_emulated_apart)
   endif()
 endfunction()
 

@@ -50,9 +50,12 @@ A in_order(const T* in, std::size_t n, std::size_t width, std::size_t loads, con
     of_chunks.push_back(block_of_512(of_threads, combine));
   }
   if (of_chunks.size() == 1) return of_chunks[0];
+  const std::size_t of_warp = parts(of_chunks.size(), 512) * 32;  // chunks
   std::vector<A> of_threads(512, identity);
-  for (std::size_t i = 0; i < of_chunks.size(); ++i)
-    of_threads[i % 512] = combine(of_threads[i % 512], of_chunks[i]);
+  for (std::size_t i = 0; i < of_chunks.size(); ++i) {
+    A& of_thread = of_threads[i / of_warp * 32 + i % 32];
+    of_thread = combine(of_thread, of_chunks[i]);
+  }
   return block_of_512(of_threads, combine);
 }
 

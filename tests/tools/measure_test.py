@@ -101,7 +101,7 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     ("sweep_type", 3, "07_cascade --sweep type -s 50", "peer_cub --sweep type -s 50"),
     ("sweep_size", 3, "07_cascade --sweep size -s 50 -n 2048", "peer_cub --sweep size -s 50 -n 2048"),
     ("against_cub", len(CASES), "12_against_cub --cases sum_int32 -n sweep:2048",
-     "12_against_cub --cases squares_float64 -n sweep:2048"),
+     "12_against_cub --cases squares_float64 -n 2^10,2^11"),
     ("atomics", 12, "atomic_each -t float32 -n 2^15 -s 20", "atomic_block -t int32 -n 2^25 -s 20"),
     ("method_flush", 18, "07_cascade -n 2^20 --flush read -s 200", "07_cascade -n 2^28 --flush none -s 200"),
     ("method_queue", 20, "01_interleaved -n 2^10 --queue on -s 200", "07_cascade -n 2^28 --queue off -s 200"),

@@ -3,10 +3,11 @@
 /// \file
 /// reduce_across(): one result of an input that is spread over GPUs which reach each other's memory, over NVLink or PCIe.
 ///
-/// Every GPU reduces its own chunks in the order of SameBits. The kernel that then combines them stores the GPU's results
-/// in the memory of all GPUs, waits until those of the others have come into its own, and combines all of them in the one
-/// order. So every GPU has the bits that one GPU alone would have, however many there are, and neither the host nor another
-/// launch is in between.
+/// Every GPU reduces its own chunks in the order of SameBits. In the kernel that then combines them each warp has neighbouring
+/// chunks, usually of one GPU. That GPU combines their results, and its warp stores one value in the memory of all GPUs; of a
+/// warp whose chunks belong to several, these store the result of each chunk. Then the warps wait until the values of all have
+/// come, and combine them in the one order. So every GPU has the bits that one GPU alone would have, however many there are,
+/// and neither the host nor another launch is in between.
 
 #include <cuda_runtime.h>
 
@@ -51,12 +52,16 @@ using Word = std::uint64_t;
 
 template <typename A> inline constexpr unsigned words_of = (sizeof(A) + 3) / 4;
 
+/// The values that GPUs send each other, by number: the result of each chunk, and that of each warp's chunks.
+inline constexpr unsigned first_warp = most_chunks;
+inline constexpr unsigned most_values = most_chunks + chunk_combine_block / 32;
+
 /// What a mailbox has, in words: the number of calls so far; then, for calls of even and of odd numbers, a word of each GPU
-/// that says it has come, and the chunks' results. Two calls' words are apart because a GPU may begin a call while another
-/// still reads what came for the call before; no GPU can be further ahead.
+/// that says it has come, and the values. Two calls' words are apart because a GPU may begin a call while another still reads
+/// what came for the call before; no GPU can be further ahead.
 inline constexpr std::size_t first_word = 128 / sizeof(Word);
 template <typename A>
-inline constexpr std::size_t words_of_call = most_peers + std::size_t{most_chunks} * words_of<A>;
+inline constexpr std::size_t words_of_call = most_peers + std::size_t{most_values} * words_of<A>;
 
 __device__ inline void send(Word* to, std::uint32_t data, std::uint32_t call) {
   ::cuda::atomic_ref<Word, ::cuda::thread_scope_system> word(*to);
@@ -90,19 +95,19 @@ template <typename A> struct Mailbox {
     }
   }
 
-  __device__ Word* of_chunk(unsigned chunk) const {
-    return words + most_peers + std::size_t{chunk} * words_of<A>;
+  __device__ Word* place_of(unsigned number) const {
+    return words + most_peers + std::size_t{number} * words_of<A>;
   }
-  __device__ void send(unsigned chunk, const A& value) const {
+  __device__ void send(unsigned number, const A& value) const {
     std::uint32_t data[words_of<A>] = {};
     std::memcpy(data, __builtin_addressof(value), sizeof(A));  // A may have an operator&
 #pragma unroll words_of < A> <= 16 ? words_of < A> : 1
     for (unsigned w = 0; w < words_of<A>; ++w)
-      detail::send(of_chunk(chunk) + w, data[w], call);
+      detail::send(place_of(number) + w, data[w], call);
   }
 
-  /// Waits for the results of chunks `first`, `first + step`, ... and writes them to `to`; of chunk numbers from `end` on
-  /// nothing comes, and nothing is written.
+  /// Waits for values number `first`, `first + step`, ... and writes them to `to`; for numbers from `end` on nothing comes, and
+  /// nothing is written.
   template <unsigned at_once>
   __device__ void receive(A (&to)[at_once], unsigned first, unsigned step, unsigned end) const {
     std::uint32_t data[at_once][words_of<A>];
@@ -114,7 +119,7 @@ template <typename A> struct Mailbox {
         if (first + k * step >= end) continue;
 #pragma unroll words_of < A> <= 16 ? words_of < A> : 1
         for (unsigned w = 0; w < words_of<A>; ++w) {
-          const Word word = detail::seen(of_chunk(first + k * step) + w);
+          const Word word = detail::seen(place_of(first + k * step) + w);
           data[k][w] = static_cast<std::uint32_t>(word);
           all_came = all_came && detail::is_of(word, call);
         }
@@ -128,61 +133,110 @@ template <typename A> struct Mailbox {
   }
 };
 
+// ---- whose chunks ----
+
+/// How `count` chunks are divided among GPUs.
+struct Owners {
+  unsigned count;
+  unsigned gpus;
+
+  /// Returns the first chunk of a GPU.
+  __host__ __device__ unsigned first_of(unsigned rank) const {
+    return static_cast<unsigned>((std::size_t{count} * rank + gpus - 1) / gpus);
+  }
+  __host__ __device__ ChunkRange of(unsigned rank) const { return {first_of(rank), first_of(rank + 1)}; }
+  /// Says whether one GPU has all of them, and there are some.
+  __device__ bool is_one(const ChunkRange& chunks) const {
+    return chunks.first < chunks.end && chunks.first * gpus / count == (chunks.end - 1) * gpus / count;
+  }
+};
+
 // ---- the kernel ----
 
-/// One block sends the `own` results at `partial`, of the chunks from `first` on, to all GPUs, waits for those of the others,
-/// and combines all `count` results of n elements into *out.
-template <unsigned threads, unsigned at_once, typename R, typename Out>
-__global__ void __launch_bounds__(threads)
-    combine_across_kernel(Peers peers, unsigned first, unsigned own, unsigned count, Out* out, std::size_t n,
-                          R reduction, Init<typename R::Accumulator> init) {
+/// Sends what this GPU has of the warp's chunks to all GPUs.
+template <typename R>
+__device__ void send_results(const Peers& peers, std::uint32_t call, const Owners& owners,
+                             const ChunkRange& chunks, const R& reduction) {
   using A = typename R::Accumulator;
+  const ChunkRange own = owners.of(peers.rank);
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned first = (::max)(chunks.first, own.first);
+  const unsigned end = (::min)(chunks.end, own.end);
+  if (first >= end) return;
+  const A* const partial = static_cast<const A*>(peers.partial);
+  const auto send_to_all = [&](unsigned number, const A& value) {
+    for (unsigned to = 0; to < peers.count; ++to)
+      Mailbox<A>(peers.mailboxes[to], call).send(number, value);
+  };
+  if (owners.is_one(chunks)) {
+    auto result = detail::combine_results<chunk_combine_loads<A>, 32>(partial, first - own.first + lane,
+                                                                      end - own.first, reduction);
+    result = detail::warp_reduce<32>(result, reduction);
+    if (lane == 0) send_to_all(first_warp + threadIdx.x / 32, result);
+  } else {
+    for (unsigned k = first + lane; k < end; k += 32)
+      send_to_all(k, partial[k - own.first]);
+  }
+}
+
+/// Waits for what all GPUs have of the warp's chunks, and returns it combined, in lane 0.
+template <typename R>
+__device__ typename R::Accumulator receive_results(const Mailbox<typename R::Accumulator>& mailbox,
+                                                   const Owners& owners, const ChunkRange& chunks,
+                                                   const R& reduction) {
+  using A = typename R::Accumulator;
+  constexpr unsigned at_once = chunk_combine_loads<A>;
+  const unsigned lane = threadIdx.x % 32;
+  if (owners.is_one(chunks)) {
+    A of_warp[1] = {reduction.identity()};
+    const unsigned number = first_warp + threadIdx.x / 32;
+    if (lane == 0) mailbox.receive(of_warp, number, 1, number + 1);
+    return of_warp[0];
+  }
+  A result = reduction.identity();
+  for (unsigned i = chunks.first + lane; i < chunks.end; i += at_once * 32) {
+    A received[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      received[k] = reduction.identity();
+    mailbox.receive(received, i, 32, chunks.end);
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      result = reduction.combined(result, received[k]);
+  }
+  return detail::warp_reduce<32>(result, reduction);
+}
+
+/// One block combines the results that each GPU has of its own chunks, at peers.partial, into *out, of n elements.
+template <typename R, typename Out>
+__global__ void __launch_bounds__(chunk_combine_block)
+    combine_across_kernel(Peers peers, Owners owners, Out* out, std::size_t n, R reduction,
+                          Init<typename R::Accumulator> init) {
   auto* const calls = static_cast<Word*>(peers.mailboxes[peers.rank]);
-  const auto* const partial = static_cast<const A*>(peers.partial);
   const auto call = detail::number_after(detail::seen(calls));  // nobody changes it now
+  const ChunkRange chunks = detail::chunks_of_warp(owners.count);
 #if __CUDA_ARCH__ >= 900
   detail::wait_for_kernel_before();
 #endif
-  for (unsigned k = threadIdx.x; k < own; k += threads) {
-    const A result = partial[k];
-    for (unsigned to = 0; to < peers.count; ++to)
-      Mailbox<A>(peers.mailboxes[to], call).send(first + k, result);
-  }
-  if (threadIdx.x < peers.count) Mailbox<A>(peers.mailboxes[threadIdx.x], call).announce(peers.rank);
-  __syncthreads();  // all have sent before one waits
+  detail::send_results(peers, call, owners, chunks, reduction);
+  if (threadIdx.x < peers.count)
+    Mailbox<typename R::Accumulator>(peers.mailboxes[threadIdx.x], call).announce(peers.rank);
 
-  const Mailbox<A> mailbox(peers.mailboxes[peers.rank], call);
-  A result = reduction.identity();
-  for (unsigned i = threadIdx.x; i < count; i += at_once * threads) {
-    A received[at_once];
-    mailbox.receive(received, i, threads, count);
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      if (i + k * threads < count) result = reduction.combined(result, received[k]);
-    }
-  }
+  const Mailbox<typename R::Accumulator> mailbox(peers.mailboxes[peers.rank], call);
+  auto result = detail::receive_results(mailbox, owners, chunks, reduction);
   // A GPU without chunks sends no result, and may not be ahead of the others either.
   if (threadIdx.x < peers.count) mailbox.wait_for(threadIdx.x);
-  result = detail::block_reduce<threads>(result, reduction);
+  result = detail::combine_warps<chunk_combine_block>(result, reduction);
   if (threadIdx.x == 0) {
     detail::write_result(result, reduction, init, n, out);
     ::cuda::atomic_ref<Word, ::cuda::thread_scope_system>(*calls).store(call, ::cuda::memory_order_relaxed);
   }
 }
 
-template <typename R, typename Out>
-inline constexpr auto* combine_chunks_across_kernel =
-    combine_across_kernel<chunk_combine_block, chunk_combine_loads<typename R::Accumulator>, R, Out>;
-
 // ---- the launches ----
 
 template <typename A> inline constexpr bool has_index = false;
 template <typename T, typename Index> inline constexpr bool has_index<Indexed<T, Index>> = true;
-
-/// Returns the first of the `chunks` chunks that a GPU has.
-inline unsigned first_chunk(unsigned chunks, unsigned rank, unsigned count) {
-  return static_cast<unsigned>((std::size_t{chunks} * rank + count - 1) / count);
-}
 
 template <bool aligned, typename R, typename Out>
 cudaError_t run_across(const Peers& peers, const typename R::Element* in, const Part& part, Out* out,
@@ -194,20 +248,21 @@ cudaError_t run_across(const Peers& peers, const typename R::Element* in, const 
   if (peers.count == 1)  // has nothing to exchange
     return detail::run_same_bits<aligned>(peers.partial, &bytes, in, out, n, reduction, init, stream);
   const auto chunks = chunks_of<T>(n);
-  const unsigned first = detail::first_chunk(chunks.count, peers.rank, peers.count);
-  const unsigned own = detail::first_chunk(chunks.count, peers.rank + 1, peers.count) - first;
+  const Owners owners{chunks.count, peers.count};
+  const ChunkRange own = owners.of(peers.rank);
+  const bool has_chunks = own.first < own.end;
   bool launches_ahead = false;
-  cudaError_t status = detail::is_for_hopper(launches_ahead, combine_chunks_across_kernel<R, Out>);
-  if (own != 0 && status == cudaSuccess) {
-    const Chunks own_chunks{own, part.count / IndexedVector<T>::width, chunks.each};
+  cudaError_t status = detail::is_for_hopper(launches_ahead, combine_across_kernel<R, Out>);
+  if (has_chunks && status == cudaSuccess) {
+    const Chunks own_chunks{own.end - own.first, part.count / IndexedVector<T>::width, chunks.each};
     status = detail::launch_chunks<aligned>(static_cast<A*>(peers.partial), in, part.count, own_chunks,
                                             reduction, stream);
   }
   if (status != cudaSuccess) return status;
   const cudaLaunchAttribute ahead = detail::launched_ahead();
-  return detail::launch(combine_chunks_across_kernel<R, Out>, 1, chunk_combine_block, 0, stream,
-                        launches_ahead && own != 0 ? &ahead : nullptr, peers, first, own, chunks.count, out,
-                        n, reduction, init);
+  return detail::launch(combine_across_kernel<R, Out>, 1, chunk_combine_block, 0, stream,
+                        launches_ahead && has_chunks ? &ahead : nullptr, peers, owners, out, n, reduction,
+                        init);
 }
 
 }  // namespace detail
@@ -228,7 +283,7 @@ template <typename T> Part part_of(std::size_t n, unsigned rank, unsigned count)
   const auto chunks = detail::chunks_of<T>(n);
   const std::size_t elements = std::size_t{chunks.each} * detail::IndexedVector<T>::width;
   const auto begin = [&](unsigned of) {
-    const std::size_t first = elements * detail::first_chunk(chunks.count, of, count);
+    const std::size_t first = elements * detail::Owners{chunks.count, count}.first_of(of);
     return first < n ? first : n;
   };
   return {begin(rank), begin(rank + 1) - begin(rank)};
@@ -244,7 +299,9 @@ template <typename T> Part part_of(std::size_t n, unsigned rank, unsigned count)
 /// - peers: the memory is that of this one chain of calls, which all have the same accumulator. After 2^32 calls a word of
 ///   the first may be taken for a new one: clear the mailboxes before, if n is not always the same.
 ///
-/// A GPU whose peers do not call waits for ever: the host has to see to that.
+/// A GPU whose peers do not call waits for ever: the host has to see to that. Where one process calls it for several GPUs, nothing
+/// that may wait for a GPU comes between the calls that belong together: no allocation, and no kernel that is still to be loaded
+/// (CUDA_MODULE_LOADING=EAGER).
 ///
 /// Returns what reduce() does, and cudaErrorInvalidValue for a rank or a number of GPUs that cannot be, for mailboxes that
 /// are misaligned, and for 2^46 elements or more.

@@ -223,11 +223,6 @@ cudaError_t run(void* storage, const std::size_t* bytes, unsigned multiprocessor
 
 // ---- in the order of SameBits ----
 
-/// The second kernel.
-template <typename R, typename Out>
-inline constexpr auto* combine_chunks_kernel =
-    combine_kernel<chunk_combine_block, chunk_combine_loads<typename R::Accumulator>, R, Out>;
-
 /// Launches the kernel that leaves a partial result for each chunk.
 template <bool aligned, typename R>
 cudaError_t launch_chunks(typename R::Accumulator* partial, const typename R::Element* in, std::size_t n,

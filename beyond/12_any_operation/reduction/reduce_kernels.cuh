@@ -50,20 +50,25 @@ __device__ typename R::Accumulator warp_reduce(typename R::Accumulator value, co
   return value;
 }
 
-/// Returns, in thread 0, the combined values of a block of `threads` threads.
+/// Returns, in thread 0, the combined values that the warps of a block of `threads` threads have in lane 0.
 template <unsigned threads, typename R>
-__device__ typename R::Accumulator block_reduce(typename R::Accumulator value, const R& reduction) {
+__device__ typename R::Accumulator combine_warps(typename R::Accumulator value, const R& reduction) {
   using A = typename R::Accumulator;
   // Bytes, because A may have a constructor, and shared memory runs none.
   __shared__ alignas(16) unsigned char bytes[threads / 32 * sizeof(A)];
   A* const shared = reinterpret_cast<A*>(bytes);
   const unsigned tid = threadIdx.x;
-  value = detail::warp_reduce<32>(value, reduction);
   if (tid % 32 == 0) shared[tid / 32] = value;
   __syncthreads();
   if (tid < 32)
     value = detail::warp_reduce<threads / 32>(tid < threads / 32 ? shared[tid] : value, reduction);
   return value;
+}
+
+/// Returns, in thread 0, the combined values of a block of `threads` threads.
+template <unsigned threads, typename R>
+__device__ typename R::Accumulator block_reduce(typename R::Accumulator value, const R& reduction) {
+  return detail::combine_warps<threads>(detail::warp_reduce<32>(value, reduction), reduction);
 }
 
 /// Returns the calling thread's element of the ends, which are fewer than a block's threads, if it is of block 0; else the
@@ -208,6 +213,24 @@ __device__ typename R::Accumulator reduce_through_ring(const Vector<typename R::
 
 #endif
 
+/// Returns partial results `first`, `first + step`, ... before `end`, combined; `at_once` of them are under way.
+template <unsigned at_once, unsigned step, typename R>
+__device__ typename R::Accumulator combine_results(const typename R::Accumulator* partial, unsigned first,
+                                                   unsigned end, const R& reduction) {
+  using A = typename R::Accumulator;
+  A result = reduction.identity();
+  for (unsigned i = first; i < end; i += at_once * step) {
+    A loaded[at_once];  // all are under way before the first operation waits for one
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      loaded[k] = i + k * step < end ? partial[i + k * step] : reduction.identity();
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      result = reduction.combined(result, loaded[k]);
+  }
+  return result;
+}
+
 /// Writes the result of n elements.
 template <typename R, typename Out>
 __device__ void write_result(typename R::Accumulator value, const R& reduction,
@@ -295,20 +318,10 @@ template <unsigned threads, unsigned at_once, typename R, typename Out>
 __global__ void __launch_bounds__(threads)
     combine_kernel(const typename R::Accumulator* partial, unsigned count, Out* out, std::size_t n,
                    R reduction, Init<typename R::Accumulator> init) {
-  using A = typename R::Accumulator;
 #if __CUDA_ARCH__ >= 900
   detail::wait_for_kernel_before();
 #endif
-  A result = reduction.identity();
-  for (unsigned i = threadIdx.x; i < count; i += at_once * threads) {
-    A loaded[at_once];  // all are under way before the first operation waits for one
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      loaded[k] = i + k * threads < count ? partial[i + k * threads] : reduction.identity();
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      result = reduction.combined(result, loaded[k]);
-  }
+  auto result = detail::combine_results<at_once, threads>(partial, threadIdx.x, count, reduction);
   result = detail::block_reduce<threads>(result, reduction);
   if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
 }

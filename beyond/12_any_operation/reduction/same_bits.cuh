@@ -7,7 +7,7 @@
 /// fits no vector. Consecutive vectors are a tile, consecutive tiles a chunk, at most 8192 chunks the input. Within a chunk
 /// thread t of 512 combines vectors t, t + 512, t + 1024, ..., each of them in itself first; then the threads' results are
 /// combined by a tree over the lanes and one over the warps. Each chunk has a block of its own, and it does not matter when
-/// or where that runs, nor how it loads. One block combines the results of the chunks.
+/// or where that runs, nor how it loads. One block combines the results of the chunks: each of its warps has neighbouring ones.
 
 #include <cuda_runtime.h>
 
@@ -220,6 +220,35 @@ __global__ void __launch_bounds__(bulk_block)
 #else
   __trap();
 #endif
+}
+
+/// Neighbouring chunks, from `first` to before `end`.
+struct ChunkRange {
+  unsigned first;
+  unsigned end;
+};
+
+/// Returns which of the `count` chunks the calling warp combines the results of: a multiple of 32 per warp, but for the last
+/// that has some. They are neighbours, so that they may all be those of one GPU (across.cuh).
+__device__ inline ChunkRange chunks_of_warp(unsigned count) {
+  const unsigned each = (count + chunk_combine_block - 1) / chunk_combine_block * 32;
+  const unsigned first = (::min)(threadIdx.x / 32 * each, count);
+  return {first, (::min)(first + each, count)};
+}
+
+/// One block combines the results of the `count` chunks of n elements into *out.
+template <typename R, typename Out>
+__global__ void __launch_bounds__(chunk_combine_block)
+    combine_chunks_kernel(const typename R::Accumulator* partial, unsigned count, Out* out, std::size_t n,
+                          R reduction, Init<typename R::Accumulator> init) {
+#if __CUDA_ARCH__ >= 900
+  detail::wait_for_kernel_before();
+#endif
+  const ChunkRange chunks = detail::chunks_of_warp(count);
+  auto result = detail::combine_results<chunk_combine_loads<typename R::Accumulator>, 32>(
+      partial, chunks.first + threadIdx.x % 32, chunks.end, reduction);
+  result = detail::block_reduce<chunk_combine_block>(result, reduction);
+  if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
 }
 
 }  // namespace detail

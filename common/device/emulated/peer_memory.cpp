@@ -8,11 +8,13 @@
 #include <thread>
 #include <utility>
 
+#include "device/emulated/block.hpp"
+
 namespace reduction::emulated {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using WallClock = std::chrono::steady_clock;
 
 /// What the calling host thread has found in the words that it has asked for last.
 struct Seen {
@@ -30,8 +32,8 @@ std::size_t place_of(const std::uint64_t* word) {
 /// How often and how long the calling host thread has asked in vain since it last sent something, or found that something has
 /// come. While the process is suspended, it does not ask.
 thread_local unsigned asked_in_vain = 0;
-thread_local Clock::duration waited{};
-thread_local Clock::time_point last_asked{};
+thread_local WallClock::duration waited{};
+thread_local WallClock::time_point last_asked{};
 
 thread_local std::size_t calls = 0;
 
@@ -47,17 +49,18 @@ std::atomic<std::chrono::seconds> limit{std::chrono::seconds{60}};
 void set_peer_limit(std::chrono::seconds new_limit) { limit = new_limit; }
 
 std::uint64_t load_from_peers(std::uint64_t& word) {
-  constexpr Clock::duration longest_pause = std::chrono::milliseconds{1};
-  constexpr Clock::duration longest_question = std::chrono::milliseconds{50};
+  constexpr WallClock::duration longest_pause = std::chrono::milliseconds{1};
+  constexpr WallClock::duration longest_question = std::chrono::milliseconds{50};
   constexpr unsigned questions_of_a_block = 4096;  // each of its threads may ask for the same words
   ++calls;
-  const std::uint64_t value = std::atomic_ref(word).load();
   Seen& before = seen[place_of(&word)];
+  if (before.word == &word) Block::running()->give_way();  // others of the block may have to send first
+  const std::uint64_t value = std::atomic_ref(word).load();
   if (before.word == &word && before.value != value) {
     note_news();
   } else if (before.word == &word && ++asked_in_vain > questions_of_a_block) {
-    const Clock::time_point now = Clock::now();
-    waited += std::min<Clock::duration>(now - std::exchange(last_asked, now), longest_question);
+    const WallClock::time_point now = WallClock::now();
+    waited += std::min<WallClock::duration>(now - std::exchange(last_asked, now), longest_question);
     if (waited > limit.load()) throw NoWordFromPeers{};
     std::this_thread::sleep_for(std::min(waited / 64, longest_pause));
   }

@@ -26,6 +26,8 @@ template <typename T> T sum_in_one_order(const T* in, std::size_t n) {
   constexpr std::size_t tile = 2048 * width;
   const std::size_t tiles = (n + tile - 1) / tile;
   const std::size_t chunk = (tiles + 8191) / 8192 * tile;
+  const std::size_t chunks = (n + chunk - 1) / chunk;
+  const std::size_t of_warp = (chunks + 511) / 512 * 32;  // chunks
   std::array<T, 512> of_chunks;
   of_chunks.fill(T(-0.0));
   for (std::size_t first = 0; first < n; first += chunk) {
@@ -38,7 +40,8 @@ template <typename T> T sum_in_one_order(const T* in, std::size_t n) {
         vector += in[k];
       threads[i / width % 512] += vector;
     }
-    of_chunks[first / chunk % 512] += block_sum(threads);
+    const std::size_t number = first / chunk;
+    of_chunks[number / of_warp * 32 + number % 32] += block_sum(threads);
   }
   return block_sum(of_chunks);
 }
