@@ -159,16 +159,16 @@ def test_the_bandwidth_of_11_over_blocks_and_sizes() -> None:
         32, 64, 128, 256, 512, 1024)}
     middle = [speeds[block] for block in (64, 128, 256, 512)]
     assert max(middle) / min(middle) < 1.025 and "from 512 down to 64 it changes by 2 %" in answer
-    assert abs(speeds[256] / speeds[1024] - 1) < 0.001
+    assert abs(speeds[256] / speeds[1024] - 1) < 0.002
     assert one("sweep_block", "10_single_pass", 2**28, "int32", 256).bandwidth < speeds[256]
     assert f"falls by {100 * (1 - speeds[32] / speeds[1024]):.0f} %" in answer
     passes = {size: one("sweep_size", BULK.name, size).passes for size in (2**20, 2**28)}
     assert passes[2**20][0].blocks == 2**20 // (2048 * 4) == 128 and "there are 128 tiles" in text_of(BULK)
     assert passes[2**28][0].blocks == 2 * 132
-    slower = [k for k in range(10, 27)
+    slower = [k for k in range(10, 28)
               if milliseconds("sweep_size", BULK.name, 2**k) > milliseconds("sweep_size", "10_single_pass", 2**k)]
     assert len(slower) >= 13 and {14, 20, 22, 26} < set(slower) and "slower than 10 almost everywhere" in text_of(BULK)
-    for k in range(27, 35):
+    for k in range(28, 35):
         assert milliseconds("sweep_size", BULK.name, 2**k) <= milliseconds("sweep_size", "10_single_pass", 2**k)
 
 
@@ -501,14 +501,12 @@ def test_what_the_solution_of_a_block_saves() -> None:
 
 def test_how_pythons_libraries_were_timed_for_the_tables() -> None:
     """Without what they have since got. What is measured anew has it, and the page says no more of it."""
-    taken = {(result.step, result.timing and result.timing.lead_in) for card in (CARD, H100)
-             for result in pages.read(card, "peers") if result.step in ("peer_torch", "peer_cupy", "peer_jax")}
-    old = taken == {("peer_torch", 0), ("peer_cupy", 0), ("peer_jax", None)}
-    new = taken == {("peer_torch", 8), ("peer_cupy", 8), ("peer_jax", 8)}
-    assert old or new
-    for page, said in ((Path("docs/results"), "torch and cupy had no empty kernels in front of their samples"),
-                       (PEERS, "Torch and cupy [were timed a little differently then]")):
-        assert (said in text_of(page)) == old
+    for card, said in ((CARD, "H200: torch"), (H100, "H100's torch and cupy had no empty kernels")):
+        taken = {(result.step, result.timing and result.timing.lead_in) for result in pages.read(card, "peers")
+                 if result.step in ("peer_torch", "peer_cupy", "peer_jax")}
+        old = taken == {("peer_torch", 0), ("peer_cupy", 0), ("peer_jax", None)}
+        assert old or taken == {("peer_torch", 8), ("peer_cupy", 8), ("peer_jax", 8)}
+        assert (said in text_of(Path("docs/results"))) == old
 
 
 def test_the_time_that_thrust_adds() -> None:
@@ -539,7 +537,7 @@ def test_the_end_of_the_peer_with_groups() -> None:
     assert "08, with such an end, is as fast as 07" in page
     assert f"{large['peer_cooperative_groups']:.0f} GB/s instead of {large['07_cascade']:.0f} for `int32`" in page
     small = {f"{1e3 * milliseconds('sweep_size', step, 2**10):.1f}" for step in ("07_cascade", "08_warp_shuffle")}
-    assert small == {"4.1"} and "08 takes 4.1 µs there, as 07 does" in page
+    assert small == {"4.0"} and "08 takes 4.0 µs there, as 07 does" in page
 
 
 # ---- solutions that no emulated device runs ----

@@ -153,12 +153,12 @@ def test_emulated_objects(build_folder: Path, cmake_cache: dict[str, str], need:
     has templates of the same names, and a linker that saw both would keep one of them for both devices."""
     if not Path(cmake_cache.get("CMAKE_CUDA_COMPILER", "NOTFOUND")).exists():
         pytest.skip("this build has no CUDA")
-    objects = [build_folder / f"{step}_emulated.o" for step in EMULATED]
+    objects = {build_folder / f"{step}_emulated.o": "step" for step in EMULATED}
     if (build_folder / "bin/13_many_gpus").exists():
-        objects.append(build_folder / "beyond/13_many_gpus/13_many_gpus_emulated.o")
-    for file in objects:
+        objects[build_folder / "beyond/13_many_gpus/13_many_gpus_emulated.o"] = "rank"
+    for file, of in objects.items():
         shown = output_of(need("nm"), "--extern-only", "--defined-only", "--demangle", "--format=just-symbols", file)
-        assert shown == "reduction::emulated_step_kernels()\n", file
+        assert shown == f"reduction::emulated_{of}_kernels()\n", file
 
 
 def test_editor(build_folder: Path) -> None:

@@ -103,13 +103,14 @@ def test_array_size() -> None:
         assert studies.linear_from(sweeps["07_cascade"]) in (2**26, 2**27)
         stairs = sweeps["01_interleaved"]
         assert [len(stairs[size].passes) for size in (2**16, 2**17)] == [2, 3]
-        assert stairs[2**17].median_ms / stairs[2**16].median_ms == pytest.approx(1.5, abs=0.05)
+        assert round(stairs[2**17].median_ms / stairs[2**16].median_ms, 1) in (1.5, 1.6)
         assert all(2**21 <= studies.half_from(sweep) <= 2**23 for sweep in sweeps.values())
         # The flat part.
         assert all(sweep[2**16].median_ms < 2 * sweep[2**10].median_ms for sweep in sweeps.values())
     for step in OF_MEMORY:
         assert studies.linear_from(first[step]) >= studies.linear_from(second[step]), step
-    says("01 from 2²⁴ elements on, 07 from 2²⁶ or 2²⁷ on", "01 takes 1.5 times as long for 2¹⁷ elements, three passes",
+    says("01 from 2²⁴ elements on, 07 from 2²⁶ or 2²⁷ on",
+         "01 takes 1.5 to 1.6 times as long for 2¹⁷ elements, three passes",
          f"at least {studies.LINEAR} times as long", "the ladder reaches half of its best between 2²¹ and 2²³ elements")
 
 
@@ -133,7 +134,7 @@ def test_element_type() -> None:
         for step, sweep in sweeps.items():
             eights = [time(sweep, kind) for kind in ("int64", "float64", "complex64")]
             if step < "04":
-                assert max(eights) <= 1.3, step
+                assert round(max(eights), 2) <= 1.3, step
             elif step < "09":
                 assert all(1.1 < times < 1.9 for times in eights), step
             else:
@@ -152,16 +153,18 @@ def test_element_type() -> None:
 
 
 def test_beside_jax() -> None:
-    """On the H100; the H200's peers were measured before jax could be timed."""
-    of_jax = studies.jax_of(H100)
-    assert 2**28 in of_jax and 2**25 not in of_jax
-    sweep = studies.by_type(H100)
-    share = {step: of["float32"].bandwidth / of_jax[2**28].bandwidth for step, of in sweep.items()}
-    assert round(share["05_unroll_warp"], 1) == 0.7 and share["09_vector_loads"] == pytest.approx(1, abs=0.03)
+    """On the H100 only for large sums: it was measured before jax could be timed for others."""
+    assert 2**25 in studies.jax_of(H200) and 2**25 not in studies.jax_of(H100)
+    for card, least, most in ((H200, 0.45, 0.5), (H100, 0.65, 0.75)):
+        share = {step: of["float32"].bandwidth / studies.jax_of(card)[2**28].bandwidth
+                 for step, of in studies.by_type(card).items()}
+        assert least < share["05_unroll_warp"] < most and share["09_vector_loads"] == pytest.approx(1, abs=0.03)
+        assert max(of for step, of in share.items() if step < "09") < 0.95
     blog = read_tables()[studies.BLOG]
     [library] = blog.others
     figure = blog.find("05_unroll_warp")
     assert figure and figure.gbps and library.gbps and figure.gbps / library.gbps > 0.95
-    says("on the H100 05 is at seven tenths, and 09 comes up to it", "There is no figure at the blog's own size, 2²⁵")
-    row = re.findall(r"\| jnp\.sum \| 871 \| 100\.0 \| ([\d.]+) \|", PAGE)
-    assert row == [f"{of_jax[2**28].bandwidth:.1f}"]
+    says("on the H100 05 is at seven tenths, on the H200 at not quite half, and on both only 09 comes up to it",
+         "On the H100 there is no figure at the blog's own size, 2²⁵")
+    row = re.findall(r"\| jnp\.sum \| 871 \| 100\.0 \| ([\d.]+) \| 100\.0 \| ([\d.]+) \|", PAGE)
+    assert row == [tuple(f"{studies.jax_of(card)[2**28].bandwidth:.1f}" for card in (H200, H100))]
