@@ -286,6 +286,7 @@ __global__ void wait_for_the_other_thread(std::uint64_t* word) {
 TEST(Across, AThreadThatWaitsLeavesTurnsToTheOthers) {
   expect_all_end(1, [](unsigned) {
     std::uint64_t word = 0;
+    reduction::emulated::set_peer_limit(std::chrono::seconds{5});
     reduction::emulated::launch({1, 2, 0}, wait_for_the_other_thread, &word);
     EXPECT_EQ(word, 1u);
   });
