@@ -29,7 +29,7 @@ namespace reduction {
 
 // A namespace for each version, as version.cuh says, but for all architectures: a library may return an Indexed<float>
 // to one that is compiled for another.
-inline namespace v0_3 {
+inline namespace v0_4 {
 
 namespace traits {
 
@@ -395,6 +395,6 @@ inline constexpr bool order_matters<Value, Indexed<T, Index>, Operation> =
 
 }  // namespace traits
 
-}  // namespace v0_3
+}  // namespace v0_4
 
 }  // namespace reduction
