@@ -159,7 +159,7 @@ def test_the_bandwidth_of_11_over_blocks_and_sizes() -> None:
         32, 64, 128, 256, 512, 1024)}
     middle = [speeds[block] for block in (64, 128, 256, 512)]
     assert max(middle) / min(middle) < 1.025 and "from 512 down to 64 it changes by 2 %" in answer
-    assert abs(speeds[256] / speeds[1024] - 1) < 0.002
+    assert speeds[256] >= speeds[1024] and "In blocks of 256 it is no slower than in blocks of 1024" in answer
     assert one("sweep_block", "10_single_pass", 2**28, "int32", 256).bandwidth < speeds[256]
     assert f"falls by {100 * (1 - speeds[32] / speeds[1024]):.0f} %" in answer
     passes = {size: one("sweep_size", BULK.name, size).passes for size in (2**20, 2**28)}
@@ -501,12 +501,14 @@ def test_what_the_solution_of_a_block_saves() -> None:
 
 def test_how_pythons_libraries_were_timed_for_the_tables() -> None:
     """Without what they have since got. What is measured anew has it, and the page says no more of it."""
-    for card, said in ((CARD, "H200: torch"), (H100, "H100's torch and cupy had no empty kernels")):
-        taken = {(result.step, result.timing and result.timing.lead_in) for result in pages.read(card, "peers")
-                 if result.step in ("peer_torch", "peer_cupy", "peer_jax")}
-        old = taken == {("peer_torch", 0), ("peer_cupy", 0), ("peer_jax", None)}
-        assert old or taken == {("peer_torch", 8), ("peer_cupy", 8), ("peer_jax", 8)}
-        assert (said in text_of(Path("docs/results"))) == old
+    taken = [{(result.step, result.timing and result.timing.lead_in) for result in pages.read(card, "peers")
+              if result.step in ("peer_torch", "peer_cupy", "peer_jax")} for card in (CARD, H100)]
+    new = {("peer_torch", 8), ("peer_cupy", 8), ("peer_jax", 8)}
+    old = {("peer_torch", 0), ("peer_cupy", 0), ("peer_jax", None)}
+    assert taken[0] == new and taken[1] in (old, new)
+    said = "The H100's torch and cupy had no empty kernels in front of their samples"
+    assert (said in text_of(Path("docs/results"))) == (taken[1] == old)
+    assert "timed a little differently" not in text_of(PEERS)
 
 
 def test_the_time_that_thrust_adds() -> None:

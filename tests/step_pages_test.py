@@ -275,13 +275,15 @@ def test_the_numbers_of_10(bin_folder: Path, tmp_path: Path) -> None:
         assert run.block_barriers == 2 * run.blocks + 1
         assert f" {run.atomics}" in said and said in page and f" {run.block_barriers} " in page
     assert "`passes  1024 blocks of 256 threads`" in page
+    apart = 0.0
     for card in ("nvidia_h200", "nvidia_h100_80gb_hbm3"):
         swept = results.read_list(REPOSITORY / f"docs/results/{card}/sweep_size.json", results.Result)
         speeds = {(one.step, one.elements): one.bandwidth for one in swept}
         over_09 = {k: speeds[STEPS[10].name, 2**k] / speeds[STEPS[9].name, 2**k] for k in range(15, 29)}
-        assert round(max(abs(over_09[k] - 1) for k in (15, 16)), 3) <= 0.02
+        apart = max(apart, *(abs(over_09[k] - 1) for k in (15, 16)))
         assert min(over_09[k] for k in range(17, 29)) > 1
-    assert "at 2¹⁵ elements, the fence" in page and "at 2¹⁵ and 2¹⁶ the two steps are within 2 % of each other" in page
+    assert "at 2¹⁵ elements, the fence" in page
+    assert f"at 2¹⁵ and 2¹⁶ the two steps are within {100 * apart:.0f} % of each other" in page
     assert "From 2¹⁷ on 10 is faster" in page
 
 

@@ -1,6 +1,7 @@
 """docs/studies.md and what other pages say of the two cards: each conclusion holds for the committed results."""
 
 import dataclasses
+import math
 import re
 from pathlib import Path
 
@@ -98,19 +99,20 @@ def test_blocks_begun() -> None:
 
 def test_array_size() -> None:
     first, second = map(studies.by_size, CARDS)
+    steps_up: list[str] = []
     for sweeps in (first, second):
         assert studies.linear_from(sweeps["01_interleaved"]) == 2**24
         assert studies.linear_from(sweeps["07_cascade"]) in (2**26, 2**27)
         stairs = sweeps["01_interleaved"]
         assert [len(stairs[size].passes) for size in (2**16, 2**17)] == [2, 3]
-        assert round(stairs[2**17].median_ms / stairs[2**16].median_ms, 1) in (1.5, 1.6)
+        steps_up.append(f"{stairs[2**17].median_ms / stairs[2**16].median_ms:.1f}")
         assert all(2**21 <= studies.half_from(sweep) <= 2**23 for sweep in sweeps.values())
         # The flat part.
         assert all(sweep[2**16].median_ms < 2 * sweep[2**10].median_ms for sweep in sweeps.values())
     for step in OF_MEMORY:
         assert studies.linear_from(first[step]) >= studies.linear_from(second[step]), step
     says("01 from 2²⁴ elements on, 07 from 2²⁶ or 2²⁷ on",
-         "01 takes 1.5 to 1.6 times as long for 2¹⁷ elements, three passes",
+         f"01 takes {min(steps_up)} to {max(steps_up)} times as long for 2¹⁷ elements, three passes",
          f"at least {studies.LINEAR} times as long", "the ladder reaches half of its best between 2²¹ and 2²³ elements")
 
 
@@ -130,11 +132,12 @@ def test_linear_from() -> None:
 def test_element_type() -> None:
     first, second = map(studies.by_type, CARDS)
     time = studies.times_of_int32
+    most = 1.0  # of the steps that instructions hold
     for sweeps in (first, second):
         for step, sweep in sweeps.items():
             eights = [time(sweep, kind) for kind in ("int64", "float64", "complex64")]
             if step < "04":
-                assert round(max(eights), 2) <= 1.3, step
+                most = max(most, *eights)
             elif step < "09":
                 assert all(1.1 < times < 1.9 for times in eights), step
             else:
@@ -147,7 +150,7 @@ def test_element_type() -> None:
     for step in ("04_first_add", "05_unroll_warp", "06_templated", "07_cascade", "08_warp_shuffle"):
         assert all(time(second[step], kind) > time(first[step], kind) for kind in ("int64", "float64", "complex128"))
     assert [round(time(sweeps["05_unroll_warp"], "float64"), 1) for sweeps in (second, first)] == [1.4, 1.2]
-    says("takes 1.97 to 1.99 times as long", "at most 1.3 times", "02 gains least",
+    says("takes 1.97 to 1.99 times as long", f"at most {math.ceil(100 * most) / 100:.2f} times", "02 gains least",
          "05 takes 1.4 times as long on the H100, 1.2 times on the H200", "from 03 on, types of the same size",
          "within 2 %")
 
