@@ -34,6 +34,24 @@ def test_one_sum(job: Command, who: str) -> None:
     assert ran.returncode == 0 and len(re.findall(r"(?m)^\| [12] \| .* \| yes \|$", ran.stdout)) == 2, ran
 
 
+def test_the_kernels_combine_where_they_can(job: Command) -> None:
+    ran = subprocess.run(job("faulty_rank"), capture_output=True, text=True, env=MPI)
+    assert ran.returncode == 0 and "note " not in ran.stdout and "| the kernels | yes |" in ran.stdout, ran
+
+
+def test_nccl_combines_where_gpus_do_not_reach_each_other(job: Command) -> None:
+    """One line says why."""
+    ran = subprocess.run(job("faulty_rank"), capture_output=True, text=True, env=MPI | {"FAULT": "apart"})
+    notes = re.findall("(?m)^note    (.*)", ran.stdout)
+    assert ran.returncode == 0 and re.search(r"\| (NCCL|MPI) .*\| yes \|", ran.stdout) and len(notes) == 1, ran
+    assert re.fullmatch("not combined in the kernels: rank 0 on .*: it does not reach another GPU's memory: .*",
+                        notes[0]), ran
+    ran = subprocess.run(job("faulty_rank", "--combine", "kernels"), capture_output=True, text=True,
+                         env=MPI | {"FAULT": "apart"})
+    lines = re.findall("(?m)^13_many_gpus: .*", ran.stderr)
+    assert ran.returncode == 3 and len(lines) == 1 and "another GPU's memory" in lines[0], ran
+
+
 @pytest.mark.parametrize("who", COMBINERS)
 def test_a_rank_that_fails_ends_the_job(job: Command, who: str) -> None:
     ran = subprocess.run(job("faulty_rank", "--combine", who), capture_output=True, text=True, timeout=120,

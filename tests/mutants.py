@@ -82,7 +82,7 @@ MUTANTS = [
     Mutant(HEADER + "same_bits.cuh", "past & 4 ? words[k + 1]", "past & 4 ? words[k + 2]",
            "emulated_promises_test *AtEveryAddress"),
     Mutant(HEADER + "across.cuh", "number % 2 * words_of_call<A>", "0", "emulated_across_test *"),
-    Mutant(HEADER + "across.cuh", "if (threadIdx.x < peers.count) mailbox.wait_for(threadIdx.x);", "",
+    Mutant(HEADER + "across.cuh", "if (announces) mailbox.wait_for(threadIdx.x);", "",
            "emulated_across_test *"),
     Mutant(HEADER + "across.cuh", "all_came = all_came && detail::is_of(word, call);", "", "emulated_across_test *"),
     Mutant(HEADER + "across.cuh", "* rank + gpus - 1) / gpus", "* rank) / gpus", "emulated_across_test *"),

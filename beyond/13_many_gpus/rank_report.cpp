@@ -91,10 +91,12 @@ RankReport::RankReport(const CommandLine& line)
     : line_(line), json_file_(line.json_file), out_(json_file_.is_stdout() ? stderr : stdout) {}
 
 void RankReport::begin(const RankStep& step, int ranks, int nodes, const DeviceInfo& device,
-                       const std::string& note) {
+                       const std::vector<std::string>& notes) {
   if (line_.quiet) return;
   print(fmt::format("{}: {}\n", step.name, step.title));
-  if (!note.empty()) print(fmt::format("note    {}\n", note));
+  for (const std::string& note : notes) {
+    if (!note.empty()) print(fmt::format("note    {}\n", note));
+  }
   print(fmt::format("ranks   {} on {}\n", ranks, plural(nodes, "node")));
   print(fmt::format("device  of each: {}\n", device_text(device)));
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "command_line.hpp"
 #include "harness/exit_code.hpp"
@@ -28,8 +29,9 @@ class RankReport {
   /// Throws UsageError if the --json file cannot be written.
   explicit RankReport(const CommandLine& line);
 
-  /// Prints the heading; `note` says why it is this device, where that needs saying.
-  void begin(const RankStep& step, int ranks, int nodes, const DeviceInfo& device, const std::string& note);
+  /// Prints the heading; the notes say why it is this device, or this combiner, where that needs saying.
+  void begin(const RankStep& step, int ranks, int nodes, const DeviceInfo& device,
+             const std::vector<std::string>& notes);
 
   /// Prints a result as soon as it is there.
   void add(const RankResult& found);

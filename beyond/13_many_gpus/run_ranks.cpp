@@ -70,40 +70,60 @@ SelectedDevice open_device(Job& job, DeviceChoice::Kind choice) {
   return selected;
 }
 
+/// Throws AgreedFailure if the ranks' devices do not reach each other's memory. By all.
+void require_reach(const Job& job, Device& device, const RankKernel& kernel) {
+  std::string reason;
+  {
+    std::unique_ptr<Mailboxes> mailboxes;
+    job.agree([&] { mailboxes = make_mailboxes(device, kernel); });
+    if (mailboxes->share(job.ranks(), reason)) return;
+  }
+  job.agree([&] {
+    if (!reason.empty()) throw DeviceError(reason);
+  });
+}
+
+struct ChosenCombiner {
+  Combiner who;
+  std::string note;  ///< why it is not the kernels, if the user left the choice
+};
+
 /// Decides who combines. By all; throws AgreedFailure if it cannot be who was asked for.
-Combiner choose_combiner(const Job& job, Device& device, const CommandLine& line, const RankKernel& kernel) {
+ChosenCombiner choose_combiner(const Job& job, Device& device, Combiner asked_for, const RankKernel& kernel) {
   const bool on_gpu = device.info().kind == DeviceKind::cuda;
   const bool few_enough = static_cast<unsigned>(job.ranks().count()) <= kernel.most_neighbours;
-  switch (line.combine) {
-    case Combiner::mpi: return Combiner::mpi;
+  switch (asked_for) {
+    case Combiner::mpi: return {Combiner::mpi, {}};
     case Combiner::nccl:
       job.agree([&] {
         if (!on_gpu) throw UsageError("--combine nccl: NCCL combines GPUs' sums only: choose kernels or mpi");
         if (!has_nccl())
           throw UsageError("--combine nccl: this program was built without NCCL: choose kernels or mpi");
       });
-      return Combiner::nccl;
-    case Combiner::kernels: {
-      std::unique_ptr<Mailboxes> mailboxes;
+      return {Combiner::nccl, {}};
+    case Combiner::kernels:
       job.agree([&] {
         if (!few_enough)
           throw UsageError(fmt::format("--combine kernels: at most {} ranks do so: choose nccl or mpi",
                                        kernel.most_neighbours));
-        mailboxes = make_mailboxes(device, kernel);
       });
-      std::string reason;
-      if (!mailboxes->share(job.ranks(), reason)) {
-        job.agree([&] {
-          if (!reason.empty())
-            throw DeviceError(fmt::format("--combine kernels: {}: choose nccl or mpi", reason));
-        });
+      try {
+        require_reach(job, device, kernel);
+      } catch (const AgreedFailure& failure) {
+        throw AgreedFailure(failure.code,
+                            fmt::format("--combine kernels: {}: choose nccl or mpi", failure.what()));
       }
-      return Combiner::kernels;
-    }
+      return {Combiner::kernels, {}};
     case Combiner::automatic: break;
   }
-  if (on_gpu) return has_nccl() ? Combiner::nccl : Combiner::mpi;
-  return few_enough && job.ranks().nodes() == 1 ? Combiner::kernels : Combiner::mpi;
+  const Combiner otherwise = on_gpu && has_nccl() ? Combiner::nccl : Combiner::mpi;
+  if (!few_enough || job.ranks().nodes() != 1) return {otherwise, {}};
+  try {
+    require_reach(job, device, kernel);
+    return {Combiner::kernels, {}};
+  } catch (const AgreedFailure& failure) {
+    return {otherwise, fmt::format("not combined in the kernels: {}", failure.what())};
+  }
 }
 
 /// Lists how many ranks take part, one run after the other.
@@ -185,12 +205,13 @@ ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
         require_memory_for_shard(job, device, kernel, {line.type, elements_of(size)}, size);
     }
   });
-  const Combiner combine = choose_combiner(job, device, line, kernel);
+  const ChosenCombiner combiner = choose_combiner(job, device, line.combine, kernel);
   const auto measurement_of = [&](int size) {
-    return RankMeasurement{step, line, kernel, combine, elements_of(size)};
+    return RankMeasurement{step, line, kernel, combiner.who, elements_of(size)};
   };
 
-  if (speaks) report->begin(step, ranks.count(), ranks.nodes(), device.info(), selected.note);
+  if (speaks)
+    report->begin(step, ranks.count(), ranks.nodes(), device.info(), {selected.note, combiner.note});
   if (line.alone) {
     RankMeasurement own = measurement_of(ranks.count());
     own.n = own.shard(0, ranks.count()).count;

@@ -93,10 +93,10 @@ def test_measures_everything(call: Callable[..., Ran], tmp_path: Path) -> None:
     made = calls(tmp_path)
     assert made[:2] == ["-n 1024 -s 1 --combine kernels", "-n 1024 -s 1 --combine nccl"]
     assert made[2:8] == [
-        "--weak -n 2^20 --scaling --combine kernels", "-n 2^28 --scaling --combine kernels",
+        "--weak -n 2^20 --samples 200 --scaling --combine kernels", "-n 2^28 --scaling --combine kernels",
         "-n 2^24 --scaling --combine kernels", "-n 0 --scaling --combine kernels",
         "-n 2^28 --scaling --combine kernels --host-clock", "-n 0 --scaling --combine kernels --host-clock"]
-    assert made[14:] == ["--weak -n 2^20 --alone", "-n 2^28 --alone", "-n 2^24 --alone", "-n 0 --alone"]
+    assert made[14:] == ["--weak -n 2^20 --samples 200 --alone", "-n 2^28 --alone", "-n 2^24 --alone", "-n 0 --alone"]
 
 
 @pytest.mark.parametrize("code", ["2", "3"])

@@ -57,8 +57,8 @@ inline constexpr unsigned first_warp = most_chunks;
 inline constexpr unsigned most_values = most_chunks + chunk_combine_block / 32;
 
 /// What a mailbox has, in words: the number of calls so far; then, for calls of even and of odd numbers, a word of each GPU
-/// that says it has come, and the values. Two calls' words are apart because a GPU may begin a call while another still reads
-/// what came for the call before; no GPU can be further ahead.
+/// that says it has come, where there are fewer chunks than GPUs, and the values. Two calls' words are apart because a GPU may
+/// begin a call while another still reads what came for the call before; no GPU can be further ahead.
 inline constexpr std::size_t first_word = 128 / sizeof(Word);
 template <typename A>
 inline constexpr std::size_t words_of_call = most_peers + std::size_t{most_values} * words_of<A>;
@@ -219,13 +219,13 @@ __global__ void __launch_bounds__(chunk_combine_block)
   detail::wait_for_kernel_before();
 #endif
   detail::send_results(peers, call, owners, chunks, reduction);
-  if (threadIdx.x < peers.count)
-    Mailbox<typename R::Accumulator>(peers.mailboxes[threadIdx.x], call).announce(peers.rank);
+  // A GPU without chunks sends no result, and may not be ahead of the others either.
+  const bool announces = owners.count < peers.count && threadIdx.x < peers.count;
+  if (announces) Mailbox<typename R::Accumulator>(peers.mailboxes[threadIdx.x], call).announce(peers.rank);
 
   const Mailbox<typename R::Accumulator> mailbox(peers.mailboxes[peers.rank], call);
   auto result = detail::receive_results(mailbox, owners, chunks, reduction);
-  // A GPU without chunks sends no result, and may not be ahead of the others either.
-  if (threadIdx.x < peers.count) mailbox.wait_for(threadIdx.x);
+  if (announces) mailbox.wait_for(threadIdx.x);
   result = detail::combine_warps<chunk_combine_block>(result, reduction);
   if (threadIdx.x == 0) {
     detail::write_result(result, reduction, init, n, out);
