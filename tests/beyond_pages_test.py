@@ -16,7 +16,7 @@ from step_pages_test import HEADINGS, between, folded, parts_of, text_of
 
 from tools import compiled, counters, gpu, pages, results, site
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS, MEMORY
-from tools.results import H100, AgainstCub, AloneResult, RanksResult, Result
+from tools.results import H100, AgainstCub, AloneResult, Milliseconds, RanksResult, Result
 
 BEYOND = Path("beyond")
 BULK, PACKAGE, RANKS, SAME = (BEYOND / name for name in (
@@ -245,34 +245,84 @@ def test_12_with_small_types() -> None:
         assert cell.gbps and beside.gbps and 0.95 < cell.gbps / beside.gbps < 1.05, cell
 
 
+def ms_of_job(combined_by: str, ranks: int, elements: int, by_gpus: bool = True) -> Milliseconds:
+    """Of 2^33 elements, a rank has as many."""
+    [job] = [job for job in results.read_list(CARD / "many_gpus.json", RanksResult)
+             if job.combined_by.startswith(combined_by) and job.ranks == ranks and bool(job.timing) == by_gpus
+             and elements == (job.elements_per_rank if job.weak else job.elements)]
+    return job.required(job.ms, "ms")
+
+
+def us_longer_than_alone(combined_by: str, elements: int) -> float:
+    """What combining costs two GPUs."""
+    shard = elements if elements == 2**33 else elements // 2
+    alone = results.read_list(CARD / "many_gpus_alone.json", AloneResult)
+    slowest = max(gpu.ms.median for gpu in alone if gpu.elements == shard)
+    return 1e3 * (ms_of_job(combined_by, 2, elements).median - slowest)
+
+
 def test_the_ranks_of_13() -> None:
     page = text_of(RANKS)
-    jobs = {job.ranks: job for job in results.read_list(CARD / "many_gpus.json", RanksResult)}
-    alone = results.read_list(CARD / "many_gpus_alone.json", AloneResult)
-    slowest = max(gpu.ms.median for gpu in alone[:2])
-    both = jobs[2].required(jobs[2].ms, "ms").median
-    assert f"Two H200 reach {2 * slowest / both:.3f} times" in page
-    less = both - slowest
-    assert f"{100 * less / both:.1f} % is missing, some {1e3 * less:.0f} µs of {both:.1f} ms" in page
+    both = ms_of_job("the kernels", 2, 2**33)
+    less = us_longer_than_alone("the kernels", 2**33) / 1e3
+    assert f"Two H200 reach {2 * (both.median - less) / both.median:.3f} times" in page
+    assert f"{100 * less / both.median:.1f} % is missing, some {1e3 * less:.0f} µs of {both.median:.1f} ms" in page
     assert f"not its {2**33 * 4 / 1e9:.0f} GB" in page
+    values = constants_of_the_header()["chunk_combine_block"] // 32 // 2
+    assert f"{4 * values} bytes of each GPU cross the wires" in page
+    small, of_one = ms_of_job("the kernels", 2, 2**24).median, ms_of_job("the kernels", 1, 2**24).median
+    cost = us_longer_than_alone("the kernels", 2**24)
+    assert f"With 2²⁴ in all they are {of_one / small:.2f} times as fast as one" in page
+    assert f"takes one GPU {1e3 * small - cost:.1f} µs, where all of them take {1e3 * of_one:.1f}" in page
+    assert f"Combining adds {cost:.1f} µs" in page
+
+
+def test_what_combining_costs_in_13() -> None:
+    page = text_of(RANKS)
+    costs = [us_longer_than_alone(who, n) for who in ("the kernels", "NCCL") for n in (0, 2**28)]
+    assert (f"takes {costs[0]:.1f} µs longer on two GPUs than on one, and one of 2²⁸ elements {costs[1]:.1f} µs"
+            in page)
+    assert f"NCCL's all-reduce costs {costs[2]:.1f} µs and {costs[3]:.1f} µs" in page
+    for who in ("the kernels", "NCCL"):
+        both = ms_of_job(who, 2, 2**33)
+        assert both.p95 / both.median == pytest.approx(1.06, abs=0.012)
+        assert us_longer_than_alone(who, 2**33) / 1e3 < both.p95 - both.median
+    launch = [1e3 * (ms_of_job("the kernels", ranks, 0, False).median - ms_of_job("the kernels", ranks, 0).median)
+              for ranks in (1, 2)]
+    assert f"add {launch[0]:.1f} µs to a sum of nothing on one GPU" in page and f"{launch[1]:.1f} µs on two" in page
+    bytes_alone = 1e3 * ms_of_job("the kernels", 1, 2**33).median * 2**23 / 2**33
+    small = 1e3 * ms_of_job("the kernels", 2, 2**24).median
+    assert f"the bytes would take two GPUs {bytes_alone:.1f} µs, and they take {small:.1f}" in page
 
 
 def test_the_model_of_13() -> None:
     """The bound on the time of all bytes is where four GPUs take half the time of two, within 5 %."""
     page = text_of(RANKS)
-    launch, hop = 13e-6, 7e-6
 
-    def time(ranks: int, t: float) -> float:
-        return t / ranks + launch + hop * math.log2(ranks)
+    def inputs(who: str) -> tuple[float, float]:
+        launch, both = (1e3 * ms_of_job(who, ranks, 0).median for ranks in (1, 2))
+        return round(launch, 1), round(both - launch, 1)
 
-    least = 38 * launch + 118 * hop
-    assert math.isclose(time(4, least), 1.05 * time(2, least) / 2)
-    assert time(4, 1.1 * least) < 1.05 * time(2, 1.1 * least) / 2
-    assert time(4, 0.9 * least) > 1.05 * time(2, 0.9 * least) / 2
-    one_rank = results.read_list(CARD / "many_gpus.json", RanksResult)[0].gbps
-    assert one_rank and f"at least {1e6 * least:.0f} µs. At the {one_rank:.0f} GB/s" in page
-    size = least * one_rank * 1e9
-    assert f"{size / 1e9:.1f} GB: {size / 4 / 1e9:.1f} · 10⁹ `int32`" in page and 2**30 < size / 4 < 2**31
+    def time(ranks: int, t: float, launch: float, hops: float) -> float:
+        return t / ranks + launch + hops
+
+    bounds = []
+    for who, of_four in (("the kernels", 1), ("NCCL", 2)):
+        launch, hop = inputs(who)
+        least = 38 * launch + (38 if of_four == 1 else 118) * hop
+        for more in (0.9, 1, 1.1):
+            four, half = (time(ranks, more * least, launch, hops * hop) / of
+                          for ranks, hops, of in ((4, of_four, 1), (2, 1, 2)))
+            assert math.isclose(four, 1.05 * half) if more == 1 else (four < 1.05 * half) == (more > 1)
+        bounds.append(least)
+    launch, hop = inputs("the kernels")
+    one_rank = 4 * 2**33 / ms_of_job("the kernels", 1, 2**33).median / 1e6
+    assert f"If L is {launch:.1f} µs and α {hop:.1f} µs, t is at least {bounds[0]:.0f} µs" in page
+    assert f"At the {one_rank:.0f} GB/s" in page
+    size = bounds[0] * one_rank * 1e3
+    assert f"{size / 1e9:.1f} GB: {size / 4 / 1e9:.2f} · 10⁹ `int32`" in page and 2**28 < size / 4 < 2**29
+    assert f"with its α of {inputs('NCCL')[1]:.1f} µs {bounds[1]:.0f} µs, more than three times as much" in page
+    assert 3 < bounds[1] / bounds[0] < 4
 
 
 # ---- the same bits ----
@@ -499,16 +549,22 @@ def test_what_the_solution_of_a_block_saves() -> None:
 # ---- the peers ----
 
 
-def test_how_pythons_libraries_were_timed_for_the_tables() -> None:
-    """Without what they have since got. What is measured anew has it, and the page says no more of it."""
-    taken = [{(result.step, result.timing and result.timing.lead_in) for result in pages.read(card, "peers")
-              if result.step in ("peer_torch", "peer_cupy", "peer_jax")} for card in (CARD, H100)]
-    new = {("peer_torch", 8), ("peer_cupy", 8), ("peer_jax", 8)}
-    old = {("peer_torch", 0), ("peer_cupy", 0), ("peer_jax", None)}
-    assert taken[0] == new and taken[1] in (old, new)
-    said = "The H100's torch and cupy had no empty kernels in front of their samples"
-    assert (said in text_of(Path("docs/results"))) == (taken[1] == old)
-    assert "timed a little differently" not in text_of(PEERS)
+def test_jax_beside_12() -> None:
+    """No other peer comes as near."""
+    page = text_of(PEERS)
+    share: dict[tuple[Path, str, str, int], float] = {}
+    for card in (CARD, H100):
+        found = {(result.step, result.type, result.elements): result for result in pages.read(card, "peers")}
+        assert all(result.timing and result.timing.lead_in == 8 for (step, _, _), result in found.items()
+                   if step in ("peer_torch", "peer_cupy", "peer_jax"))
+        share |= {(card, *key): result.bandwidth / found[PACKAGE.name, *key[1:]].bandwidth
+                  for key, result in found.items() if key[0].startswith("peer_")}
+    small = [share.pop((card, "peer_jax", "float32", 2**20)) for card in (CARD, H100)]
+    faster = [f"{100 * of - 100:.0f} %" for of in small]
+    assert f"it is {faster[0]} faster than 12 on the H200 and {faster[1]} on the H100" in page
+    jax = [of for (_, peer, _, _), of in share.items() if peer == "peer_jax"]
+    assert f"at most {100 * max(jax) - 100:.0f} % faster and up to {100 - 100 * min(jax):.0f} % slower" in page
+    assert max(of for (_, peer, _, _), of in share.items() if peer != "peer_jax") < 0.99
 
 
 def test_the_time_that_thrust_adds() -> None:

@@ -156,18 +156,17 @@ def test_element_type() -> None:
 
 
 def test_beside_jax() -> None:
-    """On the H100 only for large sums: it was measured before jax could be timed for others."""
-    assert 2**25 in studies.jax_of(H200) and 2**25 not in studies.jax_of(H100)
-    for card, least, most in ((H200, 0.45, 0.5), (H100, 0.65, 0.75)):
+    for card, least, most in ((H200, 0.45, 0.5), (H100, 0.65, 0.68)):
         share = {step: of["float32"].bandwidth / studies.jax_of(card)[2**28].bandwidth
                  for step, of in studies.by_type(card).items()}
-        assert least < share["05_unroll_warp"] < most and share["09_vector_loads"] == pytest.approx(1, abs=0.03)
+        assert least < share["05_unroll_warp"] < most and share["09_vector_loads"] > 0.96
         assert max(of for step, of in share.items() if step < "09") < 0.95
+        faster = 100 / share["12_any_operation"] - 100
+        says(f"{faster:.1f} % on the H100" if card == H100 else f"{faster:.1f} % faster than 12 on the H200")
     blog = read_tables()[studies.BLOG]
     [library] = blog.others
     figure = blog.find("05_unroll_warp")
     assert figure and figure.gbps and library.gbps and figure.gbps / library.gbps > 0.95
-    says("on the H100 05 is at seven tenths, on the H200 at not quite half, and on both only 09 comes up to it",
-         "On the H100 there is no figure at the blog's own size, 2²⁵")
+    says("on the H100 05 is at two thirds, on the H200 at not quite half, and on both only 09 comes near it")
     row = re.findall(r"\| jnp\.sum \| 871 \| 100\.0 \| ([\d.]+) \| 100\.0 \| ([\d.]+) \|", PAGE)
     assert row == [tuple(f"{studies.jax_of(card)[2**28].bandwidth:.1f}" for card in (H200, H100))]
