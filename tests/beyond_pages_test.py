@@ -269,7 +269,7 @@ def test_the_ranks_of_13() -> None:
     assert f"{100 * less / both.median:.1f} % is missing, some {1e3 * less:.0f} µs of {both.median:.1f} ms" in page
     assert f"not its {2**33 * 4 / 1e9:.0f} GB" in page
     values = constants_of_the_header()["chunk_combine_block"] // 32 // 2
-    assert f"{4 * values} bytes of each GPU cross the wires" in page
+    assert f"{8 * values} bytes of each GPU cross the wires, {values} values and the number of the call with" in page
     small, of_one = ms_of_job("the kernels", 2, 2**24).median, ms_of_job("the kernels", 1, 2**24).median
     cost = us_longer_than_alone("the kernels", 2**24)
     assert f"With 2²⁴ in all they are {of_one / small:.2f} times as fast as one" in page
@@ -280,19 +280,25 @@ def test_the_ranks_of_13() -> None:
 def test_what_combining_costs_in_13() -> None:
     page = text_of(RANKS)
     costs = [us_longer_than_alone(who, n) for who in ("the kernels", "NCCL") for n in (0, 2**28)]
-    assert (f"takes {costs[0]:.1f} µs longer on two GPUs than on one, and one of 2²⁸ elements {costs[1]:.1f} µs"
-            in page)
-    assert f"NCCL's all-reduce costs {costs[2]:.1f} µs and {costs[3]:.1f} µs" in page
+    assert f"adds {costs[0]:.1f} µs to a sum of nothing, and {costs[1]:.1f} µs to one of 2²⁸ elements" in page
+    assert f"NCCL's all-reduce adds {costs[2]:.1f} µs and {costs[3]:.1f} µs" in page
+    longer = []
     for who in ("the kernels", "NCCL"):
         both = ms_of_job(who, 2, 2**33)
-        assert both.p95 / both.median == pytest.approx(1.06, abs=0.012)
+        longer.append(both.p95 / both.median - 1)
         assert us_longer_than_alone(who, 2**33) / 1e3 < both.p95 - both.median
+    assert f"one in twenty takes at least {math.floor(1000 * min(longer)) / 10} % longer" in page
     launch = [1e3 * (ms_of_job("the kernels", ranks, 0, False).median - ms_of_job("the kernels", ranks, 0).median)
               for ranks in (1, 2)]
     assert f"add {launch[0]:.1f} µs to a sum of nothing on one GPU" in page and f"{launch[1]:.1f} µs on two" in page
     bytes_alone = 1e3 * ms_of_job("the kernels", 1, 2**33).median * 2**23 / 2**33
     small = 1e3 * ms_of_job("the kernels", 2, 2**24).median
-    assert f"the bytes would take two GPUs {bytes_alone:.1f} µs, and they take {small:.1f}" in page
+    assert f"the bytes would take two GPUs {bytes_alone:.1f} µs, and the whole sum takes {small:.1f}" in page
+    for who in ("the kernels", "NCCL"):
+        nothing, combined = (ms_of_job(who, ranks, 0).median for ranks in (1, 2))
+        shard = (ms_of_job(who, 1, 2**33).median - nothing) * 2**23 / 2**33
+        assert ms_of_job(who, 2, 2**24).median / (shard + combined) - 1 == pytest.approx(1 / 7, abs=0.006)
+    assert "for 2²⁴ elements on two GPUs by a seventh" in page
 
 
 def test_the_model_of_13() -> None:
@@ -316,12 +322,13 @@ def test_the_model_of_13() -> None:
             assert math.isclose(four, 1.05 * half) if more == 1 else (four < 1.05 * half) == (more > 1)
         bounds.append(least)
     launch, hop = inputs("the kernels")
-    one_rank = 4 * 2**33 / ms_of_job("the kernels", 1, 2**33).median / 1e6
+    one_rank = 4 * 2**33 / (ms_of_job("the kernels", 1, 2**33).median - ms_of_job("the kernels", 1, 0).median) / 1e6
     assert f"If L is {launch:.1f} µs and α {hop:.1f} µs, t is at least {bounds[0]:.0f} µs" in page
-    assert f"At the {one_rank:.0f} GB/s" in page
+    assert f"At the {one_rank:.0f} GB/s of B above" in page
     size = bounds[0] * one_rank * 1e3
     assert f"{size / 1e9:.1f} GB: {size / 4 / 1e9:.2f} · 10⁹ `int32`" in page and 2**28 < size / 4 < 2**29
-    assert f"with its α of {inputs('NCCL')[1]:.1f} µs {bounds[1]:.0f} µs, more than three times as much" in page
+    launch, hop = inputs("NCCL")
+    assert f"with its L of {launch:.1f} µs and α of {hop:.1f} µs {bounds[1]:.0f} µs, more than three times" in page
     assert 3 < bounds[1] / bounds[0] < 4
 
 
@@ -561,9 +568,13 @@ def test_jax_beside_12() -> None:
                   for key, result in found.items() if key[0].startswith("peer_")}
     small = [share.pop((card, "peer_jax", "float32", 2**20)) for card in (CARD, H100)]
     faster = [f"{100 * of - 100:.0f} %" for of in small]
-    assert f"it is {faster[0]} faster than 12 on the H200 and {faster[1]} on the H100" in page
-    jax = [of for (_, peer, _, _), of in share.items() if peer == "peer_jax"]
-    assert f"at most {100 * max(jax) - 100:.0f} % faster and up to {100 - 100 * min(jax):.0f} % slower" in page
+    assert f"for 2²⁰ `float32` by {faster[0]} on the H200 and by {faster[1]} on the H100" in page
+    jax = {key: of for key, of in share.items() if key[1] == "peer_jax"}
+    slowest = min(jax, key=lambda key: jax[key])
+    assert slowest == (CARD, "peer_jax", "int32", 2**28)
+    assert f"by at most {100 * max(jax.values()) - 100:.0f} %" in page
+    assert f"{100 - 100 * jax[slowest]:.0f} % behind 12, where CUB, cupy and torch are ahead of it" in page
+    assert all(share[CARD, peer, "int32", 2**28] > jax[slowest] for peer in ("peer_cub", "peer_cupy", "peer_torch"))
     assert max(of for (_, peer, _, _), of in share.items() if peer != "peer_jax") < 0.99
 
 

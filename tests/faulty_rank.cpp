@@ -1,6 +1,6 @@
 /// \file
 /// 13_many_gpus with a fault of the last rank that the variable FAULT names: `lose` leaves out one element of its shard,
-/// `double` counts one twice, `fail` has a device that refuses the launch. `apart`, of GPUs, is in gpus_apart.cu. Without it,
+/// `double` counts one twice, `fail` has a device that refuses the launch. `apart`, of all GPUs, is in gpus_apart.cu. Without it,
 /// nothing is wrong.
 
 #include <mpi.h>

@@ -82,6 +82,7 @@ MUTANTS = [
     Mutant(HEADER + "same_bits.cuh", "past & 4 ? words[k + 1]", "past & 4 ? words[k + 2]",
            "emulated_promises_test *AtEveryAddress"),
     Mutant(HEADER + "across.cuh", "number % 2 * words_of_call<A>", "0", "emulated_across_test *"),
+    Mutant(HEADER + "across.cuh", "owners.count < peers.count", "owners.count == 0", "emulated_across_test *"),
     Mutant(HEADER + "across.cuh", "if (announces) mailbox.wait_for(threadIdx.x);", "",
            "emulated_across_test *"),
     Mutant(HEADER + "across.cuh", "all_came = all_came && detail::is_of(word, call);", "", "emulated_across_test *"),

@@ -50,12 +50,12 @@ def nccl(folder: Path, version: str, library: str = "lib/libnccl.so") -> Path:
 def test_the_folder_that_is_named(configure: Callable[..., str], tmp_path: Path) -> None:
     old, new, wheel = (nccl(tmp_path / "old", "2.12.9"), nccl(tmp_path / "new", "2.13.4", "lib64/libnccl.so"),
                        nccl(tmp_path / "wheel", "2.28.9", "lib/libnccl.so.2"))
-    by_new = f"-- 13_many_gpus combines by NCCL 2.13.4 ({new}/lib64/libnccl.so)"
+    by_new = f"-- 13_many_gpus with NCCL 2.13.4 ({new}/lib64/libnccl.so)"
     assert configure(NCCL_HOME=new) == configure(NCCL_ROOT=new) == by_new
     assert configure(f"-DNCCL_HOME={new}", NCCL_HOME=old, NCCL_ROOT=old) == configure(f"-DNCCL_ROOT={new}") == by_new
-    assert configure(NCCL_HOME=wheel) == f"-- 13_many_gpus combines by NCCL 2.28.9 ({wheel}/lib/libnccl.so.2)"
+    assert configure(NCCL_HOME=wheel) == f"-- 13_many_gpus with NCCL 2.28.9 ({wheel}/lib/libnccl.so.2)"
     assert configure(NCCL_HOME=old) == (
-        f"-- 13_many_gpus combines by MPI: NCCL 2.12.9 ({old}/lib/libnccl.so) is older than 2.13; {NEWER}")
+        f"-- 13_many_gpus without NCCL: NCCL 2.12.9 ({old}/lib/libnccl.so) is older than 2.13; {NEWER}")
 
 
 def test_the_one_that_pkg_config_knows(configure: Callable[..., str], tmp_path: Path, need: Callable[[str], str]
@@ -64,13 +64,13 @@ def test_the_one_that_pkg_config_knows(configure: Callable[..., str], tmp_path: 
     known = nccl(tmp_path / "known", "2.20.5")
     (tmp_path / "nccl.pc").write_text(f"libdir={known}/lib\nincludedir={known}/include\nName: nccl\nDescription: -\n"
                                       "Version: 2.20.5\nLibs: -L${libdir} -lnccl\nCflags: -I${includedir}\n")
-    assert configure() == f"-- 13_many_gpus combines by NCCL 2.20.5 ({known}/lib/libnccl.so)"
+    assert configure() == f"-- 13_many_gpus with NCCL 2.20.5 ({known}/lib/libnccl.so)"
     named = nccl(tmp_path / "named", "2.21.5")
-    assert configure(NCCL_HOME=named) == f"-- 13_many_gpus combines by NCCL 2.21.5 ({named}/lib/libnccl.so)"
+    assert configure(NCCL_HOME=named) == f"-- 13_many_gpus with NCCL 2.21.5 ({named}/lib/libnccl.so)"
 
 
 def test_none(configure: Callable[..., str], tmp_path: Path) -> None:
-    assert configure() == ("-- 13_many_gpus combines by MPI: there is no NCCL; where it is elsewhere, "
+    assert configure() == ("-- 13_many_gpus without NCCL: there is no NCCL; where it is elsewhere, "
                            "set NCCL_HOME to its folder")
     assert (f"NCCL_HOME is '{tmp_path}', but there are no include/nccl.h and lib/libnccl.so in it"
             in configure(NCCL_HOME=tmp_path))

@@ -41,7 +41,7 @@ def test_two_cards() -> None:
     shares = [{result.step: result.percent_of_peak for result in pages.read(card, "ladder")} for card in CARDS]
     assert (shares[0]["01_interleaved"] or 0) < (shares[1]["01_interleaved"] or 0)
     readme = (REPOSITORY / "README.md").read_text("utf-8")
-    assert "Up to 06 instructions and barriers hold the steps back, and both cards are equally fast" in readme
+    assert "Up to step 06, instructions and barriers hold the steps back, and both cards are equally fast" in readme
     says("A faster memory leaves 01 to 06 as fast as they were", "01 has a larger share on the H100 than on the H200")
 
 
@@ -65,13 +65,13 @@ def test_block_size(card: Path) -> None:
             assert best(sweep, 128, 256) > 0.99 * best(sweep), step
         else:
             assert best(sweep, 512, 1024) > 0.99 * best(sweep), step
-            assert all(sweep[block].bandwidth > 0.96 * best(sweep) for block in (128, 256, 512, 1024)), step
+            assert all(sweep[block].bandwidth > 0.965 * best(sweep) for block in (128, 256, 512, 1024)), step
         if studies.with_growing_grid(step):
             assert sweep[1024].bandwidth < 0.75 * best(sweep), step
     for step in ("07_cascade", "08_warp_shuffle"):
         assert all(sweeps[step][block].bandwidth > 0.95 * best(sweeps[step]) for block in studies.BLOCKS[1:])
     says("128 or 256 threads are best there", "From 09 on 512 or 1024 are best",
-         "from 128 on the size matters little: 4 % at most", "begin with 256")
+         "from 128 on the size matters little, by less than 4 %", "begin with 256")
 
 
 def test_half_of_the_threads() -> None:
@@ -161,12 +161,15 @@ def test_beside_jax() -> None:
                  for step, of in studies.by_type(card).items()}
         assert least < share["05_unroll_warp"] < most and share["09_vector_loads"] > 0.96
         assert max(of for step, of in share.items() if step < "09") < 0.95
-        faster = 100 / share["12_any_operation"] - 100
+        [of_12] = [result for result in pages.read(card, "peers")
+                   if (result.step, result.type, result.elements) == ("12_any_operation", "float32", 2**28)]
+        faster = 100 * studies.jax_of(card)[2**28].bandwidth / of_12.bandwidth - 100
         says(f"{faster:.1f} % on the H100" if card == H100 else f"{faster:.1f} % faster than 12 on the H200")
     blog = read_tables()[studies.BLOG]
     [library] = blog.others
     figure = blog.find("05_unroll_warp")
     assert figure and figure.gbps and library.gbps and figure.gbps / library.gbps > 0.95
-    says("on the H100 05 is at two thirds, on the H200 at not quite half, and on both only 09 comes near it")
+    says("on the H100 05 is at two thirds, on the H200 at not quite half",
+         "and on both only 09 and what follows come near it")
     row = re.findall(r"\| jnp\.sum \| 871 \| 100\.0 \| ([\d.]+) \| 100\.0 \| ([\d.]+) \|", PAGE)
     assert row == [tuple(f"{studies.jax_of(card)[2**28].bandwidth:.1f}" for card in (H200, H100))]

@@ -90,7 +90,7 @@ def instructions(folder: Path) -> str:
         rows.append([step, f"{counted[INSTRUCTIONS] / 2**22:.2f}", f"{for_instructions:.1f}", f"{for_memory:.1f}",
                      f"{measured:.1f}", "instructions" if for_instructions > for_memory else "memory"])
     return table(["2^22 int32, first pass", "warp instructions per element", "µs for these, at the least",
-                  "µs for the bytes, at the least", "µs, measured", "which is longer"], "lrrrrl", rows)
+                  "µs for the bytes, at the least", "µs, by Nsight Compute", "which is longer"], "lrrrrl", rows)
 
 
 # ---- work and depth ----

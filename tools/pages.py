@@ -244,9 +244,10 @@ def clock_of(job: RanksResult) -> str:
 
 
 def slowest_alone(job: RanksResult, alone: list[AloneResult]) -> float | None:
-    """The ms that the slowest of its GPUs takes for the longest shard by itself; None where one was not measured."""
+    """The ms that the slowest of its GPUs takes for the longest shard by itself, which is by the GPUs' clocks; None
+    where one was not measured, and for a job that was timed by the hosts' clocks."""
     shards = [gpu.ms.median for gpu in alone if gpu.rank < job.ranks and gpu.elements == job.elements_per_rank]
-    return max(shards) if job.ranks >= 2 and len(shards) == job.ranks else None
+    return max(shards) if job.timing and job.ranks >= 2 and len(shards) == job.ranks else None
 
 
 def scaling_model(folder: Path) -> str:
@@ -261,12 +262,13 @@ def scaling_model(folder: Path) -> str:
         most = max(nothing, default=0)
         if 1 not in nothing or most < 2 or largest is None or not largest.gbps:
             continue
-        bandwidth, launch = largest.gbps, nothing[1]
+        launch = nothing[1]
+        bandwidth = largest.gbps * largest.median_ms / (largest.median_ms - launch)
         hop = (nothing[most] - launch) / hops(combined_by, most)
         inputs.append([combined_by, clock, f"{bandwidth:.1f}", f"{1e3 * launch:.1f}", f"{1e3 * hop:.1f}"])
         for job in jobs:
             if job.ranks >= 2 and job.elements:
-                shard = largest.median_ms * job.elements / job.ranks / largest.elements
+                shard = (largest.median_ms - launch) * job.elements / job.ranks / largest.elements
                 predicted = shard + launch + hop * hops(combined_by, job.ranks)
                 rows.append([size_of_job(job), str(job.ranks), combined_by, clock, f"{predicted:.4f}",
                              f"{job.median_ms:.4f}", f"{(job.median_ms / predicted - 1) * 100:.1f}"])
@@ -290,8 +292,8 @@ def against_cub(folder: Path) -> str:
     cells = {(cell.case, cell.elements): cell for cell in found}
     versions = " and ".join(distinct([cell.version for cell in found]))
     ladder = first_on_gpu(read(folder, "ladder")).version
-    rest = f", the ladder with {ladder}" if versions != ladder else ""
-    measured = f"Measured with version {versions} of this repository{rest}, beside CUB {found[0].cub_version}.\n"
+    apart = f" with version {versions} of this repository, the ladder with {ladder}," if versions != ladder else ""
+    measured = f"Measured{apart} beside CUB {found[0].cub_version}.\n"
     return "\n".join(filter(None, [sums_against_cub(cells), others_against_cub(cells), measured]))
 
 

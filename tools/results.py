@@ -57,7 +57,7 @@ class Timing:
     flush: Literal["read", "memset", "none"]
     warm_up: Count  # runs
     queued: bool
-    lead_in: Count = 0  # empty kernels; Python's peers wrote none before they had them
+    lead_in: Count = 0  # empty kernels
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

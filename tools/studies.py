@@ -207,14 +207,7 @@ def beside_jax() -> str:
         rows.append(row)
     sums = [text for card in cards for text in (f"{jax_of(card)[2**28].bandwidth:.1f}", "100.0")]
     rows.append([library.name, f"{library.gbps:g}", "100.0", *sums])
-    return table(["float32", *columns], "l" + "r" * len(columns), rows) + "".join(map(not_timed, cards))
-
-
-def not_timed(card: Path) -> str:
-    """A sentence where there are sizes at which jnp.sum has no figure, and other programs have one."""
-    asked = sorted({result.elements for result in pages.read(card, "peers") if result.type == "float32"})
-    missing = [count_text(size) for size in asked if size not in jax_of(card)]
-    return f"\nNo figure on the {short(card)} at {' and '.join(missing)}.\n" if missing else ""
+    return table(["float32", *columns], "l" + "r" * len(columns), rows)
 
 
 # The sections of the README, and of docs/studies.md.

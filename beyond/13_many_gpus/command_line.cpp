@@ -60,7 +60,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
   app.add(
       "--combine", "WHO",
       "makes one sum of the ranks': kernels (in memory that all devices reach), nccl, mpi (on the host) or "
-      "auto (default: kernels on one machine, else nccl for GPUs, else mpi)",
+      "auto (default: kernels where all devices reach each other's memory, else nccl for GPUs, else mpi)",
       parse_combiner, line.combine);
   app.add("--time-limit", "SECONDS",
           "how long a rank waits for the others before it ends the job; default 60", parse_time_limit,

@@ -205,7 +205,9 @@ ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
         require_memory_for_shard(job, device, kernel, {line.type, elements_of(size)}, size);
     }
   });
-  const ChosenCombiner combiner = choose_combiner(job, device, line.combine, kernel);
+  const bool combines = !line.alone || line.combine != Combiner::automatic;
+  const ChosenCombiner combiner =
+      combines ? choose_combiner(job, device, line.combine, kernel) : ChosenCombiner{Combiner::kernels, {}};
   const auto measurement_of = [&](int size) {
     return RankMeasurement{step, line, kernel, combiner.who, elements_of(size)};
   };
