@@ -231,7 +231,8 @@ HELD: dict[str, dict[str, list[str]]] = {
         "| int32 | -190250652 | …", "| int64 | -817120325086700006 | …", "| float32 | 0.9114075899124146 | …",
         "| float64 | 0.9114076368358937 | …"]},
     "docs/studies.md": {
-        "studies_test.py::test_beside_jax": ["is 0.2 % faster than 12 on the H200 and 1.0 % on the H100"],
+        "studies_test.py::test_beside_jax": [
+            "is 0.2 % faster than 12 on the H200 and 1.0 % on the H100", "come within 4 % of it"],
         "studies_test.py::test_block_size": [
             "128 or 256 threads are best there", "from 128 on the size matters little, by less than 4 %"],
         "studies_test.py::test_blocks_begun": [

@@ -156,11 +156,12 @@ def test_element_type() -> None:
 
 
 def test_beside_jax() -> None:
+    from_09 = []
     for card, least, most in ((H200, 0.45, 0.5), (H100, 0.65, 0.68)):
         share = {step: of["float32"].bandwidth / studies.jax_of(card)[2**28].bandwidth
                  for step, of in studies.by_type(card).items()}
-        assert least < share["05_unroll_warp"] < most and share["09_vector_loads"] > 0.96
-        assert max(of for step, of in share.items() if step < "09") < 0.95
+        assert least < share["05_unroll_warp"] < most and max(of for step, of in share.items() if step < "09") < 0.95
+        from_09 += [of for step, of in share.items() if step >= "09"]
         [of_12] = [result for result in pages.read(card, "peers")
                    if (result.step, result.type, result.elements) == ("12_any_operation", "float32", 2**28)]
         faster = 100 * studies.jax_of(card)[2**28].bandwidth / of_12.bandwidth - 100
@@ -170,6 +171,6 @@ def test_beside_jax() -> None:
     figure = blog.find("05_unroll_warp")
     assert figure and figure.gbps and library.gbps and figure.gbps / library.gbps > 0.95
     says("on the H100 05 is at two thirds, on the H200 at not quite half",
-         "and on both only 09 and what follows come near it")
+         f"and on both only 09 and what follows come within {math.ceil(100 - 100 * min(from_09))} % of it")
     row = re.findall(r"\| jnp\.sum \| 871 \| 100\.0 \| ([\d.]+) \| 100\.0 \| ([\d.]+) \|", PAGE)
     assert row == [tuple(f"{studies.jax_of(card)[2**28].bandwidth:.1f}" for card in (H200, H100))]

@@ -205,6 +205,7 @@ ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
         require_memory_for_shard(job, device, kernel, {line.type, elements_of(size)}, size);
     }
   });
+  // Alone, nobody combines: who could need not be tried.
   const bool combines = !line.alone || line.combine != Combiner::automatic;
   const ChosenCombiner combiner =
       combines ? choose_combiner(job, device, line.combine, kernel) : ChosenCombiner{Combiner::kernels, {}};
