@@ -45,4 +45,10 @@ elseif(REDUCTION_CUDA STREQUAL "AUTO")
     message(STATUS "There is nvcc but no GPU here, so no CUDA is compiled; REDUCTION_CUDA=ON compiles it")
   endif()
 endif()
+# A machine without a GPU that compiles for several architectures would take minutes for what it cannot run: there, only the
+# steps and CUB, which a machine with a GPU may be given, are compiled for all of them.
+set(REDUCTION_OTHERS_FOR_ONE OFF)
+if(REDUCTION_CUDA_ENABLED AND NOT REDUCTION_GPU AND NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]+[a-z]?(-real|-virtual)?$")
+  set(REDUCTION_OTHERS_FOR_ONE ON)
+endif()
 message(STATUS "CUDA devices: ${REDUCTION_CUDA_ENABLED} (REDUCTION_CUDA=${REDUCTION_CUDA})")

@@ -113,8 +113,8 @@ struct NewRegisters {
 }  // namespace
 
 void Fiber::prepare(std::span<std::byte> stack, void (*body)(void*), void* argument) {
+  drop_frames(stack);
 #ifdef REDUCTION_ADDRESS_SANITIZER
-  __asan_unpoison_memory_region(stack.data(), stack.size());  // a dropped fiber has left its frames there
   stack_bottom_ = stack.data();
   stack_bytes_ = stack.size();
   fake_stack_ = nullptr;
@@ -130,6 +130,10 @@ void Fiber::prepare(std::span<std::byte> stack, void (*body)(void*), void* argum
 }
 
 #ifdef REDUCTION_ADDRESS_SANITIZER
+
+void Fiber::drop_frames(std::span<std::byte> stack) {
+  __asan_unpoison_memory_region(stack.data(), stack.size());
+}
 
 void Fiber::announce_switch_to(const Fiber& next) {
   departed_ = this;

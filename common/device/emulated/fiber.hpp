@@ -48,8 +48,12 @@ class Fiber {
 #ifdef REDUCTION_ADDRESS_SANITIZER
   /// Tells AddressSanitizer that this fiber runs now.
   void take_up_stack();
+
+  /// Tells it that no function on `stack` will return: it would take what comes there next for a fault.
+  static void drop_frames(std::span<std::byte> stack);
 #else
   void take_up_stack() {}
+  static void drop_frames(std::span<std::byte>) {}
 #endif
 
  private:

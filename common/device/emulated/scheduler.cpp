@@ -177,6 +177,7 @@ void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
   self->stack_ = self->stack_of(thread);
   Interrupted interrupted{context};
   self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
+  Fiber::drop_frames({self->stack_of(thread) + page_bytes(), stack_bytes - page_bytes()});
   interrupted.call(leave_overflowed_stack, self->stack_of(thread) + stack_bytes);
 }
 
@@ -192,7 +193,9 @@ void Scheduler::on_timer(int, siginfo_t*, void* context) {
   Interrupted interrupted{context};
   if (!self->client_.is_stuck(interrupted.instruction())) return;
   self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
-  interrupted.call(leave_endless_loop, self->stack_of(self->current_) + stack_bytes);
+  std::byte* const stack = self->stack_of(self->current_);
+  Fiber::drop_frames({stack + page_bytes(), stack_bytes - page_bytes()});
+  interrupted.call(leave_endless_loop, stack + stack_bytes);
 }
 
 void Scheduler::leave_endless_loop() {
