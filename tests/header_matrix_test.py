@@ -70,6 +70,12 @@ def test_these_names_are_traps(compiler: CudaCompiler, tmp_path: Path) -> None:
     assert "deleted function" in said, said
 
 
+def test_everything_is_of_this_version() -> None:
+    """It stops the compiler at another one: what is new has to be added. The compilers themselves take minutes."""
+    known = re.findall(r"REDUCTION_VERSION != (\d+)", (SOURCES / "everything.cu").read_text())
+    assert known == re.findall(r"#define REDUCTION_VERSION (\d+)", (HEADER / "reduction/version.cuh").read_text())
+
+
 @each_compiler
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_standard

@@ -11,7 +11,7 @@
 #include <reduction/across.cuh>
 #include <reduction/reduce.cuh>
 
-#if REDUCTION_VERSION != 300
+#if REDUCTION_VERSION != 400
 #error "has the new version anything more?"
 #endif
 
@@ -155,6 +155,8 @@ void across() {
                 SameBits{reduction::CompensatedSum{}});
   reduce_across(peers, in<float>, out<reduction::Extremes<float>>, 1000, SameBits{reduction::MinMax{}});
   reduce_across(peers, in<Large>, out<Large>, 1000, SameBits{AddLarge{}});
+  static_assert(reduction::mailbox_bytes<Large>() > reduction::partial_bytes<float>());
+  reduction::part_of<Point>(1000, 1, 2);
 }
 
 /// Operations of one's own, and types that are no numbers or fill no vector.
