@@ -2,7 +2,7 @@
 
 Each mutant below is a mistake that could have been made, and the test that must fail with it. They are applied to a
 copy of the tracked files, built without optimisation in a folder of its own. With PARTs, only those of files whose
-names have one of them. All take about ten minutes on two cores, so CI leaves them out (CTest's label `long`).
+names have one of them. All take about 50 minutes on two cores, so CI leaves them out (CTest's label `long`).
 That the list still fits the sources is a test of its own (mutants_test.py).
 
 Exit code: 0 every mutant is killed, 1 one survives or does not fit any more, 2 there is no such PART, 77 git or CMake
