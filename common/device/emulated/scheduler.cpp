@@ -137,8 +137,7 @@ void Scheduler::set_tick(std::chrono::nanoseconds tick) {
 }
 
 void Scheduler::prepare(unsigned thread) {
-  std::byte* const stack = stack_of(thread);
-  if (mprotect(stack, page_bytes(), PROT_NONE) != 0) {
+  if (mprotect(stack_of(thread), page_bytes(), PROT_NONE) != 0) {
     throw std::system_error{errno, std::generic_category(), "guarding the stack of an emulated thread"};
   }
   // Stacks that begin at different cache sets: at equal ones their tops would evict each other.
@@ -148,7 +147,12 @@ void Scheduler::prepare(unsigned thread) {
     self->fibers_[self->current_].take_up_stack();
     self->client_.run_threads();
   };
-  fibers_[thread].prepare({stack + page_bytes(), stack_bytes - page_bytes() - offset}, run, this);
+  const std::span<std::byte> usable = usable_stack_of(thread);
+  fibers_[thread].prepare(usable.first(usable.size() - offset), run, this);
+}
+
+std::span<std::byte> Scheduler::usable_stack_of(unsigned thread) const {
+  return {stack_of(thread) + page_bytes(), stack_bytes - page_bytes()};
 }
 
 void Scheduler::stop() {
@@ -177,8 +181,9 @@ void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
   self->stack_ = self->stack_of(thread);
   Interrupted interrupted{context};
   self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
-  Fiber::drop_frames({self->stack_of(thread) + page_bytes(), stack_bytes - page_bytes()});
-  interrupted.call(leave_overflowed_stack, self->stack_of(thread) + stack_bytes);
+  const std::span<std::byte> stack = self->usable_stack_of(thread);
+  Fiber::drop_frames(stack);
+  interrupted.call(leave_overflowed_stack, stack.data() + stack.size());
 }
 
 /// Runs where the overflowed stack began: nothing on it is needed any more.
@@ -193,9 +198,9 @@ void Scheduler::on_timer(int, siginfo_t*, void* context) {
   Interrupted interrupted{context};
   if (!self->client_.is_stuck(interrupted.instruction())) return;
   self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
-  std::byte* const stack = self->stack_of(self->current_);
-  Fiber::drop_frames({stack + page_bytes(), stack_bytes - page_bytes()});
-  interrupted.call(leave_endless_loop, stack + stack_bytes);
+  const std::span<std::byte> stack = self->usable_stack_of(self->current_);
+  Fiber::drop_frames(stack);
+  interrupted.call(leave_endless_loop, stack.data() + stack.size());
 }
 
 void Scheduler::leave_endless_loop() {

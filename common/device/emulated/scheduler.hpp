@@ -196,6 +196,8 @@ class Scheduler {
   }
   void switch_to(unsigned next);
   std::byte* stack_of(unsigned thread) const { return stacks_.begin() + thread * stack_bytes; }
+  /// Without the guard page, which is at its low end.
+  std::span<std::byte> usable_stack_of(unsigned thread) const;
   /// The thread below whose stack this is, or host.
   unsigned thread_of_guard_page(const void* address) const;
   void use_alternate_signal_stack();
