@@ -221,6 +221,9 @@ install() {
 
 stop_with_package_list() {
   local with_root
+  if [[ $(uname) == Darwin ]]; then
+    fail "$not_possible" "the emulated device takes Linux: docs/no_gpu.md has a container for macOS"
+  fi
   say "" "To build and test, this needs bash 5, CMake $oldest_cmake or newer, a C++20 compiler, make or Ninja, git" \
     "and the libraries CLI11, fmt, nlohmann-json and GoogleTest."
   with_root=$( ((EUID == 0)) || echo "sudo ")
@@ -228,8 +231,6 @@ stop_with_package_list() {
     say "  ${with_root}dnf install cmake gcc-c++ make git cli11-devel fmt-devel json-devel gtest-devel"
   elif command -v pacman >/dev/null; then
     say "  ${with_root}pacman -S --needed cmake gcc make git cli11 fmt nlohmann-json gtest"
-  elif command -v brew >/dev/null; then
-    say "  xcode-select --install" "  brew install bash cmake cli11 fmt nlohmann-json googletest"
   fi
   say ""
   fail "$not_possible" "$1; with everything above installed, run ${0##*/} once more"
