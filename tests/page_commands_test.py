@@ -175,14 +175,14 @@ def with_pages(has: Callable[[Command], bool]) -> pytest.MarkDecorator:
 
 
 class Place:
-    """A copy of the repository's files with links to the programs in its build/bin, and a home of its own."""
+    """The repository's files, with links to the programs in its build/bin, and a home of its own."""
 
     def __init__(self, folder: Path, repository: Path, targets: set[str]) -> None:
         self.folder = folder / "repository"
         self.targets = targets
         self.elsewhere = folder / "elsewhere"
         self.elsewhere.mkdir(parents=True)
-        subprocess.run(["cp", "-R", repository, self.folder], check=True)
+        subprocess.run(["cp", "-R", "--link", repository, self.folder], check=True)  # to copy them takes a second
         fake_programs.make(folder / "programs", "python3",
                            f"os.execv({sys.executable!r}, [{sys.executable!r}, *words])")
         # Of a build only whether there are such targets.
@@ -222,8 +222,8 @@ def with_paths_in_the_repository(text: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def fresh_repository(tmp_path_factory: pytest.TempPathFactory, bin_folder: Path) -> Path:
-    """What each place begins as."""
+def fresh_repository(tmp_path_factory: pytest.TempPathFactory, bin_folder: Path) -> Iterator[Path]:
+    """What each place begins as. Places have links to its files: a command may replace one, but not write into it."""
     made = tmp_path_factory.mktemp("fresh") / "repository"
     for file in files_of_the_repository():
         (made / file).parent.mkdir(parents=True, exist_ok=True)
@@ -233,7 +233,9 @@ def fresh_repository(tmp_path_factory: pytest.TempPathFactory, bin_folder: Path)
         (made / "build/bin" / program.name).symlink_to(program)
     if (bin_folder.parent / "emulated").is_dir():
         shutil.copytree(bin_folder.parent / "emulated", made / "build/emulated")
-    return made
+    written = {file: file.lstat().st_mtime_ns for file in made.rglob("*") if not file.is_dir()}
+    yield made
+    assert written == {file: file.lstat().st_mtime_ns for file in written}, "a command wrote into what all places share"
 
 
 @pytest.fixture
