@@ -23,7 +23,7 @@ if(NOT REDUCTION_CUDA STREQUAL "OFF")
   endif()
 endif()
 if(REDUCTION_CUDA STREQUAL "ON" OR REDUCTION_GPU)
-  # `native` asks the driver, so it needs one; a machine that only compiles builds for every architecture.
+  # `native` asks the driver, so it needs one; a machine that only compiles builds for all major architectures.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     if(REDUCTION_GPU)
       set(CMAKE_CUDA_ARCHITECTURES native)
