@@ -372,6 +372,16 @@ def test_nothing_is_installed_where_packages_are_not_known(checkout: Path, start
         3, "run_ladder.sh: error: dpkg-query cannot say which packages are installed\n")
 
 
+def test_a_tool_on_path_needs_no_package(checkout: Path, start: Script) -> None:
+    """pip's pytest, for example. Of a library there is the package only, whatever is called like it."""
+    fake_programs.make(checkout / "fake", "dpkg-query", "")
+    for tool in ("pytest", "flake8", "libfmt-dev.so", "nothing"):
+        fake_programs.make(checkout / "fake", tool, "")
+    missing = "missing_packages python3-pytest flake8 libfmt-dev python3-nothing-else"
+    assert end_of(start("bash", "-c", f"source common/scripts/set_up.sh; {missing}")) == (
+        0, "libfmt-dev\npython3-nothing-else\n")
+
+
 def test_an_unexpected_failure_is_no_wrong_result(checkout: Path, start: Script) -> None:
     """Exit code 1 is of a wrong result. The command is named: it may have said nothing."""
     fake_programs.make(checkout / "fake", "mktemp", "sys.exit(1)")

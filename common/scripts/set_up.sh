@@ -194,8 +194,8 @@ missing_packages() {
   installed=$(dpkg-query --show --showformat="\${Package}=\${db:Status-Status}\n" "$@" 2>/dev/null) || status=$?
   if ((status > 1)); then return 1; fi  # 1: it does not know one of them
   for package; do
-    # A tool on PATH will do wherever it comes from.
-    if command -v "$package" >/dev/null || grep -qxF "$package=installed" <<<"$installed"; then continue; fi
+    # A tool on PATH will do wherever it comes from, pytest for example.
+    if command -v "${package#python3-}" >/dev/null || grep -qxF "$package=installed" <<<"$installed"; then continue; fi
     echo "$package"
   done
 }
