@@ -45,6 +45,8 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
     "README.md": [
         ("until they agree within 0.5 %, for 2 s at most", "common/harness/sampling.cpp", "close_enough = 0.005;"),
         ("for 2 s at most", "common/harness/sampling.cpp", "longest_seconds = 2.0;")],
+    "docs/CONTRIBUTING.md": [
+        ("the mistakes alone 50 minutes on two cores", "tests/mutants.py", "about 50 minutes on two cores")],
     "common/README.md": [
         ("n over 1024 threads per multiprocessor, and 128 more", "common/harness/reduction_plan.cpp",
          "n / (std::size_t{1024} * std::max(1u, device.sms)) + 128;")],
