@@ -46,9 +46,10 @@ elseif(REDUCTION_CUDA STREQUAL "AUTO")
   endif()
 endif()
 # A machine without a GPU that compiles for several architectures would take minutes for what it cannot run: there, only the
-# steps and CUB, which a machine with a GPU may be given, are compiled for all of them.
-set(REDUCTION_OTHERS_FOR_ONE OFF)
+# steps and CUB, which a machine with a GPU may be given, are compiled for all of them. The others become PTX: ptxas would
+# take half of the time.
+set(REDUCTION_OTHERS_FOR "")
 if(REDUCTION_CUDA_ENABLED AND NOT REDUCTION_GPU AND NOT CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]+[a-z]?(-real|-virtual)?$")
-  set(REDUCTION_OTHERS_FOR_ONE ON)
+  set(REDUCTION_OTHERS_FOR 90-virtual)
 endif()
 message(STATUS "CUDA devices: ${REDUCTION_CUDA_ENABLED} (REDUCTION_CUDA=${REDUCTION_CUDA})")

@@ -6,7 +6,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from explorer.browser_test import SIZES, Browser
+from explorer.browser_test import RULES_OF_COLOURS, SIZES, Browser
 
 from tools import links, search, site
 from tools.command_line import BadUsage, NotPossible
@@ -220,7 +220,7 @@ def findings(browser: Browser, page: Path, size: str, whole: bool = True, folder
     A page that is not `whole` is looked at without its sidebar, which all have and which takes half of the time.
     """
     found = []
-    for scheme, rules in (("light", ()), ("dark", ("color-contrast", "link-in-text-block"))):
+    for scheme, rules in (("light", ()), ("dark", RULES_OF_COLOURS)):
         where = f"{page.stem}_{size}_{scheme}"
         if scheme == "light":
             browser.open(page, SIZES[size], scheme)
@@ -241,7 +241,8 @@ def findings(browser: Browser, page: Path, size: str, whole: bool = True, folder
 def test_a_page_of_each_kind_in_a_browser(built: Path, browser: Browser, size: str,
                                           request: pytest.FixtureRequest) -> None:
     folder = request.config.getoption("--screenshots")
-    found = [line for page in SHOWN for line in findings(browser, built / f"{page}.html", size, folder=folder)]
+    found = [line for page in SHOWN
+             for line in findings(browser, built / f"{page}.html", size, whole=page in SHOWN[:2], folder=folder)]
     assert not found, "\n".join(found)
 
 
