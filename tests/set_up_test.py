@@ -372,14 +372,21 @@ def test_nothing_is_installed_where_packages_are_not_known(checkout: Path, start
         3, "run_ladder.sh: error: dpkg-query cannot say which packages are installed\n")
 
 
-def test_a_tool_on_path_needs_no_package(checkout: Path, start: Script) -> None:
-    """pip's pytest, for example. Of a library there is the package only, whatever is called like it."""
+@pytest.mark.parametrize("has_pytest, missing", [(True, ""), (False, "python3-pytest\n")])
+def test_a_tool_on_path_needs_no_package(checkout: Path, start: Script, has_pytest: bool, missing: str) -> None:
+    """Of pytest it is the module that Python must find: a program of that name may be another Python's."""
     fake_programs.make(checkout / "fake", "dpkg-query", "")
-    for tool in ("pytest", "flake8", "libfmt-dev.so", "nothing"):
+    fake_programs.make(checkout / "fake", "python3", f"sys.exit(words != ['-c', 'import pytest'] or {not has_pytest})")
+    for tool in ("flake8", "pytest", "libfmt-dev.so"):
         fake_programs.make(checkout / "fake", tool, "")
-    missing = "missing_packages python3-pytest flake8 libfmt-dev python3-nothing-else"
-    assert end_of(start("bash", "-c", f"source common/scripts/set_up.sh; {missing}")) == (
-        0, "libfmt-dev\npython3-nothing-else\n")
+    asked = "missing_packages flake8 libfmt-dev python3-pytest"
+    assert end_of(start("bash", "-c", f"source common/scripts/set_up.sh; {asked}")) == (0, f"libfmt-dev\n{missing}")
+
+
+def test_macos_is_sent_to_the_container(checkout: Path, start: Script) -> None:
+    """At once: with all libraries installed, it would be the compiler that fails."""
+    assert end_of(start(checkout / "run_ladder.sh", OSTYPE="darwin23")) == (
+        3, "run_ladder.sh: error: the emulated device takes Linux: docs/no_gpu.md has a container for macOS\n")
 
 
 def test_an_unexpected_failure_is_no_wrong_result(checkout: Path, start: Script) -> None:

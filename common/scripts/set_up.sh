@@ -174,6 +174,9 @@ owner_of() { stat -L -c %U "$1" 2>/dev/null || stat -L -f %Su "$1" 2>/dev/null |
 
 install_missing_packages() {
   local missing packages
+  if [[ $OSTYPE == darwin* ]]; then
+    fail "$not_possible" "the emulated device takes Linux: docs/no_gpu.md has a container for macOS"
+  fi
   if ! has_apt; then
     # Which libraries are missing there, CMake finds out when it configures.
     if ((BASH_VERSINFO[0] < 5)); then stop_with_package_list "bash $BASH_VERSION is too old"; fi
@@ -194,8 +197,9 @@ missing_packages() {
   installed=$(dpkg-query --show --showformat="\${Package}=\${db:Status-Status}\n" "$@" 2>/dev/null) || status=$?
   if ((status > 1)); then return 1; fi  # 1: it does not know one of them
   for package; do
-    # A tool on PATH will do wherever it comes from, pytest for example.
-    if command -v "${package#python3-}" >/dev/null || grep -qxF "$package=installed" <<<"$installed"; then continue; fi
+    # A tool on PATH will do wherever it comes from, and so will pip's pytest.
+    if command -v "$package" >/dev/null || grep -qxF "$package=installed" <<<"$installed" ||
+      { [[ $package == python3-pytest ]] && python3 -c "import pytest" 2>/dev/null; }; then continue; fi
     echo "$package"
   done
 }
@@ -221,9 +225,6 @@ install() {
 
 stop_with_package_list() {
   local with_root
-  if [[ $(uname) == Darwin ]]; then
-    fail "$not_possible" "the emulated device takes Linux: docs/no_gpu.md has a container for macOS"
-  fi
   say "" "To build and test, this needs bash 5, CMake $oldest_cmake or newer, a C++20 compiler, make or Ninja, git" \
     "and the libraries CLI11, fmt, nlohmann-json and GoogleTest."
   with_root=$( ((EUID == 0)) || echo "sudo ")
