@@ -42,9 +42,9 @@ class Program:
 
 
 def read_options(help_text: str) -> tuple[Option, ...]:
-    """Of CLI11 or argparse."""
-    lines = re.findall(r"^ {2}(-[^ ,]+(?:, ?-[^ ,]+)*)(?: ([^\s]+))?(?= {2}|$)", help_text, re.MULTILINE)
-    return tuple(Option(tuple(re.split(", ?", names)), placeholder) for names, placeholder in lines)
+    """Of CLI11, which from 2.5 on has a column for each of the names, or argparse."""
+    lines = re.findall(r"^ {2,10}(-[^ ,]+(?:, *-[^ ,]+)*)(?: ([^\s]+))?(?= {2}| [a-z]| ?$)", help_text, re.MULTILINE)
+    return tuple(Option(tuple(re.split(", *", names)), placeholder) for names, placeholder in lines)
 
 
 @dataclasses.dataclass(frozen=True)

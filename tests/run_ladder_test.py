@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import fake_programs
+from command_lines import read_options
 from tools.command_line import REPOSITORY
 
 CLASSIC = ["00_cpu_serial", "01_interleaved", "02_nondivergent", "03_sequential", "04_first_add", "05_unroll_warp",
@@ -189,7 +190,7 @@ def refused(folder: Path, script: str, options: list[str], said: str) -> None:
 def test_run_ladder_knows_the_options_of_the_steps(bin_folder: Path) -> None:
     """They are a list in bash, as it refuses others before there is a step to ask."""
     printed = subprocess.run([bin_folder / "07_cascade", "--help"], capture_output=True, text=True, check=True).stdout
-    options = re.findall(r"(?m)^  (-[\w,-]+)(?: (\S+))?  +\S", printed)
+    options = [(",".join(option.names), option.placeholder) for option in read_options(printed)]
     lists = re.findall(r"(?ms)^(valued_options|flags|options_of_one_step)=\((.*?)\)$",
                        (REPOSITORY / "run_ladder.sh").read_text())
     known = {name: text.replace("'", "").split() for name, text in lists}
