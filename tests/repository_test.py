@@ -114,7 +114,7 @@ int main() {
   reduce<double>(nullptr, nullptr, 0, 256);
 }
 """)
-    output_of(need("nvcc"), "-std=c++17", "-arch=sm_80", "--Werror=all-warnings", "-c", "-o", tmp_path / "out.o", file)
+    output_of(need("nvcc"), "-std=c++17", "-arch=sm_75", "--Werror=all-warnings", "-c", "-o", tmp_path / "out.o", file)
 
 
 @pytest.mark.parametrize("machine", ["x86-64", "x86-64-v3"])

@@ -238,13 +238,21 @@ def findings(browser: Browser, page: Path, size: str, whole: bool = True, folder
 
 
 @needs_all
-@pytest.mark.parametrize("size", SIZES)
-def test_a_page_of_each_kind_in_a_browser(built: Path, browser: Browser, size: str,
-                                          request: pytest.FixtureRequest) -> None:
+def test_a_page_of_each_kind_in_a_browser(built: Path, browser: Browser, request: pytest.FixtureRequest) -> None:
     folder = request.config.getoption("--screenshots")
     found = [line for page in SHOWN for line in findings(
-        browser, built / f"{page}.html", size, whole=page in WITH_SIDEBAR or folder is not None, folder=folder)]
+        browser, built / f"{page}.html", "wide", whole=page in WITH_SIDEBAR or folder is not None, folder=folder)]
     assert not found, "\n".join(found)
+
+
+@needs_all
+def test_a_page_of_each_kind_fits_a_telephone(built: Path, browser: Browser, request: pytest.FixtureRequest) -> None:
+    """Which neither of the schemes changes."""
+    for page in SHOWN:
+        browser.open(built / f"{page}.html", SIZES["narrow"], "dark")
+        browser.check_quiet(page)
+        if folder := request.config.getoption("--screenshots"):
+            browser.driver.save_screenshot(str(folder / f"site_{page.replace('/', '_')}_narrow.png"))
 
 
 @needs_all
