@@ -5,6 +5,7 @@ A file that does not fit is refused with its name and the key: BadUsage.
 """
 
 import dataclasses
+import functools
 import json
 import sys
 import types
@@ -252,12 +253,19 @@ Record = TypeVar("Record")
 
 def read_list(file: Path, record: type[Record] = Result) -> list[Record]:  # type: ignore[assignment]
     """The records of a file, which is a list of them or a single one. Throws BadUsage for any other file."""
-    document = load(file)
+    kind: typing.Any = record
+    return list(decoded(file, read_text(file), kind))
+
+
+@functools.lru_cache(maxsize=64)
+def decoded(file: Path, text: str, record: typing.Any) -> tuple[typing.Any, ...]:
+    """The records of a file with this text: one page after the other is generated from the same files."""
+    document = parse(file, text)
     if not isinstance(document, list):
-        return [decode(record, document, f"'{file}'")]
+        return (decode(record, document, f"'{file}'"),)
     if not document:
         raise BadUsage(f"'{file}' has no result")
-    return [decode(record, item, f"'{file}': [{k}]") for k, item in enumerate(document)]
+    return tuple(decode(record, item, f"'{file}': [{k}]") for k, item in enumerate(document))
 
 
 def read_one(file: Path, record: type[Record]) -> Record:
@@ -287,11 +295,13 @@ def to_text(document: object) -> str:
 
 def load(file: Path) -> object:
     """The JSON of a file, whatever it is. Throws BadUsage where it is none."""
+    return parse(file, read_text(file))
 
+
+def parse(file: Path, text: str) -> object:
     def refuse(constant: str) -> object:
         raise ValueError(f"{constant} is no number")
 
-    text = read_text(file)
     try:
         document = json.loads(text, parse_constant=refuse)
         json.dumps(document, ensure_ascii=False).encode()  # "\\ud800" is no text
@@ -325,7 +335,7 @@ def decode(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
 def decode_record(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
     if not isinstance(value, dict):
         raise BadUsage(f"{where} is {shown(value)}, and an object belongs there")
-    hints = typing.get_type_hints(kind, include_extras=True)
+    hints = types_of_fields(kind)
     for key in value:
         if key not in hints:
             raise BadUsage(f"{where}: the key '{key[:80]}' is unknown")
@@ -334,6 +344,11 @@ def decode_record(kind: typing.Any, value: typing.Any, where: str) -> typing.Any
         if field.name not in value and not optional:
             raise BadUsage(f"{where}: the key '{field.name}' is missing")
     return kind(**{key: decode(hints[key], item, f"{where}.{key}") for key, item in value.items()})
+
+
+@functools.cache
+def types_of_fields(kind: type) -> dict[str, typing.Any]:
+    return typing.get_type_hints(kind, include_extras=True)
 
 
 def matches(kind: typing.Any, value: object) -> bool:

@@ -10,8 +10,6 @@ set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 
-# Line numbers, so that the emulated device can name the line of a kernel's fault.
-set(REDUCTION_HOST_FLAGS -g1)
 set(REDUCTION_WARNINGS -Wall -Wextra -Wshadow -Wconversion)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND REDUCTION_WARNINGS -Wno-sign-conversion)  # which GCC's -Wconversion leaves out
@@ -24,7 +22,7 @@ endif()
 list(JOIN REDUCTION_WARNINGS "," REDUCTION_HOST_WARNINGS)
 target_compile_options(
   compiler_settings
-  INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${REDUCTION_HOST_FLAGS};${REDUCTION_WARNINGS}>"
+  INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${REDUCTION_WARNINGS}>"
             "$<$<COMPILE_LANGUAGE:CUDA>:${REDUCTION_CUDA_FLAGS};-Xcompiler=${REDUCTION_HOST_WARNINGS}>")
 
 # Sanitizers are for the host's code: files with kernels are compiled with the emulated device's own instrumentation.
