@@ -76,25 +76,14 @@ def test_everything_is_of_this_version() -> None:
     assert known == re.findall(r"#define REDUCTION_VERSION (\d+)", (HEADER / "reduction/version.cuh").read_text())
 
 
-def compile_everything(compiler: CudaCompiler, architecture: str, standard: int, folder: Path, *options: str) -> str:
-    lambdas = [] if compiler.is_clang else ["--extended-lambda"]
-    return compile_source(compiler, "everything.cu", folder, [architecture], standard, *lambdas, *options)
-
-
 @each_compiler
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_standard
 def test_everything(compiler: CudaCompiler, architecture: str, standard: int, tmp_path: Path) -> None:
     if architecture not in compiler.architectures():
         pytest.skip(f"{compiler.name} does not know sm_{architecture}")
-    assert not compile_everything(compiler, architecture, standard, tmp_path)
-
-
-@each_compiler
-def test_all_of_it_once(compiler: CudaCompiler, tmp_path: Path) -> None:
-    """In half of the time that it takes to optimise."""
-    knows = "--Ofast-compile" in cuda_compilers.said(compiler.program, "--help")
-    assert not compile_everything(compiler, "90", 20, tmp_path, *["--Ofast-compile=max"] * knows)
+    lambdas = [] if compiler.is_clang else ["--extended-lambda"]
+    assert not compile_source(compiler, "everything.cu", tmp_path, [architecture], standard, *lambdas)
 
 
 @cuda_compilers.each(clang=False)
