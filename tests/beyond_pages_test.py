@@ -297,8 +297,8 @@ def test_what_combining_costs_in_13() -> None:
     for who in ("the kernels", "NCCL"):
         nothing, combined = (ms_of_job(who, ranks, 0).median for ranks in (1, 2))
         shard = (ms_of_job(who, 1, 2**33).median - nothing) * 2**23 / 2**33
-        assert ms_of_job(who, 2, 2**24).median / (shard + combined) - 1 == pytest.approx(1 / 7, abs=0.006)
-    assert "for 2²⁴ elements on two GPUs by a seventh" in page
+        assert 0.135 < ms_of_job(who, 2, 2**24).median / (shard + combined) - 1 < 0.165
+    assert "for 2²⁴ elements on two GPUs by 14 to 16 %" in page
 
 
 def test_the_model_of_13() -> None:
