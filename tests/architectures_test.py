@@ -1,4 +1,4 @@
-"""The steps and CUB, compiled for every architecture that nvcc and the steps know; .ci/run has two of these."""
+"""The steps and CUB, compiled for every architecture that nvcc and the steps know; .ci/run has one of these."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""How the repository is shaped and built. CTest runs each test by itself: some need a tool that is not everywhere."""
+"""How the repository is shaped and built. CTest runs those by themselves that need a tool that is not everywhere."""
 
 import itertools
 import json

@@ -247,7 +247,7 @@ def test_a_page_of_each_kind_in_a_browser(built: Path, browser: Browser, request
 
 @needs_all
 def test_a_page_of_each_kind_fits_a_telephone(built: Path, browser: Browser, request: pytest.FixtureRequest) -> None:
-    """Which neither of the schemes changes."""
+    """Neither scheme changes a width, so one is enough."""
     for page in SHOWN:
         browser.open(built / f"{page}.html", SIZES["narrow"], "dark")
         browser.check_quiet(page)
