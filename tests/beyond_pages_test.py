@@ -294,11 +294,12 @@ def test_what_combining_costs_in_13() -> None:
     bytes_alone = 1e3 * ms_of_job("the kernels", 1, 2**33).median * 2**23 / 2**33
     small = 1e3 * ms_of_job("the kernels", 2, 2**24).median
     assert f"the bytes would take two GPUs {bytes_alone:.1f} µs, and the whole sum takes {small:.1f}" in page
+    short = []
     for who in ("the kernels", "NCCL"):
         nothing, combined = (ms_of_job(who, ranks, 0).median for ranks in (1, 2))
         shard = (ms_of_job(who, 1, 2**33).median - nothing) * 2**23 / 2**33
-        assert 0.135 < ms_of_job(who, 2, 2**24).median / (shard + combined) - 1 < 0.165
-    assert "for 2²⁴ elements on two GPUs by 14 to 16 %" in page
+        short.append(100 * (ms_of_job(who, 2, 2**24).median / (shard + combined) - 1))
+    assert f"for 2²⁴ elements on two GPUs by {min(short):.0f} to {max(short):.0f} %" in page
 
 
 def test_the_model_of_13() -> None:
