@@ -159,7 +159,8 @@ def test_the_bandwidth_of_11_over_blocks_and_sizes() -> None:
         32, 64, 128, 256, 512, 1024)}
     middle = [speeds[block] for block in (64, 128, 256, 512)]
     assert max(middle) / min(middle) < 1.025 and "from 512 down to 64 it changes by 2 %" in answer
-    assert speeds[256] >= speeds[1024] and "In blocks of 256 it is no slower than in blocks of 1024" in answer
+    assert abs(speeds[256] / speeds[1024] - 1) < 0.002
+    assert "In blocks of 256 it is as fast as in blocks of 1024" in answer
     assert one("sweep_block", "10_single_pass", 2**28, "int32", 256).bandwidth < speeds[256]
     assert f"falls by {100 * (1 - speeds[32] / speeds[1024]):.0f} %" in answer
     passes = {size: one("sweep_size", BULK.name, size).passes for size in (2**20, 2**28)}
@@ -576,7 +577,8 @@ def test_jax_beside_12() -> None:
     assert f"by at most {100 * max(jax.values()) - 100:.0f} %" in page
     assert f"{100 - 100 * jax[slowest]:.0f} % behind 12, where CUB, cupy and torch are ahead of it" in page
     assert all(share[CARD, peer, "int32", 2**28] > jax[slowest] for peer in ("peer_cub", "peer_cupy", "peer_torch"))
-    assert max(of for (_, peer, _, _), of in share.items() if peer != "peer_jax") < 0.99
+    assert max(of for (_, peer, _, _), of in share.items() if peer != "peer_jax") < 0.991
+    assert "No other peer has more than 99.1 % of 12's bandwidth" in page
 
 
 def test_the_time_that_thrust_adds() -> None:
@@ -594,9 +596,9 @@ def test_the_time_that_thrust_adds() -> None:
 def test_the_share_of_cublas() -> None:
     share = {kind: round(100 * milliseconds("peers", "peer_cub", 2**28, kind) / milliseconds(
         "peers", "peer_cublas", 2**28, kind)) for kind in ("float32", "float64", "complex64", "complex128")}
-    assert share == {"float32": 54, "float64": 87, "complex64": 87, "complex128": 52}
-    assert "87 % for `float64` and `complex64`" in text_of(CUBLAS)
-    assert "for `float32` it has 54 %, and for `complex128` 52 %" in text_of(CUBLAS)
+    assert share == {"float32": 53, "float64": 86, "complex64": 86, "complex128": 50}
+    assert "86 % for `float64` and `complex64`" in text_of(CUBLAS)
+    assert "for `float32` it has 53 %, and for `complex128` 50 %" in text_of(CUBLAS)
 
 
 def test_the_end_of_the_peer_with_groups() -> None:
@@ -606,8 +608,9 @@ def test_the_end_of_the_peer_with_groups() -> None:
     assert abs(large["08_warp_shuffle"] / large["07_cascade"] - 1) < 0.005
     assert "08, with such an end, is as fast as 07" in page
     assert f"{large['peer_cooperative_groups']:.0f} GB/s instead of {large['07_cascade']:.0f} for `int32`" in page
-    small = {f"{1e3 * milliseconds('sweep_size', step, 2**10):.1f}" for step in ("07_cascade", "08_warp_shuffle")}
-    assert small == {"4.0"} and "08 takes 4.0 µs there, as 07 does" in page
+    small = [1e3 * milliseconds("sweep_size", step, 2**10) for step in ("07_cascade", "08_warp_shuffle")]
+    assert [round(us) for us in small] == [4, 4] and abs(small[1] - small[0]) < 0.2
+    assert "both steps take about 4 µs there, and less than 0.2 µs lies between them" in page
 
 
 # ---- solutions that no emulated device runs ----
