@@ -94,19 +94,6 @@ def test_the_list_names_all_of_it() -> None:
     assert listed == [*sorted(folder.name for folder in REPOSITORY.glob("beyond/[01]*")), "atomics", "peers"]
 
 
-# ---- what the commands print ----
-
-
-@of_each([EACH, VECTOR, BLOCK])
-def test_the_commands_print_the_table_of_the_page(bin_folder: Path, tmp_path: Path, page: Path) -> None:
-    (tmp_path / "build").mkdir()
-    for command in re.findall(r"^build/bin/(.*?-n 2\^22.*)$", parts_of(page)["Run"], re.MULTILINE):
-        said = subprocess.run(f"'{bin_folder}'/{command}", shell=True, cwd=tmp_path, capture_output=True, text=True)
-        assert said.returncode == 0, said.stderr
-    table = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", between(text_of(page), "counters"))
-    assert table and f"\n{table}\n" in said.stdout
-
-
 # ---- what was measured ----
 
 

@@ -18,7 +18,7 @@ from cuda_compilers import CudaCompiler
 SOURCES = Path(__file__).parent / "linking"
 ARCHITECTURES = ["80", "90"]
 # At -O0 nothing is inlined, so whatever the header has is a symbol.
-LEVELS = ["-O0", "-O1", "-O2"]
+LEVELS = ["-O0", "-O2"]
 # The first links.
 COMPILERS = cuda_compilers.found()
 

@@ -66,7 +66,7 @@ def test_package_with_nvcc(prefix: Path, tmp_path: Path, cmake_cache: dict[str, 
     need("nvcc")
     architectures = cmake_cache.get("CMAKE_CUDA_ARCHITECTURES", "all-major")
     if not architectures.isdecimal():  # several would take long
-        architectures = "native" if gpu.said("nvidia-smi", "-L") else "90"
+        architectures = "native" if gpu.said("nvidia-smi", "-L") else "90-virtual"
     option = f"-DCMAKE_CUDA_ARCHITECTURES={architectures}"
     build(PROJECTS, tmp_path / "found", f"-DCMAKE_PREFIX_PATH={prefix}", option)
     for folder in (REPOSITORY, REPOSITORY / "beyond/12_any_operation"):

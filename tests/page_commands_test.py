@@ -2,7 +2,8 @@
 
 A page's blocks run in their order and in one folder, so that a command may need what one before it wrote. A command
 whose comment, behind it or on the line above, says "exit code 1" has to end with it, any other one with 0. What a page
-shows as a command's output, its `text` blocks, has to be what it prints. The lists below say what is not run, and why.
+shows as a command's output, its `text` blocks and a step's table of counters, has to be what it prints. The lists below
+say what is not run, and why.
 """
 
 import os
@@ -52,12 +53,12 @@ NEEDS_A_GPU = [
     r"cuobjdump .*",
     r"python3 -m tools profile .*",
 ]
-# Run in a test with the label `long` only, so that the others take about a minute on two cores. The tests `site` and
-# `stills` make the same.
+# Run in a test with the label `long` only, so that the others take about a minute on two cores. The tests `plot`,
+# `site` and `stills` make the same.
 LONG = [
     r"cmake --preset docs && cmake --build --preset docs",
     r"node docs/stills/draw_stills\.js",
-    r"python3 -m tools (site|write-pages)",
+    r"python3 -m tools (plot|site|write-pages)",
     r"build/bin/\w+ .*-t float32 -n 2\^25",
 ]
 # Not everywhere: what a command takes, and whether it is here.
@@ -303,6 +304,14 @@ def compare_with_page(page: str, printed: dict[Command, str]) -> None:
             f"{page}:{block.line}: no command of the page prints\n{shown}\nbut:\n{''.join(by)[-4000:]}")
 
 
+def compare_counters_with_page(page: str, printed: dict[Command, str]) -> None:
+    """The table of a step's counters, in which `write-pages` has put links, is what its command prints."""
+    text = (REPOSITORY / page).read_text("utf-8")
+    if found := re.search(r"(?s)<!-- counters:begin -->\n(\| counted \|.*?)<!-- counters:end -->", text):
+        table = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", found[1])
+        assert any(f"\n{table}\n" in output for output in printed.values()), f"{page}: no command prints\n{table}"
+
+
 def is_quick(command: Command) -> bool:
     return command.gpus() == 0 and not command.is_one_of(LONG)
 
@@ -312,6 +321,7 @@ def is_quick(command: Command) -> bool:
 def test_without_a_gpu(page: str, place: Place) -> None:
     commands = COMMANDS_OF[page]
     printed, left_out = run_commands(page, place, is_quick)
+    compare_counters_with_page(page, printed)
     if not left_out and not any(command.is_one_of(LONG) for command in commands):
         compare_with_page(page, printed)
     if left_out:

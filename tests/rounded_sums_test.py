@@ -34,7 +34,7 @@ ROUNDED = {"add.rn", "sub.rn", "mul.rn", "cvt.rn", "abs", "cvt"}
 
 
 @cuda_compilers.each(clang=False)
-@pytest.mark.parametrize("options", [(), ("--use_fast_math",), ("-ftz=true",), ("-fmad=true",)], ids=" ".join)
+@pytest.mark.parametrize("options", [(), ("--use_fast_math",), ("-ftz=true",)], ids=" ".join)
 @pytest.mark.parametrize("of", CALLS)
 def test_each_result_is_rounded_once(compiler: CudaCompiler, options: tuple[str, ...], of: str, tmp_path: Path) -> None:
     calls = "".join(f"cudaError_t of_{T}() {{ return {CALLS[of].format(T=T)}; }}\n" for T in ["float", "double"])

@@ -4,7 +4,6 @@ import itertools
 import math
 import os.path
 import re
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -89,17 +88,6 @@ def test_a_page_leads_to_those_beside_it(step: Path) -> None:
 
 
 # ---- what the commands print ----
-
-
-@of_each([step for step in IN_SHAPE if step != SERIAL])
-def test_the_commands_print_the_table_of_the_page(bin_folder: Path, tmp_path: Path, step: Path) -> None:
-    commands = re.findall(r"^build/bin/(.*?-n 2\^22.*?)(?: +#.*)?$", parts_of(step)["Run"], re.MULTILINE)
-    (tmp_path / "build").mkdir()
-    for command in commands:
-        said = subprocess.run(f"'{bin_folder}'/{command}", shell=True, cwd=tmp_path, capture_output=True, text=True)
-        assert said.returncode == 0, said.stderr
-    table = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", between(text_of(step), "counters"))
-    assert table and f"\n{table}\n" in said.stdout
 
 
 @pytest.mark.parametrize("name, elements, passes", [

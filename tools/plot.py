@@ -13,8 +13,9 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tools import output_file, results
 from tools.bandwidth import INTENSITY, additions_per_second
@@ -22,14 +23,9 @@ from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, read_tex
 from tools.markdown import count_text
 from tools.results import CARDS, H200, Measured, Result
 
-# It draws into files, and matplotlib fails where this names none that it knows.
-os.environ.pop("MPLBACKEND", None)
-try:
-    import matplotlib
+# matplotlib takes half a second to import, so this is done where it draws.
+if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
-except ImportError:
-    matplotlib = None
 
 # ---- style: colours, and what a step looks like in every figure ----
 
@@ -78,7 +74,11 @@ def bar(step: str, card: int = 0) -> dict[str, Any]:
 
 def use_style() -> None:
     """Throws NotPossible where there is no matplotlib."""
-    if matplotlib is None:
+    # It draws into files, and matplotlib fails where this names no device that it knows.
+    os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib
+    except ImportError:
         raise NotPossible("the plots take matplotlib. On Debian and Ubuntu: sudo apt install python3-matplotlib")
     matplotlib.rcdefaults()
     matplotlib.rcParams.update({
@@ -109,7 +109,7 @@ def to_svg(figure: Figure) -> str:
 
 
 def drawn_by() -> str:
-    return f"Drawn by python3 -m tools plot with matplotlib {matplotlib.__version__}"
+    return f"Drawn by python3 -m tools plot with matplotlib {version('matplotlib')}"
 
 
 # ---- the cards ----
@@ -159,6 +159,8 @@ SHARES = [k / 5 for k in range(6)], [f"{20 * k} %" for k in range(6)]  # ticks
 
 
 def new_figure(height: float) -> Figure:
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(WIDTH / 72, height / 72))
 
 
@@ -178,6 +180,8 @@ def write(axes: Any, text: str, place: tuple[float, float], shift: tuple[float, 
 def draw_ladder(cards: Sequence[Card]) -> Figure:
     """A bar for each step and card, on one axis of GB/s, which ends at the highest peak; of one card the axis has the
     shares of its peak."""
+    from matplotlib.patches import Patch
+
     one, most = len(cards) == 1, max(card.peak for card in cards)
     # Each card is in a machine with another CPU.
     ladders = [[row for row in card.results["ladder"] if row.on_gpu or one] for card in cards]
@@ -339,7 +343,7 @@ def stale(folder: Path, cards: Sequence[Path]) -> dict[Path, str]:
     fresh = {folder / name: text for name, text in draw(cards).items()}
     old = {file: read_text(file) for file in fresh if file.exists()}
     if any(drawn_by() not in text for text in old.values()):
-        raise NotPossible(f"the plots in {folder} are not compared: matplotlib {matplotlib.__version__} is here, and "
+        raise NotPossible(f"the plots in {folder} are not compared: matplotlib {version('matplotlib')} is here, and "
                           "another one drew them; python3 -m tools plot draws them anew")
     return {file: text for file, text in fresh.items() if old.get(file) != text}
 

@@ -62,12 +62,6 @@ def test_the_exit_code_survives_broken_streams(streams: str, help_code: int, ref
         assert subprocess.run(["sh", "-c", command], cwd=REPOSITORY, env=environment).returncode == code, command
 
 
-def test_matplotlib_is_not_told_where_to_draw(tools: Tools) -> None:
-    pytest.importorskip("matplotlib")
-    ran = tools("plot", "--help", env={**os.environ, "MPLBACKEND": "nonsense"})
-    assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
-
-
 @pytest.mark.parametrize("text, count", [("0", 0), ("1", 1), ("2^28", 2**28), ("64M", 2**26), ("1000003", 1000003),
                                          ("2^48", 2**48), ("262144G", 2**48), ("007", 7), ("1^999", 1), ("0^70", 0)])
 def test_counts_are_those_of_the_steps(text: str, count: int) -> None:
