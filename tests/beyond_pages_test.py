@@ -215,7 +215,9 @@ def test_12_beside_11_and_cub() -> None:
     assert (min(large), max(large)) == (1.01, 1.02)
     assert all("takes only 1 to 2 % longer" in text_of(page) for page in (PACKAGE, CUB))
     middle = [sums["sum_int32", 2**k] for k in range(13, 21)]
-    assert f"takes {min(middle):.2f} to {max(middle):.2f} times as long" in text_of(CUB)
+    most = max(ratio for (case, size), ratio in sums.items() if case == "sum_int32" and 2**13 < size < 2**20)
+    assert (f"takes {min(middle):.2f} to {max(middle):.2f} times as long on an H200, for sizes between them up to "
+            f"{most:.2f} times") in text_of(CUB)
     over_11 = {k: milliseconds("sweep_size", BULK.name, 2**k) / milliseconds("sweep_size", PACKAGE.name, 2**k)
                for k in range(10, 35)}
     assert min(over_11[k] for k in range(10, 27)) > max(over_11[k] for k in range(28, 35))
@@ -561,7 +563,7 @@ def test_jax_beside_12() -> None:
     jax = {key: of for key, of in share.items() if key[1] == "peer_jax"}
     slowest = min(jax, key=lambda key: jax[key])
     assert slowest == (CARD, "peer_jax", "int32", 2**28)
-    assert f"by at most {100 * max(jax.values()) - 100:.0f} %" in page
+    assert max(jax.values()) < 1.03 and "for other types and sizes by less than 3 %" in page
     assert f"{100 - 100 * jax[slowest]:.0f} % behind 12, where CUB, cupy and torch are ahead of it" in page
     assert all(share[CARD, peer, "int32", 2**28] > jax[slowest] for peer in ("peer_cub", "peer_cupy", "peer_torch"))
     assert max(of for (_, peer, _, _), of in share.items() if peer != "peer_jax") < 0.991

@@ -108,9 +108,12 @@ def test_array_size() -> None:
         assert all(2**21 <= studies.half_from(sweep) <= 2**23 for sweep in sweeps.values())
         # The flat part.
         assert all(sweep[2**16].median_ms < 2 * sweep[2**10].median_ms for sweep in sweeps.values())
+    assert [studies.linear_from(first[step]) for step in ("12_any_operation", "11_bulk_copy", "peer_cub")] == [
+        2**26, 2**27, 2**27]
     for step in OF_MEMORY:
         assert studies.linear_from(first[step]) >= studies.linear_from(second[step]), step
     says("01 from 2²⁴ elements on, 07 from 2²⁶ or 2²⁷ on",
+         "on the H200 it is linear from 2²⁶ on, where 11 and CUB are from 2²⁷",
          "01 takes about one and a half times as long for 2¹⁷ elements, three passes",
          f"at least {studies.LINEAR} times as long", "the ladder reaches half of its best between 2²¹ and 2²³ elements")
 
