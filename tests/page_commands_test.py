@@ -23,7 +23,7 @@ import pytest
 from conftest import REPOSITORY
 
 import fake_programs
-from tools import gpu, site
+from tools import gpu, site, step_pages
 from tools.__main__ import COMMANDS
 from tools.measure import AGAINST_CUB
 from tools.programs import peer_names, step_folders
@@ -304,11 +304,15 @@ def compare_with_page(page: str, printed: dict[Command, str]) -> None:
             f"{page}:{block.line}: no command of the page prints\n{shown}\nbut:\n{''.join(by)[-4000:]}")
 
 
+def counters_of(page: str) -> str:
+    """The table of a step's counters without the links that `write-pages` puts in it; nothing where there is none."""
+    found = re.search(r"(?s)<!-- counters:begin -->\n(\| counted \|.*?)<!-- counters:end -->",
+                      (REPOSITORY / page).read_text("utf-8"))
+    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", found[1]) if found else ""
+
+
 def compare_counters_with_page(page: str, printed: dict[Command, str]) -> None:
-    """The table of a step's counters, in which `write-pages` has put links, is what its command prints."""
-    text = (REPOSITORY / page).read_text("utf-8")
-    if found := re.search(r"(?s)<!-- counters:begin -->\n(\| counted \|.*?)<!-- counters:end -->", text):
-        table = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", found[1])
+    if table := counters_of(page):
         assert any(f"\n{table}\n" in output for output in printed.values()), f"{page}: no command prints\n{table}"
 
 
@@ -370,6 +374,10 @@ def test_what_is_on_a_list_is_on_a_page(pattern: str) -> None:
 @pytest.mark.parametrize("page, begins", [(page, begins) for page, begins, _ in NOT_PRINTED])
 def test_a_text_on_the_list_is_on_its_page(page: str, begins: str) -> None:
     assert any(block.text.startswith(begins) for block in PAGES[page])
+
+
+def test_each_step_with_counters_has_their_table() -> None:
+    assert {Path(page).parent.name for page in PAGES if counters_of(page)} == set(step_pages.CHANGED)
 
 
 def test_every_command_of_a_shell_is_in_a_block_of_sh() -> None:
