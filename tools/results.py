@@ -289,8 +289,26 @@ def gather(files: list[Path], target: Path, record: type = Result) -> None:
 
 
 def to_text(document: object) -> str:
-    """JSON as the steps write it."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON with one line for each row: for each record of a list, also of a list in a record, and for each key of a
+    record by itself."""
+    return lines(document) + "\n"
+
+
+def lines(value: object) -> str:
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(map(on_one_line, value)) + "\n]"
+    if isinstance(value, dict):
+        items = {key: lines(item) if is_list_of_records(item) else on_one_line(item) for key, item in value.items()}
+        return "{\n" + ",\n".join(f'  "{key}": {item}' for key, item in items.items()) + "\n}"
+    return on_one_line(value)
+
+
+def is_list_of_records(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
+
+
+def on_one_line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def load(file: Path) -> object:

@@ -57,14 +57,10 @@ def main(words: list[str]) -> int:
     except ImportError:
         raise NotPossible("this takes numpy. On Debian and Ubuntu: sudo apt install python3-numpy") from None
     figure = draw(found)
-    output_file.write(DATA, "[\n" + ",\n".join(line(rounding) for rounding in found) + "\n]\n")
+    output_file.write(DATA, results.to_text([dataclasses.asdict(rounding) for rounding in found]))
     output_file.write(FIGURE, figure)
     say(f"{DATA.relative_to(REPOSITORY)} and {FIGURE.relative_to(REPOSITORY)} are new")
     return ExitCode.DONE
-
-
-def line(rounding: Rounding) -> str:
-    return " ".join(results.to_text(dataclasses.asdict(rounding)).split())
 
 
 # ---- the sums ----

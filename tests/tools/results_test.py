@@ -74,6 +74,19 @@ def test_committed_files_fit() -> None:
         results.read_list(file, OTHER_RECORDS.get(file.name, Result))
 
 
+@pytest.mark.parametrize("file", sorted([*REPOSITORY.glob("docs/results/**/*.json"), *(
+    REPOSITORY.glob("docs/counters/*.json"))]), ids=lambda file: f"{file.parent.name}/{file.name}")
+def test_committed_files_have_a_row_per_line(file: Path) -> None:
+    text = file.read_text()
+    assert text == results.to_text(json.loads(text))
+
+
+def test_a_row_is_a_record() -> None:
+    assert results.to_text([{"a": [1, 2]}, {"b": "µ"}]) == '[\n{"a": [1, 2]},\n{"b": "µ"}\n]\n'
+    assert results.to_text({"a": [1, 2], "b": [{"c": 0.1}, {}]}) == (
+        '{\n  "a": [1, 2],\n  "b": [\n{"c": 0.1},\n{}\n]\n}\n')
+
+
 def change(key: str, value: object) -> Callable[[dict[str, Any]], object]:
     """A result with another value, where `key` is a path as ms.median."""
 
