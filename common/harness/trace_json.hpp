@@ -14,7 +14,7 @@ struct TraceSubject {
   ElementType type = ElementType::int32;  ///< of the values in memory
 };
 
-/// Writes a trace as JSON, an event per line; docs/explorer/README.md describes it. Reads the source files that the events
+/// Writes a trace as JSON, an event per line (common/explorer/README.md). Reads the source files that the events
 /// are in.
 std::string trace_json(const emulated::BlockTrace& trace, const TraceSubject& subject);
 

@@ -11,8 +11,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { drawSchedule, drawStill } from "../explorer/draw.js";
-import { tracesFromText } from "../explorer/trace.js";
+import { drawSchedule, drawStill } from "../../common/explorer/draw.js";
+import { tracesFromText } from "../../common/explorer/trace.js";
 import { stills } from "./stills.js";
 
 const folder = dirname(fileURLToPath(import.meta.url));

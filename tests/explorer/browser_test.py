@@ -16,7 +16,7 @@ import pytest
 
 from tools.command_line import REPOSITORY
 
-EXPLORER = REPOSITORY / "docs/explorer"
+EXPLORER = REPOSITORY / "common/explorer"
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 RULES_OF_COLOURS = ("color-contrast", "link-in-text-block")  # axe-core's; they are all that dark and light differ in
 

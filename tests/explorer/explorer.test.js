@@ -8,15 +8,15 @@ import {dirname, join} from "node:path";
 import test from "node:test";
 import {fileURLToPath} from "node:url";
 
-import {drawSchedule, drawStill} from "../../docs/explorer/draw.js";
-import {schedules} from "../../docs/explorer/schedules.js";
-import {counterKeys, countersAt, findMoment, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../docs/explorer/trace.js";
-import {views} from "../../docs/explorer/views.js";
-import {endOf, momentOfWitness, momentText, openingMoment, spotOf, whenText, witnessText} from "../../docs/explorer/words.js";
+import {drawSchedule, drawStill} from "../../common/explorer/draw.js";
+import {schedules} from "../../common/explorer/schedules.js";
+import {counterKeys, countersAt, findMoment, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
+import {views} from "../../common/explorer/views.js";
+import {endOf, momentOfWitness, momentText, openingMoment, spotOf, whenText, witnessText} from "../../common/explorer/words.js";
 
 import {racyTrace, refusedTrace, simulate} from "./simulate.js";
 
-const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../docs/explorer");
+const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../common/explorer");
 
 /** Traces by hand, and those of the emulated device in the folder that EXPLORER_TRACES names. */
 function* allTraces() {
@@ -70,7 +70,7 @@ test("banks has a row for each wavefront", () => {
 });
 
 test("an access is served as it was on an H200", () => {
-  const file = join(explorer, "../counters/bank_conflicts/nvidia_h200.csv");
+  const file = join(explorer, "../../docs/counters/bank_conflicts/nvidia_h200.csv");
   const lines = readFileSync(file, "utf8").trim().split("\n").filter((line) => !line.startsWith("#"));
   assert.equal(lines.length, 1 + 3348);
   for (const line of lines.slice(1)) {
@@ -453,7 +453,7 @@ test("a vote is drawn with what each lane brings and gets", () => {
 });
 
 test("labels of the stills can be read on a telephone", () => {
-  const folder = join(explorer, "../stills");
+  const folder = join(explorer, "../../docs/stills");
   const pictures = readdirSync(folder).filter((name) => name.endsWith(".svg"));
   assert.ok(pictures.length > 20);
   for (const name of pictures) {

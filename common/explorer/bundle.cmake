@@ -1,6 +1,6 @@
-# Puts the page together: cmake -DFOLDER=docs/explorer -DCODE=x.cpp -P bundle.cmake, or -DPAGE=x.html for the page with
-# @explorer_traces@ in the place of the traces. A script inside a page cannot import from file://, so the modules become
-# one: each import stands on a line of its own, and no two modules share a name.
+# Puts the page together: cmake -DFOLDER=common/explorer -DCODE=x.cpp -P bundle.cmake, or -DPAGE=x.html for the page
+# with @explorer_traces@ in the place of the traces. A script inside a page cannot import from file://, so the modules
+# become one: each import stands on a line of its own, and no two modules share a name.
 
 set(modules trace.js svg.js words.js views.js explorer.js)
 
@@ -31,7 +31,7 @@ math(EXPR place "${place} + ${length}")
 string(SUBSTRING "${page}" ${place} -1 after)
 
 # Bytes, because a string literal has a limit and a delimiter.
-set(code "// Written by docs/explorer/bundle.cmake.\n#include \"explorer_page_parts.hpp\"\n\nnamespace reduction {\n")
+set(code "// Written by common/explorer/bundle.cmake.\n#include \"explorer_page_parts.hpp\"\n\nnamespace reduction {\n")
 foreach(part IN ITEMS before after)
   file(WRITE "${CODE}.${part}" "${${part}}")
   file(READ "${CODE}.${part}" bytes HEX)
