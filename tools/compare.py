@@ -112,9 +112,10 @@ class Measured:
         if self.results:
             if file:
                 results.gather(self.files, file)
-            print("GB/s (share of CUB's):")
+            out = sys.stderr if file == output_file.STDOUT else sys.stdout
+            print("GB/s (share of CUB's):", file=out)
             for element_type in types_of(self.results):
-                print("\n" + peer_table(self.results, element_type), end="")
+                print("\n" + peer_table(self.results, element_type), end="", file=out)
 
 
 def run_programs(measured: Measured, executables: programs.Programs, options: argparse.Namespace,

@@ -363,10 +363,7 @@ def main(words: list[str]) -> int:
 
 def write_all(folder: Path, cards: Sequence[Path]) -> None:
     texts = draw(cards)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadUsage(f"--out '{folder}' is no folder that can be written: {error.strerror}") from None
+    output_file.make_folder(folder)
     for name, text in texts.items():
         output_file.write(folder / name, text)
     say(f"{len(texts)} plots are in {folder}")

@@ -12,7 +12,6 @@ Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 1
 
 import argparse
 import dataclasses
-import os
 import shlex
 import shutil
 import signal
@@ -25,7 +24,7 @@ from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, parse_co
 from tools.markdown import count_text
 from tools.measure import measured_now
 from tools.programs import Programs, last_words
-from tools.results import H200, AloneResult, LoneRank, Quantiles, RanksResult
+from tools.results import H200, AloneResult, LoneRank, Measured, Quantiles, RanksResult
 
 PROGRAM = "13_many_gpus"
 COMBINERS = ("kernels", "nccl")
@@ -43,28 +42,27 @@ def main(words: list[str]) -> int:
     if not shutil.which(launch[0]):
         raise NotPossible(f"there is no {launch[0]} here: install an MPI, or say with --launch what starts the ranks")
     folder = (options.folder or H200.with_name(gpu.slug())).resolve()
-    # After minutes of measuring it would be too late.
-    target = folder if folder.exists() else folder.parent
-    if not (target.is_dir() and os.access(target, os.W_OK)):
-        raise BadUsage(f"'{target}' is no folder that can be written: name another")
     measured = measured_now(command_of(options), options.commit)
-    executables = Programs(options.bin or programs.build([PROGRAM]))
-    executables.require(PROGRAM)
-    job = Job([*launch, str(executables.folder / PROGRAM), "--device", "cuda"])
-    weak = f"--weak -n {count_text(options.weak)} --samples {SAMPLES_OF_WEAK}"
+    with output_file.alone_in(folder):
+        executables = Programs(options.bin or programs.build([PROGRAM]))
+        executables.require(PROGRAM)
+        measure(Job([*launch, str(executables.folder / PROGRAM), "--device", "cuda"]), options.weak, folder, measured)
+    say(f"The results: {folder}")
+    return ExitCode.DONE
+
+
+def measure(job: "Job", elements: int, folder: Path, measured: Measured) -> None:
+    weak = f"--weak -n {count_text(elements)} --samples {SAMPLES_OF_WEAK}"
     together = [run for who in combiners(job) for run in runs_of(who, weak)]
     by_itself = [f"{size} --alone" for size in (weak, *STRONG)]
     with tempfile.TemporaryDirectory() as scratch:
         jobs = [job.write(run, Path(scratch, f"{k}.json"), RanksResult) for k, run in enumerate(together)]
         alone = [in_short(rank) for run in by_itself
                  for rank in results.read_list(job.write(run, Path(scratch, "alone.json"), LoneRank), LoneRank)]
-        folder.mkdir(exist_ok=True)
         results.gather(jobs, folder / "many_gpus.json", RanksResult)
     for name, document in {"alone": [dataclasses.asdict(rank) for rank in alone],
                            "measured": dataclasses.asdict(measured)}.items():
         output_file.write(folder / f"many_gpus_{name}.json", results.to_text(document))
-    say(f"The results: {folder}")
-    return ExitCode.DONE
 
 
 def parse(words: list[str]) -> argparse.Namespace:

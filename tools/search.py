@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from textwrap import shorten
 
+from tools import output_file
 from tools.command_line import REPOSITORY, Failure, read_text
 
 LUNR = Path("/usr/share/javascript/lunr/lunr.js")
@@ -109,7 +110,7 @@ def make(site: Path, pages: dict[str, float]) -> None:
               "text": shorten(section["prose"] or section["text"], EXCERPT, placeholder=" …")} for section in sections]
     data = json.dumps({"sections": shown}, ensure_ascii=False, separators=(",", ":"))
     # A script, because a page that is opened from a file may load no JSON.
-    (site / "search_index.js").write_text(f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n", "utf-8")
+    output_file.write(site / "search_index.js", f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n")
     shutil.copy(LUNR, site / "lunr.js")
 
 

@@ -75,10 +75,10 @@ def make(folder: Path, bin_folder: Path) -> ExitCode:
     site.make_explorers(Programs(bin_folder))
     for page in site.pages:
         text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
-        (folder / f"pages/{label(page)}.md").write_text(text + site.neighbours(page), "utf-8")
+        output_file.write(folder / f"pages/{label(page)}.md", text + site.neighbours(page))
     for path, text in site.source_pages():
-        (folder / f"pages/{source_label(path)}.md").write_text(text, "utf-8")
-    (folder / "layout.xml").write_text(site.navigation(), "utf-8")
+        output_file.write(folder / f"pages/{source_label(path)}.md", text)
+    output_file.write(folder / "layout.xml", site.navigation())
     for part in MATHJAX_FOLDERS:
         shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
     for part in MATHJAX_FILES:
@@ -102,9 +102,10 @@ def make_own_folders(folder: Path) -> None:
     for path in own:
         if path.exists() and not (folder / "pages/index.md").is_file():
             raise BadUsage(f"'{path}' is not from this command, which would replace it: name another folder")
+    for path in filter(Path.exists, own):
+        shutil.rmtree(path)
     for path in own:
-        shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
+        path.mkdir()
 
 
 def text_of(page: str) -> str:
@@ -200,7 +201,7 @@ class Site:
             of = next(page for page in self.pages if page.endswith(f"{step}/README.md"))
             back = f'<nav aria-label="Back" style="margin-bottom:10px"><a style="color:inherit" ' \
                 f'href="../{label(of)}.html">← {html.escape(title_of(of))}</a></nav>'
-            page.write_text(page.read_text("utf-8").replace("<body>\n", f"<body>\n{back}\n", 1), "utf-8")
+            output_file.write(page, read_text(page).replace("<body>\n", f"<body>\n{back}\n", 1))
         if missing:
             say(f"Left out: the explorers of {', '.join(missing)}, which are not built in '{programs.folder}'")
 
@@ -273,4 +274,4 @@ def tidy(folder: Path) -> None:
         text = re.sub(r"\*\*(<code>.+?)\*\*", r"<b>\1</b>", text)
         text = re.sub(r'<a (href="[^"]*")>(?=<span class="icondoc">)', r'<a \1 aria-label="Its source">', text)
         text = text.replace('<div class="title">', '<div class="title" role="heading" aria-level="1">', 1)
-        file.write_text(text.replace('<div id="doc-content">', '<div id="doc-content" role="main">', 1), "utf-8")
+        output_file.write(file, text.replace('<div id="doc-content">', '<div id="doc-content" role="main">', 1))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import counters as counters_of_gpus
-from tools import compiled, documented_tables, ptx, results
+from tools import compiled, documented_tables, output_file, ptx, results
 from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible, read_text
 from tools.markdown import code, count_text, has_section, table
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY
@@ -128,7 +128,7 @@ def diff(old: str, new: str, *options: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("old", "new")]
         for file, text in zip(files, (old, new)):
-            file.write_text(text, encoding="utf-8")
+            output_file.write(file, text)
         return subprocess.run(["diff", *options, *files], capture_output=True, encoding="utf-8").stdout
 
 

@@ -39,7 +39,7 @@ def test_every_command_has_help(tools: Tools, command: str) -> None:
     (("check-pages", "--bin"), "--bin: expected one argument"), (("rounding", "--bin", ""), "'' has no value"),
     (("compare", "-s", "0"), "'0': give a whole number from 1 to 1000000"), (("compare", "-s", "1000001"), "from 1 "),
     (("compare", "-s", "2^3"), "from 1 to"), (("compare", "-n", "8,2^49"), "'2^49' is no count"),
-    (("compare", "--samples", "3"), "--samples is not for compare"), (("compare", "--json", "/proc/x"), "/proc/x': na"),
+    (("compare", "--samples", "3"), "--samples is not for compare"), (("compare", "--json", "/proc/x"), "/proc/x': No"),
     (("profile", "03_sequential", "-s", "3"), "-s is not for profile"), (("profile", "--counters=x"), "ignored expl"),
     (("site", "/etc/passwd"), "'/etc/passwd' is no folder"), (("site", "/proc/x"), "'/proc/x' is no folder"),
     (("plot", "/proc/self/mem"), "Not a directory"), (("plot", "--out", "x", "--out", "y", "z"), "--out is there 2 "),
@@ -86,13 +86,60 @@ def test_texts_are_utf_8_in_every_locale(tools: Tools, tmp_path: Path) -> None:
     assert said.stdout.decode().strip() == ascii("µ –" * 2), said.stderr
 
 
-def test_a_written_file_is_where_its_link_leads(tmp_path: Path) -> None:
+def test_a_written_file_is_where_its_link_leads_with_the_mode_of_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("file")
+    output_file.write(tmp_path / "link", "new")
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~umask()
+    (tmp_path / "file").chmod(0o640)
     output_file.write(tmp_path / "link", "µ")
-    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == "µ"
-    with pytest.raises(BadUsage, match="surrogates not allowed"):
-        output_file.write(tmp_path / "link", "\udcff")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text("utf-8") == "µ"
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "link"]
+
+
+def umask() -> int:
+    os.umask(mask := os.umask(0))
+    return mask
+
+
+WRITE = "import sys; from pathlib import Path; from tools import command_line, output_file\n" \
+    "file = Path(sys.argv[1])\n" \
+    "try:\n  output_file.require_writable(file, '--json'); output_file.write(file, 'n' * 9999)\n" \
+    "except command_line.Failure as why: print(why, file=sys.stderr); sys.exit(why.code)"
+
+
+def written(path: str, folder: Path, limit: str = "unlimited") -> CompletedProcess[str]:
+    return subprocess.run(["sh", "-c", f'cd "$1" && ulimit -f {limit} && "$2" -c "$3" "$4"', "sh", folder,
+                           sys.executable, WRITE, path], env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+                          capture_output=True, text=True)
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    full = written("file", tmp_path, limit="1")
+    assert (full.returncode, full.stderr) == (3, "'file' cannot be written: File too large\n")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("file", "old")]
+    full = written("/dev/full", tmp_path)
+    assert (full.returncode, full.stderr) == (3, "'/dev/full' cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("path", ["-", "/dev/stdout", "pipe"])
+def test_a_pipe_and_a_device_are_written_as_they_are(tmp_path: Path, path: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=PIPE, text=True) if path == "pipe" else None
+    ran = written(path, tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (reader.communicate(timeout=10)[0] if reader else ran.stdout) == "n" * 9999
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+@pytest.mark.parametrize("path, said", [
+    ("/proc/x", "No such file"), ("nowhere/file", "No such file"), (".", "it is a folder"),
+    ("file/file", "Not a directory")])
+def test_a_file_that_there_cannot_be_is_refused_at_once(tmp_path: Path, path: str, said: str) -> None:
+    (tmp_path / "file").touch()
+    ran = written(path, tmp_path)
+    assert ran.returncode == 2 and ran.stderr.startswith(f"--json '{path}': {said}") and ran.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("text", ["1", "2^10", "2^48", "2^49", "0", "007", "1K", "3^30", "1^99", "2^4294967296", "x"])
@@ -128,21 +175,15 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path: Path) -> None:
     assert not folder.exists(), "a folder that stays empty is not left behind"
 
 
-def test_a_folder_that_cannot_be_written_is_one_line_with_its_owner() -> None:
+def test_a_folder_that_cannot_be_written_is_one_line() -> None:
     """By a user to whom this applies: root may write anywhere."""
     user = 65534 if os.geteuid() == 0 else None
-    script = "from pathlib import Path; import sys; from tools import command_line, output_file\n" \
-        "try:\n  with output_file.alone_in(Path(sys.argv[1])): print('in')\n" \
-        "except command_line.NotPossible as why: print(why)"
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
         shutil.copytree(REPOSITORY / "tools", Path(folder, "tools"), ignore=shutil.ignore_patterns("__pycache__"))
-        (locked := Path(folder, "site/pages")).mkdir(parents=True)
-        if user:
-            os.chown(locked.parent, user, user)
-        locked.chmod(0o555)
-        ran = subprocess.run(["/usr/bin/env", "python3", "-Bc", script, locked.parent], cwd=folder, capture_output=True,
-                             text=True, env={"PATH": "/usr/bin:/bin"}, user=user, group=user,
+        os.chmod(folder, 0o555)
+        ran = subprocess.run(["/usr/bin/env", "python3", "-Bm", "tools", "site", folder], cwd=folder, text=True,
+                             capture_output=True, env={"PATH": "/usr/bin:/bin"}, user=user, group=user,
                              extra_groups=None if user is None else [])
-        locked.chmod(0o755)
-    assert ran.stdout.startswith(f"{locked} cannot be written; it belongs to ") and ran.stdout.count("\n") == 1, ran
+        os.chmod(folder, 0o755)
+    assert ran.returncode == 2 and ran.stderr == (
+        f"tools site: error: '{folder}' is no folder that can be written: Permission denied\n")

@@ -104,6 +104,11 @@ def test_a_table_per_type(compare: Compare, tmp_path: Path) -> None:
     assert {(result.samples, result.seed) for result in written[:-2]} == {(100, 7)}
 
 
+def test_json_alone_is_on_stdout(compare: Compare) -> None:
+    code, out, err = compare("-n", "2^20", "-t", "int32", "--json", "-")
+    assert code == 0 and [result["elements"] for result in json.loads(out)] == [2**20] * 4 and "| peer_cub |" in err
+
+
 @pytest.mark.parametrize("fault, code, rows, said", [
     ("07_cascade 1", 1, ["07_cascade | **WRONG**", "peer_cub | 2000.0 (100.0 %)"], "not installed: "),
     ("07_cascade 134", 0, ["peer_cub | 2000.0 (100.0 %)"], "07_cascade -t int32 -n 2^20 crashed: SIGABRT"),
@@ -126,7 +131,7 @@ def test_what_was_measured_is_shown(compare: Compare, monkeypatch: Patch, tmp_pa
     (2, "-n: expected one argument", ["-n"]), (2, "'2^x' is no count", ["-n", "2^20,2^x"]),
     (2, "'int8' is no type", ["-t", "int32,int8"]), (2, "there is no 07_cascade in", ["--bin", "no"]),
     (2, "--json '/nowhere/x'", ["--json", "/nowhere/x"]),
-    (2, "--json '/dev/null'", ["--json", "/dev/null"]), (3, "there is no NVIDIA GPU here", [])])
+    (2, "--json '.': it is a folder", ["--json", "."]), (3, "there is no NVIDIA GPU here", [])])
 def test_it_refuses(compare: Compare, monkeypatch: Patch, code: int, said: str, words: list[str]) -> None:
     monkeypatch.setattr(gpu, "said", lambda *_: "")
     got, out, err = compare(*words)

@@ -218,7 +218,7 @@ def test_second_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: 
     (["--bin", "/nonexistent", "FOLDER/card"], "there is no ladder_table in '/nonexistent'"),
     (["--limit", "nan"], "--limit: nan is no number of minutes"), (["/"], "has no name"),
     (["--largest", "512"], "--largest: the size sweep begins at"),
-    (["/dev/null/card"], "'/dev/null' is no folder that can be written"),
+    (["/dev/null/card"], "'/dev/null/card.new' is no folder that can be written"),
     (["FOLDER"], "has something else than results in it"),
     (["FOLDER/thesis"], "has something else than results in it")])
 def test_refuses(bin_folder: Path, tmp_path: Path, words: list[str], said: str) -> None:
