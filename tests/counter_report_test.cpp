@@ -9,9 +9,9 @@
 #include "harness/device_selection.hpp"
 #include "harness/json_report.hpp"
 #include "harness/options.hpp"
-#include "harness/output_file.hpp"
 #include "harness/result.hpp"
 #include "harness/stored_result.hpp"
+#include "harness/text_file.hpp"
 #include "temporary_path.hpp"
 
 namespace reduction {

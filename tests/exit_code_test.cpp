@@ -9,7 +9,7 @@
 
 #include "device/device_error.hpp"
 #include "device/emulated/finding.hpp"
-#include "harness/interruption.hpp"
+#include "harness/exit_code.hpp"
 #include "harness/options.hpp"
 
 namespace reduction {

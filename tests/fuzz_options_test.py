@@ -133,7 +133,7 @@ class Bench:
                  "wrong.json": self.result.replace('"verified": true', '"verified": false'), "empty.json": "",
                  "broken.json": self.result[:200], "list.json": "[]", "null.json": "null", "bytes.json": "\0" * 99,
                  "huge_count.json": re.sub(r'"elements": \d+', '"elements": 1e300', self.result),
-                 "linked.json": "{}", "read_only.json": "{}", "hard.json": "{}", "descriptor.json": ""}
+                 "linked.json": "{}", "read_only.json": "{}", "descriptor.json": ""}
         for name, text in files.items():
             (folder / name).write_text(text)
         for name in ("folder", "folder.html", "read_only"):
@@ -141,7 +141,6 @@ class Bench:
         for name, target in {"link.json": "linked.json", "dangling.json": "nowhere.json", "self.json": "self.json",
                              "full.html": "/dev/full", "full\n.json": "/dev/full"}.items():
             (folder / name).symlink_to(target)
-        os.link(folder / "hard.json", folder / "other_name.json")
         for name in ("pipe.json", *FIFOS):
             os.mkfifo(folder / name)
         (folder / "read_only.json").chmod(0o444)
@@ -226,7 +225,7 @@ class Ran:
         # Descriptor 5 is a pipe whose reader has left.
         reading, writing = os.pipe()
         os.close(reading)
-        script = f'exec "$@" 5>&{writing} {writing}>&- 6>/dev/full 7>>descriptor.json 8<notes.txt 9>&-'
+        script = f'exec "$@" 5>&{writing} {writing}>&- 6>/dev/full 7>>descriptor.json 9>&-'
         script += f" {line.stdin} {line.stdout} {line.stderr}"
         process = subprocess.Popen(
             ["bash", "-c", script, "bash", *command, *line.words], cwd=self.folder, env=self.environment,

@@ -17,7 +17,7 @@
 #include "device/dialect.cuh"
 #include "device/emulated/trace.hpp"
 #include "device_array.hpp"
-#include "harness/trace_json.hpp"
+#include "harness/trace_file.hpp"
 #include "trace_counters.hpp"
 
 namespace {

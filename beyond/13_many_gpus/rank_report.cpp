@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/report.hpp"
-#include "harness/standard_streams.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {

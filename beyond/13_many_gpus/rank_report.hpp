@@ -7,7 +7,7 @@
 
 #include "command_line.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/output_file.hpp"
+#include "harness/text_file.hpp"
 #include "measure_ranks.hpp"
 
 namespace reduction {

@@ -11,7 +11,7 @@
 #include "device/emulated/peer_memory.hpp"
 #include "harness/configuration.hpp"
 #include "harness/device_selection.hpp"
-#include "harness/standard_streams.hpp"
+#include "harness/exit_code.hpp"
 #include "job.hpp"
 #include "mailboxes.hpp"
 #include "measure_ranks.hpp"

@@ -8,9 +8,8 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/ladder.hpp"
-#include "harness/output_file.hpp"
-#include "harness/standard_streams.hpp"
 #include "harness/terminal.hpp"
+#include "harness/text_file.hpp"
 #include "harness/text_options.hpp"
 
 int main(int argc, char** argv) {

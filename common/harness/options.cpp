@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/standard_streams.hpp"
+#include "harness/exit_code.hpp"
 #include "harness/text_options.hpp"
 
 namespace reduction {

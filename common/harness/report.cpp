@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <exception>
 
+#include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/pages.hpp"
 #include "harness/published_figures.hpp"
-#include "harness/standard_streams.hpp"
 #include "harness/stored_result.hpp"
 #include "harness/units.hpp"
 

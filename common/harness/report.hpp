@@ -9,12 +9,11 @@
 #include "harness/configuration.hpp"
 #include "harness/counter_report.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/interruption.hpp"
 #include "harness/options.hpp"
-#include "harness/output_file.hpp"
 #include "harness/result.hpp"
 #include "harness/table.hpp"
 #include "harness/terminal.hpp"
+#include "harness/text_file.hpp"
 
 namespace reduction {
 

@@ -1,12 +1,21 @@
 #include "harness/text_file.hpp"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
+#include <utility>
+
+#include "harness/exit_code.hpp"
+#include "harness/options.hpp"
 
 namespace reduction {
 
@@ -15,30 +24,110 @@ namespace {
 /// Ends what would not end by itself, such as /dev/zero.
 constexpr std::size_t most_bytes = std::size_t{256} << 20;
 
+[[noreturn]] void fail(int error) { throw std::system_error(error, std::generic_category()); }
+
+/// A file that is open.
 class Descriptor {
  public:
-  /// A named pipe that nobody writes to is at its end at once, like an empty file: whoever waited for a writer might wait
-  /// for ever. Where somebody does write, as behind a shell's `<(cat file)`, read() waits for him.
-  explicit Descriptor(const std::string& path)
-      : number_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-    if (number_ >= 0) fcntl(number_, F_SETFL, 0);  // without O_NONBLOCK
+  /// Takes what open() returns.
+  explicit Descriptor(int number) : number_(number) {
+    if (number_ < 0) fail(errno);
   }
-  ~Descriptor() { close(number_); }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
 
   int number() const { return number_; }
 
+  /// Undoes O_NONBLOCK, with which a pipe is opened whose other end may be missing.
+  void wait_from_now_on() const { fcntl(number_, F_SETFL, 0); }
+
+  void write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = ::write(number_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(errno);
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  /// Throws where a disk is found to be full only now.
+  void close() {
+    if (::close(std::exchange(number_, -1)) != 0) fail(errno);
+  }
+
  private:
   int number_;
 };
 
+/// Follows links to a file, which may be yet to be made. That they do not go round in circles, stat() has seen.
+std::filesystem::path target_of(std::filesystem::path path) {
+  while (std::filesystem::is_symlink(path))
+    path = path.parent_path() / std::filesystem::read_symlink(path);
+  return path;
+}
+
+/// Returns the mode of a file that is there, or that the system would give a new one.
+mode_t mode_of(const std::filesystem::path& target) {
+  struct stat file {};
+  if (stat(target.c_str(), &file) == 0) return file.st_mode & 07777;
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+/// A file that nobody else has, beside the one that it is to become; else it is removed.
+class Replacement {
+ public:
+  explicit Replacement(const std::filesystem::path& target)
+      : target_(target),
+        name_((target.parent_path() / ".reduction.XXXXXX").string()),
+        file_(mkostemp(name_.data(), O_CLOEXEC)) {}
+  ~Replacement() { unlink(name_.c_str()); }
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  void become_target(std::string_view text) {
+    file_.write(text);
+    // Some mounts have no modes to set; the file then has fewer rights, never more.
+    static_cast<void>(fchmod(file_.number(), mode_of(target_)));
+    file_.close();
+    if (rename(name_.c_str(), target_.c_str()) != 0) fail(errno);
+  }
+
+ private:
+  std::filesystem::path target_;
+  std::string name_;
+  Descriptor file_;
+};
+
+/// Writes to a pipe or a device. A named pipe may get its reader later; one without a name, as behind a shell's
+/// `>(cat)`, gets no other when its reader has left, and to wait for him would be for ever.
+void write_as_it_is(const std::string& path, std::string_view text) {
+  const bool is_named = std::filesystem::exists(target_of(path));
+  const int descriptor = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | (is_named ? 0 : O_NONBLOCK));
+  if (descriptor < 0 && errno == ENXIO && std::filesystem::is_fifo(path)) fail(EPIPE);
+  const Descriptor file(descriptor);
+  file.wait_from_now_on();
+  file.write(text);
+}
+
+/// A device takes any number of documents: where stdout is one as well, its output need not go elsewhere.
+bool is_what_stdout_has(const struct stat& file) {
+  struct stat own {};
+  return !S_ISCHR(file.st_mode) && fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == file.st_dev &&
+         own.st_ino == file.st_ino;
+}
+
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  const auto fail = [](int error) { throw std::system_error(error, std::generic_category()); };
-  const Descriptor file(path);
-  if (file.number() < 0) fail(errno);
+  // A named pipe that nobody writes to is at its end at once, like an empty file: whoever waited for a writer might wait
+  // for ever. Where somebody does write, as behind a shell's `<(cat file)`, read() waits for him.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  file.wait_from_now_on();
   std::string text;
   std::array<char, std::size_t{1} << 16> buffer;
   for (;;) {
@@ -49,6 +138,55 @@ std::string read_text_file(const std::string& path) {
     text.append(buffer.data(), static_cast<std::size_t>(size));
     if (text.size() > most_bytes) fail(EFBIG);
   }
+}
+
+OutputFile::OutputFile(const std::string& path, std::string option)
+    : option_{std::move(option)}, name_{path} {
+  struct stat found {};
+  const bool exists = stat(path.c_str(), &found) == 0;
+  is_stdout_ = path == "-" || path == "/dev/stdout" || (exists && is_what_stdout_has(found));
+  if (path.empty() || is_stdout_) return;
+  try {
+    if (!exists && errno != ENOENT) fail(errno);
+    if (S_ISDIR(found.st_mode)) fail(EISDIR);
+    if (exists && access(path.c_str(), W_OK) != 0) fail(errno);
+    if (exists && !S_ISREG(found.st_mode)) return;
+    target_ = target_of(path);
+    const Replacement trial(target_);
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format("{} '{}': {}; name a file in a folder that can be written", option_, path,
+                                 error.code().message()));
+  }
+}
+
+void OutputFile::keep(const std::string& text) {
+  if (target_.empty()) return;
+  try {
+    kept_ = put(text);
+  } catch (const std::system_error&) {
+    kept_ = false;  // write() tries again, and says why
+  }
+}
+
+bool OutputFile::write(const std::string& text) const {
+  if (kept_ || name_.empty()) return true;
+  try {
+    return put(text);
+  } catch (const std::system_error& error) {
+    note_lost_output(error.code().value(),
+                     fmt::format("{} '{}': {}", option_, name_, error.code().message()));
+    return false;
+  }
+}
+
+bool OutputFile::put(const std::string& text) const {
+  if (is_stdout_) return print(stdout, text);
+  if (target_.empty()) {
+    write_as_it_is(name_, text);
+  } else {
+    Replacement(target_).become_target(text);
+  }
+  return true;
 }
 
 }  // namespace reduction

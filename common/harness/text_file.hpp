@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace reduction {
@@ -7,5 +8,37 @@ namespace reduction {
 /// Returns the whole text of a file that a user has named. Throws std::system_error for one that cannot be read, such as
 /// a folder, or that is larger than any which a program here writes.
 std::string read_text_file(const std::string& path);
+
+/// A file that appears whole or not at all: it is written beside its place and renamed, so that what was there before
+/// stays until then. It has the mode of what it replaces; a link stays one. A pipe, a device and stdout are written as they
+/// are.
+class OutputFile {
+ public:
+  /// "" writes nothing, "-" to stdout. Throws UsageError for a place that cannot be written, before anything has run.
+  /// \param option  by which the user has named it.
+  explicit OutputFile(const std::string& path, std::string option = "--json");
+
+  /// Says whether there is a place to write to.
+  bool is_given() const { return !name_.empty(); }
+
+  /// Says whether it is stdout: "-", "/dev/stdout", or another name of the file or the pipe that stdout is.
+  bool is_stdout() const { return is_stdout_; }
+
+  /// Writes a document that may not be the last, where a later one can replace it: not to stdout nor a pipe.
+  void keep(const std::string& text);
+
+  /// Writes the document, unless keep() has just done so. What its place does not take is noted as lost output, for which
+  /// no verdict changes. Says whether all of it is there.
+  bool write(const std::string& text) const;
+
+ private:
+  bool put(const std::string& text) const;
+
+  std::string option_;
+  std::string name_;  ///< as the user has it
+  bool is_stdout_ = false;
+  std::filesystem::path target_;  ///< an ordinary file, behind all links; empty: none, so written as it is
+  bool kept_ = false;             ///< it has the document already
+};
 
 }  // namespace reduction

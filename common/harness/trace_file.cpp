@@ -1,21 +1,259 @@
 #include "harness/trace_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "device/emulated/device.hpp"
 #include "device/emulated/finding.hpp"
-#include "device/emulated/trace.hpp"
+#include "device/emulated/report.hpp"
+#include "device/emulated/source_location.hpp"
+#include "device/emulated/source_text.hpp"
+#include "device/emulated/warp_instructions.hpp"
 #include "explorer_page.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/standard_streams.hpp"
-#include "harness/text_file.hpp"
+#include "harness/json_report.hpp"
 
 namespace reduction {
 
 namespace {
+
+using emulated::BlockTrace;
+using emulated::Event;
+using emulated::EventKind;
+using emulated::LaneEvent;
+using emulated::Place;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view format = "reduction trace";
+constexpr int version = 1;
+
+// ---- values ----
+
+/// Most readers of JSON keep integers in a double.
+Json integer_json(std::int64_t number) {
+  constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
+  if (number > largest_exact || number < -largest_exact) return std::to_string(number);
+  return number;
+}
+
+/// JSON has no NaN and no infinity; a float32 is written with the digits that it has.
+template <typename Real> Json real_json(Real number) {
+  const std::string text = fmt::format("{}", number);
+  if (!std::isfinite(number)) return text;
+  return std::strtod(text.c_str(), nullptr);
+}
+
+template <typename Number> Number read(const std::byte* bytes) {
+  Number number;
+  std::memcpy(&number, bytes, sizeof number);
+  return number;
+}
+
+Json element_json(ElementType type, const std::byte* bytes) {
+  return visit_real(type, [&]<typename Real>(Real) -> Json {
+    if constexpr (std::is_integral_v<Real>) {
+      return integer_json(read<std::make_signed_t<Real>>(bytes));
+    } else if (is_complex(type)) {
+      return Json::array({real_json(read<Real>(bytes)), real_json(read<Real>(bytes + sizeof(Real)))});
+    } else {
+      return real_json(read<Real>(bytes));
+    }
+  });
+}
+
+/// As an unsigned integer.
+Json bits_json(const LaneEvent::Bytes& bytes, std::size_t count) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), std::min(count, sizeof number));
+  return number > (std::uint64_t{1} << 53) ? Json(std::to_string(number)) : Json(number);
+}
+
+/// One element, a list of several, or an unsigned integer where the size is none of an element's.
+Json value_json(ElementType type, const LaneEvent::Bytes& bytes, std::size_t count) {
+  const std::size_t size = size_of(type);
+  if (count == size) return element_json(type, bytes.data());
+  if (count > size && count % size == 0) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < count; i += size)
+      list.push_back(element_json(type, bytes.data() + i));
+    return list;
+  }
+  return bits_json(bytes, count);
+}
+
+// ---- places in the source ----
+
+/// The file and its folder, which is the step's.
+std::string short_path(const std::string& file) {
+  const std::filesystem::path path{file};
+  return (path.parent_path().filename() / path.filename()).string();
+}
+
+/// None of a file that has changed since the program was built: the lines' numbers are those of the old one.
+std::vector<std::string> lines_of(const std::string& file) {
+  std::vector<std::string> lines;
+  if (emulated::is_newer_than_the_program(file)) return lines;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line); lines.push_back(line))
+    if (line.ends_with('\r')) line.pop_back();
+  return lines;
+}
+
+/// The source files of a trace, numbered as it comes to them.
+class Sources {
+ public:
+  std::size_t number_of(const std::string& file) {
+    const auto number = static_cast<std::size_t>(std::ranges::find(files_, file) - files_.begin());
+    if (number == files_.size()) files_.push_back(file);
+    return number;
+  }
+
+  Json json() const {
+    Json list = Json::array();
+    for (const std::string& file : files_)
+      list.push_back({{"file", short_path(file)}, {"lines", lines_of(file)}});
+    return list;
+  }
+
+ private:
+  std::vector<std::string> files_;
+};
+
+/// Puts the place of a call site into `json`: the kernel's own line, then the calls that lead from there to the access.
+void put_place(const std::vector<Place>& frames, Sources& sources, Json& json) {
+  const auto put = [&](const Place& place, Json& target) {
+    target["source"] = place.line == 0 ? 0 : sources.number_of(place.file);
+    target["line"] = place.line;
+    target["column"] = place.column;
+  };
+  put(frames.empty() ? Place{} : frames.back(), json);
+  if (frames.size() < 2) return;
+  Json& calls = json["calls"] = Json::array();
+  for (std::size_t i = frames.size() - 1; i-- > 0;) {
+    put(frames[i], calls.emplace_back(Json::object()));
+  }
+}
+
+/// The instruction before the one to which a call returns.
+const void* instruction_of(const void* call_site) { return static_cast<const std::byte*>(call_site) - 1; }
+
+/// Looks all places up at once.
+std::vector<emulated::CodeLocation> locations_of(const BlockTrace& trace) {
+  std::vector<const void*> instructions;
+  for (const Event& event : trace.events) {
+    if (event.call_site != nullptr) instructions.push_back(instruction_of(event.call_site));
+  }
+  return emulated::locate(instructions);
+}
+
+/// On one line. A source file may have bytes that are no UTF-8.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// ---- events ----
+
+template <typename Member> Json of_lanes(const Event& event, const Member& member) {
+  Json list = Json::array();
+  for (const LaneEvent& lane : event.of_lanes)
+    list.push_back(member(lane));
+  return list;
+}
+
+void put_request(const Event& event, ElementType type, Json& json) {
+  json["bytes"] = event.bytes;
+  if (!is_shared(event.kind)) {
+    const std::size_t buffer = event.of_lanes.front().buffer;
+    json["buffer"] = buffer;
+    const bool is_one = std::ranges::all_of(
+        event.of_lanes, [buffer](const LaneEvent& lane) { return lane.buffer == buffer; });
+    if (!is_one) json["buffers"] = of_lanes(event, [](const LaneEvent& lane) { return lane.buffer; });
+  }
+  json["words"] = of_lanes(event, [](const LaneEvent& lane) { return lane.word; });
+  if (is_shared(event.kind)) {
+    json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
+      return lane.word % static_cast<std::ptrdiff_t>(emulated::banks);
+    });
+  }
+  if (is_atomic(event.kind)) {
+    json["before"] =
+        of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.before, event.bytes); });
+  } else if (is_shared(event.kind)) {
+    json["wavefronts"] = event.wavefronts;
+    json["conflicts"] = event.conflicts;
+  } else {
+    json["sectors"] = event.sectors;
+  }
+  json["values"] = of_lanes(event, [&](const LaneEvent& lane) {
+    return lane.is_known ? value_json(type, lane.value, event.bytes) : Json(nullptr);
+  });
+}
+
+void put_shuffle(const Event& event, ElementType type, Json& json) {
+  json["bytes"] = event.bytes;
+  json["from"] = of_lanes(event, [](const LaneEvent& lane) { return lane.source_lane; });
+  json["brought"] =
+      of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.before, event.bytes); });
+  json["values"] =
+      of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.value, event.bytes); });
+  json["shuffles"] = event.shuffles;
+}
+
+/// The values' bits: what lanes vote on is of no element's type.
+void put_vote(const Event& event, Json& json) {
+  json["bytes"] = event.bytes;
+  json["brought"] =
+      of_lanes(event, [&](const LaneEvent& lane) { return bits_json(lane.before, event.bytes); });
+  json["values"] = of_lanes(event, [&](const LaneEvent& lane) { return bits_json(lane.value, event.bytes); });
+}
+
+Json event_json(const Event& event, const std::vector<Place>& frames, ElementType type, Sources& sources) {
+  Json json{{"kind", name_of(event.kind)}};
+  if (event.kind != EventKind::block_barrier) {
+    json["warp"] = event.warp;
+    json["lanes"] = event.lanes;
+  }
+  put_place(frames, sources, json);
+  if (event.kind <= EventKind::global_atomic) put_request(event, type, json);
+  if (event.kind == EventKind::shuffle) put_shuffle(event, type, json);
+  if (event.kind == EventKind::vote) put_vote(event, json);
+  return json;
+}
+
+// ---- findings ----
+
+Json shape_json(const emulated::dim3& shape) { return Json::array({shape.x, shape.y, shape.z}); }
+
+Json finding_json(const emulated::Finding& finding, const BlockTrace& trace, Sources& sources) {
+  Json json{{"kind", name_of(finding.fault)},
+            {"text", finding.text},
+            {"help", finding.help},
+            {"page", finding.page},
+            {"witnesses", Json::array()}};
+  // Where a witness is among the events; null for what never happened here.
+  const std::vector<std::optional<std::size_t>> events = events_of(finding, trace);
+  for (std::size_t i = 0; i < finding.witnesses.size(); ++i) {
+    const emulated::Witness& witness = finding.witnesses[i];
+    Json& entry = json["witnesses"].emplace_back(
+        Json{{"action", witness.action}, {"block", witness.block}, {"threads", witness.threads}});
+    put_place({witness.place}, sources, entry);
+    entry["event"] = events[i] ? Json(*events[i]) : Json(nullptr);
+  }
+  return json;
+}
+
+// ---- the file ----
 
 std::string read_trace_beside(const std::string& file) {
   if (file.empty()) return "";
@@ -57,6 +295,59 @@ std::string where_to_look(const emulated::KernelFinding& finding, std::size_t pa
 void say(const std::string& text) { print(stderr, one_line(text) + '\n'); }
 
 }  // namespace
+
+std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
+  Sources sources;
+  const std::vector<emulated::CodeLocation> locations = locations_of(trace);
+  const std::vector<Place> nowhere;
+  std::size_t located = 0;
+  std::vector<std::string> events;
+  for (const Event& event : trace.events) {
+    const std::vector<Place>& frames = event.call_site != nullptr ? locations[located++].frames : nowhere;
+    events.push_back(text_of(event_json(event, frames, subject.type, sources)));
+  }
+  std::vector<std::string> findings;
+  for (const emulated::Finding& finding : trace.findings)
+    findings.push_back(text_of(finding_json(finding, trace, sources)));
+  Json buffers = Json::array();
+  for (const std::size_t bytes : trace.buffers)
+    buffers.push_back({{"bytes", bytes}});
+
+  const Json head{{"format", format},
+                  {"version", version},
+                  {"program", subject.program},
+                  {"title", subject.title},
+                  {"device", emulated::device_name},
+                  {"kernel", emulated::kernel_name(trace.kernel)},
+                  {"type", to_string(subject.type)},
+                  {"launch",
+                   {{"number", trace.launch},
+                    {"grid", shape_json(trace.config.grid)},
+                    {"block", shape_json(trace.config.block)},
+                    {"shared_bytes", trace.config.shared_bytes}}},
+                  {"block", trace.block},
+                  {"truncated", trace.truncated},
+                  {"sources", sources.json()},
+                  {"buffers", buffers},
+                  {"counters", to_json(trace.counters)}};
+  std::string text = "{\n";
+  for (const auto& [key, value] : head.items())
+    text += fmt::format(" \"{}\": {},\n", key, text_of(value));
+  return text + fmt::format(" \"findings\": [\n  {}\n ],\n \"events\": [\n  {}\n ]\n}}\n",
+                            fmt::join(findings, ",\n  "), fmt::join(events, ",\n  "));
+}
+
+bool is_trace(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return false;
+  const auto is_list = [](const Json& value) { return value.is_array(); };
+  const Json none;
+  const Json launch = json.value("launch", none);
+  return json.value("format", none) == format && json.value("version", none) == version &&
+         launch.is_object() && is_list(launch.value("grid", none)) && is_list(launch.value("block", none)) &&
+         is_list(json.value("sources", none)) && is_list(json.value("buffers", none)) &&
+         is_list(json.value("findings", none)) && is_list(json.value("events", none));
+}
 
 TraceFile::TraceFile(const TraceOptions& options)
     : options_(options), file_(options.file, "--trace"), beside_(read_trace_beside(options.beside_file)) {

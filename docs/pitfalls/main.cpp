@@ -16,7 +16,6 @@
 #include "docs/pitfalls/gallery.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
-#include "harness/standard_streams.hpp"
 #include "harness/text_options.hpp"
 #include "harness/trace_file.hpp"
 

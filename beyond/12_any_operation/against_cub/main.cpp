@@ -10,7 +10,6 @@
 #include "command_line.hpp"
 #include "harness/device_selection.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/standard_streams.hpp"
 #include "measure.hpp"
 #include "report.hpp"
 

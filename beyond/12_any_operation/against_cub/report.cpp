@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
 #include "harness/report.hpp"
-#include "harness/standard_streams.hpp"
 #include "harness/units.hpp"
 #include "harness/version.hpp"
 

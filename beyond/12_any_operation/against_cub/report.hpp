@@ -10,10 +10,9 @@
 
 #include "command_line.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/interruption.hpp"
-#include "harness/output_file.hpp"
 #include "harness/table.hpp"
 #include "harness/terminal.hpp"
+#include "harness/text_file.hpp"
 #include "measure.hpp"
 
 namespace reduction {
