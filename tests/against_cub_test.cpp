@@ -197,7 +197,7 @@ TEST(AgainstCubTables, MarkWhatTheClockCannotTellApart) {
   const auto text = [](const Comparison& found) {
     Table table = comparison_table(names);
     table.rows.push_back(comparison_row(found));
-    return to_markdown(table);
+    return to_text(table, {});
   };
   const std::string header =
       "| case | elements | ms | GB/s | CUB: ms | CUB: GB/s | CUB's time / ours | same result |\n"
@@ -217,7 +217,7 @@ TEST(AgainstCubTables, SumUpByCaseAndSize) {
       made_up("sum_int32", million - 1, 0.01, 0.02), made_up("sum_int32", million - 2, 0.01, 0.005),
       made_up("sum_int32", million, 0.01, 0.0125),   made_up("sum_int32", 32 * million, 0.02, 0.025),
       made_up("max_half", 32 * million + 1, 1, 1),   made_up("max_half", 64 * million, 1, 1.01)};
-  EXPECT_EQ(to_markdown(summary_table(all)),
+  EXPECT_EQ(to_text(summary_table(all), {}),
             "| CUB's time / ours | below 2^20 | 2^20 to 2^25 | above 2^25 | lowest | lowest that is not ≈ |\n"
             "|:--|--:|--:|--:|--:|--:|\n"
             "| sum_int32 | 1.000 | 1.250 | – | 0.500 at 1048574 | 0.500 at 1048574 |\n"

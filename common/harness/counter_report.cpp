@@ -64,7 +64,7 @@ double lanes_per_request(const Counters& c) { return ratio(shared_lanes(c), shar
 
 /// Returns all counters, in total, per block and per element.
 Table all_counters(const CountedRun& run, const std::optional<CountedRun>& other) {
-  Table table{{{"counted", Align::left}, {"total"}, {"per block"}, {"per element", Align::right, 1}}, {}};
+  Table table{{{"counted", Align::left}, {"total"}, {"per block"}, {"per element"}}, {}};
   if (other) {
     table.columns.push_back({fmt::format("per element in {}", other->step)});
     table.columns.push_back({"change", Align::left});
@@ -114,11 +114,7 @@ std::string counted(const CountedRun& run, const Terminal& terminal) {
 
 /// Returns what changed from another step, per block, and after it in a sentence what did not.
 std::string changes(const CountedRun& run, const CountedRun& other, const Terminal& terminal) {
-  Table table{{{"per block", Align::left},
-               {other.step, Align::right, 1},
-               {run.step, Align::right, 0, Form::both, "here"},
-               {"change", Align::left}},
-              {}};
+  Table table{{{"per block", Align::left}, {other.step}, {"here"}, {"change", Align::left}}, {}};
   std::string unchanged;
   const auto compare = [&](std::string_view name, const std::string& before, const std::string& here,
                            const std::string& change) {
@@ -181,7 +177,7 @@ std::string wavefront_bars(const std::vector<CountedRun>& runs, const Terminal& 
   if (longest == 0) return "";
   const std::string name =
       fmt::format("shared memory wavefronts per block, {} bank conflicts", conflicts > 0 ? "░" : "no");
-  Table table{{{"step", Align::left}, {"", Align::left, 0, Form::terminal, name, 0, true}, {"count"}}, {}};
+  Table table{{{"step", Align::left}, {name, Align::left}, {"count"}}, {}};
   for (const CountedRun& run : runs) {
     const double all = per_block(shared_wavefronts, run);
     const double of_conflicts = per_block(shared_conflicts, run);
@@ -195,7 +191,7 @@ std::string wavefront_bars(const std::vector<CountedRun>& runs, const Terminal& 
 
 std::string counter_report(const CountedRun& run, const std::optional<CountedRun>& other,
                            const Terminal& terminal) {
-  if (!terminal.present) return to_markdown(all_counters(run, other));
+  if (!terminal.present) return to_text(all_counters(run, other), terminal);
   if (!other) return counted(run, terminal) + wavefront_bars({run}, terminal);
   const auto differs = [&](std::uint64_t (*count)(const Counters&)) {
     return change_text(ratio(count(other->counters), other->counters.blocks),

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "harness/published_figures.hpp"
+#include "harness/steps.hpp"
 #include "harness/stored_result.hpp"
 #include "harness/table.hpp"
 #include "harness/units.hpp"
@@ -21,18 +22,26 @@ namespace {
 using Results = std::vector<StoredResult>;
 
 bool on_gpu(const StoredResult& result) { return result.device == DeviceKind::cuda; }
-bool is_01(const StoredResult& result) { return result.step.starts_with("01"); }
+/// Says whether it did not run on the CPU, as step 00 does.
+bool on_device(const StoredResult& result) { return result.device != DeviceKind::cpu; }
+
+bool is_first(const StoredResult& result) { return result.step == first_on_a_device; }
+
+bool is_of(const StoredResult& result, Part part) {
+  const StepFacts* const facts = find_step(result.step);
+  return facts != nullptr && facts->part == part;
+}
 
 /// The library that the steps are compared with, run_ladder.sh's last row on a CUDA device.
-bool is_cub(const StoredResult& result) { return result.step == "peer_cub"; }
+bool is_peer(const StoredResult& result) { return is_of(result, Part::peer); }
 
-/// Says whether it is a rung of the ladder, whose names begin with a number. The CPU, libraries and atomics are not.
+/// Says whether it is a step that goes on from the one before it, and ran on a GPU.
 bool is_rung(const StoredResult& result) {
-  return on_gpu(result) && result.step.front() >= '0' && result.step.front() <= '9';
+  return on_gpu(result) && (is_of(result, Part::ladder) || is_of(result, Part::beyond));
 }
 
 /// The last column says whether a result is right.
-Column verified_column() { return {"verified", Align::left, 0, Form::both, "sum right"}; }
+Column verified_column() { return {"verified", Align::left, Form::both, "sum right"}; }
 
 Cell verified(const StoredResult& result, const Terminal& terminal) {
   if (result.verified) return "yes";
@@ -86,7 +95,7 @@ class Configurations {
 
   void add_columns(Table& table) const {
     if (!several_) return;
-    table.columns.push_back({"type", Align::left, 1});
+    table.columns.push_back({"type", Align::left});
     table.columns.push_back({"elements"});
     table.columns.push_back({"block"});
   }
@@ -97,6 +106,9 @@ class Configurations {
     row.push_back(count_text(result.elements));
     row.push_back(result.block ? fmt::to_string(*result.block) : "–");
   }
+
+  /// Returns which form has the columns for which a terminal has no room beside these.
+  Form form_of_what_can_be_spared() const { return several_ ? Form::markdown : Form::both; }
 
  private:
   bool several_;
@@ -141,14 +153,15 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
   const Configurations configurations(results);
   Table table{{{"step", Align::left}}, {}};
   configurations.add_columns(table);
+  const Form both = configurations.form_of_what_can_be_spared();
   const std::string bars = "shared memory wavefronts per element";
   for (const Column& column :
-       {Column{"passes", Align::right, 8}, Column{"blocks", Align::right, 4},
-        Column{"block barriers per block", Align::right, 6, Form::both, "barriers per block"},
-        Column{"shared requests per block", Align::right, 5, Form::both, "requests per block"},
-        Column{"lanes per request", Align::right, 9}, Column{"wavefronts per block", Align::right, 3},
-        Column{"wavefronts per element", Align::right, 7},
-        Column{bars, Align::left, 2, Form::terminal, bars, 0, true}, verified_column()}) {
+       {Column{"passes", Align::right, Form::markdown}, Column{"blocks", Align::right, both},
+        Column{"block barriers per block", Align::right, both, "barriers per block"},
+        Column{"shared requests per block", Align::right, both, "requests per block"},
+        Column{"lanes per request", Align::right, Form::markdown}, Column{"wavefronts per block"},
+        Column{"wavefronts per element", Align::right, Form::markdown},
+        Column{bars, Align::left, Form::terminal}, verified_column()}) {
     table.columns.push_back(column);
   }
   std::vector<Counted> counted;
@@ -185,26 +198,22 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
   return text;
 }
 
-/// Returns the same steps on the cards of the published tables, beside this one if it was timed.
-std::string published_ladder(const Results& results, const Terminal& terminal) {
+/// Returns the same steps on the cards of these tables, beside this one if it was timed.
+Table beside_published(const Results& results, const std::vector<PublishedTable>& tables,
+                       const Terminal& terminal) {
   const auto timed = std::find_if(results.begin(), results.end(), on_gpu);
-  const std::vector<PublishedTable> tables = published_tables();
   Table table{{{"step", Align::left}}, {}};
   if (timed != results.end()) {
     const std::string& card = timed->device_name;
-    table.columns.push_back({"here: " + card, Align::right, 0, Form::both, "here\n" + card});
+    table.columns.push_back({"here: " + card, Align::right, Form::both, "here\n" + card});
   }
-  int expendable = static_cast<int>(tables.size());
   for (const PublishedTable& published : tables) {
     table.columns.push_back({fmt::format("{}: {}, {}", published.label, published.gpu, published.input),
-                             Align::right,
-                             // The newest stays longest.
-                             expendable--, Form::both,
+                             Align::right, Form::both,
                              fmt::format("{}\n{}\n{}", published.label, published.gpu, published.input)});
   }
   for (const StoredResult& result : results) {
-    // Step 00 runs on no card.
-    if (result.device == DeviceKind::cpu) continue;
+    if (!on_device(result)) continue;
     Row row{result.step};
     if (timed != results.end()) {
       const std::string percent = or_dash(result.percent_of_peak, 1);
@@ -214,33 +223,48 @@ std::string published_ladder(const Results& results, const Terminal& terminal) {
       row.push_back(published_cell(published, result.step, terminal));
     table.rows.push_back(row);
   }
-  return to_text(table, terminal);
+  return table;
+}
+
+/// Returns that table as text. A terminal that is too narrow for all of them does without those of a single step.
+std::string published_ladder(const Results& results, const Terminal& terminal) {
+  std::vector<PublishedTable> tables = published_tables();
+  const Table all = beside_published(results, tables, terminal);
+  if (!terminal.present || TableLayout(all, terminal).width() <= terminal.columns)
+    return to_text(all, terminal);
+  std::erase_if(tables, [&](const PublishedTable& table) {
+    return std::ranges::count_if(results, [&](const StoredResult& result) {
+             return find_published(table, result.step) != nullptr;
+           }) == 1;
+  });
+  return to_text(beside_published(results, tables, terminal), terminal);
 }
 
 /// Returns the table of results that were timed. On a terminal, bars show the share of the card's peak.
 std::string timed_ladder(const Results& results, const Terminal& terminal) {
   const Configurations configurations(results);
-  const bool has_cub = std::any_of(results.begin(), results.end(), is_cub);
+  const Form both = configurations.form_of_what_can_be_spared();
+  const bool has_cub = std::any_of(results.begin(), results.end(), is_peer);
   Table table{{{"step", Align::left}}, {}};
   configurations.add_columns(table);
-  table.columns.push_back({"ms", Align::right, 5});
+  table.columns.push_back({"ms", Align::right, both});
   table.columns.push_back({"GB/s"});
-  table.columns.push_back({"% of peak", Align::right, 4});
-  table.columns.push_back({"of the peak", Align::left, 2, Form::terminal, "of the peak", 0, true});
-  table.columns.push_back({"× previous", Align::right, 3, Form::both, "× prev."});
-  table.columns.push_back({"× 01", Align::right, 6});
-  if (has_cub) table.columns.push_back({"% of CUB", Align::right, 7});
+  table.columns.push_back({"% of peak", Align::right, both});
+  table.columns.push_back({"of the peak", Align::left, Form::terminal});
+  table.columns.push_back({"× previous", Align::right, Form::both, "× prev."});
+  table.columns.push_back({"× 01", Align::right, both});
+  if (has_cub) table.columns.push_back({"% of CUB", Align::right, both});
   table.columns.push_back(verified_column());
   for (std::size_t k = 0; k < results.size(); ++k) {
     const StoredResult& result = results[k];
     std::optional<double> times_previous;
-    std::optional<double> times_01;
+    std::optional<double> times_first;
     std::optional<double> share_of_cub;
     if (is_rung(result)) times_previous = ratio(find_before(results, k, is_rung), &result);
     if (on_gpu(result)) {
-      times_01 = ratio(is_01(result) ? &result : find_before(results, k, is_01), &result);
+      times_first = ratio(is_first(result) ? &result : find_before(results, k, is_first), &result);
       const auto cub = std::find_if(results.begin(), results.end(), [&](const StoredResult& other) {
-        return is_cub(other) && same_input(other, result);
+        return is_peer(other) && same_input(other, result);
       });
       if (const auto of_cub = ratio(cub != results.end() ? &*cub : nullptr, &result))
         share_of_cub = *of_cub * 100;
@@ -254,7 +278,7 @@ std::string timed_ladder(const Results& results, const Terminal& terminal) {
     row.push_back(percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
     // What changes less may come from one run to the next.
     row.push_back({or_dash(times_previous, 2), times_previous.value_or(0) >= 1.05});
-    row.push_back(or_dash(times_01, 2));
+    row.push_back(or_dash(times_first, 2));
     if (has_cub) row.push_back(or_dash(share_of_cub, 1));
     row.push_back(verified(result, terminal));
     table.rows.push_back(row);
@@ -268,7 +292,7 @@ Ladder make_ladder(const Results& results, const Terminal& terminal) {
   });
   Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal), "",
                 std::ranges::all_of(results, &StoredResult::verified)};
-  if (same_configuration(results)) {
+  if (same_configuration(results) && std::ranges::any_of(results, on_device)) {
     ladder.tables += "\n";
     ladder.tables +=
         terminal.present

@@ -31,19 +31,15 @@ const PublishedFigure* find_published(const PublishedTable& table, std::string_v
 }
 
 std::string published_text(std::string_view step, const Terminal& terminal) {
-  Table text{{{"documented", Align::left},
-              {"GPU", Align::left},
-              {"input", Align::left, 1},
-              {"GB/s"},
-              {"% of peak"},
-              {"", Align::left, 2, Form::terminal, "", 0, true}},
-             {}};
+  Table text{
+      {{"documented", Align::left}, {"GPU", Align::left}, {"input", Align::left}, {"GB/s"}, {"% of peak"}},
+      {}};
   for (const PublishedTable& table : published_tables()) {
     const PublishedFigure* const figure = find_published(table, step);
     if (figure == nullptr) continue;
     text.rows.push_back({std::string(table.label), std::string(table.gpu), std::string(table.input),
-                         figure->gbps.empty() ? "–" : std::string(figure->gbps), std::string(figure->percent),
-                         Bar{std::stod(std::string(figure->percent)) / 100, 0, true}});
+                         figure->gbps.empty() ? "–" : std::string(figure->gbps),
+                         std::string(figure->percent)});
   }
   return text.rows.empty() ? "" : to_text(text, terminal);
 }

@@ -9,8 +9,8 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/json_report.hpp"
-#include "harness/pages.hpp"
 #include "harness/published_figures.hpp"
+#include "harness/steps.hpp"
 #include "harness/stored_result.hpp"
 #include "harness/units.hpp"
 
@@ -87,10 +87,7 @@ std::string time_lines(const Result& result, const Terminal& terminal) {
   std::string speed = fmt::format("{:.1f} GB/s", *result.gbps());
   if (const auto percent = result.percent_of_peak()) {
     constexpr std::size_t bar_width = 32;
-    constexpr std::size_t width_of_both = 73;
-    speed += fmt::format(", {:.1f} % of the peak", *percent);
-    speed += terminal.columns < width_of_both ? "\n" : " ";
-    speed += draw({*percent / 100, 0, true}, bar_width);
+    speed += fmt::format(", {:.1f} % of the peak {}", *percent, draw({*percent / 100, 0, true}, bar_width));
   }
   return text + labelled("speed", speed, terminal);
 }
@@ -103,37 +100,23 @@ std::string verdict_lines(const Result& result, std::string_view label, const Te
   return lines;
 }
 
-/// A cell, and the column in which it stands.
-struct Field {
-  Column column;
-  Cell cell;
-};
-
-/// Returns what a row shows of a result. The least widths let the rows of a sweep follow; what it does not vary, a
-/// narrow terminal can do without.
-std::vector<Field> fields_of(const Result& result, const std::optional<Sweep>& sweep,
-                             const Terminal& terminal) {
-  constexpr std::size_t longest_type = 10;
-  constexpr std::size_t longest_elements = 8;
-  constexpr std::size_t longest_ms = 10;
-  constexpr std::size_t longest_gbps = 7;
-  constexpr std::size_t longest_percent = 5;
-  const auto both = Form::both;
-  const std::string variant = result.variant.empty() ? "" : fmt::format(", {}", result.variant);
-  std::vector<Field> fields{
-      {{"step", Align::left, 0, Form::markdown}, result.step + variant},
-      {{"step", Align::left, sweep ? 8 : 0, Form::terminal}, result.step},
+/// Returns the rows of a result and its variants, below their columns. The rows of a sweep come one by one, so that each
+/// column is as wide as the longest that can follow. On a terminal, the heading says which step they are of.
+Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Terminal& terminal) {
+  Table table{{}, {{}}};
+  const auto add = [&](const Column& column, const Cell& cell) {
+    table.columns.push_back(column);
+    table.columns.back().least_width *= sweep ? 1 : 0;
+    table.rows.front().push_back(cell);
   };
-  if (!result.variant.empty()) {
-    // The tree's row comes after that of the running sum.
-    fields.push_back({{"sum", Align::left, 0, Form::terminal, "", result.variant.size()}, result.variant});
-  }
-  const auto add = [&](const Column& column, const Cell& cell) { fields.push_back({column, cell}); };
-  add({"type", Align::left, sweep == Sweep::type ? 0 : 4, both, "", sweep == Sweep::type ? longest_type : 0},
-      std::string(to_string(result.type)));
-  add({"elements", Align::right, sweep && sweep != Sweep::size ? 6 : 0, both, "", longest_elements},
-      count_text(result.input.n));
-  add({"block", Align::right, sweep == Sweep::block ? 0 : 5},
+  constexpr auto both = Form::both;
+  constexpr auto markdown = Form::markdown;
+  const std::string& variant = result.variant;
+  add({"step", Align::left, sweep ? markdown : both}, result.step + (variant.empty() ? "" : ", " + variant));
+  if (sweep && !variant.empty()) add({"sum", Align::left, Form::terminal}, variant);
+  add({"type", Align::left, both, "", sweep == Sweep::type ? 10U : 0U}, std::string(to_string(result.type)));
+  add({"elements", Align::right, both, "", 8}, count_text(result.input.n));
+  add({"block", Align::right, result.block > 0 ? both : markdown},
       result.block > 0 ? std::to_string(result.block) : "–");
   if (is_emulated(result.device)) {
     std::size_t blocks = 0;
@@ -141,41 +124,32 @@ std::vector<Field> fields_of(const Result& result, const std::optional<Sweep>& s
       blocks += pass.blocks;
     // What chooses its own launch does not say how many it makes.
     const bool known = !result.passes.empty();
-    add({"passes", Align::right, 7}, known ? fmt::to_string(result.passes.size()) : "–");
-    add({"blocks", Align::right, 6, both, "", longest_elements}, known ? fmt::to_string(blocks) : "–");
+    add({"passes"}, known ? fmt::to_string(result.passes.size()) : "–");
+    add({"blocks", Align::right, both, "", 8}, known ? fmt::to_string(blocks) : "–");
   } else {
-    const std::string range =
-        result.ms ? fmt::format("{:.4f} – {:.4f}", result.ms->p5, result.ms->p95) : std::string("–");
-    add({"ms", Align::right, 3, both, "", longest_ms},
-        or_dash(result.ms ? std::optional(result.ms->median) : std::nullopt, 4));
-    add({"p5 – p95", Align::right, 9, both, "", 2 * longest_ms + 3}, range);
-    add({"GB/s", Align::right, 0, both, "", longest_gbps}, or_dash(result.gbps(), 1));
-    add({"% of peak", Align::right, 2, both, "", longest_percent}, or_dash(result.percent_of_peak(), 1));
+    const auto& ms = result.ms;
+    add({"ms", Align::right, both, "", 10}, or_dash(ms ? std::optional(ms->median) : std::nullopt, 4));
+    add({"p5 – p95", Align::right, markdown}, ms ? fmt::format("{:.4f} – {:.4f}", ms->p5, ms->p95) : "–");
+    add({"GB/s", Align::right, both, "", 7}, or_dash(result.gbps(), 1));
+    add({"% of peak", Align::right, both, "", 5}, or_dash(result.percent_of_peak(), 1));
     if (result.device.peak_gbps) {
-      add({"of the peak", Align::left, 1, Form::terminal, "", 0, true},
+      add({"of the peak", Align::left, Form::terminal},
           Bar{result.percent_of_peak().value_or(0) / 100, 0, true});
     }
   }
-  const std::string wrong = terminal.present ? "NO" : "**NO**";
-  add({"verified", Align::left, 0, both, "sum right"},
-      result.verdict.verified ? Cell("yes") : Cell(wrong, true));
-  return fields;
+  add({"verified", Align::left, both, "sum right"},
+      result.verdict.verified ? Cell("yes") : Cell(terminal.present ? "NO" : "**NO**", true));
+  for (const Result& other : result.other_variants)
+    table.rows.push_back(table_of(other, sweep, terminal).rows.front());
+  return table;
 }
 
-TableLayout layout_of(const std::vector<Field>& fields, const Terminal& terminal) {
-  Table table{{}, {{}}};
-  for (const Field& field : fields) {
-    table.columns.push_back(field.column);
-    table.rows.front().push_back(field.cell);
-  }
-  return {table, terminal};
-}
-
-std::string row_of(const TableLayout& layout, const std::vector<Field>& fields) {
-  Row row;
-  for (const Field& field : fields)
-    row.push_back(field.cell);
-  return layout.row(row);
+/// Says on stderr what is wrong with a result, or otherwise than asked.
+void complain(const Result& result) {
+  if (!result.timing_remark.empty())
+    print(stderr, fmt::format("{}: note: {}\n", result.step, result.timing_remark));
+  if (!result.verdict.verified)
+    print(stderr, fmt::format("{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result)));
 }
 
 PlaceInLadder place_in_ladder() {
@@ -187,16 +161,15 @@ PlaceInLadder place_in_ladder() {
 
 /// Says what to read after a step; nothing of a step without a page.
 std::string reading_text(std::string_view step) {
-  for (std::size_t k = 0; k < pages.size(); ++k) {
-    if (pages[k].substr(pages[k].rfind('/') + 1) != step) continue;
-    if (k + 1 == pages.size()) return fmt::format("{}/README.md explains these figures.", pages[k]);
-    const std::string next = step.starts_with("07")
-                                 ? "what lies beyond the ladder is in beyond/README.md"
-                                 : fmt::format("the next step is {}/README.md", pages[k + 1]);
-    return fmt::format("{}/README.md explains these figures; {}.", pages[k], next);
-  }
-  if (step.starts_with("atomic_")) return "beyond/atomics/README.md explains these figures.";
-  return "";
+  const StepFacts* const facts = find_step(step);
+  if (facts == nullptr) return "";
+  const std::string text = fmt::format("{}/README.md explains these figures", facts->page);
+  // What stands aside goes on from nothing. Behind each step there is at least what stands aside.
+  if (facts->part == Part::aside) return text + ".";
+  const StepFacts& next = facts[1];
+  if (facts->part == next.part) return text + fmt::format("; the next step is {}/README.md.", next.page);
+  if (facts->part == Part::ladder) return text + "; what lies beyond the ladder is in beyond/README.md.";
+  return text + ".";
 }
 
 }  // namespace
@@ -269,21 +242,17 @@ void Report::show_progress(const Configuration& configuration, std::size_t total
 }
 
 void Report::add(const Result& result) {
-  const bool is_first = results_.empty();
   results_.push_back(result);
   // Before it is printed, so that it is there whatever happens then.
   json_file_.keep(json());
-  if (!quiet_ && !sweep_) tell(result);
+  const bool is_single = !quiet_ && !sweep_;
+  if (is_single) tell(result);
   // What the row of a single result has, a terminal shows in lines.
-  const bool told = terminal_.present && !quiet_ && !sweep_;
-  if (is_first && !told) {
-    table_ = layout_of(fields_of(result, sweep_, terminal_), terminal_);
-    print(table_->header());
-  }
-  add_row(result);
+  if (!is_single || !terminal_.present) print_rows(table_of(result, sweep_, terminal_));
+  complain(result);
   for (const Result& variant : result.other_variants)
-    add_row(variant);
-  if (!quiet_ && !sweep_ && place_ == PlaceInLadder::none) print_published(result.step);
+    complain(variant);
+  if (is_single && place_ == PlaceInLadder::none) print_published(result.step);
   verified_ = verified_ && result.verified();
 }
 
@@ -322,13 +291,13 @@ ExitCode Report::finish() {
 
 std::string Report::json() const { return sweep_ ? json_text(results_) : json_text(results_.front()); }
 
-void Report::add_row(const Result& result) {
-  if (table_) print(row_of(*table_, fields_of(result, sweep_, terminal_)));
-  if (!result.timing_remark.empty())
-    reduction::print(stderr, fmt::format("{}: note: {}\n", result.step, result.timing_remark));
-  if (result.verdict.verified) return;
-  reduction::print(stderr,
-                   fmt::format("{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result)));
+void Report::print_rows(const Table& table) {
+  if (!table_) {
+    table_.emplace(table, terminal_);
+    print(table_->header());
+  }
+  for (const Row& row : table.rows)
+    print(table_->row(row));
 }
 
 void Report::print_published(const std::string& step) {

@@ -59,7 +59,7 @@ class Report {
   void show_progress(const Configuration& configuration, std::size_t total);
   std::string json() const;
   void tell(const Result& result);
-  void add_row(const Result& result);
+  void print_rows(const Table& table);
   void print_published(const std::string& step);
   void print(const std::string& text);
 

@@ -26,17 +26,15 @@ using Row = std::vector<Cell>;
 
 enum class Align { left, right };
 
-/// Which form of the table has a column.
+/// Which form of the table has a column. Those of a terminal are chosen so that they fit into 80 columns of text.
 enum class Form { both, markdown, terminal };
 
 struct Column {
   std::string name;
   Align align = Align::right;
-  int expendable = 0;  ///< where a terminal is too narrow for all, the highest is left out first; 0 stays
   Form form = Form::both;
   std::string terminal_name{};  ///< where a terminal has another; line breaks in it stay
-  std::size_t least_width = 0;  ///< columns of a terminal, for rows that are not there yet
-  bool bars = false;            ///< takes the room that is left
+  std::size_t least_width = 0;  ///< on a terminal, for rows that are not there yet
 };
 
 struct Table {
@@ -44,8 +42,8 @@ struct Table {
   std::vector<Row> rows;  ///< each has a cell for each column
 };
 
-/// A table as it is printed, so that rows may follow one by one. On a terminal no line is wider than the terminal:
-/// headers fold first, then the columns that can be spared are left out, and if all else fails, cells fold, too.
+/// A table as it is printed, so that rows may follow one by one. On a terminal headers fold where the columns would be
+/// too wide otherwise, and bars take the room that is left.
 class TableLayout {
  public:
   /// Takes the widths from the rows that there are and from the least widths.
@@ -53,6 +51,9 @@ class TableLayout {
 
   std::string header() const;
   std::string row(const Row& row) const;
+
+  /// Returns the columns of text that a line takes on a terminal.
+  std::size_t width() const;
 
  private:
   struct Placed {
@@ -62,7 +63,7 @@ class TableLayout {
 
   void place(const Table& table);
   std::string terminal_header() const;
-  std::string lines_of(const Row& row, bool is_header) const;
+  std::string line(const Row& row) const;
 
   std::vector<Column> columns_;
   std::vector<Placed> placed_;
@@ -71,8 +72,5 @@ class TableLayout {
 
 /// Returns a whole table.
 std::string to_text(const Table& table, const Terminal& terminal);
-
-/// Returns a whole table in Markdown.
-std::string to_markdown(const Table& table);
 
 }  // namespace reduction

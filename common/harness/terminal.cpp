@@ -35,25 +35,6 @@ std::size_t columns_of(int descriptor) {
   return columns > 0 ? columns : 80;
 }
 
-/// Returns the bytes of the character that begins at `start`.
-std::size_t character_size(std::string_view text, std::size_t start) {
-  std::size_t end = start + 1;
-  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-    ++end;
-  return end - start;
-}
-
-/// Returns the bytes of the longest beginning of a text that `width` columns hold, of one character at least.
-std::size_t fitting_size(std::string_view text, std::size_t width) {
-  std::size_t size = text.empty() ? 0 : character_size(text, 0);
-  while (size < text.size()) {
-    const std::size_t longer = size + character_size(text, size);
-    if (display_width(text.substr(0, longer)) > width) break;
-    size = longer;
-  }
-  return size;
-}
-
 std::string repeated(std::string_view text, std::size_t count) {
   std::string all;
   for (std::size_t k = 0; k < count; ++k)
@@ -84,26 +65,15 @@ std::vector<std::string> fold(std::string_view text, std::size_t width) {
   std::string line;
   for (std::size_t start = 0; start <= text.size();) {
     const std::size_t end = std::min(text.find_first_of(" \n", start), text.size());
-    std::string_view word = text.substr(start, end - start);
+    const std::string_view word = text.substr(start, end - start);
     if (!line.empty() && display_width(line) + 1 + display_width(word) > width)
       lines.push_back(std::exchange(line, ""));
-    while (display_width(word) > width) {
-      const std::size_t size = fitting_size(word, width);
-      lines.emplace_back(word.substr(0, size));
-      word.remove_prefix(size);
-    }
     if (!line.empty() && !word.empty()) line += ' ';
     line += word;
     if (end == text.size() || text[end] == '\n') lines.push_back(std::exchange(line, ""));
     start = end + 1;
   }
   return lines;
-}
-
-std::string cut(std::string_view text, std::size_t width) {
-  if (display_width(text) <= width) return std::string(text);
-  if (width <= 1) return "…";
-  return std::string(text.substr(0, fitting_size(text, width - 1))) + "…";
 }
 
 std::string strong(std::string_view text, const Terminal& terminal) {

@@ -24,11 +24,8 @@ Terminal terminal_of(std::FILE* stream);
 /// Returns the number of columns that a text takes on a terminal.
 std::size_t display_width(std::string_view text);
 
-/// Breaks a text at its spaces and line breaks into lines of at most `width` columns; a longer word is broken, too.
+/// Breaks a text at its spaces and line breaks into lines of at most `width` columns, but for longer words.
 std::vector<std::string> fold(std::string_view text, std::size_t width);
-
-/// Returns as much of a text as `width` columns hold, with "…" for what is left out.
-std::string cut(std::string_view text, std::size_t width);
 
 /// Returns the text in bold, or faint, where the terminal shows that.
 std::string strong(std::string_view text, const Terminal& terminal);

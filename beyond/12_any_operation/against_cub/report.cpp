@@ -85,13 +85,13 @@ Table comparison_table(const std::vector<std::string>& cases) {
   for (const std::string& name : cases)
     longest_case = std::max(longest_case, name.size());
   const auto both = Form::both;
-  return {{{"case", Align::left, 0, both, "", longest_case},
-           {"elements", Align::right, 0, both, "", longest_elements},
-           {"ms", Align::right, 2, both, "", longest_ms},
-           {"GB/s", Align::right, 1, both, "", longest_gbps},
-           {"CUB: ms", Align::right, 4, both, "", longest_ms},
-           {"CUB: GB/s", Align::right, 3, both, "", longest_gbps},
-           {"CUB's time / ours", Align::right, 0, both, "", 7},
+  return {{{"case", Align::left, both, "", longest_case},
+           {"elements", Align::right, both, "", longest_elements},
+           {"ms", Align::right, both, "", longest_ms},
+           {"GB/s", Align::right, both, "", longest_gbps},
+           {"CUB: ms", Align::right, Form::markdown},
+           {"CUB: GB/s", Align::right, Form::markdown},
+           {"CUB's time / ours", Align::right, both, "", 7},
            {"same result", Align::left}},
           {}};
 }
@@ -114,7 +114,7 @@ Table summary_table(const std::vector<Comparison>& all) {
   Table table{{{"CUB's time / ours", Align::left}}, {}};
   for (const Range& range : ranges)
     table.columns.push_back({std::string(range.name)});
-  table.columns.push_back({"lowest"});
+  table.columns.push_back({"lowest", Align::right, Form::markdown});
   table.columns.push_back({"lowest that is not ≈"});
   std::vector<std::pair<std::string, std::vector<Comparison>>> cases;
   for (const Comparison& found : all) {
