@@ -63,7 +63,7 @@ TEST(AgainstCubCommandLine, RefusesEverythingElse) {
   }
   EXPECT_EQ(refusal({"--cases", "sum_int32,sum"}),
             "--cases 'sum': choose one of sum_int32, min_int8, max_half");
-  EXPECT_EQ(refusal({"--cases="}), "--cases needs a value (--help lists what is allowed)");
+  EXPECT_EQ(refusal({"--cases="}), "--cases: 1 required LIST missing (--help lists what is allowed)");
   EXPECT_NE(refusal({"--cases", "sum_int32,"}), "");
   EXPECT_NE(refusal({"--device", "gpu"}), "");
   EXPECT_NE(refusal({"2^20"}), "");

@@ -241,14 +241,14 @@ def trouble(chance: random.Random, program: Program) -> Piece:
     refused = "2"
     if program.name in ("tools profile", "tools compare"):
         refused = "23"  # what they do not know is the steps'
-    kind = chance.choice(["unknown", "abbreviated", "--", "argument", "empty", "flag with a value", "unvalued", "form"])
+    kind = chance.choice(["unknown", "abbreviated", "--", "argument", "empty", "flag with a value", "form"])
     if kind == "abbreviated" and valued:
         name = chance.choice(valued).name
         short = name[:chance.randrange(3, max(4, len(name)))]
         if not program.has(short) and short.startswith("--") and len(short) > 2:
             return Piece((short, "1"), refused)
     if kind == "--" and not program.last:
-        return Piece(("--",), "2" if program.as_steps and not program.arguments else "0123")
+        return Piece(("--",), "0123")
     if kind == "argument":
         word = chance.choice(["more", "1", "README.md", "=", "{}", random_word(chance).lstrip("-") or "x"])
         return Piece((word,), refused if program.arguments in ("", "files", "pitfall") else "023")
@@ -256,9 +256,7 @@ def trouble(chance: random.Random, program: Program) -> Piece:
         return Piece(("",), refused)
     flags = [option.name for option in program.options if not option.placeholder and option.name.startswith("--")]
     if kind == "flag with a value" and flags:
-        return Piece((f"{chance.choice(flags)}={chance.choice(['', '1', 'true', 'off'])}",), refused)
-    if kind == "unvalued" and valued:
-        return Piece((f"{chance.choice(valued).name}=",), refused)
+        return Piece((f"{chance.choice(flags)}={chance.choice(['1', 'off'])}",), refused)
     if kind == "form":
         return Piece((chance.choice(["-", "-=", "--=", "---", "-=1", "--=1", "--\n", "-\udcff", "-µ", "--{}", "--%s%n",
                                      "-?", "--json-", "--JSON", "-1", "-0"]),),

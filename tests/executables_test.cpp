@@ -284,7 +284,8 @@ TEST(Executables, ReadFromPipesThatSomebodyWritesTo) {
 TEST(LadderTable, RefusesAFileWithoutAName) {
   const Outcome outcome = run_step_executable("ladder_table", "/missing --json ''");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_EQ(outcome.error, "ladder_table: error: --json needs the name of a file\n");
+  EXPECT_EQ(outcome.error,
+            "ladder_table: error: --json '': give the name of a file, as ./-x if it begins with -\n");
 }
 
 TEST(Executables, SayWhenTheHostHasTooLittleMemory) {

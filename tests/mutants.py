@@ -196,10 +196,10 @@ MUTANTS = [
 
     # ---- what it is asked for, and what the machine has ----
     Mutant(HARNESS + "options.cpp", "std::uint64_t{1} << 48;", "std::uint64_t{1} << 49;", "options_test *"),
-    Mutant(HARNESS + "options.cpp", "!samples || *samples < 1 ||", "!samples ||", "options_test *"),
-    Mutant(HARNESS + "options.cpp", 'parse_count("--lead-in", text, 256)', 'parse_count("--lead-in", text, 257)',
-           "options_test *"),
-    Mutant(HARNESS + "text_options.cpp", "option->count() > 1)", "option->count() > 2)", "options_test *"),
+    Mutant(HARNESS + "options.cpp", "return number(1, 1'000'000);", "return number(0, 1'000'000);", "options_test *"),
+    Mutant(HARNESS + "options.cpp", "number(0, 256)", "number(0, 257)", "options_test *"),
+    Mutant(HARNESS + "options.cpp", "MultiOptionPolicy::Throw", "MultiOptionPolicy::TakeLast", "options_test *"),
+    Mutant(HARNESS + "options.cpp", 'if (word != "--")', 'if (word != "--" && answer.empty())', "options_test *"),
     Mutant(HARNESS + "host_memory.cpp", "HostMemory{available_address_space(), address_space_limit}",
            "HostMemory{no_limit, address_space_limit}", "host_memory_test *"),
     Mutant(HARNESS + "host_memory.cpp", "HostMemory{available_in(container), container_limit}",

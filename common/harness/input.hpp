@@ -5,6 +5,7 @@
 /// same functions run in device code.
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "harness/element_type.hpp"
@@ -16,6 +17,15 @@ namespace reduction {
 /// cancelling: element n - 1 - i is minus element i, over 16 binary orders of magnitude; the sum is 0, or the middle
 /// element.
 enum class Data { random, ones, cancelling };
+
+/// Returns the name that `--data` takes.
+constexpr std::string_view to_string(Data data) {
+  switch (data) {
+    case Data::random: return "random";
+    case Data::ones: return "ones";
+    default: return "cancelling";
+  }
+}
 
 /// Describes n elements without storing any.
 struct Input {

@@ -8,16 +8,17 @@
 
 #include "harness/exit_code.hpp"
 #include "harness/ladder.hpp"
+#include "harness/options.hpp"
 #include "harness/terminal.hpp"
 #include "harness/text_file.hpp"
-#include "harness/text_options.hpp"
 
 int main(int argc, char** argv) {
   return reduction::exit_code_of("ladder_table", [&] {
-    reduction::TextOptions app("ladder_table", "Puts the --json files of the steps into one Markdown table.");
+    reduction::OptionParser app("ladder_table",
+                                "Puts the --json files of the steps into one Markdown table.");
     std::vector<std::string> files;
     std::string json_file;
-    app.add_arguments("files", "the steps' --json files, in step order", files);
+    app.add_arguments("files", "the steps' --json files, in step order", true, files);
     app.add_file("--json", "also write all results there, as one list; - for stdout", json_file);
     const std::string answer = app.read(argc, argv);
     if (!answer.empty()) {

@@ -3,284 +3,256 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <climits>
 #include <filesystem>
-#include <system_error>
-#include <utility>
 
-#include "harness/exit_code.hpp"
-#include "harness/text_options.hpp"
+#include "harness/version.hpp"
 
 namespace reduction {
 
 namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 48;
+constexpr std::uint64_t most_of_64_bits = ~std::uint64_t{0};
 
-/// Reads the whole of `text` as a decimal number, or returns none.
-template <typename Number> std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t least = 0,
+                                          std::uint64_t most = most_of_64_bits) {
+  std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  return is_number && number >= least && number <= most ? std::optional(number) : std::nullopt;
 }
 
-/// Finds the value that goes by the name `text`.
-template <typename Value, std::size_t count>
-Value parse_name(std::string_view option, const std::string& text,
-                 const std::array<std::pair<std::string_view, Value>, count>& names) {
-  std::vector<std::string_view> allowed;
-  for (const auto& [name, value] : names) {
-    if (name == text) return value;
-    allowed.push_back(name);
-  }
-  throw UsageError(fmt::format("{} '{}': choose one of {}", option, text, fmt::join(allowed, ", ")));
-}
-
-constexpr std::array<std::pair<std::string_view, Data>, 3> data_names{
-    {{"random", Data::random}, {"ones", Data::ones}, {"cancelling", Data::cancelling}}};
-constexpr std::array<std::pair<std::string_view, Flush>, 3> flush_names{
-    {{to_string(Flush::read), Flush::read},
-     {to_string(Flush::memset), Flush::memset},
-     {to_string(Flush::none), Flush::none}}};
-constexpr std::array<std::pair<std::string_view, bool>, 2> on_off_names{{{"on", true}, {"off", false}}};
-constexpr std::array<std::pair<std::string_view, Sweep>, 3> sweep_names{
-    {{"block", Sweep::block}, {"size", Sweep::size}, {"type", Sweep::type}}};
-
-unsigned parse_block(const std::string& text) {
-  const auto block = parse_number<unsigned>(text);
-  if (!block || std::find(block_sizes.begin(), block_sizes.end(), *block) == block_sizes.end()) {
-    throw UsageError(fmt::format("--block '{}': choose one of {}", text, fmt::join(block_sizes, ", ")));
-  }
-  return *block;
-}
-
-/// Reads 0 to `most`.
-unsigned parse_count(std::string_view option, const std::string& text, unsigned most) {
-  const auto count = parse_number<unsigned>(text);
-  if (!count || *count > most)
-    throw UsageError(fmt::format("{} '{}': give a whole number from 0 to {}", option, text, most));
-  return *count;
-}
-
-}  // namespace
-
-std::string_view to_string(Data data) {
-  const auto* const named = std::find_if(data_names.begin(), data_names.end(),
-                                         [&](const auto& name) { return name.second == data; });
-  return named->first;
-}
-
-ElementType parse_type(const std::string& text) {
-  std::array<std::pair<std::string_view, ElementType>, element_types.size()> names;
-  std::transform(element_types.begin(), element_types.end(), names.begin(),
-                 [](ElementType type) { return std::pair(to_string(type), type); });
-  return parse_name("--type", text, names);
-}
-
-std::size_t parse_samples(const std::string& text) {
-  const auto samples = parse_number<std::size_t>(text);
-  if (!samples || *samples < 1 || *samples > 1'000'000) {
-    throw UsageError(fmt::format("--samples '{}': give a whole number from 1 to 1000000", text));
-  }
-  return *samples;
-}
-
-std::uint64_t parse_seed(const std::string& text) {
-  const auto seed = parse_number<std::uint64_t>(text);
-  if (!seed) throw UsageError(fmt::format("--seed '{}': give a whole number from 0 to 2^64 - 1", text));
-  return *seed;
-}
-
-Data parse_data(const std::string& text) { return parse_name("--data", text, data_names); }
-
-std::uint64_t parse_elements(const std::string& text) {
-  const auto number = [&]() -> std::optional<std::uint64_t> {
-    const std::string_view whole = text;
-    if (const auto caret = whole.find('^'); caret != std::string_view::npos) {
-      const auto base = parse_number<std::uint64_t>(whole.substr(0, caret));
-      const auto exponent = parse_number<unsigned>(whole.substr(caret + 1));
-      if (!base || !exponent) return std::nullopt;
-      std::uint64_t power = 1;
-      // A base of 0 or 1 stays what it is; any other passes the limit before the loop runs long.
-      for (unsigned k = 0; k < std::min(*exponent, 64u); ++k) {
-        if (*base != 0 && power > most_elements / *base) return most_elements + 1;
-        power *= *base;
-      }
-      return power;
+std::optional<std::uint64_t> parse_elements(std::string_view text) {
+  if (const auto caret = text.find('^'); caret != std::string_view::npos) {
+    const auto base = parse_number(text.substr(0, caret));
+    const auto exponent = parse_number(text.substr(caret + 1));
+    if (!base || !exponent) return std::nullopt;
+    std::uint64_t power = 1;
+    // A base of 0 or 1 stays what it is; any other passes the limit before the loop runs long.
+    for (std::uint64_t k = 0; k < std::min(*exponent, std::uint64_t{64}); ++k) {
+      if (*base != 0 && power > most_elements / *base) return std::nullopt;
+      power *= *base;
     }
-    constexpr std::string_view suffixes = "KMG";
-    const auto suffix = whole.empty() ? std::string_view::npos : suffixes.find(whole.back());
-    if (suffix == std::string_view::npos) return parse_number<std::uint64_t>(whole);
-    const auto count = parse_number<std::uint64_t>(whole.substr(0, whole.size() - 1));
-    const unsigned shift = 10 * (static_cast<unsigned>(suffix) + 1);
-    if (!count) return std::nullopt;
-    return *count > (most_elements >> shift) ? most_elements + 1 : *count << shift;
-  }();
-  if (!number || *number > most_elements) {
-    throw UsageError(
-        fmt::format("--elements '{}': give a whole number from 0 to 2^48, as 1000003, 2^28 or 64M (K, M, G: "
-                    "2^10, 2^20, 2^30)",
-                    text));
+    return power;
   }
-  return *number;
+  const unsigned shift = text.ends_with('K') ? 10 : text.ends_with('M') ? 20 : text.ends_with('G') ? 30 : 0;
+  if (shift > 0) text.remove_suffix(1);
+  const auto count = parse_number(text, 0, most_elements >> shift);
+  return count ? std::optional(*count << shift) : std::nullopt;
 }
 
-DeviceChoice parse_device(const std::string& text) {
+std::optional<DeviceChoice> parse_device(std::string_view text) {
   constexpr std::string_view prefix = "cuda:";
-  if (text == "auto") return {DeviceChoice::Kind::automatic};
-  if (text == "cuda") return {DeviceChoice::Kind::cuda};
-  if (text == "emulated") return {DeviceChoice::Kind::emulated};
-  if (text.starts_with(prefix)) {
-    const auto ordinal = parse_number<int>(std::string_view(text).substr(prefix.size()));
-    if (ordinal && *ordinal >= 0) return {DeviceChoice::Kind::cuda, *ordinal};
-  }
-  throw UsageError(
-      fmt::format("--device '{}': choose one of auto, cuda, cuda:N (N = 0, 1, ...), emulated", text));
+  if (text == "auto") return DeviceChoice{DeviceChoice::Kind::automatic};
+  if (text == "cuda") return DeviceChoice{DeviceChoice::Kind::cuda};
+  if (text == "emulated") return DeviceChoice{DeviceChoice::Kind::emulated};
+  if (!text.starts_with(prefix)) return std::nullopt;
+  const auto ordinal = parse_number(text.substr(prefix.size()), 0, INT_MAX);
+  if (!ordinal) return std::nullopt;
+  return DeviceChoice{DeviceChoice::Kind::cuda, static_cast<int>(*ordinal)};
 }
 
-emulated::Schedule parse_schedule(const std::string& text) {
+/// Reads "ascending", "descending", "random" or "random:7".
+std::optional<emulated::Schedule> parse_schedule(std::string_view text) {
   constexpr std::string_view prefix = "random:";
-  if (text == "ascending") return {emulated::Order::ascending};
-  if (text == "descending") return {emulated::Order::descending};
-  if (text == "random") return {emulated::Order::random};
-  if (text.starts_with(prefix)) {
-    const auto seed = parse_number<std::uint64_t>(std::string_view(text).substr(prefix.size()));
-    if (seed) return {emulated::Order::random, *seed};
-  }
-  throw UsageError(fmt::format(
-      "--schedule '{}': choose one of ascending, descending, random, random:SEED (SEED = 0 to 2^64 - 1)",
-      text));
-}
-
-std::string parse_trace_file(const std::string& text) {
-  if (text.ends_with(".json") || text.ends_with(".html")) return text;
-  throw UsageError(fmt::format("--trace '{}': give the name of a file that ends in .html or .json", text));
-}
-
-void parse_trace_block(const std::string& text, TraceOptions& trace) {
-  const auto colon = text.find(':');
-  const std::string_view whole = text;
-  const auto pass =
-      colon == std::string::npos ? std::size_t{1} : parse_number<std::size_t>(whole.substr(0, colon));
-  const auto block = parse_number<std::size_t>(colon == std::string::npos ? whole : whole.substr(colon + 1));
-  if (!pass || *pass == 0 || !block) {
-    throw UsageError(
-        fmt::format("--trace-block '{}': give the number of a block, as 3, or of a pass and a block, as 2:0 "
-                    "(passes from 1, blocks from 0)",
-                    text));
-  }
-  trace.pass = *pass;
-  trace.block = *block;
-}
-
-void add_trace_options(TextOptions& app, TraceOptions& trace, bool& has_block) {
-  app.add("--trace", "FILE", "emulated: write what one block does, as a page (.html) or for programs (.json)",
-          parse_trace_file, trace.file);
-  app.add("--trace-block", "[PASS:]BLOCK", "which block; default 1:0, the first of the first pass",
-          [&](const std::string& text) {
-            parse_trace_block(text, trace);
-            has_block = true;
-          });
-  app.add_file("--trace-beside", "the --trace .json file of another run, for the same page",
-               trace.beside_file);
-}
-
-void require_trace_file(const TraceOptions& trace, bool has_block) {
-  if (trace.file.empty() && (has_block || !trace.beside_file.empty()))
-    throw UsageError("--trace-block and --trace-beside need --trace FILE");
-  if (!trace.beside_file.empty() && !trace.file.ends_with(".html")) {
-    throw UsageError("--trace-beside needs a --trace file that ends in .html");
-  }
-}
-
-namespace {
-
-bool are_one_file(const std::string& one, const std::string& other) {
-  std::error_code error;
-  return !other.empty() &&
-         std::filesystem::weakly_canonical(one, error) == std::filesystem::weakly_canonical(other, error);
+  if (text == "ascending") return emulated::Schedule{emulated::Order::ascending};
+  if (text == "descending") return emulated::Schedule{emulated::Order::descending};
+  if (text == "random") return emulated::Schedule{emulated::Order::random};
+  if (!text.starts_with(prefix)) return std::nullopt;
+  const auto seed = parse_number(text.substr(prefix.size()));
+  if (!seed) return std::nullopt;
+  return emulated::Schedule{emulated::Order::random, *seed};
 }
 
 /// Refuses what a trace cannot be had with, and leaves no other choice than the device that traces.
 void settle_trace(Options& options) {
+  require_trace_file(options.trace);
   if (options.trace.file.empty()) return;
-  if (are_one_file(options.trace.file, options.json_file)) {
+  const std::filesystem::path trace_file(options.trace.file);
+  const std::filesystem::path json_file(options.json_file);
+  if (trace_file.lexically_normal() == json_file.lexically_normal()) {
     throw UsageError(
         fmt::format("--trace and --json both name '{}': give each a file of its own", options.trace.file));
   }
   if (options.sweep) throw UsageError("--trace is of one run: leave out --sweep");
   if (!options.emulation.counters) throw UsageError("--trace needs --counters on");
-  if (options.device.kind == DeviceChoice::Kind::cuda) {
+  if (options.device.kind == DeviceChoice::Kind::cuda)
     throw UsageError("--trace is the emulated device's: leave out --device, or give --device emulated");
-  }
   options.device.kind = DeviceChoice::Kind::emulated;
 }
 
 }  // namespace
 
-std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
-                                     std::string_view title, const Options& defaults) {
+Reader<std::uint64_t> number(std::uint64_t least, std::uint64_t most) {
+  return {[=](const std::string& text) { return parse_number(text, least, most); },
+          fmt::format("give a whole number from {} to {}", least,
+                      most == most_of_64_bits ? "2^64 - 1" : std::to_string(most))};
+}
+
+Reader<std::uint64_t> samples_reader() { return number(1, 1'000'000); }
+Reader<std::uint64_t> seed_reader() { return number(0, most_of_64_bits); }
+
+Reader<ElementType> type_reader() {
+  std::vector<std::pair<std::string, ElementType>> names;
+  for (const ElementType type : element_types)
+    names.emplace_back(to_string(type), type);
+  return one_of(names);
+}
+
+Reader<Data> data_reader() {
+  return one_of<Data>({{"random", Data::random}, {"ones", Data::ones}, {"cancelling", Data::cancelling}});
+}
+
+Reader<std::uint64_t> elements_reader() {
+  return {parse_elements,
+          "give a whole number from 0 to 2^48, as 1000003, 2^28 or 64M (K, M, G: 2^10, 2^20, 2^30)"};
+}
+
+Reader<DeviceChoice> device_reader() {
+  return {parse_device, "choose one of auto, cuda, cuda:N (N = 0, 1, ...), emulated"};
+}
+
+OptionParser::OptionParser(const std::string& program, const std::string& description)
+    : app_(std::make_shared<CLI::App>(description, program)) {}
+
+void OptionParser::add_version() {
+  app_->set_version_flag("--version", fmt::format("{} {}", app_->get_name(), version));
+}
+
+void OptionParser::add_text(const char* flags, const char* placeholder, const std::string& help,
+                            const std::string& allowed, std::function<bool(const std::string&)> take) {
+  const auto take_or_refuse = [=, name = std::string(flags)](const std::string& text) {
+    if (!take(text))
+      throw UsageError(fmt::format("{} '{}': {}", name.substr(name.find(',') + 1), text, allowed));
+  };
+  app_->add_option_function<std::string>(flags, take_or_refuse, help)->type_name(placeholder);
+}
+
+void OptionParser::add_file(const char* flag, const std::string& help, std::string& target) {
+  // CLI11 takes the next option for a value that was forgotten.
+  const auto read = [](const std::string& text) {
+    return text.empty() || (text[0] == '-' && text != "-") ? std::nullopt : std::optional(text);
+  };
+  add(flag, "FILE", help, target,
+      Reader<std::string>{read, "give the name of a file, as ./-x if it begins with -"});
+}
+
+void OptionParser::add_flag(const char* flags, const std::string& help, bool& target) {
+  CLI::Option* const flag = app_->add_flag(flags, target, help)->disable_flag_override();
+  flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
+void OptionParser::add_arguments(const char* name, const std::string& help, bool required,
+                                 std::vector<std::string>& target) {
+  app_->add_option(name, target, help)->required(required);
+}
+
+std::string OptionParser::read(int argc, const char* const* argv) {
+  std::string answer;
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    answer = app_->help();
+  } catch (const CLI::CallForVersion& request) {
+    answer = fmt::format("{}\n", request.what());
+  } catch (const CLI::ExtrasError&) {  // said below
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{} (--help lists what is allowed)", error.what()));
+  }
+  for (const std::string& word : app_->remaining()) {
+    if (word != "--")
+      throw UsageError(fmt::format("'{}' is not known here (--help lists what is allowed)", word));
+  }
+  return answer;
+}
+
+void add_trace_options(OptionParser& app, TraceOptions& trace) {
+  app.add_file("--trace", "emulated: write what one block does, as a page (.html) or for programs (.json)",
+               trace.file);
+  const Reader<bool> block_reader{
+      [&trace](const std::string& text) {
+        const auto colon = text.find(':');
+        const auto pass = colon == std::string::npos ? 1 : parse_number(text.substr(0, colon), 1);
+        const auto block = parse_number(text.substr(colon + 1));
+        trace.pass = pass.value_or(1);
+        trace.block = block.value_or(0);
+        return pass && block ? std::optional(true) : std::nullopt;
+      },
+      "give the number of a block, as 3, or of a pass and a block, as 2:0 (passes from 1, blocks from 0)"};
+  app.add("--trace-block", "[PASS:]BLOCK", "which block; default 1:0, the first of the first pass",
+          trace.has_block, block_reader);
+  app.add_file("--trace-beside", "the --trace .json file of another run, for the same page",
+               trace.beside_file);
+}
+
+void require_trace_file(const TraceOptions& trace) {
+  if (trace.file.empty() && (trace.has_block || !trace.beside_file.empty()))
+    throw UsageError("--trace-block and --trace-beside need --trace FILE");
+  if (!trace.file.empty() && !trace.file.ends_with(".json") && !trace.file.ends_with(".html")) {
+    throw UsageError(
+        fmt::format("--trace '{}': give the name of a file that ends in .html or .json", trace.file));
+  }
+  if (!trace.beside_file.empty() && !trace.file.ends_with(".html"))
+    throw UsageError("--trace-beside needs a --trace file that ends in .html");
+}
+
+Options parse_options(int argc, const char* const* argv, std::string_view name, std::string_view title,
+                      const Options& defaults) {
   Options options = defaults;
-  TextOptions app(
-      name, fmt::format("{}: {}. Sums n elements, verifies the sum and reports the bandwidth.", name, title));
+  OptionParser app(
+      std::string(name),
+      fmt::format("{}: {}. Sums n elements, verifies the sum and reports the bandwidth.", name, title));
   app.add_version();
-  const auto parse_sweep = [](const std::string& text) { return parse_name("--sweep", text, sweep_names); };
-  const auto parse_flush = [](const std::string& text) { return parse_name("--flush", text, flush_names); };
-  const auto parse_queue = [](const std::string& text) { return parse_name("--queue", text, on_off_names); };
-  const auto parse_warm_up = [](const std::string& text) {
-    return parse_count("--warm-up", text, 1'000'000);
-  };
-  // All of them wait behind the kernel that holds the device, in a queue that has room for about a thousand.
-  const auto parse_lead_in = [](const std::string& text) { return parse_count("--lead-in", text, 256); };
-  const auto parse_counters = [](const std::string& text) {
-    return parse_name("--counters", text, on_off_names);
-  };
+  std::vector<std::pair<std::string, unsigned>> blocks;
+  for (const unsigned block : block_sizes)
+    blocks.emplace_back(std::to_string(block), block);
+  const auto on_off = one_of<bool>({{"on", true}, {"off", false}});
   app.add("-n,--elements", "COUNT", "how many, as 1000003, 2^28 or 64M; default 2^28 on a GPU, 2^20 emulated",
-          parse_elements, options.elements);
+          options.elements, elements_reader());
   app.add("-t,--type", "TYPE", "int32 (default), int64, float32, float64, complex64 or complex128",
-          parse_type, options.type);
+          options.type, type_reader());
   app.add("-b,--block", "THREADS",
           fmt::format("threads per block: {}; default {}", fmt::join(block_sizes, ", "), defaults.block),
-          parse_block, options.block);
+          options.block, one_of(blocks));
   app.add("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
-          parse_samples, options.samples);
-  app.add("--seed", "NUMBER", "of the random input; default 1", parse_seed, options.seed);
-  app.add("--data", "KIND", "random (default), ones or cancelling", parse_data, options.data);
+          options.samples, samples_reader());
+  app.add("--seed", "NUMBER", "of the random input; default 1", options.seed, seed_reader());
+  app.add("--data", "KIND", "random (default), ones or cancelling", options.data, data_reader());
   app.add("--device", "DEVICE", "auto (default: a GPU where there is one), cuda, cuda:N or emulated",
-          parse_device, options.device);
+          options.device, device_reader());
   app.add("--sweep", "AXIS", "a row for every block, size (2^10 to COUNT; default what fits) or type",
-          parse_sweep, options.sweep);
+          options.sweep,
+          one_of<Sweep>({{"block", Sweep::block}, {"size", Sweep::size}, {"type", Sweep::type}}));
   app.add("--flush", "HOW", "GPU: how the L2 is emptied before each sample: read (default), memset or none",
-          parse_flush, options.timing.flush);
-  app.add("--warm-up", "COUNT", "GPU: runs before the first sample; default 3", parse_warm_up,
-          options.timing.warm_up_runs);
+          options.timing.flush,
+          one_of<Flush>({{"read", Flush::read}, {"memset", Flush::memset}, {"none", Flush::none}}));
+  app.add("--warm-up", "COUNT", "GPU: runs before the first sample; default 3", options.timing.warm_up_runs,
+          number(0, 1'000'000));
   app.add("--queue", "on|off",
           "GPU: hold the device until a sample is queued, to keep launch latency out; default on",
-          parse_queue, options.timing.queued);
-  app.add("--lead-in", "COUNT", "GPU: empty kernels in front of each sample; default 8", parse_lead_in,
-          options.timing.lead_in);
+          options.timing.queued, on_off);
+  // All of them wait behind the kernel that holds the device, in a queue that has room for about a thousand.
+  app.add("--lead-in", "COUNT", "GPU: empty kernels in front of each sample; default 8",
+          options.timing.lead_in, number(0, 256));
   app.add("--counters", "on|off",
           "emulated: count and check accesses to memory; default on; docs/glossary.md says what is counted",
-          parse_counters, options.emulation.counters);
-  app.add("--schedule", "ORDER",
-          "emulated: order of threads: ascending (default), descending or random[:SEED]", parse_schedule,
-          options.emulation.schedule);
+          options.emulation.counters, on_off);
+  app.add(
+      "--schedule", "ORDER", "emulated: order of threads: ascending (default), descending or random[:SEED]",
+      options.emulation.schedule,
+      Reader<emulated::Schedule>{
+          parse_schedule, "choose one of ascending, descending, random, random:SEED (SEED = 0 to 2^64 - 1)"});
   app.add_file("--compare", "emulated: the --json file of another step, to show its counters beside",
                options.compare_file);
-  bool has_trace_block = false;
-  add_trace_options(app, options.trace, has_trace_block);
+  add_trace_options(app, options.trace);
   app.add_file("--json", "also write the results there; - for stdout", options.json_file);
   app.add_flag("-q,--quiet", "print the result rows only", options.quiet);
 
-  const std::string answer = app.read(argc, argv);
-  if (!answer.empty()) {
-    print(stdout, answer);
-    return std::nullopt;
-  }
-  require_trace_file(options.trace, has_trace_block);
+  options.answer = app.read(argc, argv);
   settle_trace(options);
   return options;
 }

@@ -3,10 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "device/emulated/schedule.hpp"
@@ -14,9 +17,11 @@
 #include "harness/input.hpp"
 #include "harness/timing_method.hpp"
 
-namespace reduction {
+namespace CLI {
+class App;
+}
 
-class TextOptions;
+namespace reduction {
 
 /// A command line that cannot be run. what() is one line: what was wrong and what is allowed.
 struct UsageError : std::runtime_error {
@@ -40,6 +45,7 @@ struct TraceOptions {
   std::string file;         ///< ends in .json or .html; empty: none
   std::size_t pass = 1;     ///< counted from 1
   std::size_t block = 0;    ///< its number in the pass's grid
+  bool has_block = false;   ///< both were asked for
   std::string beside_file;  ///< another trace, for the same page; empty: none
 };
 
@@ -62,50 +68,94 @@ struct Options {
   std::string compare_file;  ///< empty: none
   std::string json_file;     ///< empty: none
   bool quiet = false;
+  std::string answer;  ///< what --help or --version print; else empty
 };
 
 /// The block sizes that every step runs with.
 inline constexpr std::array<unsigned, 6> block_sizes{32, 64, 128, 256, 512, 1024};
 
-/// Returns the name that `--data` takes.
-std::string_view to_string(Data data);
+/// What the text of an option may be.
+template <typename Value> struct Reader {
+  std::function<std::optional<Value>(const std::string&)> read;  ///< none: not allowed
+  std::string allowed;
+};
 
-/// Reads the name of an element type. Throws UsageError.
-ElementType parse_type(const std::string& text);
+/// Reads a whole decimal number.
+Reader<std::uint64_t> number(std::uint64_t least, std::uint64_t most);
 
-/// Reads 1 to 1000000. Throws UsageError.
-std::size_t parse_samples(const std::string& text);
+/// Reads one of these names.
+template <typename Value> Reader<Value> one_of(const std::vector<std::pair<std::string, Value>>& names) {
+  std::string allowed;
+  for (const auto& [name, value] : names)
+    allowed += (allowed.empty() ? "choose one of " : ", ") + name;
+  const auto read = [names](const std::string& text) -> std::optional<Value> {
+    for (const auto& [name, value] : names)
+      if (name == text) return value;
+    return std::nullopt;
+  };
+  return {read, allowed};
+}
 
-/// Reads 0 to 2^64 - 1. Throws UsageError.
-std::uint64_t parse_seed(const std::string& text);
+Reader<std::uint64_t> samples_reader();
+Reader<std::uint64_t> seed_reader();
+Reader<ElementType> type_reader();
+Reader<Data> data_reader();
 
-/// Reads "random", "ones" or "cancelling". Throws UsageError.
-Data parse_data(const std::string& text);
+/// Reads "1000003", "2^28" or "64M" (K, M, G: times 2^10, 2^20, 2^30), at most 2^48.
+Reader<std::uint64_t> elements_reader();
 
-/// Reads "1000003", "2^28" or "64M" (K, M, G: times 2^10, 2^20, 2^30), at most 2^48. Throws UsageError.
-std::uint64_t parse_elements(const std::string& text);
+/// Reads "auto", "cuda", "cuda:1" or "emulated".
+Reader<DeviceChoice> device_reader();
 
-/// Reads "auto", "cuda", "cuda:1" or "emulated". Throws UsageError.
-DeviceChoice parse_device(const std::string& text);
+/// The options of a program. What is read is written to targets, which must outlive read(). CLI11 is known to
+/// options.cpp alone: every file that includes it takes ten seconds more to compile.
+class OptionParser {
+ public:
+  OptionParser(const std::string& program, const std::string& description);
 
-/// Reads "ascending", "descending", "random" or "random:7". Throws UsageError.
-emulated::Schedule parse_schedule(const std::string& text);
+  void add_version();
 
-/// Reads "conflict.html" or "conflict.json". Throws UsageError.
-std::string parse_trace_file(const std::string& text);
+  /// Adds an option with a value, which may be there once.
+  template <typename Target, typename Value>
+  void add(const char* flags, const char* placeholder, const std::string& help, Target& target,
+           const Reader<Value>& reader) {
+    add_text(flags, placeholder, help, reader.allowed,
+             [&target, read = reader.read](const std::string& text) {
+               const auto value = read(text);
+               if (value) target = static_cast<Target>(*value);
+               return value.has_value();
+             });
+  }
 
-/// Reads "3", or "2:0" for block 0 of the second pass, into `trace`. Throws UsageError.
-void parse_trace_block(const std::string& text, TraceOptions& trace);
+  /// Adds an option with the name of a file.
+  void add_file(const char* flag, const std::string& help, std::string& target);
 
-/// Adds --trace, --trace-block and --trace-beside. \param has_block  becomes true if --trace-block is there.
-void add_trace_options(TextOptions& app, TraceOptions& trace, bool& has_block);
+  /// Adds an option without a value.
+  void add_flag(const char* flags, const std::string& help, bool& target);
 
-/// Throws UsageError for details of a trace that nobody has asked for.
-void require_trace_file(const TraceOptions& trace, bool has_block);
+  /// Adds what is given without a flag, as many values as there are.
+  void add_arguments(const char* name, const std::string& help, bool required,
+                     std::vector<std::string>& target);
 
-/// Reads a command line; what it does not name is as in `defaults`. Prints --help or --version and returns nothing if
-/// it asks for them. Throws UsageError.
-std::optional<Options> parse_options(int argc, const char* const* argv, std::string_view name,
-                                     std::string_view title, const Options& defaults = {});
+  /// Reads the command line. Returns what --help or --version ask to print, else nothing. Throws UsageError, for what is
+  /// wrong beside --help, too.
+  std::string read(int argc, const char* const* argv);
+
+ private:
+  void add_text(const char* flags, const char* placeholder, const std::string& help,
+                const std::string& allowed, std::function<bool(const std::string&)> take);
+
+  std::shared_ptr<CLI::App> app_;
+};
+
+/// Adds --trace, --trace-block and --trace-beside.
+void add_trace_options(OptionParser& app, TraceOptions& trace);
+
+/// Throws UsageError for a trace that has no file, or one that is neither .html nor .json.
+void require_trace_file(const TraceOptions& trace);
+
+/// Reads the command line of a step; what it does not name is as in `defaults`. Throws UsageError.
+Options parse_options(int argc, const char* const* argv, std::string_view name, std::string_view title,
+                      const Options& defaults = {});
 
 }  // namespace reduction

@@ -16,7 +16,6 @@
 #include "docs/pitfalls/gallery.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
-#include "harness/text_options.hpp"
 #include "harness/trace_file.hpp"
 
 namespace {
@@ -71,24 +70,23 @@ reduction::ExitCode show(const Pitfall& pitfall, bool is_fixed, const reduction:
 
 int main(int argc, char** argv) {
   return reduction::exit_code_of("pitfall", [&] {
-    reduction::TextOptions app(
+    reduction::OptionParser app(
         "pitfall", "Runs a kernel with a bug on the emulated device, which says what is wrong with it.");
     std::vector<std::string> names;
     bool lists = false;
     bool is_fixed = false;
-    app.add_list("name", "which one; --list names them", names);
+    app.add_arguments("name", "which one; --list names them", false, names);
     app.add_flag("--list", "name all of them and end", lists);
     app.add_flag("--fixed", "run the fixed kernel, which has no finding, and check its result", is_fixed);
-    bool has_trace_block = false;
     reduction::TraceOptions trace;
-    reduction::add_trace_options(app, trace, has_trace_block);
+    reduction::add_trace_options(app, trace);
     app.add_version();
     const std::string answer = app.read(argc, argv);
+    reduction::require_trace_file(trace);
     if (!answer.empty()) {
       reduction::print(stdout, answer);
       return reduction::ExitCode::verified;
     }
-    reduction::require_trace_file(trace, has_trace_block);
     if (lists) {
       if (!names.empty() || is_fixed || !trace.file.empty())
         throw reduction::UsageError{"--list stands alone: it names all pitfalls, and runs none"};

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "harness/input.hpp"
-#include "harness/text_options.hpp"
 
 namespace reduction {
 
@@ -27,9 +26,11 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 }
 
 std::uint64_t parse_size(const std::string& text) {
-  const std::uint64_t n = parse_elements(text);
-  if (n == 0) throw UsageError(fmt::format("--elements '{}': give at least one element", text));
-  return n;
+  const Reader<std::uint64_t> elements = elements_reader();
+  const std::optional<std::uint64_t> n = elements.read(text);
+  if (!n) throw UsageError(fmt::format("--elements '{}': {}", text, elements.allowed));
+  if (*n == 0) throw UsageError(fmt::format("--elements '{}': give at least one element", text));
+  return *n;
 }
 
 std::vector<std::string> parse_cases(const std::string& text, const std::vector<std::string>& all) {
@@ -47,22 +48,24 @@ CommandLine parse_command_line(int argc, const char* const* argv, std::string_vi
                                const std::vector<std::string>& cases) {
   CommandLine line;
   line.cases = cases;
-  TextOptions app(name,
-                  fmt::format("{}: times reduction::reduce and cub::DeviceReduce in turn on the same input, "
-                              "and compares their results.",
-                              name));
+  OptionParser app(std::string(name),
+                   fmt::format("{}: times reduction::reduce and cub::DeviceReduce in turn on the same input, "
+                               "and compares their results.",
+                               name));
   app.add_version();
   app.add("-n,--elements", "LIST",
           "how many: numbers such as 1000003, 2^28 or 64M, with commas between; default 2^16,2^20,2^24,2^28. "
           "sweep: powers of two from 2^10 to what fits, and 40 odd numbers between them; sweep:COUNT ends at "
           "COUNT",
-          parse_sizes, line.sizes);
+          line.sizes, Reader<Sizes>{parse_sizes, ""});
   app.add("--cases", "LIST", fmt::format("with commas between; default all: {}", fmt::join(cases, ", ")),
-          [&](const std::string& text) { line.cases = parse_cases(text, cases); });
-  app.add("-s,--samples", "COUNT", "timed runs of each; default 41", parse_samples, line.samples);
-  app.add("--seed", "NUMBER", "of the input, and of the sizes that a sweep draws; default 1", parse_seed,
-          line.seed);
-  app.add("--device", "DEVICE", "auto (default), cuda or cuda:N", parse_device, line.device);
+          line.cases,
+          Reader<std::vector<std::string>>{[&](const std::string& text) { return parse_cases(text, cases); },
+                                           ""});
+  app.add("-s,--samples", "COUNT", "timed runs of each; default 41", line.samples, samples_reader());
+  app.add("--seed", "NUMBER", "of the input, and of the sizes that a sweep draws; default 1", line.seed,
+          seed_reader());
+  app.add("--device", "DEVICE", "auto (default), cuda or cuda:N", line.device, device_reader());
   app.add_file("--json", "also write the results there; - for stdout", line.json_file);
   app.add_flag("-q,--quiet", "print the tables only", line.quiet);
   line.answer = app.read(argc, argv);
