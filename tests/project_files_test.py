@@ -34,6 +34,16 @@ def test_top_level() -> None:
                      "CITATION.cff"}
 
 
+def test_ignored() -> None:
+    """A trace that was written where the commands stand is not shown by `git status`; the project's files are."""
+    names = ["03.html", "03.json", "sums.svg", "CMakePresets.json", "docs/x.html", "docs/x.json", "docs/x.svg"]
+    told = subprocess.run(["git", "-C", REPOSITORY, "check-ignore", "--no-index", *names], capture_output=True,
+                          text=True)
+    if told.returncode > 1:
+        pytest.skip("this is no git repository")
+    assert told.stdout.split() == names[:3]
+
+
 def test_dev_container() -> None:
     given = json.loads((DEV_CONTAINER / "devcontainer.json").read_text())
     dockerfile = DEV_CONTAINER / given["build"]["dockerfile"]
