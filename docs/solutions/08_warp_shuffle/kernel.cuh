@@ -60,7 +60,7 @@ template <typename T> auto kernel_for(unsigned block) {
 /// Number of blocks, which is also the number of partial sums.
 template <typename T> size_t grid_size(size_t n, unsigned block) {
   const size_t enough = blocks_to_fill_device(kernel_for<T>(block), block, block / 32 * sizeof(T));
-  return std::min(enough, ceil_divide(n, size_t{block} * 8));  // at least eight elements per thread
+  return std::min(enough, ceil_divide(n, size_t{block} * 8));  // a thread per eight elements, in whole blocks
 }
 
 /// One pass: the n elements at `in` become `grid` partial sums at `out`.
