@@ -2,7 +2,6 @@
 on them, and the solutions of their exercises."""
 
 import functools
-import json
 import math
 import os.path
 import re
@@ -14,15 +13,15 @@ import pytest
 from conftest import REPOSITORY
 from step_pages_test import HEADINGS, between, folded, parts_of, text_of
 
-from tools import compiled, counters, gpu, pages, results, site
+from tools import compiled, counters, gpu, pages, programs, results, site
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS, MEMORY
+from tools.programs import NUMBERED, Programs
 from tools.results import H100, AgainstCub, AloneResult, Milliseconds, RanksResult, Result
 
 BEYOND = Path("beyond")
-BULK, PACKAGE, RANKS, SAME = (BEYOND / name for name in (
-    "11_bulk_copy", "12_any_operation", "13_many_gpus", "14_same_bits"))
+BULK, PACKAGE, RANKS, SAME = NUMBERED[11:]
 ATOMICS = BEYOND / "atomics"
-EACH, VECTOR, BLOCK = (ATOMICS / name for name in ("atomic_each", "atomic_vector", "atomic_block"))
+EACH, VECTOR, BLOCK = (ATOMICS / name for name in programs.ATOMICS)
 PEERS = BEYOND / "peers"
 CUB, THRUST, CUBLAS, GROUPS = (PEERS / name for name in ("cub", "thrust", "cublas", "cooperative_groups"))
 # In the order in which they are read.
@@ -357,9 +356,7 @@ def test_the_chunks_and_barriers_of_14(bin_folder: Path, tmp_path: Path) -> None
     assert vectors == 2**22 and chunks < constants["most_chunks"]
     assert f"an H200, which has room for {room} blocks of {threads} threads" in page
     assert f"2²² vectors are {chunks} tiles, and as many chunks: {chunks - room} blocks wait" in page
-    options = "--device emulated -t float32 -n 2^24 -q --json".split()
-    subprocess.run([bin_folder / SAME.name, *options, tmp_path / "run"], check=True)
-    counted = results.read_one(tmp_path / "run", Result).counters
+    counted = Programs(bin_folder).result(SAME.name, *"--device emulated -t float32 -n 2^24".split()).counters
     assert counted and counted.blocks == counted.block_barriers == chunks + 1
     assert f"A block and a barrier for each of {chunks} chunks, and one of each for the second kernel" in page
     assert f"12 has {room} blocks in its first kernel here" in page
@@ -441,7 +438,7 @@ def test_the_order_of_the_solution_of_14_has_its_bits(bin_folder: Path, tmp_path
         assert ran.returncode == 0, ran.stderr
         sum_on_host = subprocess.run([on_host, element_type, str(elements), data], stdout=subprocess.PIPE, text=True,
                                      check=True).stdout
-        assert json.loads((tmp_path / "run").read_text())["result"] == float(sum_on_host)
+        assert results.read_one(tmp_path / "run", Result).result == float(sum_on_host)
 
 
 # ---- the atomics ----
@@ -496,10 +493,8 @@ def test_the_atomics_that_eight_vectors_save() -> None:
 def test_the_number_of_atomics(bin_folder: Path, tmp_path: Path) -> None:
     """It depends on the size of the array."""
     def atomics(kernel: Path, elements: str, element_type: str = "int32") -> int:
-        file = tmp_path / "result.json"
-        subprocess.run([bin_folder / kernel.name, "--device", "emulated", "-n", elements, "-t", element_type, "-q",
-                        "--json", file], check=True)
-        return int(json.loads(file.read_text())["counters"]["atomics"])
+        ran = Programs(bin_folder).result(kernel.name, "--device", "emulated", "-n", elements, "-t", element_type)
+        return ran.required(ran.counters, "counters").atomics
 
     assert [atomics(BLOCK, f"2^{k}") for k in (18, 20)] == [2**18 // 512, 2**20 // 512]
     assert atomics(EACH, "2^16", "complex128") == atomics(VECTOR, "2^16", "complex128") == 2 * 2**16
@@ -531,8 +526,8 @@ def test_a_solution_does_what_its_page_says(bin_folder: Path, tmp_path: Path, ke
         assert shows.strip() in text_of(kernel) and "Both have exit code 1" in text_of(kernel)
     else:
         assert ran.returncode == 0, ran.stderr
-        counted = json.loads(file.read_text())["counters"]
-        assert {key: counted[key] / counted["blocks"] for key in shows} == shows
+        counted = results.read_one(file, Result).counters
+        assert counted and {key: getattr(counted, key) / counted.blocks for key in shows} == shows
 
 
 def test_what_the_solution_of_a_block_saves() -> None:

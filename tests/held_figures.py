@@ -98,7 +98,11 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         ("the median of 100 samples", "tools/compare.py", "default=100")],
     "docs/results/README.md": [
         ("`--sweep block`: 32 to 1024 threads", "common/harness/options.hpp", "{32, 64, 128, 256, 512, 1024};"),
-        ("the three atomics", "tools/programs.py", 'ATOMICS = ("atomic_each", "atomic_vector", "atomic_block")')],
+        ("the three atomics", "common/steps.txt", """
+atomic_each       aside   any     beyond/atomics
+atomic_vector     aside   any     beyond/atomics
+atomic_block      aside   any     beyond/atomics
+""")],
     "docs/counters/README.md": [
         ("must agree within 4 % of the wavefronts", "tools/counters.py", "NOISE = 0.04")],
     "docs/method.md": [
@@ -285,9 +289,7 @@ class Known:
 
     @functools.cache
     def run(self, step: str, options: str = "-n 2^16") -> Result:
-        file = self.scratch / "result.json"
-        self.programs.text(step, "--device", "emulated", *options.split(), "-q", "--json", file)
-        return results.read_one(file, Result)
+        return self.programs.result(step, "--device", "emulated", *options.split())
 
     def per_block(self, step: str, counter: str, options: str = "-n 2^16") -> int:
         """Of the first pass; `shared_requests` are those of loads and stores."""

@@ -26,7 +26,7 @@ import fake_programs
 from tools import gpu, site, step_pages
 from tools.__main__ import COMMANDS
 from tools.measure import AGAINST_CUB
-from tools.programs import peer_names, step_folders
+from tools.programs import STEPS, peer_names
 
 # Patterns of whole commands. Each has to be on a page.
 NOT_RUN = {
@@ -398,7 +398,7 @@ def test_a_block_is_split_into_commands() -> None:
 
 def test_what_is_named_is_there(targets: set[str]) -> None:
     """The programs, targets, tools and scripts that a reader is told to run, in whatever file."""
-    programs = targets | {folder.name for folder in step_folders()} | set(peer_names()) | {"peers", AGAINST_CUB}
+    programs = targets | {step.program for step in STEPS} | set(peer_names()) | {"peers", AGAINST_CUB}
     programs |= {"08_mine", "step_matrix_08_mine_test"}  # a step of the reader's own
     wrong = []
     for file in files_of_the_repository():

@@ -11,28 +11,39 @@ from pathlib import Path
 import pytest
 
 from tools.command_line import REPOSITORY
-from tools.programs import ATOMICS, Programs
+from tools.programs import EMULATED, NUMBERED, STEPS, Programs, steps_of
 
 Ran = subprocess.CompletedProcess[str]
 # Those with a kernel to hold against the one before. The last one runs on GPUs only.
-STEPS = [step for glob in ("0[1-7]_*", "beyond/0[89]_*", "beyond/1[01]_*") for step in sorted(REPOSITORY.glob(glob))]
-EMULATED = [*(step.name for step in STEPS[:-1]), "14_same_bits", *ATOMICS]
+LADDER = [REPOSITORY / folder for folder in NUMBERED[1:12]]
 
 
 def output_of(*command: str | Path, standard_input: str = "") -> str:
     return subprocess.run(command, input=standard_input, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
+def test_the_list_of_the_steps_is_complete() -> None:
+    """And says what they are made of."""
+    folders = [path.parent.relative_to(REPOSITORY) for glob in ("[0-9]*/kernel.[ch]*", "beyond/[0-9]*/kernel.[ch]*")
+               for path in sorted(REPOSITORY.glob(glob))]
+    assert sorted(folders) == sorted(NUMBERED) and steps_of("peer") == ["peer_cub"]
+    for step in STEPS:
+        [main] = [file for folder in (step.page, f"{step.page}/{step.program}", f"{step.page}/{step.program[5:]}")
+                  for file in (REPOSITORY / folder).glob("main.c*")]
+        assert ("reduction::make_step(" in main.read_text()) == (step.needs == "any"), step
+        assert (REPOSITORY / step.page / "README.md").exists(), step
+
+
 def test_step_shape() -> None:
     """A kernel fits a screen, main.cu differs by names only, and a step changes little: it is the lesson."""
-    assert len(STEPS) == 11
-    mains = [re.sub('"[^"]*"', "NAME", (step / "main.cu").read_text()) for step in STEPS]
-    for step, main in zip(STEPS, mains):
+    assert len(LADDER) == 11
+    mains = [re.sub('"[^"]*"', "NAME", (step / "main.cu").read_text()) for step in LADDER]
+    for step, main in zip(LADDER, mains):
         assert (step / "README.md").stat().st_size > 0, step
         assert 0 < (step / "kernel.cuh").read_text().count("\n") <= 70, step
         assert main.count("\n") <= 25, step
         assert main == mains[0] or "make_cuda_step" in main, f"{step}: main.cu has more than other names"
-    for before, step in itertools.pairwise(STEPS):
+    for before, step in itertools.pairwise(LADDER):
         changed = subprocess.run(["git", "diff", "--no-index", "--numstat", before / "kernel.cuh", step / "kernel.cuh"],
                                  stdout=subprocess.PIPE, text=True).stdout.split()
         assert changed and max(map(int, changed[:2])) <= (12 if step.name < "06" else 30), f"{step}: {changed}"
@@ -75,15 +86,14 @@ def test_pitfall_of_compilers(compiler: str, options: list[str], said: str, need
     assert fixed.returncode == 0, fixed.stderr
 
 
-def test_counts_of_the_readme(bin_folder: Path, tmp_path: Path) -> None:
+def test_counts_of_the_readme(bin_folder: Path) -> None:
     """The counts per block in the table of the ladder."""
     readme = (REPOSITORY / "README.md").read_text()
 
     def per_block(step: str, *keys: str) -> int:
-        file = tmp_path / f"{step}.json"
-        Programs(bin_folder).text(step, "--device", "emulated", "-n", "2^16", "-b", "256", "--json", file)
-        first = json.loads(file.read_text())["passes"][0]["counters"]
-        return int(sum(first[key] for key in keys) / first["blocks"])
+        ran = Programs(bin_folder).result(step, "--device", "emulated", "-n", "2^16", "-b", "256")
+        first = ran.required(ran.passes[0].counters, "counters")
+        return int(sum(getattr(first, key) for key in keys) / first.blocks)
 
     def claimed(row: str) -> list[int]:
         return [int(number) for number in re.findall(rf"^\| \[{row}.*?(\d+) → (\d+)", readme, re.MULTILINE)[0]]
@@ -94,7 +104,7 @@ def test_counts_of_the_readme(bin_folder: Path, tmp_path: Path) -> None:
     assert [per_block(step, "block_barriers") for step in ("04_first_add", "05_unroll_warp")] == claimed("05")
 
 
-@pytest.mark.parametrize("step", STEPS[:7], ids=[step.name for step in STEPS[:7]])
+@pytest.mark.parametrize("step", LADDER[:7], ids=[step.name for step in LADDER[:7]])
 def test_plain_cuda(step: Path, need: Callable[[str], str], tmp_path: Path) -> None:
     """A student can take each of 01 to 07 elsewhere: plain nvcc compiles it, pasted into a file of its own behind three
     standard headers and a line for each of the two helpers that it calls."""

@@ -14,12 +14,12 @@ import pytest
 import fake_programs
 from command_lines import read_options
 from tools.command_line import REPOSITORY
+from tools.programs import EMULATED, steps_of
 
-CLASSIC = ["00_cpu_serial", "01_interleaved", "02_nondivergent", "03_sequential", "04_first_add", "05_unroll_warp",
-           "06_templated", "07_cascade"]
-BEYOND = [*CLASSIC, "08_warp_shuffle", "09_vector_loads", "10_single_pass"]
-ALL = [*BEYOND, "11_bulk_copy", "12_any_operation", "peer_cub"]
-OLDER_GPU = [*BEYOND, "12_any_operation", "peer_cub"]
+CLASSIC = ["00_cpu_serial", *steps_of("ladder")]
+BEYOND = [*CLASSIC, *(step for step in steps_of("beyond") if step in EMULATED)]
+ALL = [*CLASSIC, *steps_of("beyond", "peer")]
+OLDER_GPU = [step for step in ALL if step != "11_bulk_copy"]
 
 # A step writes where it ran, and fails or waits where its name is in FAILS or WAITS.
 STEP = """

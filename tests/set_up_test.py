@@ -16,6 +16,7 @@ import pytest
 
 import fake_programs
 from tools.command_line import REPOSITORY
+from tools.programs import steps_of
 
 Ran = CompletedProcess[str]
 Script = Callable[..., "subprocess.Popen[str]"]
@@ -50,7 +51,7 @@ def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "a checkout"
     folder.mkdir()
     fake_programs.make_ladder(folder, CMAKE)
-    for name in ("00_cpu_serial", *(step.name for step in REPOSITORY.glob("0[1-7]_*")), "ladder_table"):
+    for name in ("00_cpu_serial", *steps_of("ladder"), "ladder_table"):
         fake_programs.make(folder / "build/bin", name, STEP)
     return folder
 

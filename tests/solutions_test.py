@@ -1,12 +1,13 @@
 """The exercises of the steps' pages, done: what each solution (docs/solutions) does is what its page says."""
 
-import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
+
+from tools.results import Counters, Result, read_one
 
 # beyond_pages_test.py has the others.
 SOLUTIONS = sorted(folder.name for glob in ("0*", "10_*") for folder in REPOSITORY.glob(f"docs/solutions/{glob}"))
@@ -58,6 +59,11 @@ def run(bin_folder: Path) -> Run:
     return run_program
 
 
+def counters(file: Path) -> Counters:
+    result = read_one(file, Result)
+    return result.required(result.counters, "counters")
+
+
 def test_every_solution_is_run() -> None:
     assert sorted({step for step, _, _ in RUNS}) == SOLUTIONS
 
@@ -71,8 +77,7 @@ def test_a_solution_does_what_its_page_says(run: Run, tmp_path: Path, step: str,
         assert f"docs/solutions/{step}/kernel.cuh:" in ran.stderr
     else:
         assert ran.returncode == 0, ran.stderr
-        counters = json.loads(file.read_text())["counters"]
-        assert {key: counters[key] / counters["blocks"] for key in shows} == shows
+        assert {key: getattr(counters(file), key) / counters(file).blocks for key in shows} == shows
 
 
 def test_what_kernel_for_of_06_returns_is_checked(run: Run) -> None:
@@ -93,7 +98,7 @@ def test_the_bits_of_08_are_those_of_the_step(run: Run, tmp_path: Path) -> None:
     files = [tmp_path / "step.json", tmp_path / "solution.json"]
     for program, file in zip(("08_warp_shuffle", "solution_08_warp_shuffle"), files):
         assert run(program, "-n 1000003 -t float32", "--json", file).returncode == 0
-    before, after = (json.loads(file.read_text())["result"] for file in files)
+    before, after = (read_one(file, Result).result for file in files)
     assert before == after != 0
 
 
@@ -102,8 +107,8 @@ def test_the_sectors_of_09(run: Run, tmp_path: Path) -> None:
     loads = {}
     for program in ("09_vector_loads", "solution_09_vector_loads"):
         assert run(program, "-n 2^22", "--json", tmp_path / program).returncode == 0
-        counters = json.loads((tmp_path / program).read_text())["counters"]
-        loads[program] = counters["global_load_requests"], counters["global_load_sectors"]
+        counted = counters(tmp_path / program)
+        loads[program] = counted.global_load_requests, counted.global_load_sectors
     (requests, sectors), now = loads.values()
     assert now == (requests, 2 * sectors) and sectors == 16 * requests
 
@@ -111,8 +116,7 @@ def test_the_sectors_of_09(run: Run, tmp_path: Path) -> None:
 def test_the_shuffles_of_10(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "result.json"
     assert run("solution_10_single_pass", "-n 2^22 -b 256", "--json", file).returncode == 0
-    counters = json.loads(file.read_text())["counters"]
-    assert (counters["blocks"], counters["shuffles"]) == (1024, 1024 * 46 + 5)
+    assert (counters(file).blocks, counters(file).shuffles) == (1024, 1024 * 46 + 5)
     page = (REPOSITORY / "beyond/10_single_pass/README.md").read_text(encoding="utf-8")
     assert "1 block barrier and 46 shuffles per block" in page
     assert f"each lane adds {1024 // 32}, one after the other, where each of 256 threads added {1024 // 256}" in page
@@ -124,7 +128,7 @@ def test_the_tree_of_00_becomes_several_times_as_fast(run: Run, tmp_path: Path, 
     fastest = {}
     for program in (SERIAL, f"solution_{SERIAL}"):
         assert run(program, "-n 2^20", "--json", tmp_path / program).returncode == 0
-        [tree] = json.loads((tmp_path / program).read_text())["other_variants"]
-        assert tree["variant"] == "tree"
-        fastest[program] = tree["ms"]["min"]
+        [tree] = read_one(tmp_path / program, Result).other_variants
+        assert tree.variant == "tree" and tree.ms
+        fastest[program] = tree.ms.min
     assert fastest[SERIAL] > 2 * fastest[f"solution_{SERIAL}"], fastest

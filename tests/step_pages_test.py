@@ -15,10 +15,10 @@ from tools import counters as counters_of_gpus
 from tools import ptx, results
 from tools.command_line import BadUsage
 from tools.nsight_compute import BLOCKS, INSTRUCTIONS
-from tools.programs import Programs, step_folders
+from tools.programs import NUMBERED as STEPS
+from tools.programs import Programs
 from tools.step_pages import COUNTED_RUN, SERIAL, helps, in_glossary
 
-STEPS = [SERIAL, *step_folders()]
 IN_SHAPE = STEPS[:11]
 HEADINGS = ["The change", "Predict", "Run", "What to look for", "How fast", "Why it is correct",
             "When it does not help", "What is still slow", "Exercise"]
@@ -164,9 +164,7 @@ def test_the_counts_of_05(bin_folder: Path, tmp_path: Path) -> None:
     barriers = {}
     for block in (32, 64, 256):
         for step in STEPS[4:6]:
-            Programs(bin_folder).text(step.name, "--device", "emulated", "-n", "2^18", "-b", str(block), "-q",
-                                      "--json", tmp_path / step.name)
-            [first, *_] = results.read_one(tmp_path / step.name, results.Result).passes
+            [first, *_] = counted(Programs(bin_folder), step, "-n", "2^18", "-b", str(block)).passes
             assert first.counters
             barriers[step.name[:2], block] = first.counters.block_barriers // first.blocks
     assert [barriers["05", block] for block in (256, 64, 32)] == [3, 1, 1]
@@ -203,10 +201,9 @@ def test_the_numbers_of_07() -> None:
     assert "513 of them instead of 1062" in page and (512 + 1, 1056 + 5 + 1) == (513, 1062)
 
 
-def counted(programs: Programs, file: Path, step: Path, *options: str) -> results.Result:
+def counted(programs: Programs, step: Path, *options: str) -> results.Result:
     """What the step counts on the emulated device."""
-    programs.text(step.name, "--device", "emulated", "-q", "--json", file, *options)
-    return results.read_one(file, results.Result)
+    return programs.result(step.name, "--device", "emulated", *options)
 
 
 def test_the_numbers_of_08(bin_folder: Path, tmp_path: Path) -> None:
@@ -214,7 +211,7 @@ def test_the_numbers_of_08(bin_folder: Path, tmp_path: Path) -> None:
     assert f"each thread adds {2**28 / (132 * 2048):.0f} elements before" in page
     for element_type, words, said in (("int32", 1, "45 shuffles: 8 warps with 5 each, and 5 of the first"),
                                       ("int64", 2, "For `int64` they are 90"), ("complex128", 4, "`complex128` 180")):
-        run = counted(Programs(bin_folder), tmp_path / "run", STEPS[8], "-n", "2^18", "-t", element_type)
+        run = counted(Programs(bin_folder), STEPS[8], "-n", "2^18", "-t", element_type)
         assert run.counters and run.counters.shuffles == run.counters.blocks * (5 * warps + 5) * words
         assert f"{(5 * warps + 5) * words}" in said and said in page
     before, after = 40 + 12 + 3 * warps, 9 + 45 + warps
@@ -231,7 +228,7 @@ def test_the_numbers_of_08(bin_folder: Path, tmp_path: Path) -> None:
 def test_the_numbers_of_09(bin_folder: Path, tmp_path: Path) -> None:
     page, programs = text_of(STEPS[9]), Programs(bin_folder)
     sectors = 32 * 16 // 32
-    passes = {step: counted(programs, tmp_path / "run", step, "-n", "2^22").passes[0] for step in STEPS[8:10]}
+    passes = {step: counted(programs, step, "-n", "2^22").passes[0] for step in STEPS[8:10]}
     [(before, old), (after, new)] = [(one.blocks, one.counters) for one in passes.values()]
     assert old and new and (before, after, 2**22 // after) == (1056, 1024, 4096)
     assert (new.global_load_requests, new.global_load_sectors) == (8 * 4 * after, 8 * 4 * sectors * after)
@@ -240,11 +237,11 @@ def test_the_numbers_of_09(bin_folder: Path, tmp_path: Path) -> None:
     assert old.global_load_sectors == 4 * old.global_load_requests
     assert f"each of {before} blocks has {old.global_load_requests / before:.0f} loads of 4 sectors" in page
     for step in STEPS[8:10]:
-        run = counted(programs, tmp_path / "run", step, "-n", "2^22", "-t", "complex128").counters
+        run = counted(programs, step, "-n", "2^22", "-t", "complex128").counters
         assert run and run.global_load_requests + run.global_store_requests == 132162
     assert "132162 requests for 2²² elements in both" in page
 
-    in_blocks_of_32 = counted(programs, tmp_path / "run", STEPS[8], "-n", "2^22", "-b", "32").passes[0].blocks
+    in_blocks_of_32 = counted(programs, STEPS[8], "-n", "2^22", "-b", "32").passes[0].blocks
     assert in_blocks_of_32 == 132 * 32 and "only 32 of them fit on a multiprocessor, and 1024 threads" in page
     needed = re.findall(r"= \*\*(.*) KiB\*\* per multi", (REPOSITORY / "docs/why_bandwidth.md").read_text("utf-8"))
     assert f"8 KiB under way, where [about {float(needed[0]):.0f} are needed]" in page and "Now they have 64." in page
@@ -259,7 +256,7 @@ def test_the_numbers_of_10(bin_folder: Path, tmp_path: Path) -> None:
     page, programs = text_of(STEPS[10]), Programs(bin_folder)
     for block, said in ((256, "an atomic for each: 1024. A block meets 2 barriers"),
                         (1024, "there are 256 blocks: 256 atomics, and 513 barriers")):
-        run = counted(programs, tmp_path / "run", STEPS[10], "-n", "2^22", "-b", str(block)).counters
+        run = counted(programs, STEPS[10], "-n", "2^22", "-b", str(block)).counters
         assert run and run.atomics == run.blocks == 2**22 // (16 * block)
         assert run.block_barriers == 2 * run.blocks + 1
         assert f" {run.atomics}" in said and said in page and f" {run.block_barriers} " in page

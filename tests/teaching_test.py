@@ -1,14 +1,14 @@
 """docs/teaching.md: its numbers are what the programs count, and each answer leads to the page that shows it."""
 
 import re
-import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from tools.command_line import REPOSITORY
-from tools.results import Counters, Result, read_one
+from tools.command_line import REPOSITORY, ExitCode
+from tools.programs import Programs
+from tools.results import Counters, Result
 
 PAGE = (REPOSITORY / "docs/teaching.md").read_text("utf-8")
 # Question 1 is the text between the first two headings, and so on.
@@ -19,17 +19,12 @@ Run = Callable[[str], Result]
 
 
 @pytest.fixture
-def run(bin_folder: Path, tmp_path: Path) -> Run:
+def run(bin_folder: Path) -> Run:
     """What a command of the page, without its `build/bin/`, finds."""
 
     def result_of(command: str) -> Result:
-        file = tmp_path / "result.json"
         program, *options = command.split()
-        subprocess.run([bin_folder / program, *options, "-q", "--json", file], stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
-        result: Result = read_one(file, Result)
-        file.unlink()
-        return result
+        return Programs(bin_folder).result(program, *options, accepted=(ExitCode.DONE, ExitCode.WRONG))
 
     return result_of
 

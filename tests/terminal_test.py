@@ -20,14 +20,11 @@ from pathlib import Path
 import pytest
 
 import fake_programs
+from tools import programs
 from tools.command_line import REPOSITORY
-from tools.programs import ATOMICS
 
-STEPS = [
-    "00_cpu_serial", "01_interleaved", "02_nondivergent", "03_sequential", "04_first_add", "05_unroll_warp",
-    "06_templated", "07_cascade", "08_warp_shuffle", "09_vector_loads", "10_single_pass",
-]
-OTHERS = ["14_same_bits", *ATOMICS]  # that the ladder does not climb
+STEPS = ["00_cpu_serial", *(step for step in programs.steps_of("ladder", "beyond") if step in programs.EMULATED)]
+OTHERS = [step for step in programs.EMULATED if step not in STEPS]  # that the ladder does not climb
 WIDTHS = [80, 120]
 EMULATED = ["--device", "emulated", "-n", "2^14"]
 

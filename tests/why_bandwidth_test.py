@@ -1,7 +1,6 @@
 """docs/why_bandwidth.md: what its text says is what its tables are made of, and these agree with the programs."""
 
 import math
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,8 @@ import pytest
 from tools import bandwidth, counters
 from tools.command_line import REPOSITORY
 from tools.nsight_compute import INSTRUCTIONS
-from tools.results import CARDS, H100, Result, read_list, read_one
+from tools.programs import Programs
+from tools.results import CARDS, H100, Result, read_list
 from tools.results import H200 as CARD
 
 PAGE = (REPOSITORY / "docs/why_bandwidth.md").read_text("utf-8")
@@ -65,11 +65,10 @@ def test_work_and_depth() -> None:
 
 @pytest.mark.parametrize("step, to_zero", [("01_interleaved", 3), ("03_sequential", 3), ("04_first_add", 2),
                                            ("07_cascade", 0)])
-def test_additions_are_those_of_the_tolerance(bin_folder: Path, tmp_path: Path, step: str, to_zero: int) -> None:
+def test_additions_are_those_of_the_tolerance(bin_folder: Path, step: str, to_zero: int) -> None:
     """It is Σ|x| · d·u / (1 − d·u), with one more in d for the result, and the first addition of a thread, to zero."""
-    subprocess.run([bin_folder / step, "--device", "emulated", "--counters", "off", "--data", "ones", "-t", "float32",
-                    "-n", "1000003", "-q", "--json", tmp_path / "ones.json"], check=True, stdout=subprocess.DEVNULL)
-    result = read_one(tmp_path / "ones.json", Result)
+    result = Programs(bin_folder).result(step, *"--device emulated --counters off --data ones -t float32".split(),
+                                         "-n", "1000003")
     share = float(result.tolerance) / result.elements
     depth = round(share / (1 + share) * 2**24) - 1
     assert depth == bandwidth.additions_in_a_row(result) + to_zero

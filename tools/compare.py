@@ -76,9 +76,7 @@ def parse_options(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 def program_names() -> list[str]:
     """The last step of the ladder, those beyond that use one GPU, then the peers."""
-    folders = programs.step_folders()
-    last = max(k for k, folder in enumerate(folders) if len(folder.parts) == 1)
-    return [folder.name for folder in folders[last:] if folder.name != "13_many_gpus"] + programs.peer_names()
+    return [*programs.steps_of("ladder")[-1:], *programs.steps_of("beyond"), "14_same_bits", *programs.peer_names()]
 
 
 class Measured:

@@ -4,15 +4,14 @@ import csv
 import dataclasses
 import math
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tools import markdown, results
+from tools import markdown
 from tools.command_line import REPOSITORY, BadUsage, read_text
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, TIME
-from tools.programs import Programs, step_folders
+from tools.programs import EMULATED, Programs, steps_of
 from tools.results import Result
 
 FOLDER = REPOSITORY / "docs/counters"
@@ -59,8 +58,7 @@ class Step(NamedTuple):
 def steps() -> dict[str, bool]:
     """The steps whose counts a GPU's file has, in order, and whether the emulated device runs them, too."""
     # 13 and 14 have nothing of their own to count: of integers they run another step's kernel.
-    return {folder.name: "reduction::make_step(" in read_text(REPOSITORY / folder / "main.cu")
-            for folder in step_folders() if not folder.name.startswith(("13_", "14_"))}
+    return {step: step in EMULATED for step in steps_of("ladder", "beyond")}
 
 
 def tables(programs: Programs) -> tuple[str, list[str]]:
@@ -77,10 +75,7 @@ def run_emulated(programs: Programs) -> dict[str, Result]:
     """All steps that the emulated device runs, by their names."""
     names = [name for name, runs_emulated in steps().items() if runs_emulated]
     programs.require(*names)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            programs.text(name, "--device", "emulated", *INPUT, "-q", "--json", Path(folder, name))
-        return {name: results.read_one(Path(folder, name), Result) for name in names}
+    return {name: programs.result(name, "--device", "emulated", *INPUT) for name in names}
 
 
 def compare(file: Path, emulated: Mapping[str, Result]) -> tuple[str, list[str]]:

@@ -31,7 +31,6 @@ from tools.results import H200, AgainstCub, Measured, Result, SecondClock
 TO_BE_CONTINUED = 75  # EX_TEMPFAIL of sysexits.h: call again
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
-SAME_BITS_STEP = "14_same_bits"  # of integers it is the same; of floats it is held against CUB, too
 CUB = "peer_cub"
 AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case
 # Other commands write these: `scaling`, which takes several GPUs, and `compare`.
@@ -155,9 +154,8 @@ def finish(work: Path, folder: Path, executables: Programs) -> None:
 def runnable(executables: Programs) -> list[str]:
     """The steps that this GPU runs, in order, and at the end CUB's reduction."""
     steps = []
-    names = [folder.name for folder in programs.step_folders() if folder.name != SAME_BITS_STEP]
-    for step in filter(executables.has, [*names, CUB]):
-        # A sweep of one size: this GPU may be too old for the step, and a step over many GPUs has no sweeps.
+    for step in filter(executables.has, programs.steps_of("ladder", "beyond", "peer")):
+        # A sweep of one size: this GPU may be too old for the step.
         ran = executables.run(step, *"--device cuda --sweep size -n 1024 -s 1".split())
         if ran.returncode in (ExitCode.BAD_USAGE, ExitCode.NOT_POSSIBLE):
             say(f"{step} is left out: {last_words(ran)}")

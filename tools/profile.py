@@ -14,15 +14,14 @@ Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it.
 import dataclasses
 import datetime
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools import counters, gpu, markdown, output_file, results
+from tools import counters, gpu, markdown, output_file
 from tools.command_line import BadUsage, ExitCode, Failure, NotPossible, Parser, say
 from tools.counters import Counts, cell
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, OPTIONS, TIME, Launch, NsightCompute
-from tools.programs import Programs, failure, last_words, peer_names
+from tools.programs import Programs, peer_names
 from tools.results import Result
 
 # What is printed of a reduction: what it is, the emulated device's counter and ncu's metric. Without a metric it is the
@@ -113,7 +112,7 @@ def print_reduction(programs: Programs, step: str, device: str, options: list[st
 def count_reduction(
         ncu: NsightCompute, programs: Programs, step: str, options: Sequence[str]) -> tuple[Result, list[Launch]]:
     """Runs the step without ncu, for its time and its number of launches, then with it."""
-    result = run_step(programs, step, options)
+    result = programs.result(step, *options)
     passes, kernels = len(result.passes), "reduce_kernel"
     if passes == 0:
         # A library does not tell: it takes one kernel for a small input, else two. Other libraries run CUB's.
@@ -127,17 +126,6 @@ def count_reduction(
     return result, launches
 
 
-def run_step(programs: Programs, step: str, options: Sequence[str]) -> Result:
-    """Throws a Failure of the step's exit code, with the step's words."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "result.json")
-        ran = programs.run(step, *options, "-q", "--json", file)
-        if ran.returncode == ExitCode.DONE:
-            return results.read_one(file, Result)
-    said = last_words(ran)
-    raise failure(ran.returncode, said if said.startswith(step) else f"{step}: exit code {ran.returncode}: {said}")
-
-
 def count_emulated(programs: Programs, step: str, options: Sequence[str], result: Result) -> tuple[Counts, str]:
     """What the emulated device counts in all passes, or why it does not."""
     if not result.passes:
@@ -146,7 +134,7 @@ def count_emulated(programs: Programs, step: str, options: Sequence[str], result
         return Counts(), ("The emulated device counts up to 2^24 elements here: with a smaller -n its counts stand "
                           "beside.")
     try:
-        emulated = run_step(programs, step, [*options, "--device", "emulated"])
+        emulated = programs.result(step, *options, "--device", "emulated")
     except Failure as why:
         return Counts(), f"The emulated device did not count: {why}"
     return Counts(dataclasses.asdict(emulated.required(emulated.counters, "counters"))), ""
@@ -180,7 +168,7 @@ def write_counters(programs: Programs, device: str, out: Path | None) -> None:
     programs.require(*steps)
     ncu = NsightCompute(*OF_A_FIRST_PASS)
     on_gpu = ("--device", device, "-s", "1")
-    card = run_step(programs, steps[0], ("-n", "1", *on_gpu)).device
+    card = programs.result(steps[0], "-n", "1", *on_gpu).device
     file = out or counters.FOLDER / (re.sub("[^a-z0-9]+", "_", card.name.lower()) + ".csv")
     output_file.require_writable(file, "--out")
     # The first launch of the step's kernel is its first pass.

@@ -1,24 +1,42 @@
-"""The executables of the repository: which there are, building them, running them."""
+"""The executables of the repository: which there are (common/steps.txt), building them, running them."""
 
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+from tools import results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
+from tools.results import Result
 
 # Of build(): their folders are this process's as long as they are open.
 builders: list["subprocess.Popen[str]"] = []
-ATOMICS = ("atomic_each", "atomic_vector", "atomic_block")
 
 
-def step_folders() -> list[Path]:
-    """The folders of the steps that a GPU runs, in order, from the repository's root: 01_interleaved, beyond/…"""
-    folders = [kernel.parent for pattern in ("[0-9][0-9]_*/kernel.cuh", "beyond/[0-9][0-9]_*/kernel.cuh")
-               for kernel in sorted(REPOSITORY.glob(pattern))]
-    return [folder.relative_to(REPOSITORY) for folder in folders]
+class Step(NamedTuple):
+    """A line of common/steps.txt, which says what these are."""
+
+    program: str
+    part: str
+    needs: str
+    page: str
+
+
+STEPS = [Step(*line.split()) for line in (REPOSITORY / "common/steps.txt").read_text("utf-8").splitlines()
+         if not line.startswith("#")]
+# The folders of 00 to 14, in order, from the repository's root.
+NUMBERED = [Path(step.page) for step in STEPS if step.page.endswith(step.program)]
+EMULATED = [step.program for step in STEPS if step.needs == "any"]
+ATOMICS = [step.program for step in STEPS if step.page == "beyond/atomics"]
+
+
+def steps_of(*parts: str) -> list[str]:
+    """The programs of these parts, without the one that needs no device."""
+    return [step.program for step in STEPS if step.part in parts and step.needs != "cpu"]
 
 
 def peer_names() -> list[str]:
@@ -71,6 +89,16 @@ class Programs:
         if ran.returncode != 0:
             raise NotPossible(f"{name} {' '.join(map(str, options))}: exit code {ran.returncode}: {last_words(ran)}")
         return ran.stdout
+
+    def result(self, step: str, *options: str | Path, accepted: Sequence[int] = (ExitCode.DONE,)) -> Result:
+        """What a step finds. Throws the failure of its exit code, with its last words, where that is not accepted."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "result.json")
+            ran = self.run(step, *options, "-q", "--json", file)
+            if ran.returncode in accepted:
+                return results.read_one(file, Result)
+        said = last_words(ran)
+        raise failure(ran.returncode, said if said.startswith(step) else f"{step}: exit code {ran.returncode}: {said}")
 
 
 def failure(exit_code: int, text: str) -> Failure:

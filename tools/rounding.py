@@ -7,9 +7,7 @@ Exit code: 0 done, 2 bad usage, 3 a program that fails.
 
 import dataclasses
 import math
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from tools import output_file, plot, results
@@ -84,13 +82,8 @@ def unit(elements: int) -> float:
 def run(programs: Programs, step: str, elements: int, seed: int) -> Result:
     """What the step finds: also a wrong sum, as the running sum's may be."""
     device = [] if step == RUNNING else ["--device", "emulated", "--counters", "off"]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "run.json")
-        ran = programs.run(step, *device, "-n", str(elements), "-t", "float32", "--seed", str(seed), "-s", "1", "-q",
-                           "--json", file)
-        if ran.returncode not in (ExitCode.DONE, ExitCode.WRONG):
-            raise NotPossible(f"{step}: exit code {ran.returncode}: {ran.stderr.strip()}")
-        return results.read_one(file, Result)
+    return programs.result(step, *device, "-n", str(elements), "-t", "float32", "--seed", str(seed), "-s", "1",
+                           accepted=(ExitCode.DONE, ExitCode.WRONG))
 
 
 def shown(number: float) -> float:

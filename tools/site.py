@@ -16,11 +16,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools import counters, output_file, search
+from tools import output_file, search
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.doxygen_pages import converted
 from tools.links import Page, dead_links
-from tools.programs import ATOMICS, Programs
+from tools.programs import EMULATED, Programs
 
 THEME = Path("/usr/share/doxygen-awesome-css")
 MATHJAX = Path("/usr/share/javascript/mathjax")
@@ -29,6 +29,7 @@ MATHJAX_FOLDERS = ("extensions", "jax/element", "jax/input/TeX", "jax/output/SVG
 MATHJAX_FILES = ("MathJax.js", "jax/output/SVG/config.js", "jax/output/SVG/jax.js")
 # The run whose first block the explorer shows.
 TRACED = ("--device", "emulated", "-n", "4096", "--block", "64")
+EXPLORED = [step for step in EMULATED if step != "14_same_bits"]  # of integers it runs the kernel of 12
 # What is shown as a page, in colours where Doxygen knows the language.
 CODE = {".cuh": "{.cpp}", ".cu": "{.cpp}", ".hpp": "{.cpp}", ".cpp": "{.cpp}", ".py": "{.py}", ".js": "{.js}",
         ".sh": "", ".cmake": ""}
@@ -192,7 +193,7 @@ class Site:
         """A page for each step that the emulated device runs, with the way back; says which have none."""
         (self.folder / "explorer").mkdir()
         missing = []
-        for step in explored_steps():
+        for step in EXPLORED:
             if not programs.has(step):
                 missing.append(step)
                 continue
@@ -235,10 +236,6 @@ class Site:
                  for other in others]
         nav = f'<nav class="neighbours" aria-label="Pages">{" ".join(links)}</nav>'
         return f"\n@htmlonly[block]\n{nav}\n@endhtmlonly\n"
-
-
-def explored_steps() -> list[str]:
-    return [*(step for step, emulated in counters.steps().items() if emulated), *ATOMICS]
 
 
 def tab(page: str) -> str:

@@ -25,7 +25,7 @@ from tools import (bandwidth, compiled, counters, documented_tables, output_file
                    step_pages, studies)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
-from tools.programs import ATOMICS, Programs, last_words, step_folders
+from tools.programs import ATOMICS, NUMBERED, Programs, last_words
 from tools.results import H200
 from tools.step_pages import SERIAL, diff, kernel_diff
 
@@ -154,7 +154,7 @@ def generated(programs: Programs) -> Iterator[Part]:
 
 def of_ladder(programs: Programs, scratch: Path) -> Iterator[Part]:
     previous = None
-    for folder in (SERIAL, *step_folders()):
+    for folder in NUMBERED:
         for name, text in step_pages.sections(programs, scratch, H200, folder, previous).items():
             yield Part(folder / "README.md", name, text)
         # 13 is 12 on several GPUs: what comes after it begins with 12, too.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import counters, markdown, programs
+from tools import counters, markdown
 from tools.command_line import BadUsage
 from tools.programs import Programs
 from tools.results import Result
@@ -104,13 +104,3 @@ def test_a_file_that_does_not_fit_is_refused(compare: Compare, lines: Lines, sai
     with pytest.raises(BadUsage) as refused:
         compare(lines)
     assert said in str(refused.value)
-
-
-def test_a_new_step_is_not_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for step, main in (("01_interleaved", "make_step("), ("beyond/11_new", "make_cuda_step("), ("beyond/13_x", "")):
-        (tmp_path / step).mkdir(parents=True)
-        (tmp_path / step / "kernel.cuh").touch()
-        (tmp_path / step / "main.cu").write_text(f"reduction::{main})")
-    for module in (counters, programs):
-        monkeypatch.setattr(module, "REPOSITORY", tmp_path)
-    assert counters.steps() == {"01_interleaved": True, "11_new": False}

@@ -117,7 +117,7 @@ def built(tools: Callable[..., Ran], bin_folder: Path, tmp_path_factory: pytest.
     """The site, in a folder whose name has a space: no warning, no dead link."""
     folder = tmp_path_factory.mktemp("made") / "a site"
     made = tools("site", folder, "--bin", bin_folder)
-    left_out = [step for step in site.explored_steps() if not (bin_folder / step).exists()]
+    left_out = [step for step in site.EXPLORED if not (bin_folder / step).exists()]
     assert made.stderr == (f"Left out: the explorers of {', '.join(left_out)}, which are not built in '{bin_folder}'\n"
                            if left_out else "")
     assert (made.returncode, made.stdout) == (0, f"The site: {folder}/site/index.html\n")
@@ -193,7 +193,7 @@ def test_a_step_leads_to_its_kernel_and_its_explorer_and_that_leads_back(
     made.make_explorers(Programs(bin_folder))
     left_out = capsys.readouterr().err
     steps = {page.split("/")[-2]: page for page in made.pages if "/" in page}
-    for step in site.explored_steps():
+    for step in site.EXPLORED:
         has_page = f"(explorer/{step}.html)" in made.with_kernel(steps[step])
         assert has_page == (tmp_path / f"explorer/{step}.html").exists() != (step in left_out), step
     assert 'href="../step_03_sequential.html">← 03 · Sequential addressing</a></nav>\n<header>' in (
