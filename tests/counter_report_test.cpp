@@ -2,27 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "harness/device_selection.hpp"
-#include "harness/json_report.hpp"
-#include "harness/options.hpp"
-#include "harness/result.hpp"
-#include "harness/stored_result.hpp"
-#include "harness/text_file.hpp"
-#include "temporary_path.hpp"
-
 namespace reduction {
 namespace {
 
-CountedRun counted_run(const char* step, std::uint64_t factor) {
-  CountedRun run{step, ElementType::int32, 256, 1000, {}};
-  run.counters.blocks = 10;
-  run.counters.block_barriers = 90;
-  run.counters.shared_load_requests = 950 * factor;
-  run.counters.shared_store_requests = 550 * factor;
+Result counted_run(const char* step, std::uint64_t factor) {
+  Result run;
+  run.step = step;
+  run.input.n = 1000;
+  run.pass_counters.resize(1);
+  run.pass_counters.front().blocks = 10;
+  run.pass_counters.front().block_barriers = 90;
+  run.pass_counters.front().shared_load_requests = 950 * factor;
+  run.pass_counters.front().shared_store_requests = 550 * factor;
   return run;
 }
 
@@ -42,11 +33,11 @@ TEST(CounterTable, ComparesWithAnotherStep) {
 }
 
 TEST(CounterReport, ShowsWhatChangedFirstOnATerminal) {
-  CountedRun before = counted_run("02", 1);
-  before.counters.shared_load_wavefronts = 6000;
-  before.counters.shared_load_conflicts = 4500;
-  CountedRun here = counted_run("03", 1);
-  here.counters.shared_load_wavefronts = 1500;
+  Result before = counted_run("02", 1);
+  before.pass_counters.front().shared_load_wavefronts = 6000;
+  before.pass_counters.front().shared_load_conflicts = 4500;
+  Result here = counted_run("03", 1);
+  here.pass_counters.front().shared_load_wavefronts = 1500;
   EXPECT_EQ(counter_report(here, before, {true, 58, false}),
             "per block                      02  here  change\n"
             "────────────────────────────  ───  ────  ──────\n"
@@ -77,39 +68,6 @@ TEST(CounterReport, SaysOnATerminalThatNothingChanged) {
   const std::string text = counter_report(counted_run("06", 1), counted_run("05", 1), {true, 80, false});
   EXPECT_TRUE(text.starts_with("Per block, nothing that is counted differs from 05.\nThe same: ")) << text;
   EXPECT_EQ(text.find("÷"), std::string::npos) << text;
-}
-
-TEST(ReadCountedRun, ReadsWhatJsonWrote) {
-  Result result;
-  result.step = "05_unroll_warp";
-  result.device.name = "emulated H200";
-  result.input.n = 77;
-  result.block = 256;
-  result.passes = {{77, 1}};
-  emulated::Counters counters;
-  counters.blocks = 1;
-  counters.atomics = 5;
-  result.pass_counters = {counters};
-  const std::filesystem::path file = temporary_path("counter_report_test.json");
-  OutputFile json(file.string());
-  json.write(json_text(result));
-  const CountedRun run = read_counted_run(file.string(), ElementType::int32, 256);
-  EXPECT_EQ(run.step, "05_unroll_warp");
-  EXPECT_EQ(run.elements, 77u);
-  EXPECT_EQ(run.counters, counters);
-  EXPECT_THROW(read_counted_run(file.string(), ElementType::int64, 256), UsageError);
-  EXPECT_THROW(read_counted_run(file.string(), ElementType::int32, 128), UsageError);
-  std::filesystem::remove(file);
-}
-
-TEST(ReadCountedRun, RefusesOtherFiles) {
-  const std::filesystem::path file = temporary_path("counter_report_test.json");
-  for (const char* content : {"", "[]", "{}", R"({"step": "x", "elements": 1, "counters": null})"}) {
-    std::ofstream(file) << content;
-    EXPECT_THROW(read_counted_run(file.string(), ElementType::int32, 256), UsageError) << content;
-  }
-  std::filesystem::remove(file);
-  EXPECT_THROW(read_counted_run(file.string(), ElementType::int32, 256), UsageError);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 
 #include "harness/device_selection.hpp"
 #include "harness/published_figures.hpp"
+#include "harness/result_json.hpp"
 #include "run_executable.hpp"
 #include "temporary_path.hpp"
 
@@ -273,10 +274,11 @@ TEST(Executables, ReadFromPipesThatSomebodyWritesTo) {
   }
   const Outcome nobody = run_command(fmt::format("timeout 20 {} --compare '{}'", step, pipe));
   EXPECT_EQ(nobody.exit_code, 2);
-  EXPECT_EQ(nobody.error,
-            fmt::format("03_sequential: error: --compare '{}': it is empty; give the --json file of one run "
-                        "on the emulated device\n",
-                        pipe));
+  EXPECT_EQ(
+      nobody.error,
+      fmt::format("03_sequential: error: --compare '{}': it is no JSON, from byte 1 on; give the --json file "
+                  "of one run on the emulated device\n",
+                  pipe));
   for (const std::string& name : {file, pipe, script.string()})
     std::filesystem::remove(name);
 }
@@ -380,18 +382,22 @@ TEST(LadderTable, ShowsWhatABlockCounts) {
 }
 
 /// A result as a run of the step on a GPU would write it.
-nlohmann::json gpu_result(const std::string& step, double ms, const nlohmann::json& block) {
-  return {{"step", step},       {"device", {{"kind", "cuda"}, {"name", "Some GPU"}}},
-          {"type", "int32"},    {"elements", 1 << 28},
-          {"block", block},     {"ms", {{"median", ms}}},
-          {"gbps", 1000 / ms},  {"percent_of_peak", 50 / ms},
-          {"verified", true},   {"passes", nlohmann::json::array()},
-          {"counters", nullptr}};
+Result gpu_result(const std::string& step, double ms, unsigned block) {
+  Result result;
+  result.step = step;
+  result.device.kind = DeviceKind::cuda;
+  result.device.name = "Some GPU";
+  result.device.peak_gbps = 2000;
+  result.input.n = 250'000'000;  // 1 GB
+  result.block = block;
+  result.ms = Summary{.median = ms};
+  result.verdict.verified = true;
+  return result;
 }
 
-std::string ladder_of(const std::vector<nlohmann::json>& results) {
+std::string ladder_of(const std::vector<Result>& results) {
   const std::filesystem::path file = temporary_path("ladder_of_test.json");
-  std::ofstream(file) << nlohmann::json(results);
+  std::ofstream(file) << json_text(results);
   const Outcome outcome = run_step_executable("ladder_table", fmt::format("'{}'", file.string()));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
   std::filesystem::remove(file);
@@ -400,7 +406,7 @@ std::string ladder_of(const std::vector<nlohmann::json>& results) {
 
 TEST(LadderTable, GivesEachStepsShareOfCub) {
   const auto step = gpu_result("03_sequential", 4, 256);
-  const std::string ladder = ladder_of({step, gpu_result("peer_cub", 1, nullptr)});
+  const std::string ladder = ladder_of({step, gpu_result("peer_cub", 1, 0)});
   EXPECT_NE(ladder.find("| × 01 | % of CUB | verified |\n"), std::string::npos) << ladder;
   EXPECT_NE(ladder.find("| 03_sequential | 4.0000 | 250.0 | 12.5 | – | – | 25.0 | yes |\n"),
             std::string::npos)
@@ -411,14 +417,14 @@ TEST(LadderTable, GivesEachStepsShareOfCub) {
 }
 
 TEST(LadderTable, TakesTheStepBeforeForThePreviousOne) {
-  auto cpu = gpu_result("00_cpu_serial", 800, nullptr);
-  cpu["device"]["kind"] = "cpu";
+  auto cpu = gpu_result("00_cpu_serial", 800, 0);
+  cpu.device.kind = DeviceKind::cpu;
   auto half = gpu_result("09_vector_loads", 1, 256);
-  half["elements"] = 1 << 27;
+  half.input.n /= 2;
   const std::string ladder =
       ladder_of({cpu, gpu_result("01_interleaved", 8, 256), gpu_result("09_vector_loads", 2, 256),
-                 gpu_result("10_single_pass", 1, 1024), gpu_result("peer_cub", 2, nullptr),
-                 gpu_result("12_any_operation", 0.5, nullptr)});
+                 gpu_result("10_single_pass", 1, 1024), gpu_result("peer_cub", 2, 0),
+                 gpu_result("12_any_operation", 0.5, 0)});
   for (const char* row : {"| 00_cpu_serial | 800.0000 | 1.2 | 0.1 | – | – | – | yes |\n",
                           "| 01_interleaved | 8.0000 | 125.0 | 6.2 | – | 1.00 | 25.0 | yes |\n",
                           "| 10_single_pass | 1.0000 | 1000.0 | 50.0 | 2.00 | 8.00 | 200.0 | yes |\n",
@@ -454,8 +460,7 @@ std::string own_rows(const std::string& step) {
 }
 
 TEST(LadderTable, EndsWithWhatOthersHavePublished) {
-  const std::string timed =
-      ladder_of({gpu_result("03_sequential", 4, 256), gpu_result("peer_cub", 1, nullptr)});
+  const std::string timed = ladder_of({gpu_result("03_sequential", 4, 256), gpu_result("peer_cub", 1, 0)});
   EXPECT_NE(timed.find("\n| step | here: Some GPU | Harris 2007: G80, 2^22 int32, block 128 | "),
             std::string::npos)
       << timed;

@@ -1,4 +1,4 @@
-"""The one reader of result files, and their schema: what --json of the steps writes (common/harness/json_report.cpp),
+"""The one reader of result files, and their schema: what --json of the steps writes (common/harness/result_json.cpp),
 what 13_many_gpus adds to it, and the smaller files of a card's folder (docs/results).
 
 A file that does not fit is refused with its name and the key: BadUsage.

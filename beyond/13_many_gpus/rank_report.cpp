@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "harness/exit_code.hpp"
-#include "harness/json_report.hpp"
 #include "harness/report.hpp"
+#include "harness/result_json.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -17,15 +17,15 @@ std::string plural(int count, const char* noun) {
 
 /// The steps' keys, and those that only several ranks have.
 nlohmann::ordered_json to_json(const RankResult& found, bool weak) {
-  nlohmann::ordered_json json = to_json(found.result);
-  json["percent_of_peak"] = or_null(found.percent_of_peak());
+  nlohmann::ordered_json json = found.result;
+  json["percent_of_peak"] = found.percent_of_peak();
   json["ranks"] = found.ranks;
   json["nodes"] = found.nodes;
   json["elements_per_rank"] = found.elements_per_rank;
   json["weak"] = weak;
   json["combined_by"] = found.combined_by;
-  json["gbps_per_rank"] = or_null(found.gbps_per_rank());
-  json["times_one_rank"] = or_null(found.times_one_rank());
+  json["gbps_per_rank"] = found.gbps_per_rank();
+  json["times_one_rank"] = found.times_one_rank();
   return json;
 }
 
@@ -73,7 +73,7 @@ constexpr std::string_view table_header_alone =
 RankRow row_of(const RankResult& found, int rank) {
   const Result& result = found.result;
   const DeviceInfo& device = result.device;
-  nlohmann::ordered_json json = to_json(result);
+  nlohmann::ordered_json json = result;
   json["rank"] = rank;
   json["uuid"] = device.uuid;
   const std::string name = device.uuid.empty() ? device.name : fmt::format("{} {}", device.name, device.uuid);

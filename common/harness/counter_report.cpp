@@ -15,6 +15,9 @@ namespace {
 
 using emulated::Counters;
 
+/// Returns what all passes of a result counted together.
+Counters counters_of(const Result& result) { return result.counters().value_or(Counters{}); }
+
 /// A row of the table.
 struct Count {
   std::string_view name;
@@ -63,29 +66,29 @@ std::string change_text(double before, double after) {
 double lanes_per_request(const Counters& c) { return ratio(shared_lanes(c), shared_requests(c)); }
 
 /// Returns all counters, in total, per block and per element.
-Table all_counters(const CountedRun& run, const std::optional<CountedRun>& other) {
+Table all_counters(const Result& run, const std::optional<Result>& other) {
   Table table{{{"counted", Align::left}, {"total"}, {"per block"}, {"per element"}}, {}};
   if (other) {
     table.columns.push_back({fmt::format("per element in {}", other->step)});
     table.columns.push_back({"change", Align::left});
   }
   for (const Count& count : counts) {
-    const std::uint64_t total = count.of(run.counters);
-    if (!count.always && total == 0 && (!other || count.of(other->counters) == 0)) continue;
-    const double per_element = ratio(total, run.elements);
+    const std::uint64_t total = count.of(counters_of(run));
+    if (!count.always && total == 0 && (!other || count.of(counters_of(*other)) == 0)) continue;
+    const double per_element = ratio(total, run.input.n);
     Row row{std::string(count.name), fmt::to_string(total),
-            fmt::format("{:.4g}", ratio(total, run.counters.blocks)), fmt::format("{:.4g}", per_element)};
+            fmt::format("{:.4g}", ratio(total, counters_of(run).blocks)), fmt::format("{:.4g}", per_element)};
     if (other) {
-      const double before = ratio(count.of(other->counters), other->elements);
+      const double before = ratio(count.of(counters_of(*other)), other->input.n);
       row.push_back(fmt::format("{:.4g}", before));
       row.push_back(change_text(before, per_element));
     }
     table.rows.push_back(row);
   }
-  const double lanes = lanes_per_request(run.counters);
+  const double lanes = lanes_per_request(counters_of(run));
   Row row{"active lanes per shared request", fmt::format("{:.2f}", lanes), "", ""};
   if (other) {
-    const double before = lanes_per_request(other->counters);
+    const double before = lanes_per_request(counters_of(*other));
     row.push_back(fmt::format("{:.2f}", before));
     row.push_back(change_text(before, lanes));
   }
@@ -99,12 +102,12 @@ std::string_view full_name(const Count& count) {
 }
 
 /// Returns what a run counted for a terminal: in a sentence, of what there was none.
-std::string counted(const CountedRun& run, const Terminal& terminal) {
+std::string counted(const Result& run, const Terminal& terminal) {
   Table table = all_counters(run, std::nullopt);
   std::erase_if(table.rows, [](const Row& row) { return row[1].text == "0" || row[1].text == "0.00"; });
   std::string none;
   for (const Count& count : counts) {
-    if (count.always && count.of(run.counters) == 0)
+    if (count.always && count.of(counters_of(run)) == 0)
       none += fmt::format("{}{}", none.empty() ? "" : ", ", full_name(count));
   }
   std::string text = to_text(table, terminal);
@@ -113,7 +116,7 @@ std::string counted(const CountedRun& run, const Terminal& terminal) {
 }
 
 /// Returns what changed from another step, per block, and after it in a sentence what did not.
-std::string changes(const CountedRun& run, const CountedRun& other, const Terminal& terminal) {
+std::string changes(const Result& run, const Result& other, const Terminal& terminal) {
   Table table{{{"per block", Align::left}, {other.step}, {"here"}, {"change", Align::left}}, {}};
   std::string unchanged;
   const auto compare = [&](std::string_view name, const std::string& before, const std::string& here,
@@ -126,24 +129,24 @@ std::string changes(const CountedRun& run, const CountedRun& other, const Termin
     }
   };
   // Each block counts itself once; of these, it is the total that a step changes.
-  const double blocks_before = ratio(other.counters.blocks, other.elements);
-  const double blocks = ratio(run.counters.blocks, run.elements);
-  if (run.elements == other.elements) {
-    compare("blocks in total", fmt::to_string(other.counters.blocks), fmt::to_string(run.counters.blocks),
-            change_text(blocks_before, blocks));
+  const double blocks_before = ratio(counters_of(other).blocks, other.input.n);
+  const double blocks = ratio(counters_of(run).blocks, run.input.n);
+  if (run.input.n == other.input.n) {
+    compare("blocks in total", fmt::to_string(counters_of(other).blocks),
+            fmt::to_string(counters_of(run).blocks), change_text(blocks_before, blocks));
   } else {
     compare("blocks per element", fmt::format("{:.4g}", blocks_before), fmt::format("{:.4g}", blocks),
             change_text(blocks_before, blocks));
   }
   for (const Count& count : counts) {
     if (count.name == "blocks") continue;
-    const double before = ratio(count.of(other.counters), other.counters.blocks);
-    const double here = ratio(count.of(run.counters), run.counters.blocks);
+    const double before = ratio(count.of(counters_of(other)), counters_of(other).blocks);
+    const double here = ratio(count.of(counters_of(run)), counters_of(run).blocks);
     compare(full_name(count), fmt::format("{:.4g}", before), fmt::format("{:.4g}", here),
             change_text(before, here));
   }
-  const double lanes_before = lanes_per_request(other.counters);
-  const double lanes = lanes_per_request(run.counters);
+  const double lanes_before = lanes_per_request(counters_of(other));
+  const double lanes = lanes_per_request(counters_of(run));
   compare("active lanes per shared request", fmt::format("{:.2f}", lanes_before),
           fmt::format("{:.2f}", lanes), change_text(lanes_before, lanes));
 
@@ -155,22 +158,22 @@ std::string changes(const CountedRun& run, const CountedRun& other, const Termin
     text = to_text(table, terminal);
   }
   if (!unchanged.empty()) text += paragraph(fmt::format("The same: {}.", unchanged), terminal);
-  if (run.elements != other.elements) {
+  if (run.input.n != other.input.n) {
     text += paragraph(fmt::format("{} was run over {} elements, this over {}.", other.step,
-                                  count_text(other.elements), count_text(run.elements)),
+                                  count_text(other.input.n), count_text(run.input.n)),
                       terminal);
   }
   return text;
 }
 
 /// Draws the wavefronts of a block in shared memory, and how many of them are bank conflicts.
-std::string wavefront_bars(const std::vector<CountedRun>& runs, const Terminal& terminal) {
-  const auto per_block = [](std::uint64_t (*count)(const Counters&), const CountedRun& run) {
-    return ratio(count(run.counters), run.counters.blocks);
+std::string wavefront_bars(const std::vector<Result>& runs, const Terminal& terminal) {
+  const auto per_block = [](std::uint64_t (*count)(const Counters&), const Result& run) {
+    return ratio(count(counters_of(run)), counters_of(run).blocks);
   };
   double longest = 0;
   double conflicts = 0;
-  for (const CountedRun& run : runs) {
+  for (const Result& run : runs) {
     longest = std::max(longest, per_block(shared_wavefronts, run));
     conflicts = std::max(conflicts, per_block(shared_conflicts, run));
   }
@@ -178,7 +181,7 @@ std::string wavefront_bars(const std::vector<CountedRun>& runs, const Terminal& 
   const std::string name =
       fmt::format("shared memory wavefronts per block, {} bank conflicts", conflicts > 0 ? "░" : "no");
   Table table{{{"step", Align::left}, {name, Align::left}, {"count"}}, {}};
-  for (const CountedRun& run : runs) {
+  for (const Result& run : runs) {
     const double all = per_block(shared_wavefronts, run);
     const double of_conflicts = per_block(shared_conflicts, run);
     table.rows.push_back(
@@ -189,13 +192,12 @@ std::string wavefront_bars(const std::vector<CountedRun>& runs, const Terminal& 
 
 }  // namespace
 
-std::string counter_report(const CountedRun& run, const std::optional<CountedRun>& other,
-                           const Terminal& terminal) {
+std::string counter_report(const Result& run, const std::optional<Result>& other, const Terminal& terminal) {
   if (!terminal.present) return to_text(all_counters(run, other), terminal);
   if (!other) return counted(run, terminal) + wavefront_bars({run}, terminal);
   const auto differs = [&](std::uint64_t (*count)(const Counters&)) {
-    return change_text(ratio(count(other->counters), other->counters.blocks),
-                       ratio(count(run.counters), run.counters.blocks)) != "same";
+    return change_text(ratio(count(counters_of(*other)), counters_of(*other).blocks),
+                       ratio(count(counters_of(run)), counters_of(run).blocks)) != "same";
   };
   const std::string text = changes(run, *other, terminal);
   return differs(shared_wavefronts) || differs(shared_conflicts)

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 
 #include "harness/published_figures.hpp"
+#include "harness/result_json.hpp"
 #include "harness/steps.hpp"
-#include "harness/stored_result.hpp"
 #include "harness/table.hpp"
 #include "harness/units.hpp"
 
@@ -19,50 +17,48 @@ namespace reduction {
 
 namespace {
 
-using Results = std::vector<StoredResult>;
+using Results = std::vector<Result>;
 
-bool on_gpu(const StoredResult& result) { return result.device == DeviceKind::cuda; }
+bool on_gpu(const Result& result) { return result.device.kind == DeviceKind::cuda; }
 /// Says whether it did not run on the CPU, as step 00 does.
-bool on_device(const StoredResult& result) { return result.device != DeviceKind::cpu; }
+bool on_device(const Result& result) { return result.device.kind != DeviceKind::cpu; }
 
-bool is_first(const StoredResult& result) { return result.step == first_on_a_device; }
+bool is_first(const Result& result) { return result.step == first_on_a_device; }
 
-bool is_of(const StoredResult& result, Part part) {
+bool is_of(const Result& result, Part part) {
   const StepFacts* const facts = find_step(result.step);
   return facts != nullptr && facts->part == part;
 }
 
 /// The library that the steps are compared with, run_ladder.sh's last row on a CUDA device.
-bool is_peer(const StoredResult& result) { return is_of(result, Part::peer); }
+bool is_peer(const Result& result) { return is_of(result, Part::peer); }
 
 /// Says whether it is a step that goes on from the one before it, and ran on a GPU.
-bool is_rung(const StoredResult& result) {
+bool is_rung(const Result& result) {
   return on_gpu(result) && (is_of(result, Part::ladder) || is_of(result, Part::beyond));
 }
 
 /// The last column says whether a result is right.
 Column verified_column() { return {"verified", Align::left, Form::both, "sum right"}; }
 
-Cell verified(const StoredResult& result, const Terminal& terminal) {
-  if (result.verified) return "yes";
+Cell verified(const Result& result, const Terminal& terminal) {
+  if (result.verified()) return "yes";
   return {terminal.present ? "NO" : "**NO**", true};
 }
 
 /// Says whether two results are sums of as many elements of the same type.
-bool same_input(const StoredResult& a, const StoredResult& b) {
-  return a.type == b.type && a.elements == b.elements;
-}
+bool same_input(const Result& a, const Result& b) { return a.type == b.type && a.input.n == b.input.n; }
 
-bool same_block(const StoredResult& a, const StoredResult& b) { return a.block == b.block; }
+bool same_block(const Result& a, const Result& b) { return a.block == b.block; }
 
 /// Finds the nearest step before results[k] that is accepted and has the same input; of its results, the one in blocks
 /// of the same size if there is one. Null if there is no such step.
 template <typename Accept>
-const StoredResult* find_before(const Results& results, std::size_t k, const Accept& accepts) {
-  const StoredResult& result = results[k];
-  const StoredResult* found = nullptr;
+const Result* find_before(const Results& results, std::size_t k, const Accept& accepts) {
+  const Result& result = results[k];
+  const Result* found = nullptr;
   while (k-- > 0) {
-    const StoredResult& other = results[k];
+    const Result& other = results[k];
     if (other.step == result.step || !same_input(other, result) || !accepts(other)) continue;
     if (found != nullptr && other.step != found->step) break;
     if (found == nullptr || same_block(other, result)) found = &other;
@@ -72,15 +68,15 @@ const StoredResult* find_before(const Results& results, std::size_t k, const Acc
 }
 
 /// Returns the median time of `slow` as a multiple of that of `fast`.
-std::optional<double> ratio(const StoredResult* slow, const StoredResult* fast) {
-  if (slow == nullptr || fast == nullptr || !slow->median_ms || !fast->median_ms) return std::nullopt;
-  return *slow->median_ms / *fast->median_ms;
+std::optional<double> ratio(const Result* slow, const Result* fast) {
+  if (slow == nullptr || fast == nullptr || !slow->ms || !fast->ms) return std::nullopt;
+  return slow->ms->median / fast->ms->median;
 }
 
 /// Says whether every step has one result, all of them of one type and number of elements: no sweep.
 bool same_configuration(const Results& results) {
   std::vector<std::string> steps;
-  for (const StoredResult& result : results) {
+  for (const Result& result : results) {
     if (!same_input(result, results.front())) return false;
     if (std::find(steps.begin(), steps.end(), result.step) != steps.end()) return false;
     steps.push_back(result.step);
@@ -100,11 +96,11 @@ class Configurations {
     table.columns.push_back({"block"});
   }
 
-  void add_cells(Row& row, const StoredResult& result) const {
+  void add_cells(Row& row, const Result& result) const {
     if (!several_) return;
     row.push_back(std::string(to_string(result.type)));
-    row.push_back(count_text(result.elements));
-    row.push_back(result.block ? fmt::to_string(*result.block) : "–");
+    row.push_back(count_text(result.input.n));
+    row.push_back(result.block > 0 ? fmt::to_string(result.block) : "–");
   }
 
   /// Returns which form has the columns for which a terminal has no room beside these.
@@ -116,11 +112,12 @@ class Configurations {
 
 /// What a row shows of what was counted.
 struct Counted {
-  Counted(const StoredResult& result, std::uint64_t number_of_blocks) {
-    if (!result.counters) return;
-    const emulated::Counters& c = *result.counters;
-    const double blocks = std::max(1.0, static_cast<double>(number_of_blocks));
-    const double elements = std::max(1.0, static_cast<double>(result.elements));
+  explicit Counted(const Result& result) {
+    const std::optional<emulated::Counters> counters = result.counters();
+    if (!counters) return;
+    const emulated::Counters& c = *counters;
+    const double blocks = std::max(1.0, static_cast<double>(result.blocks()));
+    const double elements = std::max(1.0, static_cast<double>(result.input.n));
     const auto requests = static_cast<double>(c.shared_load_requests + c.shared_store_requests);
     const auto all_lanes = static_cast<double>(c.shared_load_lanes + c.shared_store_lanes);
     const auto all_wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
@@ -166,22 +163,20 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
   }
   std::vector<Counted> counted;
   double longest = 0;
-  std::vector<std::uint64_t> blocks;
-  for (const StoredResult& result : results) {
-    blocks.push_back(std::accumulate(result.pass_blocks.begin(), result.pass_blocks.end(), std::uint64_t{0}));
-    counted.emplace_back(result, blocks.back());
+  for (const Result& result : results) {
+    counted.emplace_back(result);
     longest = std::max(longest, counted.back().per_element.value_or(0));
   }
   for (std::size_t k = 0; k < results.size(); ++k) {
-    const StoredResult& result = results[k];
-    const std::size_t passes = result.pass_blocks.size();
+    const Result& result = results[k];
+    const std::size_t passes = result.passes.size();
     const Counted& cells = counted[k];
     Row row{result.step};
     configurations.add_cells(row, result);
     row.push_back(passes == 0 ? "–" : fmt::to_string(passes));
     for (const std::string& text :
-         {passes == 0 ? "–" : fmt::to_string(blocks[k]), cells.barriers, cells.shared_requests, cells.lanes,
-          cells.wavefronts, or_dash(cells.per_element, 4)}) {
+         {passes == 0 ? "–" : fmt::to_string(result.blocks()), cells.barriers, cells.shared_requests,
+          cells.lanes, cells.wavefronts, or_dash(cells.per_element, 4)}) {
       // Bold where it is not what the step before has.
       const std::string before = table.rows.empty() ? "–" : table.rows.back()[row.size()].text;
       row.push_back({text, before != "–" && before != text});
@@ -204,7 +199,7 @@ Table beside_published(const Results& results, const std::vector<PublishedTable>
   const auto timed = std::find_if(results.begin(), results.end(), on_gpu);
   Table table{{{"step", Align::left}}, {}};
   if (timed != results.end()) {
-    const std::string& card = timed->device_name;
+    const std::string& card = timed->device.name;
     table.columns.push_back({"here: " + card, Align::right, Form::both, "here\n" + card});
   }
   for (const PublishedTable& published : tables) {
@@ -212,12 +207,12 @@ Table beside_published(const Results& results, const std::vector<PublishedTable>
                              Align::right, Form::both,
                              fmt::format("{}\n{}\n{}", published.label, published.gpu, published.input)});
   }
-  for (const StoredResult& result : results) {
+  for (const Result& result : results) {
     if (!on_device(result)) continue;
     Row row{result.step};
     if (timed != results.end()) {
-      const std::string percent = or_dash(result.percent_of_peak, 1);
-      row.push_back(terminal.present ? percent : fmt::format("{} ({})", percent, or_dash(result.gbps, 1)));
+      const std::string percent = or_dash(result.percent_of_peak(), 1);
+      row.push_back(terminal.present ? percent : fmt::format("{} ({})", percent, or_dash(result.gbps(), 1)));
     }
     for (const PublishedTable& published : tables)
       row.push_back(published_cell(published, result.step, terminal));
@@ -233,7 +228,7 @@ std::string published_ladder(const Results& results, const Terminal& terminal) {
   if (!terminal.present || TableLayout(all, terminal).width() <= terminal.columns)
     return to_text(all, terminal);
   std::erase_if(tables, [&](const PublishedTable& table) {
-    return std::ranges::count_if(results, [&](const StoredResult& result) {
+    return std::ranges::count_if(results, [&](const Result& result) {
              return find_published(table, result.step) != nullptr;
            }) == 1;
   });
@@ -256,24 +251,24 @@ std::string timed_ladder(const Results& results, const Terminal& terminal) {
   if (has_cub) table.columns.push_back({"% of CUB", Align::right, both});
   table.columns.push_back(verified_column());
   for (std::size_t k = 0; k < results.size(); ++k) {
-    const StoredResult& result = results[k];
+    const Result& result = results[k];
     std::optional<double> times_previous;
     std::optional<double> times_first;
     std::optional<double> share_of_cub;
     if (is_rung(result)) times_previous = ratio(find_before(results, k, is_rung), &result);
     if (on_gpu(result)) {
       times_first = ratio(is_first(result) ? &result : find_before(results, k, is_first), &result);
-      const auto cub = std::find_if(results.begin(), results.end(), [&](const StoredResult& other) {
+      const auto cub = std::find_if(results.begin(), results.end(), [&](const Result& other) {
         return is_peer(other) && same_input(other, result);
       });
       if (const auto of_cub = ratio(cub != results.end() ? &*cub : nullptr, &result))
         share_of_cub = *of_cub * 100;
     }
-    const std::optional<double>& percent = result.percent_of_peak;
+    const std::optional<double> percent = result.percent_of_peak();
     Row row{result.step};
     configurations.add_cells(row, result);
-    row.push_back(or_dash(result.median_ms, 4));
-    row.push_back(or_dash(result.gbps, 1));
+    row.push_back(or_dash(result.ms ? std::optional(result.ms->median) : std::nullopt, 4));
+    row.push_back(or_dash(result.gbps(), 1));
     row.push_back(or_dash(percent, 1));
     row.push_back(percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
     // What changes less may come from one run to the next.
@@ -287,11 +282,11 @@ std::string timed_ladder(const Results& results, const Terminal& terminal) {
 }
 
 Ladder make_ladder(const Results& results, const Terminal& terminal) {
-  const bool counted = std::any_of(results.begin(), results.end(), [](const StoredResult& result) {
-    return result.device == DeviceKind::emulated;
+  const bool counted = std::any_of(results.begin(), results.end(), [](const Result& result) {
+    return result.device.kind == DeviceKind::emulated;
   });
   Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal), "",
-                std::ranges::all_of(results, &StoredResult::verified)};
+                std::ranges::all_of(results, &Result::verified)};
   if (same_configuration(results) && std::ranges::any_of(results, on_device)) {
     ladder.tables += "\n";
     ladder.tables +=

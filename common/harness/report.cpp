@@ -8,10 +8,9 @@
 #include <exception>
 
 #include "harness/exit_code.hpp"
-#include "harness/json_report.hpp"
 #include "harness/published_figures.hpp"
+#include "harness/result_json.hpp"
 #include "harness/steps.hpp"
-#include "harness/stored_result.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {
@@ -119,13 +118,10 @@ Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Te
   add({"block", Align::right, result.block > 0 ? both : markdown},
       result.block > 0 ? std::to_string(result.block) : "–");
   if (is_emulated(result.device)) {
-    std::size_t blocks = 0;
-    for (const Pass& pass : result.passes)
-      blocks += pass.blocks;
     // What chooses its own launch does not say how many it makes.
     const bool known = !result.passes.empty();
     add({"passes"}, known ? fmt::to_string(result.passes.size()) : "–");
-    add({"blocks", Align::right, both, "", 8}, known ? fmt::to_string(blocks) : "–");
+    add({"blocks", Align::right, both, "", 8}, known ? fmt::to_string(result.blocks()) : "–");
   } else {
     const auto& ms = result.ms;
     add({"ms", Align::right, both, "", 10}, or_dash(ms ? std::optional(ms->median) : std::nullopt, 4));
@@ -204,7 +200,8 @@ Report::Report(const Options& options)
       place_(terminal_.present ? place_in_ladder() : PlaceInLadder::none),
       compared_(options.compare_file.empty()
                     ? std::nullopt
-                    : std::optional(read_counted_run(options.compare_file, options.type, options.block))) {}
+                    : std::optional(read_counted_result(options.compare_file, options.type, options.block))) {
+}
 
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
                    const std::string& note) {
@@ -270,9 +267,8 @@ void Report::tell(const Result& result) {
     for (const Result& variant : result.other_variants)
       print(verdict_lines(variant, "", terminal_));
   }
-  if (const auto counters = result.counters()) {
-    const CountedRun run{result.step, result.type, result.block, result.input.n, *counters};
-    const std::string text = counter_report(run, compared_, terminal_);
+  if (result.counters()) {
+    const std::string text = counter_report(result, compared_, terminal_);
     print(terminal_.present ? fmt::format("\n{}", text) : text + "\n");
   }
 }

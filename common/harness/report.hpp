@@ -69,7 +69,7 @@ class Report {
   std::FILE* out_;
   Terminal terminal_;
   PlaceInLadder place_;
-  std::optional<CountedRun> compared_;
+  std::optional<Result> compared_;
   std::vector<Result> results_;
   std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once

@@ -57,6 +57,14 @@ struct Result {
     return sum;
   }
 
+  /// Returns how many blocks all passes have together.
+  std::size_t blocks() const {
+    std::size_t sum = 0;
+    for (const Pass& pass : passes)
+      sum += pass.blocks;
+    return sum;
+  }
+
   /// Returns the size of the input in bytes.
   double input_bytes() const { return static_cast<double>(input.n) * static_cast<double>(size_of(type)); }
 

@@ -24,7 +24,7 @@
 #include "device/emulated/warp_instructions.hpp"
 #include "explorer_page.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/json_report.hpp"
+#include "harness/result_json.hpp"
 
 namespace reduction {
 
@@ -329,7 +329,7 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                   {"truncated", trace.truncated},
                   {"sources", sources.json()},
                   {"buffers", buffers},
-                  {"counters", to_json(trace.counters)}};
+                  {"counters", trace.counters}};
   std::string text = "{\n";
   for (const auto& [key, value] : head.items())
     text += fmt::format(" \"{}\": {},\n", key, text_of(value));

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "harness/exit_code.hpp"
-#include "harness/json_report.hpp"
 #include "harness/report.hpp"
+#include "harness/result_json.hpp"
 #include "harness/units.hpp"
 #include "harness/version.hpp"
 
@@ -199,13 +199,13 @@ std::string ComparisonReport::json() const {
                     {"elements", found.n},
                     {"element_bytes", found.element_bytes},
                     {"samples", found.samples},
-                    {"ms", timed ? to_json(found.ours) : Json(nullptr)},
-                    {"cub_ms", timed ? to_json(found.cub) : Json(nullptr)},
+                    {"ms", timed ? Json(found.ours) : Json(nullptr)},
+                    {"cub_ms", timed ? Json(found.cub) : Json(nullptr)},
                     {"gbps", timed ? Json(found.gbps(found.ours)) : Json(nullptr)},
                     {"cub_gbps", timed ? Json(found.gbps(found.cub)) : Json(nullptr)},
                     {"verified", found.verified()},
-                    {"device", to_json(device_)},
-                    {"timing", to_json(method_)},
+                    {"device", device_},
+                    {"timing", method_},
                     {"seed", line_.seed},
                     {"version", version},
                     {"cub_version", cub_version_}});

@@ -1,0 +1,300 @@
+#include "harness/result_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "harness/options.hpp"
+#include "temporary_path.hpp"
+
+namespace reduction {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Real> Result result_of(ElementType type, Real first, Real second = Real{}) {
+  Result result;
+  result.step = "03_sequential";
+  result.device.kind = DeviceKind::cuda;
+  result.device.peak_gbps = 1000.0;
+  result.type = type;
+  result.input = {Data::random, 1, 1'000'000};
+  result.block = 256;
+  result.passes = {{1'000'000, 3907}, {3907, 16}, {16, 1}};
+  result.value.type = type;
+  result.expected.type = type;
+  std::memcpy(result.value.bytes.data(), &first, sizeof(Real));
+  std::memcpy(result.value.bytes.data() + sizeof(Real), &second, sizeof(Real));
+  return result;
+}
+
+TEST(ToJson, HasTheDocumentedKeys) {
+  Result result = result_of<std::int32_t>(ElementType::int32, -17);
+  result.samples = 3;
+  result.ms = Summary{0.01, 0.008, 0.012, 0.007};
+  result.timing = TimingMethod{Flush::memset, 0, false, 3};
+  result.verdict = {true, 0, 0};
+  const Json json = result;
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items())
+    keys.push_back(key);
+  EXPECT_EQ(
+      keys,
+      (std::vector<std::string>{
+          "step",      "title",        "device", "type", "elements",        "block",  "grid",     "samples",
+          "ms",        "first_run_ms", "timing", "gbps", "percent_of_peak", "result", "expected", "error",
+          "tolerance", "verified",     "data",   "seed", "version",         "passes", "counters"}));
+  EXPECT_EQ(json["timing"]["flush"], "memset");
+  EXPECT_EQ(json["timing"]["warm_up"], 0);
+  EXPECT_EQ(json["timing"]["queued"], false);
+  EXPECT_EQ(json["timing"]["lead_in"], 3);
+  EXPECT_EQ(json["result"], -17);
+  EXPECT_EQ(json["grid"], 3907);
+  EXPECT_EQ(json["passes"].size(), 3u);
+  EXPECT_DOUBLE_EQ(json["gbps"].get<double>(), 400.0);
+  EXPECT_DOUBLE_EQ(json["percent_of_peak"].get<double>(), 40.0);
+  EXPECT_TRUE(json["counters"].is_null());
+}
+
+TEST(ToJson, WritesTimesAndErrorsUnderTheirOwnNames) {
+  Result result = result_of<float>(ElementType::float32, 1.5f);
+  result.ms = Summary{.median = 0.01, .p5 = 0.008, .p95 = 0.012, .minimum = 0.007};
+  result.first_run_ms = 0.5;
+  result.verdict = {true, 0.25, 0.75};
+  const float expected = 2.5f;
+  std::memcpy(result.expected.bytes.data(), &expected, sizeof(expected));
+  const Json json = result;
+  EXPECT_EQ(json["ms"].dump(), R"({"median":0.01,"p5":0.008,"p95":0.012,"min":0.007})");
+  EXPECT_EQ(json["first_run_ms"], 0.5);
+  EXPECT_EQ(json["result"], 1.5);
+  EXPECT_EQ(json["expected"], 2.5);
+  EXPECT_EQ(json["error"], 0.25);
+  EXPECT_EQ(json["tolerance"], 0.75);
+  EXPECT_EQ(json["verified"], true);
+}
+
+TEST(ToJson, HasNoTimeWhereThereIsNone) {
+  const Json json(result_of<float>(ElementType::float32, 1.5f));
+  EXPECT_TRUE(json["ms"].is_null());
+  EXPECT_TRUE(json["timing"].is_null());
+  EXPECT_TRUE(json["gbps"].is_null());
+  EXPECT_TRUE(json["percent_of_peak"].is_null());
+  EXPECT_EQ(json["result"], 1.5);
+}
+
+TEST(ToJson, WritesWhatADoubleCannotHoldAsText) {
+  EXPECT_EQ(Json(result_of<std::int64_t>(ElementType::int64, (std::int64_t{1} << 53) + 1))["result"],
+            "9007199254740993");
+  EXPECT_EQ(
+      Json(result_of<std::int64_t>(ElementType::int64, std::numeric_limits<std::int64_t>::min()))["result"],
+      "-9223372036854775808");
+  EXPECT_EQ(Json(result_of<std::int64_t>(ElementType::int64, -5))["result"], -5);
+  EXPECT_EQ(Json(result_of<float>(ElementType::float32, std::numeric_limits<float>::quiet_NaN()))["result"],
+            "nan");
+}
+
+TEST(ToJson, WritesComplexNumbersAsPairs) {
+  const Json json(result_of<double>(ElementType::complex128, 1.0, -2.0));
+  EXPECT_EQ(json["result"].dump(), "[1.0,-2.0]");
+}
+
+TEST(ToJson, WritesWhatADeviceDoesNotHaveAsNull) {
+  EXPECT_EQ(
+      Json(DeviceInfo{}).dump(),
+      R"({"kind":"cpu","name":"","compute_capability":null,"sms":null,"l2_bytes":null,"peak_gbps":null})");
+}
+
+TEST(ToJson, WritesALargeSeedAsText) {
+  Result result = result_of<float>(ElementType::float32, 1.0f);
+  result.input.seed = ~std::uint64_t{0};
+  EXPECT_EQ(Json(result)["seed"], "18446744073709551615");
+}
+
+/// Expects that what was read back is written as before.
+void expect_round_trip(const Result& result) {
+  const Json json = result;
+  EXPECT_EQ(Json(json.get<Result>()).dump(2), json.dump(2));
+  EXPECT_EQ(Json(Json::parse(json_text(result)).get<Result>()).dump(2), json.dump(2)) << "by way of text";
+}
+
+TEST(FromJson, ReadsWhatToJsonWrites) {
+  Result result = result_of<std::int32_t>(ElementType::int32, -17);
+  expect_round_trip(result);
+  result.title = "sequential \"addressing\"\n";
+  result.variant = "tree";
+  result.device = {DeviceKind::emulated, "emulated H200", "9.0", 132, 62'914'560, 4814.304, ""};
+  result.input = {Data::cancelling, ~std::uint64_t{0}, std::uint64_t{1} << 48};
+  result.samples = 3;
+  result.ms = Summary{0.1, 0.08, 0.12, 0.07};
+  result.first_run_ms = 0.3;
+  result.timing = TimingMethod{Flush::none, 0, false, 3};
+  result.verdict = {true, 0.25, std::numeric_limits<double>::infinity()};
+  std::uint64_t count = std::uint64_t{1} << 60;
+  for (emulated::Counters& counters : result.pass_counters = {{}, {}, {}}) {
+    for (const emulated::NamedCounter& named : emulated::counter_names)
+      counters.*named.counter = ++count;
+  }
+  expect_round_trip(result);
+  result.other_variants = {result, result_of<std::int32_t>(ElementType::int32, 17)};
+  expect_round_trip(result);
+}
+
+TEST(FromJson, ReadsTheCountersOfAStepThatChoosesItsLaunch) {
+  Result result = result_of<std::int32_t>(ElementType::int32, 1);
+  result.passes.clear();
+  result.pass_counters.resize(2);
+  result.pass_counters.front().atomics = 5;
+  expect_round_trip(result);
+  EXPECT_EQ(Json(result).get<Result>().counters()->atomics, 5u);
+}
+
+TEST(FromJson, ReadsValuesOfEveryType) {
+  using Int32 = std::numeric_limits<std::int32_t>;
+  using Int64 = std::numeric_limits<std::int64_t>;
+  for (const std::int32_t value : {Int32::min(), -17, 0, Int32::max()})
+    expect_round_trip(result_of(ElementType::int32, value));
+  for (const std::int64_t value :
+       {Int64::min(), Int64::min() + 1, std::int64_t{-17}, (std::int64_t{1} << 53) + 1, Int64::max()}) {
+    expect_round_trip(result_of(ElementType::int64, value));
+    EXPECT_EQ(part_of<std::uint64_t>(Json(result_of(ElementType::int64, value)).get<Result>().value, 0),
+              static_cast<std::uint64_t>(value));
+  }
+  for (const float value :
+       {0.1f, -0.0f, std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::infinity(),
+        std::numeric_limits<float>::quiet_NaN()}) {
+    expect_round_trip(result_of(ElementType::float32, value));
+    expect_round_trip(result_of(ElementType::complex64, value, 0.3f));
+  }
+  for (const double value :
+       {0.1, -0.0, std::numeric_limits<double>::max(), -std::numeric_limits<double>::infinity()}) {
+    expect_round_trip(result_of(ElementType::float64, value));
+    expect_round_trip(result_of(ElementType::complex128, 0.3, value));
+  }
+}
+
+/// A file as a run of one step on the emulated device writes it.
+Json of_a_step() {
+  Result result = result_of<std::int32_t>(ElementType::int32, 1);
+  result.device.kind = DeviceKind::emulated;
+  result.passes = {{77, 1}};
+  result.pass_counters.resize(1);
+  result.pass_counters.front().atomics = 5;
+  result.verdict.verified = true;
+  return result;
+}
+
+class ReadResults : public testing::Test {
+ protected:
+  ~ReadResults() override { std::filesystem::remove_all(file_); }
+
+  std::vector<Result> read(const std::string& content) {
+    std::ofstream(file_) << content;
+    return read_results(file_.string(), documents_);
+  }
+
+  /// What is said of the file, without its name.
+  std::string refusal(const std::string& content) {
+    try {
+      read(content);
+    } catch (const UsageError& error) {
+      const std::string what = error.what();
+      const std::string name = "'" + file_.string() + "': ";
+      EXPECT_EQ(what.find(name), 0u) << what;
+      EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+      return what.substr(name.size());
+    }
+    return "";
+  }
+
+  std::filesystem::path file_ = temporary_path("result_json_test.json");
+  Json documents_ = Json::array();
+};
+
+TEST_F(ReadResults, TakesAResultAndTheListOfASweep) {
+  const Json one = of_a_step();
+  ASSERT_EQ(read(one.dump()).size(), 1u);
+  EXPECT_EQ(read(Json::array({one, one}).dump()).size(), 2u);
+  EXPECT_EQ(documents_, Json::array({one, one, one}));
+}
+
+TEST_F(ReadResults, AWrongVariantIsAWrongResult) {
+  Json json = of_a_step();
+  json["other_variants"] = Json::array({of_a_step()});
+  EXPECT_TRUE(read(json.dump()).front().verified());
+  json["other_variants"][0]["verified"] = false;
+  EXPECT_FALSE(read(json.dump()).front().verified());
+}
+
+TEST_F(ReadResults, NamesTheKeyOfWhatIsMissing) {
+  for (const char* key : {"/step", "/device", "/device/kind", "/type", "/ms", "/verified", "/passes",
+                          "/passes/0/blocks", "/counters", "/counters/atomics"}) {
+    const Json::json_pointer pointer(key);
+    Json json = of_a_step();
+    json[pointer.parent_pointer()].erase(pointer.back());
+    EXPECT_EQ(refusal(json.dump()), "key '" + pointer.back() + "' not found; give the --json file of a step");
+  }
+}
+
+TEST_F(ReadResults, NamesTheKeyOfWhatIsOfAnotherType) {
+  for (const auto& [key, value, said] : std::vector<std::tuple<const char*, Json, const char*>>{
+           {"/elements", "77", "key 'elements': type must be number, but is string"},
+           {"/gbps", "fast", ""},  // it follows from other keys
+           {"/ms", 3, "key 'median': cannot use at() with number"},
+           {"/verified", 1, "key 'verified': type must be boolean, but is number"},
+           {"/type", "int16", "key 'type': \"int16\" is unknown"},
+           {"/device/kind", "a\nb", "key 'kind': \"a\\nb\" is unknown"},
+           {"/device/name", nullptr, "key 'name': type must be string, but is null"},
+           {"/passes", 7, "key 'passes': type must be array, but is number"},
+           {"/seed", "one", "\"one\" is no number"},
+       }) {
+    Json json = of_a_step();
+    json[Json::json_pointer(key)] = value;
+    EXPECT_EQ(refusal(json.dump()),
+              *said == '\0' ? said : std::string(said) + "; give the --json file of a step");
+  }
+}
+
+TEST_F(ReadResults, RefusesWhatIsNoFileOfAStep) {
+  for (const auto& [content, said] : std::vector<std::pair<std::string, const char*>>{
+           {"", "it is no JSON, from byte 1 on; give the --json file of a step"},
+           {"{", "no JSON, from byte 2"},
+           {std::string(100, '\0'), "no JSON, from byte 1"},
+           {"null", "key 'step': cannot use at() with null"},
+           {"[]", "there is no result"},
+           {"[null]", "key 'step'"},
+           {"{}", "key 'step' not found"},
+           {std::string(100000, '['), "no JSON"},
+           {std::string(100000, '[') + std::string(100000, ']'), "key 'step'"},
+           {R"({"gbps": 1e999})", "number overflow"},
+       }) {
+    EXPECT_NE(refusal(content).find(said), std::string::npos) << refusal(content) << ", not " << said;
+  }
+}
+
+TEST_F(ReadResults, RefusesWhatCannotBeRead) {
+  for (const char* file : {"/tmp", "/missing/result.json", "/proc/self/mem", "/dev/zero"})
+    EXPECT_THROW(read_results(file, documents_), UsageError) << file;
+}
+
+TEST_F(ReadResults, ReadsTheOneResultToCompareWith) {
+  const std::string file = file_.string();
+  read(of_a_step().dump());
+  EXPECT_EQ(read_counted_result(file, ElementType::int32, 256).counters()->atomics, 5u);
+  EXPECT_THROW(read_counted_result(file, ElementType::int64, 256), UsageError);
+  EXPECT_THROW(read_counted_result(file, ElementType::int32, 128), UsageError);
+  read(Json::array({of_a_step(), of_a_step()}).dump());
+  EXPECT_THROW(read_counted_result(file, ElementType::int32, 256), UsageError) << "of a sweep";
+  read(Json(result_of<std::int32_t>(ElementType::int32, 1)).dump());
+  EXPECT_THROW(read_counted_result(file, ElementType::int32, 256), UsageError) << "without counters";
+}
+
+}  // namespace
+}  // namespace reduction
