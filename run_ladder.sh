@@ -5,159 +5,89 @@
 
 set -euo pipefail
 caller_folder=$PWD
-script=$(readlink -f "${BASH_SOURCE[0]}") || exit 3
-cd "${script%/*}" || exit 3
+script=$(readlink -f "${BASH_SOURCE[0]}")
+cd "${script%/*}"
 source common/scripts/set_up.sh
-source common/scripts/build_ahead.sh
 
-steps=(01_interleaved 02_nondivergent 03_sequential 04_first_add 05_unroll_warp 06_templated 07_cascade)
-steps_beyond=(08_warp_shuffle 09_vector_loads 10_single_pass)
-# The options of the steps, as their --help lists them: a test compares.
-valued_options=('-n,--elements' '-t,--type' '-b,--block' '-s,--samples' --seed --data --device --sweep --flush --warm-up
-  --queue --lead-in --counters --schedule --json)
-flags=('-q,--quiet' '-h,--help' --version)
-options_of_one_step=(--compare --trace --trace-block --trace-beside)
-gpu_steps=(11_bulk_copy 12_any_operation)  # the emulated device has nothing to show of them
-peer=peer_cub                              # no step: CUB's reduction, to hold the ladder against
-least_capability=9                         # compute capability, which 11_bulk_copy needs
-climb=climb                                # the target that announces what is to run
+parts="ladder peer"  # of common/steps.txt
+climb=climb          # the target that builds them
+given=()             # the options, but for --beyond
 step_options=()
-exec {table_output}>&1  # where the table's program writes
-own_descriptors+=("$table_output")
 table_options=()
 compare_options=()
 place=first  # of a step in the ladder: what is the same in all of them, a terminal shows with the first on a device
-quiet=
 running=
-results_folder=  # of this run
+results_folder=$build_folder/results  # of this run
 results=()
 wrong_steps=()
+exec 8>&1  # where the table's program writes
 
 main() {
+  local line step part needs page=01_interleaved
   read_options "$@"
   take_build_folder
   install_missing_packages "${build_packages[@]}"
   configure_with_tests OFF
   # Nothing is compiled while 00 runs: the time of a CPU is its result.
   build 00_cpu_serial
-  results_folder=$(mktemp -d "$build_folder/ladder.XXXXXX")
+  rm -rf "$results_folder"
+  mkdir "$results_folder"
   trap stop INT
   trap '' PIPE  # whoever reads the first lines of stdout only still gets the file of --json
   run_step 00_cpu_serial
 
-  # On few cores, all that 01 takes comes first: it runs while the others are compiled.
-  if (($(build_jobs) > 8)); then build_ahead "$climb"; else build_ahead climb_first "$climb"; fi
-  for step in "${steps[@]}"; do
-    await_and_run "$step"
-  done
-  if [[ $climb == climb_beyond ]]; then climb_beyond; fi
-  if ran_on_cuda; then await_and_run "$peer"; fi
+  # On few cores, 01 comes first: it runs while the others are compiled.
+  if (($(build_jobs) <= 8)); then build 01_interleaved; fi
+  start_build "$climb"
+  renice -n 19 "$build_job" >/dev/null  # a step that runs, and the host's part of its timing, come first
+  while read -r -u 7 step part needs page; do
+    if [[ $needs != cpu && " $parts " == *" $part "* ]] && can_run "$step" "$part" "$needs"; then
+      await "$step"
+      run_step "$step"
+    fi
+  done 7<common/steps.txt
+  await ladder_table
   print_table
-  if ((${#wrong_steps[@]} > 0)); then fail 1 "wrong result: ${wrong_steps[*]}"; fi
-  if [[ -t 1 && -z $quiet ]]; then say_what_to_read; fi
-}
-
-say_what_to_read() {
-  local page=01_interleaved/README.md
-  if [[ $climb == climb_beyond ]]; then page=beyond/README.md; fi
-  printf '\n%s\n' "Read on in $page: each step has a page that says why." | fold -s -w "$(columns)"
-}
-
-climb_beyond() {
-  local step
-  for step in "${steps_beyond[@]}"; do
-    await_and_run "$step"
-  done
-  if ! ran_on_cuda; then
-    say "${gpu_steps[0]} and ${gpu_steps[1]} run on a GPU only: skipped" ""
-    return
+  if [[ -t 1 && ${#wrong_steps[@]} == 0 && " ${step_options[*]}" != *" -"*q* ]]; then
+    if [[ $climb == climb ]]; then page=01_interleaved; else page=beyond; fi
+    printf '\n%s\n' "Read on in $page/README.md: each step has a page that says why." | fold -s -w "$(columns)"
   fi
-  for step in "${gpu_steps[@]}"; do
-    if [[ $step == 11_* ]] && (($(capability) < least_capability)); then
-      say "$step takes a GPU of compute capability $least_capability.0 or higher: skipped" ""
-    else
-      await_and_run "$step"
-    fi
-  done
 }
 
-# All but --beyond are the steps' own, and refused as the steps would, before anything is built. Their values the first
-# step reads. --json is for the table: eight steps cannot share one file.
+# All but these are the steps' own. --json is for the table: eight steps cannot share one file.
 read_options() {
-  local word words name option value given=
+  local json asked=
   while (($# > 0)); do
-    word=$1
-    words=("$1")
-    shift
-    case $word in
-      --) refuse "'--': there is nothing but options here" ;;
-      --*) name=${word%%=*} ;;
-      -?*) name=${word:0:2} ;;
-      *) refuse "'$word' is not known here" ;;
+    if [[ $1 != --beyond ]]; then given+=("$1"); fi
+    case $1 in
+      --beyond)
+        parts="ladder beyond peer"
+        climb=climb_beyond
+        ;;
+      -h | --help) asked=show_help ;;
+      --version) asked=show_version ;;
+      --json=*) json=${1#*=} ;;
+      --json)
+        json=${2:-}
+        given+=("${@:2:1}")
+        shift $(($# > 1))
+        ;;
+      *) step_options+=("$1") ;;
     esac
-    value=${word:${#name}}
-    option=$name
-    if find_option "$name" --beyond "${flags[@]}"; then
-      if [[ $name != --* && $value == [[:alpha:]]* ]]; then  # -qn4 is -q -n4
-        set -- "-$value" "$@"
-      elif [[ -n $value ]]; then
-        refuse "$name takes no value"
-      fi
-      if [[ $given == *" $option "* ]]; then refuse "$name is there 2 times; give it once"; fi
-      given+=" $option "
-      take_flag "$name"
-      continue
-    elif find_option "$name" "${options_of_one_step[@]}"; then
-      fail "$bad_usage" "$name is of one step, as in: build/bin/03_sequential --trace conflict.html"
-    elif ! find_option "$name" "${valued_options[@]}"; then
-      refuse "'$word' is not known here"
-    fi
-    if [[ $given == *" $option "* ]]; then refuse "$name is there 2 times; give it once"; fi
-    given+=" $option "
-    if [[ -n $value ]]; then
-      if [[ $name == --* ]]; then value=${value#=}; fi
-    elif (($# > 0)) && [[ $1 != -[!0-9]* ]]; then
-      value=$1
-      words+=("$1")
-      shift
-    fi
-    if [[ -z $value ]]; then refuse "$name needs a value"; fi
-    if [[ $name == --json ]]; then use_json_file "$value"; else step_options+=("${words[@]}"); fi
+    shift
   done
+  # The steps refuse what is wrong: as long as there is none to ask, the first one once it is built.
+  if [[ -x $build_folder/bin/00_cpu_serial ]]; then
+    "$build_folder/bin/00_cpu_serial" "${given[@]}" --help >/dev/null || (($? != bad_usage)) || exit "$bad_usage"
+  fi
+  if [[ -n $asked ]]; then
+    "$asked" || fail "$not_possible" "stdout does not take the output"
+    exit
+  fi
+  if [[ -v json ]]; then use_json_file "$json"; fi
 }
 
-# Sets `option` to the one that has this name.
-find_option() {
-  local name=$1
-  shift
-  for option; do
-    if [[ ,$option, == *",$name,"* ]]; then return; fi
-  done
-  return 1
-}
-
-refuse() { fail "$bad_usage" "$1 (--help lists what is allowed)"; }
-
-take_flag() {
-  local text
-  case $1 in
-    -h | --help)
-      text=$(show_help)
-      print "$text"
-      exit
-      ;;
-    --version)
-      text=$(show_version)
-      print "$text"
-      exit
-      ;;
-    --beyond) climb=climb_beyond ;;
-    -q | --quiet)
-      quiet=yes
-      step_options+=("$1")
-      ;;
-  esac
-}
+show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.sh \1/p' CMakeLists.txt; }
 
 show_help() {
   cat <<USAGE
@@ -174,91 +104,57 @@ REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON 
 
 Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
 
+The options of a step, listed once there is one:
 USAGE
-  if [[ -x $build_folder/bin/07_cascade ]]; then
-    echo "The options of a step:"
-    "$build_folder/bin/07_cascade" --help
-  else
-    echo "The options of the steps are listed here once ./run_ladder.sh has built them."
-  fi
+  if [[ -x $build_folder/bin/07_cascade ]]; then "$build_folder/bin/07_cascade" --help; fi
 }
-
-show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.sh \1/p' CMakeLists.txt; }
 
 # Refuses a file that cannot be written now, not after minutes.
 use_json_file() {
-  local file=$1 problem
-  case $file in
-    - | /dev/stdout | /dev/fd/1 | /proc/self/fd/1)
-      table_options=(--json -)
-      exec >&2  # with the results on stdout, everything else goes to stderr
-      return
-      ;;
-    /*) ;;
-    *) file=$caller_folder/$file ;;
-  esac
-  problem=$(problem_with "$file")
-  if [[ -n $problem ]]; then fail "$bad_usage" "--json '$1': $problem; name a file in a folder that can be written"; fi
+  local file=$1 folder
+  if [[ $file == "" || $file == -?* ]]; then fail "$bad_usage" "--json needs a value"; fi
+  if [[ $file == - ]]; then
+    exec >&2  # with the results on stdout, everything else goes to stderr
+  else
+    if [[ $file != /* ]]; then file=$caller_folder/$file; fi
+    folder=$(dirname "$(realpath -m "$file")")
+    if [[ $file == */ || -d $file || -e $file && ! -w $file || ! -e $file && ! -w $folder ]]; then
+      fail "$bad_usage" "--json '$1' cannot be written; name a file in a folder that can be"
+    fi
+  fi
   table_options=(--json "$file")
 }
 
-# Prints why the table's program cannot write the file, which it replaces by a new one. A pipe it writes as it is.
-problem_with() {
-  local file=$1 target probe
-  if [[ -d $file || -e $file && ! -w $file || ! -e $file && $file == /dev/fd/* ]] || is_for_reading "$file"; then
-    echo "it cannot be written"
-  elif [[ $file == */ ]]; then
-    echo "there is no such folder, and a file's name does not end in a slash"
-  elif [[ -S $file ]]; then
-    echo "it is a socket"
-  elif [[ $file != /dev/fd/* && $file != /proc/self/fd/* && (-f $file || ! -e $file) ]]; then
-    target=$(readlink -f "$file" || true)
-    if [[ -n $(find -L "$file" -links +1 2>/dev/null) ]]; then
-      echo "it has other names (hard links)"
-    elif [[ -z $target ]] || ! probe=$(mktemp "${target%/*}/.XXXXXX" 2>/dev/null); then
-      echo "its folder cannot be written"
-    else
-      # Another owner's file stays that owner's, which only root can see to.
-      if [[ -e $file ]] && ! chown "$(owner_and_group_of "$file")" "$probe" 2>/dev/null; then
-        echo "it belongs to $(owner_of "$file")"
-      fi
-      rm -f "$probe"
-    fi
-  fi
-}
-
-# GNU's stat, then BSD's.
-owner_and_group_of() { stat -L -c %u:%g "$1" 2>/dev/null || stat -L -f %u:%g "$1"; }
-
-# Whether it is a descriptor that was opened for reading, where /proc tells.
-is_for_reading() {
-  [[ $1 =~ ^(/dev|/proc/self)/fd/([0-9]+)$ ]] && grep -qs '^flags:.*[04]$' "/proc/self/fdinfo/${BASH_REMATCH[2]}"
-}
-
-await_and_run() {
-  await "$1"
-  run_step "$1"
+# can_run STEP PART NEEDS, on the device that 01 has run on.
+can_run() {
+  local capability least=${3#cuda}
+  least=${least#-}
+  if [[ $3 == any ]]; then return; fi
+  capability=$(sed -n '/"kind": "cuda"/,/}/ s/.*"compute_capability": "\([0-9]*\).*/\1/p' "${results[@]}" | head -n 1)
+  if [[ -n $capability ]] && ((capability >= ${least:-0})); then return; fi
+  if [[ $2 == beyond ]]; then say "$1 takes a GPU${least:+ of compute capability $least.0 or higher}: skipped" ""; fi
+  return 1
 }
 
 run_step() {
-  local step=$1 result=$results_folder/$1.json status=0
-  running=$step
+  local result=$results_folder/$1.json status=0
+  running=$1
   # Its blocks are larger, unless -b says otherwise: nothing to hold against the step before.
-  if [[ $step == 10_* ]]; then compare_options=(); fi
-  REDUCTION_LADDER=$place "$build_folder/bin/$step" "${step_options[@]}" "${compare_options[@]}" --json "$result" ||
+  if [[ $1 == 10_* ]]; then compare_options=(); fi
+  REDUCTION_LADDER=$place "$build_folder/bin/$1" "${step_options[@]}" "${compare_options[@]}" --json "$result" ||
     status=$?
-  if [[ $step != 00_* ]]; then place=next; fi
+  if [[ $1 != 00_* ]]; then place=next; fi
   # A wrong result is news of one step; bad usage or a missing device would be the same line eight times.
   case $status in
     0) ;;
-    1) wrong_steps+=("$step") ;;
+    1) wrong_steps+=("$1") ;;
     "$bad_usage" | "$not_possible" | 130) exit "$status" ;;
-    *) fail "$not_possible" "$step crashed: exit code $status" ;;
+    *) fail "$not_possible" "$1 crashed: exit code $status" ;;
   esac
-  if [[ -f $result ]]; then results+=("$result"); fi
+  results+=("$result")
   # The next step shows its counters beside this one's, where there are some; a sweep's are a list.
   compare_options=()
-  if [[ -f $result && $(head -c 1 "$result") == "{" ]] && grep -q '"shared_load_requests"' "$result"; then
+  if [[ $(head -c 1 "$result") == "{" ]] && grep -q '"shared_load_requests"' "$result"; then
     compare_options=(--compare "$result")
   fi
   echo 2>/dev/null || true
@@ -270,35 +166,26 @@ stop() {
   trap - INT
   end_build
   if [[ -f $result && " ${results[*]} " != *" $result "* ]]; then results+=("$result"); fi
-  (print_table) || true
+  if ((${#results[@]} > 0)); then (build ladder_table && print_table) || true; fi
   exit 130
 }
 
+print_table() {
+  local table=("$build_folder/bin/ladder_table" "${results[@]}") status=0
+  "${table[@]}" "${table_options[@]}" >&8 || status=$?
+  # A file that cannot be written after all must not keep the table from whoever has waited for it.
+  if ((status > 1 && ${#table_options[@]} > 0)); then "${table[@]}" >&8 || true; fi
+  if ((status > 1)); then exit "$not_possible"; fi
+}
+
+# A wrong result counts for more than whatever else has failed.
 end() {
+  local status=$?
   end_build
-  if [[ -n $results_folder ]]; then rm -rf "$results_folder"; fi
-  leave_build_folder
+  if [[ -n $running ]]; then rm -rf "$results_folder"; fi
+  if ((${#wrong_steps[@]} == 0 || status == 130)); then exit "$status"; fi
+  fail 1 "wrong result: ${wrong_steps[*]}"
 }
 trap end EXIT
-
-ran_on_cuda() { ((${#results[@]} > 0)) && grep -qs '"kind": "cuda"' "${results[@]}"; }
-
-# The first number of the GPU's compute capability.
-capability() { sed -n 's/.*"compute_capability": "\([0-9]*\).*/\1/p' "${results[@]}" | head -n 1; }
-
-print_table() {
-  local status=0
-  if ((${#results[@]} == 0)); then return; fi
-  if [[ -n $build_job ]]; then await ladder_table; else build ladder_table; fi
-  "$build_folder/bin/ladder_table" "${results[@]}" "${table_options[@]}" >&"$table_output" || status=$?
-  if ((status == bad_usage && ${#table_options[@]} > 0)); then  # the file cannot be written after all
-    "$build_folder/bin/ladder_table" "${results[@]}" >&"$table_output" || true
-    status=$not_possible
-  fi
-  # It says 1 of a wrong result, which is known already, and counts for more than a file.
-  if ((status <= 1 || ${#wrong_steps[@]} > 0)); then return; fi
-  if ((status > not_possible)); then fail "$not_possible" "ladder_table crashed: exit code $status"; fi
-  exit "$status"
-}
 
 main "$@"

@@ -30,5 +30,6 @@ def make_ladder(folder: Path, cmake: str) -> Path:
     for file in ("run_ladder.sh", "run_tests.sh", "CMakeLists.txt", "CMakePresets.json"):
         shutil.copy(REPOSITORY / file, folder)
     shutil.copytree(REPOSITORY / "common/scripts", folder / "common/scripts")
+    shutil.copy(REPOSITORY / "common/steps.txt", folder / "common")
     make(folder / "fake", "dpkg-query", 'print(*(f"{word}=installed" for word in words), sep="\\n")')
     return make(folder / "fake", "cmake", cmake).parent

@@ -51,7 +51,7 @@ for program in pathlib.Path(os.environ["PROGRAMS"]).iterdir() if words[0] == "--
     if not (bin / program.name).exists():
         (bin / program.name).symlink_to(program)
     if words[-1].startswith("climb"):
-        print("ready:", program.name)
+        print("[1/1] ready:", program.name)
 """
 CTEST = """
 if "--help" in words:
@@ -269,7 +269,7 @@ class Ran:
         code, name = self.code, self.line.program.name
         # A trace that is written is told of. Of scripts, what they are at; and the steps read the values of options.
         messages = [message for message in self.stderr.split("\n")[:-1] if not re.search(
-            r"^Configuring |: block \d+ of pass \d+, \d+ events|^$", message)]
+            r"^Configuring |^\[1/1\] ready: |: block \d+ of pass \d+, \d+ events|^$", message)]
         if name == "13_many_gpus":
             # A rank that fails alone says which it is, and MPI that it ends the job.
             messages = [message for message in messages if message.startswith(name)]

@@ -38,7 +38,7 @@ bin.mkdir(parents=True, exist_ok=True)
 for program in pathlib.Path(os.environ["PROGRAMS"]).iterdir() if words[0] == "--build" else []:
     if not (bin / program.name).exists():
         (bin / program.name).symlink_to(program)
-    print("ready:", program.name)
+    print("[1/1] ready:", program.name)
 """
 
 Environment = Mapping[str, str]

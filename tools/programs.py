@@ -46,12 +46,11 @@ def peer_names() -> list[str]:
 def build(targets: Sequence[str]) -> Path:
     """Builds the targets as run_ladder.sh does, installing what is missing; returns the executables' folder. Until this
     process ends, it keeps other runs from building there."""
-    script = """set -euo pipefail; source common/scripts/set_up.sh; this_run=$1; shift
+    script = """set -euo pipefail; source common/scripts/set_up.sh
         take_build_folder; install_missing_packages "${build_packages[@]}"; configure_with_tests OFF; build "$@"
         echo "$build_folder"; read -r || true"""
-    this_run = f"python3 -m tools {' '.join(sys.argv[1:])} (process {os.getpid()})"
     # It has the lock, and waits for the end of its stdin.
-    bash = subprocess.Popen(["bash", "-c", script, "tools", this_run, *targets], cwd=REPOSITORY,
+    bash = subprocess.Popen(["bash", "-c", script, "tools", *targets], cwd=REPOSITORY,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
     builders.append(bash)
     assert bash.stdout

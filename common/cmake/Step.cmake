@@ -97,11 +97,11 @@ function(add_step_executable name main)
 endfunction()
 
 # announced_programs(TARGET PROGRAM...) makes TARGET, which builds the programs and says `ready: PROGRAM` of each as soon
-# as it is up to date (common/scripts/build_ahead.sh).
+# as it is up to date (common/scripts/set_up.sh).
 function(announced_programs target)
   add_custom_target(${target})
   foreach(program IN LISTS ARGN)
-    add_custom_target(${program}_ready COMMAND ${CMAKE_COMMAND} -E echo "ready: ${program}" COMMENT "" VERBATIM)
+    add_custom_target(${program}_ready COMMAND ${CMAKE_COMMAND} -E true COMMENT "ready: ${program}")
     add_dependencies(${program}_ready ${program})
     add_dependencies(${target} ${program}_ready)
   endforeach()
