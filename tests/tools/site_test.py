@@ -295,6 +295,26 @@ def test_search_and_scheme_in_a_browser(built: Path, browser: Browser) -> None:
     assert browser.driver.current_url.endswith("/docs_pitfalls_no_barrier_between_levels.html")
 
 
+@needs_all
+def test_the_menu_opens_by_a_tap(built: Path, browser: Browser) -> None:
+    """A finger on the middle of the button reaches it: on a telephone nothing lies over it."""
+    browser.open(built / "step_03_sequential.html", SIZES["narrow"], "light")
+    button = browser.js("const at = document.querySelector('label.main-menu-btn').getBoundingClientRect();"
+                        "return {x: at.x + at.width / 2, y: at.y + at.height / 2}")
+    is_shown = "document.getElementById('main-menu').getClientRects().length > 0"
+    assert not browser.js(f"return {is_shown}")
+    browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    try:
+        for kind, points in (("touchStart", [button]), ("touchEnd", [])):
+            browser.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        # It slides open; without an answer the script's time runs out.
+        browser.driver.execute_async_script(
+            "const done = arguments[0];"
+            f"const look = () => {{ if ({is_shown}) done(); else setTimeout(look, 50); }}; look()")
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
 def test_dead_links_are_found(tmp_path: Path) -> None:
     for name, text in (
             ("README.md", "# Title\n## Same `a_b`, 2²!\n## Same a_b, 2\n<a name='old'></a>\n"
