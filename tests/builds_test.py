@@ -1,4 +1,4 @@
-"""The steps and CUB, compiled for every architecture that nvcc and the steps know; .ci/run has one of these."""
+"""Builds that .ci/run has none of: for every architecture that nvcc and the steps know, and by clang."""
 
 import os
 import re
@@ -12,12 +12,29 @@ from tools.command_line import REPOSITORY
 OLDEST = 75  # of the header of beyond/12_any_operation
 
 
+def run(*command: str | Path) -> None:
+    ran = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert ran.returncode == 0, ran.stdout
+
+
+def build(folder: Path, options: list[str], *targets: str) -> None:
+    """Builds the targets, or all; a warning is an error."""
+    run("cmake", "--preset", "ci", "-B", folder, *options)
+    run("cmake", "--build", folder, "--parallel", str(os.cpu_count()), *(["--target", *targets] if targets else []))
+
+
 def test_the_ladder_compiles_for_every_architecture(need: Callable[[str], str], tmp_path: Path) -> None:
     known = re.findall(r"compute_(\d+)", gpu.said(need("nvcc"), "--list-gpu-arch"))
     architectures = ";".join(each for each in known if int(each) >= OLDEST)
     assert architectures.count(";") > 3, known
-    options = ["-DREDUCTION_CUDA=ON", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}", "-DREDUCTION_BUILD_TESTS=OFF"]
-    for command in (["cmake", "--preset", "ci", "-B", str(tmp_path), *options],
-                    ["cmake", "--build", str(tmp_path), "--parallel", str(os.cpu_count())]):
-        ran = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert ran.returncode == 0, ran.stdout
+    build(tmp_path, ["-DREDUCTION_CUDA=ON", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}",
+                     "-DREDUCTION_BUILD_TESTS=OFF"])
+
+
+def test_clang_compiles_the_device(need: Callable[[str], str], tmp_path: Path) -> None:
+    """A step and the device's tests, built and run."""
+    tests = ["emulated_device_test", "emulated_counters_test", "emulated_checks_test"]
+    build(tmp_path, [f"-DCMAKE_CXX_COMPILER={need('clang++')}", "-DREDUCTION_CUDA=OFF"], "07_cascade", *tests)
+    run(tmp_path / "bin/07_cascade", "--device", "emulated", "-n", "2^20")
+    for test in tests:
+        run(tmp_path / f"bin/{test}")

@@ -25,7 +25,7 @@ GridOrder::WordSet GridOrder::with(WordSet set, const std::byte* word) {
 
 GridOrder::WordSet GridOrder::joined(std::vector<WordSet> sets) {
   std::ranges::sort(sets);
-  sets.erase(std::ranges::unique(sets).begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());  // clang 14 rejects std::ranges::unique
   std::erase(sets, none);
   if (sets.empty()) return none;
   if (sets.size() == 1) return sets.front();
@@ -33,7 +33,7 @@ GridOrder::WordSet GridOrder::joined(std::vector<WordSet> sets) {
   for (const WordSet set : sets)
     words.insert(words.end(), sets_[set].begin(), sets_[set].end());
   std::ranges::sort(words);
-  words.erase(std::ranges::unique(words).begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
   return number_of(words);
 }
 
