@@ -25,8 +25,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bin", type=Path, default=REPOSITORY / "build/bin", help="the executables")
     parser.addoption("--traces", type=Path, help="for browser_test.py: a folder of traces that are opened, too")
     parser.addoption("--screenshots", type=Path, help="for browser_test.py: a folder for pictures of the pages")
-    parser.addoption("--seed", help="for fuzz_options_test.py: draws the command lines of an earlier run")
-    parser.addoption("--line", type=int, help="for fuzz_options_test.py: only this one of them")
 
 
 @pytest.fixture(scope="session")
@@ -78,5 +76,6 @@ def tools() -> Callable[..., Ran]:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """A file whose tests are all skipped is shown as skipped."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if exitstatus == 0 and reporter is not None and reporter.stats.get("skipped") and not reporter.stats.get("passed"):
+    is_well = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    if is_well and reporter is not None and reporter.stats.get("skipped") and not reporter.stats.get("passed"):
         session.exitstatus = SKIPPED

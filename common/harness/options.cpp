@@ -142,8 +142,7 @@ void OptionParser::add_file(const char* flag, const std::string& help, std::stri
 }
 
 void OptionParser::add_flag(const char* flags, const std::string& help, bool& target) {
-  CLI::Option* const flag = app_->add_flag(flags, target, help)->disable_flag_override();
-  flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  app_->add_flag(flags, target, help)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
 
 void OptionParser::add_arguments(const char* name, const std::string& help, bool required,
