@@ -274,11 +274,9 @@ TEST(Executables, ReadFromPipesThatSomebodyWritesTo) {
   }
   const Outcome nobody = run_command(fmt::format("timeout 20 {} --compare '{}'", step, pipe));
   EXPECT_EQ(nobody.exit_code, 2);
-  EXPECT_EQ(
-      nobody.error,
-      fmt::format("03_sequential: error: --compare '{}': it is no JSON, from byte 1 on; give the --json file "
-                  "of one run on the emulated device\n",
-                  pipe));
+  EXPECT_EQ(nobody.error, fmt::format("03_sequential: error: '{}': it is no JSON, from byte 1 on; give the "
+                                      "--json file of a step\n",
+                                      pipe));
   for (const std::string& name : {file, pipe, script.string()})
     std::filesystem::remove(name);
 }

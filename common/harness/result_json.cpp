@@ -88,16 +88,10 @@ template <typename Number> void from_json(const Json& json, Exact<Number>& exact
   if (parsed.ec != std::errc{}) throw UsageError(fmt::format("{} is no number", json.dump()));
 }
 
-/// Calls visitor(Number{}) with the type as which components are shown: integers, which are stored as unsigned, signed.
-template <typename Visitor> void visit_shown(ElementType type, const Visitor& visitor) {
-  visit_real(type, [&]<typename Real>(Real real) {
-    if constexpr (std::is_integral_v<Real>) {
-      visitor(std::make_signed_t<Real>{});
-    } else {
-      visitor(real);
-    }
-  });
-}
+/// The type as which a component is shown: integers, which are stored as unsigned ones, are signed.
+template <typename Real>
+using Shown = typename std::conditional_t<std::is_integral_v<Real>, std::make_signed<Real>,
+                                          std::type_identity<Real>>::type;
 
 }  // namespace
 
@@ -162,8 +156,8 @@ void from_json(const Json& json, Pass& pass) {
 }
 
 void to_json(Json& json, const Value& value) {
-  visit_shown(value.type, [&]<typename Number>(Number) {
-    std::array<Number, 2> parts;
+  visit_real(value.type, [&]<typename Real>(Real) {
+    std::array<Shown<Real>, 2> parts;
     std::memcpy(parts.data(), value.bytes.data(), sizeof(parts));
     json = Exact{parts[0]};
     if (is_complex(value.type)) json = Json::array({json, Exact{parts[1]}});
@@ -171,8 +165,8 @@ void to_json(Json& json, const Value& value) {
 }
 
 void from_json(const Json& json, Value& value) {
-  visit_shown(value.type, [&]<typename Number>(Number) {
-    std::array<Number, 2> parts{};
+  visit_real(value.type, [&]<typename Real>(Real) {
+    std::array<Shown<Real>, 2> parts{};
     for (std::size_t k = 0; k < parts_of(value.type); ++k) {
       Exact part{parts[k]};
       (is_complex(value.type) ? json.at(k) : json).get_to(part);
@@ -248,52 +242,43 @@ std::string json_text(const Result& result) { return Json(result).dump(2) + '\n'
 
 std::string json_text(const std::vector<Result>& results) { return Json(results).dump(2) + '\n'; }
 
-namespace {
-
-/// Does not say what to give instead of what it refuses: that differs.
-std::vector<Result> read_file(const std::string& file, Json& documents) {
+std::vector<Result> read_results(const std::string& file, Json& documents) {
+  std::string reason = "there is no result in it";
   try {
     Json list = Json::parse(read_text_file(file));
     if (!list.is_array()) list = Json::array({std::move(list)});
-    if (list.empty()) throw UsageError("there is no result in it");
     auto results = list.get<std::vector<Result>>();
     documents.insert(documents.end(), list.begin(), list.end());
-    return results;
+    if (!results.empty()) return results;
   } catch (const std::system_error& error) {
-    throw UsageError(error.code().message());
+    reason = error.code().message();
   } catch (const Json::parse_error& error) {
-    throw UsageError(fmt::format("it is no JSON, from byte {} on", error.byte));
+    reason = fmt::format("it is no JSON, from byte {} on", error.byte);
   } catch (const Json::exception& error) {
-    throw UsageError(std::string(message_of(error)));
-  }
-}
-
-}  // namespace
-
-std::vector<Result> read_results(const std::string& file, Json& documents) {
-  try {
-    return read_file(file, documents);
+    reason = message_of(error);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("'{}': {}; give the --json file of a step", file, error.what()));
+    reason = error.what();
   }
+  throw UsageError(fmt::format("'{}': {}; give the --json file of a step", file, reason));
 }
 
 Result read_counted_result(const std::string& file, ElementType type, unsigned block) {
-  try {
-    Json documents = Json::array();
-    const std::vector<Result> results = read_file(file, documents);
-    const Result& result = results.front();
-    if (results.size() > 1) throw UsageError("it is a sweep's");
-    if (!result.counters()) throw UsageError("it has no counters");
-    if (result.type != type || result.block != block) {
-      throw UsageError(fmt::format("it ran {} in blocks of {}, not {} in blocks of {}",
-                                   to_string(result.type), result.block, to_string(type), block));
-    }
+  Json documents = Json::array();
+  const std::vector<Result> results = read_results(file, documents);
+  const Result& result = results.front();
+  std::string reason;
+  if (results.size() > 1) {
+    reason = "it is a sweep's";
+  } else if (!result.counters()) {
+    reason = "it has no counters";
+  } else if (result.type != type || result.block != block) {
+    reason = fmt::format("it ran {} in blocks of {}, not {} in blocks of {}", to_string(result.type),
+                         result.block, to_string(type), block);
+  } else {
     return result;
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
-                                 file, error.what()));
   }
+  throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
+                               file, reason));
 }
 
 }  // namespace reduction

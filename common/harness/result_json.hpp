@@ -60,8 +60,8 @@ std::string json_text(const std::vector<Result>& results);
 /// for anything else. \param documents  to which the results are appended as they are.
 std::vector<Result> read_results(const std::string& file, nlohmann::ordered_json& documents);
 
-/// Reads what a run counted. Throws UsageError if its file is none of one result with counters, or of another type or
-/// block size, whose counters differ for more reasons than the step.
+/// Reads a result to compare the counters of a run with. Throws UsageError if its file is none of one result with
+/// counters, or of another type or block size, whose counters differ for more reasons than the step.
 Result read_counted_result(const std::string& file, ElementType type, unsigned block);
 
 }  // namespace reduction
