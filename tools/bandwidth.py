@@ -12,7 +12,7 @@ from tools import counters, results
 from tools.command_line import REPOSITORY, BadUsage, read_text
 from tools.markdown import DASH, count_text, or_dash, table
 from tools.nsight_compute import INSTRUCTIONS, TIME
-from tools.results import CARDS, H200, Measured, Result
+from tools.results import CARDS, H200, Result
 
 # Additions per clock cycle on one multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
 # Instructions".
@@ -46,7 +46,7 @@ def peak(folder: Path) -> float:
 
 def clock(folder: Path) -> float:
     """The highest of the multiprocessors, in Hz. Throws BadUsage where it was not noted."""
-    megahertz = results.read_one(folder / "measured.json", Measured).clock_mhz
+    megahertz = results.measured(folder).clock_mhz
     if megahertz is None:
         raise BadUsage(f"'{folder}/measured.json' has no clock_mhz")
     return megahertz * 1e6
@@ -67,7 +67,7 @@ def roofs(cards: Sequence[Path]) -> str:
     does not tell its peak or its clock."""
     rows: list[list[str]] = []
     for card in cards:
-        first, measured = first_on_gpu(card), results.read_one(card / "measured.json", Measured)
+        first, measured = first_on_gpu(card), results.measured(card)
         gbps = first.device.peak_gbps
         if gbps is None:
             continue

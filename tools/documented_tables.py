@@ -8,7 +8,7 @@ from pathlib import Path
 from tools import results
 from tools.command_line import REPOSITORY, BadUsage, ElementType
 from tools.markdown import DASH, count_text, table
-from tools.results import Count, Measured, Quantity, Result
+from tools.results import Count, Quantity, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ def require_consistent(figure: Figure, documented: DocumentedTable, where: str) 
 
 def table_of_card(own: OwnTable) -> DocumentedTable:
     folder = REPOSITORY / own.results
-    measured = results.read_one(folder / "measured.json", Measured)
+    measured = results.measured(folder)
     steps = [result for result in results.read_list(folder / "ladder.json", Result) if result.on_gpu]
     if not steps or not measured.date[:4].isdecimal():
         raise BadUsage(f"'{folder}': ladder.json has no GPU's step, or the date of measured.json no year")

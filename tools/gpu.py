@@ -31,9 +31,9 @@ def name() -> str:
     return said("nvidia-smi", f"--id={visible}", "--query-gpu=name", "--format=csv,noheader")
 
 
-def slug() -> str:
-    """The name as a folder's: nvidia_h200."""
-    return re.sub(r"[^a-z0-9]+", "_", name().lower()).strip("_") or "gpu"
+def slug(of: str) -> str:
+    """A GPU's name as that of a file: nvidia_h200."""
+    return re.sub(r"[^a-z0-9]+", "_", of.lower()).strip("_") or "gpu"
 
 
 def driver() -> str:

@@ -45,7 +45,7 @@ def main(words: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = parse(words)
     require_gpu(options.bin)
-    folder = (options.folder or H200.with_name(gpu.slug())).resolve()
+    folder = (options.folder or H200.with_name(gpu.slug(gpu.name()))).resolve()
     if not folder.name:
         raise BadUsage(f"'{folder}' has no name: name another folder")
     work = folder.with_name(folder.name + ".new")

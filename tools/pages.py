@@ -79,15 +79,12 @@ def times(result: Result) -> results.Milliseconds:
 
 def provenance(folder: Path) -> str:
     """Where and how it was measured, in a sentence."""
-    return measured_on("one", folder / "measured.json")
+    return measured_on("one", results.measured(folder))
 
 
-def measured_on(number: str, file: Path) -> str:
-    measured = results.read_one(file, Measured)
-    # A script that is no longer there.
-    now = " (now `python3 -m tools measure`)" if measured.command.startswith("docs/results/measure.sh") else ""
+def measured_on(number: str, measured: Measured) -> str:
     return (f"Measured on {number} {measured.gpu} with driver {measured.driver} and CUDA {measured.cuda}, "
-            f"{measured.date}, by `{measured.command}`{now} at commit `{measured.short_commit}`.\n")
+            f"{measured.date}, by `{measured.command}` at commit `{measured.short_commit}`.\n")
 
 
 def first_on_gpu(ladder: list[Result]) -> Result:
@@ -225,7 +222,7 @@ def scaling(folder: Path) -> str:
             for gpu in alone])
     measured = folder / "many_gpus_measured.json"
     most = max(job.ranks for job in jobs)
-    return text + ("\n" + measured_on(f"{most} ×", measured) if measured.exists() else "")
+    return text + ("\n" + measured_on(f"{most} ×", results.read_one(measured, Measured)) if measured.exists() else "")
 
 
 def jobs_of(folder: Path) -> list[RanksResult]:
@@ -348,7 +345,7 @@ def tables_of_promises(folder: Path) -> list[str]:
              for cell in results.read_list_if_there(folder / "against_cub.json", AgainstCub)}
     if not any(case in PROMISES for case, _ in cells):
         return []
-    gpu = results.read_one(folder / "measured.json", Measured).gpu
+    gpu = results.measured(folder).gpu
     return [promises_of_type(cells, element_type, gpu) for element_type in ("float32", "float64")]
 
 
@@ -421,7 +418,7 @@ def section(folder: Path, name: str) -> str:
 
 def card_page(folder: Path, programs: Programs) -> str:
     """The README of a card's folder: a section for each file of results. Throws BadUsage where one does not fit."""
-    measured = results.read_one(folder / "measured.json", Measured)
+    measured = results.measured(folder)
     ladder = read(folder, "ladder")
     first = first_on_gpu(ladder)
     elements = elements_of(first)

@@ -21,7 +21,7 @@ from tools import output_file, results
 from tools.bandwidth import INTENSITY, additions_per_second
 from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, read_text, say
 from tools.markdown import count_text
-from tools.results import CARDS, H200, Measured, Result
+from tools.results import CARDS, H200, Result
 
 # matplotlib takes half a second to import, so this is done where it draws.
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Card:
 
 def read_card(folder: Path) -> Card:
     """Throws BadUsage for results that cannot be drawn."""
-    measured = results.read_one(folder / "measured.json", Measured)
+    measured = results.measured(folder)
     lists: dict[str, list[Result]] = {name: results.read_list(folder / f"{name}.json") for name in ("ladder", *SWEEPS)}
     for name, row in ((name, row) for name, rows in lists.items() for row in rows):
         if not (row.verified and row.ms and row.gbps):

@@ -169,7 +169,7 @@ def write_counters(programs: Programs, device: str, out: Path | None) -> None:
     ncu = NsightCompute(*OF_A_FIRST_PASS)
     on_gpu = ("--device", device, "-s", "1")
     card = programs.result(steps[0], "-n", "1", *on_gpu).device
-    file = out or counters.FOLDER / (re.sub("[^a-z0-9]+", "_", card.name.lower()) + ".csv")
+    file = out or counters.FOLDER / f"{gpu.slug(card.name)}.csv"
     output_file.require_writable(file, "--out")
     # The first launch of the step's kernel is its first pass.
     selection, options = ("-k", "regex:reduce_kernel", "-s", "0", "-c", "1"), (*counters.INPUT, *on_gpu, "-q")

@@ -273,6 +273,11 @@ def read_one(file: Path, record: type[Record]) -> Record:
     return typing.cast(Record, decode(record, load(file), f"'{file}'"))
 
 
+def measured(folder: Path) -> Measured:
+    """Where and how a card's results were measured. Throws BadUsage where that is not there."""
+    return read_one(folder / "measured.json", Measured)
+
+
 def read_list_if_there(file: Path, record: type[Record] = Result) -> list[Record]:  # type: ignore[assignment]
     """The same of a file that not every card has: nothing where it is missing."""
     return read_list(file, record) if file.exists() else []

@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
     launch = shlex.split(options.launch) if options.launch else ["mpirun", "-np", str(gpu.count()), "--bind-to", "none"]
     if not shutil.which(launch[0]):
         raise NotPossible(f"there is no {launch[0]} here: install an MPI, or say with --launch what starts the ranks")
-    folder = (options.folder or H200.with_name(gpu.slug())).resolve()
+    folder = (options.folder or H200.with_name(gpu.slug(gpu.name()))).resolve()
     measured = measured_now(command_of(options), options.commit)
     with output_file.alone_in(folder):
         executables = Programs(options.bin or programs.build([PROGRAM]))

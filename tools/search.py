@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -112,19 +111,3 @@ def make(site: Path, pages: dict[str, float]) -> None:
     # A script, because a page that is opened from a file may load no JSON.
     output_file.write(site / "search_index.js", f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n")
     shutil.copy(LUNR, site / "lunr.js")
-
-
-def find(site: Path, asked: Collection[str]) -> dict[str, list[str]]:
-    """The site's pages that its search lists for each of these questions, best first."""
-    code = f"""
-        const read = (path) => require("fs").readFileSync(path, "utf8");
-        const {{ index, sections }} = Function(read({json.dumps(str(site / "search_index.js"))}) + "return SEARCH;")();
-        const lunr = require({json.dumps(str(site / "lunr.js"))});
-        const {{ find }} = require({json.dumps(str(SEARCH))});
-        const loaded = lunr.Index.load(index);
-        const found = (words) => [words, find(lunr, loaded, sections, words).map(({{ page }}) => page)];
-        process.stdout.write(JSON.stringify(Object.fromEntries(JSON.parse(read(0)).map(found))));"""
-    ran = subprocess.run(["node", "-e", code], input=json.dumps(list(asked)), encoding="utf-8", check=True,
-                         stdout=subprocess.PIPE)
-    pages: dict[str, list[str]] = json.loads(ran.stdout)
-    return pages

@@ -215,7 +215,7 @@ def in_glossary(name: str, step: Path) -> str:
 
 def helps(card: Path, step: Path, previous: Path | None) -> str:
     """GB/s of the step, beside the step before, for the inputs and blocks that HELPS names."""
-    gpu = results.read_one(card / "measured.json", results.Measured).gpu
+    gpu = results.measured(card).gpu
     swept: dict[tuple[str, int, str, int], float] = {}
     for by in ("size", "block", "type"):
         for found in results.read_list(card / f"sweep_{by}.json", Result):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools import bandwidth, documented_tables, pages, results
 from tools.markdown import DASH, count_text, or_dash, table
-from tools.results import CARDS, Measured, Result
+from tools.results import CARDS, Result
 
 BLOCKS = (32, 64, 128, 256, 512, 1024)
 BLOG = "2025_blog_rtx3090"
@@ -18,7 +18,7 @@ LINEAR = 1.9
 
 def short(card: Path) -> str:
     """H100 of "NVIDIA H100 80GB HBM3"."""
-    return results.read_one(card / "measured.json", Measured).gpu.removeprefix("NVIDIA ").split()[0]
+    return results.measured(card).gpu.removeprefix("NVIDIA ").split()[0]
 
 
 def both(texts: Sequence[str]) -> str:

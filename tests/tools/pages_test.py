@@ -111,15 +111,6 @@ def test_one_table_of_promises_is_shown_and_the_others_are_folded(card: Path) ->
     assert shown.startswith("| float32 on one Made up, µs |") and folded.endswith("|\n\n")
 
 
-@pytest.mark.parametrize("command, said", [
-    ("python3 -m tools measure", "by `python3 -m tools measure` at"),
-    ("docs/results/measure.sh --largest 2^34", "by `docs/results/measure.sh --largest 2^34` (now `python3 -m tools "
-                                               "measure`) at")])
-def test_a_page_names_a_command_that_is_there(card: Path, command: str, said: str) -> None:
-    change(card / "measured.json", lambda measured: measured | {"command": command})
-    assert said in pages.section(card, "provenance")
-
-
 def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
     change(card / "against_cub.json", lambda found: found[:2])
     assert "Other operations" not in pages.section(card, "against_cub")

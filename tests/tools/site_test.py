@@ -1,9 +1,10 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found, on it and on GitHub."""
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from subprocess import CompletedProcess
+from subprocess import PIPE, CompletedProcess, run
 
 import pytest
 from explorer.browser_test import RULES_OF_COLOURS, SIZES, Browser
@@ -126,9 +127,24 @@ def built(tools: Callable[..., Ran], bin_folder: Path, tmp_path_factory: pytest.
 
 @needs_all
 def test_the_search_lists_first_what_answers(built: Path) -> None:
-    found = search.find(built, ASKED)
+    found = found_by_the_search(built, ASKED)
     assert {words: [page.removesuffix(".html") for page in found[words][:len(pages) or 1]]
             for words, pages in ASKED.items()} == ASKED
+
+
+def found_by_the_search(made: Path, asked: Collection[str]) -> dict[str, list[str]]:
+    """The site's pages that its search lists for each of these questions, best first."""
+    code = f"""
+        const read = (path) => require("fs").readFileSync(path, "utf8");
+        const {{ index, sections }} = Function(read({json.dumps(str(made / "search_index.js"))}) + "return SEARCH;")();
+        const lunr = require({json.dumps(str(made / "lunr.js"))});
+        const {{ find }} = require({json.dumps(str(search.SEARCH))});
+        const loaded = lunr.Index.load(index);
+        const found = (words) => [words, find(lunr, loaded, sections, words).map(({{ page }}) => page)];
+        process.stdout.write(JSON.stringify(Object.fromEntries(JSON.parse(read(0)).map(found))));"""
+    ran = run(["node", "-e", code], input=json.dumps(list(asked)), encoding="utf-8", check=True, stdout=PIPE)
+    pages: dict[str, list[str]] = json.loads(ran.stdout)
+    return pages
 
 
 def test_the_sections_of_a_page() -> None:
