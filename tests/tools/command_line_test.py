@@ -180,6 +180,8 @@ def test_a_folder_that_cannot_be_written_is_one_line() -> None:
     user = 65534 if os.geteuid() == 0 else None
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(REPOSITORY / "tools", Path(folder, "tools"), ignore=shutil.ignore_patterns("__pycache__"))
+        Path(folder, "common").mkdir()
+        shutil.copy(REPOSITORY / "common/steps.txt", Path(folder, "common"))
         os.chmod(folder, 0o555)
         ran = subprocess.run(["/usr/bin/env", "python3", "-Bm", "tools", "site", folder], cwd=folder, text=True,
                              capture_output=True, env={"PATH": "/usr/bin:/bin"}, user=user, group=user,
