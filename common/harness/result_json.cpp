@@ -66,6 +66,7 @@ template <typename T> void read_if_any(const Json& json, const std::string& key,
 /// A number that JSON has as text where it would not survive: there is no NaN and no infinity, and most readers keep
 /// integers in a double.
 template <typename Number> struct Exact { Number& number; };
+template <typename Number> Exact(Number&) -> Exact<Number>;  // clang 14 takes no aggregate without it
 
 template <typename Number> void to_json(Json& json, const Exact<Number>& exact) {
   json = exact.number;
