@@ -16,6 +16,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"

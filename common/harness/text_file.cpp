@@ -160,33 +160,28 @@ OutputFile::OutputFile(const std::string& path, std::string option)
 }
 
 void OutputFile::keep(const std::string& text) {
-  if (target_.empty()) return;
-  try {
-    kept_ = put(text);
-  } catch (const std::system_error&) {
-    kept_ = false;  // write() tries again, and says why
-  }
+  if (!target_.empty()) kept_ = !put(text);  // else write() tries again, and says why
 }
 
 bool OutputFile::write(const std::string& text) const {
   if (kept_ || name_.empty()) return true;
-  try {
-    return put(text);
-  } catch (const std::system_error& error) {
-    note_lost_output(error.code().value(),
-                     fmt::format("{} '{}': {}", option_, name_, error.code().message()));
-    return false;
-  }
+  if (is_stdout_) return print(stdout, text);
+  const std::error_code error = put(text);
+  if (error) note_lost_output(error.value(), fmt::format("{} '{}': {}", option_, name_, error.message()));
+  return !error;
 }
 
-bool OutputFile::put(const std::string& text) const {
-  if (is_stdout_) return print(stdout, text);
-  if (target_.empty()) {
-    write_as_it_is(name_, text);
-  } else {
-    Replacement(target_).become_target(text);
+std::error_code OutputFile::put(const std::string& text) const {
+  try {
+    if (target_.empty()) {
+      write_as_it_is(name_, text);
+    } else {
+      Replacement(target_).become_target(text);
+    }
+    return {};
+  } catch (const std::system_error& error) {
+    return error.code();
   }
-  return true;
 }
 
 }  // namespace reduction

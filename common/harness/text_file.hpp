@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace reduction {
 
@@ -32,7 +33,7 @@ class OutputFile {
   bool write(const std::string& text) const;
 
  private:
-  bool put(const std::string& text) const;
+  std::error_code put(const std::string& text) const;
 
   std::string option_;
   std::string name_;  ///< as the user has it
