@@ -1,7 +1,17 @@
 #!/usr/bin/env bash
-# Builds the ladder and climbs it: runs 00_cpu_serial to 07_cascade in order, with --beyond what comes after, on a GPU
-# also CUB's reduction, then puts their results into one table, and beside what others have published into a second one.
-# Each step runs as soon as it is built. Whatever is missing on a Debian or Ubuntu machine is installed first.
+# Usage: ./run_ladder.sh [--beyond] [OPTIONS]
+#
+# Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's reduction, and ends with a table of their
+# results and one of what others have published. Each step runs as soon as it is built. Whatever is missing on a Debian
+# or Ubuntu machine is installed first. Another run in this checkout waits until this one ends.
+#
+# --beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass, on a GPU also 11_bulk_copy and
+# 12_any_operation. The other options are those of the steps, but for --compare and --trace, which are of one step;
+# --json writes the results of all of them into one file.
+#
+# REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
+#
+# Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
 
 set -euo pipefail
 caller_folder=$PWD
@@ -11,7 +21,7 @@ source common/scripts/set_up.sh
 
 parts="ladder peer"  # of common/steps.txt
 climb=climb          # the target that builds them
-given=()             # the options, but for --beyond
+page=01_interleaved  # to read on
 step_options=()
 table_options=()
 compare_options=()
@@ -23,7 +33,7 @@ wrong_steps=()
 exec 8>&1  # where the table's program writes
 
 main() {
-  local line step part needs page=01_interleaved
+  local step part needs
   read_options "$@"
   take_build_folder
   install_missing_packages "${build_packages[@]}"
@@ -40,7 +50,7 @@ main() {
   if (($(build_jobs) <= 8)); then build 01_interleaved; fi
   start_build "$climb"
   renice -n 19 "$build_job" >/dev/null  # a step that runs, and the host's part of its timing, come first
-  while read -r -u 7 step part needs page; do
+  while read -r -u 7 step part needs _; do
     if [[ $needs != cpu && " $parts " == *" $part "* ]] && can_run "$step" "$part" "$needs"; then
       await "$step"
       run_step "$step"
@@ -49,8 +59,7 @@ main() {
   await ladder_table
   print_table
   if [[ -t 1 && ${#wrong_steps[@]} == 0 && " ${step_options[*]}" != *" -"*q* ]]; then
-    if [[ $climb == climb ]]; then page=01_interleaved; else page=beyond; fi
-    printf '\n%s\n' "Read on in $page/README.md: each step has a page that says why." | fold -s -w "$(columns)"
+    printf '\n%s\n' "Read on in $page/README.md:" "each step has a page that says why."
   fi
 }
 
@@ -58,18 +67,17 @@ main() {
 read_options() {
   local json asked=
   while (($# > 0)); do
-    if [[ $1 != --beyond ]]; then given+=("$1"); fi
     case $1 in
       --beyond)
         parts="ladder beyond peer"
         climb=climb_beyond
+        page=beyond
         ;;
       -h | --help) asked=show_help ;;
       --version) asked=show_version ;;
       --json=*) json=${1#*=} ;;
       --json)
         json=${2:-}
-        given+=("${@:2:1}")
         shift $(($# > 1))
         ;;
       *) step_options+=("$1") ;;
@@ -78,7 +86,7 @@ read_options() {
   done
   # The steps refuse what is wrong: as long as there is none to ask, the first one once it is built.
   if [[ -x $build_folder/bin/00_cpu_serial ]]; then
-    "$build_folder/bin/00_cpu_serial" "${given[@]}" --help >/dev/null || (($? != bad_usage)) || exit "$bad_usage"
+    "$build_folder/bin/00_cpu_serial" "${step_options[@]}" --help >/dev/null || (($? != bad_usage)) || exit "$bad_usage"
   fi
   if [[ -n $asked ]]; then
     "$asked" || fail "$not_possible" "stdout does not take the output"
@@ -89,49 +97,34 @@ read_options() {
 
 show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.sh \1/p' CMakeLists.txt; }
 
+# Beside this script's own, the options of a step, as soon as there is one.
 show_help() {
-  cat <<USAGE
-Usage: ./run_ladder.sh [--beyond] [OPTIONS]
-
-Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's reduction, and ends with a table of their
-results and one of what others have published. Each step runs as soon as it is built.
-
---beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass, on a GPU also 11_bulk_copy and
-12_any_operation. The other options are those of the steps, but for --compare and --trace, which are of one step; --json
-writes the results of all of them into one file. Another run in this checkout waits until this one ends.
-
-REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
-
-Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
-
-The options of a step, listed once there is one:
-USAGE
+  sed -n '2,/^$/ s/^# \{0,1\}//p' run_ladder.sh
   if [[ -x $build_folder/bin/07_cascade ]]; then "$build_folder/bin/07_cascade" --help; fi
 }
 
 # Refuses a file that cannot be written now, not after minutes.
 use_json_file() {
   local file=$1 folder
-  if [[ $file == "" || $file == -?* ]]; then fail "$bad_usage" "--json needs a value"; fi
-  if [[ $file == - ]]; then
-    exec >&2  # with the results on stdout, everything else goes to stderr
-  else
-    if [[ $file != /* ]]; then file=$caller_folder/$file; fi
-    folder=$(dirname "$(realpath -m "$file")")
-    if [[ $file == */ || -d $file || -e $file && ! -w $file || ! -e $file && ! -w $folder ]]; then
-      fail "$bad_usage" "--json '$1' cannot be written; name a file in a folder that can be"
-    fi
+  case $file in
+    -) exec >&2 ;;  # with the results on stdout, everything else goes to stderr
+    "" | -*) fail "$bad_usage" "--json needs a value" ;;
+    /*) ;;
+    *) file=$caller_folder/$file ;;
+  esac
+  folder=$(dirname "$(realpath -m "$file")")
+  if [[ $file != - && ($file == */ || -d $file || -e $file && ! -w $file || ! -e $file && ! -w $folder) ]]; then
+    fail "$bad_usage" "--json '$1' cannot be written; name a file in a folder that can be"
   fi
   table_options=(--json "$file")
 }
 
 # can_run STEP PART NEEDS, on the device that 01 has run on.
 can_run() {
-  local capability least=${3#cuda}
-  least=${least#-}
+  local capability least=${3##*[!0-9]}
   if [[ $3 == any ]]; then return; fi
   capability=$(sed -n '/"kind": "cuda"/,/}/ s/.*"compute_capability": "\([0-9]*\).*/\1/p' "${results[@]}" | head -n 1)
-  if [[ -n $capability ]] && ((capability >= ${least:-0})); then return; fi
+  if ((${capability:-0} >= ${least:-1})); then return; fi
   if [[ $2 == beyond ]]; then say "$1 takes a GPU${least:+ of compute capability $least.0 or higher}: skipped" ""; fi
   return 1
 }
@@ -182,7 +175,6 @@ print_table() {
 end() {
   local status=$?
   end_build
-  if [[ -n $running ]]; then rm -rf "$results_folder"; fi
   if ((${#wrong_steps[@]} == 0 || status == 130)); then exit "$status"; fi
   fail 1 "wrong result: ${wrong_steps[*]}"
 }

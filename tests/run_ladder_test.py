@@ -96,7 +96,6 @@ def test_run_ladder(tmp_path: Path, options: str, variables: dict[str, str], cod
     ladder = start(tmp_path, *options.format(folder=tmp_path).split(), **variables)
     output = ladder.communicate()[0]
     assert ladder.returncode == code, output
-    assert not list(tmp_path.glob("build/results*")), "the results of the run are left behind"
     assert "Re-checking" not in output and "no work to do" not in output
     for text in said:
         assert (text.strip("!").format(folder=tmp_path) in output) != text.startswith("!"), f"{text} in\n{output}"

@@ -1,34 +1,23 @@
 # shellcheck shell=bash
-# From a fresh machine to a built tree. run_ladder.sh and run_tests.sh read this file, in the repository's folder,
-# and call, in this order:
-#
-#   take_build_folder
-#   install_missing_packages PACKAGE...
-#   configure_with_tests ON|OFF
-#   build TARGET..., or start_build TARGET... and then `await PROGRAM` of each
-#
-# A second call finds everything done and takes a fraction of a second. All messages go to stderr.
+# From a fresh machine to a built tree. The scripts read this file, in the repository's folder, and call, in this order,
+# take_build_folder, install_missing_packages, configure_with_tests and build, or start_build and then await. A second
+# call finds everything done and takes a fraction of a second. All messages go to stderr.
 #
 # REDUCTION_CUDA=AUTO|ON|OFF says whether to build for CUDA devices (common/cmake/CudaToolkit.cmake).
 # REDUCTION_PRESET names another preset of CMakePresets.json than release.
 
 export REDUCTION_CUDA=${REDUCTION_CUDA:-AUTO}
 preset=${REDUCTION_PRESET:-release}
-build_folder=build
-if [[ $preset != release ]]; then build_folder=build-$preset; fi
+build_folder=build-$preset
+build_folder=${build_folder%-release}
 
 oldest_cmake=3.25
 # The names in Debian and Ubuntu.
-build_packages=(cmake g++ libcli11-dev libfmt-dev nlohmann-json3-dev)
-# shellcheck disable=SC2034  # run_tests.sh and the Dev Container install them
+# shellcheck disable=SC2034  # who reads this file installs them
+build_packages=(cmake g++ ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev)
+# shellcheck disable=SC2034
 test_packages=(libgtest-dev git python3-pytest libopenmpi-dev openmpi-bin)
-if command -v ninja >/dev/null; then
-  generator=Ninja
-else
-  generator="Unix Makefiles"
-  build_packages+=(make)
-fi
-elsewhere=()  # the packages' names where there is no apt-get
+needed="CMake $oldest_cmake, a C++20 compiler, Ninja, CLI11, fmt, nlohmann-json; tests: GoogleTest, git, pytest"
 
 # What the scripts exit with, as the steps do.
 readonly bad_usage=2 not_possible=3
@@ -53,8 +42,6 @@ give_up() {
   fail "$not_possible" "exit code $1 of: $2"
 }
 
-# ---- the build folder ----
-
 # Until this script ends, the build folder is its own: another run would change what is built, and times measured at
 # once are wrong. What is called inside it is part of it. The lock is descriptor 9, which the kernel closes with the
 # script; a daemon that a build starts, as a compiler's cache is, must not inherit it.
@@ -75,28 +62,23 @@ take_build_folder() {
   export REDUCTION_LOCKED=$PWD/$build_folder
 }
 
-# ---- packages ----
-
 install_missing_packages() {
   local missing
   if command -v apt-get >/dev/null; then
     mapfile -t missing < <(missing_packages "$@")
     if ((${#missing[@]} > 0)); then install "${missing[@]}"; fi
-  else
-    # Which libraries are missing, CMake finds out when it configures.
-    elsewhere=("To build and test, this needs CMake, a C++20 compiler, make or Ninja, git and libraries, as in"
-      "  dnf install cmake gcc-c++ make git cli11-devel fmt-devel json-devel gtest-devel"
-      "  pacman -S --needed cmake gcc make git cli11 fmt nlohmann-json gtest")
-    command -v cmake >/dev/null || fail "$not_possible" "there is no CMake" "${elsewhere[@]}"
+  elif ! command -v cmake >/dev/null; then  # which finds out what else is missing
+    fail "$not_possible" "there is no CMake, and no apt-get to install it with; this needs" "  $needed"
   fi
 }
 
+# Prints those of the packages that are not there.
 missing_packages() {
-  local installed package
-  installed=$(dpkg-query --show --showformat="\${Package}=\${db:Status-Status}\n" "$@" 2>/dev/null || true)
+  local package
   for package; do
     # A tool on PATH will do wherever it comes from, and so will pip's modules.
-    if ! command -v "$package" >/dev/null && ! grep -qxF "$package=installed" <<<"$installed" &&
+    if ! command -v "$package" >/dev/null &&
+      [[ $(dpkg-query --show --showformat="\${db:Status-Status}" "$package" 2>/dev/null) != installed ]] &&
       ! { [[ $package == python3-* ]] && python3 -c "import ${package#python3-}" 2>/dev/null; }; then
       echo "$package"
     fi
@@ -104,52 +86,17 @@ missing_packages() {
 }
 
 install() {
-  local as_root=() command="apt-get install --no-install-recommends $*"
-  if ((EUID != 0)); then as_root=(sudo); fi
-  say "Installing what is missing here: ${as_root[*]} $command"
-  # `sudo true` asks for the password now, not in the middle of the progress line.
-  "${as_root[@]}" true || fail "$not_possible" "installing packages takes root, and sudo is not possible here." \
-    "As root, run 'apt-get update && $command', and then ${0##*/} once more."
-  as_root+=(env DEBIAN_FRONTEND=noninteractive)
+  local as_root=(env DEBIAN_FRONTEND=noninteractive) command="apt-get install --no-install-recommends $*"
+  if ((EUID != 0)); then as_root=(sudo "${as_root[@]}"); fi
+  say "Installing what is missing here: $command"
   # An unrelated source that is out of order must not be in the way: what counts is whether the install works.
-  logged update "${as_root[@]}" apt-get update || true
-  logged install "${as_root[@]}" apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" ||
-    fail "$not_possible" "apt-get could not install the packages; its last lines are above"
+  "${as_root[@]}" apt-get update --quiet >&2 || true
+  "${as_root[@]}" apt-get install --quiet --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >&2 ||
+    fail "$not_possible" "that did not work; run ${0##*/} once more when '$command' has, as root"
 }
-
-# logged NAME COMMAND... keeps the output in a file. A terminal shows the line it is at, a failure the last lines.
-logged() {
-  local log=$build_folder/$1.log line
-  mkdir -p "$build_folder"
-  "${@:2}" </dev/null 2>&1 9>&- | tee "$log" | while IFS= read -r line; do
-    if [[ -t 2 ]]; then show_progress "$line"; fi
-  done && return
-  show_progress ""
-  tail -n 20 "$log" >&2
-  say "(all of it: $log)"
-  return 1
-}
-
-# One line on a terminal, in place of the one before, and all of them in a log.
-show_progress() {
-  if [[ -t 2 && ${TERM:-dumb} != dumb ]]; then
-    printf '\r\e[K%.*s' "$(($(columns) - 2))" "$1" >&2
-  elif [[ -n $1 ]]; then
-    say "$1"
-  fi
-}
-
-# How many columns the terminal has.
-columns() {
-  local size
-  size=$(stty size <&2 2>/dev/null || echo 0 0)
-  echo "$((${size#* } > 0 ? ${size#* } : 80))"
-}
-
-# ---- CMake ----
 
 configure_with_tests() {
-  local with_tests=$1 nvcc gpu version toolchain fresh=()
+  local with_tests=$1 nvcc gpu toolchain fresh=()
   nvcc=$(command -v nvcc || echo none)
   # Without a GPU, nvidia-smi says so where the name would be, and fails.
   gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null) || gpu=none
@@ -157,20 +104,20 @@ configure_with_tests() {
     say "Everything is emulated: CUDA takes a GPU (here: ${gpu%%$'\n'*}) and nvcc on PATH (here: $nvcc)."
   fi
   # Whatever makes the last configuration worthless when it changes.
-  toolchain="$PWD, $generator, CXX=${CXX:-}, CUDACXX=${CUDACXX:-}, nvcc $nvcc, REDUCTION_CUDA=$REDUCTION_CUDA, GPU $gpu"
+  toolchain="$PWD, CXX=${CXX:-}, CUDACXX=${CUDACXX:-}, nvcc $nvcc, REDUCTION_CUDA=$REDUCTION_CUDA, GPU $gpu"
   if [[ $toolchain != "$(cat "$build_folder/configured_for" 2>/dev/null || true)" ]]; then
     # CMake remembers the compiler it found, or that it found none, until it starts afresh.
     fresh=(--fresh)
   elif [[ $with_tests == OFF ]] || grep -q '^REDUCTION_BUILD_TESTS:BOOL=ON' "$build_folder/CMakeCache.txt"; then
     return
   fi
-  version=$(cmake --version | sed -n '1s/.* //p')
-  printf '%s\n' "$oldest_cmake" "$version" | sort -C -V || fail "$not_possible" \
-    "this takes CMake $oldest_cmake or newer, and $(command -v cmake) is $version: 'pip install cmake' has a newer one"
   say "Configuring $build_folder"
   rm -f "$build_folder/configured_for"
-  logged configure cmake --preset "$preset" -G "$generator" "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
-    -DCMAKE_TARGET_MESSAGES=OFF || fail "$not_possible" "CMake could not configure the build" "${elsewhere[@]}"
+  if ! cmake --preset "$preset" -G Ninja "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
+    -DCMAKE_TARGET_MESSAGES=OFF >"$build_folder/configure.log" 2>&1 </dev/null 9>&-; then
+    tail -n 20 "$build_folder/configure.log" >&2
+    fail "$not_possible" "CMake could not configure the build ($build_folder/configure.log); this needs" "  $needed"
+  fi
   echo "$toolchain" >"$build_folder/configured_for"
 }
 
@@ -204,6 +151,15 @@ await() {
     fi
   done
   show_progress ""
+}
+
+# One line on a terminal, in place of the one before, and all of them in a log.
+show_progress() {
+  if [[ -t 2 && ${TERM:-dumb} != dumb ]]; then
+    printf '\r\e[K\e[?7l%s\e[?7h' "$1" >&2  # a line that is too long is cut off
+  elif [[ -n $1 ]]; then
+    say "$1"
+  fi
 }
 
 end_build() { if [[ -n $build_job ]]; then kill -TERM -- "-$build_job" 2>/dev/null || true; fi; }
