@@ -11,7 +11,8 @@
 
 #include "harness/result.hpp"
 
-/// Null where there is nothing.
+// Null where there is nothing. Doxygen does not know the namespace of the library.
+/// \cond
 template <typename T> struct nlohmann::adl_serializer<std::optional<T>> {
   template <typename Json> static void to_json(Json& json, const std::optional<T>& value) {
     if (value) {
@@ -24,6 +25,7 @@ template <typename T> struct nlohmann::adl_serializer<std::optional<T>> {
     value = json.is_null() ? std::nullopt : std::optional(json.template get<T>());
   }
 };
+/// \endcond
 
 namespace reduction {
 
