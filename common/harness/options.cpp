@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
 #include <climits>
 #include <filesystem>
@@ -33,7 +32,7 @@ std::optional<std::uint64_t> parse_elements(std::string_view text) {
     if (!base || !exponent) return std::nullopt;
     std::uint64_t power = 1;
     // A base of 0 or 1 stays what it is; any other passes the limit before the loop runs long.
-    for (std::uint64_t k = 0; k < std::min(*exponent, std::uint64_t{64}); ++k) {
+    for (std::uint64_t k = 0; k < *exponent && k < 64; ++k) {
       if (*base != 0 && power > most_elements / *base) return std::nullopt;
       power *= *base;
     }
@@ -72,9 +71,8 @@ std::optional<emulated::Schedule> parse_schedule(std::string_view text) {
 void settle_trace(Options& options) {
   require_trace_file(options.trace);
   if (options.trace.file.empty()) return;
-  const std::filesystem::path trace_file(options.trace.file);
-  const std::filesystem::path json_file(options.json_file);
-  if (trace_file.lexically_normal() == json_file.lexically_normal()) {
+  const auto normal = [](const std::string& file) { return std::filesystem::path(file).lexically_normal(); };
+  if (normal(options.trace.file) == normal(options.json_file)) {
     throw UsageError(
         fmt::format("--trace and --json both name '{}': give each a file of its own", options.trace.file));
   }
