@@ -26,9 +26,7 @@ step_options=()
 table_options=()
 compare_options=()
 place=first  # of a step in the ladder: what is the same in all of them, a terminal shows with the first on a device
-running=
-results_folder=$build_folder/results  # of this run
-results=()
+results=$build_folder/results  # the folder of this run's, whose names are in the steps' order
 wrong_steps=()
 exec 8>&1  # where the table's program writes
 
@@ -40,8 +38,8 @@ main() {
   configure_with_tests OFF
   # Nothing is compiled while 00 runs: the time of a CPU is its result.
   build 00_cpu_serial
-  rm -rf "$results_folder"
-  mkdir "$results_folder"
+  rm -rf "$results"
+  mkdir "$results"
   trap stop INT
   trap '' PIPE  # whoever reads the first lines of stdout only still gets the file of --json
   run_step 00_cpu_serial
@@ -86,7 +84,7 @@ read_options() {
   done
   # The steps refuse what is wrong: as long as there is none to ask, the first one once it is built.
   if [[ -x $build_folder/bin/00_cpu_serial ]]; then
-    "$build_folder/bin/00_cpu_serial" "${step_options[@]}" --help >/dev/null || (($? != bad_usage)) || exit "$bad_usage"
+    "$build_folder/bin/00_cpu_serial" --help "${step_options[@]}" >/dev/null || (($? != bad_usage)) || exit "$bad_usage"
   fi
   if [[ -n $asked ]]; then
     "$asked" || fail "$not_possible" "stdout does not take the output"
@@ -123,15 +121,14 @@ use_json_file() {
 can_run() {
   local capability least=${3##*[!0-9]}
   if [[ $3 == any ]]; then return; fi
-  capability=$(sed -n '/"kind": "cuda"/,/}/ s/.*"compute_capability": "\([0-9]*\).*/\1/p' "${results[@]}" | head -n 1)
+  capability=$(sed -n '/"kind": "cuda"/,/}/ s/.*"compute_capability": "\([0-9]*\).*/\1/p' "$results"/*.json | head -n 1)
   if ((${capability:-0} >= ${least:-1})); then return; fi
   if [[ $2 == beyond ]]; then say "$1 takes a GPU${least:+ of compute capability $least.0 or higher}: skipped" ""; fi
   return 1
 }
 
 run_step() {
-  local result=$results_folder/$1.json status=0
-  running=$1
+  local result=$results/$1.json status=0
   # Its blocks are larger, unless -b says otherwise: nothing to hold against the step before.
   if [[ $1 == 10_* ]]; then compare_options=(); fi
   REDUCTION_LADDER=$place "$build_folder/bin/$1" "${step_options[@]}" "${compare_options[@]}" --json "$result" ||
@@ -144,7 +141,7 @@ run_step() {
     "$bad_usage" | "$not_possible" | 130) exit "$status" ;;
     *) fail "$not_possible" "$1 crashed: exit code $status" ;;
   esac
-  results+=("$result")
+  if [[ ! -f $result ]]; then exit; fi  # it was asked for its help, as by -qh
   # The next step shows its counters beside this one's, where there are some; a sweep's are a list.
   compare_options=()
   if [[ $(head -c 1 "$result") == "{" ]] && grep -q '"shared_load_requests"' "$result"; then
@@ -155,16 +152,14 @@ run_step() {
 
 # Ctrl-C: the table of what there is, the step that was running included where its sweep has rows.
 stop() {
-  local result=$results_folder/$running.json
   trap - INT
   end_build
-  if [[ -f $result && " ${results[*]} " != *" $result "* ]]; then results+=("$result"); fi
-  if ((${#results[@]} > 0)); then (build ladder_table && print_table) || true; fi
+  if compgen -G "$results/*.json" >/dev/null; then (build ladder_table && print_table) || true; fi
   exit 130
 }
 
 print_table() {
-  local table=("$build_folder/bin/ladder_table" "${results[@]}") status=0
+  local table=("$build_folder/bin/ladder_table" "$results"/*.json) status=0
   "${table[@]}" "${table_options[@]}" >&8 || status=$?
   # A file that cannot be written after all must not keep the table from whoever has waited for it.
   if ((status > 1 && ${#table_options[@]} > 0)); then "${table[@]}" >&8 || true; fi

@@ -237,7 +237,7 @@ def test_what_cannot_be_installed_is_named(checkout: Path, start: Script) -> Non
 def test_without_apt_the_libraries_are_named(checkout: Path, start: Script) -> None:
     without_apt = "command() { [[ $2 != apt-get && $2 != cmake ]]; }; install_missing_packages x"
     assert end_of(start("bash", "-c", f"source common/scripts/set_up.sh; {without_apt}")) == (
-        3, "bash: error: there is no CMake, and no apt-get to install it with; this needs\n  CMake 3.25, a C++20 "
+        3, "bash: error: there is no CMake and no apt-get; this needs\n  CMake 3.25, a C++20 "
         "compiler, Ninja, CLI11, fmt, nlohmann-json; tests: GoogleTest, git, pytest\n")
 
 

@@ -63,13 +63,21 @@ take_build_folder() {
 }
 
 install_missing_packages() {
-  local missing
-  if command -v apt-get >/dev/null; then
-    mapfile -t missing < <(missing_packages "$@")
-    if ((${#missing[@]} > 0)); then install "${missing[@]}"; fi
-  elif ! command -v cmake >/dev/null; then  # which finds out what else is missing
-    fail "$not_possible" "there is no CMake, and no apt-get to install it with; this needs" "  $needed"
+  local missing command as_root=(env DEBIAN_FRONTEND=noninteractive)
+  if ! command -v apt-get >/dev/null; then
+    # What else is missing, CMake finds out when it configures.
+    command -v cmake >/dev/null || fail "$not_possible" "there is no CMake and no apt-get; this needs" "  $needed"
+    return
   fi
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]} == 0)); then return; fi
+  if ((EUID != 0)); then as_root=(sudo "${as_root[@]}"); fi
+  command="apt-get install --no-install-recommends ${missing[*]}"
+  say "Installing what is missing here: $command"
+  # An unrelated source that is out of order must not be in the way: what counts is whether the install works.
+  "${as_root[@]}" apt-get update >&2 || true
+  "${as_root[@]}" apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}" >&2 ||
+    fail "$not_possible" "that did not work; run ${0##*/} once more when '$command' has, as root"
 }
 
 # Prints those of the packages that are not there.
@@ -83,16 +91,6 @@ missing_packages() {
       echo "$package"
     fi
   done
-}
-
-install() {
-  local as_root=(env DEBIAN_FRONTEND=noninteractive) command="apt-get install --no-install-recommends $*"
-  if ((EUID != 0)); then as_root=(sudo "${as_root[@]}"); fi
-  say "Installing what is missing here: $command"
-  # An unrelated source that is out of order must not be in the way: what counts is whether the install works.
-  "${as_root[@]}" apt-get update --quiet >&2 || true
-  "${as_root[@]}" apt-get install --quiet --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >&2 ||
-    fail "$not_possible" "that did not work; run ${0##*/} once more when '$command' has, as root"
 }
 
 configure_with_tests() {
