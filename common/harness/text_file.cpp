@@ -41,9 +41,6 @@ class Descriptor {
 
   int number() const { return number_; }
 
-  /// Undoes O_NONBLOCK, with which a pipe is opened whose other end may be missing.
-  void wait_from_now_on() const { fcntl(number_, F_SETFL, 0); }
-
   void write(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t written = ::write(number_, text.data(), text.size());
@@ -103,14 +100,9 @@ class Replacement {
   Descriptor file_;
 };
 
-/// Writes to a pipe or a device. A named pipe may get its reader later; one without a name, as behind a shell's
-/// `>(cat)`, gets no other when its reader has left, and to wait for him would be for ever.
+/// Writes to a pipe or a device. A named pipe may get its reader later: it is waited for.
 void write_as_it_is(const std::string& path, std::string_view text) {
-  const bool is_named = std::filesystem::exists(target_of(path));
-  const int descriptor = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | (is_named ? 0 : O_NONBLOCK));
-  if (descriptor < 0 && errno == ENXIO && std::filesystem::is_fifo(path)) fail(EPIPE);
-  const Descriptor file(descriptor);
-  file.wait_from_now_on();
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
   file.write(text);
 }
 
@@ -127,7 +119,7 @@ std::string read_text_file(const std::string& path) {
   // A named pipe that nobody writes to is at its end at once, like an empty file: whoever waited for a writer might wait
   // for ever. Where somebody does write, as behind a shell's `<(cat file)`, read() waits for him.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  file.wait_from_now_on();
+  fcntl(file.number(), F_SETFL, 0);  // without O_NONBLOCK
   std::string text;
   std::array<char, std::size_t{1} << 16> buffer;
   for (;;) {
