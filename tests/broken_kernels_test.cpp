@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "device/dialect.cuh"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/measure.hpp"
 
 namespace reduction {

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/published_figures.hpp"
 #include "harness/result_json.hpp"
 #include "run_executable.hpp"

@@ -47,8 +47,7 @@ class FakeDevice final : public Device {
   }
 
   const DeviceInfo& info() const override { return info_; }
-  std::size_t available_bytes() const override { return 1 << 20; }
-  std::size_t own_bytes() const override { return 1 << 10; }
+  Memory memory() const override { return {info_.name, 1 << 20}; }
   void* allocate(std::size_t bytes) override { return std::malloc(bytes + 1); }
   void release(void* data) noexcept override { std::free(data); }
   void fill(void* data, const Input& input, ElementType type, std::uint64_t first,

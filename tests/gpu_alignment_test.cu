@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "harness/device_reduction.hpp"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
+#include "harness/reduction_plan.hpp"
 #include "kernel.cuh"
 // After the kernel.
 #include "harness/step.cuh"
@@ -29,7 +29,7 @@ Real sum_from(Device& device, ElementType type, const Input& input, std::size_t 
   const DeviceBuffer next_partial(device, sums);
   device.fill(in.data(), input, type, 0, input.n);
   const void* const begin = static_cast<const std::byte*>(in.data()) + offset * size_of(type);
-  const void* const out = launch_passes(plan, begin, partial.data(), next_partial.data());
+  const void* const out = plan.launch(begin, partial.data(), next_partial.data());
   Real sum[2];
   device.download(sum, out, size_of(type));
   return sum[0];

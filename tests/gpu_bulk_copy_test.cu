@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "kernel.cuh"
 
 namespace reduction {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/options.hpp"
 #include "run_executable.hpp"
 

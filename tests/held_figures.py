@@ -106,13 +106,13 @@ atomic_block      aside   any     beyond/atomics
     "docs/counters/README.md": [
         ("must agree within 4 % of the wavefronts", "tools/counters.py", "NOISE = 0.04")],
     "docs/method.md": [
-        ("a buffer of twice the L2's size", "common/harness/cuda_device.cu", "return 2 * info_.l2_bytes;"),
+        ("a buffer of twice the L2's size", "common/harness/timing_method.hpp", "return 2 * l2_bytes;"),
         ("then three times more to warm up", "common/harness/timing_method.hpp", "warm_up_runs = 3;"),
         ("at least ten of them", "common/harness/sampling.cpp", "fewest = 10;"),
         ("nine in ten lie within 0.5 % of each other", "common/harness/sampling.cpp", "close_enough = 0.005;"),
         ("after two seconds", "common/harness/sampling.cpp", "longest_seconds = 2.0;")],
     "docs/glossary.md": [
-        ("The times that 5 % and 95 % of the samples stay below", "common/harness/statistics.cpp", "0.95")],
+        ("The times that 5 % and 95 % of the samples stay below", "common/harness/sampling.cpp", "0.95")],
     "docs/pitfalls/endless_loop.md": [
         ("where 2^21 barriers have gone by", "common/device/emulated/endless_loops.cpp", "most_alike_watches = 4;"),
         ("nor a barrier has 10 s", "common/device/emulated/device.cpp", "loop_limit = std::chrono::seconds{10};")],

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "fake_device.hpp"
-#include "harness/configuration.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/input.hpp"
 #include "harness/report.hpp"
@@ -121,32 +120,6 @@ TEST(Measure, TakesMoreThanThePeakFromACacheThatIsNotEmptied) {
   FakeDevice device;
   device.sample_ms = {0.001};
   EXPECT_GT(*measure_ones(device, 100'000, 100, false, Flush::none).percent_of_peak(), 100);
-}
-
-TEST(Measure, SweepsSizesUpToWhatFits) {
-  FakeDevice device;
-  Options options;
-  options.sweep = Sweep::size;
-  // In 1 MiB, 2^18 int32 would leave nothing for partial sums and timing.
-  EXPECT_EQ(plan_configurations(options, room_of(device)).back().elements, 1u << 17);
-  options.type = ElementType::complex128;
-  EXPECT_EQ(plan_configurations(options, room_of(device)).back().elements, 1u << 15);
-  options.elements = 1 << 12;
-  EXPECT_EQ(plan_configurations(options, room_of(device)).back().elements, 1u << 12);
-}
-
-TEST(Measure, RefusesWhatDoesNotFit) {
-  FakeDevice device;
-  const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
-  const ReductionPlan plan = plan_reduction(kernel, {ElementType::int32, 1 << 18, 32}, device.info());
-  try {
-    require_memory(plan, device);
-    FAIL() << "1 MiB of input, partial sums and timing do not fit in 1 MiB";
-  } catch (const DeviceError& error) {
-    EXPECT_NE(std::string(error.what()).find("2^18 int32 need 1.001 MiB, and fake has 1 MiB free"),
-              std::string::npos)
-        << error.what();
-  }
 }
 
 /// What a report prints of a result.

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "device/cuda_check.cuh"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "reduction/reduce.cuh"
 
 namespace reduction {

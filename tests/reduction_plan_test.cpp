@@ -4,10 +4,58 @@
 
 #include <stdexcept>
 
-#include "device/device_error.hpp"
-
 namespace reduction {
 namespace {
+
+std::vector<Configuration> plan_emulated(const Options& options) {
+  return plan_configurations(options, DeviceKind::emulated, emulated_memory());
+}
+
+TEST(PlanConfigurations, OneWithoutASweep) {
+  Options options;
+  const auto plan = plan_emulated(options);
+  ASSERT_EQ(plan.size(), 1u);
+  EXPECT_EQ(plan[0].elements, 1u << 20);
+  EXPECT_EQ(plan[0].block, 256u);
+}
+
+TEST(PlanConfigurations, ASweepVariesOneThing) {
+  Options options;
+  options.elements = 5000;
+  options.sweep = Sweep::block;
+  EXPECT_EQ(plan_emulated(options).size(), 6u);
+  options.sweep = Sweep::type;
+  EXPECT_EQ(plan_emulated(options).size(), 6u);
+  options.sweep = Sweep::size;
+  const auto sizes = plan_emulated(options);
+  ASSERT_EQ(sizes.size(), 3u);
+  EXPECT_EQ(sizes[0].elements, 1024u);
+  EXPECT_EQ(sizes[2].elements, 4096u);
+  options.elements.reset();
+  EXPECT_EQ(plan_emulated(options).back().elements, 1u << 20);
+}
+
+TEST(PlanConfigurations, RefusesAnEmptySweep) {
+  Options options;
+  options.elements = 1000;
+  options.sweep = Sweep::size;
+  EXPECT_THROW(plan_emulated(options), UsageError);
+}
+
+TEST(PlanConfigurations, SweepsSizesUpToWhatFitsOnAGpu) {
+  const Memory memory{"a GPU", 1 << 20, "", 1 << 10};
+  const auto most = [&](const Options& options) {
+    return plan_configurations(options, DeviceKind::cuda, memory).back().elements;
+  };
+  Options options;
+  options.sweep = Sweep::size;
+  // In 1 MiB, 2^18 int32 would leave nothing for partial sums and timing.
+  EXPECT_EQ(most(options), 1u << 17);
+  options.type = ElementType::complex128;
+  EXPECT_EQ(most(options), 1u << 15);
+  options.elements = 1 << 12;
+  EXPECT_EQ(most(options), 1u << 12);
+}
 
 StepKernel one_element_per_thread() {
   return {[](std::size_t n, unsigned block) { return (n + block - 1) / block; }, nullptr};
@@ -37,12 +85,10 @@ TEST(PlanPasses, RefusesAGridThatNeverShrinks) {
   EXPECT_EQ(plan_passes(endless, 1, 32).size(), 1u);
 }
 
-TEST(RequirePossibleGrids, RefusesMoreBlocksThanAGridMayHave) {
-  const std::size_t most = (std::size_t{1} << 31) - 1;
-  const StepKernel kernel = one_element_per_thread();
-  EXPECT_NO_THROW(require_possible_grids(plan_reduction(kernel, {ElementType::int32, most * 32, 32}, {})));
-  EXPECT_THROW(require_possible_grids(plan_reduction(kernel, {ElementType::int32, most * 32 + 1, 32}, {})),
-               DeviceError);
+TEST(ReductionPlan, TakesItsInputAndTwoPassesOfPartialSums) {
+  const ReductionPlan plan =
+      plan_reduction(one_element_per_thread(), {ElementType::float64, 1'000'003, 256}, {});
+  EXPECT_EQ(plan.buffer_bytes(), 8u * (1'000'003 + 3907 + 16));
 }
 
 TEST(TreeDepth, IsTheLogarithmRoundedUp) {

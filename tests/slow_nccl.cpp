@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "combine.hpp"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "job.hpp"
 
 int main(int argc, char** argv) {

@@ -13,9 +13,9 @@
 
 #include "device/emulated/device.hpp"
 #include "device/emulated/trace.hpp"
-#include "harness/device_reduction.hpp"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/measure.hpp"
+#include "harness/reduction_plan.hpp"
 #include "harness/report.hpp"
 #include "trace_counters.hpp"
 
@@ -100,7 +100,7 @@ void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsi
     expected[k % parts] = static_cast<Real>(expected[k % parts] + in[k]);
   }
   emulated::mark_initialised(in, n * size_of(type));
-  const void* const out = launch_passes(plan, in, partial.data(), next_partial.data());
+  const void* const out = plan.launch(in, partial.data(), next_partial.data());
   for (std::size_t part = 0; part < parts; ++part) {
     EXPECT_EQ(static_cast<const Real*>(out)[part], expected[part])
         << fmt::format("{} {} elements {} behind the boundary, block {}", n, to_string(type), offset, block);

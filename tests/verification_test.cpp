@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -14,6 +15,82 @@ template <typename Real> Value value_of(ElementType type, Real first, Real secon
   std::memcpy(value.bytes.data(), &first, sizeof(Real));
   if (is_complex(type)) std::memcpy(value.bytes.data() + sizeof(Real), &second, sizeof(Real));
   return value;
+}
+
+TEST(ReferenceSum, OfNothingIsTheIdentity) {
+  for (const ElementType type : element_types) {
+    const Reference reference = reference_sum({Data::random, 1, 0}, type);
+    EXPECT_EQ(reference.integer, 0u);
+    EXPECT_EQ(reference.parts[0].high, 0.0);
+  }
+}
+
+TEST(ReferenceSum, CountsMoreOnesThanAFloatCan) {
+  const Reference reference = reference_sum({Data::ones, 1, (1 << 25) + 1}, ElementType::float32);
+  EXPECT_EQ(reference.parts[0].high, (1 << 25) + 1);
+  EXPECT_EQ(reference.parts[0].magnitude, (1 << 25) + 1);
+}
+
+TEST(ReferenceSum, WrapsIntegersAround) {
+  const Input input{Data::random, 9, 1'000'003};
+  std::uint32_t wrapped = 0;
+  for (std::uint64_t i = 0; i < input.n; ++i)
+    wrapped += real_at<std::uint32_t>(input, i, 0, 1);
+  const Reference reference = reference_sum(input, ElementType::int32);
+  EXPECT_EQ(static_cast<std::uint32_t>(reference.integer), wrapped);
+  EXPECT_EQ(to_string(to_value(reference)), std::to_string(static_cast<std::int32_t>(wrapped)));
+}
+
+TEST(ReferenceSum, OfCancellingInputIsExactlyTheMiddle) {
+  for (const std::uint64_t n : {1'000'002u, 1'000'003u}) {
+    const Input input{Data::cancelling, 4, n};
+    const Reference reference = reference_sum(input, ElementType::complex128);
+    for (const std::uint64_t part : {0u, 1u}) {
+      const double middle = n % 2 == 1 ? real_at<double>(input, n / 2, part, 2) : 0.0;
+      EXPECT_DOUBLE_EQ(reference.parts[part].high + reference.parts[part].low, middle);
+      EXPECT_GT(reference.parts[part].magnitude, 1e8);
+    }
+  }
+}
+
+TEST(ReferenceSum, OfThePartsAddsUpToTheWhole) {
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, reference_chunk, reference_chunk + 1,
+                                10 * reference_chunk + 17}) {
+    for (const ElementType type : {ElementType::int64, ElementType::float32, ElementType::complex128}) {
+      const Input input{Data::random, 3, n};
+      const Reference whole = reference_sum(input, type);
+      for (const std::uint64_t ranks : {1u, 2u, 3u, 7u}) {
+        Reference total{type};
+        for (std::uint64_t rank = 0; rank < ranks; ++rank)
+          total.add(reference_sum(input, type, {rank, ranks}));
+        EXPECT_EQ(total.integer, whole.integer) << n << " elements, " << ranks << " ranks";
+        for (const std::size_t part : {0u, 1u}) {
+          const ReferenceSum& sum = total.parts[part];
+          const ReferenceSum& expected = whole.parts[part];
+          const double difference = (sum.high - expected.high) + (sum.low - expected.low);
+          EXPECT_LE(std::abs(difference), 1e-25 * expected.magnitude)
+              << n << " elements, " << ranks << " ranks";
+          EXPECT_NEAR(sum.magnitude, expected.magnitude, 1e-12 * expected.magnitude);
+        }
+      }
+    }
+  }
+}
+
+TEST(ReferenceSum, OfAPartIsThatOfItsChunks) {
+  const Input ones{Data::ones, 1, 10 * reference_chunk + 17};
+  EXPECT_EQ(reference_sum(ones, ElementType::int32, {0, 4}).integer, 3 * reference_chunk);       // 0, 4, 8
+  EXPECT_EQ(reference_sum(ones, ElementType::int32, {2, 4}).integer, 2 * reference_chunk + 17);  // 2, 6, 10
+  EXPECT_EQ(reference_sum(ones, ElementType::int32, {11, 12}).integer, 0u);
+}
+
+TEST(ReferenceSum, KeepsWhatADoubleLoses) {
+  ReferenceSum sum;
+  sum.add(1e20);
+  sum.add(3.0);
+  sum.add(-1e20);
+  EXPECT_EQ(sum.high + sum.low, 3.0);
+  EXPECT_EQ(sum.magnitude, 2e20 + 3.0);
 }
 
 TEST(RoundingBound, IsHighamsGamma) {

@@ -1,4 +1,4 @@
-"""Times what a library of Python queues on its stream as common/harness/cuda_timer.cu times a step: the device is held
+"""Times what a library of Python queues on its stream as common/harness/cuda_device.cu times a step: the device is held
 until all of a sample is queued, and two events enclose it, behind empty kernels."""
 
 import ctypes

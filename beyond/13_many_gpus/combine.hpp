@@ -5,7 +5,6 @@
 
 #include "harness/device.hpp"
 #include "harness/element_type.hpp"
-#include "harness/value.hpp"
 #include "rank_kernels.hpp"
 #include "ranks.hpp"
 

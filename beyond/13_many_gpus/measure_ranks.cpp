@@ -7,8 +7,8 @@
 
 #include "combine.hpp"
 #include "device/emulated/peer_memory.hpp"
-#include "harness/configuration.hpp"
 #include "harness/exit_code.hpp"
+#include "harness/memory.hpp"
 #include "harness/sampling.hpp"
 
 namespace reduction {
@@ -93,8 +93,9 @@ struct RankSamples {
 /// Times by the devices' clocks: all devices meet, and each has its clock run from there until it has the sum of all. A sample
 /// is the slowest one's. None of it is launched, by any host, while the clocks run. Throws SampleNotQueued, on all ranks, where
 /// a device does not wait for its host.
-std::vector<double> time_by_devices(const Ranks& ranks, const SamplingPlan& plan, const TimingMethod& method,
-                                    RankReduction& reduction, Combine& combine, Device& device) {
+std::vector<double> time_by_devices(const Ranks& ranks, const std::optional<std::size_t>& samples,
+                                    const TimingMethod& method, RankReduction& reduction, Combine& combine,
+                                    Device& device) {
   const std::unique_ptr<SampleTimer> timer = device.make_timer(method);
   const auto time_once = [&] {
     const WaitLimit::Wait wait(ranks.limit(), no_sum);
@@ -114,15 +115,16 @@ std::vector<double> time_by_devices(const Ranks& ranks, const SamplingPlan& plan
     if (ranks.largest(was_queued ? 0 : 1) != 0) throw SampleNotQueued{};
     return ranks.largest(ms);
   };
-  const Stopwatch began;
   return take_samples(
-      plan, [&] { return take_queued_sample(take_sample); }, [&] { return ranks.largest(began.seconds()); });
+      samples, [&] { return take_queued_sample(take_sample); },
+      [&](double seconds) { return ranks.largest(seconds); });
 }
 
 /// Times by the hosts' clocks, from a barrier to the end of the slowest rank: launches are in the times, and how far apart the
 /// ranks leave the barrier.
-std::vector<double> time_by_hosts(const Ranks& ranks, const SamplingPlan& plan, const TimingMethod& method,
-                                  RankReduction& reduction, Combine& combine, Device& device) {
+std::vector<double> time_by_hosts(const Ranks& ranks, const std::optional<std::size_t>& samples,
+                                  const TimingMethod& method, RankReduction& reduction, Combine& combine,
+                                  Device& device) {
   const std::unique_ptr<SampleTimer> l2 = device.make_timer(method);
   const auto take_sample = [&] {
     reduction.poison();
@@ -134,13 +136,11 @@ std::vector<double> time_by_hosts(const Ranks& ranks, const SamplingPlan& plan, 
     combine.wait();
     return ranks.largest(sample.ms());
   };
-  const Stopwatch began;
-  return take_samples(plan, take_sample, [&] { return ranks.largest(began.seconds()); });
+  return take_samples(samples, take_sample, [&](double seconds) { return ranks.largest(seconds); });
 }
 
 RankSamples time_ranks(const Ranks& ranks, const CommandLine& line, RankReduction& reduction,
                        Combine& combine, Device& device) {
-  const SamplingPlan plan{line.samples};
   const TimingMethod method;
   for (unsigned run = 0; run < method.warm_up_runs; ++run) {
     reduction.start();
@@ -154,11 +154,11 @@ RankSamples time_ranks(const Ranks& ranks, const CommandLine& line, RankReductio
   };
   if (!line.host_clock && can_meet()) {
     try {
-      return {time_by_devices(ranks, plan, method, reduction, combine, device), method};
+      return {time_by_devices(ranks, line.samples, method, reduction, combine, device), method};
     } catch (const SampleNotQueued&) {  // as with CUDA_LAUNCH_BLOCKING=1
     }
   }
-  return {time_by_hosts(ranks, plan, method, reduction, combine, device), std::nullopt};
+  return {time_by_hosts(ranks, line.samples, method, reduction, combine, device), std::nullopt};
 }
 
 }  // namespace
@@ -189,12 +189,11 @@ void require_memory_for_shard(const Job& job, const Device& device, const RankKe
   // The ranks of a node share the host's memory; a GPU is one rank's alone.
   const bool is_shared = device.info().kind == DeviceKind::emulated;
   const auto sharers = static_cast<std::size_t>(is_shared ? job.node().count() : 1);
-  const DeviceRoom room = room_of(device);
+  Memory memory = device.memory();
+  memory.own_bytes *= sharers;
   const auto require = [&](std::uint64_t longest) {
-    const std::size_t needed =
-        longest * size_of(input.type) + kernel.mailbox_bytes + kernel.partial_bytes + device.own_bytes();
-    if (needed > room.available_bytes / sharers)
-      throw out_of_memory({input.type, longest * sharers, 1}, needed * sharers, room);
+    const std::size_t bytes = longest * size_of(input.type) + kernel.mailbox_bytes + kernel.partial_bytes;
+    require_memory(longest * sharers, input.type, bytes * sharers, memory);
   };
   require(shard_of(input.n, 0, count).count);  // before chunks are made of it, which cannot be of any size
   if (static_cast<unsigned>(count) <= kernel.most_neighbours)

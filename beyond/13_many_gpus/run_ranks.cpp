@@ -9,9 +9,9 @@
 #include "combine.hpp"
 #include "command_line.hpp"
 #include "device/emulated/peer_memory.hpp"
-#include "harness/configuration.hpp"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/exit_code.hpp"
+#include "harness/reduction_plan.hpp"
 #include "job.hpp"
 #include "mailboxes.hpp"
 #include "measure_ranks.hpp"
@@ -193,8 +193,8 @@ ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
   const bool on_gpu = device.info().kind == DeviceKind::cuda;
   const RankKernel& kernel = (on_gpu ? *step.cuda : *step.emulated)[static_cast<std::size_t>(line.type)];
 
-  const std::uint64_t elements =
-      ranks.smallest(line.elements ? *line.elements : default_elements(room_of(device), line.type));
+  const std::uint64_t elements = ranks.smallest(
+      line.elements ? *line.elements : default_elements(device.info().kind, device.memory(), line.type));
   const auto elements_of = [&](int size) {
     return line.weak ? elements * static_cast<std::uint64_t>(size) : elements;
   };

@@ -1,22 +1,19 @@
 #include "harness/cpu_step.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "device/emulated/device.hpp"
-#include "harness/configuration.hpp"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/host_memory.hpp"
 #include "harness/input.hpp"
+#include "harness/memory.hpp"
+#include "harness/reduction_plan.hpp"
 #include "harness/report.hpp"
 #include "harness/sampling.hpp"
-#include "harness/units.hpp"
+#include "harness/verification.hpp"
 
 namespace reduction {
 
@@ -78,19 +75,16 @@ Sample take_sample(const CpuKernel& kernel, const Input& input, ElementType type
 
 /// Measures the running sum and the tree over the same input. Both must meet the tolerance of a tree: that a running
 /// sum may lose more is its weakness, not an excuse.
-Result measure_sums(const Result& common, const CpuKernel& kernel, const SamplingPlan& plan) {
+Result measure_sums(const Result& common, const CpuKernel& kernel,
+                    const std::optional<std::size_t>& samples) {
   const std::size_t size = size_of(common.type);
   const std::size_t elements_held = std::min<std::uint64_t>(common.input.n, chunk_bytes / size);
-  if (elements_held * size > available_host_memory().bytes) {
-    throw DeviceError(fmt::format("the input needs {} of host memory at a time, and {}",
-                                  bytes_text(static_cast<double>(elements_held * size)), host_memory_text()));
-  }
   std::vector<std::byte> chunk(elements_held * size);
   // One sample of warm-up, unless it would take long and matter little.
   Sample sample;
   if (common.input.n <= elements_held) sample = take_sample(kernel, common.input, common.type, chunk);
   std::vector<double> tree_ms;
-  const std::vector<double> running_ms = take_samples(plan, [&] {
+  const std::vector<double> running_ms = take_samples(samples, [&] {
     sample = take_sample(kernel, common.input, common.type, chunk);
     tree_ms.push_back(sample.tree_ms);
     return sample.running_ms;
@@ -113,23 +107,16 @@ Result measure_sums(const Result& common, const CpuKernel& kernel, const Samplin
   return result;
 }
 
-/// Returns the memory of the device that the next steps will take, without opening the emulated one.
-DeviceRoom room_of_next_steps(const Options& options) {
-  const ChosenDevice chosen = choose_device(options.device);
-  if (chosen.kind == DeviceKind::cuda) return room_of(*open_cuda_device(chosen.ordinal));
-  return room_of_emulated_device();
-}
-
 /// Lists what the next steps will sum on the device; a CPU has no block size. Refuses what they will refuse, before it
 /// has taken minutes.
 std::vector<Configuration> plan_cpu_configurations(const Options& options) {
-  const DeviceRoom room = room_of_next_steps(options);
-  auto planned = plan_configurations(options, room);
+  const ChosenDevice chosen = choose_device(options.device);
+  const Memory memory =
+      chosen.kind == DeviceKind::cuda ? open_cuda_device(chosen.ordinal)->memory() : emulated_memory();
+  auto planned = plan_configurations(options, chosen.kind, memory);
   if (options.sweep == Sweep::block) planned.resize(1);
-  for (const Configuration& configuration : planned) {
-    const std::size_t needed = configuration.elements * size_of(configuration.type) + room.own_bytes;
-    if (needed > room.available_bytes) throw out_of_memory(configuration, needed, room);
-  }
+  for (const auto& [type, elements, block] : planned)
+    require_memory(elements, type, elements * size_of(type), memory);
   return planned;
 }
 
@@ -146,7 +133,7 @@ ExitCode run(const CpuStep& step, const Options& options) {
     common.type = configuration.type;
     common.input = {options.data, options.seed, configuration.elements};
     report.add(
-        measure_sums(common, step.kernels[static_cast<std::size_t>(configuration.type)], {options.samples}));
+        measure_sums(common, step.kernels[static_cast<std::size_t>(configuration.type)], options.samples));
   }
   return report.finish();
 }

@@ -1,7 +1,7 @@
 /// \file
 /// Stands in for cuda_device.cu in a build without the CUDA toolkit.
 
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 
 namespace reduction {
 

@@ -1,4 +1,6 @@
 #pragma once
+/// \file
+/// What the harness asks of a device, and every way to one: what is there, what the user means, and opening it.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +16,8 @@
 #include "device/emulated/counters.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
+#include "harness/memory.hpp"
+#include "harness/options.hpp"
 #include "harness/timing_method.hpp"
 
 namespace reduction {
@@ -70,11 +74,8 @@ class Device {
 
   virtual const DeviceInfo& info() const = 0;
 
-  /// Returns how much device memory is free now, in bytes.
-  virtual std::size_t available_bytes() const = 0;
-
-  /// Returns how much memory the device itself needs beside the step's, in bytes: for timing, or to emulate threads.
-  virtual std::size_t own_bytes() const = 0;
+  /// Returns what is free of its memory now, and what the device itself needs of that beside the step's.
+  virtual Memory memory() const = 0;
 
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* data) noexcept = 0;
@@ -98,8 +99,8 @@ class Device {
   /// Returns what each launch since the last call did, in order; nothing if the device does not count.
   virtual std::vector<emulated::Counters> take_launch_counters() { return {}; }
 
-  /// Makes a clock for what is queued on the device; null if time on this device means nothing. It uses own_bytes()
-  /// of device memory, and must not outlive the device.
+  /// Makes a clock for what is queued on the device; null if time on this device means nothing. It uses
+  /// memory().own_bytes of device memory, and must not outlive the device.
   virtual std::unique_ptr<SampleTimer> make_timer(const TimingMethod& method) = 0;
 };
 
@@ -113,6 +114,34 @@ class DeviceBuffer {
 
  private:
   std::unique_ptr<void, std::function<void(void*)>> memory_;
+};
+
+/// Says why no CUDA device can be used: the driver's reason, or that the build has no CUDA. Empty if there is one.
+std::string cuda_unavailable_reason();
+
+/// Returns how many CUDA devices this process sees: CUDA_VISIBLE_DEVICES, or who started it, may hide others.
+int visible_cuda_devices();
+
+/// Opens CUDA device `ordinal` and makes it current. Throws DeviceError if there is none of that number.
+std::unique_ptr<Device> open_cuda_device(int ordinal);
+
+/// Opens the emulated device, which every machine has, to run as `emulation` says.
+std::unique_ptr<Device> open_emulated_device(const Emulation& emulation = {});
+
+/// Which device a command line means on this machine.
+struct ChosenDevice {
+  DeviceKind kind;
+  int ordinal = 0;   ///< of a CUDA device
+  std::string note;  ///< why it is the emulated one, if the user left the choice
+};
+
+/// Chooses what the user named, else the first GPU, else the emulated device.
+ChosenDevice choose_device(const DeviceChoice& choice);
+
+/// A device that is open, and why it is this one if the user left the choice and there is no GPU.
+struct SelectedDevice {
+  std::unique_ptr<Device> device;
+  std::string note;
 };
 
 }  // namespace reduction

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <string_view>
 
 namespace reduction {
@@ -52,13 +54,24 @@ template <typename Visitor> decltype(auto) visit_real(ElementType type, const Vi
 
 /// Returns the rounding unit u of one real component: 2^-24 or 2^-53, 0 for the integers, which are exact.
 constexpr double rounding_unit(ElementType type) {
-  switch (type) {
-    case ElementType::int32:
-    case ElementType::int64: return 0.0;
-    case ElementType::float32:
-    case ElementType::complex64: return 0x1p-24;
-    default: return 0x1p-53;
-  }
+  if (is_integer(type)) return 0.0;
+  return size_of(type) / parts_of(type) == sizeof(float) ? 0x1p-24 : 0x1p-53;
 }
+
+/// One element of any type, as it lies in memory.
+struct Value {
+  ElementType type = ElementType::int32;
+  alignas(16) std::array<std::byte, 16> bytes{};
+};
+
+/// Returns component `part` of a value whose components are stored as Real.
+template <typename Real> Real part_of(const Value& value, std::size_t part) {
+  Real real;
+  std::memcpy(&real, value.bytes.data() + part * sizeof(Real), sizeof(Real));
+  return real;
+}
+
+/// Writes it as a reader would: -17, 3.25, (1.5, -2); as many digits as tell neighbouring values apart.
+std::string to_string(const Value& value);
 
 }  // namespace reduction

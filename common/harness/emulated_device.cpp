@@ -1,14 +1,11 @@
-#include "harness/configuration.hpp"
-#include "harness/device_selection.hpp"
-
 #include <cstring>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "device/emulated/device.hpp"
-#include "harness/host_memory.hpp"
+#include "harness/device.hpp"
 #include "harness/input.hpp"
+#include "harness/memory.hpp"
 
 namespace reduction {
 
@@ -25,8 +22,7 @@ class EmulatedDevice final : public Device {
   }
 
   const DeviceInfo& info() const override { return info_; }
-  std::size_t available_bytes() const override { return available_host_memory().bytes; }
-  std::size_t own_bytes() const override { return launched_ ? 0 : room_of_emulated_device().own_bytes; }
+  Memory memory() const override { return emulated_memory(); }
   void* allocate(std::size_t bytes) override { return emulated::allocate(bytes); }
   void release(void* data) noexcept override { emulated::release(data); }
 
@@ -53,7 +49,6 @@ class EmulatedDevice final : public Device {
   std::vector<emulated::Counters> take_launch_counters() override {
     const std::vector<emulated::Counters> taken = record_->launches();
     record_.emplace();
-    launched_ = launched_ || !taken.empty();
     return counts_ ? taken : std::vector<emulated::Counters>();
   }
 
@@ -61,7 +56,6 @@ class EmulatedDevice final : public Device {
 
  private:
   bool counts_;
-  bool launched_ = false;
   DeviceInfo info_;
   std::optional<emulated::LaunchRecord> record_{std::in_place};
 };

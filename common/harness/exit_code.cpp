@@ -16,7 +16,7 @@
 
 #include "device/emulated/diagnostic.hpp"
 #include "device/emulated/finding.hpp"
-#include "harness/host_memory.hpp"
+#include "harness/memory.hpp"
 #include "harness/options.hpp"
 #include "harness/terminal.hpp"
 
@@ -66,7 +66,7 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
     code = ExitCode::wrong_result;
     say(one_line(error.what()));
   } catch (const std::bad_alloc&) {
-    say(one_line("the host is out of memory: " + host_memory_text()));
+    say(one_line("out of memory: " + to_string(host_memory())));
   } catch (const std::exception& error) {
     say(one_line(error.what()));
   }

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/device_reduction.hpp"
 #include "harness/sampling.hpp"
+#include "harness/verification.hpp"
 
 namespace reduction {
 
@@ -15,6 +15,7 @@ Result describe(const Step& step, const Device& device, const ReductionPlan& pla
   result.title = step.title;
   result.device = device.info();
   result.type = plan.configuration.type;
+  result.value.type = result.type;
   result.input = {options.data, options.seed, plan.configuration.elements};
   if (!plan.kernel.traits.chooses_launch) {
     result.block = plan.configuration.block;
@@ -23,13 +24,46 @@ Result describe(const Step& step, const Device& device, const ReductionPlan& pla
   return result;
 }
 
-void keep(const CheckedSum& checked, Result& result) {
-  result.value = checked.value;
-  result.verdict = checked.verdict;
-}
+/// One reduction on a device: its buffers, and everything that is done with them. They are allocated once; the reduction
+/// can be launched any number of times.
+class DeviceReduction {
+ public:
+  /// Allocates the plan's buffers and fills the first with `input`.
+  DeviceReduction(Device& device, const ReductionPlan& plan, const Input& input)
+      : device_(device),
+        plan_(plan),
+        in_(device, input.n * size_of(plan.configuration.type)),
+        partial_(device, plan.partial_bytes(0)),
+        next_partial_(device, plan.partial_bytes(1)) {
+    device.fill(in_.data(), input, plan.configuration.type, 0, input.n);
+  }
+
+  /// Overwrites all partial sums with a pattern that is no plausible sum.
+  void poison() {
+    device_.poison(partial_.data(), plan_.partial_bytes(0));
+    device_.poison(next_partial_.data(), plan_.partial_bytes(1));
+  }
+
+  /// Queues every pass.
+  void launch() { sum_ = plan_.launch(in_.data(), partial_.data(), next_partial_.data()); }
+
+  /// Waits for the passes, which have been launched, and compares their sum with its reference.
+  void check(const Reference& reference, Result& result) const {
+    device_.download(result.value.bytes.data(), sum_, size_of(result.value.type));
+    result.verdict = verify(result.value, reference, plan_.most_additions);
+  }
+
+ private:
+  Device& device_;
+  const ReductionPlan& plan_;
+  DeviceBuffer in_;
+  DeviceBuffer partial_;       ///< sums that the first, third, ... pass leaves
+  DeviceBuffer next_partial_;  ///< those of the second, fourth, ...
+  const void* sum_ = nullptr;
+};
 
 std::vector<double> take_timed_samples(Device& device, DeviceReduction& reduction, const TimingMethod& method,
-                                       const SamplingPlan& plan) {
+                                       const std::optional<std::size_t>& samples) {
   const std::unique_ptr<SampleTimer> timer = device.make_timer(method);
   if (timer == nullptr) return {};
   for (unsigned run = 0; run < method.warm_up_runs; ++run)
@@ -40,34 +74,32 @@ std::vector<double> take_timed_samples(Device& device, DeviceReduction& reductio
     reduction.launch();
     return timer->stop();
   };
-  return take_samples(plan, [&] { return take_queued_sample(take_sample); });
+  return take_samples(samples, [&] { return take_queued_sample(take_sample); });
 }
 
 /// Times the reduction, held until a sample is queued where that is asked for and possible.
-void time(Device& device, DeviceReduction& reduction, const TimingMethod& method, const SamplingPlan& plan,
-          Result& result) {
-  TimingMethod used = method;
+void time(Device& device, DeviceReduction& reduction, TimingMethod method,
+          const std::optional<std::size_t>& samples, Result& result) {
   std::vector<double> ms;
   try {
-    ms = take_timed_samples(device, reduction, used, plan);
+    ms = take_timed_samples(device, reduction, method, samples);
   } catch (const SampleNotQueued& reason) {
-    used.queued = false;
+    method.queued = false;
     result.timing_remark = fmt::format(
         "{}, twice in a row, as with CUDA_LAUNCH_BLOCKING=1: the host's launch latency is in the times "
         "(--queue off)",
         reason.what());
-    ms = take_timed_samples(device, reduction, used, plan);
+    ms = take_timed_samples(device, reduction, method, samples);
   }
   if (ms.empty()) return;
   result.samples = ms.size();
   result.ms = summarise(ms);
-  result.timing = used;
+  result.timing = method;
 }
 
 }  // namespace
 
 Result measure(const Step& step, Device& device, const ReductionPlan& plan, const Options& options) {
-  require_memory(plan, device);  // in a sweep there may be less than when it was planned
   Result result = describe(step, device, plan, options);
   DeviceReduction reduction(device, plan, result.input);
   const Reference reference = reference_sum(result.input, result.type);
@@ -77,7 +109,7 @@ Result measure(const Step& step, Device& device, const ReductionPlan& plan, cons
   reduction.poison();
   const Stopwatch first_run;
   reduction.launch();
-  keep(reduction.check(reference), result);
+  reduction.check(reference, result);
   if (result.device.kind == DeviceKind::cuda) result.first_run_ms = first_run.ms();
   result.pass_counters = device.take_launch_counters();
   if (!result.verdict.verified) return result;
@@ -85,9 +117,9 @@ Result measure(const Step& step, Device& device, const ReductionPlan& plan, cons
   TimingMethod method = options.timing;
   // Held until all is queued, the device would never come to what the launch waits for.
   if (plan.kernel.traits.waits_for_result) method.queued = false;
-  time(device, reduction, method, {options.samples}, result);
+  time(device, reduction, method, options.samples, result);
   if (!result.ms) return result;
-  keep(reduction.check(reference), result);
+  reduction.check(reference, result);
   // Without a flush the L2, which may well be faster than the memory, still has the input.
   if (method.flush != Flush::none && result.gbps()) require_possible(*result.gbps(), result.device);
   return result;

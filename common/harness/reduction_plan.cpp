@@ -5,13 +5,19 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <utility>
 
 namespace reduction {
 
 namespace {
 
-/// Blocks that a grid may have: CUDA C++ Programming Guide, "Compute Capabilities".
-constexpr std::size_t most_blocks = (std::size_t{1} << 31) - 1;
+/// Returns where a size sweep ends if the user does not say: on a GPU at the largest power of two of elements that fits
+/// beside its partial sums, which take less than a sixteenth of it.
+std::uint64_t largest_elements(DeviceKind kind, const Memory& memory, ElementType type) {
+  if (kind == DeviceKind::emulated) return default_elements(kind, memory, type);
+  const std::size_t available = memory.free_bytes - std::min(memory.free_bytes, memory.own_bytes);
+  return std::bit_floor(available / 17 * 16 / size_of(type));
+}
 
 std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
@@ -41,12 +47,55 @@ std::uint64_t most_additions(const StepKernel& kernel, const std::vector<Pass>& 
 
 }  // namespace
 
-std::size_t ReductionPlan::input_bytes() const {
-  return configuration.elements * size_of(configuration.type);
+std::uint64_t default_elements(DeviceKind kind, const Memory& memory, ElementType type) {
+  if (kind == DeviceKind::emulated) return std::uint64_t{1} << 20;
+  return std::min(std::uint64_t{1} << 28, std::bit_floor(memory.free_bytes / 2 / size_of(type)));
+}
+
+std::vector<Configuration> plan_configurations(const Options& options, DeviceKind kind,
+                                               const Memory& memory) {
+  const auto elements_of = [&](ElementType type) {
+    return options.elements ? *options.elements : default_elements(kind, memory, type);
+  };
+  const Configuration base{options.type, elements_of(options.type), options.block};
+  if (!options.sweep) return {base};
+
+  const std::uint64_t largest =
+      options.elements ? *options.elements : largest_elements(kind, memory, options.type);
+  std::vector<Configuration> list;
+  switch (*options.sweep) {
+    case Sweep::block:
+      for (const unsigned block : block_sizes)
+        list.push_back({base.type, base.elements, block});
+      break;
+    case Sweep::size:
+      for (std::uint64_t n = 1024; n <= largest; n *= 2)
+        list.push_back({base.type, n, base.block});
+      break;
+    case Sweep::type:
+      for (const ElementType type : element_types)
+        list.push_back({type, elements_of(type), base.block});
+      break;
+  }
+  if (list.empty()) throw UsageError("--sweep size goes from 2^10 to --elements: give 1024 elements or more");
+  return list;
 }
 
 std::size_t ReductionPlan::partial_bytes(std::size_t k) const {
   return k < passes.size() ? passes[k].blocks * size_of(configuration.type) : 0;
+}
+
+std::size_t ReductionPlan::buffer_bytes() const {
+  return configuration.elements * size_of(configuration.type) + partial_bytes(0) + partial_bytes(1);
+}
+
+const void* ReductionPlan::launch(const void* in, void* partial, void* next_partial) const {
+  for (const Pass& pass : passes) {
+    kernel.launch(static_cast<unsigned>(pass.blocks), configuration.block, in, partial, pass.elements);
+    in = partial;
+    std::swap(partial, next_partial);
+  }
+  return in;
 }
 
 ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& configuration,
@@ -54,24 +103,6 @@ ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& conf
   ReductionPlan plan{kernel, configuration, plan_passes(kernel, configuration.elements, configuration.block)};
   plan.most_additions = most_additions(kernel, plan.passes, configuration.block, device);
   return plan;
-}
-
-void require_memory(const ReductionPlan& plan, const Device& device) {
-  const std::size_t needed =
-      plan.input_bytes() + plan.partial_bytes(0) + plan.partial_bytes(1) + device.own_bytes();
-  const DeviceRoom room = room_of(device);
-  if (needed > room.available_bytes) throw out_of_memory(plan.configuration, needed, room);
-}
-
-void require_possible_grids(const ReductionPlan& plan) {
-  for (const Pass& pass : plan.passes) {
-    if (pass.blocks > most_blocks) {
-      throw DeviceError(
-          fmt::format("{} elements take {} blocks of {} threads, and a grid has at most 2^31 - 1: "
-                      "choose a larger block or fewer elements",
-                      pass.elements, pass.blocks, plan.configuration.block));
-    }
-  }
 }
 
 std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {

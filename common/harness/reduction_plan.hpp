@@ -4,11 +4,27 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/configuration.hpp"
 #include "harness/device.hpp"
+#include "harness/memory.hpp"
+#include "harness/options.hpp"
 #include "harness/step.hpp"
 
 namespace reduction {
+
+/// One run of a step: which elements, how many, in blocks of how many threads.
+struct Configuration {
+  ElementType type;
+  std::uint64_t elements;
+  unsigned block;
+};
+
+/// Returns how many elements a step takes if the user names no number. On a GPU that is 2^28, well over any L2, or the
+/// largest power of two that fits in half of its free memory; on the emulated device it is 2^20.
+std::uint64_t default_elements(DeviceKind kind, const Memory& memory, ElementType type);
+
+/// Lists what a command line asks to run on a device of that kind and memory, in order: one configuration, or all of a
+/// sweep. Throws UsageError if a sweep would be empty.
+std::vector<Configuration> plan_configurations(const Options& options, DeviceKind kind, const Memory& memory);
 
 /// One launch of a reduction: `elements` in, `blocks` partial sums out.
 struct Pass {
@@ -23,23 +39,20 @@ struct ReductionPlan {
   std::vector<Pass> passes;
   std::uint64_t most_additions = 0;  ///< that an element may go through: the tolerance follows from it
 
-  /// Returns the size of the input.
-  std::size_t input_bytes() const;
-
   /// Returns the size of the partial sums that pass k leaves; 0 if there is no such pass.
   std::size_t partial_bytes(std::size_t k) const;
+
+  /// Returns the size of the input and of all partial sums that there are at a time.
+  std::size_t buffer_bytes() const;
+
+  /// Queues the passes: the elements at `in` become one sum. The sums of the first pass go to `partial`, those of the
+  /// second to `next_partial`, and so on in turn. Returns the sum's place.
+  const void* launch(const void* in, void* partial, void* next_partial) const;
 };
 
 /// Plans a reduction for a device. Throws std::logic_error for a grid_size that would never come down to one.
 ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& configuration,
                              const DeviceInfo& device);
-
-/// Throws DeviceError, with what is needed and what there is, if a reduction's input, partial sums and timing do not
-/// fit into the device's free memory.
-void require_memory(const ReductionPlan& plan, const Device& device);
-
-/// Throws DeviceError for a pass of more blocks than a grid may have.
-void require_possible_grids(const ReductionPlan& plan);
 
 /// Plans the passes over n elements. A launch is the only barrier across the blocks of an ordinary kernel, so passes go
 /// on over the partial sums until one is left; a step of one launch (StepTraits) has one pass. An input of no elements

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/configuration.hpp"
 #include "harness/counter_report.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
+#include "harness/reduction_plan.hpp"
 #include "harness/result.hpp"
 #include "harness/table.hpp"
 #include "harness/terminal.hpp"

@@ -12,9 +12,8 @@
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
 #include "harness/reduction_plan.hpp"
-#include "harness/statistics.hpp"
+#include "harness/sampling.hpp"
 #include "harness/timing_method.hpp"
-#include "harness/value.hpp"
 #include "harness/verification.hpp"
 
 namespace reduction {

@@ -10,10 +10,19 @@
 
 namespace reduction {
 
-/// How many samples to take: exactly `fixed`, or until they agree.
-struct SamplingPlan {
-  std::optional<std::size_t> fixed;
+/// A summary of repeated measurements, in their unit.
+struct Summary {
+  double median = 0;
+  double p5 = 0;
+  double p95 = 0;
+  double minimum = 0;
+
+  /// Returns (p95 - p5) / median: how far apart nine samples in ten lie.
+  double spread() const { return median > 0 ? (p95 - p5) / median : 0; }
 };
+
+/// Summarises samples in any order. Throws std::invalid_argument if there are none.
+Summary summarise(std::vector<double> samples);
 
 /// Tells the wall-clock time since it was made.
 class Stopwatch {
@@ -26,13 +35,16 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Takes samples until there are enough, and returns them, in ms. take_sample() returns the time of one, in ms;
-/// seconds_spent() says how long all of it has taken: ranks that sample together have to agree on it.
-std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample,
-                                 const std::function<double()>& seconds_spent);
+/// Calls take_sample(), which returns the time of one sample, until there are enough_samples(). Returns them all, in ms.
+/// \param agree  makes of the seconds that all of it has taken those that ranks which sample together agree on.
+std::vector<double> take_samples(
+    const std::optional<std::size_t>& fixed, const std::function<double()>& take_sample,
+    const std::function<double(double)>& agree = [](double seconds) { return seconds; });
 
-/// Does the same by this program's own clock.
-std::vector<double> take_samples(const SamplingPlan& plan, const std::function<double()>& take_sample);
+/// Says whether the samples so far (in ms) are enough: `fixed` of them, or, if no number is given, at least ten with
+/// (p95 - p5) / median of 0.5 % or less, or all that 2 s of wall-clock time gave.
+bool enough_samples(const std::optional<std::size_t>& fixed, const std::vector<double>& ms,
+                    double seconds_spent);
 
 /// Calls take_sample(), and once more where the device did not wait until all was queued: the host may have been busy.
 /// Throws SampleNotQueued if it does so twice in a row.
@@ -40,9 +52,5 @@ double take_queued_sample(const std::function<double()>& take_sample);
 
 /// Throws MeasurementError for a bandwidth above the device's peak.
 void require_possible(double gbps, const DeviceInfo& device);
-
-/// Says whether the samples so far (in ms) are enough: `fixed` of them, or, if the plan names no number, at least ten
-/// with (p95 - p5) / median of 0.5 % or less, or all that 2 s of wall-clock time gave.
-bool enough_samples(const SamplingPlan& plan, const std::vector<double>& ms, double seconds_spent);
 
 }  // namespace reduction

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/measure.hpp"
 #include "harness/report.hpp"
@@ -51,14 +51,14 @@ Options defaults_of(const Step& step) {
 /// Plans all that the command line asks for before the first of them runs: a sweep that cannot end should not begin.
 std::vector<ReductionPlan> plan_reductions(const StepKernels& kernels, const Options& options,
                                            const Device& device) {
-  std::vector<Configuration> configurations = plan_configurations(options, room_of(device));
+  const Memory memory = device.memory();
+  std::vector<Configuration> configurations = plan_configurations(options, device.info().kind, memory);
   if (kernels.front().traits.chooses_launch && options.sweep == Sweep::block) configurations.resize(1);
   std::vector<ReductionPlan> plans;
   for (const Configuration& configuration : configurations) {
     const StepKernel& kernel = kernels[static_cast<std::size_t>(configuration.type)];
     plans.push_back(plan_reduction(kernel, configuration, device.info()));
-    require_memory(plans.back(), device);
-    require_possible_grids(plans.back());
+    require_memory(configuration.elements, configuration.type, plans.back().buffer_bytes(), memory);
   }
   return plans;
 }

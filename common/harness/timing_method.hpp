@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace reduction {
@@ -10,6 +11,9 @@ enum class Flush {
   memset,  ///< the buffer is overwritten: its dirty lines are written back while the sample runs
   none,    ///< the input of the sample before is still there
 };
+
+/// Returns the size of that buffer: after as much again, nothing of an input is left in an L2.
+constexpr std::size_t flush_bytes(std::size_t l2_bytes) { return 2 * l2_bytes; }
 
 /// How a CUDA device times. The defaults are what a figure should be measured with; docs/method.md shows by measurement
 /// what each of them is for.

@@ -8,7 +8,7 @@
 
 #include "cases.hpp"
 #include "command_line.hpp"
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 #include "harness/exit_code.hpp"
 #include "measure.hpp"
 #include "report.hpp"
@@ -37,7 +37,7 @@ std::vector<std::uint64_t> sizes_for(const Case& chosen, const Sizes& sizes, con
   if (!sizes.sweep) return sizes.list;
   if (sizes.most) return sweep_sizes(*sizes.most, seed);
   std::uint64_t most = 1;
-  while (needed_bytes(chosen, 2 * most) <= device.available_bytes())
+  while (needed_bytes(chosen, 2 * most) <= device.memory().free_bytes)
     most *= 2;
   return sweep_sizes(most, seed);
 }
@@ -52,7 +52,7 @@ ExitCode run(const CommandLine& line, const std::vector<Case>& cases) {
     if (std::ranges::find(line.cases, chosen.name) == line.cases.end()) continue;
     for (const std::uint64_t n : sizes_for(chosen, line.sizes, *device, line.seed)) {
       if (!report.goes_on()) return report.finish();
-      const std::size_t available = device->available_bytes();
+      const std::size_t available = device->memory().free_bytes;
       if (needed_bytes(chosen, n) > available) {
         report.leave_out(chosen.name, n, needed_bytes(chosen, n), available);
         continue;

@@ -7,7 +7,7 @@
 
 #include "cases.hpp"
 #include "harness/device.hpp"
-#include "harness/statistics.hpp"
+#include "harness/sampling.hpp"
 
 namespace reduction {
 

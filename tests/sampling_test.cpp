@@ -1,20 +1,16 @@
-#include "harness/statistics.hpp"
+#include "harness/sampling.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "harness/sampling.hpp"
-
 namespace reduction {
 namespace {
 
-TEST(Quantile, InterpolatesBetweenNeighbours) {
-  EXPECT_DOUBLE_EQ(quantile({1, 2, 3, 4}, 0.5), 2.5);
-  EXPECT_DOUBLE_EQ(quantile({1, 2, 3, 4, 5}, 0.5), 3);
-  EXPECT_DOUBLE_EQ(quantile({0, 10}, 0.05), 0.5);
-  EXPECT_DOUBLE_EQ(quantile({7}, 0.95), 7);
-  EXPECT_DOUBLE_EQ(quantile({1, 2}, 1.0), 2);
+TEST(Summarise, InterpolatesBetweenNeighbours) {
+  EXPECT_DOUBLE_EQ(summarise({1, 2, 3, 4}).median, 2.5);
+  EXPECT_DOUBLE_EQ(summarise({0, 10}).p5, 0.5);
+  EXPECT_DOUBLE_EQ(summarise({7}).p95, 7);
 }
 
 TEST(Summarise, SortsFirst) {

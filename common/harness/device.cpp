@@ -1,4 +1,4 @@
-#include "harness/device_selection.hpp"
+#include "harness/device.hpp"
 
 namespace reduction {
 

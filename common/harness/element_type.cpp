@@ -1,23 +1,10 @@
-#include "harness/value.hpp"
+#include "harness/element_type.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 namespace reduction {
-
-template <typename Real> Real part_of(const Value& value, std::size_t part) {
-  Real real;
-  std::memcpy(&real, value.bytes.data() + part * sizeof(Real), sizeof(Real));
-  return real;
-}
-
-template std::uint32_t part_of<std::uint32_t>(const Value&, std::size_t);
-template std::uint64_t part_of<std::uint64_t>(const Value&, std::size_t);
-template float part_of<float>(const Value&, std::size_t);
-template double part_of<double>(const Value&, std::size_t);
 
 std::string to_string(const Value& value) {
   return visit_real(value.type, [&]<typename Real>(Real) {
