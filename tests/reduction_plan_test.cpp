@@ -61,8 +61,12 @@ StepKernel one_element_per_thread() {
   return {[](std::size_t n, unsigned block) { return (n + block - 1) / block; }, nullptr};
 }
 
+std::vector<Pass> passes_of(const StepKernel& kernel, std::size_t n, unsigned block) {
+  return plan_reduction(kernel, {ElementType::int32, n, block}, {}).passes;
+}
+
 TEST(PlanPasses, GoOnUntilOneSumIsLeft) {
-  const auto passes = plan_passes(one_element_per_thread(), 1'000'003, 256);
+  const auto passes = passes_of(one_element_per_thread(), 1'000'003, 256);
   ASSERT_EQ(passes.size(), 3u);
   EXPECT_EQ(passes[0].blocks, 3907u);
   EXPECT_EQ(passes[1].elements, 3907u);
@@ -72,7 +76,7 @@ TEST(PlanPasses, GoOnUntilOneSumIsLeft) {
 
 TEST(PlanPasses, NothingAndOneElementAreOnePassOfOneBlock) {
   for (const std::size_t n : {0u, 1u}) {
-    const auto passes = plan_passes(one_element_per_thread(), n, 32);
+    const auto passes = passes_of(one_element_per_thread(), n, 32);
     ASSERT_EQ(passes.size(), 1u);
     EXPECT_EQ(passes[0].elements, n);
     EXPECT_EQ(passes[0].blocks, 1u);
@@ -81,8 +85,8 @@ TEST(PlanPasses, NothingAndOneElementAreOnePassOfOneBlock) {
 
 TEST(PlanPasses, RefusesAGridThatNeverShrinks) {
   const StepKernel endless{[](std::size_t n, unsigned) { return n; }, nullptr};
-  EXPECT_THROW(plan_passes(endless, 2, 32), std::logic_error);
-  EXPECT_EQ(plan_passes(endless, 1, 32).size(), 1u);
+  EXPECT_THROW(passes_of(endless, 2, 32), std::logic_error);
+  EXPECT_EQ(passes_of(endless, 1, 32).size(), 1u);
 }
 
 TEST(ReductionPlan, TakesItsInputAndTwoPassesOfPartialSums) {
@@ -102,7 +106,7 @@ TEST(TreeDepth, IsTheLogarithmRoundedUp) {
 TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
   StepKernel kernel = one_element_per_thread();
   kernel.traits.single_pass = true;
-  const auto passes = plan_passes(kernel, 1'000'003, 256);
+  const auto passes = passes_of(kernel, 1'000'003, 256);
   ASSERT_EQ(passes.size(), 1u);
   EXPECT_EQ(passes[0].blocks, 3907u);
 }
@@ -125,44 +129,57 @@ TEST(MostAdditions, OfAtomicsAreThoseOfATree) {
   EXPECT_EQ(plan_reduction(atomics, {ElementType::float32, 1 << 24, 256}, {}).most_additions, 24u);
 }
 
-/// Blocks that take a vector of four elements per thread at a time.
-StepKernel vectors() {
-  StepKernel kernel = one_element_per_thread();
+/// Blocks of 256 threads, `blocks` of them in the one pass.
+template <std::size_t blocks> StepKernel single_pass() {
+  StepKernel kernel{[](std::size_t, unsigned) { return blocks; }, nullptr};
+  kernel.traits.single_pass = true;
+  return kernel;
+}
+
+/// The same that take a vector of four elements per thread at a time.
+template <std::size_t blocks> StepKernel vectors() {
+  StepKernel kernel = single_pass<blocks>();
   kernel.traits.vectors_at_a_time = [](unsigned block) { return std::size_t{block}; };
   kernel.vector_width = 4;
   return kernel;
 }
 
+std::uint64_t depth(const StepKernel& kernel, std::size_t n) {
+  return plan_reduction(kernel, {ElementType::float32, n, 256}, {}).most_additions;
+}
+
 TEST(AdditionDepth, IsThatOfThreadsAndTreesPassAfterPass) {
   // 256 sums of 256 elements, then one of 256: no thread adds anything itself.
-  EXPECT_EQ(addition_depth(one_element_per_thread(), {{1 << 16, 256}, {256, 1}}, 256), 2 * (1 + 8));
+  EXPECT_EQ(depth(one_element_per_thread(), 1 << 16), 2 * (1u + 8));
   // Two elements per thread, as from step 04 on.
-  EXPECT_EQ(addition_depth(one_element_per_thread(), {{1 << 17, 256}, {256, 1}}, 256), 2 + 8 + 1 + 8);
+  const StepKernel pairs{[](std::size_t n, unsigned block) { return (n + 2 * block - 1) / (2 * block); },
+                         nullptr};
+  EXPECT_EQ(depth(pairs, 1 << 17), 2u + 8 + 1 + 8);
 }
 
 TEST(AdditionDepth, CountsAWholeTurnForWhatIsLeftOfThePairs) {
-  EXPECT_EQ(addition_depth(one_element_per_thread(), {{1 << 18, 1}}, 256), 1024u + 8);
-  EXPECT_EQ(addition_depth(one_element_per_thread(), {{(1 << 18) + 1, 1}}, 256), 1026u + 8);
+  EXPECT_EQ(depth(single_pass<1>(), 1 << 18), 1024u + 8);
+  EXPECT_EQ(depth(single_pass<1>(), (1 << 18) + 1), 1026u + 8);
 }
 
 TEST(AdditionDepth, AddsAVectorsElementsToEachOtherFirst) {
   // 32 of the 256 threads have a vector each: three additions in it, and one to the thread's sum.
-  EXPECT_EQ(addition_depth(vectors(), {{128, 1}}, 256), 3u + 1 + 8);
+  EXPECT_EQ(depth(vectors<1>(), 128), 3u + 1 + 8);
   // 257 vectors for 256 threads: one of these adds two.
-  EXPECT_EQ(addition_depth(vectors(), {{4 * 256, 1}}, 256), 3u + 1 + 8);
-  EXPECT_EQ(addition_depth(vectors(), {{4 * 256 + 1, 1}}, 256), 3u + 2 + 8);
+  EXPECT_EQ(depth(vectors<1>(), 4 * 256), 3u + 1 + 8);
+  EXPECT_EQ(depth(vectors<1>(), 4 * 256 + 1), 3u + 2 + 8);
 }
 
 TEST(AdditionDepth, CountsAllVectorsThatAThreadTakesAtATime) {
-  StepKernel tiles = vectors();
+  StepKernel tiles = vectors<1>();
   tiles.traits.vectors_at_a_time = [](unsigned) { return std::size_t{2048}; };
-  EXPECT_EQ(addition_depth(tiles, {{4 * 2048, 1}}, 256), 3u + 8 + 8);
-  EXPECT_EQ(addition_depth(tiles, {{4 * 2048 + 4, 1}}, 256), 3u + 16 + 8);
+  EXPECT_EQ(depth(tiles, 4 * 2048), 3u + 8 + 8);
+  EXPECT_EQ(depth(tiles, 4 * 2048 + 4), 3u + 16 + 8);
 }
 
 TEST(AdditionDepth, CountsTheLastBlocksOwnAdditions) {
-  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 256}}, 256), 3u + 4 + 8 + 1 + 8);
-  EXPECT_EQ(addition_depth(vectors(), {{1 << 20, 1024}}, 256), 3u + 1 + 8 + 4 + 8);
+  EXPECT_EQ(depth(vectors<256>(), 1 << 20), 3u + 4 + 8 + 1 + 8);
+  EXPECT_EQ(depth(vectors<1024>(), 1 << 20), 3u + 1 + 8 + 4 + 8);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
+#include <vector>
 
 namespace reduction {
 namespace {
@@ -24,28 +27,32 @@ TEST(Summarise, SortsFirst) {
 
 TEST(Summarise, RefusesNoSamples) { EXPECT_THROW(summarise({}), std::invalid_argument); }
 
-TEST(EnoughSamples, AFixedNumberIsTakenToTheLetter) {
-  EXPECT_FALSE(enough_samples({3}, {1, 1}, 100));
-  EXPECT_TRUE(enough_samples({3}, {1, 5, 9}, 0));
+/// How many samples are taken where these come in turn, and each takes a tenth of a second.
+std::size_t taken(const std::optional<std::size_t>& fixed, const std::vector<double>& ms) {
+  std::size_t k = 0;
+  return take_samples(
+             fixed, [&] { return ms[k++ % ms.size()]; }, [&](double) { return 0.1 * static_cast<double>(k); })
+      .size();
 }
 
-TEST(EnoughSamples, OtherwiseAgreementOrTimeEndsIt) {
-  EXPECT_FALSE(enough_samples({}, {}, 100));
-  EXPECT_TRUE(enough_samples({}, {1}, 2.5));
-  EXPECT_FALSE(enough_samples({}, std::vector<double>(9, 1.0), 0.1));
-  EXPECT_TRUE(enough_samples({}, std::vector<double>(10, 1.0), 0.1));
-  EXPECT_FALSE(enough_samples({}, {1, 1, 1, 1, 1, 2, 2, 2, 2, 2}, 0.1));
+TEST(TakeSamples, AFixedNumberIsTakenToTheLetter) {
+  EXPECT_EQ(taken(3, {1, 5, 9}), 3u);
+  EXPECT_EQ(taken(30, {1}), 30u) << "though two seconds have gone by, and all agree";
 }
 
-TEST(EnoughSamples, AgreeWithinHalfAPercent) {
-  const auto agree = [](double spread) {
-    std::vector<double> ms(10, 1.0);
-    ms.insert(ms.end(), 10, 1.0 + spread);
-    return enough_samples({}, ms, 0.1);
-  };
-  EXPECT_TRUE(agree(0.004));
-  EXPECT_FALSE(agree(0.006));
-  EXPECT_FALSE(agree(0.04));
+TEST(TakeSamples, OtherwiseAgreementOrTimeEndsIt) {
+  EXPECT_EQ(taken({}, {1}), 10u);
+  EXPECT_EQ(taken({}, {1, 2}), 20u) << "in two seconds";
+  EXPECT_EQ(take_samples(
+                {}, [] { return 1.0; }, [](double) { return 100.0; })
+                .size(),
+            1u);
+}
+
+TEST(TakeSamples, AgreeWithinHalfAPercent) {
+  EXPECT_EQ(taken({}, {1, 1.004}), 10u);
+  EXPECT_EQ(taken({}, {1, 1.006}), 20u);
+  EXPECT_EQ(taken({}, {1, 1.04}), 20u);
 }
 
 }  // namespace

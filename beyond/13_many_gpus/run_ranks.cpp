@@ -53,6 +53,12 @@ void require_own_gpu(const Job& job, const DeviceInfo& gpu) {
   });
 }
 
+/// A device that is open, and why it is this one if the user left the choice and there is no GPU.
+struct SelectedDevice {
+  std::unique_ptr<Device> device;
+  std::string note;
+};
+
 /// Opens a GPU for each rank, or the emulated device for all of them: by all.
 SelectedDevice open_device(Job& job, DeviceChoice::Kind choice) {
   const std::string unavailable = cuda_unavailable_reason();

@@ -120,53 +120,22 @@ __global__ void hold_kernel(volatile Hold* hold, unsigned sample) {
 /// Does nothing, before a sample.
 __global__ void lead_in_kernel() {}
 
-/// A Hold in host memory that the device reads and writes.
-class SharedHold {
- public:
-  SharedHold() {
-    cuda_check(cudaHostAlloc(&on_host_, sizeof(Hold), cudaHostAllocMapped), "allocating pinned memory");
-    *on_host_ = {};
-    cuda_check(cudaHostGetDevicePointer(&on_device_, on_host_, 0), "mapping pinned memory");
-  }
-  ~SharedHold() { cudaFreeHost(on_host_); }
-  SharedHold(const SharedHold&) = delete;
-  SharedHold& operator=(const SharedHold&) = delete;
-
-  volatile Hold& on_host() { return *on_host_; }
-  volatile Hold* on_device() { return on_device_; }
-
- private:
-  Hold* on_host_ = nullptr;
-  Hold* on_device_ = nullptr;
-};
-
-/// A CUDA event, destroyed with its owner.
-class Event {
- public:
-  Event() { cuda_check(cudaEventCreate(&event_), "creating an event"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  void record() { cuda_check(cudaEventRecord(event_), "recording an event"); }
-  void wait() { cuda_check(cudaEventSynchronize(event_), "waiting for the kernels"); }
-
-  /// Returns the device time in ms that has passed since `earlier`, which was recorded before.
-  double ms_since(const Event& earlier) const {
-    float ms = 0;
-    cuda_check(cudaEventElapsedTime(&ms, earlier.event_, event_), "reading the elapsed time");
-    return static_cast<double>(ms);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 class CudaTimer final : public SampleTimer {
  public:
   CudaTimer(Device& device, const TimingMethod& method)
       : method_(method), flush_bytes_(flush_bytes(device.info().l2_bytes)), flush_(device, flush_bytes_) {
     cuda_check(cudaMemset(flush_.data(), 0, flush_bytes_), "preparing the L2 flush");
+    cuda_check(cudaHostAlloc(&hold_, sizeof(Hold), cudaHostAllocMapped), "allocating pinned memory");
+    *hold_ = {};
+    cuda_check(cudaHostGetDevicePointer(&hold_on_device_, hold_, 0), "mapping pinned memory");
+    cuda_check(cudaEventCreate(&start_), "creating an event");
+    cuda_check(cudaEventCreate(&stop_), "creating an event");
+  }
+
+  ~CudaTimer() override {
+    cudaEventDestroy(stop_);
+    cudaEventDestroy(start_);
+    cudaFreeHost(hold_);
   }
 
   void empty_l2() override {
@@ -187,7 +156,7 @@ class CudaTimer final : public SampleTimer {
     ++sample_;
     empty_l2();
     if (method_.queued) {
-      hold_kernel<<<1, 1>>>(hold_.on_device(), sample_);
+      hold_kernel<<<1, 1>>>(hold_on_device_, sample_);
       cuda_check(cudaGetLastError(), "holding the device");
     } else {
       cuda_check(cudaDeviceSynchronize(), "emptying the L2");
@@ -196,25 +165,29 @@ class CudaTimer final : public SampleTimer {
       lead_in_kernel<<<1, 1>>>();
     cuda_check(cudaGetLastError(), "leading in");
     if (before) before();
-    start_.record();
+    cuda_check(cudaEventRecord(start_), "recording an event");
   }
 
   double stop(const std::function<void()>& wait) override {
-    stop_.record();
-    hold_.on_host().queued = sample_;
+    cuda_check(cudaEventRecord(stop_), "recording an event");
+    volatile Hold& hold = *hold_;
+    hold.queued = sample_;
     if (wait) wait();
-    stop_.wait();
-    if (hold_.on_host().given_up == sample_) throw SampleNotQueued{};
-    return stop_.ms_since(start_);
+    cuda_check(cudaEventSynchronize(stop_), "waiting for the kernels");
+    if (hold.given_up == sample_) throw SampleNotQueued{};
+    float ms = 0;
+    cuda_check(cudaEventElapsedTime(&ms, start_, stop_), "reading the elapsed time");
+    return static_cast<double>(ms);
   }
 
  private:
   TimingMethod method_;
   std::size_t flush_bytes_;
   DeviceBuffer flush_;
-  SharedHold hold_;
-  Event start_;
-  Event stop_;
+  Hold* hold_ = nullptr;  ///< in host memory that the device reads and writes, too
+  Hold* hold_on_device_ = nullptr;
+  cudaEvent_t start_ = nullptr;
+  cudaEvent_t stop_ = nullptr;
   unsigned sample_ = 0;
 };
 

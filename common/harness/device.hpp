@@ -2,6 +2,7 @@
 /// \file
 /// What the harness asks of a device, and every way to one: what is there, what the user means, and opening it.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -26,11 +27,8 @@ enum class DeviceKind { cuda, emulated, cpu };
 
 /// Returns the name that JSON has for it.
 constexpr std::string_view to_string(DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::cuda: return "cuda";
-    case DeviceKind::emulated: return "emulated";
-    default: return "cpu";
-  }
+  constexpr std::array<std::string_view, 3> names{"cuda", "emulated", "cpu"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 /// What a report says of the machine that ran a step.
@@ -136,12 +134,12 @@ struct ChosenDevice {
 };
 
 /// Chooses what the user named, else the first GPU, else the emulated device.
-ChosenDevice choose_device(const DeviceChoice& choice);
-
-/// A device that is open, and why it is this one if the user left the choice and there is no GPU.
-struct SelectedDevice {
-  std::unique_ptr<Device> device;
-  std::string note;
-};
+inline ChosenDevice choose_device(const DeviceChoice& choice) {
+  if (choice.kind == DeviceChoice::Kind::cuda) return {DeviceKind::cuda, choice.ordinal, ""};
+  if (choice.kind == DeviceChoice::Kind::emulated) return {DeviceKind::emulated, 0, ""};
+  const std::string unavailable = cuda_unavailable_reason();
+  if (unavailable.empty()) return {DeviceKind::cuda, 0, ""};
+  return {DeviceKind::emulated, 0, "no CUDA device here: " + unavailable};
+}
 
 }  // namespace reduction

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <fstream>
 #include <limits>
 
@@ -24,7 +22,7 @@ std::size_t available_in_system() {
     std::size_t kibibytes = 0;
     if (key == "MemAvailable:" && meminfo >> kibibytes) return kibibytes * 1024;
   }
-  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return no_limit;
 }
 
 /// Returns what a container's limit leaves. "max" is not a number and means no limit.

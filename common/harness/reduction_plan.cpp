@@ -19,6 +19,21 @@ std::uint64_t largest_elements(DeviceKind kind, const Memory& memory, ElementTyp
   return std::bit_floor(available / 17 * 16 / size_of(type));
 }
 
+std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {
+  const bool is_single_pass = kernel.traits.single_pass || kernel.traits.adds_atomically;
+  std::vector<Pass> passes;
+  do {
+    const std::size_t blocks = std::max<std::size_t>(1, kernel.grid_size(n, block));
+    if (n > 1 && blocks >= n) {
+      throw std::logic_error(fmt::format(
+          "grid_size({}, {}) is {}: with no fewer sums than elements passes never end", n, block, blocks));
+    }
+    passes.push_back({n, blocks});
+    n = blocks;
+  } while (n > 1 && !is_single_pass);
+  return passes;
+}
+
 std::size_t ceil_divide(std::size_t n, std::size_t part) { return n / part + (n % part != 0 ? 1 : 0); }
 
 /// Returns the most additions that an element goes through in its thread. Blocks take turns, so one may have a turn
@@ -31,6 +46,18 @@ std::size_t additions_of_one_thread(const StepKernel& kernel, const Pass& pass, 
   const std::size_t turns =
       ceil_divide(ceil_divide(pass.elements, kernel.vector_width), at_a_time * pass.blocks);
   return turns * ceil_divide(at_a_time, block) + kernel.vector_width - 1;
+}
+
+/// Returns the most additions that any element goes through: those of its thread, then a tree over the block, pass
+/// after pass, and once more where a single pass has several blocks.
+std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block) {
+  const auto levels = static_cast<std::uint64_t>(std::bit_width(block) - 1);  // of a block's tree
+  std::uint64_t depth = 0;
+  for (const Pass& pass : passes)
+    depth += additions_of_one_thread(kernel, pass, block) + levels;
+  // Where more than one sum is left in the end, the last block adds these up, thread by thread.
+  if (const std::size_t left = passes.back().blocks; left > 1) depth += ceil_divide(left, block) + levels;
+  return depth;
 }
 
 /// A step that chooses its own launch does not say how it adds: we assume threads that fill the device, 1024 per
@@ -103,31 +130,6 @@ ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& conf
   ReductionPlan plan{kernel, configuration, plan_passes(kernel, configuration.elements, configuration.block)};
   plan.most_additions = most_additions(kernel, plan.passes, configuration.block, device);
   return plan;
-}
-
-std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {
-  const bool is_single_pass = kernel.traits.single_pass || kernel.traits.adds_atomically;
-  std::vector<Pass> passes;
-  do {
-    const std::size_t blocks = std::max<std::size_t>(1, kernel.grid_size(n, block));
-    if (n > 1 && blocks >= n) {
-      throw std::logic_error(fmt::format(
-          "grid_size({}, {}) is {}: with no fewer sums than elements passes never end", n, block, blocks));
-    }
-    passes.push_back({n, blocks});
-    n = blocks;
-  } while (n > 1 && !is_single_pass);
-  return passes;
-}
-
-std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block) {
-  const auto levels = static_cast<std::uint64_t>(std::bit_width(block) - 1);  // of a block's tree
-  std::uint64_t depth = 0;
-  for (const Pass& pass : passes)
-    depth += additions_of_one_thread(kernel, pass, block) + levels;
-  // Where more than one sum is left in the end, the last block adds these up, thread by thread.
-  if (const std::size_t left = passes.back().blocks; left > 1) depth += ceil_divide(left, block) + levels;
-  return depth;
 }
 
 std::uint64_t tree_depth(std::size_t n) {

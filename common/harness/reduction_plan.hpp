@@ -32,7 +32,9 @@ struct Pass {
   std::size_t blocks;
 };
 
-/// The launches of one reduction, planned once, before anything is allocated.
+/// The launches of one reduction, planned once, before anything is allocated. A launch is the only barrier across the blocks of
+/// an ordinary kernel, so passes go on over the partial sums until one is left; a step of one launch (StepTraits) has one pass.
+/// An input of no elements is one pass by one block, which writes the identity.
 struct ReductionPlan {
   StepKernel kernel;
   Configuration configuration;
@@ -53,15 +55,6 @@ struct ReductionPlan {
 /// Plans a reduction for a device. Throws std::logic_error for a grid_size that would never come down to one.
 ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& configuration,
                              const DeviceInfo& device);
-
-/// Plans the passes over n elements. A launch is the only barrier across the blocks of an ordinary kernel, so passes go
-/// on over the partial sums until one is left; a step of one launch (StepTraits) has one pass. An input of no elements
-/// is one pass by one block, which writes the identity. Throws as plan_reduction does.
-std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block);
-
-/// Returns the most additions that any element goes through: those of its thread, then a tree over the block, pass
-/// after pass, and once more where a single pass has several blocks.
-std::uint64_t addition_depth(const StepKernel& kernel, const std::vector<Pass>& passes, unsigned block);
 
 /// Returns the number of additions that each of n elements goes through if all are added in pairs: log2(n), rounded up.
 std::uint64_t tree_depth(std::size_t n);

@@ -22,6 +22,20 @@ double quantile(const std::vector<double>& ascending, double q) {
   return std::lerp(ascending[below], ascending[above], position - std::floor(position));
 }
 
+/// Says whether the samples so far (in ms) are enough.
+bool enough_samples(const std::optional<std::size_t>& fixed, const std::vector<double>& ms,
+                    double seconds_spent) {
+  constexpr std::size_t fewest = 10;
+  constexpr double close_enough = 0.005;
+  constexpr double longest_seconds = 2.0;
+  if (fixed) return ms.size() >= *fixed;
+  if (ms.empty()) return false;
+  if (seconds_spent >= longest_seconds) return true;
+  // Sorting thousands of samples after each of them would take longer than the samples: look when their number doubles.
+  const bool look = ms.size() % fewest == 0 && std::has_single_bit(ms.size() / fewest);
+  return look && summarise(ms).spread() <= close_enough;
+}
+
 }  // namespace
 
 Summary summarise(std::vector<double> samples) {
@@ -41,19 +55,6 @@ std::vector<double> take_samples(const std::optional<std::size_t>& fixed,
   while (!enough_samples(fixed, ms, agree(began.seconds())))
     ms.push_back(take_sample());
   return ms;
-}
-
-bool enough_samples(const std::optional<std::size_t>& fixed, const std::vector<double>& ms,
-                    double seconds_spent) {
-  constexpr std::size_t fewest = 10;
-  constexpr double close_enough = 0.005;
-  constexpr double longest_seconds = 2.0;
-  if (fixed) return ms.size() >= *fixed;
-  if (ms.empty()) return false;
-  if (seconds_spent >= longest_seconds) return true;
-  // Sorting thousands of samples after each of them would take longer than the samples: look when their number doubles.
-  const bool look = ms.size() % fewest == 0 && std::has_single_bit(ms.size() / fewest);
-  return look && summarise(ms).spread() <= close_enough;
 }
 
 double take_queued_sample(const std::function<double()>& take_sample) {

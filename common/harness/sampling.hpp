@@ -35,16 +35,12 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Calls take_sample(), which returns the time of one sample, until there are enough_samples(). Returns them all, in ms.
-/// \param agree  makes of the seconds that all of it has taken those that ranks which sample together agree on.
+/// Calls take_sample(), which returns the time of one sample in ms, `fixed` times, or, if no number is given, until at least
+/// ten have a (p95 - p5) / median of 0.5 % or less, or 2 s of wall-clock time have gone by. Returns all of them.
+/// \param agree  makes of the seconds that went by those that ranks which sample together agree on
 std::vector<double> take_samples(
     const std::optional<std::size_t>& fixed, const std::function<double()>& take_sample,
     const std::function<double(double)>& agree = [](double seconds) { return seconds; });
-
-/// Says whether the samples so far (in ms) are enough: `fixed` of them, or, if no number is given, at least ten with
-/// (p95 - p5) / median of 0.5 % or less, or all that 2 s of wall-clock time gave.
-bool enough_samples(const std::optional<std::size_t>& fixed, const std::vector<double>& ms,
-                    double seconds_spent);
 
 /// Calls take_sample(), and once more where the device did not wait until all was queued: the host may have been busy.
 /// Throws SampleNotQueued if it does so twice in a row.

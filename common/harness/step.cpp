@@ -15,23 +15,20 @@ namespace reduction {
 
 namespace {
 
-/// Opens the device that the command line means. Throws DeviceError if it is not there.
-SelectedDevice select_device(const Options& options) {
-  const ChosenDevice chosen = choose_device(options.device);
-  return {chosen.kind == DeviceKind::cuda ? open_cuda_device(chosen.ordinal)
-                                          : open_emulated_device(options.emulation),
-          chosen.note};
+/// Opens the device that was chosen. Throws DeviceError if it is not there.
+std::unique_ptr<Device> open(const ChosenDevice& chosen, const Emulation& emulation) {
+  return chosen.kind == DeviceKind::cuda ? open_cuda_device(chosen.ordinal) : open_emulated_device(emulation);
 }
 
-const StepKernels& kernels_for(const Step& step, const SelectedDevice& selected) {
-  const DeviceInfo& device = selected.device->info();
+/// Returns the step's kernels for a device. Throws DeviceError if that cannot run them.
+/// \param note  why it is this device, if the user left the choice
+const StepKernels& kernels_for(const Step& step, const DeviceInfo& device, const std::string& note) {
   if (device.kind != DeviceKind::cuda && step.emulated != nullptr) return *step.emulated;
   std::string needed = "a CUDA device";
   if (step.least_capability > 0)
     needed += fmt::format(" of compute capability {}.0 or higher", step.least_capability);
   if (device.kind != DeviceKind::cuda)
-    throw DeviceError(
-        fmt::format("it needs {}{}", needed, selected.note.empty() ? "" : "; " + selected.note));
+    throw DeviceError(fmt::format("it needs {}{}", needed, note.empty() ? "" : "; " + note));
   if (std::stoi(device.compute_capability) < step.least_capability) {
     throw DeviceError(fmt::format("it needs {}; this is {}, compute capability {}", needed, device.name,
                                   device.compute_capability));
@@ -65,32 +62,32 @@ std::vector<ReductionPlan> plan_reductions(const StepKernels& kernels, const Opt
 
 /// Throws UsageError for a block that the reduction does not have.
 void require_traced_block(const TraceOptions& trace, const ReductionPlan& plan) {
+  const auto require = [&](std::string_view what, std::size_t number, std::size_t first, std::size_t last) {
+    if (number <= last) return;
+    throw UsageError(fmt::format("--trace-block '{}:{}': there is no such {}, give {} to {}", trace.pass,
+                                 trace.block, what, first, last));
+  };
   if (trace.file.empty()) return;
-  if (trace.pass > plan.passes.size()) {
-    throw UsageError(fmt::format("--trace-block '{}:{}': there is no such pass, give 1 to {}", trace.pass,
-                                 trace.block, plan.passes.size()));
-  }
-  const std::size_t blocks = plan.passes[trace.pass - 1].blocks;
-  if (trace.block < blocks) return;
-  throw UsageError(fmt::format("--trace-block '{}:{}': there is no such block, give 0 to {}", trace.pass,
-                               trace.block, blocks - 1));
+  require("pass", trace.pass, 1, plan.passes.size());
+  require("block", trace.block, 0, plan.passes[trace.pass - 1].blocks - 1);
 }
 
 ExitCode run(const Step& step, const Options& options) {
   Report report(options);
   const TraceFile trace_file(options.trace);
-  const SelectedDevice selected = select_device(options);
-  Device& device = *selected.device;
-  const std::vector<ReductionPlan> plans = plan_reductions(kernels_for(step, selected), options, device);
+  const ChosenDevice chosen = choose_device(options.device);
+  const std::unique_ptr<Device> device = open(chosen, options.emulation);
+  const StepKernels& kernels = kernels_for(step, device->info(), chosen.note);
+  const std::vector<ReductionPlan> plans = plan_reductions(kernels, options, *device);
   require_traced_block(options.trace, plans.front());
 
-  report.begin(step.name, step.title, device.info(), selected.note);
+  report.begin(step.name, step.title, device->info(), chosen.note);
   const TraceSubject subject{std::string(step.name), std::string(step.title),
                              plans.front().configuration.type};
   trace_file.record(subject, options.quiet, [&] {
     for (const ReductionPlan& plan : plans) {
       if (!report.expect(plan.configuration, plans.size())) break;
-      report.add(measure(step, device, plan, options));
+      report.add(measure(step, *device, plan, options));
     }
   });
   return report.finish();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -20,18 +21,14 @@ constexpr std::size_t flush_bytes(std::size_t l2_bytes) { return 2 * l2_bytes; }
 struct TimingMethod {
   Flush flush = Flush::read;
   unsigned warm_up_runs = 3;  ///< whole reductions before the first sample
-  bool queued =
-      true;  ///< the device waits until a whole sample is queued: no launch latency of the host in it
+  bool queued = true;    ///< the device waits until a whole sample is queued: no host's launch latency in it
   unsigned lead_in = 8;  ///< empty kernels before each sample: the device has fetched what follows them
 };
 
 /// Returns the name that `--flush` takes and JSON has.
 constexpr std::string_view to_string(Flush flush) {
-  switch (flush) {
-    case Flush::read: return "read";
-    case Flush::memset: return "memset";
-    default: return "none";
-  }
+  constexpr std::array<std::string_view, 3> names{"read", "memset", "none"};
+  return names[static_cast<std::size_t>(flush)];
 }
 
 }  // namespace reduction

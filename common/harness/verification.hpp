@@ -52,12 +52,6 @@ struct Verdict {
   double tolerance = 0;  ///< what rounding alone can explain in that component; 0 for integers
 };
 
-/// A sum and what the comparison with its reference found.
-struct CheckedSum {
-  Value value;
-  Verdict verdict;
-};
-
 /// Returns how far rounding can move a sum of numbers whose absolute values add up to `magnitude`, when every element
 /// goes through at most `depth` additions: magnitude * depth * u / (1 - depth * u) (Higham, Accuracy and Stability of
 /// Numerical Algorithms, 2nd edition, 2002, section 4.2).
