@@ -10,8 +10,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+
+#include "harness/result_json.hpp"
+#include "temporary_path.hpp"
 
 namespace reduction {
 namespace {
@@ -138,27 +143,64 @@ TEST_F(ReportOnATerminal, KeepsTheColumnsOfASweep) {
   EXPECT_NE(text.find(rows), std::string::npos) << text;
 }
 
-TEST_F(ReportOnATerminal, SaysOnceWhatIsTheSameInALadder) {
-  const auto run = [] {
-    Report report{Options{}};
-    report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "a note");
-    report.add(gpu_result(1 << 28, 1.2282));
-    report.finish();
+TEST_F(ReportOnATerminal, SaysOnceWhatIsTheSameAsBefore) {
+  const std::filesystem::path before = temporary_path("report_test_before.json");
+  const std::filesystem::path here = temporary_path("report_test_here.json");
+  std::ofstream(before) << json_text(gpu_result(1 << 28, 1.5));
+  Options options;
+  options.compare_file = before.string();
+  const auto run = [&](std::uint64_t elements) {
+    return on_terminal(80, [&] {
+      Report report{options};
+      report.begin("03_sequential", "sequential addressing", gpu_result(0, 0).device, "a note");
+      report.add(gpu_result(elements, 1.2282));
+      report.finish();
+    });
   };
-  setenv("REDUCTION_LADDER", "first", 1);
-  const std::string first = on_terminal(80, run);
-  setenv("REDUCTION_LADDER", "next", 1);
-  const std::string next = on_terminal(80, run);
-  unsetenv("REDUCTION_LADDER");
-  for (const char* once : {"note    a note\n", "device  Some GPU", "input   2^28"}) {
-    EXPECT_NE(first.find(once), std::string::npos) << first;
-    EXPECT_EQ(next.find(once), std::string::npos) << next;
-  }
-  for (const std::string& text : {first, next}) {
-    EXPECT_NE(text.find("speed   874.2 GB/s"), std::string::npos) << text;
-    EXPECT_EQ(text.find("documented"), std::string::npos) << text;
-    EXPECT_EQ(text.find("README.md"), std::string::npos) << text;
-  }
+  const std::string same = run(1 << 28);
+  for (const char* once : {"a note\n", "\ndevice ", "\ninput "})
+    EXPECT_EQ(same.find(once), std::string::npos) << same;
+  for (const char* there : {"speed   874.2 GB/s", "documented", "README.md"})
+    EXPECT_NE(same.find(there), std::string::npos) << same;
+  const std::string other_input = run(1 << 20);
+  EXPECT_EQ(other_input.find("device "), std::string::npos) << other_input;
+  EXPECT_NE(other_input.find("input   2^20"), std::string::npos) << other_input;
+
+  options.json_file = here.string();
+  const std::string for_a_program = run(1 << 28);
+  EXPECT_EQ(for_a_program.find("documented"), std::string::npos) << for_a_program;
+  EXPECT_EQ(for_a_program.find("README.md"), std::string::npos) << for_a_program;
+  std::filesystem::remove(before);
+  std::filesystem::remove(here);
+}
+
+TEST_F(ReportOnATerminal, NotesWhyNothingIsCompared) {
+  const std::filesystem::path before = temporary_path("report_test_before.json");
+  Options options;
+  options.compare_file = before.string();
+  const auto run = [&](Result compared) {
+    compared.step = "02_nondivergent";
+    std::ofstream(before) << json_text(compared);
+    Result counted = gpu_result(1 << 20, 1);
+    counted.device.kind = DeviceKind::emulated;
+    counted.pass_counters.resize(counted.passes.size());
+    return on_terminal(80, [&] {
+      Report report{options};
+      report.add(counted);
+    });
+  };
+  Result compared = gpu_result(1 << 20, 1);
+  EXPECT_NE(run(compared).find("\nnote    02_nondivergent counted nothing: nothing to compare\n"),
+            std::string::npos);
+  compared.device.kind = DeviceKind::cpu;
+  EXPECT_EQ(run(compared).find("note"), std::string::npos);
+  compared.device.kind = DeviceKind::emulated;
+  compared.pass_counters.resize(compared.passes.size());
+  EXPECT_EQ(run(compared).find("note"), std::string::npos);
+  compared.block = 128;
+  EXPECT_NE(run(compared).find("\nnote    02_nondivergent ran in blocks of 128: nothing to compare\n"),
+            std::string::npos);
+  std::filesystem::remove(before);
 }
 
 }  // namespace

@@ -287,13 +287,11 @@ TEST_F(ReadResults, RefusesWhatCannotBeRead) {
 TEST_F(ReadResults, ReadsTheOneResultToCompareWith) {
   const std::string file = file_.string();
   read(of_a_step().dump());
-  EXPECT_EQ(read_counted_result(file, ElementType::int32, 256).counters()->atomics, 5u);
-  EXPECT_THROW(read_counted_result(file, ElementType::int64, 256), UsageError);
-  EXPECT_THROW(read_counted_result(file, ElementType::int32, 128), UsageError);
+  EXPECT_EQ(read_compared_result(file, ElementType::int32, false).counters()->atomics, 5u);
+  EXPECT_THROW(read_compared_result(file, ElementType::int64, false), UsageError);
   read(Json::array({of_a_step(), of_a_step()}).dump());
-  EXPECT_THROW(read_counted_result(file, ElementType::int32, 256), UsageError) << "of a sweep";
-  read(Json(result_of<std::int32_t>(ElementType::int32, 1)).dump());
-  EXPECT_THROW(read_counted_result(file, ElementType::int32, 256), UsageError) << "without counters";
+  EXPECT_THROW(read_compared_result(file, ElementType::int32, false), UsageError) << "of a sweep";
+  EXPECT_EQ(read_compared_result(file, ElementType::int64, true).step, "03_sequential") << "in a sweep";
 }
 
 }  // namespace

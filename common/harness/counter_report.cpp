@@ -25,26 +25,15 @@ struct Count {
   bool always = true;  ///< also where it is 0 in both runs
 };
 
-std::uint64_t shared_requests(const Counters& c) { return c.shared_load_requests + c.shared_store_requests; }
-std::uint64_t shared_lanes(const Counters& c) { return c.shared_load_lanes + c.shared_store_lanes; }
-std::uint64_t shared_wavefronts(const Counters& c) {
-  return c.shared_load_wavefronts + c.shared_store_wavefronts;
-}
-std::uint64_t shared_conflicts(const Counters& c) {
-  return c.shared_load_conflicts + c.shared_store_conflicts;
-}
-std::uint64_t global_requests(const Counters& c) { return c.global_load_requests + c.global_store_requests; }
-std::uint64_t global_sectors(const Counters& c) { return c.global_load_sectors + c.global_store_sectors; }
-
 constexpr std::array counts{
     Count{"blocks", [](const Counters& c) { return c.blocks; }},
     Count{"block barriers", [](const Counters& c) { return c.block_barriers; }},
     Count{"warp barriers", [](const Counters& c) { return c.warp_barriers; }},
-    Count{"shared memory requests", shared_requests},
-    Count{"shared memory wavefronts", shared_wavefronts},
-    Count{"of these, bank conflicts", shared_conflicts},
-    Count{"global memory requests", global_requests},
-    Count{"global memory sectors", global_sectors},
+    Count{"shared memory requests", [](const Counters& c) { return c.shared_requests(); }},
+    Count{"shared memory wavefronts", [](const Counters& c) { return c.shared_wavefronts(); }},
+    Count{"of these, bank conflicts", [](const Counters& c) { return c.shared_conflicts(); }},
+    Count{"global memory requests", [](const Counters& c) { return c.global_requests(); }},
+    Count{"global memory sectors", [](const Counters& c) { return c.global_sectors(); }},
     Count{"shuffles", [](const Counters& c) { return c.shuffles; }, false},
     Count{"atomics", [](const Counters& c) { return c.atomics; }, false},
 };
@@ -62,8 +51,6 @@ std::string change_text(double before, double after) {
   if (factor > 0.9995 && factor < 1.0005) return "same";
   return factor < 1 ? fmt::format("÷ {:.3g}", 1 / factor) : fmt::format("× {:.3g}", factor);
 }
-
-double lanes_per_request(const Counters& c) { return ratio(shared_lanes(c), shared_requests(c)); }
 
 /// Returns all counters, in total, per block and per element.
 Table all_counters(const Result& run, const std::optional<Result>& other) {
@@ -85,10 +72,10 @@ Table all_counters(const Result& run, const std::optional<Result>& other) {
     }
     table.rows.push_back(row);
   }
-  const double lanes = lanes_per_request(counters_of(run));
+  const double lanes = counters_of(run).lanes_per_shared_request();
   Row row{"active lanes per shared request", fmt::format("{:.2f}", lanes), "", ""};
   if (other) {
-    const double before = lanes_per_request(counters_of(*other));
+    const double before = counters_of(*other).lanes_per_shared_request();
     row.push_back(fmt::format("{:.2f}", before));
     row.push_back(change_text(before, lanes));
   }
@@ -98,7 +85,7 @@ Table all_counters(const Result& run, const std::optional<Result>& other) {
 
 /// Names a count where it does not stand below the wavefronts.
 std::string_view full_name(const Count& count) {
-  return count.of == shared_conflicts ? "shared memory bank conflicts" : count.name;
+  return count.name == "of these, bank conflicts" ? "shared memory bank conflicts" : count.name;
 }
 
 /// Returns what a run counted for a terminal: in a sentence, of what there was none.
@@ -119,36 +106,35 @@ std::string counted(const Result& run, const Terminal& terminal) {
 std::string changes(const Result& run, const Result& other, const Terminal& terminal) {
   Table table{{{"per block", Align::left}, {other.step}, {"here"}, {"change", Align::left}}, {}};
   std::string unchanged;
-  const auto compare = [&](std::string_view name, const std::string& before, const std::string& here,
-                           const std::string& change) {
+  const auto compare = [&](std::string_view name, double before, double here, const char* pattern) {
+    const std::string change = change_text(before, here);
+    const std::string text = fmt::format(fmt::runtime(pattern), here);
     // A grid that is not a power of two leaves differences in the fourth digit.
     if (change != "same" && !change.ends_with(" 1")) {
-      table.rows.push_back({std::string(name), before, here, {change, true}});
-    } else if (here != "0" && here != "0.00") {
-      unchanged += fmt::format("{}{} {}", unchanged.empty() ? "" : ", ", name, here);
+      table.rows.push_back(
+          {std::string(name), fmt::format(fmt::runtime(pattern), before), text, {change, true}});
+    } else if (here != 0) {
+      unchanged += fmt::format("{}{} {}", unchanged.empty() ? "" : ", ", name, text);
     }
   };
+  const Counters before = counters_of(other);
+  const Counters here = counters_of(run);
   // Each block counts itself once; of these, it is the total that a step changes.
-  const double blocks_before = ratio(counters_of(other).blocks, other.input.n);
-  const double blocks = ratio(counters_of(run).blocks, run.input.n);
   if (run.input.n == other.input.n) {
-    compare("blocks in total", fmt::to_string(counters_of(other).blocks),
-            fmt::to_string(counters_of(run).blocks), change_text(blocks_before, blocks));
+    compare("blocks in total", static_cast<double>(before.blocks), static_cast<double>(here.blocks),
+            "{:.0f}");
   } else {
-    compare("blocks per element", fmt::format("{:.4g}", blocks_before), fmt::format("{:.4g}", blocks),
-            change_text(blocks_before, blocks));
+    compare("blocks per element", ratio(before.blocks, other.input.n), ratio(here.blocks, run.input.n),
+            "{:.4g}");
   }
   for (const Count& count : counts) {
-    if (count.name == "blocks") continue;
-    const double before = ratio(count.of(counters_of(other)), counters_of(other).blocks);
-    const double here = ratio(count.of(counters_of(run)), counters_of(run).blocks);
-    compare(full_name(count), fmt::format("{:.4g}", before), fmt::format("{:.4g}", here),
-            change_text(before, here));
+    if (count.name != "blocks") {
+      compare(full_name(count), ratio(count.of(before), before.blocks), ratio(count.of(here), here.blocks),
+              "{:.4g}");
+    }
   }
-  const double lanes_before = lanes_per_request(counters_of(other));
-  const double lanes = lanes_per_request(counters_of(run));
-  compare("active lanes per shared request", fmt::format("{:.2f}", lanes_before),
-          fmt::format("{:.2f}", lanes), change_text(lanes_before, lanes));
+  compare("active lanes per shared request", before.lanes_per_shared_request(),
+          here.lanes_per_shared_request(), "{:.2f}");
 
   std::string text;
   if (table.rows.empty()) {
@@ -166,24 +152,29 @@ std::string changes(const Result& run, const Result& other, const Terminal& term
   return text;
 }
 
+double wavefronts_per_block(const Result& run) {
+  return ratio(counters_of(run).shared_wavefronts(), counters_of(run).blocks);
+}
+
+double conflicts_per_block(const Result& run) {
+  return ratio(counters_of(run).shared_conflicts(), counters_of(run).blocks);
+}
+
 /// Draws the wavefronts of a block in shared memory, and how many of them are bank conflicts.
 std::string wavefront_bars(const std::vector<Result>& runs, const Terminal& terminal) {
-  const auto per_block = [](std::uint64_t (*count)(const Counters&), const Result& run) {
-    return ratio(count(counters_of(run)), counters_of(run).blocks);
-  };
   double longest = 0;
   double conflicts = 0;
   for (const Result& run : runs) {
-    longest = std::max(longest, per_block(shared_wavefronts, run));
-    conflicts = std::max(conflicts, per_block(shared_conflicts, run));
+    longest = std::max(longest, wavefronts_per_block(run));
+    conflicts = std::max(conflicts, conflicts_per_block(run));
   }
   if (longest == 0) return "";
   const std::string name =
       fmt::format("shared memory wavefronts per block, {} bank conflicts", conflicts > 0 ? "░" : "no");
   Table table{{{"step", Align::left}, {name, Align::left}, {"count"}}, {}};
   for (const Result& run : runs) {
-    const double all = per_block(shared_wavefronts, run);
-    const double of_conflicts = per_block(shared_conflicts, run);
+    const double all = wavefronts_per_block(run);
+    const double of_conflicts = conflicts_per_block(run);
     table.rows.push_back(
         {run.step, Bar{(all - of_conflicts) / longest, of_conflicts / longest}, fmt::format("{:.4g}", all)});
   }
@@ -195,14 +186,9 @@ std::string wavefront_bars(const std::vector<Result>& runs, const Terminal& term
 std::string counter_report(const Result& run, const std::optional<Result>& other, const Terminal& terminal) {
   if (!terminal.present) return to_text(all_counters(run, other), terminal);
   if (!other) return counted(run, terminal) + wavefront_bars({run}, terminal);
-  const auto differs = [&](std::uint64_t (*count)(const Counters&)) {
-    return change_text(ratio(count(counters_of(*other)), counters_of(*other).blocks),
-                       ratio(count(counters_of(run)), counters_of(run).blocks)) != "same";
-  };
-  const std::string text = changes(run, *other, terminal);
-  return differs(shared_wavefronts) || differs(shared_conflicts)
-             ? text + wavefront_bars({*other, run}, terminal)
-             : text;
+  const bool differs = change_text(wavefronts_per_block(*other), wavefronts_per_block(run)) != "same" ||
+                       change_text(conflicts_per_block(*other), conflicts_per_block(run)) != "same";
+  return changes(run, *other, terminal) + (differs ? wavefront_bars({*other, run}, terminal) : "");
 }
 
 }  // namespace reduction

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <span>
+#include <string_view>
 
 #include "harness/published_figures.hpp"
 #include "harness/result_json.hpp"
@@ -20,10 +22,8 @@ namespace {
 using Results = std::vector<Result>;
 
 bool on_gpu(const Result& result) { return result.device.kind == DeviceKind::cuda; }
-/// Says whether it did not run on the CPU, as step 00 does.
-bool on_device(const Result& result) { return result.device.kind != DeviceKind::cpu; }
-
-bool is_first(const Result& result) { return result.step == first_on_a_device; }
+bool on_emulated_device(const Result& result) { return result.device.kind == DeviceKind::emulated; }
+bool on_cpu(const Result& result) { return result.device.kind == DeviceKind::cpu; }
 
 bool is_of(const Result& result, Part part) {
   const StepFacts* const facts = find_step(result.step);
@@ -38,154 +38,101 @@ bool is_rung(const Result& result) {
   return on_gpu(result) && (is_of(result, Part::ladder) || is_of(result, Part::beyond));
 }
 
-/// The last column says whether a result is right.
-Column verified_column() { return {"verified", Align::left, Form::both, "sum right"}; }
-
-Cell verified(const Result& result, const Terminal& terminal) {
-  if (result.verified()) return "yes";
-  return {terminal.present ? "NO" : "**NO**", true};
-}
-
 /// Says whether two results are sums of as many elements of the same type.
 bool same_input(const Result& a, const Result& b) { return a.type == b.type && a.input.n == b.input.n; }
 
-bool same_block(const Result& a, const Result& b) { return a.block == b.block; }
+/// Says whether any step has several results, or any two results have another type or number of elements.
+bool is_sweep(const Results& results) {
+  std::set<std::string_view> steps;
+  for (const Result& result : results) {
+    if (!same_input(result, results.front()) || !steps.insert(result.step).second) return true;
+  }
+  return false;
+}
 
-/// Finds the nearest step before results[k] that is accepted and has the same input; of its results, the one in blocks
-/// of the same size if there is one. Null if there is no such step.
+/// Finds the last of some results that is accepted and has the same input; of its step's results, the one in blocks of
+/// the same size if there is one. Null if there is none.
 template <typename Accept>
-const Result* find_before(const Results& results, std::size_t k, const Accept& accepts) {
-  const Result& result = results[k];
+const Result* find_last(std::span<const Result> results, const Result& like, const Accept& accepts) {
   const Result* found = nullptr;
-  while (k-- > 0) {
-    const Result& other = results[k];
-    if (other.step == result.step || !same_input(other, result) || !accepts(other)) continue;
-    if (found != nullptr && other.step != found->step) break;
-    if (found == nullptr || same_block(other, result)) found = &other;
-    if (same_block(*found, result)) break;
+  for (const Result& other : results) {
+    if (!same_input(other, like) || !accepts(other)) continue;
+    const bool is_better = found == nullptr || found->step != other.step || found->block != like.block;
+    if (is_better || other.block == like.block) found = &other;
   }
   return found;
 }
 
-/// Returns the median time of `slow` as a multiple of that of `fast`.
-std::optional<double> ratio(const Result* slow, const Result* fast) {
-  if (slow == nullptr || fast == nullptr || !slow->ms || !fast->ms) return std::nullopt;
-  return slow->ms->median / fast->ms->median;
+/// Returns the median time of `slow` as a multiple of that of `fast`, which ran on a GPU.
+std::optional<double> ratio(const Result* slow, const Result& fast) {
+  if (slow == nullptr || !on_gpu(fast) || !slow->ms || !fast.ms) return std::nullopt;
+  return slow->ms->median / fast.ms->median;
 }
 
-/// Says whether every step has one result, all of them of one type and number of elements: no sweep.
-bool same_configuration(const Results& results) {
-  std::vector<std::string> steps;
-  for (const Result& result : results) {
-    if (!same_input(result, results.front())) return false;
-    if (std::find(steps.begin(), steps.end(), result.step) != steps.end()) return false;
-    steps.push_back(result.step);
-  }
-  return true;
+/// Begins a row with its step, and in a sweep with what else its results differ in.
+void begin_row(Table& table, const Result& result, bool in_sweep) {
+  table.begin_row();
+  table.add({"step", Align::left}, result.step);
+  if (!in_sweep) return;
+  table.add({"type", Align::left}, std::string(to_string(result.type)));
+  table.add({"elements"}, count_text(result.input.n));
+  table.add({"block"}, result.block > 0 ? fmt::to_string(result.block) : "–");
 }
 
-/// What the results differ in beside their step, as cells of a row: nothing, or in a sweep type, elements and block.
-class Configurations {
- public:
-  explicit Configurations(const Results& results) : several_(!same_configuration(results)) {}
+/// Adds the last column, which says whether a result is right.
+void add_verified(Table& table, const Result& result, const Terminal& terminal) {
+  table.add({"verified", Align::left, Form::both, "sum right"},
+            result.verified() ? Cell("yes") : Cell(terminal.present ? "NO" : "**NO**", true));
+}
 
-  void add_columns(Table& table) const {
-    if (!several_) return;
-    table.columns.push_back({"type", Align::left});
-    table.columns.push_back({"elements"});
-    table.columns.push_back({"block"});
-  }
-
-  void add_cells(Row& row, const Result& result) const {
-    if (!several_) return;
-    row.push_back(std::string(to_string(result.type)));
-    row.push_back(count_text(result.input.n));
-    row.push_back(result.block > 0 ? fmt::to_string(result.block) : "–");
-  }
-
-  /// Returns which form has the columns for which a terminal has no room beside these.
-  Form form_of_what_can_be_spared() const { return several_ ? Form::markdown : Form::both; }
-
- private:
-  bool several_;
-};
-
-/// What a row shows of what was counted.
-struct Counted {
-  explicit Counted(const Result& result) {
-    const std::optional<emulated::Counters> counters = result.counters();
-    if (!counters) return;
-    const emulated::Counters& c = *counters;
-    const double blocks = std::max(1.0, static_cast<double>(result.blocks()));
-    const double elements = std::max(1.0, static_cast<double>(result.input.n));
-    const auto requests = static_cast<double>(c.shared_load_requests + c.shared_store_requests);
-    const auto all_lanes = static_cast<double>(c.shared_load_lanes + c.shared_store_lanes);
-    const auto all_wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
-    const auto conflicts = static_cast<double>(c.shared_load_conflicts + c.shared_store_conflicts);
-    barriers = fmt::format("{:.4g}", static_cast<double>(c.block_barriers) / blocks);
-    shared_requests = fmt::format("{:.4g}", requests / blocks);
-    lanes = fmt::format("{:.2f}", requests > 0 ? all_lanes / requests : 0.0);
-    wavefronts = fmt::format("{:.4g}", all_wavefronts / blocks);
-    per_element = all_wavefronts / elements;
-    conflicts_per_element = conflicts / elements;
-  }
-
-  std::string barriers = "–";
-  std::string shared_requests = "–";
-  std::string lanes = "–";
-  std::string wavefronts = "–";
-  std::optional<double> per_element;
-  double conflicts_per_element = 0;
-};
-
-std::string published_cell(const PublishedTable& table, const std::string& step, const Terminal& terminal) {
-  const PublishedFigure* const figure = find_published(table, step);
-  if (figure == nullptr) return "–";
-  return figure->gbps.empty() || terminal.present ? std::string(figure->percent)
-                                                  : fmt::format("{} ({})", figure->percent, figure->gbps);
+double wavefronts_per_element(const Result& result) {
+  const auto counters = result.counters();
+  return counters ? static_cast<double>(counters->shared_wavefronts()) / static_cast<double>(result.input.n)
+                  : 0;
 }
 
 /// Returns the table of results that the emulated device counted. On a terminal, bars show the wavefronts.
 std::string counted_ladder(const Results& results, const Terminal& terminal) {
-  const Configurations configurations(results);
-  Table table{{{"step", Align::left}}, {}};
-  configurations.add_columns(table);
-  const Form both = configurations.form_of_what_can_be_spared();
-  const std::string bars = "shared memory wavefronts per element";
-  for (const Column& column :
-       {Column{"passes", Align::right, Form::markdown}, Column{"blocks", Align::right, both},
-        Column{"block barriers per block", Align::right, both, "barriers per block"},
-        Column{"shared requests per block", Align::right, both, "requests per block"},
-        Column{"lanes per request", Align::right, Form::markdown}, Column{"wavefronts per block"},
-        Column{"wavefronts per element", Align::right, Form::markdown},
-        Column{bars, Align::left, Form::terminal}, verified_column()}) {
-    table.columns.push_back(column);
-  }
-  std::vector<Counted> counted;
+  const bool in_sweep = is_sweep(results);
+  // Beside the columns of a sweep, a terminal has no room for these.
+  const Form both = in_sweep ? Form::markdown : Form::both;
   double longest = 0;
+  for (const Result& result : results)
+    longest = std::max(longest, wavefronts_per_element(result));
+  Table table;
   for (const Result& result : results) {
-    counted.emplace_back(result);
-    longest = std::max(longest, counted.back().per_element.value_or(0));
-  }
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const Result& result = results[k];
-    const std::size_t passes = result.passes.size();
-    const Counted& cells = counted[k];
-    Row row{result.step};
-    configurations.add_cells(row, result);
-    row.push_back(passes == 0 ? "–" : fmt::to_string(passes));
-    for (const std::string& text :
-         {passes == 0 ? "–" : fmt::to_string(result.blocks()), cells.barriers, cells.shared_requests,
-          cells.lanes, cells.wavefronts, or_dash(cells.per_element, 4)}) {
-      // Bold where it is not what the step before has.
-      const std::string before = table.rows.empty() ? "–" : table.rows.back()[row.size()].text;
-      row.push_back({text, before != "–" && before != text});
-    }
-    const double scale = longest > 0 ? 1 / longest : 0;
-    row.push_back(Bar{(cells.per_element.value_or(0) - cells.conflicts_per_element) * scale,
-                      cells.conflicts_per_element * scale});
-    row.push_back(verified(result, terminal));
-    table.rows.push_back(row);
+    begin_row(table, result, in_sweep);
+    // Bold where it is not what the step before has.
+    const auto add = [&](const Column& column, const std::string& text) {
+      const std::size_t k = table.columns.size();
+      const std::string before = table.rows.size() > 1 ? table.rows.end()[-2][k].text : "–";
+      table.add(column, {text, before != "–" && before != text});
+    };
+    const auto c = result.counters();
+    const auto per_block = [&](std::uint64_t count) {
+      const double blocks = std::max(1.0, static_cast<double>(result.blocks()));
+      return c ? fmt::format("{:.4g}", static_cast<double>(count) / blocks) : "–";
+    };
+    const emulated::Counters counters = c.value_or(emulated::Counters{});
+    const bool planned = !result.passes.empty();
+    table.add({"passes", Align::right, Form::markdown}, planned ? fmt::to_string(result.passes.size()) : "–");
+    add({"blocks", Align::right, both}, planned ? fmt::to_string(result.blocks()) : "–");
+    add({"block barriers per block", Align::right, both, "barriers per block"},
+        per_block(counters.block_barriers));
+    add({"shared requests per block", Align::right, both, "requests per block"},
+        per_block(counters.shared_requests()));
+    add({"lanes per request", Align::right, Form::markdown},
+        c ? fmt::format("{:.2f}", counters.lanes_per_shared_request()) : "–");
+    add({"wavefronts per block"}, per_block(counters.shared_wavefronts()));
+    const double per_element = wavefronts_per_element(result);
+    add({"wavefronts per element", Align::right, Form::markdown},
+        c ? fmt::format("{:.4f}", per_element) : "–");
+    const double length = longest > 0 ? per_element / longest : 0;
+    const double conflicts = static_cast<double>(counters.shared_conflicts()) /
+                             std::max(1.0, static_cast<double>(counters.shared_wavefronts()));
+    table.add({"shared memory wavefronts per element", Align::left, Form::terminal},
+              Bar{length * (1 - conflicts), length * conflicts});
+    add_verified(table, result, terminal);
   }
   std::string text = to_text(table, terminal);
   if (terminal.present && longest > 0)
@@ -193,30 +140,65 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
   return text;
 }
 
+/// Returns the table of results that were timed. On a terminal, bars show the share of the card's peak.
+std::string timed_ladder(const Results& results, const Terminal& terminal) {
+  const bool in_sweep = is_sweep(results);
+  const Form both = in_sweep ? Form::markdown : Form::both;
+  const bool has_peer = std::ranges::any_of(results, is_peer);
+  Table table;
+  for (const Result& result : results) {
+    const std::span<const Result> until(results.data(), &result + 1);
+    const auto first = [](const Result& other) { return other.step == first_on_a_device; };
+    const auto earlier = [&](const Result& other) { return is_rung(other) && other.step != result.step; };
+    const auto times_previous =
+        is_rung(result) ? ratio(find_last(until, result, earlier), result) : std::nullopt;
+    const auto percent = result.percent_of_peak();
+    begin_row(table, result, in_sweep);
+    table.add({"ms", Align::right, both}, result.ms ? fmt::format("{:.4f}", result.ms->median) : "–");
+    table.add({"GB/s"}, or_dash(result.gbps(), 1));
+    table.add({"% of peak", Align::right, both}, or_dash(percent, 1));
+    table.add({"of the peak", Align::left, Form::terminal},
+              percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
+    // What changes less may come from one run to the next.
+    table.add({"× previous", Align::right, Form::both, "× prev."},
+              {or_dash(times_previous, 2), times_previous.value_or(0) >= 1.05});
+    table.add({"× 01", Align::right, both}, or_dash(ratio(find_last(until, result, first), result), 2));
+    if (has_peer) {
+      const auto peer = std::ranges::find_if(
+          results, [&](const Result& other) { return is_peer(other) && same_input(other, result); });
+      const auto share = ratio(peer != results.end() ? &*peer : nullptr, result);
+      table.add({"% of CUB", Align::right, both}, share ? fmt::format("{:.1f}", *share * 100) : "–");
+    }
+    add_verified(table, result, terminal);
+  }
+  return to_text(table, terminal);
+}
+
 /// Returns the same steps on the cards of these tables, beside this one if it was timed.
 Table beside_published(const Results& results, const std::vector<PublishedTable>& tables,
                        const Terminal& terminal) {
-  const auto timed = std::find_if(results.begin(), results.end(), on_gpu);
-  Table table{{{"step", Align::left}}, {}};
-  if (timed != results.end()) {
-    const std::string& card = timed->device.name;
-    table.columns.push_back({"here: " + card, Align::right, Form::both, "here\n" + card});
-  }
-  for (const PublishedTable& published : tables) {
-    table.columns.push_back({fmt::format("{}: {}, {}", published.label, published.gpu, published.input),
-                             Align::right, Form::both,
-                             fmt::format("{}\n{}\n{}", published.label, published.gpu, published.input)});
-  }
+  const auto figure_text = [&](const std::string& percent, const std::string& gbps) {
+    return gbps.empty() || terminal.present ? percent : fmt::format("{} ({})", percent, gbps);
+  };
+  const auto timed = std::ranges::find_if(results, on_gpu);
+  Table table;
   for (const Result& result : results) {
-    if (!on_device(result)) continue;
-    Row row{result.step};
+    if (on_cpu(result)) continue;
+    table.begin_row();
+    table.add({"step", Align::left}, result.step);
     if (timed != results.end()) {
-      const std::string percent = or_dash(result.percent_of_peak(), 1);
-      row.push_back(terminal.present ? percent : fmt::format("{} ({})", percent, or_dash(result.gbps(), 1)));
+      const std::string& card = timed->device.name;
+      table.add({"here: " + card, Align::right, Form::both, "here\n" + card},
+                figure_text(or_dash(result.percent_of_peak(), 1), or_dash(result.gbps(), 1)));
     }
-    for (const PublishedTable& published : tables)
-      row.push_back(published_cell(published, result.step, terminal));
-    table.rows.push_back(row);
+    for (const auto& published : tables) {
+      const auto& [label, gpu, input] = published;
+      const PublishedFigure* const figure = find_published(published, result.step);
+      table.add(
+          {fmt::format("{}: {}, {}", label, gpu, input), Align::right, Form::both,
+           fmt::format("{}\n{}\n{}", label, gpu, input)},
+          figure == nullptr ? "–" : figure_text(std::string(figure->percent), std::string(figure->gbps)));
+    }
   }
   return table;
 }
@@ -235,69 +217,6 @@ std::string published_ladder(const Results& results, const Terminal& terminal) {
   return to_text(beside_published(results, tables, terminal), terminal);
 }
 
-/// Returns the table of results that were timed. On a terminal, bars show the share of the card's peak.
-std::string timed_ladder(const Results& results, const Terminal& terminal) {
-  const Configurations configurations(results);
-  const Form both = configurations.form_of_what_can_be_spared();
-  const bool has_cub = std::any_of(results.begin(), results.end(), is_peer);
-  Table table{{{"step", Align::left}}, {}};
-  configurations.add_columns(table);
-  table.columns.push_back({"ms", Align::right, both});
-  table.columns.push_back({"GB/s"});
-  table.columns.push_back({"% of peak", Align::right, both});
-  table.columns.push_back({"of the peak", Align::left, Form::terminal});
-  table.columns.push_back({"× previous", Align::right, Form::both, "× prev."});
-  table.columns.push_back({"× 01", Align::right, both});
-  if (has_cub) table.columns.push_back({"% of CUB", Align::right, both});
-  table.columns.push_back(verified_column());
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const Result& result = results[k];
-    std::optional<double> times_previous;
-    std::optional<double> times_first;
-    std::optional<double> share_of_cub;
-    if (is_rung(result)) times_previous = ratio(find_before(results, k, is_rung), &result);
-    if (on_gpu(result)) {
-      times_first = ratio(is_first(result) ? &result : find_before(results, k, is_first), &result);
-      const auto cub = std::find_if(results.begin(), results.end(), [&](const Result& other) {
-        return is_peer(other) && same_input(other, result);
-      });
-      if (const auto of_cub = ratio(cub != results.end() ? &*cub : nullptr, &result))
-        share_of_cub = *of_cub * 100;
-    }
-    const std::optional<double> percent = result.percent_of_peak();
-    Row row{result.step};
-    configurations.add_cells(row, result);
-    row.push_back(or_dash(result.ms ? std::optional(result.ms->median) : std::nullopt, 4));
-    row.push_back(or_dash(result.gbps(), 1));
-    row.push_back(or_dash(percent, 1));
-    row.push_back(percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
-    // What changes less may come from one run to the next.
-    row.push_back({or_dash(times_previous, 2), times_previous.value_or(0) >= 1.05});
-    row.push_back(or_dash(times_first, 2));
-    if (has_cub) row.push_back(or_dash(share_of_cub, 1));
-    row.push_back(verified(result, terminal));
-    table.rows.push_back(row);
-  }
-  return to_text(table, terminal);
-}
-
-Ladder make_ladder(const Results& results, const Terminal& terminal) {
-  const bool counted = std::any_of(results.begin(), results.end(), [](const Result& result) {
-    return result.device.kind == DeviceKind::emulated;
-  });
-  Ladder ladder{counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal), "",
-                std::ranges::all_of(results, &Result::verified)};
-  if (same_configuration(results) && std::ranges::any_of(results, on_device)) {
-    ladder.tables += "\n";
-    ladder.tables +=
-        terminal.present
-            ? paragraph("Published figures, % of each card's peak; sources in docs/tables:", terminal)
-            : "Documented figures, % of each card's peak (GB/s); sources in docs/tables:\n";
-    ladder.tables += "\n" + published_ladder(results, terminal);
-  }
-  return ladder;
-}
-
 }  // namespace
 
 Ladder read_ladder(const std::vector<std::string>& files, const Terminal& terminal) {
@@ -307,8 +226,16 @@ Ladder read_ladder(const std::vector<std::string>& files, const Terminal& termin
     const Results read = read_results(file, documents);
     results.insert(results.end(), read.begin(), read.end());
   }
-  Ladder ladder = make_ladder(results, terminal);
+  Ladder ladder;
   ladder.json = documents.dump(2) + '\n';
+  ladder.verified = std::ranges::all_of(results, &Result::verified);
+  const bool counted = std::ranges::any_of(results, on_emulated_device);
+  ladder.tables = counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal);
+  if (is_sweep(results) || std::ranges::all_of(results, on_cpu)) return ladder;
+  const std::string published =
+      fmt::format("{} figures, % of each card's peak{}; sources in docs/tables:",
+                  terminal.present ? "Published" : "Documented", terminal.present ? "" : " (GB/s)");
+  ladder.tables += "\n" + paragraph(published, terminal) + "\n" + published_ladder(results, terminal);
   return ladder;
 }
 

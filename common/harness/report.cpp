@@ -37,9 +37,9 @@ std::string passes_text(const Result& result) {
 
 std::string variant_text(const Result& result) { return result.variant.empty() ? "" : result.variant + ": "; }
 
-/// Says in what the timing differs from the usual.
-std::string timing_text(const Result& result) {
-  std::string text;
+/// Says how many samples a time is of, and in what the timing differs from the usual.
+std::string samples_text(const Result& result) {
+  std::string text = fmt::format("{} sample{}", result.samples, result.samples == 1 ? "" : "s");
   if (!result.timing) return text;
   const TimingMethod usual;
   if (result.timing->flush != usual.flush)
@@ -55,22 +55,6 @@ std::string input_text(const Result& result) {
   std::string text = fmt::format("{} {} ({}), {}", count_text(result.input.n), to_string(result.type),
                                  bytes_text(result.input_bytes()), to_string(result.input.data));
   if (result.input.data != Data::ones) text += fmt::format(", seed {}", result.input.seed);
-  return text;
-}
-
-std::string samples_text(const Result& result) {
-  return fmt::format("{} sample{}{}", result.samples, result.samples == 1 ? "" : "s", timing_text(result));
-}
-
-/// Says everything worth saying of a single result before its row.
-std::string result_text(const Result& result) {
-  std::string text = fmt::format("input   {}\n", input_text(result));
-  if (!result.passes.empty()) text += fmt::format("passes  {}\n", passes_text(result));
-  if (result.ms) text += fmt::format("time    the median of {}\n", samples_text(result));
-  text += fmt::format("result  {}{}\n", variant_text(result), verdict_text(result));
-  for (const Result& variant : result.other_variants) {
-    text += fmt::format("        {}{}\n", variant_text(variant), verdict_text(variant));
-  }
   return text;
 }
 
@@ -91,7 +75,7 @@ std::string time_lines(const Result& result, const Terminal& terminal) {
   return text + labelled("speed", speed, terminal);
 }
 
-std::string verdict_lines(const Result& result, std::string_view label, const Terminal& terminal) {
+std::string verdict_lines(std::string_view label, const Result& result, const Terminal& terminal) {
   std::string lines = labelled(label, variant_text(result) + verdict_text(result), terminal);
   constexpr std::string_view wrong = "WRONG";
   if (const auto place = lines.find(wrong); place != std::string::npos)
@@ -102,11 +86,11 @@ std::string verdict_lines(const Result& result, std::string_view label, const Te
 /// Returns the rows of a result and its variants, below their columns. The rows of a sweep come one by one, so that each
 /// column is as wide as the longest that can follow. On a terminal, the heading says which step they are of.
 Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Terminal& terminal) {
-  Table table{{}, {{}}};
-  const auto add = [&](const Column& column, const Cell& cell) {
-    table.columns.push_back(column);
-    table.columns.back().least_width *= sweep ? 1 : 0;
-    table.rows.front().push_back(cell);
+  Table table;
+  table.begin_row();
+  const auto add = [&](Column column, const Cell& cell) {
+    if (!sweep) column.least_width = 0;
+    table.add(column, cell);
   };
   constexpr auto both = Form::both;
   constexpr auto markdown = Form::markdown;
@@ -146,13 +130,6 @@ void complain(const Result& result) {
     print(stderr, fmt::format("{}: note: {}\n", result.step, result.timing_remark));
   if (!result.verdict.verified)
     print(stderr, fmt::format("{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result)));
-}
-
-PlaceInLadder place_in_ladder() {
-  const char* const place = std::getenv("REDUCTION_LADDER");
-  const std::string_view text = place != nullptr ? place : "";
-  if (text == "first") return PlaceInLadder::first;
-  return text == "next" ? PlaceInLadder::next : PlaceInLadder::none;
 }
 
 /// Says what to read after a step; nothing of a step without a page.
@@ -196,11 +173,9 @@ Report::Report(const Options& options)
       sweep_(options.sweep),
       json_file_(options.json_file),
       out_(json_file_.is_stdout() ? stderr : stdout),
-      terminal_(terminal_of(out_)),
-      place_(terminal_.present ? place_in_ladder() : PlaceInLadder::none),
-      compared_(options.compare_file.empty()
-                    ? std::nullopt
-                    : std::optional(read_counted_result(options.compare_file, options.type, options.block))) {
+      terminal_(terminal_of(out_)) {
+  if (!options.compare_file.empty())
+    compared_ = read_compared_result(options.compare_file, options.type, options.sweep.has_value());
 }
 
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
@@ -208,7 +183,9 @@ void Report::begin(std::string_view step, std::string_view title, const DeviceIn
   if (quiet_) return;
   std::string heading = paragraph(fmt::format("{}: {}", step, title), terminal_);
   print(heading.replace(0, step.size(), strong(step, terminal_)));
-  if (place_ == PlaceInLadder::next) return;
+  // Then the compared result's lines say so already.
+  same_device_ = terminal_.present && compared_ && device_text(compared_->device) == device_text(device);
+  if (same_device_) return;
   if (!note.empty()) print(labelled("note", note, terminal_));
   print(labelled("device", device_text(device), terminal_));
 }
@@ -249,28 +226,39 @@ void Report::add(const Result& result) {
   complain(result);
   for (const Result& variant : result.other_variants)
     complain(variant);
-  if (is_single && place_ == PlaceInLadder::none) print_published(result.step);
+  // They are times of unchanged kernels: nothing to hold beside what an emulated device counts.
+  const std::string published = published_text(result.step, terminal_);
+  if (is_single && result.ms && !json_file_.is_given() && !published.empty()) print("\n" + published);
   verified_ = verified_ && result.verified();
 }
 
 void Report::tell(const Result& result) {
-  if (!terminal_.present) {
-    print(result_text(result) + "\n");
-  } else {
-    // run_ladder.sh gives all steps the same input.
-    if (place_ != PlaceInLadder::next) print(labelled("input", input_text(result), terminal_));
-    if (!result.passes.empty()) print(labelled("passes", passes_text(result), terminal_));
+  if (!same_device_ || input_text(*compared_) != input_text(result))
+    print(labelled("input", input_text(result), terminal_));
+  if (!result.passes.empty()) print(labelled("passes", passes_text(result), terminal_));
+  if (terminal_.present) {
     print(time_lines(result, terminal_));
     for (const Result& variant : result.other_variants)
       print(time_lines(variant, terminal_));
-    print(verdict_lines(result, "result", terminal_));
-    for (const Result& variant : result.other_variants)
-      print(verdict_lines(variant, "", terminal_));
+  } else if (result.ms) {
+    print(labelled("time", "the median of " + samples_text(result), terminal_));
   }
-  if (result.counters()) {
-    const std::string text = counter_report(result, compared_, terminal_);
-    print(terminal_.present ? fmt::format("\n{}", text) : text + "\n");
+  print(verdict_lines("result", result, terminal_));
+  for (const Result& variant : result.other_variants)
+    print(verdict_lines("", variant, terminal_));
+  if (result.counters()) tell_counters(result);
+  if (!terminal_.present) print("\n");
+}
+
+void Report::tell_counters(const Result& result) {
+  const bool comparable = compared_ && compared_->counters() && compared_->block == result.block;
+  // That the CPU counts nothing goes without saying.
+  if (compared_ && !comparable && compared_->device.kind != DeviceKind::cpu) {
+    const std::string why = compared_->counters() ? fmt::format("ran in blocks of {}", compared_->block)
+                                                  : std::string("counted nothing");
+    print(labelled("note", fmt::format("{} {}: nothing to compare", compared_->step, why), terminal_));
   }
+  print("\n" + counter_report(result, comparable ? compared_ : std::nullopt, terminal_));
 }
 
 ExitCode Report::finish() {
@@ -278,7 +266,7 @@ ExitCode Report::finish() {
   if (!results_.empty()) json_file_.write(json());
   if (interrupted_) return ExitCode::interrupted;
   if (!verified_) return ExitCode::wrong_result;
-  if (terminal_.present && !quiet_ && place_ == PlaceInLadder::none && !results_.empty()) {
+  if (terminal_.present && !quiet_ && !json_file_.is_given() && !results_.empty()) {
     const std::string reading = reading_text(results_.front().step);
     if (!reading.empty()) print(fmt::format("\n{}", paragraph(reading, terminal_)));
   }
@@ -294,11 +282,6 @@ void Report::print_rows(const Table& table) {
   }
   for (const Row& row : table.rows)
     print(table_->row(row));
-}
-
-void Report::print_published(const std::string& step) {
-  const std::string text = published_text(step, terminal_);
-  if (!text.empty()) print(fmt::format("\n{}", text));
 }
 
 void Report::print(const std::string& text) {

@@ -23,12 +23,8 @@ std::string device_text(const DeviceInfo& device);
 /// Describes the result and its reference in a line, and what separates them.
 std::string verdict_text(const Result& result);
 
-/// Which of run_ladder.sh's steps this is: it says so in REDUCTION_LADDER, so that on a terminal what is the same in
-/// all of them stands there once.
-enum class PlaceInLadder { none, first, next };
-
 /// What a run prints and writes: a heading, the results as rows of a table, a --json file. The table is in Markdown; on
-/// a terminal it is aligned, and a single result is told in lines. Where the --json file is stdout, everything else
+/// a terminal it is aligned, and a single result is told in lines, but for what is said of the --compared one already. Where the --json file is stdout, everything else
 /// goes to stderr. Of a sweep, the --json file has every result that was added, whatever ends it.
 class Report {
  public:
@@ -48,19 +44,20 @@ class Report {
   bool expect(const Configuration& configuration, std::size_t total);
 
   /// Prints a result as soon as it is there: its row, in a sweep also its place in the --json file, without --sweep
-  /// also what it was measured on and what others have published of its step; an error goes to stderr.
+  /// also what it was measured on and, without --json, what others have published of its step beside a time; an error
+  /// goes to stderr.
   void add(const Result& result);
 
-  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Names the page to read
-  /// next on a terminal. Says whether all results were verified, or that Ctrl-C ended them.
+  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Without one, names the
+  /// page to read next on a terminal. Says whether all results were verified, or that Ctrl-C ended them.
   ExitCode finish();
 
  private:
   void show_progress(const Configuration& configuration, std::size_t total);
   std::string json() const;
   void tell(const Result& result);
+  void tell_counters(const Result& result);
   void print_rows(const Table& table);
-  void print_published(const std::string& step);
   void print(const std::string& text);
 
   bool quiet_;
@@ -68,8 +65,8 @@ class Report {
   OutputFile json_file_;
   std::FILE* out_;
   Terminal terminal_;
-  PlaceInLadder place_;
   std::optional<Result> compared_;
+  bool same_device_ = false;  ///< as that of the compared result, whose lines stand above
   std::vector<Result> results_;
   std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once

@@ -263,23 +263,16 @@ std::vector<Result> read_results(const std::string& file, Json& documents) {
   throw UsageError(fmt::format("'{}': {}; give the --json file of a step", file, reason));
 }
 
-Result read_counted_result(const std::string& file, ElementType type, unsigned block) {
+Result read_compared_result(const std::string& file, ElementType type, bool in_sweep) {
   Json documents = Json::array();
   const std::vector<Result> results = read_results(file, documents);
   const Result& result = results.front();
-  std::string reason;
-  if (results.size() > 1) {
-    reason = "it is a sweep's";
-  } else if (!result.counters()) {
-    reason = "it has no counters";
-  } else if (result.type != type || result.block != block) {
-    reason = fmt::format("it ran {} in blocks of {}, not {} in blocks of {}", to_string(result.type),
-                         result.block, to_string(type), block);
-  } else {
-    return result;
-  }
-  throw UsageError(fmt::format("--compare '{}': {}; give the --json file of one run on the emulated device",
-                               file, reason));
+  if (in_sweep || (results.size() == 1 && result.type == type)) return result;
+  const std::string reason = results.size() > 1
+                                 ? "it is a sweep's"
+                                 : fmt::format("it ran {}, not {}", to_string(result.type), to_string(type));
+  throw UsageError(
+      fmt::format("--compare '{}': {}; give the --json file of one run of a step", file, reason));
 }
 
 }  // namespace reduction

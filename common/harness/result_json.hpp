@@ -62,8 +62,8 @@ std::string json_text(const std::vector<Result>& results);
 /// for anything else. \param documents  to which the results are appended as they are.
 std::vector<Result> read_results(const std::string& file, nlohmann::ordered_json& documents);
 
-/// Reads a result to compare the counters of a run with. Throws UsageError if its file is none of one result with
-/// counters, or of another type or block size, whose counters differ for more reasons than the step.
-Result read_counted_result(const std::string& file, ElementType type, unsigned block);
+/// Reads what a run is compared with. Throws UsageError if its file is none of a step, or, but for a run that is a sweep
+/// and compares nothing, if it is a sweep's or of another type.
+Result read_compared_result(const std::string& file, ElementType type, bool in_sweep);
 
 }  // namespace reduction

@@ -40,6 +40,17 @@ struct Column {
 struct Table {
   std::vector<Column> columns;
   std::vector<Row> rows;  ///< each has a cell for each column
+
+  /// Begins a row. Each names its columns anew, beside their cells.
+  void begin_row() {
+    columns.clear();
+    rows.emplace_back();
+  }
+
+  void add(const Column& column, const Cell& cell) {
+    columns.push_back(column);
+    rows.back().push_back(cell);
+  }
 };
 
 /// A table as it is printed, so that rows may follow one by one. On a terminal headers fold where the columns would be

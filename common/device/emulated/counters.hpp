@@ -2,6 +2,7 @@
 /// \file
 /// What a launch is counted by. C++17, for nvcc reads this header, too.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -34,6 +35,19 @@ struct Counters {
   std::uint64_t warp_barriers = 0;   ///< __syncwarp(), once per warp
   std::uint64_t shuffles = 0;
   std::uint64_t atomics = 0;  ///< atomic operations, one per lane that takes part
+
+  // Loads and stores together.
+  std::uint64_t shared_requests() const { return shared_load_requests + shared_store_requests; }
+  std::uint64_t shared_wavefronts() const { return shared_load_wavefronts + shared_store_wavefronts; }
+  std::uint64_t shared_conflicts() const { return shared_load_conflicts + shared_store_conflicts; }
+  std::uint64_t shared_lanes() const { return shared_load_lanes + shared_store_lanes; }
+  std::uint64_t global_requests() const { return global_load_requests + global_store_requests; }
+  std::uint64_t global_sectors() const { return global_load_sectors + global_store_sectors; }
+
+  /// Returns the active lanes of a request to shared memory, 0 if there is none.
+  double lanes_per_shared_request() const {
+    return static_cast<double>(shared_lanes()) / std::max(1.0, static_cast<double>(shared_requests()));
+  }
 
   Counters& operator+=(const Counters& other);
   bool operator==(const Counters& other) const;
