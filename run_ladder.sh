@@ -25,7 +25,6 @@ page=01_interleaved  # to read on
 step_options=()
 table_options=()
 compare_options=()
-place=first  # of a step in the ladder: what is the same in all of them, a terminal shows with the first on a device
 results=$build_folder/results  # the folder of this run's, whose names are in the steps' order
 wrong_steps=()
 exec 8>&1  # where the table's program writes
@@ -129,11 +128,7 @@ can_run() {
 
 run_step() {
   local result=$results/$1.json status=0
-  # Its blocks are larger, unless -b says otherwise: nothing to hold against the step before.
-  if [[ $1 == 10_* ]]; then compare_options=(); fi
-  REDUCTION_LADDER=$place "$build_folder/bin/$1" "${step_options[@]}" "${compare_options[@]}" --json "$result" ||
-    status=$?
-  if [[ $1 != 00_* ]]; then place=next; fi
+  "$build_folder/bin/$1" "${step_options[@]}" "${compare_options[@]}" --json "$result" || status=$?
   # A wrong result is news of one step; bad usage or a missing device would be the same line eight times.
   case $status in
     0) ;;
@@ -142,11 +137,7 @@ run_step() {
     *) fail "$not_possible" "$1 crashed: exit code $status" ;;
   esac
   if [[ ! -f $result ]]; then exit; fi  # it was asked for its help, as by -qh
-  # The next step shows its counters beside this one's, where there are some; a sweep's are a list.
-  compare_options=()
-  if [[ $(head -c 1 "$result") == "{" ]] && grep -q '"shared_load_requests"' "$result"; then
-    compare_options=(--compare "$result")
-  fi
+  compare_options=(--compare "$result")  # for the next step
   echo 2>/dev/null || true
 }
 
