@@ -173,11 +173,6 @@ std::optional<double> RankResult::times_one_rank() const {
   return *result.gbps() / *one_rank_gbps;
 }
 
-std::optional<double> RankResult::percent_of_peak() const {
-  if (!result.percent_of_peak()) return std::nullopt;
-  return *result.percent_of_peak() / ranks;
-}
-
 Shard RankMeasurement::shard(int rank, int count) const {
   if (combine == Combiner::kernels)
     return kernel.shard(n, static_cast<unsigned>(rank), static_cast<unsigned>(count));
@@ -211,7 +206,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
   result.type = line.type;
   result.input = {line.data, line.seed, measurement.n};
   const bool speaks = ranks.rank() == 0;
-  found.ranks = ranks.count();
+  result.devices = found.ranks = ranks.count();
   found.nodes = ranks.nodes();
 
   const CombineSettings settings{ranks, device, measurement.kernel, line.type};
@@ -250,7 +245,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
     result.samples = samples.ms.size();
     result.ms = summarise(samples.ms);
     result.timing = samples.by_device;
-    if (speaks && found.percent_of_peak().value_or(0) > 100) {
+    if (speaks && result.percent_of_peak().value_or(0) > 100) {
       throw MeasurementError(
           fmt::format("{:.1f} GB/s per rank are more than the {:.1f} GB/s that its device can move: "
                       "the time is wrong",

@@ -26,9 +26,6 @@ struct RankResult {
 
   /// Returns the bandwidth as a multiple of one rank's, if that was measured.
   std::optional<double> times_one_rank() const;
-
-  /// Returns the bandwidth as a share of what the devices could do together, in percent.
-  std::optional<double> percent_of_peak() const;
 };
 
 /// What ranks are about to measure, the same on all of them. The objects outlive it.

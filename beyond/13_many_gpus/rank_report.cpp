@@ -18,7 +18,6 @@ std::string plural(int count, const char* noun) {
 /// The steps' keys, and those that only several ranks have.
 nlohmann::ordered_json to_json(const RankResult& found, bool weak) {
   nlohmann::ordered_json json = found.result;
-  json["percent_of_peak"] = found.percent_of_peak();
   json["ranks"] = found.ranks;
   json["nodes"] = found.nodes;
   json["elements_per_rank"] = found.elements_per_rank;

@@ -24,8 +24,9 @@ std::string device_text(const DeviceInfo& device);
 std::string verdict_text(const Result& result);
 
 /// What a run prints and writes: a heading, the results as rows of a table, a --json file. The table is in Markdown; on
-/// a terminal it is aligned, and a single result is told in lines, but for what is said of the --compared one already. Where the --json file is stdout, everything else
-/// goes to stderr. Of a sweep, the --json file has every result that was added, whatever ends it.
+/// a terminal it is aligned, and a single result is told in lines, less what was said of the --compared one already.
+/// Where the --json file is stdout, everything else goes to stderr. Of a sweep, the --json file has every result that
+/// was added, whatever ends it.
 class Report {
  public:
   /// Throws UsageError if the --json file cannot be written or the --compare file cannot be read, before anything runs.

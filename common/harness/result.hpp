@@ -26,6 +26,7 @@ struct Result {
   DeviceInfo device;
   ElementType type = ElementType::int32;
   Input input;
+  int devices = 1;                                ///< that shared the input: the ranks of 13_many_gpus
   unsigned block = 0;                             ///< threads per block; 0 on the CPU and for a library
   std::vector<Pass> passes;                       ///< none on the CPU and for a library
   std::vector<emulated::Counters> pass_counters;  ///< one per pass, where the device counts
@@ -73,10 +74,10 @@ struct Result {
     return input_bytes() / ms->median / 1e6;
   }
 
-  /// Returns gbps() as a share of the device's peak, in percent.
+  /// Returns gbps() as a share of what the devices could do together, in percent.
   std::optional<double> percent_of_peak() const {
     if (!gbps() || !device.peak_gbps) return std::nullopt;
-    return *gbps() / *device.peak_gbps * 100;
+    return *gbps() / *device.peak_gbps / devices * 100;
   }
 };
 

@@ -235,6 +235,7 @@ void from_json(const Json& json, Result& result) {
   // A step that chooses its own launch does not say which passes were counted.
   read(json, "counters", counters);
   if (counters && result.passes.empty()) result.pass_counters = {*counters};
+  if (json.contains("ranks")) read(json, "ranks", result.devices);
   if (json.contains("variant")) read(json, "variant", result.variant);
   if (json.contains("other_variants")) read(json, "other_variants", result.other_variants);
 }
