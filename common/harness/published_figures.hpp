@@ -13,6 +13,8 @@ struct PublishedTable {
   std::string_view label;  ///< the source in two words: Harris 2007
   std::string_view gpu;
   std::string_view input;  ///< "2^22 int32, block 128"
+
+  bool operator==(const PublishedTable&) const = default;
 };
 
 /// What a published table says of a step, as a reader is shown it.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -30,38 +31,46 @@ std::string_view message_of(const Json::exception& error) {
   return what.substr(what.find("] ") + 2);
 }
 
-/// Reads a key. nlohmann_json names one that is missing, but not one of another type.
-template <typename T> void read(const Json& json, const std::string& key, T&& value) {
-  try {
-    json.at(key).get_to(value);
-  } catch (const Json::type_error& error) {
-    throw UsageError(fmt::format("key '{}': {}", key, message_of(error)));
-  }
-}
+/// Writes the keys of a struct. Some have null for a value of 0 or "", of which a device has no such thing.
+struct KeyWriter {
+  Json& json;
 
-/// Reads one of the values that to_string() names.
-template <typename Value, std::size_t count>
-void read_name(const Json& json, const std::string& key, Value& value,
-               const std::array<Value, count>& values) {
-  std::string name;
-  read(json, key, name);
-  for (const Value candidate : values) {
-    if (to_string(candidate) != name) continue;
-    value = candidate;
-    return;
+  template <typename T> void operator()(const std::string& key, const T& value) const { json[key] = value; }
+  template <typename T> void if_any(const std::string& key, const T& value) const {
+    json[key] = value == T{} ? Json(nullptr) : Json(value);
   }
-  throw UsageError(fmt::format("key '{}': {} is unknown", key, json.at(key).dump()));
-}
+  template <typename T, typename All> void name(const std::string& key, const T& value, const All&) const {
+    json[key] = to_string(value);
+  }
+  template <typename T> void derived(const std::string& key, const T& value) const { json[key] = value; }
+};
 
-/// What is 0 or empty where a device has no such thing, which JSON has as null.
-template <typename T> std::optional<T> if_any(const T& value) {
-  return value == T{} ? std::nullopt : std::optional(value);
-}
-template <typename T> void read_if_any(const Json& json, const std::string& key, T& value) {
-  std::optional<T> found;
-  read(json, key, found);
-  value = found.value_or(T{});
-}
+/// Reads them again, but for what follows from others.
+struct KeyReader {
+  const Json& json;
+
+  /// nlohmann_json names a key that is missing, but not one of another type.
+  template <typename T> void operator()(const std::string& key, T&& value) const {
+    try {
+      json.at(key).get_to(value);
+    } catch (const Json::type_error& error) {
+      throw UsageError(fmt::format("key '{}': {}", key, message_of(error)));
+    }
+  }
+  template <typename T> void if_any(const std::string& key, T& value) const {
+    std::optional<T> found;
+    (*this)(key, found);
+    value = found.value_or(T{});
+  }
+  template <typename T, typename All> void name(const std::string& key, T& value, const All& all) const {
+    std::string name;
+    (*this)(key, name);
+    const auto found = std::find_if(all.begin(), all.end(), [&](T one) { return to_string(one) == name; });
+    if (found == all.end()) throw UsageError(fmt::format("key '{}': {} is unknown", key, json[key].dump()));
+    value = *found;
+  }
+  template <typename T> void derived(const std::string&, const T&) const {}
+};
 
 /// A number that JSON has as text where it would not survive: there is no NaN and no infinity, and most readers keep
 /// integers in a double.
@@ -94,67 +103,84 @@ template <typename Real>
 using Shown = typename std::conditional_t<std::is_integral_v<Real>, std::make_signed<Real>,
                                           std::type_identity<Real>>::type;
 
+// The keys of each struct, in the order in which they are written.
+
+constexpr auto counter_keys = [](const auto& key, auto& counters) {
+  for (const emulated::NamedCounter& named : emulated::counter_names)
+    key(std::string(named.name), counters.*named.counter);
+};
+
+constexpr auto device_keys = [](const auto& key, auto& device) {
+  key.name("kind", device.kind, std::array{DeviceKind::cuda, DeviceKind::emulated, DeviceKind::cpu});
+  key("name", device.name);
+  key.if_any("compute_capability", device.compute_capability);
+  key.if_any("sms", device.sms);
+  key.if_any("l2_bytes", device.l2_bytes);
+  key("peak_gbps", device.peak_gbps);
+};
+
+constexpr auto summary_keys = [](const auto& key, auto& ms) {
+  key("median", ms.median);
+  key("p5", ms.p5);
+  key("p95", ms.p95);
+  key("min", ms.minimum);
+};
+
+constexpr auto timing_keys = [](const auto& key, auto& timing) {
+  key.name("flush", timing.flush, std::array{Flush::read, Flush::memset, Flush::none});
+  key("warm_up", timing.warm_up_runs);
+  key("queued", timing.queued);
+  key("lead_in", timing.lead_in);
+};
+
+constexpr auto pass_keys = [](const auto& key, auto& pass) {
+  key("elements", pass.elements);
+  key("blocks", pass.blocks);
+};
+
+/// Without the passes and their counters, which are one list there, and without what few results have.
+constexpr auto result_keys = [](const auto& key, auto& result) {
+  key("step", result.step);
+  key("title", result.title);
+  key("device", result.device);
+  key.name("type", result.type, element_types);
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(result)>>)
+    result.value.type = result.expected.type = result.type;  // which their JSON does not say
+  key("elements", result.input.n);
+  key.if_any("block", result.block);
+  key.derived("grid", result.passes.empty() ? Json(nullptr) : Json(result.passes.front().blocks));
+  key("samples", result.samples);
+  key("ms", result.ms);
+  key("first_run_ms", result.first_run_ms);
+  key("timing", result.timing);
+  key.derived("gbps", result.gbps());
+  key.derived("percent_of_peak", result.percent_of_peak());
+  key("result", result.value);
+  key("expected", result.expected);
+  key("error", Exact{result.verdict.error});
+  key("tolerance", Exact{result.verdict.tolerance});
+  key("verified", result.verdict.verified);
+  key.name("data", result.input.data, std::array{Data::random, Data::ones, Data::cancelling});
+  key("seed", Exact{result.input.seed});
+  key.derived("version", version);
+};
+
 }  // namespace
 
-void emulated::to_json(Json& json, const Counters& counters) {
-  for (const NamedCounter& named : counter_names)
-    json[named.name] = counters.*named.counter;
-}
+void emulated::to_json(Json& json, const Counters& counters) { counter_keys(KeyWriter{json}, counters); }
+void emulated::from_json(const Json& json, Counters& counters) { counter_keys(KeyReader{json}, counters); }
 
-void emulated::from_json(const Json& json, Counters& counters) {
-  for (const NamedCounter& named : counter_names)
-    read(json, std::string(named.name), counters.*named.counter);
-}
+void to_json(Json& json, const DeviceInfo& device) { device_keys(KeyWriter{json}, device); }
+void from_json(const Json& json, DeviceInfo& device) { device_keys(KeyReader{json}, device); }
 
-void to_json(Json& json, const DeviceInfo& device) {
-  json = {{"kind", to_string(device.kind)},
-          {"name", device.name},
-          {"compute_capability", if_any(device.compute_capability)},
-          {"sms", if_any(device.sms)},
-          {"l2_bytes", if_any(device.l2_bytes)},
-          {"peak_gbps", device.peak_gbps}};
-}
+void to_json(Json& json, const Summary& ms) { summary_keys(KeyWriter{json}, ms); }
+void from_json(const Json& json, Summary& ms) { summary_keys(KeyReader{json}, ms); }
 
-void from_json(const Json& json, DeviceInfo& device) {
-  read_name(json, "kind", device.kind, std::array{DeviceKind::cuda, DeviceKind::emulated, DeviceKind::cpu});
-  read(json, "name", device.name);
-  read_if_any(json, "compute_capability", device.compute_capability);
-  read_if_any(json, "sms", device.sms);
-  read_if_any(json, "l2_bytes", device.l2_bytes);
-  read(json, "peak_gbps", device.peak_gbps);
-}
+void to_json(Json& json, const TimingMethod& timing) { timing_keys(KeyWriter{json}, timing); }
+void from_json(const Json& json, TimingMethod& timing) { timing_keys(KeyReader{json}, timing); }
 
-void to_json(Json& json, const Summary& ms) {
-  json = {{"median", ms.median}, {"p5", ms.p5}, {"p95", ms.p95}, {"min", ms.minimum}};
-}
-
-void from_json(const Json& json, Summary& ms) {
-  read(json, "median", ms.median);
-  read(json, "p5", ms.p5);
-  read(json, "p95", ms.p95);
-  read(json, "min", ms.minimum);
-}
-
-void to_json(Json& json, const TimingMethod& timing) {
-  json = {{"flush", to_string(timing.flush)},
-          {"warm_up", timing.warm_up_runs},
-          {"queued", timing.queued},
-          {"lead_in", timing.lead_in}};
-}
-
-void from_json(const Json& json, TimingMethod& timing) {
-  read_name(json, "flush", timing.flush, std::array{Flush::read, Flush::memset, Flush::none});
-  read(json, "warm_up", timing.warm_up_runs);
-  read(json, "queued", timing.queued);
-  read(json, "lead_in", timing.lead_in);
-}
-
-void to_json(Json& json, const Pass& pass) { json = {{"elements", pass.elements}, {"blocks", pass.blocks}}; }
-
-void from_json(const Json& json, Pass& pass) {
-  read(json, "elements", pass.elements);
-  read(json, "blocks", pass.blocks);
-}
+void to_json(Json& json, const Pass& pass) { pass_keys(KeyWriter{json}, pass); }
+void from_json(const Json& json, Pass& pass) { pass_keys(KeyReader{json}, pass); }
 
 void to_json(Json& json, const Value& value) {
   visit_real(value.type, [&]<typename Real>(Real) {
@@ -177,67 +203,31 @@ void from_json(const Json& json, Value& value) {
 }
 
 void to_json(Json& json, const Result& result) {
-  json = {{"step", result.step},
-          {"title", result.title},
-          {"device", result.device},
-          {"type", to_string(result.type)},
-          {"elements", result.input.n},
-          {"block", if_any(result.block)},
-          {"grid", result.passes.empty() ? Json(nullptr) : Json(result.passes.front().blocks)},
-          {"samples", result.samples},
-          {"ms", result.ms},
-          {"first_run_ms", result.first_run_ms},
-          {"timing", result.timing},
-          {"gbps", result.gbps()},
-          {"percent_of_peak", result.percent_of_peak()},
-          {"result", result.value},
-          {"expected", result.expected},
-          {"error", Exact{result.verdict.error}},
-          {"tolerance", Exact{result.verdict.tolerance}},
-          {"verified", result.verdict.verified},
-          {"data", to_string(result.input.data)},
-          {"seed", Exact{result.input.seed}},
-          {"version", version},
-          {"passes", result.passes},
-          {"counters", result.counters()}};
+  result_keys(KeyWriter{json}, result);
+  json["passes"] = result.passes;
   for (std::size_t k = 0; k < result.passes.size(); ++k)
     json["passes"][k]["counters"] =
         k < result.pass_counters.size() ? Json(result.pass_counters[k]) : Json(nullptr);
+  json["counters"] = result.counters();
   if (!result.variant.empty()) json["variant"] = result.variant;
   if (!result.other_variants.empty()) json["other_variants"] = result.other_variants;
 }
 
 void from_json(const Json& json, Result& result) {
-  read(json, "step", result.step);
-  read(json, "title", result.title);
-  read(json, "device", result.device);
-  read_name(json, "type", result.type, element_types);
-  read(json, "elements", result.input.n);
-  read_if_any(json, "block", result.block);
-  read(json, "samples", result.samples);
-  read(json, "ms", result.ms);
-  read(json, "first_run_ms", result.first_run_ms);
-  read(json, "timing", result.timing);
-  result.value.type = result.expected.type = result.type;
-  read(json, "result", result.value);
-  read(json, "expected", result.expected);
-  read(json, "error", Exact{result.verdict.error});
-  read(json, "tolerance", Exact{result.verdict.tolerance});
-  read(json, "verified", result.verdict.verified);
-  read_name(json, "data", result.input.data, std::array{Data::random, Data::ones, Data::cancelling});
-  read(json, "seed", Exact{result.input.seed});
-  read(json, "passes", result.passes);
+  const KeyReader read{json};
+  result_keys(read, result);
+  read("passes", result.passes);
   std::optional<emulated::Counters> counters;
   for (const Json& pass : json.at("passes")) {
-    read(pass, "counters", counters);
+    KeyReader{pass}("counters", counters);
     if (counters) result.pass_counters.push_back(*counters);
   }
   // A step that chooses its own launch does not say which passes were counted.
-  read(json, "counters", counters);
+  read("counters", counters);
   if (counters && result.passes.empty()) result.pass_counters = {*counters};
-  if (json.contains("ranks")) read(json, "ranks", result.devices);
-  if (json.contains("variant")) read(json, "variant", result.variant);
-  if (json.contains("other_variants")) read(json, "other_variants", result.other_variants);
+  if (json.contains("ranks")) read("ranks", result.devices);
+  if (json.contains("variant")) read("variant", result.variant);
+  if (json.contains("other_variants")) read("other_variants", result.other_variants);
 }
 
 std::string json_text(const Result& result) { return Json(result).dump(2) + '\n'; }

@@ -36,13 +36,10 @@ void from_json(const nlohmann::ordered_json& json, Counters& counters);
 
 void to_json(nlohmann::ordered_json& json, const DeviceInfo& device);
 void from_json(const nlohmann::ordered_json& json, DeviceInfo& device);
-
 void to_json(nlohmann::ordered_json& json, const Summary& ms);
 void from_json(const nlohmann::ordered_json& json, Summary& ms);
-
 void to_json(nlohmann::ordered_json& json, const TimingMethod& timing);
 void from_json(const nlohmann::ordered_json& json, TimingMethod& timing);
-
 void to_json(nlohmann::ordered_json& json, const Pass& pass);
 void from_json(const nlohmann::ordered_json& json, Pass& pass);
 

@@ -7,32 +7,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
-#include <optional>
 #include <utility>
 
 namespace reduction {
 
 namespace {
 
-constexpr std::size_t least_columns = 40;
-constexpr std::size_t label_width = 8;
-
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";
-}
-
-std::size_t columns_of(int descriptor) {
-  winsize window{};
-  if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) return window.ws_col;
-  const std::string_view text = variable("COLUMNS");
-  std::size_t columns = 0;
-  std::from_chars(text.data(), text.data() + text.size(), columns);
-  return columns > 0 ? columns : 80;
 }
 
 std::string repeated(std::string_view text, std::size_t count) {
@@ -42,6 +27,16 @@ std::string repeated(std::string_view text, std::size_t count) {
   return all;
 }
 
+/// Returns a text behind its label, on a terminal folded and indented.
+std::string folded(std::string_view label, std::string_view text, std::size_t indent,
+                   const Terminal& terminal) {
+  if (!terminal.present) return fmt::format("{:<{}}{}\n", label, indent, text);
+  std::string lines;
+  for (const std::string& line : fold(text, terminal.columns - indent))
+    lines += fmt::format("{:<{}}{}\n", lines.empty() ? label : "", indent, line);
+  return lines;
+}
+
 }  // namespace
 
 Terminal terminal_of(std::FILE* stream) {
@@ -49,7 +44,9 @@ Terminal terminal_of(std::FILE* stream) {
   Terminal terminal;
   terminal.present = isatty(descriptor) == 1;
   if (!terminal.present) return terminal;
-  terminal.columns = std::max(least_columns, columns_of(descriptor));
+  winsize window{};
+  if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+    terminal.columns = std::max<std::size_t>(40, window.ws_col);
   terminal.styled = variable("NO_COLOR").empty() && !variable("TERM").empty() && variable("TERM") != "dumb";
   return terminal;
 }
@@ -85,20 +82,11 @@ std::string faint(std::string_view text, const Terminal& terminal) {
 }
 
 std::string labelled(std::string_view label, std::string_view text, const Terminal& terminal) {
-  if (!terminal.present) return fmt::format("{:<{}}{}\n", label, label_width, text);
-  std::string lines;
-  for (const std::string& line : fold(text, terminal.columns - label_width)) {
-    lines += fmt::format("{:<{}}{}\n", lines.empty() ? label : "", label_width, line);
-  }
-  return lines;
+  return folded(label, text, 8, terminal);
 }
 
 std::string paragraph(std::string_view text, const Terminal& terminal) {
-  if (!terminal.present) return fmt::format("{}\n", text);
-  std::string lines;
-  for (const std::string& line : fold(text, terminal.columns))
-    lines += line + "\n";
-  return lines;
+  return folded("", text, 0, terminal);
 }
 
 std::string draw(const Bar& bar, std::size_t width) {

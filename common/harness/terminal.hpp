@@ -17,8 +17,8 @@ struct Terminal {
   bool styled = false;  ///< shows bold and faint text
 };
 
-/// Describes where a stream leads to. A terminal that does not tell its width has that of COLUMNS, else 80; one that is
-/// narrower than 40 gets what 40 columns get. Without style where NO_COLOR is set or TERM is unset or dumb.
+/// Describes where a stream leads to. A terminal that does not tell its width has 80 columns; one that is narrower than
+/// 40 gets what 40 columns get. Without style where NO_COLOR is set or TERM is unset or dumb.
 Terminal terminal_of(std::FILE* stream);
 
 /// Returns the number of columns that a text takes on a terminal.
