@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/device.hpp"
 #include "harness/exit_code.hpp"
-#include "harness/input.hpp"
 #include "harness/memory.hpp"
 #include "harness/reduction_plan.hpp"
 #include "harness/report.hpp"

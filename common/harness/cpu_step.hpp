@@ -1,9 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <string_view>
-
 #include "harness/element_type.hpp"
 
 namespace reduction {

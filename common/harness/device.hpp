@@ -2,20 +2,14 @@
 /// \file
 /// What the harness asks of a device, and every way to one: what is there, what the user means, and opening it.
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "device/device_error.hpp"
 #include "device/emulated/counters.hpp"
-#include "harness/element_type.hpp"
 #include "harness/input.hpp"
 #include "harness/memory.hpp"
 #include "harness/options.hpp"

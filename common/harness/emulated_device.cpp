@@ -4,8 +4,6 @@
 
 #include "device/emulated/device.hpp"
 #include "harness/device.hpp"
-#include "harness/input.hpp"
-#include "harness/memory.hpp"
 
 namespace reduction {
 

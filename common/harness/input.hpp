@@ -4,8 +4,6 @@
 /// own buffer, the host sums its reference, and neither ships or keeps a copy for the other. C++17, constexpr: the
 /// same functions run in device code.
 
-#include <cstdint>
-#include <string_view>
 #include <type_traits>
 
 #include "harness/element_type.hpp"

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "harness/device.hpp"
 #include "harness/options.hpp"
 #include "harness/reduction_plan.hpp"
 #include "harness/result.hpp"
-#include "harness/step.hpp"
 
 namespace reduction {
 

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
 
 #include "harness/element_type.hpp"
 

@@ -2,11 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "harness/device.hpp"
-#include "harness/memory.hpp"
-#include "harness/options.hpp"
 #include "harness/step.hpp"
 
 namespace reduction {

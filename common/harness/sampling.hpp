@@ -2,9 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
-#include <optional>
-#include <vector>
 
 #include "harness/device.hpp"
 

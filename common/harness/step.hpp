@@ -2,10 +2,6 @@
 /// \file
 /// A step as the compiled harness sees it: names, and two function pointers per element type and kind of device.
 
-#include <array>
-#include <cstddef>
-#include <string_view>
-
 #include "device/step_traits.hpp"
 #include "harness/element_type.hpp"
 

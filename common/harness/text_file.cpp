@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "harness/exit_code.hpp"
@@ -44,7 +43,6 @@ class Descriptor {
   void write(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t written = ::write(number_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail(errno);
       text.remove_prefix(static_cast<std::size_t>(written));
     }
@@ -100,45 +98,26 @@ class Replacement {
   Descriptor file_;
 };
 
-/// Writes to a pipe or a device. A named pipe may get its reader later: it is waited for.
-void write_as_it_is(const std::string& path, std::string_view text) {
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
-  file.write(text);
-}
-
-/// A device takes any number of documents: where stdout is one as well, its output need not go elsewhere.
-bool is_what_stdout_has(const struct stat& file) {
-  struct stat own {};
-  return !S_ISCHR(file.st_mode) && fstat(STDOUT_FILENO, &own) == 0 && own.st_dev == file.st_dev &&
-         own.st_ino == file.st_ino;
-}
-
 }  // namespace
 
 std::string read_text_file(const std::string& path) {
-  // A named pipe that nobody writes to is at its end at once, like an empty file: whoever waited for a writer might wait
-  // for ever. Where somebody does write, as behind a shell's `<(cat file)`, read() waits for him.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  fcntl(file.number(), F_SETFL, 0);  // without O_NONBLOCK
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   std::array<char, std::size_t{1} << 16> buffer;
-  for (;;) {
-    const ssize_t size = read(file.number(), buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
+  while (const ssize_t size = read(file.number(), buffer.data(), buffer.size())) {
     if (size < 0) fail(errno);
-    if (size == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(size));
     if (text.size() > most_bytes) fail(EFBIG);
   }
+  return text;
 }
 
 OutputFile::OutputFile(const std::string& path, std::string option)
     : option_{std::move(option)}, name_{path} {
-  struct stat found {};
-  const bool exists = stat(path.c_str(), &found) == 0;
-  is_stdout_ = path == "-" || path == "/dev/stdout" || (exists && is_what_stdout_has(found));
-  if (path.empty() || is_stdout_) return;
+  if (path.empty() || is_stdout()) return;
   try {
+    struct stat found {};
+    const bool exists = stat(path.c_str(), &found) == 0;
     if (!exists && errno != ENOENT) fail(errno);
     if (S_ISDIR(found.st_mode)) fail(EISDIR);
     if (exists && access(path.c_str(), W_OK) != 0) fail(errno);
@@ -157,7 +136,7 @@ void OutputFile::keep(const std::string& text) {
 
 bool OutputFile::write(const std::string& text) const {
   if (kept_ || name_.empty()) return true;
-  if (is_stdout_) return print(stdout, text);
+  if (is_stdout()) return print(stdout, text);
   const std::error_code error = put(text);
   if (error) note_lost_output(error.value(), fmt::format("{} '{}': {}", option_, name_, error.message()));
   return !error;
@@ -166,7 +145,7 @@ bool OutputFile::write(const std::string& text) const {
 std::error_code OutputFile::put(const std::string& text) const {
   try {
     if (target_.empty()) {
-      write_as_it_is(name_, text);
+      Descriptor(open(name_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)).write(text);
     } else {
       Replacement(target_).become_target(text);
     }

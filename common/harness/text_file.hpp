@@ -19,11 +19,9 @@ class OutputFile {
   /// \param option  by which the user has named it.
   explicit OutputFile(const std::string& path, std::string option = "--json");
 
-  /// Says whether there is a place to write to.
   bool is_given() const { return !name_.empty(); }
 
-  /// Says whether it is stdout: "-", "/dev/stdout", or another name of the file or the pipe that stdout is.
-  bool is_stdout() const { return is_stdout_; }
+  bool is_stdout() const { return name_ == "-" || name_ == "/dev/stdout"; }
 
   /// Writes a document that may not be the last, where a later one can replace it: not to stdout nor a pipe.
   void keep(const std::string& text);
@@ -36,8 +34,7 @@ class OutputFile {
   std::error_code put(const std::string& text) const;
 
   std::string option_;
-  std::string name_;  ///< as the user has it
-  bool is_stdout_ = false;
+  std::string name_;              ///< as the user has it
   std::filesystem::path target_;  ///< an ordinary file, behind all links; empty: none, so written as it is
   bool kept_ = false;             ///< it has the document already
 };

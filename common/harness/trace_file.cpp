@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -42,36 +40,16 @@ constexpr int version = 1;
 
 // ---- values ----
 
-/// Most readers of JSON keep integers in a double.
-Json integer_json(std::int64_t number) {
-  constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
-  if (number > largest_exact || number < -largest_exact) return std::to_string(number);
-  return number;
-}
-
-/// JSON has no NaN and no infinity; a float32 is written with the digits that it has.
-template <typename Real> Json real_json(Real number) {
-  const std::string text = fmt::format("{}", number);
-  if (!std::isfinite(number)) return text;
-  return std::strtod(text.c_str(), nullptr);
-}
-
-template <typename Number> Number read(const std::byte* bytes) {
-  Number number;
-  std::memcpy(&number, bytes, sizeof number);
-  return number;
-}
-
 Json element_json(ElementType type, const std::byte* bytes) {
-  return visit_real(type, [&]<typename Real>(Real) -> Json {
-    if constexpr (std::is_integral_v<Real>) {
-      return integer_json(read<std::make_signed_t<Real>>(bytes));
-    } else if (is_complex(type)) {
-      return Json::array({real_json(read<Real>(bytes)), real_json(read<Real>(bytes + sizeof(Real)))});
-    } else {
-      return real_json(read<Real>(bytes));
-    }
-  });
+  Value value{type};
+  std::memcpy(value.bytes.data(), bytes, size_of(type));
+  Json json = value;
+  // A float32 is written with the digits that it has.
+  const bool is_float32 = type == ElementType::float32 || type == ElementType::complex64;
+  for (Json& part : json)
+    if (is_float32 && part.is_number())
+      part = std::strtod(fmt::format("{}", part.get<float>()).c_str(), nullptr);
+  return json;
 }
 
 /// As an unsigned integer.
@@ -147,15 +125,12 @@ void put_place(const std::vector<Place>& frames, Sources& sources, Json& json) {
   }
 }
 
-/// The instruction before the one to which a call returns.
-const void* instruction_of(const void* call_site) { return static_cast<const std::byte*>(call_site) - 1; }
-
 /// Looks all places up at once.
 std::vector<emulated::CodeLocation> locations_of(const BlockTrace& trace) {
-  std::vector<const void*> instructions;
-  for (const Event& event : trace.events) {
-    if (event.call_site != nullptr) instructions.push_back(instruction_of(event.call_site));
-  }
+  std::vector<const void*> instructions;  // each before the one to which a call returns
+  for (const Event& event : trace.events)
+    if (event.call_site != nullptr)
+      instructions.push_back(static_cast<const std::byte*>(event.call_site) - 1);
   return emulated::locate(instructions);
 }
 
@@ -164,23 +139,22 @@ std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 
 // ---- events ----
 
+/// What each lane has of a member, or what a function makes of the lane.
 template <typename Member> Json of_lanes(const Event& event, const Member& member) {
   Json list = Json::array();
   for (const LaneEvent& lane : event.of_lanes)
-    list.push_back(member(lane));
+    list.push_back(std::invoke(member, lane));
   return list;
 }
 
 void put_request(const Event& event, ElementType type, Json& json) {
   json["bytes"] = event.bytes;
   if (!is_shared(event.kind)) {
-    const std::size_t buffer = event.of_lanes.front().buffer;
-    json["buffer"] = buffer;
-    const bool is_one = std::ranges::all_of(
-        event.of_lanes, [buffer](const LaneEvent& lane) { return lane.buffer == buffer; });
-    if (!is_one) json["buffers"] = of_lanes(event, [](const LaneEvent& lane) { return lane.buffer; });
+    const Json buffers = of_lanes(event, &LaneEvent::buffer);
+    json["buffer"] = buffers.front();
+    if (buffers != Json(buffers.size(), buffers.front())) json["buffers"] = buffers;
   }
-  json["words"] = of_lanes(event, [](const LaneEvent& lane) { return lane.word; });
+  json["words"] = of_lanes(event, &LaneEvent::word);
   if (is_shared(event.kind)) {
     json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
       return lane.word % static_cast<std::ptrdiff_t>(emulated::banks);
@@ -200,22 +174,17 @@ void put_request(const Event& event, ElementType type, Json& json) {
   });
 }
 
-void put_shuffle(const Event& event, ElementType type, Json& json) {
+/// A shuffle, or a vote. What lanes vote on is of no element's type, so it is written as bits.
+void put_exchange(const Event& event, ElementType type, Json& json) {
+  const bool is_shuffle = event.kind == EventKind::shuffle;
+  const auto exchanged = [&](const LaneEvent::Bytes& bytes) {
+    return is_shuffle ? value_json(type, bytes, event.bytes) : bits_json(bytes, event.bytes);
+  };
   json["bytes"] = event.bytes;
-  json["from"] = of_lanes(event, [](const LaneEvent& lane) { return lane.source_lane; });
-  json["brought"] =
-      of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.before, event.bytes); });
-  json["values"] =
-      of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.value, event.bytes); });
-  json["shuffles"] = event.shuffles;
-}
-
-/// The values' bits: what lanes vote on is of no element's type.
-void put_vote(const Event& event, Json& json) {
-  json["bytes"] = event.bytes;
-  json["brought"] =
-      of_lanes(event, [&](const LaneEvent& lane) { return bits_json(lane.before, event.bytes); });
-  json["values"] = of_lanes(event, [&](const LaneEvent& lane) { return bits_json(lane.value, event.bytes); });
+  if (is_shuffle) json["from"] = of_lanes(event, &LaneEvent::source_lane);
+  json["brought"] = of_lanes(event, [&](const LaneEvent& lane) { return exchanged(lane.before); });
+  json["values"] = of_lanes(event, [&](const LaneEvent& lane) { return exchanged(lane.value); });
+  if (is_shuffle) json["shuffles"] = event.shuffles;
 }
 
 Json event_json(const Event& event, const std::vector<Place>& frames, ElementType type, Sources& sources) {
@@ -226,8 +195,7 @@ Json event_json(const Event& event, const std::vector<Place>& frames, ElementTyp
   }
   put_place(frames, sources, json);
   if (event.kind <= EventKind::global_atomic) put_request(event, type, json);
-  if (event.kind == EventKind::shuffle) put_shuffle(event, type, json);
-  if (event.kind == EventKind::vote) put_vote(event, json);
+  if (event.kind == EventKind::shuffle || event.kind == EventKind::vote) put_exchange(event, type, json);
   return json;
 }
 
@@ -260,7 +228,10 @@ std::string read_trace_beside(const std::string& file) {
   std::string why = "it is not such a file";
   try {
     std::string text = read_text_file(file);
-    if (is_trace(text)) return text;
+    const Json json = Json::parse(text, nullptr, false);
+    const Json none;
+    if (json.is_object() && json.value("format", none) == format && json.value("version", none) == version)
+      return text;
   } catch (const std::system_error& error) {
     why = error.code().message();
   }
@@ -337,24 +308,8 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                             fmt::join(findings, ",\n  "), fmt::join(events, ",\n  "));
 }
 
-bool is_trace(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return false;
-  const auto is_list = [](const Json& value) { return value.is_array(); };
-  const Json none;
-  const Json launch = json.value("launch", none);
-  return json.value("format", none) == format && json.value("version", none) == version &&
-         launch.is_object() && is_list(launch.value("grid", none)) && is_list(launch.value("block", none)) &&
-         is_list(json.value("sources", none)) && is_list(json.value("buffers", none)) &&
-         is_list(json.value("findings", none)) && is_list(json.value("events", none));
-}
-
 TraceFile::TraceFile(const TraceOptions& options)
-    : options_(options), file_(options.file, "--trace"), beside_(read_trace_beside(options.beside_file)) {
-  if (file_.is_stdout())
-    throw UsageError(
-        fmt::format("--trace '{}': it is stdout, where the table goes; name another file", options.file));
-}
+    : options_(options), file_(options.file, "--trace"), beside_(read_trace_beside(options.beside_file)) {}
 
 std::string TraceFile::document(const std::string& trace) const {
   if (!is_page(options_.file)) return trace;

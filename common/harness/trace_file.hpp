@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "device/emulated/trace.hpp"
 #include "harness/element_type.hpp"
@@ -20,9 +19,6 @@ struct TraceSubject {
 /// Writes a trace as JSON, an event per line (common/explorer/README.md). Reads the source files that the events
 /// are in.
 std::string trace_json(const emulated::BlockTrace& trace, const TraceSubject& subject);
-
-/// Says whether a text is such a trace.
-bool is_trace(const std::string& text);
 
 /// Where --trace writes, if the command line has it.
 class TraceFile {

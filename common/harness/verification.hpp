@@ -1,9 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
-
-#include "harness/element_type.hpp"
 #include "harness/input.hpp"
 
 namespace reduction {
