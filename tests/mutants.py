@@ -44,7 +44,7 @@ AGAINST_CUB = "beyond/12_any_operation/against_cub/"
 # Those of one file stand together: what is restored and what is broken next is compiled once.
 MUTANTS = [
     # ---- is the sum right? ----
-    Mutant(HARNESS + "verification.cpp", "return {distance == 0,", "return {distance <= 1,",
+    Mutant(HARNESS + "verification.cpp", "return Verdict{distance == 0,", "return Verdict{distance <= 1,",
            "verification_test *"),
     Mutant(HARNESS + "verification.cpp", "verdict.error <= verdict.tolerance", "verdict.error <= 2 * verdict.tolerance",
            "verification_test *"),
@@ -148,7 +148,7 @@ MUTANTS = [
            "measure_test Report.*"),
     Mutant(HARNESS + "report.cpp", "if (!verified_) return ExitCode::wrong_result;", "",
            "measure_test Report.*"),
-    Mutant(HARNESS + "exit_code.cpp", "code = ExitCode::wrong_result;\n    std::string text", "std::string text",
+    Mutant(HARNESS + "exit_code.cpp", "code = ExitCode::wrong_result;\n    print(", "print(",
            "exit_code_test *"),
     Mutant(HARNESS + "exit_code.cpp", "code = ExitCode::wrong_result;\n    say(", "say(", "exit_code_test *"),
     Mutant(HARNESS + "exit_code.cpp", "if (code == ExitCode::verified) code = ExitCode::device_fault;", "",

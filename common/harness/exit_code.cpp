@@ -49,29 +49,30 @@ std::string one_line(std::string_view text) {
 }
 
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
-  const auto say = [&](std::string_view what) { print(stderr, fmt::format("{}: error: {}\n", name, what)); };
+  const auto say = [&](std::string_view what) {
+    print(stderr, fmt::format("{}: error: {}\n", name, one_line(what)));
+  };
   prepare_standard_streams();
   ExitCode code = ExitCode::device_fault;
   try {
     code = body();
   } catch (const UsageError& error) {
     code = ExitCode::bad_usage;
-    say(one_line(error.what()));
+    say(error.what());
   } catch (const emulated::KernelFinding& finding) {
     code = ExitCode::wrong_result;
-    std::string text = emulated::diagnostic_of(finding.findings(), terminal_of(stderr).styled);
-    text.pop_back();  // the newline
-    say(text);
+    print(stderr, fmt::format("{}: error: {}", name,
+                              emulated::diagnostic_of(finding.findings(), terminal_of(stderr).styled)));
   } catch (const MeasurementError& error) {
     code = ExitCode::wrong_result;
-    say(one_line(error.what()));
+    say(error.what());
   } catch (const std::bad_alloc&) {
-    say(one_line("out of memory: " + to_string(host_memory())));
+    say("out of memory: " + to_string(host_memory()));
   } catch (const std::exception& error) {
-    say(one_line(error.what()));
+    say(error.what());
   }
   if (!lost_output.empty()) {
-    say(one_line(fmt::format("{}", fmt::join(std::exchange(lost_output, {}), "; "))));
+    say(fmt::format("{}", fmt::join(std::exchange(lost_output, {}), "; ")));
     if (code == ExitCode::verified) code = ExitCode::device_fault;
   }
   return static_cast<int>(code);

@@ -18,11 +18,8 @@ enum class Data { random, ones, cancelling };
 
 /// Returns the name that `--data` takes.
 constexpr std::string_view to_string(Data data) {
-  switch (data) {
-    case Data::random: return "random";
-    case Data::ones: return "ones";
-    default: return "cancelling";
-  }
+  constexpr std::array<std::string_view, 3> names{"random", "ones", "cancelling"};
+  return names[static_cast<std::size_t>(data)];
 }
 
 /// Describes n elements without storing any.

@@ -15,11 +15,6 @@ namespace reduction {
 
 namespace {
 
-/// Opens the device that was chosen. Throws DeviceError if it is not there.
-std::unique_ptr<Device> open(const ChosenDevice& chosen, const Emulation& emulation) {
-  return chosen.kind == DeviceKind::cuda ? open_cuda_device(chosen.ordinal) : open_emulated_device(emulation);
-}
-
 /// Returns the step's kernels for a device. Throws DeviceError if that cannot run them.
 /// \param note  why it is this device, if the user left the choice
 const StepKernels& kernels_for(const Step& step, const DeviceInfo& device, const std::string& note) {
@@ -76,7 +71,9 @@ ExitCode run(const Step& step, const Options& options) {
   Report report(options);
   const TraceFile trace_file(options.trace);
   const ChosenDevice chosen = choose_device(options.device);
-  const std::unique_ptr<Device> device = open(chosen, options.emulation);
+  const std::unique_ptr<Device> device = chosen.kind == DeviceKind::cuda
+                                             ? open_cuda_device(chosen.ordinal)
+                                             : open_emulated_device(options.emulation);
   const StepKernels& kernels = kernels_for(step, device->info(), chosen.note);
   const std::vector<ReductionPlan> plans = plan_reductions(kernels, options, *device);
   require_traced_block(options.trace, plans.front());

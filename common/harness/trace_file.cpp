@@ -85,35 +85,24 @@ std::vector<std::string> lines_of(const std::string& file) {
   std::vector<std::string> lines;
   if (emulated::is_newer_than_the_program(file)) return lines;
   std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line); lines.push_back(line))
-    if (line.ends_with('\r')) line.pop_back();
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
   return lines;
 }
 
 /// The source files of a trace, numbered as it comes to them.
-class Sources {
- public:
-  std::size_t number_of(const std::string& file) {
-    const auto number = static_cast<std::size_t>(std::ranges::find(files_, file) - files_.begin());
-    if (number == files_.size()) files_.push_back(file);
-    return number;
-  }
+using Sources = std::vector<std::string>;
 
-  Json json() const {
-    Json list = Json::array();
-    for (const std::string& file : files_)
-      list.push_back({{"file", short_path(file)}, {"lines", lines_of(file)}});
-    return list;
-  }
-
- private:
-  std::vector<std::string> files_;
-};
+std::size_t number_of(const std::string& file, Sources& sources) {
+  const auto number = static_cast<std::size_t>(std::ranges::find(sources, file) - sources.begin());
+  if (number == sources.size()) sources.push_back(file);
+  return number;
+}
 
 /// Puts the place of a call site into `json`: the kernel's own line, then the calls that lead from there to the access.
 void put_place(const std::vector<Place>& frames, Sources& sources, Json& json) {
   const auto put = [&](const Place& place, Json& target) {
-    target["source"] = place.line == 0 ? 0 : sources.number_of(place.file);
+    target["source"] = place.line == 0 ? 0 : number_of(place.file, sources);
     target["line"] = place.line;
     target["column"] = place.column;
   };
@@ -280,6 +269,9 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   std::vector<std::string> findings;
   for (const emulated::Finding& finding : trace.findings)
     findings.push_back(text_of(finding_json(finding, trace, sources)));
+  Json source_files = Json::array();
+  for (const std::string& file : sources)
+    source_files.push_back({{"file", short_path(file)}, {"lines", lines_of(file)}});
   Json buffers = Json::array();
   for (const std::size_t bytes : trace.buffers)
     buffers.push_back({{"bytes", bytes}});
@@ -298,7 +290,7 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                     {"shared_bytes", trace.config.shared_bytes}}},
                   {"block", trace.block},
                   {"truncated", trace.truncated},
-                  {"sources", sources.json()},
+                  {"sources", source_files},
                   {"buffers", buffers},
                   {"counters", trace.counters}};
   std::string text = "{\n";

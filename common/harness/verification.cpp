@@ -31,12 +31,6 @@ template <typename Real> Reference sum_chunk(const Input& input, ElementType typ
   return sum;
 }
 
-/// Compares two sums modulo 2^32 or 2^64: the error is how far they are apart, the shorter way round.
-template <typename Integer> Verdict verify_integer(Integer result, Integer expected) {
-  const Integer distance = std::min<Integer>(result - expected, expected - result);
-  return {distance == 0, static_cast<double>(distance), 0.0};
-}
-
 Verdict verify_real(double result, const ReferenceSum& sum, std::uint64_t depth, double unit) {
   Verdict verdict;
   verdict.error = std::abs((result - sum.high) - sum.low);
@@ -109,7 +103,10 @@ double rounding_bound(double magnitude, std::uint64_t depth, double rounding_uni
 Verdict verify(const Value& result, const Reference& reference, std::uint64_t depth) {
   return visit_real(result.type, [&]<typename Real>(Real) {
     if constexpr (std::is_integral_v<Real>) {
-      return verify_integer<Real>(part_of<Real>(result, 0), static_cast<Real>(reference.integer));
+      // Modulo 2^32 or 2^64: the error is how far the sums are apart, the shorter way round.
+      const Real excess = part_of<Real>(result, 0) - static_cast<Real>(reference.integer);
+      const Real distance = std::min<Real>(excess, Real{0} - excess);
+      return Verdict{distance == 0, static_cast<double>(distance), 0.0};
     } else {
       Verdict worst{true, 0.0, 0.0};
       for (std::size_t part = 0; part < parts_of(result.type); ++part) {
