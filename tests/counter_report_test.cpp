@@ -53,15 +53,19 @@ TEST(CounterReport, ShowsWhatChangedFirstOnATerminal) {
             "03    ████████                            150\n");
 }
 
-TEST(CounterReport, SaysOnATerminalOfWhatThereIsNone) {
+TEST(CounterReport, HasTheSameRowsOnATerminal) {
   EXPECT_EQ(counter_report(counted_run("02", 1), std::nullopt, {true, 80, false}),
-            "counted                 total  per block  per element\n"
-            "──────────────────────  ─────  ─────────  ───────────\n"
-            "blocks                     10          1         0.01\n"
-            "block barriers             90          9         0.09\n"
-            "shared memory requests   1500        150          1.5\n"
-            "None: warp barriers, shared memory wavefronts, shared memory bank conflicts,\n"
-            "global memory requests, global memory sectors.\n");
+            "counted                          total  per block  per element\n"
+            "───────────────────────────────  ─────  ─────────  ───────────\n"
+            "blocks                              10          1         0.01\n"
+            "block barriers                      90          9         0.09\n"
+            "warp barriers                        0          0            0\n"
+            "shared memory requests            1500        150          1.5\n"
+            "shared memory wavefronts             0          0            0\n"
+            "of these, bank conflicts             0          0            0\n"
+            "global memory requests               0          0            0\n"
+            "global memory sectors                0          0            0\n"
+            "active lanes per shared request   0.00\n");
 }
 
 TEST(CounterReport, SaysOnATerminalThatNothingChanged) {

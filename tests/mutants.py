@@ -144,10 +144,11 @@ MUTANTS = [
            "cpu_step_test *"),
 
     # ---- what is said of them: exit codes, JSON, tables ----
-    Mutant(HARNESS + "report.cpp", "verified_ = verified_ && result.verified();", "verified_ = result.verified();",
+    Mutant(HARNESS + "report.cpp", "if (!std::all_of(results_.begin()", "if (!std::any_of(results_.begin()",
            "measure_test Report.*"),
-    Mutant(HARNESS + "report.cpp", "if (!verified_) return ExitCode::wrong_result;", "",
-           "measure_test Report.*"),
+    Mutant(HARNESS + "report.cpp", "std::mem_fn(&Result::verified)))\n    return ExitCode::wrong_result;",
+           "std::mem_fn(&Result::verified)))\n    return ExitCode::verified;", "measure_test Report.*"),
+    Mutant(HARNESS + "report.cpp", "    json_file_.write(json());", "", "measure_test Report.*"),
     Mutant(HARNESS + "exit_code.cpp", "code = ExitCode::wrong_result;\n    print(", "print(",
            "exit_code_test *"),
     Mutant(HARNESS + "exit_code.cpp", "code = ExitCode::wrong_result;\n    say(", "say(", "exit_code_test *"),

@@ -84,7 +84,6 @@ TEST(TerminalTable, HasNoColumnOfPages) {
       "02    × 2\n"
       "03    ÷ 3.33\n";
   EXPECT_EQ(to_text(table, terminal_of_width(80)), text);
-  EXPECT_EQ(TableLayout(table, terminal_of_width(80)).width(), 12u);
 }
 
 TEST(TerminalTable, GivesABarTheRoomThatIsLeft) {

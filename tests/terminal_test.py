@@ -109,7 +109,7 @@ def tables(text: str) -> Iterator[tuple[str, list[str]]]:
     for number, line in enumerate(lines):
         if line.startswith("─"):
             end = number + 1
-            while end < len(lines) and lines[end] and not re.match("The same|None: |░ are|Per block", lines[end]):
+            while end < len(lines) and lines[end] and not re.match("The same|░ are|Per block", lines[end]):
                 end += 1
             yield line, lines[number + 1:end]
 

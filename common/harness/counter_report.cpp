@@ -59,47 +59,32 @@ Table all_counters(const Result& run, const std::optional<Result>& other) {
     table.columns.push_back({fmt::format("per element in {}", other->step)});
     table.columns.push_back({"change", Align::left});
   }
-  for (const Count& count : counts) {
-    const std::uint64_t total = count.of(counters_of(run));
-    if (!count.always && total == 0 && (!other || count.of(counters_of(*other)) == 0)) continue;
-    const double per_element = ratio(total, run.input.n);
-    Row row{std::string(count.name), fmt::to_string(total),
-            fmt::format("{:.4g}", ratio(total, counters_of(run).blocks)), fmt::format("{:.4g}", per_element)};
+  const Counters here = counters_of(run);
+  const Counters before = other ? counters_of(*other) : Counters{};
+  const auto add = [&](Row row, const char* pattern, double value, double value_before) {
     if (other) {
-      const double before = ratio(count.of(counters_of(*other)), other->input.n);
-      row.push_back(fmt::format("{:.4g}", before));
-      row.push_back(change_text(before, per_element));
+      row.push_back(fmt::format(fmt::runtime(pattern), value_before));
+      row.push_back(change_text(value_before, value));
     }
     table.rows.push_back(row);
+  };
+  for (const Count& count : counts) {
+    const std::uint64_t total = count.of(here);
+    if (!count.always && total == 0 && count.of(before) == 0) continue;
+    const double per_element = ratio(total, run.input.n);
+    add({std::string(count.name), fmt::to_string(total), fmt::format("{:.4g}", ratio(total, here.blocks)),
+         fmt::format("{:.4g}", per_element)},
+        "{:.4g}", per_element, other ? ratio(count.of(before), other->input.n) : 0);
   }
-  const double lanes = counters_of(run).lanes_per_shared_request();
-  Row row{"active lanes per shared request", fmt::format("{:.2f}", lanes), "", ""};
-  if (other) {
-    const double before = counters_of(*other).lanes_per_shared_request();
-    row.push_back(fmt::format("{:.2f}", before));
-    row.push_back(change_text(before, lanes));
-  }
-  table.rows.push_back(row);
+  const double lanes = here.lanes_per_shared_request();
+  add({"active lanes per shared request", fmt::format("{:.2f}", lanes), "", ""}, "{:.2f}", lanes,
+      before.lanes_per_shared_request());
   return table;
 }
 
 /// Names a count where it does not stand below the wavefronts.
 std::string_view full_name(const Count& count) {
   return count.name == "of these, bank conflicts" ? "shared memory bank conflicts" : count.name;
-}
-
-/// Returns what a run counted for a terminal: in a sentence, of what there was none.
-std::string counted(const Result& run, const Terminal& terminal) {
-  Table table = all_counters(run, std::nullopt);
-  std::erase_if(table.rows, [](const Row& row) { return row[1].text == "0" || row[1].text == "0.00"; });
-  std::string none;
-  for (const Count& count : counts) {
-    if (count.always && count.of(counters_of(run)) == 0)
-      none += fmt::format("{}{}", none.empty() ? "" : ", ", full_name(count));
-  }
-  std::string text = to_text(table, terminal);
-  if (!none.empty()) text += paragraph(fmt::format("None: {}.", none), terminal);
-  return text;
 }
 
 /// Returns what changed from another step, per block, and after it in a sentence what did not.
@@ -120,13 +105,7 @@ std::string changes(const Result& run, const Result& other, const Terminal& term
   const Counters before = counters_of(other);
   const Counters here = counters_of(run);
   // Each block counts itself once; of these, it is the total that a step changes.
-  if (run.input.n == other.input.n) {
-    compare("blocks in total", static_cast<double>(before.blocks), static_cast<double>(here.blocks),
-            "{:.0f}");
-  } else {
-    compare("blocks per element", ratio(before.blocks, other.input.n), ratio(here.blocks, run.input.n),
-            "{:.4g}");
-  }
+  compare("blocks in total", static_cast<double>(before.blocks), static_cast<double>(here.blocks), "{:.0f}");
   for (const Count& count : counts) {
     if (count.name != "blocks") {
       compare(full_name(count), ratio(count.of(before), before.blocks), ratio(count.of(here), here.blocks),
@@ -136,13 +115,10 @@ std::string changes(const Result& run, const Result& other, const Terminal& term
   compare("active lanes per shared request", before.lanes_per_shared_request(),
           here.lanes_per_shared_request(), "{:.2f}");
 
-  std::string text;
-  if (table.rows.empty()) {
+  std::string text = to_text(table, terminal);
+  if (table.rows.empty())
     text =
         paragraph(fmt::format("Per block, nothing that is counted differs from {}.", other.step), terminal);
-  } else {
-    text = to_text(table, terminal);
-  }
   if (!unchanged.empty()) text += paragraph(fmt::format("The same: {}.", unchanged), terminal);
   if (run.input.n != other.input.n) {
     text += paragraph(fmt::format("{} was run over {} elements, this over {}.", other.step,
@@ -184,8 +160,10 @@ std::string wavefront_bars(const std::vector<Result>& runs, const Terminal& term
 }  // namespace
 
 std::string counter_report(const Result& run, const std::optional<Result>& other, const Terminal& terminal) {
-  if (!terminal.present) return to_text(all_counters(run, other), terminal);
-  if (!other) return counted(run, terminal) + wavefront_bars({run}, terminal);
+  if (!terminal.present || !other) {
+    const std::string table = to_text(all_counters(run, other), terminal);
+    return terminal.present ? table + wavefront_bars({run}, terminal) : table;
+  }
   const bool differs = change_text(wavefronts_per_block(*other), wavefronts_per_block(run)) != "same" ||
                        change_text(conflicts_per_block(*other), conflicts_per_block(run)) != "same";
   return changes(run, *other, terminal) + (differs ? wavefront_bars({*other, run}, terminal) : "");

@@ -88,12 +88,6 @@ void begin_row(Table& table, const Result& result, bool in_sweep) {
   table.add({"block"}, result.block > 0 ? fmt::to_string(result.block) : "–");
 }
 
-/// Adds the last column, which says whether a result is right.
-void add_verified(Table& table, const Result& result, const Terminal& terminal) {
-  table.add({"verified", Align::left, Form::both, "sum right"},
-            result.verified() ? Cell("yes") : Cell(terminal.present ? "NO" : "**NO**", true));
-}
-
 double wavefronts_per_element(const Result& result) {
   const auto counters = result.counters();
   return counters ? static_cast<double>(counters->shared_wavefronts()) / static_cast<double>(result.input.n)
@@ -141,7 +135,7 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
                              std::max(1.0, static_cast<double>(counters.shared_wavefronts()));
     table.add({"shared memory wavefronts per element", Align::left, Form::terminal},
               Bar{length * (1 - conflicts), length * conflicts});
-    add_verified(table, result, terminal);
+    table.add_verified(result.verified(), terminal);
   }
   std::string text = to_text(table, terminal);
   if (terminal.present && longest > 0)
@@ -173,12 +167,10 @@ std::string timed_ladder(const Results& results, const Terminal& terminal) {
               {or_dash(times_previous, 2), times_previous.value_or(0) >= 1.05});
     table.add({"× 01", Align::right, both}, or_dash(ratio(find_last(until, result, first), result), 2));
     if (has_peer) {
-      const auto peer = std::ranges::find_if(
-          results, [&](const Result& other) { return is_peer(other) && same_input(other, result); });
-      const auto share = ratio(peer != results.end() ? &*peer : nullptr, result);
+      const auto share = ratio(find_last(results, result, is_peer), result);
       table.add({"% of CUB", Align::right, both}, share ? fmt::format("{:.1f}", *share * 100) : "–");
     }
-    add_verified(table, result, terminal);
+    table.add_verified(result.verified(), terminal);
   }
   return to_text(table, terminal);
 }

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
-#include <cstdlib>
+#include <algorithm>
 #include <exception>
+#include <functional>
 
 #include "harness/exit_code.hpp"
 #include "harness/published_figures.hpp"
@@ -19,13 +18,6 @@ namespace {
 
 /// Takes a terminal back to the start of the line, and erases it.
 constexpr std::string_view erase_line = "\r\x1b[K";
-
-bool takes_erase_line() {
-  const char* const type = std::getenv("TERM");
-  return isatty(STDERR_FILENO) == 1 && type != nullptr && std::string_view(type) != "dumb";
-}
-
-bool is_emulated(const DeviceInfo& device) { return device.kind == DeviceKind::emulated; }
 
 /// 524288 → 1024 → 2 → 1 blocks of 256 threads
 std::string passes_text(const Result& result) {
@@ -75,14 +67,6 @@ std::string time_lines(const Result& result, const Terminal& terminal) {
   return text + labelled("speed", speed, terminal);
 }
 
-std::string verdict_lines(std::string_view label, const Result& result, const Terminal& terminal) {
-  std::string lines = labelled(label, variant_text(result) + verdict_text(result), terminal);
-  constexpr std::string_view wrong = "WRONG";
-  if (const auto place = lines.find(wrong); place != std::string::npos)
-    lines.replace(place, wrong.size(), strong(wrong, terminal));
-  return lines;
-}
-
 /// Returns the rows of a result and its variants, below their columns. The rows of a sweep come one by one, so that each
 /// column is as wide as the longest that can follow. On a terminal, the heading says which step they are of.
 Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Terminal& terminal) {
@@ -101,7 +85,7 @@ Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Te
   add({"elements", Align::right, both, "", 8}, count_text(result.input.n));
   add({"block", Align::right, result.block > 0 ? both : markdown},
       result.block > 0 ? std::to_string(result.block) : "–");
-  if (is_emulated(result.device)) {
+  if (result.device.kind == DeviceKind::emulated) {
     // What chooses its own launch does not say how many it makes.
     const bool known = !result.passes.empty();
     add({"passes"}, known ? fmt::to_string(result.passes.size()) : "–");
@@ -117,8 +101,7 @@ Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Te
           Bar{result.percent_of_peak().value_or(0) / 100, 0, true});
     }
   }
-  add({"verified", Align::left, both, "sum right"},
-      result.verdict.verified ? Cell("yes") : Cell(terminal.present ? "NO" : "**NO**", true));
+  table.add_verified(result.verdict.verified, terminal);
   for (const Result& other : result.other_variants)
     table.rows.push_back(table_of(other, sweep, terminal).rows.front());
   return table;
@@ -191,11 +174,11 @@ void Report::begin(std::string_view step, std::string_view title, const DeviceIn
 }
 
 Report::~Report() {
-  if (finished_ || results_.empty()) return;
+  if (results_.empty()) return;
   try {
     json_file_.write(json());
-  } catch (const std::exception&) {
-    // The error that has ended the run is the one to tell of.
+  } catch (const std::exception& error) {
+    note_lost_output(0, error.what());
   }
 }
 
@@ -204,15 +187,12 @@ bool Report::expect(const Configuration& configuration, std::size_t total) {
   if (!interruption_) interruption_.emplace();
   if (stdout_reader_left() && !json_file_.is_given()) return false;
   interrupted_ = interruption_->requested();
-  if (!interrupted_) show_progress(configuration, total);
+  progress_shown_ = !interrupted_ && terminal_of(stderr).styled;
+  if (progress_shown_) {
+    reduction::print(stderr, fmt::format("{}{} of {}: {} {} ...", erase_line, results_.size() + 1, total,
+                                         count_text(configuration.elements), to_string(configuration.type)));
+  }
   return !interrupted_;
-}
-
-void Report::show_progress(const Configuration& configuration, std::size_t total) {
-  if (!takes_erase_line()) return;
-  progress_shown_ = true;
-  reduction::print(stderr, fmt::format("{}{} of {}: {} {} ...", erase_line, results_.size() + 1, total,
-                                       count_text(configuration.elements), to_string(configuration.type)));
 }
 
 void Report::add(const Result& result) {
@@ -229,7 +209,6 @@ void Report::add(const Result& result) {
   // They are times of unchanged kernels: nothing to hold beside what an emulated device counts.
   const std::string published = published_text(result.step, terminal_);
   if (is_single && result.ms && !json_file_.is_given() && !published.empty()) print("\n" + published);
-  verified_ = verified_ && result.verified();
 }
 
 void Report::tell(const Result& result) {
@@ -243,9 +222,9 @@ void Report::tell(const Result& result) {
   } else if (result.ms) {
     print(labelled("time", "the median of " + samples_text(result), terminal_));
   }
-  print(verdict_lines("result", result, terminal_));
+  print(labelled("result", variant_text(result) + verdict_text(result), terminal_));
   for (const Result& variant : result.other_variants)
-    print(verdict_lines("", variant, terminal_));
+    print(labelled("", variant_text(variant) + verdict_text(variant), terminal_));
   if (result.counters()) tell_counters(result);
   if (!terminal_.present) print("\n");
 }
@@ -262,10 +241,9 @@ void Report::tell_counters(const Result& result) {
 }
 
 ExitCode Report::finish() {
-  finished_ = true;
-  if (!results_.empty()) json_file_.write(json());
   if (interrupted_) return ExitCode::interrupted;
-  if (!verified_) return ExitCode::wrong_result;
+  if (!std::all_of(results_.begin(), results_.end(), std::mem_fn(&Result::verified)))
+    return ExitCode::wrong_result;
   if (terminal_.present && !quiet_ && !json_file_.is_given() && !results_.empty()) {
     const std::string reading = reading_text(results_.front().step);
     if (!reading.empty()) print(fmt::format("\n{}", paragraph(reading, terminal_)));

@@ -31,6 +31,8 @@ class Report {
  public:
   /// Throws UsageError if the --json file cannot be written or the --compare file cannot be read, before anything runs.
   explicit Report(const Options& options);
+
+  /// Writes the --json file: the result, or the list of a sweep; none where there is no result.
   ~Report();
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
@@ -49,12 +51,11 @@ class Report {
   /// goes to stderr.
   void add(const Result& result);
 
-  /// Writes the --json file: the result, or the list of a sweep; none where there is no result. Without one, names the
-  /// page to read next on a terminal. Says whether all results were verified, or that Ctrl-C ended them.
+  /// Without a --json file, names the page to read next on a terminal. Says whether all results were verified, or that
+  /// Ctrl-C ended them.
   ExitCode finish();
 
  private:
-  void show_progress(const Configuration& configuration, std::size_t total);
   std::string json() const;
   void tell(const Result& result);
   void tell_counters(const Result& result);
@@ -72,8 +73,6 @@ class Report {
   std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once
   bool interrupted_ = false;
-  bool finished_ = false;
-  bool verified_ = true;
   bool progress_shown_ = false;
 };
 

@@ -28,35 +28,28 @@ std::size_t header_width(std::string_view name, std::size_t lines) {
   return width;
 }
 
-bool has_bars(const Table& table, std::size_t column) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [&](const Row& row) { return row[column].bar.has_value(); });
-}
-
 }  // namespace
 
-TableLayout::TableLayout(const Table& table, const Terminal& terminal)
-    : columns_(table.columns), terminal_(terminal) {
+TableLayout::TableLayout(const Table& table, const Terminal& terminal) : terminal_(terminal) {
   const Form other_form = terminal.present ? Form::markdown : Form::terminal;
-  for (std::size_t k = 0; k < columns_.size(); ++k) {
-    if (columns_[k].form != other_form) placed_.push_back({k, 0});
-  }
-  if (terminal.present) place(table);
-}
-
-void TableLayout::place(const Table& table) {
-  for (std::size_t lines = 1; lines <= most_header_lines; ++lines) {
-    for (Placed& placed : placed_) {
-      const Column& column = columns_[placed.index];
-      placed.width = std::max(column.least_width, header_width(terminal_name(column), lines));
-      if (has_bars(table, placed.index)) placed.width = std::max(placed.width, least_bar);
-      for (const Row& row : table.rows)
-        placed.width = std::max(placed.width, display_width(row[placed.index].text));
+  for (std::size_t k = 0; k < table.columns.size(); ++k) {
+    if (table.columns[k].form == other_form) continue;
+    Placed placed{k, table.columns[k]};
+    for (const Row& row : table.rows) {
+      placed.has_bars = placed.has_bars || row[k].bar;
+      std::size_t& least = placed.column.least_width;
+      least = std::max(least, row[k].bar ? least_bar : display_width(row[k].text));
     }
-    if (width() <= terminal_.columns) break;
+    placed_.push_back(placed);
+  }
+  if (!terminal.present) return;
+  for (std::size_t lines = 1; lines <= most_header_lines; ++lines) {
+    for (Placed& placed : placed_)
+      placed.width = std::max(placed.column.least_width, header_width(terminal_name(placed.column), lines));
+    if (width() <= terminal.columns) break;
   }
   for (Placed& placed : placed_) {
-    while (has_bars(table, placed.index) && placed.width < longest_bar && width() < terminal_.columns)
+    while (placed.has_bars && placed.width < longest_bar && width() < terminal.columns)
       ++placed.width;
   }
 }
@@ -73,19 +66,18 @@ std::string TableLayout::header() const {
   std::string names = "|";
   std::string alignments = "|";
   for (const Placed& placed : placed_) {
-    const Column& column = columns_[placed.index];
-    names += fmt::format(" {} |", column.name);
-    alignments += column.align == Align::left ? ":--|" : "--:|";
+    names += fmt::format(" {} |", placed.column.name);
+    alignments += placed.column.align == Align::left ? ":--|" : "--:|";
   }
   return names + "\n" + alignments + "\n";
 }
 
 std::string TableLayout::terminal_header() const {
-  std::vector<std::vector<std::string>> names(columns_.size());
+  std::vector<std::vector<std::string>> names(placed_.back().index + 1);
   std::size_t height = 1;
   std::string rule;
   for (const Placed& placed : placed_) {
-    names[placed.index] = fold(terminal_name(columns_[placed.index]), placed.width);
+    names[placed.index] = fold(terminal_name(placed.column), placed.width);
     height = std::max(height, names[placed.index].size());
     rule += rule.empty() ? "" : std::string(gap, ' ');
     for (std::size_t k = 0; k < placed.width; ++k)
@@ -98,7 +90,7 @@ std::string TableLayout::terminal_header() const {
       row.emplace_back(left <= lines.size() ? lines[lines.size() - left] : "", true);
     text += line(row);
   }
-  return text + faint(rule, terminal_) + "\n";
+  return text + rule + "\n";
 }
 
 std::string TableLayout::row(const Row& row) const {
@@ -118,7 +110,7 @@ std::string TableLayout::line(const Row& row) const {
     const std::string text = cell.bar ? draw(*cell.bar, placed.width) : cell.text;
     const std::string shown = cell.strong && !text.empty() ? strong(text, terminal_) : text;
     const std::string spaces(placed.width - std::min(placed.width, display_width(text)), ' ');
-    line += columns_[placed.index].align == Align::left ? shown + spaces : spaces + shown;
+    line += placed.column.align == Align::left ? shown + spaces : spaces + shown;
     line += std::string(gap, ' ');
   }
   return line.erase(line.find_last_not_of(' ') + 1) + "\n";

@@ -51,6 +51,12 @@ struct Table {
     columns.push_back(column);
     rows.back().push_back(cell);
   }
+
+  /// Adds the column that says whether a result is right.
+  void add_verified(bool verified, const Terminal& terminal) {
+    add({"verified", Align::left, Form::both, "sum right"},
+        verified ? Cell("yes") : Cell(terminal.present ? "NO" : "**NO**", true));
+  }
 };
 
 /// A table as it is printed, so that rows may follow one by one. On a terminal headers fold where the columns would be
@@ -63,20 +69,19 @@ class TableLayout {
   std::string header() const;
   std::string row(const Row& row) const;
 
-  /// Returns the columns of text that a line takes on a terminal.
-  std::size_t width() const;
-
  private:
   struct Placed {
     std::size_t index;  ///< in the table
-    std::size_t width;
+    Column column;
+    bool has_bars = false;
+    std::size_t width = 0;
   };
 
-  void place(const Table& table);
+  /// Returns the columns of text that a line takes on a terminal.
+  std::size_t width() const;
   std::string terminal_header() const;
   std::string line(const Row& row) const;
 
-  std::vector<Column> columns_;
   std::vector<Placed> placed_;
   Terminal terminal_;
 };

@@ -77,10 +77,6 @@ std::string strong(std::string_view text, const Terminal& terminal) {
   return terminal.styled ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
 }
 
-std::string faint(std::string_view text, const Terminal& terminal) {
-  return terminal.styled ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text);
-}
-
 std::string labelled(std::string_view label, std::string_view text, const Terminal& terminal) {
   return folded(label, text, 8, terminal);
 }

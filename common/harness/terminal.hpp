@@ -14,7 +14,7 @@ namespace reduction {
 struct Terminal {
   bool present = false;  ///< without one, what is printed is Markdown
   std::size_t columns = 80;
-  bool styled = false;  ///< shows bold and faint text
+  bool styled = false;  ///< shows bold text
 };
 
 /// Describes where a stream leads to. A terminal that does not tell its width has 80 columns; one that is narrower than
@@ -27,9 +27,8 @@ std::size_t display_width(std::string_view text);
 /// Breaks a text at its spaces and line breaks into lines of at most `width` columns, but for longer words.
 std::vector<std::string> fold(std::string_view text, std::size_t width);
 
-/// Returns the text in bold, or faint, where the terminal shows that.
+/// Returns the text in bold, where the terminal shows that.
 std::string strong(std::string_view text, const Terminal& terminal);
-std::string faint(std::string_view text, const Terminal& terminal);
 
 /// Returns a label and its text in lines, on a terminal folded and indented.
 std::string labelled(std::string_view label, std::string_view text, const Terminal& terminal);
