@@ -27,6 +27,7 @@ table_options=()
 compare_options=()
 results=$build_folder/results  # the folder of this run's, whose names are in the steps' order
 wrong_steps=()
+{ true 9>&1; } 2>/dev/null || exec >/dev/null  # where it is closed
 exec 8>&1  # where the table's program writes
 
 main() {
@@ -65,6 +66,7 @@ read_options() {
   local json asked=
   while (($# > 0)); do
     case $1 in
+      -- | --compare* | --trace*) fail "$bad_usage" "'$1' is of one step, such as 03_sequential" ;;
       --beyond)
         parts="ladder beyond peer"
         climb=climb_beyond
@@ -96,7 +98,7 @@ show_version() { sed -n 's/^project(reduction VERSION \([0-9.]*\) .*/run_ladder.
 
 # Beside this script's own, the options of a step, as soon as there is one.
 show_help() {
-  sed -n '2,/^$/ s/^# \{0,1\}//p' run_ladder.sh
+  sed -n '2,/^$/ { s/^# \{0,1\}//; p; }' run_ladder.sh
   if [[ -x $build_folder/bin/07_cascade ]]; then "$build_folder/bin/07_cascade" --help; fi
 }
 
@@ -104,7 +106,7 @@ show_help() {
 use_json_file() {
   local file=$1 folder
   case $file in
-    -) exec >&2 ;;  # with the results on stdout, everything else goes to stderr
+    - | /dev/stdout | /dev/fd/1) file=- && exec >&2 ;;  # with the results on stdout, all else goes to stderr
     "" | -*) fail "$bad_usage" "--json needs a value" ;;
     /*) ;;
     *) file=$caller_folder/$file ;;

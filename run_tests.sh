@@ -13,7 +13,7 @@ cd "${script%/*}"
 source common/scripts/set_up.sh
 
 main() {
-  local word programs status=0
+  local word known programs status=0
   if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^$/ s/^# \{0,1\}//p' run_tests.sh
     exit
@@ -21,9 +21,11 @@ main() {
   if (($# == 0)); then set -- -LE long; fi
   take_build_folder
   install_missing_packages "${build_packages[@]}" "${test_packages[@]}"
+  # CTest passes over what it does not know: a misspelt option would run all tests.
+  if [[ $1 != -* || ${!#} =~ ^-(R|E|L|LE)$ ]]; then fail "$bad_usage" "'$*': an option takes one value, as -R Table"; fi
+  known=$(ctest --help)
   for word; do
-    # CTest passes over what it does not know: a misspelt option would run all tests.
-    if [[ $word == --* ]] && ! ctest --help | grep -wF -e "${word%%=*}" >/dev/null; then
+    if [[ $word == -* && $word != -j[0-9]* ]] && ! grep -qE -e "(^|[ ,])${word%%=*}([][ ,=<]|$)" <<<"$known"; then
       fail "$bad_usage" "'$word' is not known here (ctest --help lists what is allowed)"
     fi
   done

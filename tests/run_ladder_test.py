@@ -118,6 +118,9 @@ def test_ctrl_c_ends_the_build_and_shows_the_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options, said", [
+    (["-q", "--"], "run_ladder.sh: error: '--' is of one step"),
+    (["--compare", "x.json"], "run_ladder.sh: error: '--compare' is of one step"),
+    (["--trace=x.html"], "run_ladder.sh: error: '--trace=x.html' is of one step"),
     (["--json"], "run_ladder.sh: error: --json needs a value"), (["--json", "-q"], "run_ladder.sh: error: --json "),
     (["--json="], "run_ladder.sh: error: --json needs a value"),
     (["--json", "/nowhere/x"], "run_ladder.sh: error: --json '/nowhere/x' cannot be written; name a file in a folder"),
@@ -163,13 +166,17 @@ def refused(folder: Path, script: str, options: list[str], said: str) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
-def test_run_tests_refuses(tmp_path: Path, need: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("options, said", [
+    ("--tests-rege x", "'--tests-rege' is not known here"), ("-Z", "'-Z' is not known here"),
+    ("--stop", "'--stop' is not known here"), ("Table", "'Table': an option takes one value, as -R Table"),
+    ("-V -R", "'-V -R': an option takes one value")])
+def test_run_tests_refuses(tmp_path: Path, need: Callable[[str], str], options: str, said: str) -> None:
     """CTest itself would run all tests."""
     need("ctest")
     fake = fake_programs.make_ladder(tmp_path, "sys.exit('there is no need for CMake')")
-    ran = subprocess.run([tmp_path / "run_tests.sh", "--tests-rege", "x"], capture_output=True, text=True,
+    ran = subprocess.run([tmp_path / "run_tests.sh", *options.split()], capture_output=True, text=True,
                          env=fake_programs.path_with(fake))
-    assert ran.returncode == 2 and ran.stderr.startswith("run_tests.sh: error: '--tests-rege' is not known here"), ran
+    assert ran.returncode == 2 and ran.stderr.startswith(f"run_tests.sh: error: {said}"), ran
 
 
 @pytest.mark.parametrize("ended, chosen, code, said", [
@@ -187,7 +194,7 @@ elif words[0] == "--build":
     tests = {"tests": [{"command": ["sh", f"{tmp_path}/build/bin/{chosen}"]}] if chosen else []}
     fake_programs.make(fake, "ctest", f"""
 if words == ["--help"]:
-    print("--no-tests=<> --stop-on-failure, -V")
+    print("  -R <regex>, -LE <regex>, -I [Start], --no-tests=<>, --stop-on-failure, -V")
 elif "--show-only=json-v1" in words:
     print(json.dumps({tests}, indent=2, separators=(",", " : ")))
 else:

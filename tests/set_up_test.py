@@ -25,7 +25,8 @@ if words[0] == "--version":
     print("cmake version 3.25.1")
 elif words[0] == "--preset":
     time.sleep(0.5)
-    open("build/CMakeCache.txt", "w").close()
+    with open("build/CMakeCache.txt", "w") as cache:
+        cache.write("REDUCTION_BUILD_TESTS:BOOL=" + words[-2][-3:].strip("=") + "\\n")
 elif words[-1] == "climb":
     for program in os.listdir("build/bin"):
         print("[1/1] ready:", program, flush=True)
@@ -193,7 +194,7 @@ def test_a_variable_that_means_nothing(checkout: Path, start: Script, script: st
         2, f"{script}: error: REDUCTION_CUDA is 'yes'; it can be AUTO, ON or OFF\n")
 
 
-@pytest.mark.parametrize("streams", ["2>/dev/full", "2>&-", "<&-"])
+@pytest.mark.parametrize("streams", ["2>/dev/full", "2>&-", "<&-", ">&-"])
 def test_broken_streams_keep_the_exit_code(checkout: Path, streams: str) -> None:
     command = f"'{checkout}/run_ladder.sh' --json /nowhere/x {streams}"
     assert subprocess.run(["sh", "-c", command], env=environment(checkout), capture_output=True).returncode == 2
@@ -238,7 +239,7 @@ def test_without_apt_the_libraries_are_named(checkout: Path, start: Script) -> N
     without_apt = "command() { [[ $2 != apt-get && $2 != cmake ]]; }; install_missing_packages x"
     assert end_of(start("bash", "-c", f"source common/scripts/set_up.sh; {without_apt}")) == (
         3, "bash: error: there is no CMake and no apt-get; this needs\n  CMake 3.25, a C++20 "
-        "compiler, Ninja, CLI11, fmt, nlohmann-json; tests: GoogleTest, git, pytest\n")
+        "compiler, Ninja, CLI11, fmt, nlohmann-json; tests: GoogleTest, git, pytest, MPI\n")
 
 
 def test_a_compiler_that_is_missing(checkout: Path, start: Script) -> None:

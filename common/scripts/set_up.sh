@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # who reads this file installs the packages
 # From a fresh machine to a built tree. The scripts read this file, in the repository's folder, and call, in this order,
 # take_build_folder, install_missing_packages, configure_with_tests and build, or start_build and then await. A second
 # call finds everything done and takes a fraction of a second. All messages go to stderr.
@@ -11,13 +11,10 @@ preset=${REDUCTION_PRESET:-release}
 build_folder=build-$preset
 build_folder=${build_folder%-release}
 
-oldest_cmake=3.25
 # The names in Debian and Ubuntu.
-# shellcheck disable=SC2034  # who reads this file installs them
 build_packages=(cmake g++ ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev)
-# shellcheck disable=SC2034
 test_packages=(libgtest-dev git python3-pytest libopenmpi-dev openmpi-bin)
-needed="CMake $oldest_cmake, a C++20 compiler, Ninja, CLI11, fmt, nlohmann-json; tests: GoogleTest, git, pytest"
+needed="CMake 3.25, a C++20 compiler, Ninja, CLI11, fmt, nlohmann-json; tests: GoogleTest, git, pytest, MPI"
 
 # What the scripts exit with, as the steps do.
 readonly bad_usage=2 not_possible=3
@@ -49,11 +46,13 @@ take_build_folder() {
   if [[ ! $REDUCTION_CUDA =~ ^(AUTO|ON|OFF)$ ]]; then
     fail "$bad_usage" "REDUCTION_CUDA is '$REDUCTION_CUDA'; it can be AUTO, ON or OFF"
   fi
+  grep -q "\"$preset\"" CMakePresets.json || fail "$bad_usage" "REDUCTION_PRESET: there is no '$preset'"
   if [[ ${REDUCTION_LOCKED:-} == "$PWD/$build_folder" ]]; then return; fi
   # What a run as root has left there would be found in the middle of this one.
   if ! mkdir -p "$build_folder" 2>/dev/null || ! { true >>"$build_folder/lock"; } 2>/dev/null; then
     fail "$not_possible" "$PWD/$build_folder cannot be written: delete it (as root, if need be), or work in a copy"
   fi
+  command -v flock >/dev/null || return 0
   exec 9>>"$build_folder/lock"
   if ! flock --nonblock 9; then
     say "Waiting for another run, which works in $PWD/$build_folder"
@@ -71,8 +70,11 @@ install_missing_packages() {
   fi
   mapfile -t missing < <(missing_packages "$@")
   if ((${#missing[@]} == 0)); then return; fi
-  if ((EUID != 0)); then as_root=(sudo "${as_root[@]}"); fi
   command="apt-get install --no-install-recommends ${missing[*]}"
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || fail "$not_possible" "run '$command' as root, and ${0##*/} once more"
+    as_root=(sudo "${as_root[@]}")
+  fi
   say "Installing what is missing here: $command"
   # An unrelated source that is out of order must not be in the way: what counts is whether the install works.
   "${as_root[@]}" apt-get update >&2 || true
@@ -106,12 +108,12 @@ configure_with_tests() {
   if [[ $toolchain != "$(cat "$build_folder/configured_for" 2>/dev/null || true)" ]]; then
     # CMake remembers the compiler it found, or that it found none, until it starts afresh.
     fresh=(--fresh)
-  elif [[ $with_tests == OFF ]] || grep -q '^REDUCTION_BUILD_TESTS:BOOL=ON' "$build_folder/CMakeCache.txt"; then
+  elif grep -qsE "^REDUCTION_BUILD_TESTS:BOOL=(ON|$with_tests)" "$build_folder/CMakeCache.txt"; then
     return
   fi
   say "Configuring $build_folder"
   rm -f "$build_folder/configured_for"
-  if ! cmake --preset "$preset" -G Ninja "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
+  if ! cmake --preset "$preset" "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
     -DCMAKE_TARGET_MESSAGES=OFF >"$build_folder/configure.log" 2>&1 </dev/null 9>&-; then
     tail -n 20 "$build_folder/configure.log" >&2
     fail "$not_possible" "CMake could not configure the build ($build_folder/configure.log); this needs" "  $needed"
@@ -140,9 +142,9 @@ await() {
   while [[ -n $build_job && ! -v ready[$1] ]]; do
     if ! IFS= read -r -u "$build_output" line; then
       show_progress ""
-      wait "$build_job" || fail "$not_possible" "the build failed; the compiler's words are above"
+      wait "$build_job" || fail "$not_possible" "the build failed; its words are above"
       build_job=
-    elif [[ $line != *"] Re-checking globbed directories..." && $line != *": no work to do." ]]; then
+    elif [[ $line != *"Re-checking globbed directories..." && $line != *"no work to do." && $line != "-- "* ]]; then
       if [[ $line == *"] ready: "* ]]; then ready[${line##* }]=1; fi
       # What is no progress is a compiler's.
       if [[ $line == "["*"] "* ]]; then show_progress "$line"; else show_progress "" && say "$line"; fi
