@@ -166,7 +166,7 @@ MUTANTS = [
     Mutant(HARNESS + "result_json.cpp", 'key("expected", result.expected)', 'key("expected", result.value)',
            "result_json_test *"),
     Mutant(HARNESS + "result_json.cpp", "std::int64_t{1} << 53;", "std::int64_t{1} << 62;", "result_json_test *"),
-    Mutant(HARNESS + "result_json.cpp", 'read("other_variants", result.other_variants);', ";", "result_json_test *"),
+    Mutant(HARNESS + "result_json.cpp", 'read("other_variants", result.other_variants);', "{}", "result_json_test *"),
     Mutant(HARNESS + "result.hpp", "return verdict.verified &&", "return",
            "result_json_test *"),
     Mutant(HARNESS + "text_file.cpp", "if (target_.empty()) {", "if (true) {", "text_file_test *"),

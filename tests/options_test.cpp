@@ -168,7 +168,7 @@ TEST(ParseOptions, RefusesALineThatCannotBeRead) {
       {{"-n5", "-n", "6"}, "--elements: At Most 1 required but received 2" + help},
       {{"-qn5", "--elements", "6"}, "--elements: At Most 1 required but received 2" + help},
       {{"-qq"}, "--quiet: At Most 1 required but received 2" + help},
-      {{"--quiet=maybe"}, "Could not convert: --quiet = maybe" + help},
+      {{"--quiet=5"}, "quiet was given a disallowed flag override" + help},
       {{"--trace-block", "0"}, "--trace-block and --trace-beside need --trace FILE"},
       {{"--trace-beside", "x.json"}, "--trace-block and --trace-beside need --trace FILE"},
       {{"--trace", "x.json", "--trace-beside", "y.json"},

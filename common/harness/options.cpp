@@ -140,7 +140,9 @@ void OptionParser::add_file(const char* flag, const std::string& help, std::stri
 }
 
 void OptionParser::add_flag(const char* flags, const std::string& help, bool& target) {
-  app_->add_flag(flags, target, help)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  app_->add_flag(flags, target, help)
+      ->disable_flag_override()
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
 
 void OptionParser::add_arguments(const char* name, const std::string& help, bool required,
