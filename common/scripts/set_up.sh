@@ -87,7 +87,7 @@ missing_packages() {
   local package
   for package; do
     # A tool on PATH will do wherever it comes from, and so will pip's modules.
-    if ! command -v "$package" >/dev/null &&
+    if ! command -v "${package%-build}" >/dev/null &&
       [[ $(dpkg-query --show --showformat="\${db:Status-Status}" "$package" 2>/dev/null) != installed ]] &&
       ! { [[ $package == python3-* ]] && python3 -c "import ${package#python3-}" 2>/dev/null; }; then
       echo "$package"
