@@ -78,7 +78,7 @@ VALUES: dict[str, tuple[Value, list[str]]] = {
     "--schedule": (numbered("random:", MOST_OF_64_BITS, "ascending", "descending", "random"),
                    ["descending", "random", "random:7", "random:", "random:-1", "sideways"]),
     "--json": (is_file_name, ["new.json", "-", " ", "new µ.json", "", "-x", "--quiet"]),
-    # --list stands alone, and the others need files.
+    # Files that would have to be there: option_files_test.py has these.
     **dict.fromkeys(("--compare", "--trace", "--trace-block", "--trace-beside"), (one_of(), ["", "-x", "1:"])),
 }
 
