@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Each block sums every gridDim.x-th tile of 2 * block elements of `in` into out[blockIdx.x].
 /// block, which is blockDim.x, is a power of two from 32 to 1024; shared memory holds one T per thread.

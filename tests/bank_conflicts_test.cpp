@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "device/emulated/lanes.hpp"
-#include "device/emulated/warp_instructions.hpp"
+#include "emulated/count/warp_instructions.hpp"
+#include "emulated/run/lanes.hpp"
 
 namespace reduction::emulated {
 namespace {

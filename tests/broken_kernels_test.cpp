@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "harness/device.hpp"
 #include "harness/measure.hpp"
 

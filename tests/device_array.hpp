@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "device/emulated/device.hpp"
-#include "device/emulated/finding.hpp"
+#include "emulated/findings/finding.hpp"
+#include "emulated/run/device.hpp"
 
 namespace reduction::emulated {
 

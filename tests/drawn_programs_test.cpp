@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
 
 namespace {

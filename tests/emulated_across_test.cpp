@@ -16,8 +16,8 @@
 #include <functional>
 #include <vector>
 
-#include "device/emulated/peer_memory.hpp"
 #include "device_array.hpp"
+#include "emulated/memory/peer_memory.hpp"
 #include "reduction/across.cuh"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device/vector.cuh"
 #include "device_array.hpp"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "device/block_sum.cuh"
-#include "device/dialect.cuh"
-#include "device/emulated/complex.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "device/vector.cuh"
 #include "device_array.hpp"
+#include "emulated/language/complex.hpp"
 
 namespace step_01 {
 #include "01_interleaved/kernel.cuh"

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "device/dialect.cuh"
-#include "device/emulated/complex.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "device/shuffle_down.cuh"
 #include "device_array.hpp"
+#include "emulated/language/complex.hpp"
 
 namespace {
 

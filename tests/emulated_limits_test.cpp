@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
 
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "device/dialect.cuh"
-#include "device/emulated/fence_order.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
+#include "emulated/order/fence_order.hpp"
 
 namespace {
 

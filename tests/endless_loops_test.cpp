@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
 
 namespace {

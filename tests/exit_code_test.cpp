@@ -8,7 +8,7 @@
 #include <string>
 
 #include "device/device_error.hpp"
-#include "device/emulated/finding.hpp"
+#include "emulated/findings/finding.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/options.hpp"
 

@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "device/dialect.cuh"
-#include "device/emulated/device.hpp"
-#include "device/emulated/diagnostic.hpp"
-#include "device/emulated/source_text.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
+#include "emulated/findings/diagnostic.hpp"
+#include "emulated/findings/source_text.hpp"
+#include "emulated/run/device.hpp"
 #include "run_executable.hpp"
 #include "temporary_path.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
 
 namespace {

@@ -51,23 +51,23 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
     "common/README.md": [
         ("n over 1024 threads per multiprocessor, and 128 more", "common/harness/reduction_plan.cpp",
          "n / (std::size_t{1024} * std::max(1u, device.sms)) + 128;")],
-    "common/device/emulated/README.md": [
-        ("At most 24 host threads", "common/device/emulated/device.cpp", "most_host_threads = 24;"),
-        ("or 2^18 barriers or shuffles", "common/device/emulated/endless_loops.cpp",
+    "common/emulated/README.md": [
+        ("At most 24 host threads", "common/emulated/run/device.cpp", "most_host_threads = 24;"),
+        ("or 2^18 barriers or shuffles", "common/emulated/run/endless_loops.cpp",
          "first_watched_meetings = 1U << 18;"),
-        ("After 2^22 accesses", "common/device/emulated/block.hpp", "first_watch = std::size_t{1} << 22;"),
-        *((sentence, "common/device/emulated/device.cpp", "loop_limit = std::chrono::seconds{10};") for sentence in (
+        ("After 2^22 accesses", "common/emulated/run/block.hpp", "first_watch = std::size_t{1} << 22;"),
+        *((sentence, "common/emulated/run/device.cpp", "loop_limit = std::chrono::seconds{10};") for sentence in (
             "it is a finding after 10 s of computing", "A thread that computes for 10 s", "changes the 10 s")),
-        ("or after a minute", "common/device/emulated/endless_loops.cpp", "longer_for_adding = 6;"),
-        ("a finding after 2^21 barriers", "common/device/emulated/endless_loops.cpp", "most_alike_watches = 4;"),
-        ("more than 2^16 accesses", "common/device/emulated/block.cpp", "most_pending = std::size_t{1} << 16;"),
-        ("a block of more than 1024 threads", "common/device/emulated/device.cpp", "threads_per_block = 1024,"),
-        ("of more than 48 KiB", "common/device/emulated/device.cpp", "default_shared_bytes = std::size_t{48} << 10,"),
-        ("up to 227 KiB", "common/device/emulated/device.cpp", "shared_bytes_per_block = std::size_t{227} << 10,"),
-        ("its stack of 64 KiB", "common/device/emulated/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
-        ("128 bytes apart or more", "common/device/emulated/memory.cpp", "shared_alignment = 128;"),
-        ("8 MiB of the device's memory", "common/device/emulated/kernel_heap.hpp", "capacity = std::size_t{8} << 20;"),
-        ("more than 64 KiB past a buffer", "common/device/emulated/memory.hpp", "margin = std::size_t{64} << 10;"),
+        ("or after a minute", "common/emulated/run/endless_loops.cpp", "longer_for_adding = 6;"),
+        ("a finding after 2^21 barriers", "common/emulated/run/endless_loops.cpp", "most_alike_watches = 4;"),
+        ("more than 2^16 accesses", "common/emulated/run/block.cpp", "most_pending = std::size_t{1} << 16;"),
+        ("a block of more than 1024 threads", "common/emulated/run/device.cpp", "threads_per_block = 1024,"),
+        ("of more than 48 KiB", "common/emulated/run/device.cpp", "default_shared_bytes = std::size_t{48} << 10,"),
+        ("up to 227 KiB", "common/emulated/run/device.cpp", "shared_bytes_per_block = std::size_t{227} << 10,"),
+        ("its stack of 64 KiB", "common/emulated/run/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
+        ("128 bytes apart or more", "common/emulated/memory/memory.cpp", "shared_alignment = 128;"),
+        ("8 MiB of the device's memory", "common/emulated/memory/kernel_heap.hpp", "capacity = std::size_t{8} << 20;"),
+        ("more than 64 KiB past a buffer", "common/emulated/memory/memory.hpp", "margin = std::size_t{64} << 10;"),
         ("lanes make 1 to 4 passes of an inner loop", "tests/not_caught_test.cpp", "j <= t % 4; ++j"),
         ("its 16 requests are right", "tests/not_caught_test.cpp", 'requests, 16U) << "as on a GPU"'),
         ("136 sectors instead of 64", "tests/not_caught_test.cpp", 'sectors, 136U) << "64 on a GPU')],
@@ -80,9 +80,9 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         *((sentence, "beyond/11_bulk_copy/kernel.cuh", "stages = 3, tile = 2048;") for sentence in (
             "one thread asks for 32 KiB at once", "a whole tile, here 32 KiB", "it does not add 32 KiB in the time",
             "it sets up three barriers")),
-        ("which has 228 KiB of shared memory", "common/device/emulated/device.cpp", "per_sm = std::size_t{228} << 10"),
-        ("takes 1 KiB of it for each block", "common/device/emulated/device.cpp", "_bytes = std::size_t{1} << 10"),
-        ("has room for 2048 threads", "common/device/emulated/device.cpp", "threads_per_sm = 2048,")],
+        ("which has 228 KiB of shared memory", "common/emulated/run/device.cpp", "per_sm = std::size_t{228} << 10"),
+        ("takes 1 KiB of it for each block", "common/emulated/run/device.cpp", "_bytes = std::size_t{1} << 10"),
+        ("has room for 2048 threads", "common/emulated/run/device.cpp", "threads_per_sm = 2048,")],
     "beyond/12_any_operation/README.md": [
         ("one thread can ask for 32 KiB at once", "beyond/12_any_operation/reduction/constants.cuh",
          "bulk_stage_bytes = 32 << 10;"),
@@ -115,8 +115,8 @@ atomic_block      aside   any     beyond/atomics
     "docs/glossary.md": [
         ("The times that 5 % and 95 % of the samples stay below", "common/harness/sampling.cpp", "0.95")],
     "docs/pitfalls/endless_loop.md": [
-        ("where 2^21 barriers have gone by", "common/device/emulated/endless_loops.cpp", "most_alike_watches = 4;"),
-        ("nor a barrier has 10 s", "common/device/emulated/device.cpp", "loop_limit = std::chrono::seconds{10};")],
+        ("where 2^21 barriers have gone by", "common/emulated/run/endless_loops.cpp", "most_alike_watches = 4;"),
+        ("nor a barrier has 10 s", "common/emulated/run/device.cpp", "loop_limit = std::chrono::seconds{10};")],
     "docs/pitfalls/warp_synchronous_tail.md": [
         ("once 32 threads are left", "docs/pitfalls/warp_synchronous_tail.cuh", "if (tid < 32) {")],
 }

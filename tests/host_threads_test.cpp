@@ -1,4 +1,4 @@
-#include "device/host_threads.hpp"
+#include "emulated/run/host_threads.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -12,7 +12,7 @@
 #include <random>
 #include <string>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
 
 namespace {

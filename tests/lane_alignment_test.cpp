@@ -1,5 +1,5 @@
 /// Which accesses of a warp's lanes are one instruction, beside a warp that runs drawn programs as a GPU's does.
-#include "device/emulated/lane_alignment.hpp"
+#include "emulated/count/lane_alignment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,9 +15,9 @@
 #include <random>
 #include <string>
 
-#include "device/dialect.cuh"
-#include "device/emulated/complex.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
+#include "emulated/language/complex.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "device/device_error.hpp"
-#include "device/emulated/device.hpp"
+#include "emulated/run/device.hpp"
 #include "temporary_path.hpp"
 
 namespace reduction {

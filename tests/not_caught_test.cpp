@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
 
 namespace {
@@ -240,7 +240,7 @@ std::set<std::string> found(const std::string& text, const char* pattern) {
 
 TEST(NotCaught, AllAreOnThePage) {
   const std::filesystem::path folder{SOURCE_FOLDER};
-  const std::string page = text_of(folder / "common/device/emulated/README.md");
+  const std::string page = text_of(folder / "common/emulated/README.md");
   const std::size_t begin = page.find("\n## What is not caught\n");
   ASSERT_NE(begin, std::string::npos);
   const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);

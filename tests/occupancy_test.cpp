@@ -1,6 +1,6 @@
 // What kernels learn of a GPU's size, from a stand-in for CUDA's runtime.
 #define __CUDACC__
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #undef __CUDACC__
 
 #include <gtest/gtest.h>

@@ -82,7 +82,7 @@ NOT_PRINTED = [
     *(("beyond/atomics/atomic_each/README.md", begins, "of the exercise: beyond_pages_test.py")
       for begins in ("uninitialised read in", "race in reduce_kernel")),
     ("beyond/12_any_operation/README.md", "reduce([storage", "a signature"),
-    ("common/device/emulated/README.md", "03_sequential: error:", "of a kernel without its barrier"),
+    ("common/emulated/README.md", "03_sequential: error:", "of a kernel without its barrier"),
     ("docs/no_gpu.md", "!git clone", "cells of a notebook: project_files_test.py"),
 ]
 # Other languages that a block may have. A shell's other names would hide its commands from this test.

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "device/emulated/device.hpp"
-#include "device/emulated/diagnostic.hpp"
 #include "docs/pitfalls/gallery.hpp"
+#include "emulated/findings/diagnostic.hpp"
+#include "emulated/run/device.hpp"
 
 namespace reduction::pitfalls {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
 
 namespace {

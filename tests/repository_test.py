@@ -115,7 +115,7 @@ def test_plain_cuda(step: Path, need: Callable[[str], str], tmp_path: Path) -> N
 #include <stdexcept>
 constexpr size_t ceil_divide(size_t n, size_t part) { return (n + part - 1) / part; }
 template <typename Kernel> size_t blocks_to_fill_device(Kernel*, unsigned, size_t) { return 1056; }
-""" + re.sub('(?m)^#(pragma once|include "device/dialect.cuh").*', "", (step / "kernel.cuh").read_text()) + """
+""" + re.sub('(?m)^#(pragma once|include "device/cuda_or_emulated.cuh").*', "", (step / "kernel.cuh").read_text()) + """
 template <typename T> void reduce(const T* in, T* out, size_t n, unsigned block) {
   launch_reduce(static_cast<unsigned>(grid_size<T>(n, block)), block, in, out, n);
 }
@@ -152,7 +152,7 @@ def test_emulated_symbols(build_folder: Path, need: Callable[[str], str]) -> Non
     objects = [build_folder / f"CMakeFiles/{step}_emulated.dir/common/harness/emulated_step.cpp.o" for step in EMULATED]
     objects += build_folder.glob("tests/CMakeFiles/plain_kernels_test.dir/**/*.o")
     assert len(objects) > len(EMULATED)
-    symbols = output_of(need("nm"), "--demangle", build_folder / "common/device/libemulated_device.a", *objects)
+    symbols = output_of(need("nm"), "--demangle", build_folder / "common/emulated/libemulated_device.a", *objects)
     names = "dim3|u?int3|float3|threadIdx|blockIdx|blockDim|gridDim|warpSize"
     others, own = re.subn(f"reduction::emulated::({names})", "", symbols)
     assert own > 0 and re.findall(rf".*\b(?:{names})\b.*", others) == []

@@ -1,4 +1,4 @@
-#include "device/rewriter/rewrite.hpp"
+#include "emulated/rewrite/rewrite.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "device/emulated/rounding.hpp"
+#include "emulated/language/rounding.hpp"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string_view>
 
-#include "device/emulated/device.hpp"
-#include "device/emulated/trace.hpp"
+#include "emulated/run/device.hpp"
+#include "emulated/trace/trace.hpp"
 #include "harness/device.hpp"
 #include "harness/measure.hpp"
 #include "harness/reduction_plan.hpp"

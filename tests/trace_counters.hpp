@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "device/emulated/trace.hpp"
+#include "emulated/trace/trace.hpp"
 
 /// What the events of a trace amount to, counted again from each of them.
 inline reduction::emulated::Counters counters_of_events(const reduction::emulated::BlockTrace& trace) {

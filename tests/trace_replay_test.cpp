@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "device/dialect.cuh"
-#include "device/emulated/trace.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
+#include "emulated/trace/trace.hpp"
 #include "harness/trace_file.hpp"
 #include "trace_counters.hpp"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "device/dialect.cuh"
-#include "device/emulated/trace.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "device_array.hpp"
+#include "emulated/trace/trace.hpp"
 #include "trace_counters.hpp"
 
 namespace {

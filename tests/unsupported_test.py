@@ -9,7 +9,7 @@ import pytest
 
 from conftest import REPOSITORY
 
-BEFORE = '#include "device/dialect.cuh"\n'
+BEFORE = '#include "device/cuda_or_emulated.cuh"\n'
 # A source, its line that has the error, and what the compiler says of it.
 REFUSED = {
     "texture reference": ("texture<float, 2> pixels;\n"
@@ -125,7 +125,7 @@ def said_of(source: str, folder: Path, build: Path, compiler: str, *flags: str) 
         all_errors = ["-ferror-limit=0"] if "clang" in compiler else []
         ran = subprocess.run([compiler, *all_errors, "-std=c++20", "-fsyntax-only", "-w", *flags,
                               f"-I{REPOSITORY}/common",
-                              f"-I{REPOSITORY}/common/device/emulated/include", rewritten],
+                              f"-I{REPOSITORY}/common/emulated/language/include", rewritten],
                              capture_output=True, text=True, env=os.environ | {"LC_ALL": "C.UTF-8"})
     return ran.returncode, ran.stderr
 

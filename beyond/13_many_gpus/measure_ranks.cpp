@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "combine.hpp"
-#include "device/emulated/peer_memory.hpp"
+#include "emulated/memory/peer_memory.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/memory.hpp"
 #include "harness/sampling.hpp"

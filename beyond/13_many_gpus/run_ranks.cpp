@@ -8,7 +8,7 @@
 
 #include "combine.hpp"
 #include "command_line.hpp"
-#include "device/emulated/peer_memory.hpp"
+#include "emulated/memory/peer_memory.hpp"
 #include "harness/device.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/reduction_plan.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
 /// Adds a double on devices before 6.0, which lack it: their exchange succeeds if no other thread came in between.

@@ -2,7 +2,7 @@
 /// \file
 /// The ticket of 10_single_pass, for the steps after it.
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Counts the tickets that blocks of the running launch have taken; 0 before and after it. Launches must not overlap.
 static __device__ unsigned tickets;

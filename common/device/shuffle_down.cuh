@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Returns the `value` of the lane `delta` higher up in the warp, or the lane's own if there is none. All 32 lanes must
 /// take part. __shfl_down_sync takes only arithmetic types; this takes any type and moves words of 4 bytes, as the

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Holds the neighbouring elements of one load of 16 bytes.
 template <typename T> struct alignas(16) Vector {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/device_error.hpp"
-#include "device/emulated/counters.hpp"
+#include "emulated/count/counters.hpp"
 #include "harness/input.hpp"
 #include "harness/memory.hpp"
 #include "harness/options.hpp"

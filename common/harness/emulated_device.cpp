@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/emulated/device.hpp"
+#include "emulated/run/device.hpp"
 #include "harness/device.hpp"
 
 namespace reduction {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "device/emulated/complex.hpp"
+#include "emulated/language/complex.hpp"
 #include "harness/step.cuh"
 
 namespace reduction {

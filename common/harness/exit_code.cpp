@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/emulated/diagnostic.hpp"
-#include "device/emulated/finding.hpp"
+#include "emulated/findings/diagnostic.hpp"
+#include "emulated/findings/finding.hpp"
 #include "harness/memory.hpp"
 #include "harness/options.hpp"
 #include "harness/terminal.hpp"

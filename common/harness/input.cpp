@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device/host_threads.hpp"
+#include "emulated/run/host_threads.hpp"
 
 namespace reduction {
 

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "device/device_error.hpp"
-#include "device/emulated/device.hpp"
-#include "device/host_threads.hpp"
+#include "emulated/run/device.hpp"
+#include "emulated/run/host_threads.hpp"
 #include "harness/units.hpp"
 
 namespace reduction {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/emulated/schedule.hpp"
+#include "emulated/run/schedule.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"
 #include "harness/timing_method.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/emulated/counters.hpp"
+#include "emulated/count/counters.hpp"
 #include "harness/device.hpp"
 #include "harness/element_type.hpp"
 #include "harness/input.hpp"

@@ -14,12 +14,12 @@
 #include <system_error>
 #include <vector>
 
-#include "device/emulated/device.hpp"
-#include "device/emulated/finding.hpp"
-#include "device/emulated/report.hpp"
-#include "device/emulated/source_location.hpp"
-#include "device/emulated/source_text.hpp"
-#include "device/emulated/warp_instructions.hpp"
+#include "emulated/count/warp_instructions.hpp"
+#include "emulated/findings/finding.hpp"
+#include "emulated/findings/report.hpp"
+#include "emulated/findings/source_location.hpp"
+#include "emulated/findings/source_text.hpp"
+#include "emulated/run/device.hpp"
 #include "explorer_page.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/result_json.hpp"

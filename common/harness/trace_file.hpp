@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "device/emulated/trace.hpp"
+#include "emulated/trace/trace.hpp"
 #include "harness/element_type.hpp"
 #include "harness/options.hpp"
 #include "harness/text_file.hpp"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "device/host_threads.hpp"
+#include "emulated/run/host_threads.hpp"
 
 namespace reduction {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum one tile per block; only the threads that add reach the barrier.
 template <typename T> __global__ void barrier_for_working_threads(const T* in, T* out) {

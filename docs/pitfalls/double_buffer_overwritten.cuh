@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to leave in out[i] the distances of element i to all n, summed; while a block works on one tile of 64 elements,
 /// it loads the next one. n is a multiple of 64, and so is the number of threads.

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum one tile per block; the loop's last clause computes a value and drops it.
 template <typename T> __global__ void endless_loop(const T* in, T* out) {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "device/dialect.cuh"
-#include "device/emulated/device.hpp"
+#include "device/cuda_or_emulated.cuh"
 #include "docs/pitfalls/add_without_an_atomic.cuh"
 #include "docs/pitfalls/barrier_for_working_threads.cuh"
 #include "docs/pitfalls/barrier_inside_the_bounds_check.cuh"
 #include "docs/pitfalls/double_buffer_overwritten.cuh"
+#include "emulated/run/device.hpp"
 // The compiler sees that the loop's last clause does nothing; the page says so.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-value"

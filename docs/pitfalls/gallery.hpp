@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "device/emulated/finding.hpp"
-#include "device/emulated/launch_config.hpp"
+#include "emulated/findings/finding.hpp"
+#include "emulated/run/launch_config.hpp"
 
 namespace reduction::pitfalls {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum one tile per block, with as many blocks as the n elements have tiles.
 template <typename T> __global__ void grid_from_bytes(const T* in, T* out, size_t n) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum one tile per block; a level begins while other warps are still adding in the level before.
 template <typename T> __global__ void no_barrier_between_levels(const T* in, T* out) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to leave one sum per block; the block's index has slipped from the output to the tile.
 template <typename T> __global__ void one_cell_for_all_blocks(const T* in, T* out) {

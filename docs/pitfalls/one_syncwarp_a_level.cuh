@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum one tile of 64 elements per block; the last warp synchronises, but only after it has written.
 template <typename T> __global__ void one_syncwarp_a_level(const T* in, T* out) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum one tile per block; the last warp takes for granted that the block has 64 threads.
 template <typename T> __global__ void tail_past_shared_memory(const T* in, T* out) {

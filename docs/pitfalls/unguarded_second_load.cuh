@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum two tiles per block; the bounds check covers the first load only.
 template <typename T> __global__ void unguarded_second_load(const T* in, T* out, size_t n) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Meant to sum one tile of 64 elements per block; the last warp trusts its lanes to run in lockstep.
 template <typename T> __global__ void warp_synchronous_tail(const T* in, T* out) {

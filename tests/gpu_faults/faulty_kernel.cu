@@ -1,7 +1,7 @@
 /// \file
 /// A step whose kernel goes wrong: over an odd number of elements it traps, over an even one it never ends.
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 template <typename T> __global__ void reduce_kernel(size_t n) {
   if (n % 2 == 1) asm volatile("trap;");

@@ -2,7 +2,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Each block sums every gridDim.x-th tile of blockDim.x elements of `in` into out[blockIdx.x].
 /// blockDim.x is a power of two from 32 to 1024; shared memory holds one T per warp.

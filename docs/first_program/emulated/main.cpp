@@ -5,8 +5,8 @@
 #include <exception>
 #include <iostream>
 
-#include "device/emulated/diagnostic.hpp"
-#include "device/emulated/finding.hpp"
+#include "emulated/findings/diagnostic.hpp"
+#include "emulated/findings/finding.hpp"
 
 int first_program();
 

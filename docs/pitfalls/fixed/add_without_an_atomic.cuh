@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Leaves one sum for the whole grid in out[0], which is 0 before; the blocks add to it side by side.
 template <typename T> __global__ void add_without_an_atomic(const T* in, T* out) {

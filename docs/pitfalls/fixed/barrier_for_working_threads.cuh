@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Sums one tile per block; all threads reach the barrier, also those that do not add.
 template <typename T> __global__ void barrier_for_working_threads(const T* in, T* out) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Sums one tile per block; threads past the end of the input contribute the identity.
 template <typename T> __global__ void barrier_inside_the_bounds_check(const T* in, T* out, size_t n) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Sums one tile per block; the loop's last clause halves the stride.
 template <typename T> __global__ void endless_loop(const T* in, T* out) {

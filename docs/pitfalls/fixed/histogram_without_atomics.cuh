@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Counts how often each last digit occurs: per block in shared memory first, then in out, which is 0 before.
 template <typename T> __global__ void histogram_without_atomics(const T* in, T* out, size_t n) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Sums one tile per block; no level begins before the one before it is done.
 template <typename T> __global__ void no_barrier_between_levels(const T* in, T* out) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Leaves one sum per block, each in its own cell.
 template <typename T> __global__ void one_cell_for_all_blocks(const T* in, T* out) {

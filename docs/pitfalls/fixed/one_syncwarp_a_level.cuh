@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Sums one tile of 64 elements per block; in the last warp no lane writes what another reads at that level.
 template <typename T> __global__ void one_syncwarp_a_level(const T* in, T* out) {

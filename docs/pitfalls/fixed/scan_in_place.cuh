@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Leaves each tile's running sums: element k of the result is the sum of elements 0 to k of its tile.
 template <typename T> __global__ void scan_in_place(const T* in, T* out) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Sums one tile per block; the last warp leaves out the level that a block of 32 threads does not have.
 template <typename T> __global__ void tail_past_shared_memory(const T* in, T* out) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Transposes a square matrix, one tile of 8 x 8 per block, so that loads and stores go along rows.
 template <typename T> __global__ void transpose_without_a_barrier(const T* in, T* out, size_t width) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Sums one tile of 64 elements per block; the lanes of the last warp wait for each other.
 template <typename T> __global__ void warp_synchronous_tail(const T* in, T* out) {

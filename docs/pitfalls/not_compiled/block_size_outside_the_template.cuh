@@ -1,5 +1,5 @@
 #pragma once
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 template <typename T> __device__ T sum_of_last_warp(T* shared, unsigned tid) {
   T sum = shared[tid];

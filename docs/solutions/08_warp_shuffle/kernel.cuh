@@ -1,7 +1,7 @@
 #pragma once
 #include <cstring>
 
-#include "device/dialect.cuh"
+#include "device/cuda_or_emulated.cuh"
 
 /// Returns the `value` of the lane whose number differs in the bits of `mask`; like shuffle_down for any type.
 template <typename T> __device__ T shuffle_xor(T value, unsigned mask) {

@@ -1,0 +1,154 @@
+#include "emulated/findings/diagnostic.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "emulated/findings/source_text.hpp"
+#include "emulated/memory/memory.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+constexpr std::size_t tab_stop = 8;
+constexpr std::size_t number_width = 5;
+
+enum class Style { bold, error, help, caret };
+
+class Diagnostic {
+ public:
+  explicit Diagnostic(bool styled) : styled_{styled} {}
+
+  void add(const Finding& finding);
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::string in(Style style, const std::string& text) const;
+  void add_place(const Place& place);
+  void add_source(const Place& place, bool reads);
+
+  bool styled_;
+  std::ostringstream text_;
+};
+
+/// As a shell in the current directory would take it.
+std::string path_from_here(const std::string& file) {
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  if (error) return file;
+  const std::filesystem::path path = std::filesystem::path{file}.lexically_normal().lexically_relative(here);
+  return path.empty() || *path.begin() == ".." ? file : path.string();
+}
+
+/// "thread 0 of block 2 reads 4-byte word 32 of shared memory".
+std::string sentence(const Finding& finding, const Witness& witness, bool is_first) {
+  std::ostringstream text;
+  text << describe_numbers("thread", witness.threads);
+  if (is_first || witness.block != finding.witnesses.front().block) text << " of block " << witness.block;
+  text << ' ' << witness.action;
+  if (!finding.memory.empty()) text << ' ' << (is_first ? finding.memory : "it");
+  if (finding.fault == Fault::uninitialised_read) text << ", which nothing has written";
+  if (finding.fault == Fault::race && !is_first) text << ", and nothing orders the two";
+  return std::move(text).str();
+}
+
+bool is_known(const Witness& witness) { return witness.place.line != 0; }
+
+void Diagnostic::add(const Finding& finding) {
+  // First those that are at a line: it is the one to go to.
+  std::vector<Witness> witnesses = finding.witnesses;
+  std::stable_partition(witnesses.begin(), witnesses.end(), is_known);
+  for (const Witness& witness : witnesses) {
+    const bool is_first = &witness == &witnesses.front();
+    add_place(witness.place);
+    if (is_first) {
+      text_ << in(Style::error, std::string{name_of(finding.fault)}) << " in "
+            << in(Style::bold, finding.kernel.empty() ? "a kernel" : finding.kernel) << ": ";
+    }
+    text_ << sentence(finding, witness, is_first) << '\n';
+    add_source(witness.place, witness.action == verb_of(Operation::load));
+    for (const Place& caller : witness.callers) {
+      text_ << std::string(number_width, ' ') << " = in the call at " << path_from_here(caller.file) << ':'
+            << caller.line << (caller.column != 0 ? ':' + std::to_string(caller.column) : "") << '\n';
+    }
+  }
+  const auto stale = std::ranges::find_if(
+      witnesses, [](const Witness& w) { return is_known(w) && is_newer_than_the_program(w.place.file); });
+  if (stale != witnesses.end()) {
+    text_ << in(Style::help, "note:") << ' ' << path_from_here(stale->place.file)
+          << " has changed since this program was built, so its lines are not shown: build again\n";
+  }
+  if (!finding.help.empty()) text_ << in(Style::help, "help:") << ' ' << finding.help << '\n';
+  if (!finding.page.empty()) {
+    text_ << (finding.help.empty() ? in(Style::help, "help:") + ' ' : "      ") << "see " << finding.page
+          << '\n';
+  }
+}
+
+std::string Diagnostic::in(Style style, const std::string& text) const {
+  if (!styled_) return text;
+  const char* code = "";
+  switch (style) {
+    case Style::bold: code = "1"; break;
+    case Style::error: code = "1;31"; break;
+    case Style::help: code = "1;36"; break;
+    case Style::caret: code = "1;32"; break;
+  }
+  return std::string{"\x1b["} + code + 'm' + text + "\x1b[0m";
+}
+
+/// "directory/file:17:44: ".
+void Diagnostic::add_place(const Place& place) {
+  if (place.line == 0) return;
+  std::string text = path_from_here(place.file) + ':' + std::to_string(place.line) + ':';
+  if (place.column != 0) text += std::to_string(place.column) + ':';
+  text_ << in(Style::bold, text) << ' ';
+}
+
+/// The line, with tabs as spaces, and below it what the place means.
+void Diagnostic::add_source(const Place& place, bool reads) {
+  const std::optional<std::string> line = source_line(place);
+  if (!line) return;
+  const Span span = span_at(*line, place.column, reads);
+  std::string shown;
+  std::string marks;
+  for (std::size_t i = 0; i < line->size(); ++i) {
+    const char c = (*line)[i];
+    if ((static_cast<unsigned char>(c) & 0xC0) == 0x80) {  // more of a character of UTF-8
+      shown += c;
+      continue;
+    }
+    const bool is_marked = i >= span.begin && i < span.end;
+    const char mark = i + 1 == place.column && is_marked ? '^' : is_marked ? '~' : ' ';
+    if (c == '\t') {
+      const std::size_t width = tab_stop - marks.size() % tab_stop;
+      shown.append(width, ' ');
+      marks.append(width, mark);
+    } else if (c != '\r') {
+      shown += c;
+      marks += mark;
+    }
+  }
+  marks.erase(marks.find_last_not_of(' ') + 1);
+  const auto first = std::min(marks.find_first_not_of(' '), marks.size());
+  std::string number = std::to_string(place.line);
+  number.insert(0, number_width - std::min(number.size(), number_width), ' ');
+  text_ << number << " | " << shown << '\n'
+        << std::string(number.size(), ' ') << " | " << marks.substr(0, first)
+        << in(Style::caret, marks.substr(first)) << '\n';
+}
+
+}  // namespace
+
+std::string diagnostic_of(const std::vector<Finding>& findings, bool styled) {
+  Diagnostic diagnostic{styled};
+  for (const Finding& finding : findings)
+    diagnostic.add(finding);
+  return diagnostic.text();
+}
+
+}  // namespace reduction::emulated

@@ -1,0 +1,72 @@
+#include "emulated/findings/finding.hpp"
+
+#include <sstream>
+#include <utility>
+
+namespace reduction::emulated {
+namespace {
+
+std::string lines_of(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (!text.empty()) text += '\n';
+    text += finding.text;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view name_of(Fault fault) {
+  switch (fault) {
+    case Fault::race: return "race";
+    case Fault::missed_barrier: return "missed barrier";
+    case Fault::divergent_barrier: return "divergent barrier";
+    case Fault::deadlock: return "deadlock";
+    case Fault::invalid_mask: return "invalid mask";
+    case Fault::inactive_lane: return "shuffle from an inactive lane";
+    case Fault::invalid_width: return "invalid width";
+    case Fault::misaligned: return "misaligned access";
+    case Fault::out_of_bounds: return "out of bounds";
+    case Fault::uninitialised_read: return "uninitialised read";
+    case Fault::endless_loop: return "endless loop";
+    case Fault::wait_for_block: return "wait for another block";
+    case Fault::stack_overflow: return "stack overflow";
+    case Fault::trap: return "trap";
+  }
+  return "fault";
+}
+
+std::string to_string(const Place& place) {
+  if (place.line == 0) return "a line that only a build with debug information names";
+  const auto name = place.file.rfind('/');
+  const auto directory = name == std::string::npos || name == 0 ? name : place.file.rfind('/', name - 1);
+  const std::string file = directory == std::string::npos ? place.file : place.file.substr(directory + 1);
+  return file + ':' + std::to_string(place.line);
+}
+
+std::string describe_numbers(std::string_view thing, const std::vector<unsigned>& numbers) {
+  std::ostringstream text;
+  text << thing << (numbers.size() == 1 ? " " : "s ");
+  constexpr int most_ranges = 8;
+  int ranges = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++ranges) {
+    if (ranges == most_ranges) {
+      text << " and " << numbers.size() - i << " more";
+      break;
+    }
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+      ++last;
+    if (i != 0) text << ", ";
+    text << numbers[i];
+    if (last != i) text << '-' << numbers[last];
+    i = last + 1;
+  }
+  return std::move(text).str();
+}
+
+KernelFinding::KernelFinding(std::vector<Finding> findings)
+    : std::runtime_error{lines_of(findings)}, findings_{std::move(findings)} {}
+
+}  // namespace reduction::emulated

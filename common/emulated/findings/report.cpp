@@ -1,0 +1,418 @@
+#include "emulated/findings/report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "emulated/findings/source_location.hpp"
+#include "emulated/findings/source_text.hpp"
+#include "emulated/run/lanes.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+/// Of call sites: the place, then those of the calls around it.
+using Places = std::map<const void*, std::vector<Place>>;
+
+/// Of all witnesses of all records, looked up at once.
+Places places_of(const std::vector<FaultRecord>& records) {
+  std::vector<const void*> call_sites;
+  std::vector<const void*> instructions;
+  for (const FaultRecord& seen : records) {
+    for (const ThreadAction& witness : seen.actions) {
+      if (witness.call_site == nullptr) continue;
+      call_sites.push_back(witness.call_site);
+      // The call is the instruction before the one to which it returns.
+      instructions.push_back(static_cast<const std::byte*>(witness.call_site) - 1);
+    }
+  }
+  const std::vector<CodeLocation> locations = locate(instructions);
+  Places places;
+  for (std::size_t i = 0; i < call_sites.size(); ++i) {
+    if (!locations[i].frames.empty()) places[call_sites[i]] = locations[i].frames;
+  }
+  return places;
+}
+
+Witness witness_of(const ThreadAction& action, const Places& places) {
+  Witness witness{action.action, action.block, action.threads, action.call_site, {}};
+  if (const auto known = places.find(action.call_site); known != places.end()) {
+    witness.place = known->second.front();
+    witness.callers.assign(known->second.begin() + 1, known->second.end());
+  }
+  if (action.call_site != nullptr) return witness;
+  // The compiler has told of the line alone.
+  witness.place = {action.line.file, action.line.line};
+  unsigned names = 0;
+  unsigned column = 0;
+  for (const char* const name :
+       {"__syncthreads",     "__syncthreads_or",  "__syncthreads_and", "__syncthreads_count",
+        "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+        "__shfl_xor_sync",   "__ballot_sync",     "__any_sync",        "__all_sync",
+        "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
+        "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync"}) {
+    const unsigned here = column_of(name, witness.place);
+    if (here != 0) column = here;
+    names += here != 0;
+  }
+  if (names == 1) witness.place.column = column;
+  return witness;
+}
+
+/// A finding is told from others by its lines.
+std::vector<std::pair<std::string, unsigned>> lines_of(const Finding& finding) {
+  std::vector<std::pair<std::string, unsigned>> lines;
+  for (const Witness& witness : finding.witnesses) {
+    if (witness.place != Place{}) lines.emplace_back(witness.place.file, witness.place.line);
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+std::string text_of(const Finding& finding) {
+  std::ostringstream text;
+  text << name_of(finding.fault) << " in " << (finding.kernel.empty() ? "a kernel" : finding.kernel);
+  const char* separator = ": ";
+  for (const Witness& witness : finding.witnesses) {
+    text << separator << "block " << witness.block << ", " << describe_numbers("thread", witness.threads)
+         << ' ' << witness.action;
+    if (!finding.memory.empty())
+      text << ' ' << (&witness == &finding.witnesses.front() ? finding.memory : "it");
+    if (witness.place != Place{}) text << " at " << to_string(witness.place);
+    separator = "; ";
+  }
+  return std::move(text).str();
+}
+
+// ---- what is missing ----
+
+bool does(const ThreadAction& action, Operation operation) { return action.action == verb_of(operation); }
+
+bool is_race_at(const FaultRecord& seen, const void* place, const void* other) {
+  if (seen.fault != Fault::race) return false;
+  const ThreadAction& one = seen.actions.front();
+  const ThreadAction& two = seen.actions.back();
+  return (one.call_site == place && two.call_site == other) ||
+         (one.call_site == other && two.call_site == place);
+}
+
+/// How a kernel of which these races have been seen goes about the words.
+class Races {
+ public:
+  Races(const std::vector<FaultRecord>& records, const Places& places) : records_{records}, places_{places} {}
+
+  /// Whether several threads write one word by the store that is in the race.
+  bool have_many_writers(const FaultRecord& seen) const {
+    return std::ranges::any_of(seen.actions, [&](const ThreadAction& action) {
+      return does(action, Operation::store) && is_written_by_many(action.call_site);
+    });
+  }
+
+  /// Whether one line has both accesses.
+  bool are_on_one_line(const FaultRecord& seen) const {
+    return is_on_the_line_of(seen.actions.front(), seen.actions.back());
+  }
+
+  /// Whether several threads do to one word what one line says: read it and write it.
+  bool are_of_an_update(const FaultRecord& seen) const {
+    return std::ranges::any_of(seen.actions, [&](const ThreadAction& store) {
+      return does(store, Operation::store) && is_written_by_many(store.call_site) &&
+             is_on_the_line_of(seen.actions.front(), store) &&
+             is_on_the_line_of(seen.actions.back(), store) &&
+             std::ranges::any_of(records_,
+                                 [&](const FaultRecord& other) { return is_read_on_the_line(other, store); });
+    });
+  }
+
+  /// Whether the word may be a flag that one block stores for another one to wait for.
+  bool may_be_of_a_flag(const FaultRecord& seen) const {
+    return seen.is_volatile || std::ranges::any_of(records_, [](const FaultRecord& other) {
+             return other.untold == Untold::lacks_atomic;
+           });
+  }
+
+ private:
+  bool is_written_by_many(const void* store) const {
+    return std::ranges::any_of(records_,
+                               [&](const FaultRecord& other) { return is_race_at(other, store, store); });
+  }
+  bool is_on_the_line_of(const ThreadAction& action, const ThreadAction& other) const {
+    const auto one = places_.find(action.call_site);
+    const auto two = places_.find(other.call_site);
+    return one != places_.end() && two != places_.end() &&
+           one->second.front().file == two->second.front().file &&
+           one->second.front().line == two->second.front().line;
+  }
+  bool is_read_on_the_line(const FaultRecord& seen, const ThreadAction& store) const {
+    return std::ranges::any_of(seen.actions, [&](const ThreadAction& action) {
+      return does(action, Operation::load) && is_on_the_line_of(action, store) &&
+             is_race_at(seen, action.call_site, store.call_site);
+    });
+  }
+
+  const std::vector<FaultRecord>& records_;
+  const Places& places_;
+};
+
+struct Advice {
+  std::string help;
+  std::string page;
+};
+
+/// "the read and the write".
+std::string both_accesses(const FaultRecord& seen) {
+  const auto noun = [](const ThreadAction& action) {
+    return does(action, Operation::load)    ? "read"
+           : does(action, Operation::store) ? "write"
+                                            : "atomic update";
+  };
+  std::string one = noun(seen.actions.front());
+  std::string two = noun(seen.actions.back());
+  if (one == two) return "the two " + one + 's';
+  if (one == "write" || two == "read") std::swap(one, two);
+  return "the " + one + " and the " + two;
+}
+
+bool is_of_read_and_atomic(const FaultRecord& seen) {
+  const ThreadAction& one = seen.actions.front();
+  const ThreadAction& two = seen.actions.back();
+  return (does(one, Operation::load) && does(two, Operation::atomic)) ||
+         (does(one, Operation::atomic) && does(two, Operation::load));
+}
+constexpr const char* read_by_an_atomic = "read by an atomic, too, as in `atomicAdd(&word, 0)`";
+
+Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
+  const std::string barrier = seen.between_warps ? "`__syncthreads()`" : "`__syncwarp()`";
+  if (races.are_of_an_update(seen)) {
+    return {
+        "use an atomic, such as `atomicAdd()`, in place of the read and the write, or give each thread a "
+        "word of its own",
+        "add_without_an_atomic"};
+  }
+  if (seen.actions.front().call_site == seen.actions.back().call_site) {
+    return {
+        "give each thread a word of its own, or let one thread write; between two passes of a loop, put a " +
+            barrier,
+        ""};
+  }
+  const bool is_one_more = !seen.between_warps && seen.after_warp_barrier;
+  std::string help = (is_one_more ? "put one more " : "put a ") + barrier + " between " + both_accesses(seen);
+  if (is_of_read_and_atomic(seen)) {
+    return {help + "; if they are meant to meet, as before a loop of `atomicCAS()`, " + read_by_an_atomic,
+            seen.between_warps ? "no_barrier_between_levels" : ""};
+  }
+  if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both", ""};
+  if (seen.between_warps) help += ", where all threads of the block reach it";
+  if (races.are_on_one_line(seen)) {
+    help += "; as one line does both, read into a register first, or put it at the end of the loop's pass";
+  }
+  if (seen.between_warps) return {help, "no_barrier_between_levels"};
+  return {help, seen.after_warp_barrier ? "one_syncwarp_a_level" : "warp_synchronous_tail"};
+}
+
+constexpr const char* volatile_is_not_enough = "`volatile` orders nothing and makes nothing atomic";
+
+Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
+  const ThreadAction& lower = seen.actions.front();
+  const ThreadAction& higher = seen.actions.back();
+  const auto one_does = [&](Operation operation) {
+    return does(lower, operation) || does(higher, operation);
+  };
+  const bool both_write = does(lower, Operation::store) && does(higher, Operation::store);
+  const bool lacks_fence = seen.untold == Untold::lacks_fence;
+  const bool lacks_atomic = seen.untold == Untold::lacks_atomic;
+  const bool lacks_barrier = seen.untold == Untold::lacks_barrier;
+  const std::string access = std::string{does(lower, Operation::load) ? "read" : "write"} + " in block " +
+                             std::to_string(lower.block);
+  // The other block may have asked for a lock, or for something else.
+  const std::string in_a_lock =
+      lacks_fence    ? "; in a lock, put a `__threadfence()` before the atomic that opens it"
+      : lacks_atomic ? "; in a lock, open it by an atomic behind the fence, such as `atomicExch()`"
+                     : "";
+  if (races.are_of_an_update(seen)) {
+    return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
+            "add_without_an_atomic"};
+  }
+  if (lower.call_site == higher.call_site ||
+      (both_write && !lacks_fence && !lacks_atomic && !lacks_barrier)) {
+    return {"give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic" + in_a_lock,
+            "one_cell_for_all_blocks"};
+  }
+  if (lacks_atomic) {
+    return {"the `__threadfence()` after the " + access +
+                " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
+                "other block ask by one, such as `atomicAdd(&flag, 0)`",
+            ""};
+  }
+  if (lacks_barrier) {
+    return {"put a `__syncthreads()` between the " + access +
+                " and the atomic by which another of its threads tells other blocks of it",
+            ""};
+  }
+  const std::string by_atomics =
+      std::string{
+          "write it by an atomic, such as `atomicExch(&flag, 1)`, and read it by one, such as "
+          "`atomicAdd(&flag, 0)`: "} +
+      volatile_is_not_enough;
+  if (lacks_fence) {
+    const std::string help =
+        "put a `__threadfence()` after the " + access + ", before the atomic that tells other blocks of it";
+    return {seen.is_volatile ? help + "; if it is a flag, " + by_atomics : help, "ticket_without_a_fence"};
+  }
+  const std::string suffix = seen.is_volatile ? std::string{"; "} + volatile_is_not_enough : "";
+  if (is_of_read_and_atomic(seen)) {
+    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic + suffix,
+            ""};
+  }
+  if (one_does(Operation::atomic) && one_does(Operation::store)) {
+    return {"blocks run in any order: write the word before the launch, or make the write an atomic, too" +
+                suffix,
+            ""};
+  }
+  std::string help =
+      "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the "
+      "last, as in beyond/10_single_pass";
+  if (races.may_be_of_a_flag(seen)) help += "; if it is a flag, " + by_atomics;
+  return {std::move(help), ""};
+}
+
+Advice advice_on(const FaultRecord& seen, const Races& races) {
+  const ThreadAction& first = seen.actions.front();
+  switch (seen.fault) {
+    case Fault::race:
+      return first.block == seen.actions.back().block ? advice_within_a_block(seen, races)
+                                                      : advice_between_blocks(seen, races);
+    case Fault::missed_barrier:
+      // Where blocks with a lower number have passed it, it is their input that differs.
+      return {
+          "every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
+          "condition around it that only some meet",
+          first.block == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check"};
+    case Fault::divergent_barrier:
+      return {
+          "all threads of the block have to meet at the same `__syncthreads()`: put it outside of the branch "
+          "or loop in which they go different ways" +
+              std::string{first.line == seen.actions.back().line
+                              ? "; each call is a barrier of its own, even of one function"
+                              : ""},
+          ""};
+    case Fault::invalid_mask:
+      return {"a mask has to name the lane that passes it, here lane " +
+                  std::to_string(first.threads.front() % warp_size),
+              ""};
+    case Fault::invalid_width: return {"a width is 1, 2, 4, 8, 16 or 32", ""};
+    case Fault::endless_loop:
+      return {"look at the condition of the loop around this line, and at what each pass changes of it",
+              "endless_loop"};
+    case Fault::wait_for_block:
+      return {
+          "end the kernel where blocks have to meet, and launch the rest as another one: a launch is the "
+          "barrier of all "
+          "blocks. (On a GPU such a wait ends only while all blocks are resident at once.) If it is not "
+          "meant as a wait, look at the loop's "
+          "condition",
+          ""};
+    case Fault::stack_overflow:
+      return {"call less deeply, or make local arrays smaller: a thread has 64 KiB here", ""};
+    case Fault::deadlock:
+    case Fault::inactive_lane:
+    case Fault::misaligned:
+    case Fault::out_of_bounds:
+    case Fault::uninitialised_read:
+    case Fault::trap: break;
+  }
+  return {seen.help, seen.page};
+}
+
+/// What the brackets of the access hold in the source, such as "i + blockDim.x"; "" where the column is not known.
+std::string index_at(const Witness& witness) {
+  const std::optional<std::string> line = source_line(witness.place);
+  if (!line || witness.place.column == 0) return "";
+  const Span span = span_at(*line, witness.place.column, witness.action.starts_with("read"));
+  const std::string access = line->substr(span.begin, span.end - span.begin);
+  const auto begin = access.find('[');
+  const auto end = access.rfind(']');
+  return begin == std::string::npos || end == std::string::npos ? ""
+                                                                : access.substr(begin + 1, end - begin - 1);
+}
+
+/// Names the index that is to be checked, where the source is at hand.
+std::string with_index(std::string help, const Witness& witness) {
+  constexpr std::string_view unnamed = "the index";
+  const auto place = help.find(unnamed);
+  const std::string index = place == std::string::npos ? "" : index_at(witness);
+  if (!index.empty()) help.replace(place, unnamed.size(), '`' + index + '`');
+  return help;
+}
+
+bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records) {
+  return std::ranges::any_of(records, [&](const FaultRecord& seen) {
+    return seen.fault == Fault::race && std::ranges::any_of(seen.actions, [&](const ThreadAction& witness) {
+             return witness.call_site == call_site;
+           });
+  });
+}
+
+}  // namespace
+
+ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
+  return {{thread}, block, verb_of(operation), call_site, {}};
+}
+
+std::string kernel_name(const void* kernel) { return name_in_source(locate(kernel).function); }
+
+std::vector<FaultRecord> FaultLog::take() {
+  seen_.clear();
+  // Whether the read or the write of a race came first is luck: that the read may have found nothing is no fault
+  // of its own.
+  std::vector<FaultRecord> kept;
+  for (const FaultRecord& seen : records_) {
+    const bool by_luck =
+        seen.fault == Fault::uninitialised_read && is_of_a_race(seen.actions.front().call_site, records_);
+    if (!by_luck) kept.push_back(seen);
+  }
+  for (FaultRecord& seen : kept) {
+    if (seen.fault != Fault::race) continue;
+    const auto places = std::minmax(seen.actions.front().call_site, seen.actions.back().call_site);
+    seen.between_warps = between_warps_.contains(places);
+  }
+  between_warps_.clear();
+  records_.clear();
+  return kept;
+}
+
+std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
+  const std::string name = kernel_name(kernel);
+  const Places places = places_of(records);
+  std::vector<Finding> findings;
+  std::vector<FaultRecord> of_findings;
+  for (const FaultRecord& seen : records) {
+    Finding finding{seen.fault, name, seen.memory, {}, {}, {}, {}};
+    for (const ThreadAction& action : seen.actions)
+      finding.witnesses.push_back(witness_of(action, places));
+    finding.text = text_of(finding);
+    const auto known = std::ranges::find_if(findings, [&](const Finding& other) {
+      return other.fault == finding.fault && lines_of(other) == lines_of(finding);
+    });
+    if (known == findings.end()) {
+      findings.push_back(std::move(finding));
+      of_findings.push_back(seen);
+    } else if (seen.between_warps) {
+      of_findings[static_cast<std::size_t>(known - findings.begin())].between_warps = true;
+    }
+  }
+  const Races races{records, places};
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    Advice advice = advice_on(of_findings[i], races);
+    const bool is_of_an_index = findings[i].fault == Fault::out_of_bounds;
+    findings[i].help = is_of_an_index ? with_index(std::move(advice.help), findings[i].witnesses.front())
+                                      : std::move(advice.help);
+    if (!advice.page.empty()) findings[i].page = "docs/pitfalls/" + advice.page + ".md";
+  }
+  return findings;
+}
+
+}  // namespace reduction::emulated

@@ -1,0 +1,79 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "emulated/findings/finding.hpp"
+#include "emulated/findings/source_location.hpp"
+#include "emulated/memory/memory.hpp"
+#include "emulated/order/fence_order.hpp"
+
+namespace reduction::emulated {
+
+/// Threads of one block that have a part in a fault, and where in the kernel.
+struct ThreadAction {
+  std::vector<unsigned> threads;
+  std::size_t block = 0;
+  std::string action;               ///< "reads", "wait at __syncthreads()"
+  const void* call_site = nullptr;  ///< the place as a return address,
+  SourceLine line;                  ///< or as a source line, where that is known
+};
+
+/// One thread accesses memory.
+ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site);
+
+/// A fault as it was seen, before its places have been looked up.
+struct FaultRecord {
+  Fault fault;
+  std::string memory;  ///< what the first witness does it to, such as "4-byte word 16 of shared memory"
+  std::vector<ThreadAction> actions;
+  std::string help{};  ///< where whoever saw it knows more than the rest of the record says,
+  std::string page{};  ///< and the pitfall that is like it
+
+  // Of a race.
+  bool between_warps = false;       ///< these two places race in different warps of a block, too
+  bool after_warp_barrier = false;  ///< its warp has passed a __syncwarp() since the last block barrier
+
+  // Of one between blocks.
+  Untold untold = Untold::no;  ///< why the second block cannot know of the first access, though it asks
+  bool is_volatile = false;    ///< one of the two accesses
+};
+
+/// What has been seen of one block's faults, once for each fault and pair of places: the first is as good as thousands.
+class FaultLog {
+ public:
+  /// Whether a fault between these places has not been seen in the block before.
+  bool is_new(Fault fault, const void* place, const void* other = nullptr) {
+    return seen_.insert({fault, place, other}).second;
+  }
+
+  /// Notes that two places race between warps of the block.
+  void add_race_between_warps(const void* place, const void* other) {
+    between_warps_.insert(std::minmax(place, other));
+  }
+
+  void add(FaultRecord record) { records_.push_back(std::move(record)); }
+  bool empty() const { return records_.empty(); }
+
+  /// Hands the records over and forgets them.
+  std::vector<FaultRecord> take();
+
+ private:
+  std::set<std::tuple<Fault, const void*, const void*>> seen_;
+  std::set<std::pair<const void*, const void*>> between_warps_;
+  std::vector<FaultRecord> records_;
+};
+
+/// Puts records into words, one finding for each fault and set of source lines. \param kernel  the kernel's
+/// entry, by which it is named.
+std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel);
+
+/// The name of a kernel in its source, without template arguments, such as "reduce_kernel"; "" if it is not known.
+/// \param kernel  its entry.
+std::string kernel_name(const void* kernel);
+
+}  // namespace reduction::emulated

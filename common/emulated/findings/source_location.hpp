@@ -1,0 +1,45 @@
+#pragma once
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulated/findings/finding.hpp"
+
+namespace reduction::emulated {
+
+/// A line of a kernel. As a default argument, current() names the caller's line; clang 14 with libstdc++ has
+/// no std::source_location, so this stands on the builtins beneath it.
+struct SourceLine {
+  const char* file = "";
+  unsigned line = 0;
+
+  static constexpr SourceLine current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+    return {file, line};
+  }
+
+  bool operator==(const SourceLine& other) const {
+    return line == other.line && (file == other.file || std::strcmp(file, other.file) == 0);
+  }
+};
+
+/// What the program's debug information says about an address in its code.
+struct CodeLocation {
+  std::string function;  ///< in which all frames are inlined, with or without its parameters; "" if not known
+  std::vector<Place> frames;  ///< innermost first: in an inlined function, then at its call, and so on
+};
+
+/// "reduce_kernel" of "void reduction::reduce_kernel<unsigned int>(unsigned int const*)": what a reader finds in the
+/// source. "" for an operator.
+std::string name_in_source(std::string_view function);
+
+/// Looks addresses up, the first time with addr2line and readelf, which come with the compiler's binutils. Frames in the
+/// emulated device's own code, inlined into a kernel, are left out. The innermost frame has the column that readelf gives;
+/// that of a call is where its function's name is in the line, if addr2line knows the name. Only a finding or a trace needs
+/// it, so a run without pays nothing.
+/// \param addresses  of instructions, such as the one before a return address.
+std::vector<CodeLocation> locate(std::span<const void* const> addresses);
+CodeLocation locate(const void* address);
+
+}  // namespace reduction::emulated

@@ -1,0 +1,93 @@
+// Not cuda.hpp, where kernels see the built-in variables as constants.
+#include <string>
+
+#include "emulated/run/block.hpp"
+#include "emulated/run/lanes.hpp"
+
+using reduction::emulated::Block;
+using reduction::emulated::caller;
+using reduction::emulated::FenceScope;
+using reduction::emulated::SourceLine;
+
+// ---- barriers, fences and shuffles ----
+
+void __syncthreads(SourceLine where) { Block::running()->barrier(where, false, caller()); }
+int __syncthreads_or(int predicate, SourceLine where) {
+  return Block::running()->barrier(where, predicate != 0, caller()) != 0 ? 1 : 0;
+}
+int __syncthreads_and(int predicate, SourceLine where) {
+  // No thread brings a false one.
+  return Block::running()->barrier(where, predicate == 0, caller()) == 0 ? 1 : 0;
+}
+int __syncthreads_count(int predicate, SourceLine where) {
+  return static_cast<int>(Block::running()->barrier(where, predicate != 0, caller()));
+}
+void __syncwarp(unsigned mask, SourceLine where) {
+  Block::running()->warp_barrier(mask, where, __builtin_return_address(0));
+}
+unsigned __activemask() { return Block::running()->active_lanes(__builtin_return_address(0)); }
+void __trap() { Block::running()->trap("calls __trap()", __builtin_return_address(0)); }
+
+// What a failing assert() calls. The linker takes it for the C library's (--wrap).
+extern "C" {
+[[noreturn]] void __real___assert_fail(const char* condition, const char* file, unsigned line,
+                                       const char* function);
+[[noreturn]] void __wrap___assert_fail(const char* condition, const char* file, unsigned line,
+                                       const char* function) {
+  if (Block::running() == nullptr) __real___assert_fail(condition, file, line, function);
+  Block::running()->trap("fails the assertion `" + std::string{condition} + "`", __builtin_return_address(0));
+}
+}
+
+void __nanosleep(unsigned) { Block::running()->give_way(); }
+void __threadfence() { Block::running()->fence(FenceScope::device, __builtin_return_address(0)); }
+void __threadfence_block() { Block::running()->fence(FenceScope::block, __builtin_return_address(0)); }
+
+namespace reduction::emulated {
+
+void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+             SourceLine where) {
+  Block::running()->shuffle(kind, mask, operand, width, value, bytes, where, __builtin_return_address(0));
+}
+
+std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where) {
+  return Block::running()->vote(verdict, mask, value, where, __builtin_return_address(0));
+}
+
+std::uint64_t ballot(const Votes& votes, unsigned) {
+  std::uint64_t lanes = 0;
+  for (const unsigned lane : lanes_of(votes.lanes))
+    lanes |= votes.values[lane] != 0 ? bit_of(lane) : 0;
+  return lanes;
+}
+
+std::uint64_t any(const Votes& votes, unsigned lane) { return ballot(votes, lane) != 0 ? 1 : 0; }
+std::uint64_t all(const Votes& votes, unsigned lane) { return ballot(votes, lane) == votes.lanes ? 1 : 0; }
+
+std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned own) {
+  std::uint64_t lanes = 0;
+  for (const unsigned lane : lanes_of(votes.lanes))
+    lanes |= votes.values[lane] == votes.values[own] ? bit_of(lane) : 0;
+  return lanes;
+}
+
+void begin_atomic(const void* address, std::size_t bytes, const void* expected) {
+  Block::running()->begin_atomic(address, bytes, __builtin_return_address(0), expected);
+}
+
+void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {
+  if (Block::running() == nullptr) return;
+  const auto* const begin = static_cast<const std::byte*>(address);
+  const Operation operation = stores ? Operation::store : Operation::load;
+  Block::running()->refuse({operation, begin, bytes, __builtin_return_address(0)});
+}
+
+void* dynamic_shared_memory_begin() { return Block::running()->dynamic_shared_memory(); }
+void require_launch_bounds(unsigned most_threads, int, int) {
+  Block::running()->require_launch_bounds(most_threads);
+}
+void* shared_variable_begin(const void* name, std::size_t bytes) {
+  return Block::running()->shared_variable(name, bytes);
+}
+
+}  // namespace reduction::emulated

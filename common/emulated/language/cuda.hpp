@@ -1,0 +1,343 @@
+#pragma once
+/// \file
+/// The part of CUDA C++ that kernels for the emulated device need, for a host compiler. Launches and shared variables
+/// are not here: a host compiler reads neither, so the rewriter turns them into the calls at the end of this file.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>  // before __noinline__, which it uses as a word of its own
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "emulated/findings/source_location.hpp"
+#include "emulated/language/atomic_operations.hpp"
+#include "emulated/language/intrinsics.hpp"
+#include "emulated/language/unsupported.hpp"
+#include "emulated/language/vectors.hpp"
+#include "emulated/memory/word.hpp"
+#include "emulated/run/device.hpp"
+#include "emulated/run/lanes.hpp"
+#include "emulated/run/launch_config.hpp"
+
+#ifdef REDUCTION_OWN_HOOKS
+#include "emulated/memory/own_hooks.hpp"
+#endif
+
+// ---- the language ----
+
+// What a kernel calls is inlined, so that each call has places of its own, and structs are passed by copies, which hooks see.
+#define __global__ __attribute__((flatten))
+#define __device__
+#define __host__
+// Apart from all other variables, so that the device knows which these are. (One that is const is none of its business, and
+// a section cannot have both: the rewriter leaves the word out there.)
+#define __constant__ __attribute__((section("reduction_constant")))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __grid_constant__  // parameters are constant here, too
+#define __managed__        // the host may use any variable of the device
+#define __align__(bytes) alignas(bytes)
+
+namespace reduction::emulated {
+
+// Constants for the compiler: to read them is no access to memory.
+extern thread_local constinit const uint3 threadIdx asm("reduction_emulated_threadIdx");
+extern thread_local constinit const uint3 blockIdx asm("reduction_emulated_blockIdx");
+extern thread_local constinit const uint3 blockDim asm("reduction_emulated_blockDim");
+extern thread_local constinit const uint3 gridDim asm("reduction_emulated_gridDim");
+inline constexpr int warpSize = 32;
+
+}  // namespace reduction::emulated
+
+using reduction::emulated::blockDim;
+using reduction::emulated::blockIdx;
+using reduction::emulated::dim3;
+using reduction::emulated::gridDim;
+using reduction::emulated::threadIdx;
+using reduction::emulated::warpSize;
+
+using cudaStream_t = struct CUstream_st*;
+
+// ---- barriers, fences and shuffles ----
+
+void __syncthreads(reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+
+/// Whether any thread of the block brings a predicate that is not 0.
+int __syncthreads_or(int predicate,
+                     reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+
+/// Whether all threads of the block bring one that is not 0, and how many do.
+int __syncthreads_and(int predicate,
+                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+int __syncthreads_count(int predicate,
+                        reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+
+void __syncwarp(unsigned mask = 0xffffffff,
+                reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+
+/// Orders what the calling thread did before with its atomic operations after, for other blocks.
+void __threadfence();
+/// The same for the threads of its block.
+void __threadfence_block();
+/// The host waits until the kernel has ended: what it sees needs no more than another block does.
+REDUCTION_INLINE void __threadfence_system() { __threadfence(); }
+
+/// Time is not modelled: all others that can go on do so first.
+void __nanosleep(unsigned nanoseconds);
+
+/// Ends the kernel with a finding, as an assertion does that fails.
+[[noreturn]] void __trap();
+
+namespace reduction::emulated {
+
+/// Replaces the `bytes` bytes at `value` by those that the source lane brought.
+void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+             SourceLine where);
+
+template <typename T>
+T shuffled(Shuffle kind, unsigned mask, T value, int operand, int width, SourceLine where) {
+  static_assert(sizeof(T) <= 16, "a shuffle moves 16 bytes at most");
+  shuffle(kind, mask, operand, width, &value, sizeof(T), where);
+  return value;
+}
+
+}  // namespace reduction::emulated
+
+template <typename T>
+T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
+              reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return reduction::emulated::shuffled(reduction::emulated::Shuffle::indexed, mask, value, source_lane, width,
+                                       where);
+}
+
+template <typename T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                 reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return reduction::emulated::shuffled(reduction::emulated::Shuffle::up, mask, value, static_cast<int>(delta),
+                                       width, where);
+}
+
+template <typename T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                   reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return reduction::emulated::shuffled(reduction::emulated::Shuffle::down, mask, value,
+                                       static_cast<int>(delta), width, where);
+}
+
+template <typename T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
+                  reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return reduction::emulated::shuffled(reduction::emulated::Shuffle::exclusive_or, mask, value, lane_mask,
+                                       width, where);
+}
+
+// ---- votes and reductions of a warp ----
+
+/// The lanes that come by this call before each lane of their warp waits somewhere, or has left the kernel.
+unsigned __activemask();
+
+namespace reduction::emulated {
+
+/// Waits for the lanes of the mask, each of which brings a value. Returns what the verdict says for the calling one.
+std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where);
+
+std::uint64_t ballot(const Votes& votes, unsigned lane);
+std::uint64_t any(const Votes& votes, unsigned lane);
+std::uint64_t all(const Votes& votes, unsigned lane);
+std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned lane);
+
+/// Joins the lanes' values, two at a time.
+template <typename T, typename Operation> std::uint64_t reduced(const Votes& votes, unsigned) {
+  T result{};
+  bool is_first = true;
+  for (const unsigned lane : lanes_of(votes.lanes)) {
+    const T value = static_cast<T>(votes.values[lane]);
+    result = is_first ? value : static_cast<T>(Operation{}(result, value));
+    is_first = false;
+  }
+  return static_cast<std::make_unsigned_t<T>>(result);
+}
+struct Sum {
+  template <typename T> T operator()(T a, T b) const { return wrapped_sum(a, b); }
+};
+struct Least {
+  template <typename T> T operator()(T a, T b) const { return b < a ? b : a; }
+};
+struct Greatest {
+  template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }
+};
+
+/// A value's bits, by which values are compared.
+template <typename T> std::uint64_t bits_of(T value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<std::uint32_t>(value);
+  } else {
+    return std::bit_cast<std::uint64_t>(value);
+  }
+}
+
+}  // namespace reduction::emulated
+
+inline unsigned __ballot_sync(
+    unsigned mask, int predicate,
+    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<unsigned>(
+      reduction::emulated::vote(reduction::emulated::ballot, mask, predicate != 0, where));
+}
+inline int __any_sync(unsigned mask, int predicate,
+                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<int>(reduction::emulated::vote(reduction::emulated::any, mask, predicate != 0, where));
+}
+inline int __all_sync(unsigned mask, int predicate,
+                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<int>(reduction::emulated::vote(reduction::emulated::all, mask, predicate != 0, where));
+}
+
+/// The lanes of the mask that bring the same value as the calling one.
+template <reduction::emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float,
+                                     double>
+              T>
+unsigned __match_any_sync(
+    unsigned mask, T value,
+    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  return static_cast<unsigned>(reduction::emulated::vote(reduction::emulated::lanes_with_equal_value, mask,
+                                                         reduction::emulated::bits_of(value), where));
+}
+/// The lanes of the mask if all of them bring the same value, else none.
+template <reduction::emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float,
+                                     double>
+              T>
+unsigned __match_all_sync(
+    unsigned mask, T value, int* is_same,
+    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
+  const reduction::emulated::Verdict all_or_none = [](const reduction::emulated::Votes& votes,
+                                                      unsigned lane) {
+    const std::uint64_t lanes = reduction::emulated::lanes_with_equal_value(votes, lane);
+    return lanes == votes.lanes ? lanes : 0;
+  };
+  const std::uint64_t lanes =
+      reduction::emulated::vote(all_or_none, mask, reduction::emulated::bits_of(value), where);
+  *is_same = lanes != 0 ? 1 : 0;
+  return static_cast<unsigned>(lanes);
+}
+
+/// \cond
+#define REDUCTION_WARP_REDUCTION(name, Operation, ...)                                                    \
+  template <reduction::emulated::OneOf<__VA_ARGS__> T>                                                    \
+  T name(unsigned mask, T value,                                                                          \
+         reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {            \
+    return static_cast<T>(reduction::emulated::vote(reduction::emulated::reduced<T, Operation>, mask,     \
+                                                    static_cast<std::make_unsigned_t<T>>(value), where)); \
+  }
+REDUCTION_WARP_REDUCTION(__reduce_add_sync, reduction::emulated::Sum, int, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_min_sync, reduction::emulated::Least, int, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_max_sync, reduction::emulated::Greatest, int, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_and_sync, std::bit_and<>, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_or_sync, std::bit_or<>, unsigned)
+REDUCTION_WARP_REDUCTION(__reduce_xor_sync, std::bit_xor<>, unsigned)
+#undef REDUCTION_WARP_REDUCTION
+/// \endcond
+
+// ---- what the rewriter makes of shared variables and launches ----
+
+namespace reduction::emulated {
+
+void* dynamic_shared_memory_begin();
+void* shared_variable_begin(const void* name, std::size_t bytes);
+
+/// `__launch_bounds__(THREADS)` in front of a kernel has `require_launch_bounds(THREADS);` begin its body. What else it may
+/// say is advice to the compiler.
+void require_launch_bounds(unsigned most_threads, int = 0, int = 0);
+
+/// `extern __shared__ X name[];` becomes `X* const name = dynamic_shared_memory();`.
+struct DynamicSharedMemory {
+  template <typename T> operator T*() const { return static_cast<T*>(dynamic_shared_memory_begin()); }
+};
+inline DynamicSharedMemory dynamic_shared_memory() { return {}; }
+
+/// The same outside of functions, where there is no block yet.
+template <typename T> struct DynamicSharedArray {
+  operator T*() const { return static_cast<T*>(dynamic_shared_memory_begin()); }
+  template <typename U> explicit operator U*() const {
+    return static_cast<U*>(dynamic_shared_memory_begin());
+  }
+};
+
+/// `__shared__ X name[4];` becomes `X (&name)[4] = shared_variable([] {});`. Each lambda has a type of its own, so that the
+/// address of its Name names the variable.
+template <typename Lambda> struct Name { static constexpr char address = 0; };
+struct SharedVariable {
+  const void* name;
+  template <typename T> operator T&() const {
+    return *static_cast<T*>(shared_variable_begin(name, sizeof(T)));
+  }
+};
+template <typename Lambda> SharedVariable shared_variable(Lambda) { return {&Name<Lambda>::address}; }
+
+/// Copies the parameters for one thread. They are constant memory on a GPU, and reading them is not counted.
+template <typename Call, std::size_t... index>
+__attribute__((no_sanitize("thread"))) void call_kernel(const void* opaque) {
+  const Call& call = *static_cast<const Call*>(opaque);
+  std::get<0>(call)(std::get<index + 1>(call)...);
+}
+template <typename Call, std::size_t... index> auto call_of(std::index_sequence<index...>) {
+  return call_kernel<Call, index...>;
+}
+
+/// The buffer of a parameter that no other block is meant to change, or nullptr.
+template <typename Parameter> const void* input_of(const Parameter& parameter) {
+  using Pointed = std::remove_pointer_t<Parameter>;
+  if constexpr (std::is_pointer_v<Parameter> && std::is_const_v<Pointed> && !std::is_volatile_v<Pointed>) {
+    return parameter;
+  } else {
+    return nullptr;
+  }
+}
+
+/// Launches kernel(arguments...) and waits for it.
+template <typename... Parameters, typename... Arguments>
+void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
+  using Call = std::tuple<void (*)(Parameters...), Parameters...>;
+  const Call call{kernel, static_cast<Parameters>(arguments)...};
+  const auto run_thread = call_of<Call>(std::index_sequence_for<Parameters...>{});
+  // The first is not a parameter's: a kernel may have none.
+  const auto inputs = std::apply(
+      [](auto, const Parameters&... parameters) {
+        return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, input_of(parameters)...};
+      },
+      call);
+  launch_grid(config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel),
+                       inputs});
+}
+
+/// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes
+/// `Launch(kernel, grid, block, shared_bytes, stream)(arguments...)`. There is one stream.
+template <typename... Parameters> class Launch {
+ public:
+  Launch(void (*kernel)(Parameters...), const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
+         cudaStream_t = nullptr)
+      : kernel_{kernel}, config_{grid, block, shared_bytes} {}
+
+  void operator()(Parameters... arguments) const { launch(config_, kernel_, arguments...); }
+
+ private:
+  void (*kernel_)(Parameters...);
+  LaunchConfig config_;
+};
+
+/// Where the launch of a kernel that is overloaded, a template or has default arguments does not say all of that,
+/// `kernel<<<grid, block>>>(arguments...)` becomes `reduction_launch_kernel(launch_config(grid, block), arguments...)`. The
+/// rewriter adds these functions, which have the same parameters, to the kernels' declarations.
+inline LaunchConfig launch_config(const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
+                                  cudaStream_t = nullptr) {
+  return {grid, block, shared_bytes};
+}
+
+}  // namespace reduction::emulated

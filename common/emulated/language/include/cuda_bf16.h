@@ -1,0 +1,3 @@
+#pragma once
+// Stands in for CUDA's header of this name on the emulated device.
+#include "emulated/language/small_float_functions.hpp"

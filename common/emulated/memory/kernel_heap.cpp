@@ -1,0 +1,146 @@
+#include "emulated/memory/kernel_heap.hpp"
+
+#include <iterator>
+#include <mutex>
+#include <new>
+
+#include "emulated/run/block.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+constexpr std::size_t alignment = 16;
+
+/// Bytes between two pieces of memory that belong to neither, so that an access past the end of one is seen.
+constexpr std::size_t between = 128;
+
+/// Room for what is released and taken again within one launch.
+constexpr std::size_t all_bytes = 8 * KernelHeap::capacity;
+
+}  // namespace
+
+KernelHeap& kernel_heap() {
+  static KernelHeap heap;
+  return heap;
+}
+
+void KernelHeap::reuse_if_empty() {
+  const std::lock_guard lock{mutex_};
+  if (held_bytes_ != 0 || used_ == 0) return;
+  words_->mark(0, used_, false);
+  pieces_.clear();
+  used_ = 0;
+}
+
+void* KernelHeap::allocate(std::size_t bytes) {
+  const std::lock_guard lock{mutex_};
+  if (bytes == 0 || bytes > capacity - held_bytes_) return nullptr;
+  if (!words_) {
+    words_.emplace(Buffer::for_heap(all_bytes));
+    begin_ = words_->begin();
+  }
+  const std::size_t taken = (bytes + alignment - 1) / alignment * alignment + between;
+  if (taken > all_bytes - used_) return nullptr;
+  std::byte* const memory = words_->begin() + used_;
+  used_ += taken;
+  held_bytes_ += bytes;
+  pieces_.emplace(memory, Piece{bytes, true});
+  return memory;
+}
+
+bool KernelHeap::release(const void* begin) {
+  const std::lock_guard lock{mutex_};
+  const auto piece = pieces_.find(static_cast<const std::byte*>(begin));
+  if (piece == pieces_.end() || !piece->second.is_held) return false;
+  held_bytes_ -= piece->second.bytes;
+  piece->second.is_held = false;
+  return true;
+}
+
+bool KernelHeap::is_near(const void* address) const {
+  const std::byte* const begin = begin_.load(std::memory_order_relaxed);
+  return begin != nullptr &&
+         static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin) < all_bytes;
+}
+
+bool KernelHeap::contains(const std::byte* address, std::size_t bytes) const {
+  const std::shared_lock lock{mutex_};
+  const auto piece = piece_before(address);
+  return piece != pieces_.end() && piece->second.is_held &&
+         static_cast<std::size_t>(address - piece->first) + bytes <= piece->second.bytes;
+}
+
+bool KernelHeap::is_released(const std::byte* address) const {
+  const std::shared_lock lock{mutex_};
+  const auto piece = piece_before(address);
+  return piece != pieces_.end() && !piece->second.is_held;
+}
+
+std::string KernelHeap::describe(const std::byte* address, std::size_t bytes) const {
+  const std::shared_lock lock{mutex_};
+  const auto piece = piece_before(address);
+  if (piece == pieces_.end()) return std::to_string(bytes) + " bytes of memory that no kernel holds";
+  return word_text(address - piece->first, bytes) + " of a kernel's memory (" +
+         std::to_string(piece->second.bytes / bytes) + " words)";
+}
+
+KernelHeap::Pieces::const_iterator KernelHeap::piece_before(const std::byte* address) const {
+  const auto after = pieces_.upper_bound(address);
+  return after != pieces_.begin() ? std::prev(after) : pieces_.end();
+}
+
+}  // namespace reduction::emulated
+
+// ---- what kernels call, and the host ----
+
+using reduction::emulated::Block;
+using reduction::emulated::kernel_heap;
+
+namespace {
+
+/// Takes it from the heap in a kernel, else from `host`.
+void* allocated(std::size_t bytes, void* (*host)(std::size_t)) {
+  return Block::running() != nullptr ? Block::running()->allocate(bytes) : host(bytes);
+}
+
+/// Gives it back to the heap in a kernel. Outside it is the host's, or it is of an object that a kernel has left behind.
+template <typename... Size>
+void release(void* memory, const void* call_site, void (*host)(void*, Size...), Size... size) {
+  if (Block::running() != nullptr) {
+    Block::running()->release(memory, call_site);
+  } else if (!kernel_heap().is_near(memory)) {
+    host(memory, size...);
+  } else {
+    kernel_heap().release(memory);
+  }
+}
+
+}  // namespace
+
+// malloc and free, operator new and delete, of one object and of arrays. The linker takes these functions for the library's
+// (--wrap).
+extern "C" {
+
+void* __real_malloc(std::size_t bytes);
+void* __real__Znwm(std::size_t bytes);
+void* __real__Znam(std::size_t bytes);
+void __real_free(void* memory);
+void __real__ZdlPv(void* memory);
+void __real__ZdaPv(void* memory);
+void __real__ZdlPvm(void* memory, std::size_t bytes);
+void __real__ZdaPvm(void* memory, std::size_t bytes);
+
+void* __wrap_malloc(std::size_t bytes) { return allocated(bytes, __real_malloc); }
+void* __wrap__Znwm(std::size_t bytes) { return allocated(bytes, __real__Znwm); }
+void* __wrap__Znam(std::size_t bytes) { return allocated(bytes, __real__Znam); }
+void __wrap_free(void* memory) { release(memory, __builtin_return_address(0), __real_free); }
+void __wrap__ZdlPv(void* memory) { release(memory, __builtin_return_address(0), __real__ZdlPv); }
+void __wrap__ZdaPv(void* memory) { release(memory, __builtin_return_address(0), __real__ZdaPv); }
+void __wrap__ZdlPvm(void* memory, std::size_t bytes) {
+  release(memory, __builtin_return_address(0), __real__ZdlPvm, bytes);
+}
+void __wrap__ZdaPvm(void* memory, std::size_t bytes) {
+  release(memory, __builtin_return_address(0), __real__ZdaPvm, bytes);
+}
+
+}  // extern "C"

@@ -1,0 +1,440 @@
+#include "emulated/memory/memory.hpp"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "emulated/findings/loaded_objects.hpp"
+#include "emulated/findings/source_location.hpp"
+#include "emulated/memory/kernel_heap.hpp"
+#include "emulated/run/device.hpp"
+
+namespace reduction::emulated {
+namespace {
+
+/// Leaves room for all that is kept beside a buffer of the largest size.
+constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() / 16;
+
+/// Each shared variable begins at the first bank, with at least so many bytes that are nobody's before the next.
+constexpr std::size_t shared_alignment = 128;
+
+std::size_t words_in(std::size_t bytes) { return bytes / word_bytes + 1; }
+
+/// From an offset to the nearest byte of a range.
+std::ptrdiff_t distance(std::ptrdiff_t offset, std::size_t begin, std::size_t bytes) {
+  const auto first = static_cast<std::ptrdiff_t>(begin);
+  const auto end = static_cast<std::ptrdiff_t>(begin + bytes);
+  return offset < first ? first - offset : offset < end ? 0 : offset - end + 1;
+}
+
+/// The buffer that holds these bytes; the host has passed something else where there is none.
+Buffer& buffer_of(void* begin, std::size_t bytes) {
+  Buffer* const buffer = global_memory().nearest(static_cast<const std::byte*>(begin));
+  if (buffer == nullptr || (bytes != 0 && !buffer->contains(static_cast<const std::byte*>(begin), bytes))) {
+    throw std::invalid_argument{"these bytes are in no buffer of the emulated device"};
+  }
+  return *buffer;
+}
+
+void mark(void* begin, std::size_t bytes, bool initialised) {
+  const std::lock_guard lock{device_mutex()};
+  if (bytes == 0) return;
+  Buffer& buffer = buffer_of(begin, bytes);
+  buffer.mark(static_cast<std::size_t>(static_cast<std::byte*>(begin) - buffer.begin()), bytes, initialised);
+}
+
+}  // namespace
+}  // namespace reduction::emulated
+
+// The linker gives the section of all `__constant__` variables these names; a program may have none.
+extern "C" {
+extern std::byte __start_reduction_constant[] __attribute__((weak, visibility("hidden")));
+extern std::byte __stop_reduction_constant[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace reduction::emulated {
+namespace {
+
+/// What the program and its libraries have of memory.
+std::vector<Segment> loaded_segments() {
+  std::vector<Segment> segments;
+  for (const dl_phdr_info& object : loaded_objects()) {
+    for (const auto& header : std::span{object.dlpi_phdr, object.dlpi_phnum}) {
+      // Tables of addresses are constants once the program has been loaded, in front of a writable segment.
+      const bool is_table = header.p_type == PT_GNU_RELRO;
+      if (header.p_type != PT_LOAD && !is_table) continue;
+      auto* const begin = reinterpret_cast<std::byte*>(object.dlpi_addr + header.p_vaddr);
+      segments.push_back({begin, header.p_memsz, (header.p_flags & PF_W) != 0 && !is_table});
+    }
+  }
+  return segments;
+}
+
+struct Variable {
+  Buffer memory;
+  std::string symbol;
+
+  const std::byte* begin() const { return memory.begin(); }
+};
+
+/// The program's own variables in ascending order, by its table of symbols; none if it has been stripped of that.
+std::vector<Variable> read_variables_of_the_program() {
+  std::ifstream file{"/proc/self/exe", std::ios::binary};
+  const auto read = [&file](std::size_t offset, auto* values, std::size_t count) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(reinterpret_cast<char*>(values), static_cast<std::streamsize>(count * sizeof(*values)));
+    return static_cast<bool>(file);
+  };
+  ElfW(Ehdr) header;
+  if (!read(0, &header, 1)) return {};
+  std::vector<ElfW(Shdr)> sections(header.e_shnum);
+  if (!read(header.e_shoff, sections.data(), sections.size())) return {};
+  const auto table = std::ranges::find(sections, ElfW(Word){SHT_SYMTAB}, &ElfW(Shdr)::sh_type);
+  if (table == sections.end()) return {};
+  std::vector<ElfW(Sym)> symbols(table->sh_size / sizeof(ElfW(Sym)));
+  if (!read(table->sh_offset, symbols.data(), symbols.size())) return {};
+  if (table->sh_link >= sections.size()) return {};
+  const ElfW(Shdr)& names_section = sections[table->sh_link];
+  std::string names(names_section.sh_size, '\0');
+  if (!read(names_section.sh_offset, names.data(), names.size())) return {};
+
+  std::erase_if(symbols, [](const ElfW(Sym) & symbol) {
+    return ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0;
+  });
+  std::ranges::sort(symbols, {}, &ElfW(Sym)::st_value);
+  auto* const base = reinterpret_cast<std::byte*>(loaded_objects().front().dlpi_addr);
+  std::vector<Variable> variables;
+  ElfW(Addr) end = 0;  // one variable may have several names
+  for (const ElfW(Sym) & symbol : symbols) {
+    if (symbol.st_value + symbol.st_size <= end) continue;
+    const ElfW(Addr) begin = std::max(symbol.st_value, end);
+    end = symbol.st_value + symbol.st_size;
+    const std::size_t name = std::min<std::size_t>(symbol.st_name, names.size());
+    variables.push_back({Buffer{base + begin, end - begin}, names.c_str() + name});
+  }
+  return variables;
+}
+
+std::vector<Variable>& variables_of_the_program() {
+  static std::vector<Variable> variables = read_variables_of_the_program();
+  return variables;
+}
+
+/// "bins" of "_ZN12_GLOBAL__N_14binsE".
+std::string variable_name(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled{
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free};
+  return name_in_source(demangled != nullptr ? demangled.get() : symbol);
+}
+
+/// The calling host thread's variables, those of the program itself.
+Segment thread_storage() {
+  const dl_phdr_info program = loaded_objects().front();
+  for (const auto& header : std::span{program.dlpi_phdr, program.dlpi_phnum}) {
+    if (header.p_type == PT_TLS && program.dlpi_tls_data != nullptr)
+      return {static_cast<std::byte*>(program.dlpi_tls_data), header.p_memsz, true};
+  }
+  return {nullptr, 0, true};
+}
+
+}  // namespace
+
+// ---- pages ----
+
+Mapping::Mapping(std::size_t bytes, Backing backing) : bytes_{bytes} {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (backing == Backing::as_touched ? MAP_NORESERVE : 0);
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc{};
+  begin_ = static_cast<std::byte*>(pages);
+}
+
+Mapping::~Mapping() {
+  if (begin_ != nullptr) munmap(begin_, bytes_);
+}
+
+// ---- global memory ----
+
+std::string word_text(std::ptrdiff_t offset, std::size_t bytes) {
+  const auto width = static_cast<std::ptrdiff_t>(bytes);
+  return std::to_string(bytes) + "-byte word " +
+         std::to_string(offset < 0 ? (offset - width + 1) / width : offset / width);
+}
+
+Buffer::Buffer(std::size_t bytes)
+    : pages_{bytes + 2 * margin},
+      initialised_{(words_in(bytes) / 64 + 1) * sizeof(std::uint64_t), Backing::as_touched},
+      begin_{pages_.begin() + margin},
+      bytes_{bytes} {}
+
+void Buffer::mark(std::size_t offset, std::size_t count, bool initialised) {
+  if (is_static()) return;
+  // A word of which one byte is written counts as written.
+  const std::size_t begin = (initialised ? offset : offset + word_bytes - 1) / word_bytes;
+  const bool to_the_end = initialised || offset + count == bytes_;
+  const std::size_t end = (offset + count + (to_the_end ? word_bytes - 1 : 0)) / word_bytes;
+  for (std::size_t word = begin; word < end;) {
+    // As many words as one word of bits has, or what is left of them.
+    const std::size_t next = std::min(end, (word / 64 + 1) * 64);
+    const std::uint64_t ones = ~std::uint64_t{0} >> (64 - (next - word));
+    const std::uint64_t mask = ones << (word % 64);
+    const std::atomic_ref bits{initialised_bits(word)};
+    if (!initialised) {
+      bits.fetch_and(~mask, std::memory_order_relaxed);
+    } else if ((bits.load(std::memory_order_relaxed) & mask) != mask) {
+      bits.fetch_or(mask, std::memory_order_relaxed);
+    }
+    word = next;
+  }
+}
+
+Buffer Buffer::for_heap(std::size_t bytes) {
+  Buffer buffer{bytes};
+  buffer.bytes_ = 0;
+  buffer.is_heap_ = true;
+  return buffer;
+}
+
+std::size_t Buffer::followed_bytes() const { return is_heap_ ? pages_.bytes() - 2 * margin : bytes_; }
+
+std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
+  if (is_heap_) return kernel_heap().describe(address, bytes);
+  if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";
+  return word_text(address - begin_, bytes) + " of a global buffer (" + std::to_string(bytes_ / bytes) +
+         " words)";
+}
+
+void GlobalMemory::begin_launch() {
+  loaded_ = loaded_segments();
+  static_storage_.clear();
+  for (Segment segment : loaded_) {
+    if (!segment.is_writable) continue;
+    for (const Segment& table : loaded_) {
+      if (table.is_writable || table.begin != segment.begin) continue;
+      segment.begin += table.bytes;
+      segment.bytes -= std::min(segment.bytes, table.bytes);
+    }
+    std::byte* const end = segment.begin + segment.bytes;
+    std::byte* const constants = __start_reduction_constant;
+    if (constants != nullptr && segment.contains(constants, 0)) {
+      static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(constants - segment.begin));
+      segment.begin = __stop_reduction_constant;
+    }
+    static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(end - segment.begin));
+  }
+}
+
+std::byte* GlobalMemory::allocate(std::size_t bytes) {
+  if (bytes > largest_buffer) throw std::bad_alloc{};
+  Buffer buffer{bytes};
+  std::byte* const begin = buffer.begin();
+  buffers_.emplace(begin, std::move(buffer));
+  return begin;
+}
+
+void GlobalMemory::release(std::byte* begin) noexcept {
+  const auto buffer = buffers_.find(begin);
+  if (buffer == buffers_.end()) return;
+  released_[releases_++ % released_.size()] = {begin, buffer->second.bytes()};
+  buffers_.erase(buffer);
+}
+
+Buffer* GlobalMemory::nearest(const std::byte* address) {
+  const auto above = buffers_.upper_bound(address + margin);
+  if (above == buffers_.begin()) return nullptr;
+  Buffer& buffer = std::prev(above)->second;
+  return address < buffer.begin() + buffer.bytes() + margin ? &buffer : nullptr;
+}
+
+Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
+  Buffer* const buffer = nearest(address);
+  if (buffer != nullptr) return buffer->contains(address, bytes) ? buffer : nullptr;
+  const auto storage = std::ranges::find_if(
+      static_storage_, [&](const Buffer& candidate) { return candidate.contains(address, bytes); });
+  if (storage != static_storage_.end()) {
+    std::vector<Variable>& variables = variables_of_the_program();
+    const auto after = std::ranges::upper_bound(variables, address, {}, &Variable::begin);
+    if (after == variables.begin() || after == variables.end()) return &*storage;  // a library's
+    Buffer& variable = std::prev(after)->memory;
+    return variable.contains(address, bytes) ? &variable : nullptr;
+  }
+  KernelHeap& heap = kernel_heap();
+  return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
+}
+
+std::string GlobalMemory::describe_released(const std::byte* address, std::size_t bytes) const {
+  if (is_mapped(address)) return "";  // something else is there by now
+  for (std::size_t i = 1; i <= std::min(releases_, released_.size()); ++i) {
+    const Released& buffer = released_[(releases_ - i) % released_.size()];
+    if (address < buffer.begin || address >= buffer.begin + buffer.bytes) continue;
+    return word_text(address - buffer.begin, bytes) + " of a global buffer that has been released (" +
+           std::to_string(buffer.bytes / bytes) + " words)";
+  }
+  return "";
+}
+
+std::string GlobalMemory::describe_beside_variable(const std::byte* address, std::size_t bytes) const {
+  const auto is_here = [&](const Buffer& storage) { return storage.contains(address, 1); };
+  if (std::ranges::none_of(static_storage_, is_here)) return "";
+  const Variable* nearest = nullptr;
+  std::ptrdiff_t least = PTRDIFF_MAX;
+  for (const Variable& variable : variables_of_the_program()) {
+    const std::ptrdiff_t here = distance(address - variable.begin(), 0, variable.memory.bytes());
+    if (here >= least || variable.memory.bytes() < bytes) continue;
+    nearest = &variable;
+    least = here;
+  }
+  if (nearest == nullptr) return "";
+  return word_text(address - nearest->begin(), bytes) + " of the variable " + variable_name(nearest->symbol) +
+         " (" + std::to_string(nearest->memory.bytes() / bytes) + " words)";
+}
+
+std::uint64_t GlobalMemory::fingerprint() const {
+  constexpr std::size_t beginning = std::size_t{64} << 10;
+  std::uint64_t hash = 0;
+  for (const auto& [begin, buffer] : buffers_) {
+    const std::string_view bytes{reinterpret_cast<const char*>(begin), std::min(buffer.bytes(), beginning)};
+    hash = hash * 31 + std::hash<std::string_view>{}(bytes);
+  }
+  return hash;
+}
+
+bool GlobalMemory::is_constant(const std::byte* address, std::size_t bytes) const {
+  static thread_local const Segment own = thread_storage();
+  if (own.contains(address, bytes) || is_constant_memory(address)) return true;
+  return std::ranges::any_of(loaded_, [&](const Segment& segment) {
+    return !segment.is_writable && segment.contains(address, bytes);
+  });
+}
+
+std::span<const std::byte> GlobalMemory::loaded_with(const void* address) const {
+  for (const Segment& segment : loaded_)
+    if (segment.contains(static_cast<const std::byte*>(address), 1)) return {segment.begin, segment.bytes};
+  return {};
+}
+
+GlobalMemory& global_memory() {
+  static GlobalMemory memory;
+  return memory;
+}
+
+std::mutex& device_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+bool is_mapped(const std::byte* address) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) / page * page);
+  unsigned char is_resident = 0;
+  return mincore(begin, 1, &is_resident) == 0;
+}
+
+bool is_constant_memory(const std::byte* address) {
+  return address >= __start_reduction_constant && address < __stop_reduction_constant;
+}
+
+void* allocate(std::size_t bytes) {
+  const std::lock_guard lock{device_mutex()};
+  return global_memory().allocate(bytes);
+}
+
+void release(void* buffer) noexcept {
+  const std::lock_guard lock{device_mutex()};
+  global_memory().release(static_cast<std::byte*>(buffer));
+}
+
+void mark_initialised(void* begin, std::size_t bytes) { mark(begin, bytes, true); }
+
+void mark_uninitialised(void* begin, std::size_t bytes) { mark(begin, bytes, false); }
+
+// ---- shared memory ----
+
+std::size_t SharedMemory::capacity() {
+  // Static variables take more than their own size, for what separates them.
+  return properties().shared_bytes_per_block + 4 * properties().default_shared_bytes;
+}
+
+SharedMemory::SharedMemory() : pages_{capacity() + 2 * margin, Backing::as_touched} {}
+
+void SharedMemory::begin_launch(std::size_t dynamic_bytes, std::size_t most_bytes) {
+  most_bytes_ = most_bytes;
+  dynamic_bytes_ = end_ = dynamic_bytes;
+  static_bytes_ = 0;
+  uses_dynamic_ = false;
+  variables_.clear();
+}
+
+void* SharedMemory::variable(const void* name, std::size_t bytes) {
+  const auto known = std::ranges::find(variables_, name, &Variable::name);
+  if (known != variables_.end()) return begin() + known->offset;
+  static_bytes_ += bytes;
+  if (static_bytes_ > properties().default_shared_bytes) {
+    throw std::invalid_argument{"a kernel has at most " + std::to_string(properties().default_shared_bytes) +
+                                " bytes of static shared memory"};
+  }
+  if (dynamic_bytes_ + static_bytes_ > most_bytes_) {
+    throw std::invalid_argument{
+        "the emulated device cannot launch this: a block has bytes of shared memory, static and "
+        "dynamic, at most " +
+        std::to_string(most_bytes_) + ", not " + std::to_string(dynamic_bytes_ + static_bytes_) +
+        (most_bytes_ < properties().shared_bytes_per_block ? how_to_ask_for_shared_memory : "")};
+  }
+  const std::size_t offset = (end_ + 2 * shared_alignment - 1) / shared_alignment * shared_alignment;
+  if (offset + bytes > capacity()) {
+    throw std::invalid_argument{
+        "a kernel has more static shared variables here than the emulated device can keep apart"};
+  }
+  variables_.push_back({name, offset, bytes});
+  end_ = offset + bytes;
+  return begin() + offset;
+}
+
+const SharedMemory::Variable* SharedMemory::variable_near(std::size_t offset) const {
+  const auto after = std::ranges::upper_bound(variables_, offset, {}, &Variable::offset);
+  return after != variables_.begin() ? &*std::prev(after) : nullptr;
+}
+
+bool SharedMemory::contains(const std::byte* address, std::size_t bytes) const {
+  if (dynamic_contains(address, bytes)) return true;
+  const std::size_t offset = offset_of(address);
+  const Variable* const variable = offset < end_ ? variable_near(offset) : nullptr;
+  return variable != nullptr && offset + bytes <= variable->offset + variable->bytes;
+}
+
+std::string SharedMemory::describe_with_size(const std::byte* address, std::size_t bytes) const {
+  const std::ptrdiff_t offset = address - begin();
+  // What lies between two of them is past the end of one or before the other, whichever is nearer.
+  std::ptrdiff_t least = dynamic_bytes_ > 0 ? distance(offset, 0, dynamic_bytes_) : PTRDIFF_MAX;
+  Variable nearest{nullptr, 0, dynamic_bytes_};
+  for (const Variable& variable : variables_) {
+    const std::ptrdiff_t here = distance(offset, variable.offset, variable.bytes);
+    if (here < least) nearest = variable;
+    least = std::min(least, here);
+  }
+  const std::string word = word_text(offset - static_cast<std::ptrdiff_t>(nearest.offset), bytes);
+  const std::string size = std::to_string(nearest.bytes / bytes);
+  if (nearest.name != nullptr) return word + " of a shared variable of " + size;
+  return word + " of shared memory (" + size + (size == "1" ? " word)" : " words)");
+}
+
+std::string SharedMemory::describe(std::size_t offset, std::size_t bytes) const {
+  const Variable* const variable = variable_near(offset);
+  if (variable == nullptr) return word_text(static_cast<std::ptrdiff_t>(offset), bytes) + " of shared memory";
+  return word_text(static_cast<std::ptrdiff_t>(offset - variable->offset), bytes) + " of a shared variable";
+}
+
+}  // namespace reduction::emulated

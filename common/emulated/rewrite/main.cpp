@@ -1,0 +1,69 @@
+/// \file
+/// kernel_rewriter INPUT OUTPUT: makes C++ for the emulated device of a source with kernels.
+
+#include <unistd.h>
+
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+#include "emulated/rewrite/rewrite.hpp"
+
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file) throw std::runtime_error{"cannot read " + path};
+  file.exceptions(std::ios::badbit);  // a folder opens, but cannot be read
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+/// Makes compilers and debuggers name the source instead of the output.
+std::string line_directive(const std::string& path) {
+  std::string directive = "#line 1 \"";
+  for (const char c : std::filesystem::absolute(path).lexically_normal().string()) {
+    if (c == '\\' || c == '"') directive += '\\';
+    directive += c;
+  }
+  return directive + "\"\n";
+}
+
+/// The file appears, or changes, all at once: an interrupted build leaves nothing that looks finished.
+void write(const std::string& path, const std::string& text) {
+  const std::string temporary = path + "." + std::to_string(getpid());
+  std::ofstream file{temporary, std::ios::binary};
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(temporary, path, error);
+  if (!file || error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw std::runtime_error{"cannot write " + path};
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: kernel_rewriter INPUT OUTPUT\n";
+    return 2;
+  }
+  const std::string input = argv[1];
+  try {
+    write(argv[2], line_directive(input) + reduction::rewriter::rewrite(read(input)));
+    return 0;
+  } catch (const reduction::rewriter::RewriteError& error) {
+    std::cerr << input << ":" << error.line << ": error: " << error.what() << "\n";
+  } catch (const std::ios_base::failure&) {
+    std::cerr << "kernel_rewriter: error: cannot read " << input << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << "kernel_rewriter: error: " << error.what() << "\n";
+  }
+  return 1;
+}

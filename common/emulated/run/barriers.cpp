@@ -1,0 +1,338 @@
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "emulated/run/block.hpp"
+
+/// \file
+/// How the threads of a block wait for each other: Block's barriers and shuffles.
+
+namespace reduction::emulated {
+namespace {
+
+/// What one shuffle instruction moves for each lane: larger values take several.
+constexpr std::size_t shuffle_bytes = 4;
+
+/// The lane whose value a shuffle gives to `lane`: CUDA C++ Programming Guide, "Warp Shuffle Functions".
+unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
+  const unsigned distance = static_cast<unsigned>(operand);
+  const unsigned first = lane & ~(width - 1);
+  const unsigned last = first + width - 1;
+  switch (kind) {
+    case Shuffle::indexed: return first + (distance & (width - 1));
+    case Shuffle::up: return lane - first >= distance ? lane - distance : lane;
+    case Shuffle::down: return last - lane >= distance ? lane + distance : lane;
+    case Shuffle::exclusive_or: return (lane ^ distance) <= last ? lane ^ distance : lane;
+  }
+  return lane;
+}
+
+}  // namespace
+
+/// The last thread of the block has come to the barrier.
+void Block::release_block(const void* call_site) {
+  require_stack();
+  arrived_ = 0;
+  released_true_ = std::exchange(arrived_true_, 0);
+  ++counters_.block_barriers;
+  if (instrumented_) end_interval();
+  if (recorder_) recorder_->block_barrier(call_site);
+  for (Warp& warp : warps_)
+    warp.stopped = 0;
+  scheduler_.make_all_ready(size_);
+  note_release(releases_);
+}
+
+void Block::warp_barrier(unsigned mask, SourceLine where, const void* call_site) {
+  const AtWork at_work{*this};
+  wait_for_lanes(State::at_warp_barrier, mask, where, call_site);
+  note_value({}, call_site);
+}
+
+void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
+                    SourceLine where, const void* call_site) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  Waiting& self = waiting_[thread];
+  threads_[thread].where = where;
+  if (width < 1 || width > static_cast<int>(warp_size) || (width & (width - 1)) != 0) {
+    faults_.add({Fault::invalid_width,
+                 "",
+                 {action_at_barrier(thread, "shuffles in a width of " + std::to_string(width))}});
+    scheduler_.stop();
+  }
+  self.shuffle = kind;
+  self.source_lane = source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
+  self.bytes = bytes;
+  std::memcpy(self.brought.data(), value, bytes);
+  wait_for_lanes(State::at_shuffle, mask, where, call_site);
+  std::memcpy(value, self.received.data(), bytes);
+  note_value(std::span{self.received}.first(bytes), call_site);
+}
+
+std::uint64_t Block::vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where,
+                          const void* call_site) {
+  const AtWork at_work{*this};
+  Waiting& self = waiting_[scheduler_.current()];
+  self.verdict = verdict;
+  std::memcpy(self.brought.data(), &value, sizeof(value));
+  wait_for_lanes(State::at_vote, mask, where, call_site);
+  std::memcpy(&value, self.received.data(), sizeof(value));
+  note_value(std::as_bytes(std::span{&value, 1}), call_site);
+  return value;
+}
+
+unsigned Block::active_lanes(const void* call_site) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  if (recorder_) recorder_->settle(thread);
+  threads_[thread].state = State::at_active_lanes;
+  threads_[thread].call_site = call_site;
+  warp_of(thread).asking |= bit_of(thread % warp_size);
+  stop_lane(thread);
+  release_if_stopped(thread);
+  scheduler_.suspend();
+  return waiting_[thread].mask;
+}
+
+/// No lane of the member's warp can go on: those at one call of __activemask() do, together. They are active there.
+void Block::release_active_lanes(unsigned member) {
+  Warp& warp = warp_of(member);
+  const unsigned asking = std::exchange(warp.asking, 0);
+  for (const unsigned lane : lanes_of(asking)) {
+    if ((warp.stopped & bit_of(lane)) == 0) continue;  // with an earlier one
+    const void* const call_site = threads_[in_warp_of(member, lane)].call_site;
+    unsigned together = 0;
+    for (const unsigned other : lanes_of(asking)) {
+      if (threads_[in_warp_of(member, other)].call_site == call_site) together |= bit_of(other);
+    }
+    for (const unsigned other : lanes_of(together)) {
+      waiting_[in_warp_of(member, other)].mask = together;
+      make_ready(in_warp_of(member, other));
+    }
+  }
+}
+
+void Block::make_ready(unsigned thread) {
+  warp_of(thread).stopped &= ~bit_of(thread % warp_size);
+  scheduler_.make_ready(thread);
+}
+
+void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site) {
+  const unsigned thread = scheduler_.current();
+  if (recorder_) recorder_->settle(thread);
+  Thread& self = threads_[thread];
+  Warp& warp = warp_of(thread);
+  const unsigned own = bit_of(thread % warp_size);
+  waiting_[thread].mask = mask & warp.lanes;
+  self.where = where;
+  self.call_site = call_site;
+  require_stack();
+  if ((mask & own) == 0) {
+    faults_.add({Fault::invalid_mask, "", {action_at_barrier(thread, "is not in the mask that it passes")}});
+    scheduler_.stop();
+  }
+  self.state = state;
+  warp.waiting |= own;
+  stop_lane(thread);
+  release_complete_group(thread);
+  release_if_stopped(thread);
+  scheduler_.suspend();
+}
+
+/// Makes the lanes that wait for each other with `member` ready if the last of them has arrived.
+void Block::release_complete_group(unsigned member) {
+  const State state = threads_[member].state;
+  const Waiting& first = waiting_[member];
+  Warp& warp = warp_of(member);
+  const unsigned group = first.mask & ~warp.finished;
+  if ((warp.waiting & group) != group) return;
+  for (const unsigned lane : lanes_of(group)) {
+    const Waiting& other = waiting_[in_warp_of(member, lane)];
+    if (threads_[in_warp_of(member, lane)].state != state || other.mask != first.mask) return;
+    if (!is_same_call(state, first, other)) return;
+  }
+  warp.waiting &= ~group;
+  const unsigned index = member / warp_size;
+  if (state == State::at_shuffle) {
+    hand_over_values(member, group);
+    counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;
+  } else if (state == State::at_vote) {
+    hand_over_verdicts(member, group);
+  } else {
+    ++counters_.warp_barriers;
+    if (instrumented_) {
+      order_.warp_barrier(index, group, warp.lanes);
+      fences_.warp_barrier(index, group);
+    }
+  }
+  if (recorder_) record_meeting(member, group);
+  // All lanes that are still in the kernel have met: accesses before and after are different instructions.
+  if (instrumented_ && first.mask == warp.lanes) count_warp(index);
+  for (const unsigned lane : lanes_of(group))
+    make_ready(in_warp_of(member, lane));
+  note_release(warp.releases);
+}
+
+/// Whether two lanes that wait in one way have called the same function.
+bool Block::is_same_call(State state, const Waiting& one, const Waiting& other) {
+  if (state == State::at_shuffle) return one.shuffle == other.shuffle;
+  return state != State::at_vote || one.verdict == other.verdict;
+}
+
+void Block::record_meeting(unsigned member, unsigned group) {
+  const Waiting& first = waiting_[member];
+  const State state = threads_[member].state;
+  const bool is_shuffle = state == State::at_shuffle;
+  Event event;
+  event.kind = is_shuffle                ? EventKind::shuffle
+               : state == State::at_vote ? EventKind::vote
+                                         : EventKind::warp_barrier;
+  event.warp = member / warp_size;
+  event.lanes = group;
+  event.call_site = threads_[member].call_site;
+  if (is_shuffle) {
+    event.bytes = static_cast<unsigned>(first.bytes);
+    event.shuffles = static_cast<unsigned>((first.bytes + shuffle_bytes - 1) / shuffle_bytes);
+  } else if (state == State::at_vote) {
+    event.bytes = sizeof(std::uint64_t);
+  }
+  for (const unsigned lane : lanes_of(group)) {
+    const Waiting& self = waiting_[in_warp_of(member, lane)];
+    LaneEvent& of_lane = event.of_lanes.emplace_back();
+    if (event.bytes == 0) continue;
+    if (is_shuffle) of_lane.source_lane = self.source_lane;
+    of_lane.value = self.received;
+    of_lane.before = self.brought;
+    of_lane.is_known = true;
+  }
+  recorder_->meeting(std::move(event));
+}
+
+/// Gives each lane of a complete shuffle its value, now: a lane that runs on may bring the next one.
+void Block::hand_over_values(unsigned member, unsigned group) {
+  for (const unsigned lane : lanes_of(group)) {
+    const unsigned receiver = in_warp_of(member, lane);
+    const unsigned source = waiting_[receiver].source_lane;
+    waiting_[receiver].received = waiting_[in_warp_of(member, source)].brought;
+    if ((group & bit_of(source)) != 0) continue;
+    const std::string lane_text = "lane " + std::to_string(source);
+    const Warp& warp = warp_of(member);
+    const char* const reason = (warp.lanes & bit_of(source)) == 0      ? " is beyond the end of the block"
+                               : (warp.finished & bit_of(source)) != 0 ? " has left the kernel"
+                                                                       : " is not in the mask";
+    faults_.add({Fault::inactive_lane,
+                 "",
+                 {action_at_barrier(receiver, "shuffles from the inactive " + lane_text)},
+                 lane_text + reason + ": a shuffle may only ask lanes that call it, too"});
+    scheduler_.stop();
+  }
+}
+
+void Block::hand_over_verdicts(unsigned member, unsigned group) {
+  Votes votes{group, {}};
+  for (const unsigned lane : lanes_of(group))
+    std::memcpy(&votes.values[lane], waiting_[in_warp_of(member, lane)].brought.data(),
+                sizeof(std::uint64_t));
+  for (const unsigned lane : lanes_of(group)) {
+    Waiting& self = waiting_[in_warp_of(member, lane)];
+    const std::uint64_t verdict = self.verdict(votes, lane);
+    std::memcpy(self.received.data(), &verdict, sizeof(verdict));
+  }
+}
+
+/// What is to be done where threads meet takes some stack.
+void Block::require_stack() {
+  if (!scheduler_.is_stack_short(__builtin_frame_address(0))) return;
+  faults_.add(
+      {Fault::stack_overflow, "", {action_at_barrier(scheduler_.current(), "has used up its stack")}});
+  scheduler_.stop();
+}
+
+ThreadAction Block::action_at_barrier(unsigned thread, std::string action) const {
+  return {{thread}, number_, std::move(action), nullptr, threads_[thread].where};
+}
+
+/// Which lanes the first thread that waits for lanes has waited for in vain.
+std::string Block::missing_lanes() const {
+  for (unsigned i = 0; i < size_; ++i) {
+    const State state = threads_[i].state;
+    if (state != State::at_warp_barrier && state != State::at_shuffle && state != State::at_vote) continue;
+    std::vector<unsigned> missing;
+    for (const unsigned lane : lanes_of(waiting_[i].mask & ~warps_[i / warp_size].finished)) {
+      const unsigned other = in_warp_of(i, lane);
+      const bool is_here = threads_[other].state == state && waiting_[other].mask == waiting_[i].mask &&
+                           is_same_call(state, waiting_[other], waiting_[i]);
+      if (!is_here) missing.push_back(lane);
+    }
+    if (missing.empty()) continue;
+    return "the mask of thread " + std::to_string(i) + " also names " + describe_numbers("lane", missing) +
+           ": all lanes of a mask have to make the same call, with the same mask";
+  }
+  return "";
+}
+
+/// No thread can go on. Threads by what they wait for: the same words for the same fault in every schedule.
+FaultRecord Block::stall() const {
+  struct Group {
+    State state;
+    SourceLine where;
+    std::vector<unsigned> threads;
+  };
+  std::vector<Group> groups;
+  for (unsigned i = 0; i < size_; ++i) {
+    const Thread& thread = threads_[i];
+    const SourceLine where = thread.state == State::finished ? SourceLine{} : thread.where;
+    const auto same = [&](const Group& group) {
+      return group.state == thread.state && group.where == where &&
+             (group.state != State::at_block_barrier ||
+              at_same_barrier(thread, threads_[group.threads.front()]));
+    };
+    auto group = std::ranges::find_if(groups, same);
+    if (group == groups.end()) group = groups.insert(groups.end(), {thread.state, where, {}});
+    group->threads.push_back(i);
+  }
+
+  std::size_t block_barriers = 0;
+  bool only_block_barriers = true;
+  FaultRecord record{Fault::deadlock, "", {}};
+  for (const Group& group : groups) {
+    const bool is_one = group.threads.size() == 1;
+    std::string action = is_one ? "has left the kernel" : "have left the kernel";
+    const std::string wait = is_one ? "waits" : "wait";
+    switch (group.state) {
+      case State::at_block_barrier:
+        action = wait + " at __syncthreads()";
+        ++block_barriers;
+        break;
+      case State::at_warp_barrier:
+        action = wait + " at __syncwarp()";
+        only_block_barriers = false;
+        break;
+      case State::at_shuffle:
+        action = wait + " at a shuffle";
+        only_block_barriers = false;
+        break;
+      case State::at_vote:
+        action = wait + " at a vote";
+        only_block_barriers = false;
+        break;
+      default: break;
+    }
+    // For several barriers on one line, its number is not enough.
+    const bool is_alone = group.state != State::at_block_barrier ||
+                          1 == std::ranges::count_if(groups, [&](const Group& other) {
+                            return other.state == group.state && other.where == group.where;
+                          });
+    const void* const call_site = is_alone ? nullptr : threads_[group.threads.front()].call_site;
+    record.actions.push_back({group.threads, number_, std::move(action), call_site, group.where});
+  }
+  if (!only_block_barriers) record.help = missing_lanes();
+  if (only_block_barriers) {
+    record.fault = block_barriers > 1 ? Fault::divergent_barrier : Fault::missed_barrier;
+  }
+  return record;
+}
+
+}  // namespace reduction::emulated

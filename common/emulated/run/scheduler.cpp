@@ -1,0 +1,211 @@
+#include "emulated/run/scheduler.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+
+namespace reduction::emulated {
+namespace {
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+/// Sent to a host thread after so much time on its CPU.
+constexpr int timer_signal = SIGVTALRM;
+
+struct sigaction& earlier_action() {
+  static struct sigaction action {};
+  return action;
+}
+
+/// Where a signal interrupted its thread, and what that thread is to go on with in place of it.
+class Interrupted {
+ public:
+  explicit Interrupted(void* context) : registers_{static_cast<ucontext_t*>(context)->uc_mcontext} {}
+
+#if defined(__x86_64__)
+  const void* instruction() const { return reinterpret_cast<const void*>(registers_.gregs[REG_RIP]); }
+  void call(void (*function)(), std::byte* stack_top) {
+    registers_.gregs[REG_RSP] = reinterpret_cast<greg_t>(stack_top) - 8;  // as after a call
+    registers_.gregs[REG_RIP] = reinterpret_cast<greg_t>(function);
+  }
+#elif defined(__aarch64__)
+  const void* instruction() const { return reinterpret_cast<const void*>(registers_.pc); }
+  void call(void (*function)(), std::byte* stack_top) {
+    registers_.sp = reinterpret_cast<std::uintptr_t>(stack_top);
+    registers_.pc = reinterpret_cast<std::uintptr_t>(function);
+  }
+#else
+#error "the emulated device knows the registers of x86-64 and AArch64 only: add those of this processor"
+#endif
+
+ private:
+  mcontext_t& registers_;
+};
+
+}  // namespace
+
+Scheduler::Scheduler(Client& client)
+    : client_{client},
+      stacks_{ReadyThreads::capacity * stack_bytes, Backing::as_touched},
+      fibers_(ReadyThreads::capacity + 1),
+      indices_(ReadyThreads::capacity + 1),
+      is_parked_(ReadyThreads::capacity, false) {
+  use_alternate_signal_stack();
+  static std::once_flag installed;
+  std::call_once(installed, [] {
+    struct sigaction action {};
+    action.sa_sigaction = on_segmentation_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, &earlier_action());
+    action.sa_sigaction = on_timer;
+    action.sa_flags |= SA_RESTART;
+    sigaction(timer_signal, &action, nullptr);
+  });
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = timer_signal;
+  event._sigev_un._tid = gettid();
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0) {
+    throw std::system_error{errno, std::generic_category(), "making a timer for emulated threads"};
+  }
+}
+
+Scheduler::~Scheduler() {
+  timer_delete(timer_);
+  if (signal_stack_.begin() == nullptr) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+}
+
+/// A thread that has overflowed its stack has none to handle the signal on.
+void Scheduler::use_alternate_signal_stack() {
+  stack_t present{};
+  sigaltstack(nullptr, &present);
+  if ((present.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer has brought one
+  signal_stack_ = Mapping{std::size_t{64} << 10};
+  stack_t own{};
+  own.ss_sp = signal_stack_.begin();
+  own.ss_size = signal_stack_.bytes();
+  sigaltstack(&own, nullptr);
+}
+
+void Scheduler::begin_block(const uint3& shape, const Schedule& schedule, std::size_t block) {
+  const unsigned threads = shape.x * shape.y * shape.z;
+  if (shape.x != shape_.x || shape.y != shape_.y || shape.z != shape_.z) {
+    shape_ = shape;
+    for (unsigned i = 0; i < threads; ++i)
+      indices_[i] = {i % shape.x, i / shape.x % shape.y, i / shape.x / shape.y};
+  }
+  ready_.begin_block(schedule, block);
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    if (!is_parked_[thread]) prepare(thread);
+    is_parked_[thread] = false;
+  }
+  ready_.push_all(threads);
+}
+
+void Scheduler::run() {
+  running_ = this;
+  is_stopped_ = false;
+  while (!ready_.empty() && !is_stopped_) {
+    const unsigned next = ready_.pop();
+    if (is_watched_) {
+      const std::byte* const top = fibers_[next].top();
+      client_.watch_turn(next, {top, stack_of(next) + stack_bytes});
+    }
+    switch_to(next);
+  }
+  is_watched_ = false;
+  running_ = nullptr;
+}
+
+void Scheduler::set_tick(std::chrono::nanoseconds tick) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(tick);
+  const timespec period{seconds.count(), (tick - seconds).count()};
+  const itimerspec times{period, period};
+  timer_settime(timer_, 0, &times, nullptr);
+}
+
+void Scheduler::prepare(unsigned thread) {
+  if (mprotect(stack_of(thread), page_bytes(), PROT_NONE) != 0) {
+    throw std::system_error{errno, std::generic_category(), "guarding the stack of an emulated thread"};
+  }
+  // Stacks that begin at different cache sets: at equal ones their tops would evict each other.
+  const std::size_t offset = thread % 16 * 256;
+  const auto run = [](void* scheduler) {
+    auto* const self = static_cast<Scheduler*>(scheduler);
+    self->fibers_[self->current_].take_up_stack();
+    self->client_.run_threads();
+  };
+  const std::span<std::byte> usable = usable_stack_of(thread);
+  fibers_[thread].prepare(usable.first(usable.size() - offset), run, this);
+}
+
+std::span<std::byte> Scheduler::usable_stack_of(unsigned thread) const {
+  return {stack_of(thread) + page_bytes(), stack_bytes - page_bytes()};
+}
+
+void Scheduler::stop() {
+  is_stopped_ = true;
+  switch_to(host);
+  std::abort();  // nothing switches back
+}
+
+unsigned Scheduler::thread_of_guard_page(const void* address) const {
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - stacks_.begin());
+  return offset < stacks_.bytes() && offset % stack_bytes < page_bytes()
+             ? static_cast<unsigned>(offset / stack_bytes)
+             : host;
+}
+
+/// What is no overflow goes to whoever handled the signal before.
+void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
+  Scheduler* const self = running_;
+  const unsigned thread = self != nullptr ? self->thread_of_guard_page(info->si_addr) : host;
+  if (thread == host) {
+    sigaction(SIGSEGV, &earlier_action(), nullptr);
+    return;  // to the same fault
+  }
+  // Not always the running one: a switch to another may be under way.
+  self->current_ = thread;
+  self->stack_ = self->stack_of(thread);
+  Interrupted interrupted{context};
+  self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
+  const std::span<std::byte> stack = self->usable_stack_of(thread);
+  Fiber::drop_frames(stack);
+  interrupted.call(leave_overflowed_stack, stack.data() + stack.size());
+}
+
+/// Runs where the overflowed stack began: nothing on it is needed any more.
+void Scheduler::leave_overflowed_stack() {
+  running_->client_.stop_for_overflow(running_->call_site_);
+  std::abort();  // it does not return
+}
+
+void Scheduler::on_timer(int, siginfo_t*, void* context) {
+  Scheduler* const self = running_;
+  if (self == nullptr || self->current_ == host) return;
+  Interrupted interrupted{context};
+  if (!self->client_.is_stuck(interrupted.instruction())) return;
+  self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
+  const std::span<std::byte> stack = self->usable_stack_of(self->current_);
+  Fiber::drop_frames(stack);
+  interrupted.call(leave_endless_loop, stack.data() + stack.size());
+}
+
+void Scheduler::leave_endless_loop() {
+  running_->client_.stop_for_time(running_->call_site_);
+  std::abort();  // it does not return
+}
+
+}  // namespace reduction::emulated

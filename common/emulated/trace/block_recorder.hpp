@@ -1,0 +1,99 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "emulated/memory/memory.hpp"
+#include "emulated/run/lanes.hpp"
+#include "emulated/trace/trace.hpp"
+
+namespace reduction::emulated {
+
+/// A warp instruction as it was counted.
+struct CountedRequest {
+  std::uint32_t lanes = 0;
+  unsigned wavefronts = 0;
+  unsigned conflicts = 0;
+  unsigned sectors = 0;
+  std::array<std::uint32_t, warp_size>
+      visits;  ///< for each active lane, its number among the lane's accesses
+};
+
+/// Writes down what a block does. Each thread says what it does when it does it; which of it is one event of a warp is
+/// known when the warp's instructions are counted.
+class BlockRecorder {
+ public:
+  BlockRecorder(BlockTrace& trace, unsigned threads);
+
+  /// The running thread accesses memory next. \param word  of shared memory or of the buffer.
+  void access(unsigned thread, EventKind kind, const Access& access, std::ptrdiff_t word,
+              const Buffer* buffer = nullptr);
+
+  /// The running thread is about to access memory, or to fail to.
+  void begin_access(unsigned thread, const Access& access);
+
+  /// The running thread calls the device again, or may lose its turn: what it accessed last has happened.
+  void settle(unsigned thread);
+
+  void fence(unsigned thread, const void* call_site);
+  void exit(unsigned thread);
+
+  /// A complete group of lanes passes a warp barrier, shuffles or votes: what each brings and gets is in `of_lanes`.
+  void meeting(Event event);
+
+  /// The warp's accesses since the last call have been counted as these requests, then it has come to an end.
+  void request(unsigned warp, const CountedRequest& request);
+  void end_warp_interval(unsigned warp);
+
+  /// All threads pass a barrier of the block, or the block ends.
+  void block_barrier(const void* call_site);
+  void end_block();
+
+ private:
+  /// What a thread did, of which an event is made with other lanes.
+  struct Action {
+    EventKind kind;
+    const void* call_site;
+    const std::byte* address;
+    unsigned bytes;
+    const Buffer* buffer;
+    std::size_t event;  ///< in the warp's events of this interval, once it is known
+    bool may_be_late;   ///< a store that had not happened when the thread was about to load
+    LaneEvent lane;
+  };
+
+  struct Thread {
+    std::vector<Action> actions;        ///< since the warp's instructions were counted
+    std::vector<std::uint32_t> visits;  ///< which of these are accesses that are counted
+    std::size_t pending = 0;            ///< so many of the last ones are accesses that have not happened yet
+  };
+
+  struct Warp {
+    std::vector<Event> unordered;  ///< since its instructions were counted
+    std::vector<Event> events;     ///< since the block's last barrier
+  };
+
+  Action* add(unsigned thread, EventKind kind, const void* call_site);
+  void group_the_rest(unsigned warp);
+  void put_in_order(unsigned warp);
+  void put_late_stores_behind(std::vector<Action>& actions) const;
+  static void note_late_stores(Thread& thread);
+  void merge_warps();
+  Event begun_event(const Action& action, unsigned warp);
+  void put(std::size_t event, unsigned lane, Action& action, Warp& warp);
+  unsigned lanes_of_warp(unsigned warp) const;
+  std::size_t buffer_number(const Buffer& buffer);
+  void begin_where_used(std::size_t buffer);
+
+  BlockTrace& trace_;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<const Buffer*> buffers_;
+  std::set<const void*>
+      late_stores_;  ///< places at which what is stored is loaded after the device hears of the store
+  std::size_t actions_ = 0;
+};
+
+}  // namespace reduction::emulated

@@ -1,0 +1,123 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "emulated/count/counters.hpp"
+#include "emulated/findings/finding.hpp"
+#include "emulated/memory/memory.hpp"
+#include "emulated/run/launch_config.hpp"
+
+/// What one block of a launch did, event by event.
+namespace reduction::emulated {
+
+/// What lanes of a warp, or all threads of a block, did together.
+enum class EventKind : unsigned char {
+  shared_load,
+  shared_store,
+  global_load,
+  global_store,
+  shared_atomic,
+  global_atomic,
+  shuffle,
+  vote,  ///< or a reduction of a warp
+  block_barrier,
+  warp_barrier,
+  fence,
+  exit  ///< the lanes leave the kernel
+};
+
+constexpr bool is_shared(EventKind kind) {
+  return kind == EventKind::shared_load || kind == EventKind::shared_store ||
+         kind == EventKind::shared_atomic;
+}
+constexpr bool is_load(EventKind kind) {
+  return kind == EventKind::shared_load || kind == EventKind::global_load;
+}
+constexpr bool is_store(EventKind kind) {
+  return kind == EventKind::shared_store || kind == EventKind::global_store;
+}
+constexpr bool is_atomic(EventKind kind) {
+  return kind == EventKind::shared_atomic || kind == EventKind::global_atomic;
+}
+
+/// Returns its name in JSON, such as "shared_load".
+std::string_view name_of(EventKind kind);
+
+/// What one lane had to do with an event.
+struct LaneEvent {
+  using Bytes = std::array<std::byte, largest_access>;
+
+  std::ptrdiff_t word = 0;   ///< at which its access begins: of shared memory, or of the buffer
+  std::size_t buffer = 0;    ///< of a global access, in BlockTrace::buffers
+  unsigned source_lane = 0;  ///< of a shuffle
+  bool is_known = false;     ///< whether the access has happened: a fault may have ended the block before
+  Bytes value{};             ///< read, written, received, or what an atomic left
+  Bytes before{};            ///< what an atomic found, or what the lane brought to a shuffle or vote
+};
+
+/// A warp instruction, or a barrier.
+struct Event {
+  EventKind kind{};
+  unsigned warp = 0;
+  std::uint32_t lanes = 0;          ///< the active ones, one bit each; 0 for a block barrier
+  const void* call_site = nullptr;  ///< the place in the kernel, as a return address; nullptr for an exit
+  unsigned bytes = 0;               ///< of each lane's access or value
+  unsigned wavefronts = 0;
+  unsigned conflicts = 0;
+  unsigned sectors = 0;
+  unsigned shuffles = 0;
+  std::vector<LaneEvent> of_lanes;  ///< of the active lanes, in order
+};
+
+/// All that a block did. Between two barriers of the block the warps take turns; each warp's events are in an order in
+/// which a GPU could run them.
+struct BlockTrace {
+  LaunchConfig config;
+  std::size_t launch = 0;            ///< counted from 1
+  std::size_t block = 0;             ///< its number in the grid
+  const void* kernel = nullptr;      ///< its entry
+  std::vector<std::size_t> buffers;  ///< bytes of each that the block has accessed
+  std::vector<Event> events;
+  Counters counters;              ///< of the block
+  bool truncated = false;         ///< the block did more than a trace holds
+  std::vector<Finding> findings;  ///< of the launch
+};
+
+/// For each witness of a finding, the number of the event in which it took part; none for another block's, or for what
+/// never happened, such as a barrier at which threads still wait.
+std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const BlockTrace& trace);
+
+/// What a trace holds: accesses, shuffles, votes, barriers and exits of single threads. More are left out.
+inline constexpr std::size_t most_traced_actions = std::size_t{1} << 18;
+
+/// While one lives, the device records one block of one launch.
+class TraceRecord {
+ public:
+  /// \param launch  counted from 1, the next one; \param block  its number in the grid.
+  TraceRecord(std::size_t launch, std::size_t block);
+  ~TraceRecord();
+  TraceRecord(const TraceRecord&) = delete;
+  TraceRecord& operator=(const TraceRecord&) = delete;
+
+  /// What was recorded; none if there was no such launch or block.
+  const std::optional<BlockTrace>& trace() const { return trace_; }
+
+  /// The number of launches that have begun so far.
+  std::size_t launches() const { return launches_; }
+
+ private:
+  friend void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
+
+  BlockTrace* begin_launch(const LaunchConfig& config, const KernelCall& kernel);
+
+  std::size_t launch_;
+  std::size_t launches_ = 0;  ///< that have begun
+  std::size_t block_;
+  std::optional<BlockTrace> trace_;
+};
+
+}  // namespace reduction::emulated
