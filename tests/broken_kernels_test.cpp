@@ -35,34 +35,34 @@ size_t one_block(std::size_t, unsigned) { return 1; }
 
 template <typename T>
 void launch_correct(unsigned grid, unsigned block, const void* in, void* out, size_t n) {
-  emulated::launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out),
-                   size_t{0}, n, no_element);
+  __emulated::launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out),
+                     size_t{0}, n, no_element);
 }
 
 template <typename T>
 void launch_without_last(unsigned grid, unsigned block, const void* in, void* out, size_t n) {
-  emulated::launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out),
-                   size_t{0}, n - 1, no_element);
+  __emulated::launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out),
+                     size_t{0}, n - 1, no_element);
 }
 
 template <typename T>
 void launch_one_twice(unsigned grid, unsigned block, const void* in, void* out, size_t n) {
-  emulated::launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out),
-                   size_t{0}, n, n / 2);
+  __emulated::launch({grid, block, 0}, serial_kernel<T>, static_cast<const T*>(in), static_cast<T*>(out),
+                     size_t{0}, n, n / 2);
 }
 
 template <typename T>
 void launch_not_a_number(unsigned grid, unsigned block, const void*, void* out, size_t) {
-  emulated::launch({grid, block, 0}, constant_kernel<T>, static_cast<T*>(out),
-                   T{std::numeric_limits<float>::quiet_NaN()});
+  __emulated::launch({grid, block, 0}, constant_kernel<T>, static_cast<T*>(out),
+                     T{std::numeric_limits<float>::quiet_NaN()});
 }
 
 template <typename T> void launch_zero(unsigned grid, unsigned block, const void*, void* out, size_t) {
-  emulated::launch({grid, block, 0}, constant_kernel<T>, static_cast<T*>(out), T{});
+  __emulated::launch({grid, block, 0}, constant_kernel<T>, static_cast<T*>(out), T{});
 }
 
 template <typename T> void launch_nothing(unsigned grid, unsigned block, const void*, void* out, size_t) {
-  emulated::launch({grid, block, 0}, idle_kernel<T>, static_cast<T*>(out));
+  __emulated::launch({grid, block, 0}, idle_kernel<T>, static_cast<T*>(out));
 }
 
 using Launch = void (*)(unsigned, unsigned, const void*, void*, size_t);

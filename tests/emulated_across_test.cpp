@@ -16,13 +16,13 @@
 #include <functional>
 #include <vector>
 
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/memory/peer_memory.hpp"
 #include "reduction/across.cuh"
 
 namespace {
 
-using reduction::emulated::DeviceArray;
+using __emulated::DeviceArray;
 
 /// Memory that processes share which fork after it was made: zeros.
 class SharedMemory {
@@ -255,7 +255,7 @@ void expect_silence_to_end(const Operation& operation, std::size_t n) {
   const std::size_t mailbox = reduction::mailbox_bytes<T>();
   const SharedMemory mailboxes(2 * mailbox);
   expect_all_end(1, [&](unsigned) {
-    reduction::emulated::set_peer_limit(std::chrono::seconds(1));
+    __emulated::set_peer_limit(std::chrono::seconds(1));
     DeviceArray<std::max_align_t> partial{reduction::partial_bytes<T>() / sizeof(std::max_align_t) + 1};
     reduction::Peers peers;
     peers.rank = 1;
@@ -267,7 +267,7 @@ void expect_silence_to_end(const Operation& operation, std::size_t n) {
     DeviceArray<T> out{1};
     EXPECT_THROW(static_cast<void>(reduction::reduce_across(peers, in.begin(), out.begin(), n,
                                                             reduction::SameBits{operation})),
-                 reduction::emulated::NoWordFromPeers);
+                 __emulated::NoWordFromPeers);
   });
 }
 
@@ -289,8 +289,8 @@ __global__ void wait_for_the_other_thread(std::uint64_t* word) {
 TEST(Across, AThreadThatWaitsLeavesTurnsToTheOthers) {
   expect_all_end(1, [](unsigned) {
     std::uint64_t word = 0;
-    reduction::emulated::set_peer_limit(std::chrono::seconds{5});
-    reduction::emulated::launch({1, 2, 0}, wait_for_the_other_thread, &word);
+    __emulated::set_peer_limit(std::chrono::seconds{5});
+    __emulated::launch({1, 2, 0}, wait_for_the_other_thread, &word);
     EXPECT_EQ(word, 1u);
   });
 }
@@ -299,10 +299,9 @@ TEST(Across, AThreadThatWaitsLeavesTurnsToTheOthers) {
 TEST(Across, AWaitForPeersIsNoEndlessLoop) {
   expect_all_end(1, [](unsigned) {
     std::uint64_t word = 0;
-    reduction::emulated::set_loop_limit(std::chrono::milliseconds{100});
-    reduction::emulated::set_peer_limit(std::chrono::seconds{1});
-    EXPECT_THROW(reduction::emulated::launch({1, 1, 0}, wait_for_a_peer, &word),
-                 reduction::emulated::NoWordFromPeers);
+    __emulated::set_loop_limit(std::chrono::milliseconds{100});
+    __emulated::set_peer_limit(std::chrono::seconds{1});
+    EXPECT_THROW(__emulated::launch({1, 1, 0}, wait_for_a_peer, &word), __emulated::NoWordFromPeers);
   });
 }
 

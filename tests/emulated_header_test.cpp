@@ -16,15 +16,15 @@
 #include <string>
 #include <vector>
 
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "reduction/reduce.cuh"
 #include "same_bits/order.hpp"
 
 namespace {
 
-using reduction::emulated::all_launches;
-using reduction::emulated::DeviceArray;
-using reduction::emulated::finding_of;
+using __emulated::all_launches;
+using __emulated::DeviceArray;
+using __emulated::finding_of;
 
 constexpr std::size_t sizes[] = {0, 1, 31, 32, 1000, 4097, 65537, 300000};
 

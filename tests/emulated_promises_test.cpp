@@ -6,18 +6,18 @@
 
 #include <cstddef>
 
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "harness/input.hpp"
 #include "reduction/reduce.cuh"
 
 namespace {
 
+using __emulated::DeviceArray;
 using reduction::Bounded;
 using reduction::CompensatedSum;
 using reduction::Data;
 using reduction::SameBits;
 using reduction::Sum;
-using reduction::emulated::DeviceArray;
 
 // The bits of any device.
 constexpr float random_sum = -1331.95752F;

@@ -31,10 +31,10 @@ TEST(ExitCodeOf, IsTheBodysOwn) {
 }
 
 TEST(ExitCodeOf, SaysWhatHasFailed) {
-  emulated::Finding race{};
+  __emulated::Finding race{};
   race.kernel = "reduce";
   race.witnesses = {{"writes", 0, {3}, nullptr, {}}};
-  EXPECT_EQ(code_of(emulated::KernelFinding({race})), 1);
+  EXPECT_EQ(code_of(__emulated::KernelFinding({race})), 1);
   EXPECT_EQ(code_of(MeasurementError("faster than the peak")), 1);
   EXPECT_EQ(code_of(UsageError("no such option")), 2);
   EXPECT_EQ(code_of(DeviceError("no device")), 3);

@@ -10,15 +10,15 @@
 #define main first_program
 #include "docs/first_program/main.cu"
 #undef main
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using reduction::emulated::finding_of;
+using __emulated::finding_of;
 
 TEST(FirstProgram, GivesTheRightSum) {
   EXPECT_EQ(first_program(), 0);
-  const auto& launches = reduction::emulated::all_launches.launches();
+  const auto& launches = __emulated::all_launches.launches();
   ASSERT_EQ(launches.size(), 3U);
   EXPECT_EQ(launches[0].blocks, 3907U);
   EXPECT_EQ(launches[1].blocks, 16U);

@@ -68,9 +68,9 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         ("128 bytes apart or more", "common/emulated/memory/memory.cpp", "shared_alignment = 128;"),
         ("8 MiB of the device's memory", "common/emulated/memory/kernel_heap.hpp", "capacity = std::size_t{8} << 20;"),
         ("more than 64 KiB past a buffer", "common/emulated/memory/memory.hpp", "margin = std::size_t{64} << 10;"),
-        ("lanes make 1 to 4 passes of an inner loop", "tests/not_caught_test.cpp", "j <= t % 4; ++j"),
-        ("its 16 requests are right", "tests/not_caught_test.cpp", 'requests, 16U) << "as on a GPU"'),
-        ("136 sectors instead of 64", "tests/not_caught_test.cpp", 'sectors, 136U) << "64 on a GPU')],
+        ("lanes make 1 to 4 passes of an inner loop", "tests/emulated/not_caught_test.cpp", "j <= t % 4; ++j"),
+        ("its 16 requests are right", "tests/emulated/not_caught_test.cpp", 'requests, 16U) << "as on a GPU"'),
+        ("136 sectors instead of 64", "tests/emulated/not_caught_test.cpp", 'sectors, 136U) << "64 on a GPU')],
     "beyond/09_vector_loads/README.md": [
         ("first four loads, then the additions", "beyond/09_vector_loads/kernel.cuh", "k < 4;"),
         ("for three loads with a test each", "beyond/09_vector_loads/kernel.cuh", "k < 3;"),

@@ -57,8 +57,8 @@ TEST(HostMemory, IsWhatTheLimitOfAddressSpaceLeaves) {
 
 TEST(EmulatedMemory, HasRoomForItsThreads) {
   const Memory memory = emulated_memory();
-  EXPECT_EQ(memory.owner, emulated::device_name);
-  EXPECT_GE(memory.own_bytes, emulated::touched_bytes);
+  EXPECT_EQ(memory.owner, __emulated::device_name);
+  EXPECT_GE(memory.own_bytes, __emulated::touched_bytes);
 }
 
 TEST(RequireMemory, RefusesWhatDoesNotFit) {

@@ -52,7 +52,7 @@ TEST(ParseOptions, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.data, Data::random);
   EXPECT_EQ(options.device.kind, DeviceChoice::Kind::automatic);
   EXPECT_TRUE(options.emulation.counters);
-  EXPECT_EQ(options.emulation.schedule.order, emulated::Order::ascending);
+  EXPECT_EQ(options.emulation.schedule.order, __emulated::Order::ascending);
   EXPECT_FALSE(options.sweep);
   EXPECT_FALSE(options.quiet);
   EXPECT_EQ(options.answer, "");
@@ -84,7 +84,7 @@ TEST(ParseOptions, TakesEveryOption) {
   EXPECT_FALSE(options.timing.queued);
   EXPECT_EQ(options.timing.lead_in, 256u);
   EXPECT_FALSE(options.emulation.counters);
-  EXPECT_EQ(options.emulation.schedule.order, emulated::Order::random);
+  EXPECT_EQ(options.emulation.schedule.order, __emulated::Order::random);
   EXPECT_EQ(options.emulation.schedule.seed, 77u);
   EXPECT_EQ(options.compare_file, "y.json");
   EXPECT_EQ(options.json_file, "x.json");

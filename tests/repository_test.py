@@ -150,11 +150,11 @@ def test_emulated_symbols(build_folder: Path, need: Callable[[str], str]) -> Non
     """No symbol of the emulated device has a name of CUDA's without a namespace: nvcc compiles CUDA's into the same
     program."""
     objects = [build_folder / f"CMakeFiles/{step}_emulated.dir/common/harness/emulated_step.cpp.o" for step in EMULATED]
-    objects += build_folder.glob("tests/CMakeFiles/plain_kernels_test.dir/**/*.o")
+    objects += build_folder.glob("tests/emulated/CMakeFiles/plain_kernels_test.dir/**/*.o")
     assert len(objects) > len(EMULATED)
     symbols = output_of(need("nm"), "--demangle", build_folder / "common/emulated/libemulated_device.a", *objects)
     names = "dim3|u?int3|float3|threadIdx|blockIdx|blockDim|gridDim|warpSize"
-    others, own = re.subn(f"reduction::emulated::({names})", "", symbols)
+    others, own = re.subn(f"__emulated::({names})", "", symbols)
     assert own > 0 and re.findall(rf".*\b(?:{names})\b.*", others) == []
 
 

@@ -138,8 +138,8 @@ TEST(FromJson, ReadsWhatToJsonWrites) {
   result.timing = TimingMethod{Flush::none, 0, false, 3};
   result.verdict = {true, 0.25, std::numeric_limits<double>::infinity()};
   std::uint64_t count = std::uint64_t{1} << 60;
-  for (emulated::Counters& counters : result.pass_counters = {{}, {}, {}}) {
-    for (const emulated::NamedCounter& named : emulated::counter_names)
+  for (__emulated::Counters& counters : result.pass_counters = {{}, {}, {}}) {
+    for (const __emulated::NamedCounter& named : __emulated::counter_names)
       counters.*named.counter = ++count;
   }
   expect_round_trip(result);

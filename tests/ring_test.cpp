@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "kernel.cuh"
 
 namespace {
 
-template <typename T> using Array = reduction::emulated::DeviceArray<T>;
+template <typename T> using Array = __emulated::DeviceArray<T>;
 
 /// Whole numbers, whose sums are exact, that begin `offset` elements behind the start of a buffer.
 template <typename T> void expect_the_sum(unsigned grid, unsigned block, std::size_t offset, std::size_t n) {

@@ -13,11 +13,11 @@
 
 #include "emulated/run/device.hpp"
 #include "emulated/trace/trace.hpp"
+#include "emulated/trace_counters.hpp"
 #include "harness/device.hpp"
 #include "harness/measure.hpp"
 #include "harness/reduction_plan.hpp"
 #include "harness/report.hpp"
-#include "trace_counters.hpp"
 
 namespace reduction {
 namespace {
@@ -99,7 +99,7 @@ void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsi
     in[k] = whole_number<Real>(k / parts, k % parts);
     expected[k % parts] = static_cast<Real>(expected[k % parts] + in[k]);
   }
-  emulated::mark_initialised(in, n * size_of(type));
+  __emulated::mark_initialised(in, n * size_of(type));
   const void* const out = plan.launch(in, partial.data(), next_partial.data());
   for (std::size_t part = 0; part < parts; ++part) {
     EXPECT_EQ(static_cast<const Real*>(out)[part], expected[part])
@@ -132,17 +132,17 @@ TEST(Step, GivesTheSameBitsInEverySchedule) {
   const Configuration configuration{ElementType::float32, 70'001, 64};
   const auto expected = bits_of_sum(configuration);
   for (const unsigned host_threads : {1U, 3U}) {
-    emulated::set_host_threads(host_threads);
+    __emulated::set_host_threads(host_threads);
     EXPECT_EQ(bits_of_sum(configuration), expected);
-    emulated::set_schedule({emulated::Order::descending, 0});
+    __emulated::set_schedule({__emulated::Order::descending, 0});
     EXPECT_EQ(bits_of_sum(configuration), expected);
     for (unsigned seed = 0; seed < 20; ++seed) {
-      emulated::set_schedule({emulated::Order::random, seed});
+      __emulated::set_schedule({__emulated::Order::random, seed});
       EXPECT_EQ(bits_of_sum(configuration), expected) << seed;
     }
-    emulated::set_schedule({});
+    __emulated::set_schedule({});
   }
-  emulated::set_host_threads(0);
+  __emulated::set_host_threads(0);
 }
 
 /// Traces every block of every pass, one by one, and expects their events to amount to what the run has counted.
@@ -151,9 +151,9 @@ void expect_traces_to_add_up(const Configuration& configuration) {
                            configuration.block));
   const Result counted = run(configuration, Data::random);
   for (std::size_t pass = 0; pass < counted.passes.size(); ++pass) {
-    emulated::Counters sum;
+    __emulated::Counters sum;
     for (std::size_t block = 0; block < counted.passes[pass].blocks; ++block) {
-      const emulated::TraceRecord record(pass + 1, block);
+      const __emulated::TraceRecord record(pass + 1, block);
       run(configuration, Data::random);
       ASSERT_TRUE(record.trace().has_value());
       EXPECT_EQ(counters_of_events(*record.trace()), record.trace()->counters);
@@ -177,7 +177,7 @@ TEST(Step, TracesABlockOfALargeInput) {
   const auto passes = run(configuration, Data::ones).passes;  // none of a step that chooses its launches
   const std::size_t last = passes.empty() ? 0 : passes.front().blocks - 1;
   for (const std::size_t block : {std::size_t{0}, last}) {
-    const emulated::TraceRecord record(1, block);
+    const __emulated::TraceRecord record(1, block);
     run(configuration, Data::ones);
     ASSERT_TRUE(record.trace().has_value());
     EXPECT_FALSE(record.trace()->truncated);

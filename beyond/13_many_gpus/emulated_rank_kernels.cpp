@@ -11,8 +11,9 @@
 namespace reduction {
 
 const RankKernels& emulated_rank_kernels() {
-  static const RankKernels kernels = make_rank_kernels<std::uint32_t, std::uint64_t, float, double,
-                                                       emulated::Complex<float>, emulated::Complex<double>>();
+  static const RankKernels kernels =
+      make_rank_kernels<std::uint32_t, std::uint64_t, float, double, __emulated::Complex<float>,
+                        __emulated::Complex<double>>();
   return kernels;
 }
 

@@ -251,7 +251,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
                       "the time is wrong",
                       *found.gbps_per_rank(), *result.device.peak_gbps));
     }
-  } catch (const emulated::NoWordFromPeers&) {
+  } catch (const __emulated::NoWordFromPeers&) {
     job.end_too_late("the sums of the other ranks did not come");
   } catch (...) {
     job.abort_with_current_exception();

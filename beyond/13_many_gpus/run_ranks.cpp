@@ -193,7 +193,7 @@ ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
   }
 
   job.wait_limit().set(line.time_limit);
-  emulated::set_peer_limit(line.time_limit);
+  __emulated::set_peer_limit(line.time_limit);
   const SelectedDevice selected = open_device(job, line.device);
   Device& device = *selected.device;
   const bool on_gpu = device.info().kind == DeviceKind::cuda;

@@ -39,6 +39,6 @@ template <typename T> void set_to_zero(T* address) {
   reduction::cuda_check(cudaMemsetAsync(address, 0, sizeof(T)), "setting the result to zero");
 #else
   std::memset(static_cast<void*>(address), 0, sizeof(T));
-  reduction::emulated::mark_initialised(address, sizeof(T));
+  __emulated::mark_initialised(address, sizeof(T));
 #endif
 }

@@ -38,6 +38,6 @@ size_t blocks_to_fill_device([[maybe_unused]] void (*kernel)(Parameters...), uns
                         "asking for the kernel's occupancy");
   return static_cast<size_t>(std::max(1, multiprocessors * blocks_per_multiprocessor));
 #else
-  return reduction::emulated::resident_blocks(block, shared_bytes);
+  return __emulated::resident_blocks(block, shared_bytes);
 #endif
 }

@@ -13,7 +13,7 @@ namespace reduction {
 
 namespace {
 
-using emulated::Counters;
+using __emulated::Counters;
 
 /// Returns what all passes of a result counted together.
 Counters counters_of(const Result& result) { return result.counters().value_or(Counters{}); }

@@ -89,7 +89,7 @@ class Device {
   virtual void download(void* host, const void* data, std::size_t bytes) = 0;
 
   /// Returns what each launch since the last call did, in order; nothing if the device does not count.
-  virtual std::vector<emulated::Counters> take_launch_counters() { return {}; }
+  virtual std::vector<__emulated::Counters> take_launch_counters() { return {}; }
 
   /// Makes a clock for what is queued on the device; null if time on this device means nothing. It uses
   /// memory().own_bytes of device memory, and must not outlive the device.

@@ -12,42 +12,42 @@ namespace {
 class EmulatedDevice final : public Device {
  public:
   explicit EmulatedDevice(const Emulation& emulation) : counts_(emulation.counters) {
-    emulated::set_instrumented(emulation.counters);
-    emulated::set_schedule(emulation.schedule);
+    __emulated::set_instrumented(emulation.counters);
+    __emulated::set_schedule(emulation.schedule);
     info_.kind = DeviceKind::emulated;
-    info_.name = emulated::device_name;
-    info_.sms = emulated::properties().sms;
+    info_.name = __emulated::device_name;
+    info_.sms = __emulated::properties().sms;
   }
 
   const DeviceInfo& info() const override { return info_; }
   Memory memory() const override { return emulated_memory(); }
-  void* allocate(std::size_t bytes) override { return emulated::allocate(bytes); }
-  void release(void* data) noexcept override { emulated::release(data); }
+  void* allocate(std::size_t bytes) override { return __emulated::allocate(bytes); }
+  void release(void* data) noexcept override { __emulated::release(data); }
 
   void fill(void* data, const Input& input, ElementType type, std::uint64_t first,
             std::uint64_t count) override {
     fill_host(data, input, type, first, count);
-    emulated::mark_initialised(data, count * size_of(type));
+    __emulated::mark_initialised(data, count * size_of(type));
   }
 
   void poison(void* data, std::size_t bytes) override {
     std::memset(data, 0xFF, bytes);
-    emulated::mark_uninitialised(data, bytes);
+    __emulated::mark_uninitialised(data, bytes);
   }
 
   void clear(void* data, std::size_t bytes) override {
     std::memset(data, 0, bytes);
-    emulated::mark_initialised(data, bytes);
+    __emulated::mark_initialised(data, bytes);
   }
 
   void synchronize() override {}  // a launch returns when it has ended
 
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
 
-  std::vector<emulated::Counters> take_launch_counters() override {
-    const std::vector<emulated::Counters> taken = record_->launches();
+  std::vector<__emulated::Counters> take_launch_counters() override {
+    const std::vector<__emulated::Counters> taken = record_->launches();
     record_.emplace();
-    return counts_ ? taken : std::vector<emulated::Counters>();
+    return counts_ ? taken : std::vector<__emulated::Counters>();
   }
 
   std::unique_ptr<SampleTimer> make_timer(const TimingMethod&) override { return nullptr; }
@@ -55,7 +55,7 @@ class EmulatedDevice final : public Device {
  private:
   bool counts_;
   DeviceInfo info_;
-  std::optional<emulated::LaunchRecord> record_{std::in_place};
+  std::optional<__emulated::LaunchRecord> record_{std::in_place};
 };
 
 }  // namespace

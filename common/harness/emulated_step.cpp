@@ -11,8 +11,9 @@
 namespace reduction {
 
 const StepKernels& emulated_step_kernels() {
-  static const StepKernels kernels = make_step_kernels<std::uint32_t, std::uint64_t, float, double,
-                                                       emulated::Complex<float>, emulated::Complex<double>>();
+  static const StepKernels kernels =
+      make_step_kernels<std::uint32_t, std::uint64_t, float, double, __emulated::Complex<float>,
+                        __emulated::Complex<double>>();
   return kernels;
 }
 

@@ -59,10 +59,10 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
   } catch (const UsageError& error) {
     code = ExitCode::bad_usage;
     say(error.what());
-  } catch (const emulated::KernelFinding& finding) {
+  } catch (const __emulated::KernelFinding& finding) {
     code = ExitCode::wrong_result;
     print(stderr, fmt::format("{}: error: {}", name,
-                              emulated::diagnostic_of(finding.findings(), terminal_of(stderr).styled)));
+                              __emulated::diagnostic_of(finding.findings(), terminal_of(stderr).styled)));
   } catch (const MeasurementError& error) {
     code = ExitCode::wrong_result;
     say(error.what());

@@ -11,7 +11,7 @@ void fill_host(void* data, const Input& input, ElementType type, std::uint64_t f
   const std::uint64_t parts = parts_of(type);
   visit_real(type, [&]<typename Real>(Real) {
     Real* const out = static_cast<Real*>(data);
-    parallel_for((count + chunk - 1) / chunk, [&](std::size_t k) {
+    __emulated::parallel_for((count + chunk - 1) / chunk, [&](std::size_t k) {
       const std::uint64_t last = std::min(count, (k + 1) * chunk);
       for (std::uint64_t i = k * chunk; i < last; ++i) {
         for (std::uint64_t part = 0; part < parts; ++part) {

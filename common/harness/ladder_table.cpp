@@ -116,7 +116,7 @@ std::string counted_ladder(const Results& results, const Terminal& terminal) {
       const double blocks = std::max(1.0, static_cast<double>(result.blocks()));
       return c ? fmt::format("{:.4g}", static_cast<double>(count) / blocks) : "–";
     };
-    const emulated::Counters counters = c.value_or(emulated::Counters{});
+    const __emulated::Counters counters = c.value_or(__emulated::Counters{});
     const bool planned = !result.passes.empty();
     table.add({"passes", Align::right, Form::markdown}, planned ? fmt::to_string(result.passes.size()) : "–");
     add({"blocks", Align::right, both}, planned ? fmt::to_string(result.blocks()) : "–");

@@ -42,14 +42,15 @@ Memory host_memory(const std::filesystem::path& container) {
     if (bytes < least.free_bytes) least = {"the host", bytes, bound};
   };
   leaves(available_in(container), container_limit);
-  leaves(available_address_space(), address_space_limit);
+  leaves(__emulated::available_address_space(), address_space_limit);
   return least;
 }
 
 Memory emulated_memory() {
   Memory memory = host_memory();
-  memory.owner = emulated::device_name;
-  memory.own_bytes = memory.bound == address_space_limit ? emulated::reserved_bytes : emulated::touched_bytes;
+  memory.owner = __emulated::device_name;
+  memory.own_bytes =
+      memory.bound == address_space_limit ? __emulated::reserved_bytes : __emulated::touched_bytes;
   return memory;
 }
 

@@ -56,15 +56,15 @@ std::optional<DeviceChoice> parse_device(std::string_view text) {
 }
 
 /// Reads "ascending", "descending", "random" or "random:7".
-std::optional<emulated::Schedule> parse_schedule(std::string_view text) {
+std::optional<__emulated::Schedule> parse_schedule(std::string_view text) {
   constexpr std::string_view prefix = "random:";
-  if (text == "ascending") return emulated::Schedule{emulated::Order::ascending};
-  if (text == "descending") return emulated::Schedule{emulated::Order::descending};
-  if (text == "random") return emulated::Schedule{emulated::Order::random};
+  if (text == "ascending") return __emulated::Schedule{__emulated::Order::ascending};
+  if (text == "descending") return __emulated::Schedule{__emulated::Order::descending};
+  if (text == "random") return __emulated::Schedule{__emulated::Order::random};
   if (!text.starts_with(prefix)) return std::nullopt;
   const auto seed = parse_number(text.substr(prefix.size()));
   if (!seed) return std::nullopt;
-  return emulated::Schedule{emulated::Order::random, *seed};
+  return __emulated::Schedule{__emulated::Order::random, *seed};
 }
 
 /// Refuses what a trace cannot be had with, and leaves no other choice than the device that traces.
@@ -243,7 +243,7 @@ Options parse_options(int argc, const char* const* argv, std::string_view name, 
   app.add(
       "--schedule", "ORDER", "emulated: order of threads: ascending (default), descending or random[:SEED]",
       options.emulation.schedule,
-      Reader<emulated::Schedule>{
+      Reader<__emulated::Schedule>{
           parse_schedule, "choose one of ascending, descending, random, random:SEED (SEED = 0 to 2^64 - 1)"});
   app.add_file("--compare", "emulated: the --json file of another step, to show its counters beside",
                options.compare_file);

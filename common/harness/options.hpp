@@ -37,7 +37,7 @@ struct DeviceChoice {
 /// How the emulated device runs.
 struct Emulation {
   bool counters = true;  ///< count and check accesses to memory
-  emulated::Schedule schedule;
+  __emulated::Schedule schedule;
 };
 
 /// Which block the emulated device traces, and where the trace goes.

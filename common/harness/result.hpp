@@ -26,10 +26,10 @@ struct Result {
   DeviceInfo device;
   ElementType type = ElementType::int32;
   Input input;
-  int devices = 1;                                ///< that shared the input: the ranks of 13_many_gpus
-  unsigned block = 0;                             ///< threads per block; 0 on the CPU and for a library
-  std::vector<Pass> passes;                       ///< none on the CPU and for a library
-  std::vector<emulated::Counters> pass_counters;  ///< one per pass, where the device counts
+  int devices = 1;                                  ///< that shared the input: the ranks of 13_many_gpus
+  unsigned block = 0;                               ///< threads per block; 0 on the CPU and for a library
+  std::vector<Pass> passes;                         ///< none on the CPU and for a library
+  std::vector<__emulated::Counters> pass_counters;  ///< one per pass, where the device counts
   std::size_t samples = 0;
   std::optional<Summary> ms;  ///< none on the emulated device
   std::optional<double>
@@ -49,10 +49,10 @@ struct Result {
   }
 
   /// Returns the sum over all passes; none if the device does not count.
-  std::optional<emulated::Counters> counters() const {
+  std::optional<__emulated::Counters> counters() const {
     if (pass_counters.empty()) return std::nullopt;
-    emulated::Counters sum;
-    for (const emulated::Counters& counters_of_pass : pass_counters)
+    __emulated::Counters sum;
+    for (const __emulated::Counters& counters_of_pass : pass_counters)
       sum += counters_of_pass;
     return sum;
   }

@@ -106,7 +106,7 @@ using Shown = typename std::conditional_t<std::is_integral_v<Real>, std::make_si
 // The keys of each struct, in the order in which they are written.
 
 constexpr auto counter_keys = [](const auto& key, auto& counters) {
-  for (const emulated::NamedCounter& named : emulated::counter_names)
+  for (const __emulated::NamedCounter& named : __emulated::counter_names)
     key(std::string(named.name), counters.*named.counter);
 };
 
@@ -167,9 +167,6 @@ constexpr auto result_keys = [](const auto& key, auto& result) {
 
 }  // namespace
 
-void emulated::to_json(Json& json, const Counters& counters) { counter_keys(KeyWriter{json}, counters); }
-void emulated::from_json(const Json& json, Counters& counters) { counter_keys(KeyReader{json}, counters); }
-
 void to_json(Json& json, const DeviceInfo& device) { device_keys(KeyWriter{json}, device); }
 void from_json(const Json& json, DeviceInfo& device) { device_keys(KeyReader{json}, device); }
 
@@ -217,7 +214,7 @@ void from_json(const Json& json, Result& result) {
   const KeyReader read{json};
   result_keys(read, result);
   read("passes", result.passes);
-  std::optional<emulated::Counters> counters;
+  std::optional<__emulated::Counters> counters;
   for (const Json& pass : json.at("passes")) {
     KeyReader{pass}("counters", counters);
     if (counters) result.pass_counters.push_back(*counters);
@@ -267,3 +264,11 @@ Result read_compared_result(const std::string& file, ElementType type, bool in_s
 }
 
 }  // namespace reduction
+
+void __emulated::to_json(nlohmann::ordered_json& json, const Counters& counters) {
+  reduction::counter_keys(reduction::KeyWriter{json}, counters);
+}
+
+void __emulated::from_json(const nlohmann::ordered_json& json, Counters& counters) {
+  reduction::counter_keys(reduction::KeyReader{json}, counters);
+}

@@ -27,12 +27,12 @@ template <typename T> struct nlohmann::adl_serializer<std::optional<T>> {
 };
 /// \endcond
 
-namespace reduction {
-
-namespace emulated {
+namespace __emulated {
 void to_json(nlohmann::ordered_json& json, const Counters& counters);
 void from_json(const nlohmann::ordered_json& json, Counters& counters);
-}  // namespace emulated
+}  // namespace __emulated
+
+namespace reduction {
 
 void to_json(nlohmann::ordered_json& json, const DeviceInfo& device);
 void from_json(const nlohmann::ordered_json& json, DeviceInfo& device);

@@ -28,11 +28,11 @@ namespace reduction {
 
 namespace {
 
-using emulated::BlockTrace;
-using emulated::Event;
-using emulated::EventKind;
-using emulated::LaneEvent;
-using emulated::Place;
+using __emulated::BlockTrace;
+using __emulated::Event;
+using __emulated::EventKind;
+using __emulated::LaneEvent;
+using __emulated::Place;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format = "reduction trace";
@@ -83,7 +83,7 @@ std::string short_path(const std::string& file) {
 /// None of a file that has changed since the program was built: the lines' numbers are those of the old one.
 std::vector<std::string> lines_of(const std::string& file) {
   std::vector<std::string> lines;
-  if (emulated::is_newer_than_the_program(file)) return lines;
+  if (__emulated::is_newer_than_the_program(file)) return lines;
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);)
     lines.push_back(line);
@@ -115,12 +115,12 @@ void put_place(const std::vector<Place>& frames, Sources& sources, Json& json) {
 }
 
 /// Looks all places up at once.
-std::vector<emulated::CodeLocation> locations_of(const BlockTrace& trace) {
+std::vector<__emulated::CodeLocation> locations_of(const BlockTrace& trace) {
   std::vector<const void*> instructions;  // each before the one to which a call returns
   for (const Event& event : trace.events)
     if (event.call_site != nullptr)
       instructions.push_back(static_cast<const std::byte*>(event.call_site) - 1);
-  return emulated::locate(instructions);
+  return __emulated::locate(instructions);
 }
 
 /// On one line. A source file may have bytes that are no UTF-8.
@@ -146,7 +146,7 @@ void put_request(const Event& event, ElementType type, Json& json) {
   json["words"] = of_lanes(event, &LaneEvent::word);
   if (is_shared(event.kind)) {
     json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
-      return lane.word % static_cast<std::ptrdiff_t>(emulated::banks);
+      return lane.word % static_cast<std::ptrdiff_t>(__emulated::banks);
     });
   }
   if (is_atomic(event.kind)) {
@@ -190,9 +190,9 @@ Json event_json(const Event& event, const std::vector<Place>& frames, ElementTyp
 
 // ---- findings ----
 
-Json shape_json(const emulated::dim3& shape) { return Json::array({shape.x, shape.y, shape.z}); }
+Json shape_json(const __emulated::dim3& shape) { return Json::array({shape.x, shape.y, shape.z}); }
 
-Json finding_json(const emulated::Finding& finding, const BlockTrace& trace, Sources& sources) {
+Json finding_json(const __emulated::Finding& finding, const BlockTrace& trace, Sources& sources) {
   Json json{{"kind", name_of(finding.fault)},
             {"text", finding.text},
             {"help", finding.help},
@@ -201,7 +201,7 @@ Json finding_json(const emulated::Finding& finding, const BlockTrace& trace, Sou
   // Where a witness is among the events; null for what never happened here.
   const std::vector<std::optional<std::size_t>> events = events_of(finding, trace);
   for (std::size_t i = 0; i < finding.witnesses.size(); ++i) {
-    const emulated::Witness& witness = finding.witnesses[i];
+    const __emulated::Witness& witness = finding.witnesses[i];
     Json& entry = json["witnesses"].emplace_back(
         Json{{"action", witness.action}, {"block", witness.block}, {"threads", witness.threads}});
     put_place({witness.place}, sources, entry);
@@ -229,7 +229,7 @@ std::string read_trace_beside(const std::string& file) {
 
 bool is_page(const std::string& file) { return file.ends_with(".html"); }
 
-std::string summary(const emulated::BlockTrace& trace, const std::string& file) {
+std::string summary(const __emulated::BlockTrace& trace, const std::string& file) {
   return fmt::format("{}: block {} of pass {}, {}{}{}", file, trace.block, trace.launch,
                      trace.events.empty() ? "which did nothing before a fault ended the launch"
                                           : fmt::format("{} events", trace.events.size()),
@@ -238,11 +238,11 @@ std::string summary(const emulated::BlockTrace& trace, const std::string& file) 
 }
 
 /// Names the block of a finding, if it is another one than that of the trace. \param pass  of the finding.
-std::string where_to_look(const emulated::KernelFinding& finding, std::size_t pass,
+std::string where_to_look(const __emulated::KernelFinding& finding, std::size_t pass,
                           const TraceOptions& options) {
   std::optional<std::size_t> block;
-  for (const emulated::Finding& each : finding.findings()) {
-    for (const emulated::Witness& witness : each.witnesses) {
+  for (const __emulated::Finding& each : finding.findings()) {
+    for (const __emulated::Witness& witness : each.witnesses) {
       if (pass == options.pass && witness.block == options.block) return "";
       if (!block) block = witness.block;
     }
@@ -258,7 +258,7 @@ void say(const std::string& text) { print(stderr, one_line(text) + '\n'); }
 
 std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   Sources sources;
-  const std::vector<emulated::CodeLocation> locations = locations_of(trace);
+  const std::vector<__emulated::CodeLocation> locations = locations_of(trace);
   const std::vector<Place> nowhere;
   std::size_t located = 0;
   std::vector<std::string> events;
@@ -267,7 +267,7 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
     events.push_back(text_of(event_json(event, frames, subject.type, sources)));
   }
   std::vector<std::string> findings;
-  for (const emulated::Finding& finding : trace.findings)
+  for (const __emulated::Finding& finding : trace.findings)
     findings.push_back(text_of(finding_json(finding, trace, sources)));
   Json source_files = Json::array();
   for (const std::string& file : sources)
@@ -280,8 +280,8 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                   {"version", version},
                   {"program", subject.program},
                   {"title", subject.title},
-                  {"device", emulated::device_name},
-                  {"kernel", emulated::kernel_name(trace.kernel)},
+                  {"device", __emulated::device_name},
+                  {"kernel", __emulated::kernel_name(trace.kernel)},
                   {"type", to_string(subject.type)},
                   {"launch",
                    {{"number", trace.launch},
@@ -310,7 +310,7 @@ std::string TraceFile::document(const std::string& trace) const {
 
 void TraceFile::record(const TraceSubject& subject, bool quiet, const std::function<void()>& body) const {
   if (options_.file.empty()) return body();
-  const emulated::TraceRecord record(options_.pass, options_.block);
+  const __emulated::TraceRecord record(options_.pass, options_.block);
   const auto write = [&] {
     if (file_.write(document(trace_json(*record.trace(), subject))) && !quiet)
       say(summary(*record.trace(), options_.file));
@@ -319,7 +319,7 @@ void TraceFile::record(const TraceSubject& subject, bool quiet, const std::funct
       fmt::format("--trace-block '{}:{}': no launch has such a block", options_.pass, options_.block);
   try {
     body();
-  } catch (const emulated::KernelFinding& finding) {
+  } catch (const __emulated::KernelFinding& finding) {
     record.trace() ? write() : say(no_block + ", up to the fault");
     const std::string elsewhere = where_to_look(finding, record.launches(), options_);
     if (!quiet && !elsewhere.empty()) say(elsewhere);

@@ -18,7 +18,7 @@ struct TraceSubject {
 
 /// Writes a trace as JSON, an event per line (common/explorer/README.md). Reads the source files that the events
 /// are in.
-std::string trace_json(const emulated::BlockTrace& trace, const TraceSubject& subject);
+std::string trace_json(const __emulated::BlockTrace& trace, const TraceSubject& subject);
 
 /// Where --trace writes, if the command line has it.
 class TraceFile {

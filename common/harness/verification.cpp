@@ -68,7 +68,7 @@ Reference reference_sum(const Input& input, ElementType type, const ReferencePar
   // One sum for each chunk of this part only: of a huge input, other processes have the others.
   std::vector<Reference> sums((chunks + part.of - 1 - part.part) / part.of);
   visit_real(type, [&]<typename Real>(Real) {
-    parallel_for(sums.size(), [&](std::size_t k) {
+    __emulated::parallel_for(sums.size(), [&](std::size_t k) {
       sums[k] = sum_chunk<Real>(input, type, (part.part + k * part.of) * reference_chunk);
     });
   });

@@ -52,33 +52,33 @@ namespace fixed {
 namespace reduction::pitfalls {
 namespace {
 
-using emulated::Fault;
+using __emulated::Fault;
 
 /// A buffer of the emulated device.
 class Buffer {
  public:
   explicit Buffer(std::size_t elements)
-      : data_{static_cast<Element*>(emulated::allocate(elements * sizeof(Element))), emulated::release} {}
+      : data_{static_cast<Element*>(__emulated::allocate(elements * sizeof(Element))), __emulated::release} {}
   Element* get() const { return data_.get(); }
 
  private:
-  std::unique_ptr<Element, decltype(&emulated::release)> data_;
+  std::unique_ptr<Element, decltype(&__emulated::release)> data_;
 };
 
-emulated::LaunchConfig config_of(const Shape& shape) {
+__emulated::LaunchConfig config_of(const Shape& shape) {
   return {shape.grid, shape.block, count(shape.block) * sizeof(Element)};
 }
 
 Launch launch_of(void (*kernel)(const Element* in, Element* out)) {
   return [=](const Shape& shape, const Element* in, Element* out) {
-    emulated::launch(config_of(shape), kernel, in, out);
+    __emulated::launch(config_of(shape), kernel, in, out);
   };
 }
 
 Launch launch_of(void (*kernel)(const Element* in, Element* out, std::size_t n),
                  std::size_t n = input_elements) {
   return [=](const Shape& shape, const Element* in, Element* out) {
-    emulated::launch(config_of(shape), kernel, in, out, n);
+    __emulated::launch(config_of(shape), kernel, in, out, n);
   };
 }
 
@@ -93,7 +93,7 @@ Launch launch_of(void (*launch)(unsigned block, const Element* in, Element* out,
 Launch launch_of(void (*kernel)(const Element* in, Element* partial, Element* out)) {
   return [=](const Shape& shape, const Element* in, Element* out) {
     const Buffer partial{count(shape.grid)};
-    emulated::launch(config_of(shape), kernel, in, partial.get(), out);
+    __emulated::launch(config_of(shape), kernel, in, partial.get(), out);
   };
 }
 
@@ -257,8 +257,8 @@ std::vector<Element> output_of(const Launch& launch, const Shape& shape, std::si
   for (std::size_t i = 0; i < input_elements; ++i)
     in.get()[i] = input_element(i);
   std::fill_n(out.get(), output_elements, 0U);
-  emulated::mark_initialised(in.get(), input_elements * sizeof(Element));
-  emulated::mark_initialised(out.get(), output_elements * sizeof(Element));
+  __emulated::mark_initialised(in.get(), input_elements * sizeof(Element));
+  __emulated::mark_initialised(out.get(), output_elements * sizeof(Element));
   launch(shape, in.get(), out.get());
   return {out.get(), out.get() + output_elements};
 }

@@ -21,8 +21,8 @@ inline constexpr std::size_t least_output_elements = 4;
 
 /// Number of blocks, where the launch does not choose it itself, and of threads per block.
 struct Shape {
-  emulated::dim3 grid;
-  emulated::dim3 block;
+  __emulated::dim3 grid;
+  __emulated::dim3 block;
 };
 
 /// Launches a kernel over `input_elements` elements.
@@ -32,7 +32,7 @@ using Launch = std::function<void(const Shape& shape, const Element* in, Element
 struct Pitfall {
   std::string_view name;   ///< of its files, and of the kernel
   std::string_view title;  ///< of its page
-  emulated::Fault fault;
+  __emulated::Fault fault;
   Shape shape;
   std::vector<Element> expected;  ///< what the fixed kernel leaves
   Launch faulty;

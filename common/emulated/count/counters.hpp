@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// What one launch did, counted as Nsight Compute counts it: per warp instruction unless it says otherwise.
 /// Every member is a sum over the launch, so none depends on the order in which blocks and threads ran.
@@ -99,4 +99,4 @@ inline bool Counters::operator==(const Counters& other) const {
   return true;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

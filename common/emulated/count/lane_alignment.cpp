@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// A part of each lane's accesses: from the one number `begin` up to `end`.
@@ -258,4 +258,4 @@ class Alignment {
 
 LaneNumbers align(const LaneNumbers& places, std::uint32_t count) { return Alignment{places, count}.run(); }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -5,7 +5,7 @@
 
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// For each lane of a warp a number for each of its accesses, in order.
 using LaneNumbers = std::array<std::vector<std::uint32_t>, warp_size>;
@@ -19,4 +19,4 @@ using LaneNumbers = std::array<std::vector<std::uint32_t>, warp_size>;
 /// its own. Without anchors, the k-th visits of each place are one instruction.
 LaneNumbers align(const LaneNumbers& places, std::uint32_t count);
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

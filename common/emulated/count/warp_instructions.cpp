@@ -13,7 +13,7 @@
 #include "emulated/count/lane_alignment.hpp"
 #include "emulated/trace/block_recorder.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 // ---- the cost of one warp instruction ----
 
@@ -320,4 +320,4 @@ void WarpInstructionLog::clear() {
   std::ranges::fill(forgotten_, std::size_t{0});
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

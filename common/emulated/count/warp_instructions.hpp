@@ -10,7 +10,7 @@
 #include "emulated/run/lanes.hpp"
 #include "emulated/trace/trace.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 class BlockRecorder;
 
@@ -91,4 +91,4 @@ class WarpInstructionLog {
   bool forgets_ = false;  ///< whether there have been any
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -11,7 +11,7 @@
 #include "emulated/findings/source_text.hpp"
 #include "emulated/memory/memory.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 constexpr std::size_t tab_stop = 8;
@@ -151,4 +151,4 @@ std::string diagnostic_of(const std::vector<Finding>& findings, bool styled) {
   return diagnostic.text();
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

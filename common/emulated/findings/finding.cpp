@@ -3,7 +3,7 @@
 #include <sstream>
 #include <utility>
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 std::string lines_of(const std::vector<Finding>& findings) {
@@ -69,4 +69,4 @@ std::string describe_numbers(std::string_view thing, const std::vector<unsigned>
 KernelFinding::KernelFinding(std::vector<Finding> findings)
     : std::runtime_error{lines_of(findings)}, findings_{std::move(findings)} {}
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

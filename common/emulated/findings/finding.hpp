@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// What can be wrong with a kernel.
 enum class Fault {
@@ -76,4 +76,4 @@ class KernelFinding : public std::runtime_error {
   std::vector<Finding> findings_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The program, which comes first, and the libraries that are loaded now. Thread-local storage is the calling host thread's.
 inline std::vector<dl_phdr_info> loaded_objects() {
@@ -17,4 +17,4 @@ inline std::vector<dl_phdr_info> loaded_objects() {
   return objects;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

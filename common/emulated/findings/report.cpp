@@ -11,7 +11,7 @@
 #include "emulated/findings/source_text.hpp"
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// Of call sites: the place, then those of the calls around it.
@@ -415,4 +415,4 @@ std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, cons
   return findings;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -12,7 +12,7 @@
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/fence_order.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Threads of one block that have a part in a fault, and where in the kernel.
 struct ThreadAction {
@@ -76,4 +76,4 @@ std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, cons
 /// \param kernel  its entry.
 std::string kernel_name(const void* kernel);
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -26,7 +26,7 @@
 
 extern char** environ;
 
-namespace reduction::emulated {
+namespace __emulated {
 
 std::string name_in_source(std::string_view function) {
   int depth = 0;
@@ -321,4 +321,4 @@ std::vector<CodeLocation> locate(std::span<const void* const> addresses) {
 
 CodeLocation locate(const void* address) { return locate(std::span{&address, 1}).front(); }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -7,7 +7,7 @@
 
 #include "emulated/findings/finding.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// A line of a kernel. As a default argument, current() names the caller's line; clang 14 with libstdc++ has
 /// no std::source_location, so this stands on the builtins beneath it.
@@ -42,4 +42,4 @@ std::string name_in_source(std::string_view function);
 std::vector<CodeLocation> locate(std::span<const void* const> addresses);
 CodeLocation locate(const void* address);
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

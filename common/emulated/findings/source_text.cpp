@@ -7,7 +7,7 @@
 #include <fstream>
 #include <system_error>
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -135,4 +135,4 @@ Span span_at(std::string_view line, unsigned column, bool reads) {
   return {at, end};
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

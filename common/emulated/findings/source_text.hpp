@@ -5,7 +5,7 @@
 
 #include "emulated/findings/finding.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Whether the file has changed since the running program was built, so that its lines may be other ones.
 bool is_newer_than_the_program(const std::string& file);
@@ -25,4 +25,4 @@ struct Span {
 };
 Span span_at(std::string_view line, unsigned column, bool reads);
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -10,7 +10,7 @@
 #include "emulated/language/vectors.hpp"
 #include "emulated/memory/word.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Waits until no lower block can update memory. One host thread at a time gets past it, so that plain accesses are
 /// indivisible until the running thread calls the device again. \param expected  a value is only stored where this one is
@@ -28,7 +28,7 @@ __attribute__((no_sanitize("thread"), noinline)) void store_unseen(T* address, T
 
 /// Replaces *address by update(*address) as one indivisible operation and returns the value before it.
 template <typename T, typename Update>
-REDUCTION_INLINE T update_atomically(T* address, const Update& update, const T* expected = nullptr) {
+__EMULATED_INLINE T update_atomically(T* address, const Update& update, const T* expected = nullptr) {
   begin_atomic(address, sizeof(T), expected);
   const T before = load_unseen(address);
   store_unseen(address, static_cast<T>(update(before)));
@@ -54,7 +54,7 @@ concept OfSixteenBytes = sizeof(T) == 16 && alignof(T) == 16;
 
 /// Stores 16 bytes if these are there, or in any case without them, and returns those before.
 template <typename T>
-REDUCTION_INLINE T exchange_sixteen_bytes(T* address, const T& value, const T* expected = nullptr) {
+__EMULATED_INLINE T exchange_sixteen_bytes(T* address, const T& value, const T* expected = nullptr) {
   const auto* const new_word = reinterpret_cast<const Word16*>(&value);
   const auto* const expected_word = reinterpret_cast<const Word16*>(expected);
   T before;
@@ -68,120 +68,116 @@ REDUCTION_INLINE T exchange_sixteen_bytes(T* address, const T& value, const T* e
 /// What a pointer, or what becomes one, points to.
 template <typename Address> using Pointed = std::remove_pointer_t<decltype(+std::declval<Address&>())>;
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
-template <typename Address, reduction::emulated::OneOf<int, unsigned, unsigned long long, float, double> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(
-      address, [=](T before) { return reduction::emulated::wrapped_sum(before, value); });
+template <typename Address, __emulated::OneOf<int, unsigned, unsigned long long, float, double> T =
+                                __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address,
+                                          [=](T before) { return __emulated::wrapped_sum(before, value); });
 }
 
-template <typename Address,
-          reduction::emulated::OneOf<int, unsigned> T = reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicSub(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(
+template <typename Address, __emulated::OneOf<int, unsigned> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicSub(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(
       address, [=](T before) { return static_cast<unsigned>(before) - static_cast<unsigned>(value); });
 }
 
-template <typename Address, reduction::emulated::OneOf<int, unsigned, unsigned long long, float> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(address, [=](T) { return value; });
+template <typename Address,
+          __emulated::OneOf<int, unsigned, unsigned long long, float> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address, [=](T) { return value; });
 }
 
-template <typename Address, reduction::emulated::OfSixteenBytes T = reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::exchange_sixteen_bytes<T>(address, value);
-}
-
-template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicMin(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(address,
-                                                   [=](T before) { return value < before ? value : before; });
-}
-
-template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicMax(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(address,
-                                                   [=](T before) { return before < value ? value : before; });
-}
-
-/// Adds 1, or sets the value to 0 where it is `last` already or above it.
-REDUCTION_INLINE unsigned atomicInc(unsigned* address, unsigned last) {
-  return reduction::emulated::update_atomically(
-      address, [=](unsigned before) { return before >= last ? 0 : before + 1; });
-}
-
-/// Subtracts 1, or sets the value to `last` where it is 0 or above that.
-REDUCTION_INLINE unsigned atomicDec(unsigned* address, unsigned last) {
-  return reduction::emulated::update_atomically(
-      address, [=](unsigned before) { return before == 0 || before > last ? last : before - 1; });
+template <typename Address, __emulated::OfSixteenBytes T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
+  return __emulated::exchange_sixteen_bytes<T>(address, value);
 }
 
 template <typename Address,
-          reduction::emulated::OneOf<int, unsigned, long long, unsigned long long, unsigned short> T =
-              reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
-                             std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(
+          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicMin(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address, [=](T before) { return value < before ? value : before; });
+}
+
+template <typename Address,
+          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicMax(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address, [=](T before) { return before < value ? value : before; });
+}
+
+/// Adds 1, or sets the value to 0 where it is `last` already or above it.
+__EMULATED_INLINE unsigned atomicInc(unsigned* address, unsigned last) {
+  return __emulated::update_atomically(address,
+                                       [=](unsigned before) { return before >= last ? 0 : before + 1; });
+}
+
+/// Subtracts 1, or sets the value to `last` where it is 0 or above that.
+__EMULATED_INLINE unsigned atomicDec(unsigned* address, unsigned last) {
+  return __emulated::update_atomically(
+      address, [=](unsigned before) { return before == 0 || before > last ? last : before - 1; });
+}
+
+template <typename Address, __emulated::OneOf<int, unsigned, long long, unsigned long long, unsigned short>
+                                T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
+                              std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(
       address, [=](T before) { return before == expected ? value : before; }, &expected);
 }
 
-template <typename Address, reduction::emulated::OfSixteenBytes T = reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
-                             std::type_identity_t<T> value) {
-  return reduction::emulated::exchange_sixteen_bytes<T>(address, value, &expected);
+template <typename Address, __emulated::OfSixteenBytes T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
+                              std::type_identity_t<T> value) {
+  return __emulated::exchange_sixteen_bytes<T>(address, value, &expected);
 }
 
-template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicAnd(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(address, [=](T before) { return before & value; });
+template <typename Address,
+          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicAnd(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address, [=](T before) { return before & value; });
 }
 
-template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicOr(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(address, [=](T before) { return before | value; });
+template <typename Address,
+          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicOr(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address, [=](T before) { return before | value; });
 }
 
-template <typename Address, reduction::emulated::OneOf<int, unsigned, long long, unsigned long long> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicXor(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(address, [=](T before) { return before ^ value; });
+template <typename Address,
+          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicXor(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address, [=](T before) { return before ^ value; });
 }
 
 /// Not indivisible as a whole: each component is.
-REDUCTION_INLINE float2 atomicAdd(float2* address, float2 value) {
+__EMULATED_INLINE float2 atomicAdd(float2* address, float2 value) {
   return float2{atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
 }
-REDUCTION_INLINE float4 atomicAdd(float4* address, float4 value) {
+__EMULATED_INLINE float4 atomicAdd(float4* address, float4 value) {
   return float4{atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
                 atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
 }
 
 // The names of the other scopes. (No function makes a name of a name.)
-#define REDUCTION_SCOPES(name)                                                                \
-  template <typename... Arguments>                                                            \
-  REDUCTION_INLINE auto name##_block(Arguments... arguments)->decltype(name(arguments...)) {  \
-    return name(arguments...);                                                                \
-  }                                                                                           \
-  template <typename... Arguments>                                                            \
-  REDUCTION_INLINE auto name##_system(Arguments... arguments)->decltype(name(arguments...)) { \
-    return name(arguments...);                                                                \
+#define __EMULATED_SCOPES(name)                                                                \
+  template <typename... Arguments>                                                             \
+  __EMULATED_INLINE auto name##_block(Arguments... arguments)->decltype(name(arguments...)) {  \
+    return name(arguments...);                                                                 \
+  }                                                                                            \
+  template <typename... Arguments>                                                             \
+  __EMULATED_INLINE auto name##_system(Arguments... arguments)->decltype(name(arguments...)) { \
+    return name(arguments...);                                                                 \
   }
-REDUCTION_SCOPES(atomicAdd)
-REDUCTION_SCOPES(atomicSub)
-REDUCTION_SCOPES(atomicExch)
-REDUCTION_SCOPES(atomicMin)
-REDUCTION_SCOPES(atomicMax)
-REDUCTION_SCOPES(atomicInc)
-REDUCTION_SCOPES(atomicDec)
-REDUCTION_SCOPES(atomicCAS)
-REDUCTION_SCOPES(atomicAnd)
-REDUCTION_SCOPES(atomicOr)
-REDUCTION_SCOPES(atomicXor)
-#undef REDUCTION_SCOPES
+__EMULATED_SCOPES(atomicAdd)
+__EMULATED_SCOPES(atomicSub)
+__EMULATED_SCOPES(atomicExch)
+__EMULATED_SCOPES(atomicMin)
+__EMULATED_SCOPES(atomicMax)
+__EMULATED_SCOPES(atomicInc)
+__EMULATED_SCOPES(atomicDec)
+__EMULATED_SCOPES(atomicCAS)
+__EMULATED_SCOPES(atomicAnd)
+__EMULATED_SCOPES(atomicOr)
+__EMULATED_SCOPES(atomicXor)
+#undef __EMULATED_SCOPES

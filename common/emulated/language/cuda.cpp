@@ -4,10 +4,10 @@
 #include "emulated/run/block.hpp"
 #include "emulated/run/lanes.hpp"
 
-using reduction::emulated::Block;
-using reduction::emulated::caller;
-using reduction::emulated::FenceScope;
-using reduction::emulated::SourceLine;
+using __emulated::Block;
+using __emulated::caller;
+using __emulated::FenceScope;
+using __emulated::SourceLine;
 
 // ---- barriers, fences and shuffles ----
 
@@ -43,7 +43,7 @@ void __nanosleep(unsigned) { Block::running()->give_way(); }
 void __threadfence() { Block::running()->fence(FenceScope::device, __builtin_return_address(0)); }
 void __threadfence_block() { Block::running()->fence(FenceScope::block, __builtin_return_address(0)); }
 
-namespace reduction::emulated {
+namespace __emulated {
 
 void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
              SourceLine where) {
@@ -90,4 +90,4 @@ void* shared_variable_begin(const void* name, std::size_t bytes) {
   return Block::running()->shared_variable(name, bytes);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -24,7 +24,7 @@
 #include "emulated/run/lanes.hpp"
 #include "emulated/run/launch_config.hpp"
 
-#ifdef REDUCTION_OWN_HOOKS
+#ifdef __EMULATED_OWN_HOOKS
 #include "emulated/memory/own_hooks.hpp"
 #endif
 
@@ -36,7 +36,7 @@
 #define __host__
 // Apart from all other variables, so that the device knows which these are. (One that is const is none of its business, and
 // a section cannot have both: the rewriter leaves the word out there.)
-#define __constant__ __attribute__((section("reduction_constant")))
+#define __constant__ __attribute__((section("__emulated_constant")))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
@@ -44,49 +44,45 @@
 #define __managed__        // the host may use any variable of the device
 #define __align__(bytes) alignas(bytes)
 
-namespace reduction::emulated {
+namespace __emulated {
 
 // Constants for the compiler: to read them is no access to memory.
-extern thread_local constinit const uint3 threadIdx asm("reduction_emulated_threadIdx");
-extern thread_local constinit const uint3 blockIdx asm("reduction_emulated_blockIdx");
-extern thread_local constinit const uint3 blockDim asm("reduction_emulated_blockDim");
-extern thread_local constinit const uint3 gridDim asm("reduction_emulated_gridDim");
+extern thread_local constinit const uint3 threadIdx asm("__emulated_threadIdx");
+extern thread_local constinit const uint3 blockIdx asm("__emulated_blockIdx");
+extern thread_local constinit const uint3 blockDim asm("__emulated_blockDim");
+extern thread_local constinit const uint3 gridDim asm("__emulated_gridDim");
 inline constexpr int warpSize = 32;
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
-using reduction::emulated::blockDim;
-using reduction::emulated::blockIdx;
-using reduction::emulated::dim3;
-using reduction::emulated::gridDim;
-using reduction::emulated::threadIdx;
-using reduction::emulated::warpSize;
+using __emulated::blockDim;
+using __emulated::blockIdx;
+using __emulated::dim3;
+using __emulated::gridDim;
+using __emulated::threadIdx;
+using __emulated::warpSize;
 
 using cudaStream_t = struct CUstream_st*;
 
 // ---- barriers, fences and shuffles ----
 
-void __syncthreads(reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+void __syncthreads(__emulated::SourceLine where = __emulated::SourceLine::current());
 
 /// Whether any thread of the block brings a predicate that is not 0.
-int __syncthreads_or(int predicate,
-                     reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+int __syncthreads_or(int predicate, __emulated::SourceLine where = __emulated::SourceLine::current());
 
 /// Whether all threads of the block bring one that is not 0, and how many do.
-int __syncthreads_and(int predicate,
-                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
-int __syncthreads_count(int predicate,
-                        reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+int __syncthreads_and(int predicate, __emulated::SourceLine where = __emulated::SourceLine::current());
+int __syncthreads_count(int predicate, __emulated::SourceLine where = __emulated::SourceLine::current());
 
-void __syncwarp(unsigned mask = 0xffffffff,
-                reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current());
+void __syncwarp(unsigned mask = 0xffffffff, __emulated::SourceLine where = __emulated::SourceLine::current());
 
 /// Orders what the calling thread did before with its atomic operations after, for other blocks.
 void __threadfence();
 /// The same for the threads of its block.
 void __threadfence_block();
 /// The host waits until the kernel has ended: what it sees needs no more than another block does.
-REDUCTION_INLINE void __threadfence_system() { __threadfence(); }
+__EMULATED_INLINE void __threadfence_system() { __threadfence(); }
 
 /// Time is not modelled: all others that can go on do so first.
 void __nanosleep(unsigned nanoseconds);
@@ -94,7 +90,7 @@ void __nanosleep(unsigned nanoseconds);
 /// Ends the kernel with a finding, as an assertion does that fails.
 [[noreturn]] void __trap();
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Replaces the `bytes` bytes at `value` by those that the source lane brought.
 void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
@@ -107,34 +103,30 @@ T shuffled(Shuffle kind, unsigned mask, T value, int operand, int width, SourceL
   return value;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
-              reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return reduction::emulated::shuffled(reduction::emulated::Shuffle::indexed, mask, value, source_lane, width,
-                                       where);
+              __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return __emulated::shuffled(__emulated::Shuffle::indexed, mask, value, source_lane, width, where);
 }
 
 template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                 reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return reduction::emulated::shuffled(reduction::emulated::Shuffle::up, mask, value, static_cast<int>(delta),
-                                       width, where);
+                 __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return __emulated::shuffled(__emulated::Shuffle::up, mask, value, static_cast<int>(delta), width, where);
 }
 
 template <typename T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                   reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return reduction::emulated::shuffled(reduction::emulated::Shuffle::down, mask, value,
-                                       static_cast<int>(delta), width, where);
+                   __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return __emulated::shuffled(__emulated::Shuffle::down, mask, value, static_cast<int>(delta), width, where);
 }
 
 template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
-                  reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return reduction::emulated::shuffled(reduction::emulated::Shuffle::exclusive_or, mask, value, lane_mask,
-                                       width, where);
+                  __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return __emulated::shuffled(__emulated::Shuffle::exclusive_or, mask, value, lane_mask, width, where);
 }
 
 // ---- votes and reductions of a warp ----
@@ -142,7 +134,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
 /// The lanes that come by this call before each lane of their warp waits somewhere, or has left the kernel.
 unsigned __activemask();
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Waits for the lanes of the mask, each of which brings a value. Returns what the verdict says for the calling one.
 std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where);
@@ -183,71 +175,62 @@ template <typename T> std::uint64_t bits_of(T value) {
   }
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
-inline unsigned __ballot_sync(
-    unsigned mask, int predicate,
-    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return static_cast<unsigned>(
-      reduction::emulated::vote(reduction::emulated::ballot, mask, predicate != 0, where));
+inline unsigned __ballot_sync(unsigned mask, int predicate,
+                              __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return static_cast<unsigned>(__emulated::vote(__emulated::ballot, mask, predicate != 0, where));
 }
 inline int __any_sync(unsigned mask, int predicate,
-                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return static_cast<int>(reduction::emulated::vote(reduction::emulated::any, mask, predicate != 0, where));
+                      __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return static_cast<int>(__emulated::vote(__emulated::any, mask, predicate != 0, where));
 }
 inline int __all_sync(unsigned mask, int predicate,
-                      reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return static_cast<int>(reduction::emulated::vote(reduction::emulated::all, mask, predicate != 0, where));
+                      __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return static_cast<int>(__emulated::vote(__emulated::all, mask, predicate != 0, where));
 }
 
 /// The lanes of the mask that bring the same value as the calling one.
-template <reduction::emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float,
-                                     double>
-              T>
-unsigned __match_any_sync(
-    unsigned mask, T value,
-    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  return static_cast<unsigned>(reduction::emulated::vote(reduction::emulated::lanes_with_equal_value, mask,
-                                                         reduction::emulated::bits_of(value), where));
+template <
+    __emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float, double> T>
+unsigned __match_any_sync(unsigned mask, T value,
+                          __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  return static_cast<unsigned>(
+      __emulated::vote(__emulated::lanes_with_equal_value, mask, __emulated::bits_of(value), where));
 }
 /// The lanes of the mask if all of them bring the same value, else none.
-template <reduction::emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float,
-                                     double>
-              T>
-unsigned __match_all_sync(
-    unsigned mask, T value, int* is_same,
-    reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {
-  const reduction::emulated::Verdict all_or_none = [](const reduction::emulated::Votes& votes,
-                                                      unsigned lane) {
-    const std::uint64_t lanes = reduction::emulated::lanes_with_equal_value(votes, lane);
+template <
+    __emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float, double> T>
+unsigned __match_all_sync(unsigned mask, T value, int* is_same,
+                          __emulated::SourceLine where = __emulated::SourceLine::current()) {
+  const __emulated::Verdict all_or_none = [](const __emulated::Votes& votes, unsigned lane) {
+    const std::uint64_t lanes = __emulated::lanes_with_equal_value(votes, lane);
     return lanes == votes.lanes ? lanes : 0;
   };
-  const std::uint64_t lanes =
-      reduction::emulated::vote(all_or_none, mask, reduction::emulated::bits_of(value), where);
+  const std::uint64_t lanes = __emulated::vote(all_or_none, mask, __emulated::bits_of(value), where);
   *is_same = lanes != 0 ? 1 : 0;
   return static_cast<unsigned>(lanes);
 }
 
 /// \cond
-#define REDUCTION_WARP_REDUCTION(name, Operation, ...)                                                    \
-  template <reduction::emulated::OneOf<__VA_ARGS__> T>                                                    \
-  T name(unsigned mask, T value,                                                                          \
-         reduction::emulated::SourceLine where = reduction::emulated::SourceLine::current()) {            \
-    return static_cast<T>(reduction::emulated::vote(reduction::emulated::reduced<T, Operation>, mask,     \
-                                                    static_cast<std::make_unsigned_t<T>>(value), where)); \
+#define __EMULATED_WARP_REDUCTION(name, Operation, ...)                                              \
+  template <__emulated::OneOf<__VA_ARGS__> T>                                                        \
+  T name(unsigned mask, T value, __emulated::SourceLine where = __emulated::SourceLine::current()) { \
+    return static_cast<T>(__emulated::vote(__emulated::reduced<T, Operation>, mask,                  \
+                                           static_cast<std::make_unsigned_t<T>>(value), where));     \
   }
-REDUCTION_WARP_REDUCTION(__reduce_add_sync, reduction::emulated::Sum, int, unsigned)
-REDUCTION_WARP_REDUCTION(__reduce_min_sync, reduction::emulated::Least, int, unsigned)
-REDUCTION_WARP_REDUCTION(__reduce_max_sync, reduction::emulated::Greatest, int, unsigned)
-REDUCTION_WARP_REDUCTION(__reduce_and_sync, std::bit_and<>, unsigned)
-REDUCTION_WARP_REDUCTION(__reduce_or_sync, std::bit_or<>, unsigned)
-REDUCTION_WARP_REDUCTION(__reduce_xor_sync, std::bit_xor<>, unsigned)
-#undef REDUCTION_WARP_REDUCTION
+__EMULATED_WARP_REDUCTION(__reduce_add_sync, __emulated::Sum, int, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_min_sync, __emulated::Least, int, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_max_sync, __emulated::Greatest, int, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_and_sync, std::bit_and<>, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_or_sync, std::bit_or<>, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_xor_sync, std::bit_xor<>, unsigned)
+#undef __EMULATED_WARP_REDUCTION
 /// \endcond
 
 // ---- what the rewriter makes of shared variables and launches ----
 
-namespace reduction::emulated {
+namespace __emulated {
 
 void* dynamic_shared_memory_begin();
 void* shared_variable_begin(const void* name, std::size_t bytes);
@@ -333,11 +316,11 @@ template <typename... Parameters> class Launch {
 };
 
 /// Where the launch of a kernel that is overloaded, a template or has default arguments does not say all of that,
-/// `kernel<<<grid, block>>>(arguments...)` becomes `reduction_launch_kernel(launch_config(grid, block), arguments...)`. The
+/// `kernel<<<grid, block>>>(arguments...)` becomes `__emulated_launch_kernel(launch_config(grid, block), arguments...)`. The
 /// rewriter adds these functions, which have the same parameters, to the kernels' declarations.
 inline LaunchConfig launch_config(const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
                                   cudaStream_t = nullptr) {
   return {grid, block, shared_bytes};
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -154,22 +154,22 @@ inline float __saturatef(float value) { return value > 0 ? (value < 1 ? value : 
 
 // ---- loads and stores with a hint for caches, which are not modelled ----
 
-template <typename T> REDUCTION_INLINE T __ldg(const T* address) { return *address; }
-template <typename T> REDUCTION_INLINE T __ldca(const T* address) { return *address; }
-template <typename T> REDUCTION_INLINE T __ldcg(const T* address) { return *address; }
-template <typename T> REDUCTION_INLINE T __ldcs(const T* address) { return *address; }
-template <typename T> REDUCTION_INLINE T __ldlu(const T* address) { return *address; }
-template <typename T> REDUCTION_INLINE T __ldcv(const T* address) { return *address; }
-template <typename T> REDUCTION_INLINE void __stwb(T* address, std::type_identity_t<T> value) {
+template <typename T> __EMULATED_INLINE T __ldg(const T* address) { return *address; }
+template <typename T> __EMULATED_INLINE T __ldca(const T* address) { return *address; }
+template <typename T> __EMULATED_INLINE T __ldcg(const T* address) { return *address; }
+template <typename T> __EMULATED_INLINE T __ldcs(const T* address) { return *address; }
+template <typename T> __EMULATED_INLINE T __ldlu(const T* address) { return *address; }
+template <typename T> __EMULATED_INLINE T __ldcv(const T* address) { return *address; }
+template <typename T> __EMULATED_INLINE void __stwb(T* address, std::type_identity_t<T> value) {
   *address = value;
 }
-template <typename T> REDUCTION_INLINE void __stcg(T* address, std::type_identity_t<T> value) {
+template <typename T> __EMULATED_INLINE void __stcg(T* address, std::type_identity_t<T> value) {
   *address = value;
 }
-template <typename T> REDUCTION_INLINE void __stcs(T* address, std::type_identity_t<T> value) {
+template <typename T> __EMULATED_INLINE void __stcs(T* address, std::type_identity_t<T> value) {
   *address = value;
 }
-template <typename T> REDUCTION_INLINE void __stwt(T* address, std::type_identity_t<T> value) {
+template <typename T> __EMULATED_INLINE void __stwt(T* address, std::type_identity_t<T> value) {
   *address = value;
 }
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <numbers>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// sin(pi * (value + quarters / 2)). Turns and their quarters are taken away exactly, so that there is little left to round.
 template <std::floating_point Real> Real sine_of_half_turns(Real value, int quarters) {
@@ -44,7 +44,7 @@ inline long double inverse_of_erfc(long double value) {
   return value <= 1 ? inverse_of_erf(1 - value, value) : -inverse_of_erf(value - 1, 2 - value);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 // ---- of float and of double ----
 
@@ -57,11 +57,11 @@ template <std::floating_point Real> Real rcbrt(Real value) {
 
 /// sin(pi * value). A zero has the sign of the value.
 template <std::floating_point Real> Real sinpi(Real value) {
-  const Real sine = reduction::emulated::sine_of_half_turns(value, 0);
+  const Real sine = __emulated::sine_of_half_turns(value, 0);
   return sine == 0 ? std::copysign(sine, value) : sine;
 }
 template <std::floating_point Real> Real cospi(Real value) {
-  const Real cosine = reduction::emulated::sine_of_half_turns(value, 1);
+  const Real cosine = __emulated::sine_of_half_turns(value, 1);
   return cosine == 0 ? 0 : cosine;
 }
 template <std::floating_point Real> void sincospi(Real value, Real* sine, Real* cosine) {
@@ -72,10 +72,10 @@ template <std::floating_point Real> void sincospi(Real value, Real* sine, Real* 
 template <std::floating_point Real> Real erfinv(Real value) {
   const long double size = std::abs(static_cast<long double>(value));
   if (!(size <= 1)) return std::numeric_limits<Real>::quiet_NaN();
-  return std::copysign(static_cast<Real>(reduction::emulated::inverse_of_erf(size, 1 - size)), value);
+  return std::copysign(static_cast<Real>(__emulated::inverse_of_erf(size, 1 - size)), value);
 }
 template <std::floating_point Real> Real erfcinv(Real value) {
-  return static_cast<Real>(reduction::emulated::inverse_of_erfc(value));
+  return static_cast<Real>(__emulated::inverse_of_erfc(value));
 }
 
 /// The distribution function of the standard normal distribution, and its inverse.
@@ -84,7 +84,7 @@ template <std::floating_point Real> Real normcdf(Real value) {
 }
 template <std::floating_point Real> Real normcdfinv(Real value) {
   return static_cast<Real>(-std::numbers::sqrt2_v<long double> *
-                           reduction::emulated::inverse_of_erfc(2 * static_cast<long double>(value)));
+                           __emulated::inverse_of_erfc(2 * static_cast<long double>(value)));
 }
 
 template <typename = void> float rsqrtf(float value) { return rsqrt(value); }
@@ -102,41 +102,41 @@ template <typename = void> float fdividef(float a, float b) { return a / b; }
 
 // ---- lengths of vectors ----
 
-namespace reduction::emulated {
+namespace __emulated {
 
 inline long double length(long double a, long double b, long double c = 0, long double d = 0) {
   return std::hypot(std::hypot(a, b), std::hypot(c, d));
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 template <typename = void> double rhypot(double a, double b) {
-  return static_cast<double>(1 / reduction::emulated::length(a, b));
+  return static_cast<double>(1 / __emulated::length(a, b));
 }
 template <typename = void> double norm3d(double a, double b, double c) {
-  return static_cast<double>(reduction::emulated::length(a, b, c));
+  return static_cast<double>(__emulated::length(a, b, c));
 }
 template <typename = void> double rnorm3d(double a, double b, double c) {
-  return static_cast<double>(1 / reduction::emulated::length(a, b, c));
+  return static_cast<double>(1 / __emulated::length(a, b, c));
 }
 template <typename = void> double norm4d(double a, double b, double c, double d) {
-  return static_cast<double>(reduction::emulated::length(a, b, c, d));
+  return static_cast<double>(__emulated::length(a, b, c, d));
 }
 template <typename = void> double rnorm4d(double a, double b, double c, double d) {
-  return static_cast<double>(1 / reduction::emulated::length(a, b, c, d));
+  return static_cast<double>(1 / __emulated::length(a, b, c, d));
 }
 template <typename = void> float rhypotf(float a, float b) {
-  return static_cast<float>(1 / reduction::emulated::length(a, b));
+  return static_cast<float>(1 / __emulated::length(a, b));
 }
 template <typename = void> float norm3df(float a, float b, float c) {
-  return static_cast<float>(reduction::emulated::length(a, b, c));
+  return static_cast<float>(__emulated::length(a, b, c));
 }
 template <typename = void> float rnorm3df(float a, float b, float c) {
-  return static_cast<float>(1 / reduction::emulated::length(a, b, c));
+  return static_cast<float>(1 / __emulated::length(a, b, c));
 }
 template <typename = void> float norm4df(float a, float b, float c, float d) {
-  return static_cast<float>(reduction::emulated::length(a, b, c, d));
+  return static_cast<float>(__emulated::length(a, b, c, d));
 }
 template <typename = void> float rnorm4df(float a, float b, float c, float d) {
-  return static_cast<float>(1 / reduction::emulated::length(a, b, c, d));
+  return static_cast<float>(1 / __emulated::length(a, b, c, d));
 }

@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The number-th integer of a word, counted from its lowest bits.
 template <typename T, typename Word> int part_of(Word word, unsigned number) {
@@ -48,55 +48,54 @@ Word dot_product(Word a, Word b, Word sum, unsigned first = 0) {
   return static_cast<Word>(result);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 /// \cond
 // name2 and name4, of integers T, each of which is (a, b) -> expression. (No function makes names of a name.)
-#define REDUCTION_OF_PARTS_OF(name, T, expression)                                              \
-  inline unsigned name(unsigned x, unsigned y) {                                                \
-    return reduction::emulated::of_each_part<T>(x, y, [](int a, int b) { return expression; }); \
+#define __EMULATED_OF_PARTS_OF(name, T, expression)                                    \
+  inline unsigned name(unsigned x, unsigned y) {                                       \
+    return __emulated::of_each_part<T>(x, y, [](int a, int b) { return expression; }); \
   }
-#define REDUCTION_OF_PARTS(name, sign, expression)            \
-  REDUCTION_OF_PARTS_OF(name##2, std::sign##16_t, expression) \
-  REDUCTION_OF_PARTS_OF(name##4, std::sign##8_t, expression)
-#define REDUCTION_SATURATED(name, sign, expression)                                  \
-  REDUCTION_OF_PARTS_OF(name##2, std::sign##16_t,                                    \
-                        reduction::emulated::saturated<std::sign##16_t>(expression)) \
-  REDUCTION_OF_PARTS_OF(name##4, std::sign##8_t, reduction::emulated::saturated<std::sign##8_t>(expression))
+#define __EMULATED_OF_PARTS(name, sign, expression)            \
+  __EMULATED_OF_PARTS_OF(name##2, std::sign##16_t, expression) \
+  __EMULATED_OF_PARTS_OF(name##4, std::sign##8_t, expression)
+#define __EMULATED_SATURATED(name, sign, expression)                                                   \
+  __EMULATED_OF_PARTS_OF(name##2, std::sign##16_t, __emulated::saturated<std::sign##16_t>(expression)) \
+  __EMULATED_OF_PARTS_OF(name##4, std::sign##8_t, __emulated::saturated<std::sign##8_t>(expression))
 // As a mask, and as 0 or 1.
-#define REDUCTION_COMPARISON(name, sign, comparison)              \
-  REDUCTION_OF_PARTS(__vcmp##name, sign, a comparison b ? -1 : 0) \
-  REDUCTION_OF_PARTS(__vset##name, sign, a comparison b ? 1 : 0)
+#define __EMULATED_COMPARISON(name, sign, comparison)              \
+  __EMULATED_OF_PARTS(__vcmp##name, sign, a comparison b ? -1 : 0) \
+  __EMULATED_OF_PARTS(__vset##name, sign, a comparison b ? 1 : 0)
 
-REDUCTION_OF_PARTS(__vadd, uint, a + b)
-REDUCTION_OF_PARTS(__vsub, uint, a - b)
-REDUCTION_SATURATED(__vaddss, int, a + b)
-REDUCTION_SATURATED(__vaddus, uint, a + b)
-REDUCTION_SATURATED(__vsubss, int, a - b)
-REDUCTION_SATURATED(__vsubus, uint, a - b)
-REDUCTION_OF_PARTS(__vmins, int, std::min(a, b))
-REDUCTION_OF_PARTS(__vmaxs, int, std::max(a, b))
-REDUCTION_OF_PARTS(__vminu, uint, std::min(a, b))
-REDUCTION_OF_PARTS(__vmaxu, uint, std::max(a, b))
-REDUCTION_OF_PARTS(__vavgs, int, (a + b + 1) >> 1)
-REDUCTION_OF_PARTS(__vavgu, uint, (a + b + 1) >> 1)
-REDUCTION_OF_PARTS(__vhaddu, uint, (a + b) >> 1)
-REDUCTION_OF_PARTS(__vabsdiffs, int, std::abs(a - b))
-REDUCTION_OF_PARTS(__vabsdiffu, uint, std::abs(a - b))
-REDUCTION_COMPARISON(eq, uint, ==)
-REDUCTION_COMPARISON(ne, uint, !=)
-REDUCTION_COMPARISON(lts, int, <)
-REDUCTION_COMPARISON(les, int, <=)
-REDUCTION_COMPARISON(gts, int, >)
-REDUCTION_COMPARISON(ges, int, >=)
-REDUCTION_COMPARISON(ltu, uint, <)
-REDUCTION_COMPARISON(leu, uint, <=)
-REDUCTION_COMPARISON(gtu, uint, >)
-REDUCTION_COMPARISON(geu, uint, >=)
-#undef REDUCTION_COMPARISON
-#undef REDUCTION_SATURATED
-#undef REDUCTION_OF_PARTS
-#undef REDUCTION_OF_PARTS_OF
+__EMULATED_OF_PARTS(__vadd, uint, a + b)
+__EMULATED_OF_PARTS(__vsub, uint, a - b)
+__EMULATED_SATURATED(__vaddss, int, a + b)
+__EMULATED_SATURATED(__vaddus, uint, a + b)
+__EMULATED_SATURATED(__vsubss, int, a - b)
+__EMULATED_SATURATED(__vsubus, uint, a - b)
+__EMULATED_OF_PARTS(__vmins, int, std::min(a, b))
+__EMULATED_OF_PARTS(__vmaxs, int, std::max(a, b))
+__EMULATED_OF_PARTS(__vminu, uint, std::min(a, b))
+__EMULATED_OF_PARTS(__vmaxu, uint, std::max(a, b))
+__EMULATED_OF_PARTS(__vavgs, int, (a + b + 1) >> 1)
+__EMULATED_OF_PARTS(__vavgu, uint, (a + b + 1) >> 1)
+__EMULATED_OF_PARTS(__vhaddu, uint, (a + b) >> 1)
+__EMULATED_OF_PARTS(__vabsdiffs, int, std::abs(a - b))
+__EMULATED_OF_PARTS(__vabsdiffu, uint, std::abs(a - b))
+__EMULATED_COMPARISON(eq, uint, ==)
+__EMULATED_COMPARISON(ne, uint, !=)
+__EMULATED_COMPARISON(lts, int, <)
+__EMULATED_COMPARISON(les, int, <=)
+__EMULATED_COMPARISON(gts, int, >)
+__EMULATED_COMPARISON(ges, int, >=)
+__EMULATED_COMPARISON(ltu, uint, <)
+__EMULATED_COMPARISON(leu, uint, <=)
+__EMULATED_COMPARISON(gtu, uint, >)
+__EMULATED_COMPARISON(geu, uint, >=)
+#undef __EMULATED_COMPARISON
+#undef __EMULATED_SATURATED
+#undef __EMULATED_OF_PARTS
+#undef __EMULATED_OF_PARTS_OF
 /// \endcond
 
 inline unsigned __vabs2(unsigned a) { return __vabsdiffs2(a, 0); }
@@ -109,34 +108,32 @@ inline unsigned __vnegss2(unsigned a) { return __vsubss2(0, a); }
 inline unsigned __vnegss4(unsigned a) { return __vsubss4(0, a); }
 
 inline unsigned __vsads2(unsigned a, unsigned b) {
-  return reduction::emulated::sum_of_differences<std::int16_t>(a, b);
+  return __emulated::sum_of_differences<std::int16_t>(a, b);
 }
-inline unsigned __vsads4(unsigned a, unsigned b) {
-  return reduction::emulated::sum_of_differences<std::int8_t>(a, b);
-}
+inline unsigned __vsads4(unsigned a, unsigned b) { return __emulated::sum_of_differences<std::int8_t>(a, b); }
 inline unsigned __vsadu2(unsigned a, unsigned b) {
-  return reduction::emulated::sum_of_differences<std::uint16_t>(a, b);
+  return __emulated::sum_of_differences<std::uint16_t>(a, b);
 }
 inline unsigned __vsadu4(unsigned a, unsigned b) {
-  return reduction::emulated::sum_of_differences<std::uint8_t>(a, b);
+  return __emulated::sum_of_differences<std::uint8_t>(a, b);
 }
 
 inline int __dp4a(int a, int b, int sum) {
-  return reduction::emulated::dot_product<std::int8_t, std::int8_t>(a, b, sum);
+  return __emulated::dot_product<std::int8_t, std::int8_t>(a, b, sum);
 }
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
-  return reduction::emulated::dot_product<std::uint8_t, std::uint8_t>(a, b, sum);
+  return __emulated::dot_product<std::uint8_t, std::uint8_t>(a, b, sum);
 }
 /// With the lower, or the upper, two bytes of b.
 inline int __dp2a_lo(int a, int b, int sum) {
-  return reduction::emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum);
+  return __emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum);
 }
 inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
-  return reduction::emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum);
+  return __emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum);
 }
 inline int __dp2a_hi(int a, int b, int sum) {
-  return reduction::emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum, 2);
+  return __emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum, 2);
 }
 inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
-  return reduction::emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum, 2);
+  return __emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum, 2);
 }

@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The value, which the compiler cannot know before.
 template <typename T> T known_at_run_time(T value) {
@@ -51,61 +51,61 @@ template <typename To, typename From> To whole_number(From integer) {
   return static_cast<To>(integer);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 // name_rn and its like: an operation on the parameters, whose names follow. (No function makes names of a name.)
-#define REDUCTION_ROUNDED(Result, name, operation, parameters, ...)                                  \
-  inline Result name##_rn parameters { return reduction::emulated::operation(__VA_ARGS__); }         \
-  inline Result name##_rz parameters {                                                               \
-    return reduction::emulated::rounded(FE_TOWARDZERO, reduction::emulated::operation, __VA_ARGS__); \
-  }                                                                                                  \
-  inline Result name##_rd parameters {                                                               \
-    return reduction::emulated::rounded(FE_DOWNWARD, reduction::emulated::operation, __VA_ARGS__);   \
-  }                                                                                                  \
-  inline Result name##_ru parameters {                                                               \
-    return reduction::emulated::rounded(FE_UPWARD, reduction::emulated::operation, __VA_ARGS__);     \
+#define __EMULATED_ROUNDED(Result, name, operation, parameters, ...)                \
+  inline Result name##_rn parameters { return __emulated::operation(__VA_ARGS__); } \
+  inline Result name##_rz parameters {                                              \
+    return __emulated::rounded(FE_TOWARDZERO, __emulated::operation, __VA_ARGS__);  \
+  }                                                                                 \
+  inline Result name##_rd parameters {                                              \
+    return __emulated::rounded(FE_DOWNWARD, __emulated::operation, __VA_ARGS__);    \
+  }                                                                                 \
+  inline Result name##_ru parameters {                                              \
+    return __emulated::rounded(FE_UPWARD, __emulated::operation, __VA_ARGS__);      \
   }
 
-REDUCTION_ROUNDED(float, __fadd, add, (float a, float b), a, b)
-REDUCTION_ROUNDED(float, __fsub, subtract, (float a, float b), a, b)
-REDUCTION_ROUNDED(float, __fmul, multiply, (float a, float b), a, b)
-REDUCTION_ROUNDED(float, __fdiv, divide, (float a, float b), a, b)
-REDUCTION_ROUNDED(float, __fmaf, multiply_and_add, (float a, float b, float c), a, b, c)
-REDUCTION_ROUNDED(float, __fsqrt, take_root, (float value), value)
-REDUCTION_ROUNDED(float, __frcp, invert, (float value), value)
+__EMULATED_ROUNDED(float, __fadd, add, (float a, float b), a, b)
+__EMULATED_ROUNDED(float, __fsub, subtract, (float a, float b), a, b)
+__EMULATED_ROUNDED(float, __fmul, multiply, (float a, float b), a, b)
+__EMULATED_ROUNDED(float, __fdiv, divide, (float a, float b), a, b)
+__EMULATED_ROUNDED(float, __fmaf, multiply_and_add, (float a, float b, float c), a, b, c)
+__EMULATED_ROUNDED(float, __fsqrt, take_root, (float value), value)
+__EMULATED_ROUNDED(float, __frcp, invert, (float value), value)
 inline float __frsqrt_rn(float value) { return static_cast<float>(1 / std::sqrt(double{value})); }
 
-REDUCTION_ROUNDED(double, __dadd, add, (double a, double b), a, b)
-REDUCTION_ROUNDED(double, __dsub, subtract, (double a, double b), a, b)
-REDUCTION_ROUNDED(double, __dmul, multiply, (double a, double b), a, b)
-REDUCTION_ROUNDED(double, __ddiv, divide, (double a, double b), a, b)
-REDUCTION_ROUNDED(double, __fma, multiply_and_add, (double a, double b, double c), a, b, c)
-REDUCTION_ROUNDED(double, __dsqrt, take_root, (double value), value)
-REDUCTION_ROUNDED(double, __drcp, invert, (double value), value)
+__EMULATED_ROUNDED(double, __dadd, add, (double a, double b), a, b)
+__EMULATED_ROUNDED(double, __dsub, subtract, (double a, double b), a, b)
+__EMULATED_ROUNDED(double, __dmul, multiply, (double a, double b), a, b)
+__EMULATED_ROUNDED(double, __ddiv, divide, (double a, double b), a, b)
+__EMULATED_ROUNDED(double, __fma, multiply_and_add, (double a, double b, double c), a, b, c)
+__EMULATED_ROUNDED(double, __dsqrt, take_root, (double value), value)
+__EMULATED_ROUNDED(double, __drcp, invert, (double value), value)
 
-REDUCTION_ROUNDED(float, __double2float, to_float, (double value), value)
-REDUCTION_ROUNDED(float, __int2float, to_float, (int value), value)
-REDUCTION_ROUNDED(float, __uint2float, to_float, (unsigned value), value)
-REDUCTION_ROUNDED(float, __ll2float, to_float, (long long value), value)
-REDUCTION_ROUNDED(float, __ull2float, to_float, (unsigned long long value), value)
-REDUCTION_ROUNDED(double, __ll2double, to_double, (long long value), value)
-REDUCTION_ROUNDED(double, __ull2double, to_double, (unsigned long long value), value)
+__EMULATED_ROUNDED(float, __double2float, to_float, (double value), value)
+__EMULATED_ROUNDED(float, __int2float, to_float, (int value), value)
+__EMULATED_ROUNDED(float, __uint2float, to_float, (unsigned value), value)
+__EMULATED_ROUNDED(float, __ll2float, to_float, (long long value), value)
+__EMULATED_ROUNDED(float, __ull2float, to_float, (unsigned long long value), value)
+__EMULATED_ROUNDED(double, __ll2double, to_double, (long long value), value)
+__EMULATED_ROUNDED(double, __ull2double, to_double, (unsigned long long value), value)
 inline double __int2double_rn(int value) { return value; }
 inline double __uint2double_rn(unsigned value) { return value; }
-#undef REDUCTION_ROUNDED
+#undef __EMULATED_ROUNDED
 
-#define REDUCTION_TO_WHOLE(To, name, From)                                                                 \
-  inline To name##_rn(From value) { return reduction::emulated::whole_number<To>(std::nearbyint(value)); } \
-  inline To name##_rz(From value) { return reduction::emulated::whole_number<To>(std::trunc(value)); }     \
-  inline To name##_rd(From value) { return reduction::emulated::whole_number<To>(std::floor(value)); }     \
-  inline To name##_ru(From value) { return reduction::emulated::whole_number<To>(std::ceil(value)); }
+#define __EMULATED_TO_WHOLE(To, name, From)                                                       \
+  inline To name##_rn(From value) { return __emulated::whole_number<To>(std::nearbyint(value)); } \
+  inline To name##_rz(From value) { return __emulated::whole_number<To>(std::trunc(value)); }     \
+  inline To name##_rd(From value) { return __emulated::whole_number<To>(std::floor(value)); }     \
+  inline To name##_ru(From value) { return __emulated::whole_number<To>(std::ceil(value)); }
 
-REDUCTION_TO_WHOLE(int, __float2int, float)
-REDUCTION_TO_WHOLE(unsigned, __float2uint, float)
-REDUCTION_TO_WHOLE(long long, __float2ll, float)
-REDUCTION_TO_WHOLE(unsigned long long, __float2ull, float)
-REDUCTION_TO_WHOLE(int, __double2int, double)
-REDUCTION_TO_WHOLE(unsigned, __double2uint, double)
-REDUCTION_TO_WHOLE(long long, __double2ll, double)
-REDUCTION_TO_WHOLE(unsigned long long, __double2ull, double)
-#undef REDUCTION_TO_WHOLE
+__EMULATED_TO_WHOLE(int, __float2int, float)
+__EMULATED_TO_WHOLE(unsigned, __float2uint, float)
+__EMULATED_TO_WHOLE(long long, __float2ll, float)
+__EMULATED_TO_WHOLE(unsigned long long, __float2ull, float)
+__EMULATED_TO_WHOLE(int, __double2int, double)
+__EMULATED_TO_WHOLE(unsigned, __double2uint, double)
+__EMULATED_TO_WHOLE(long long, __double2ll, double)
+__EMULATED_TO_WHOLE(unsigned long long, __double2ull, double)
+#undef __EMULATED_TO_WHOLE

@@ -12,185 +12,171 @@
 
 // ---- arithmetic ----
 
-template <reduction::emulated::SmallPair T> T operator+(T a, T b) { return {a.x + b.x, a.y + b.y}; }
-template <reduction::emulated::SmallPair T> T operator-(T a, T b) { return {a.x - b.x, a.y - b.y}; }
-template <reduction::emulated::SmallPair T> T operator*(T a, T b) { return {a.x * b.x, a.y * b.y}; }
-template <reduction::emulated::SmallPair T> T operator/(T a, T b) { return {a.x / b.x, a.y / b.y}; }
-template <reduction::emulated::SmallPair T> T operator+(T a) { return a; }
-template <reduction::emulated::SmallPair T> T operator-(T a) { return {-a.x, -a.y}; }
-template <reduction::emulated::SmallPair T> T& operator+=(T& a, T b) { return a = a + b; }
-template <reduction::emulated::SmallPair T> T& operator-=(T& a, T b) { return a = a - b; }
-template <reduction::emulated::SmallPair T> T& operator*=(T& a, T b) { return a = a * b; }
-template <reduction::emulated::SmallPair T> T& operator/=(T& a, T b) { return a = a / b; }
+template <__emulated::SmallPair T> T operator+(T a, T b) { return {a.x + b.x, a.y + b.y}; }
+template <__emulated::SmallPair T> T operator-(T a, T b) { return {a.x - b.x, a.y - b.y}; }
+template <__emulated::SmallPair T> T operator*(T a, T b) { return {a.x * b.x, a.y * b.y}; }
+template <__emulated::SmallPair T> T operator/(T a, T b) { return {a.x / b.x, a.y / b.y}; }
+template <__emulated::SmallPair T> T operator+(T a) { return a; }
+template <__emulated::SmallPair T> T operator-(T a) { return {-a.x, -a.y}; }
+template <__emulated::SmallPair T> T& operator+=(T& a, T b) { return a = a + b; }
+template <__emulated::SmallPair T> T& operator-=(T& a, T b) { return a = a - b; }
+template <__emulated::SmallPair T> T& operator*=(T& a, T b) { return a = a * b; }
+template <__emulated::SmallPair T> T& operator/=(T& a, T b) { return a = a / b; }
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Held between 0 and 1; NaN becomes 0.
 template <Small T> T saturated(T value) { return __saturatef(value); }
 /// Not below 0; NaN stays.
 template <Small T> T rectified(T value) { return value < T{0.0F} ? T{0.0F} : value; }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
-template <reduction::emulated::Small T> T __hadd(T a, T b) { return a + b; }
-template <reduction::emulated::Small T> T __hsub(T a, T b) { return a - b; }
-template <reduction::emulated::Small T> T __hmul(T a, T b) { return a * b; }
-template <reduction::emulated::Small T> T __hdiv(T a, T b) { return a / b; }
+template <__emulated::Small T> T __hadd(T a, T b) { return a + b; }
+template <__emulated::Small T> T __hsub(T a, T b) { return a - b; }
+template <__emulated::Small T> T __hmul(T a, T b) { return a * b; }
+template <__emulated::Small T> T __hdiv(T a, T b) { return a / b; }
 /// Rounded once: a double holds the product.
-template <reduction::emulated::Small T> T __hfma(T a, T b, T c) {
-  return T{reduction::emulated::odd_sum(double{float{a}} * double{float{b}}, double{float{c}})};
+template <__emulated::Small T> T __hfma(T a, T b, T c) {
+  return T{__emulated::odd_sum(double{float{a}} * double{float{b}}, double{float{c}})};
 }
-template <reduction::emulated::Small T> T __hneg(T a) { return -a; }
-template <reduction::emulated::Small T> T __habs(T a) { return T::of_bits(a.bits() & 0x7fff); }
+template <__emulated::Small T> T __hneg(T a) { return -a; }
+template <__emulated::Small T> T __habs(T a) { return T::of_bits(a.bits() & 0x7fff); }
 /// Of a number and NaN the number. Of zeros +0 is the larger one. (fmax leaves this open, and what it makes of signalling NaN.)
-template <reduction::emulated::Small T> T __hmax(T a, T b) {
+template <__emulated::Small T> T __hmax(T a, T b) {
   if (float{a} == 0 && float{b} == 0) return T::of_bits(a.bits() & b.bits());
   return std::isnan(float{b}) || float{a} > float{b} ? float{a} : float{b};
 }
-template <reduction::emulated::Small T> T __hmin(T a, T b) {
+template <__emulated::Small T> T __hmin(T a, T b) {
   if (float{a} == 0 && float{b} == 0) return T::of_bits(a.bits() | b.bits());
   return std::isnan(float{b}) || float{a} < float{b} ? float{a} : float{b};
 }
 /// NaN if either is.
-template <reduction::emulated::Small T> T __hmax_nan(T a, T b) {
+template <__emulated::Small T> T __hmax_nan(T a, T b) {
   return std::isunordered(float{a}, float{b}) ? float{a} + float{b} : float{__hmax(a, b)};
 }
-template <reduction::emulated::Small T> T __hmin_nan(T a, T b) {
+template <__emulated::Small T> T __hmin_nan(T a, T b) {
   return std::isunordered(float{a}, float{b}) ? float{a} + float{b} : float{__hmin(a, b)};
 }
 
 // Never merged into a fused operation, which nothing is here. (No function makes names of a name.)
-#define REDUCTION_OF_TWO(name)                                                                 \
-  template <reduction::emulated::Small T> T name##_rn(T a, T b) { return name(a, b); }         \
-  template <reduction::emulated::Small T> T name##_sat(T a, T b) {                             \
-    return reduction::emulated::saturated(name(a, b));                                         \
-  }                                                                                            \
-  template <reduction::emulated::SmallPair T> T name##2(T a, T b) {                            \
-    return {name(a.x, b.x), name(a.y, b.y)};                                                   \
-  }                                                                                            \
-  template <reduction::emulated::SmallPair T> T name##2_rn(T a, T b) { return name##2(a, b); } \
-  template <reduction::emulated::SmallPair T> T name##2_sat(T a, T b) {                        \
-    return {name##_sat(a.x, b.x), name##_sat(a.y, b.y)};                                       \
+#define __EMULATED_OF_TWO(name)                                                                       \
+  template <__emulated::Small T> T name##_rn(T a, T b) { return name(a, b); }                         \
+  template <__emulated::Small T> T name##_sat(T a, T b) { return __emulated::saturated(name(a, b)); } \
+  template <__emulated::SmallPair T> T name##2(T a, T b) { return {name(a.x, b.x), name(a.y, b.y)}; } \
+  template <__emulated::SmallPair T> T name##2_rn(T a, T b) { return name##2(a, b); }                 \
+  template <__emulated::SmallPair T> T name##2_sat(T a, T b) {                                        \
+    return {name##_sat(a.x, b.x), name##_sat(a.y, b.y)};                                              \
   }
-REDUCTION_OF_TWO(__hadd)
-REDUCTION_OF_TWO(__hsub)
-REDUCTION_OF_TWO(__hmul)
-#undef REDUCTION_OF_TWO
+__EMULATED_OF_TWO(__hadd)
+__EMULATED_OF_TWO(__hsub)
+__EMULATED_OF_TWO(__hmul)
+#undef __EMULATED_OF_TWO
 
-template <reduction::emulated::Small T> T __hfma_sat(T a, T b, T c) {
-  return reduction::emulated::saturated(__hfma(a, b, c));
-}
-template <reduction::emulated::Small T> T __hfma_relu(T a, T b, T c) {
-  return reduction::emulated::rectified(__hfma(a, b, c));
-}
-template <reduction::emulated::SmallPair T> T __h2div(T a, T b) { return a / b; }
-template <reduction::emulated::SmallPair T> T __hneg2(T a) { return -a; }
-template <reduction::emulated::SmallPair T> T __habs2(T a) { return {__habs(a.x), __habs(a.y)}; }
-template <reduction::emulated::SmallPair T> T __hfma2(T a, T b, T c) {
+template <__emulated::Small T> T __hfma_sat(T a, T b, T c) { return __emulated::saturated(__hfma(a, b, c)); }
+template <__emulated::Small T> T __hfma_relu(T a, T b, T c) { return __emulated::rectified(__hfma(a, b, c)); }
+template <__emulated::SmallPair T> T __h2div(T a, T b) { return a / b; }
+template <__emulated::SmallPair T> T __hneg2(T a) { return -a; }
+template <__emulated::SmallPair T> T __habs2(T a) { return {__habs(a.x), __habs(a.y)}; }
+template <__emulated::SmallPair T> T __hfma2(T a, T b, T c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
-template <reduction::emulated::SmallPair T> T __hfma2_sat(T a, T b, T c) {
+template <__emulated::SmallPair T> T __hfma2_sat(T a, T b, T c) {
   return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)};
 }
-template <reduction::emulated::SmallPair T> T __hfma2_relu(T a, T b, T c) {
+template <__emulated::SmallPair T> T __hfma2_relu(T a, T b, T c) {
   return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};
 }
 /// a * b + c of complex numbers.
-template <reduction::emulated::SmallPair T> T __hcmadd(T a, T b, T c) {
+template <__emulated::SmallPair T> T __hcmadd(T a, T b, T c) {
   return {__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
 }
-template <reduction::emulated::SmallPair T> T __hmax2(T a, T b) {
-  return {__hmax(a.x, b.x), __hmax(a.y, b.y)};
-}
-template <reduction::emulated::SmallPair T> T __hmin2(T a, T b) {
-  return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
-}
-template <reduction::emulated::SmallPair T> T __hmax2_nan(T a, T b) {
+template <__emulated::SmallPair T> T __hmax2(T a, T b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
+template <__emulated::SmallPair T> T __hmin2(T a, T b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
+template <__emulated::SmallPair T> T __hmax2_nan(T a, T b) {
   return {__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y)};
 }
-template <reduction::emulated::SmallPair T> T __hmin2_nan(T a, T b) {
+template <__emulated::SmallPair T> T __hmin2_nan(T a, T b) {
   return {__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)};
 }
 
 // ---- comparisons: false if a number is NaN, and with `u` true ----
 
 // Of pairs as 1 and 0, as masks, and whether it holds for both.
-#define REDUCTION_PAIRS_COMPARED(name)                                                      \
-  template <reduction::emulated::SmallPair T> T __h##name##2(T a, T b) {                    \
+#define __EMULATED_PAIRS_COMPARED(name)                                                     \
+  template <__emulated::SmallPair T> T __h##name##2(T a, T b) {                             \
     return {__h##name(a.x, b.x) ? 1.0F : 0.0F, __h##name(a.y, b.y) ? 1.0F : 0.0F};          \
   }                                                                                         \
-  template <reduction::emulated::SmallPair T> unsigned __h##name##2_mask(T a, T b) {        \
+  template <__emulated::SmallPair T> unsigned __h##name##2_mask(T a, T b) {                 \
     return (__h##name(a.x, b.x) ? 0xffffU : 0U) | (__h##name(a.y, b.y) ? 0xffff0000U : 0U); \
   }                                                                                         \
-  template <reduction::emulated::SmallPair T> bool __hb##name##2(T a, T b) {                \
+  template <__emulated::SmallPair T> bool __hb##name##2(T a, T b) {                         \
     return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                      \
   }
-#define REDUCTION_COMPARISON(name, comparison)                                    \
-  template <reduction::emulated::Small T> bool __h##name(T a, T b) {              \
+#define __EMULATED_COMPARISON(name, comparison)                                   \
+  template <__emulated::Small T> bool __h##name(T a, T b) {                       \
     return !std::isunordered(float{a}, float{b}) && float{a} comparison float{b}; \
   }                                                                               \
-  template <reduction::emulated::Small T> bool __h##name##u(T a, T b) {           \
+  template <__emulated::Small T> bool __h##name##u(T a, T b) {                    \
     return std::isunordered(float{a}, float{b}) || float{a} comparison float{b};  \
   }                                                                               \
-  REDUCTION_PAIRS_COMPARED(name)                                                  \
-  REDUCTION_PAIRS_COMPARED(name##u)
-REDUCTION_COMPARISON(eq, ==)
-REDUCTION_COMPARISON(ne, !=)
-REDUCTION_COMPARISON(lt, <)
-REDUCTION_COMPARISON(le, <=)
-REDUCTION_COMPARISON(gt, >)
-REDUCTION_COMPARISON(ge, >=)
-#undef REDUCTION_COMPARISON
-#undef REDUCTION_PAIRS_COMPARED
+  __EMULATED_PAIRS_COMPARED(name)                                                 \
+  __EMULATED_PAIRS_COMPARED(name##u)
+__EMULATED_COMPARISON(eq, ==)
+__EMULATED_COMPARISON(ne, !=)
+__EMULATED_COMPARISON(lt, <)
+__EMULATED_COMPARISON(le, <=)
+__EMULATED_COMPARISON(gt, >)
+__EMULATED_COMPARISON(ge, >=)
+#undef __EMULATED_COMPARISON
+#undef __EMULATED_PAIRS_COMPARED
 
 // Each holds if it holds for both: pairs may be neither equal nor unequal.
-template <reduction::emulated::SmallPair T> bool operator==(T a, T b) { return __hbeq2(a, b); }
-template <reduction::emulated::SmallPair T> bool operator!=(T a, T b) { return __hbneu2(a, b); }
-template <reduction::emulated::SmallPair T> bool operator<(T a, T b) { return __hblt2(a, b); }
-template <reduction::emulated::SmallPair T> bool operator<=(T a, T b) { return __hble2(a, b); }
-template <reduction::emulated::SmallPair T> bool operator>(T a, T b) { return __hbgt2(a, b); }
-template <reduction::emulated::SmallPair T> bool operator>=(T a, T b) { return __hbge2(a, b); }
+template <__emulated::SmallPair T> bool operator==(T a, T b) { return __hbeq2(a, b); }
+template <__emulated::SmallPair T> bool operator!=(T a, T b) { return __hbneu2(a, b); }
+template <__emulated::SmallPair T> bool operator<(T a, T b) { return __hblt2(a, b); }
+template <__emulated::SmallPair T> bool operator<=(T a, T b) { return __hble2(a, b); }
+template <__emulated::SmallPair T> bool operator>(T a, T b) { return __hbgt2(a, b); }
+template <__emulated::SmallPair T> bool operator>=(T a, T b) { return __hbge2(a, b); }
 
-template <reduction::emulated::Small T> bool __hisnan(T a) { return std::isnan(float{a}); }
-template <reduction::emulated::Small T> int __hisinf(T a) {
+template <__emulated::Small T> bool __hisnan(T a) { return std::isnan(float{a}); }
+template <__emulated::Small T> int __hisinf(T a) {
   return std::isinf(float{a}) ? (std::signbit(float{a}) ? -1 : 1) : 0;
 }
-template <reduction::emulated::SmallPair T> T __hisnan2(T a) {
+template <__emulated::SmallPair T> T __hisnan2(T a) {
   return {__hisnan(a.x) ? 1.0F : 0.0F, __hisnan(a.y) ? 1.0F : 0.0F};
 }
 
 // ---- mathematical functions, computed in double and rounded ----
 
-#define REDUCTION_OF_SMALL(name, expression)                       \
-  template <reduction::emulated::Small T> T h##name(T number) {    \
-    const double a = float{number};                                \
-    return T{expression};                                          \
-  }                                                                \
-  template <reduction::emulated::SmallPair T> T h2##name(T pair) { \
-    return {h##name(pair.x), h##name(pair.y)};                     \
-  }
-REDUCTION_OF_SMALL(sqrt, std::sqrt(a))
-REDUCTION_OF_SMALL(rsqrt, 1 / std::sqrt(a))
-REDUCTION_OF_SMALL(rcp, 1 / a)
-REDUCTION_OF_SMALL(exp, std::exp(a))
-REDUCTION_OF_SMALL(exp2, std::exp2(a))
-REDUCTION_OF_SMALL(exp10, std::pow(10.0, a))
-REDUCTION_OF_SMALL(log, std::log(a))
-REDUCTION_OF_SMALL(log2, std::log2(a))
-REDUCTION_OF_SMALL(log10, std::log10(a))
-REDUCTION_OF_SMALL(sin, std::sin(a))
-REDUCTION_OF_SMALL(cos, std::cos(a))
-REDUCTION_OF_SMALL(tanh, std::tanh(a))
-REDUCTION_OF_SMALL(tanh_approx, std::tanh(a))
-REDUCTION_OF_SMALL(ceil, std::ceil(a))
-REDUCTION_OF_SMALL(floor, std::floor(a))
-REDUCTION_OF_SMALL(trunc, std::trunc(a))
-REDUCTION_OF_SMALL(rint, std::nearbyint(a))
-#undef REDUCTION_OF_SMALL
+#define __EMULATED_OF_SMALL(name, expression)          \
+  template <__emulated::Small T> T h##name(T number) { \
+    const double a = float{number};                    \
+    return T{expression};                              \
+  }                                                    \
+  template <__emulated::SmallPair T> T h2##name(T pair) { return {h##name(pair.x), h##name(pair.y)}; }
+__EMULATED_OF_SMALL(sqrt, std::sqrt(a))
+__EMULATED_OF_SMALL(rsqrt, 1 / std::sqrt(a))
+__EMULATED_OF_SMALL(rcp, 1 / a)
+__EMULATED_OF_SMALL(exp, std::exp(a))
+__EMULATED_OF_SMALL(exp2, std::exp2(a))
+__EMULATED_OF_SMALL(exp10, std::pow(10.0, a))
+__EMULATED_OF_SMALL(log, std::log(a))
+__EMULATED_OF_SMALL(log2, std::log2(a))
+__EMULATED_OF_SMALL(log10, std::log10(a))
+__EMULATED_OF_SMALL(sin, std::sin(a))
+__EMULATED_OF_SMALL(cos, std::cos(a))
+__EMULATED_OF_SMALL(tanh, std::tanh(a))
+__EMULATED_OF_SMALL(tanh_approx, std::tanh(a))
+__EMULATED_OF_SMALL(ceil, std::ceil(a))
+__EMULATED_OF_SMALL(floor, std::floor(a))
+__EMULATED_OF_SMALL(trunc, std::trunc(a))
+__EMULATED_OF_SMALL(rint, std::nearbyint(a))
+#undef __EMULATED_OF_SMALL
 
 // ---- conversions ----
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The greatest number of the format that is not above `value`: the nearest one, or the one before it.
 template <Small T> T rounded_down(double value) {
@@ -208,51 +194,43 @@ template <Small T> T rounded_to_zero(double value) {
 inline double widened(double value) { return value; }
 inline double widened(std::integral auto value) { return odd_double(value); }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
-#define REDUCTION_TO_SMALL(T, name, From)                                                \
-  inline T name##_rn(From value) { return T{reduction::emulated::widened(value)}; }      \
-  inline T name##_rz(From value) {                                                       \
-    return reduction::emulated::rounded_to_zero<T>(reduction::emulated::widened(value)); \
-  }                                                                                      \
-  inline T name##_rd(From value) {                                                       \
-    return reduction::emulated::rounded_down<T>(reduction::emulated::widened(value));    \
-  }                                                                                      \
-  inline T name##_ru(From value) {                                                       \
-    return reduction::emulated::rounded_up<T>(reduction::emulated::widened(value));      \
-  }
-#define REDUCTION_TO_WHOLE(To, name, T)                                                                    \
-  inline To name##_rn(T value) {                                                                           \
-    return reduction::emulated::whole_number<To>(std::nearbyint(float{value}));                            \
-  }                                                                                                        \
-  inline To name##_rz(T value) { return reduction::emulated::whole_number<To>(std::trunc(float{value})); } \
-  inline To name##_rd(T value) { return reduction::emulated::whole_number<To>(std::floor(float{value})); } \
-  inline To name##_ru(T value) { return reduction::emulated::whole_number<To>(std::ceil(float{value})); }
-#define REDUCTION_CONVERSIONS(T, name)                                                 \
-  REDUCTION_TO_SMALL(T, __float2##name, float)                                         \
-  REDUCTION_TO_SMALL(T, __short2##name, short)                                         \
-  REDUCTION_TO_SMALL(T, __ushort2##name, unsigned short)                               \
-  REDUCTION_TO_SMALL(T, __int2##name, int)                                             \
-  REDUCTION_TO_SMALL(T, __uint2##name, unsigned)                                       \
-  REDUCTION_TO_SMALL(T, __ll2##name, long long)                                        \
-  REDUCTION_TO_SMALL(T, __ull2##name, unsigned long long)                              \
-  REDUCTION_TO_WHOLE(short, __##name##2short, T)                                       \
-  REDUCTION_TO_WHOLE(unsigned short, __##name##2ushort, T)                             \
-  REDUCTION_TO_WHOLE(int, __##name##2int, T)                                           \
-  REDUCTION_TO_WHOLE(unsigned, __##name##2uint, T)                                     \
-  REDUCTION_TO_WHOLE(long long, __##name##2ll, T)                                      \
-  REDUCTION_TO_WHOLE(unsigned long long, __##name##2ull, T)                            \
-  inline float __##name##2float(T value) { return value; }                             \
-  inline T __float2##name(float value) { return value; }                               \
-  inline T __double2##name(double value) { return value; }                             \
-  inline signed char __##name##2char_rz(T value) {                                     \
-    return reduction::emulated::whole_number<signed char>(std::trunc(float{value}));   \
-  }                                                                                    \
-  inline unsigned char __##name##2uchar_rz(T value) {                                  \
-    return reduction::emulated::whole_number<unsigned char>(std::trunc(float{value})); \
+#define __EMULATED_TO_SMALL(T, name, From)                                                              \
+  inline T name##_rn(From value) { return T{__emulated::widened(value)}; }                              \
+  inline T name##_rz(From value) { return __emulated::rounded_to_zero<T>(__emulated::widened(value)); } \
+  inline T name##_rd(From value) { return __emulated::rounded_down<T>(__emulated::widened(value)); }    \
+  inline T name##_ru(From value) { return __emulated::rounded_up<T>(__emulated::widened(value)); }
+#define __EMULATED_TO_WHOLE(To, name, T)                                                              \
+  inline To name##_rn(T value) { return __emulated::whole_number<To>(std::nearbyint(float{value})); } \
+  inline To name##_rz(T value) { return __emulated::whole_number<To>(std::trunc(float{value})); }     \
+  inline To name##_rd(T value) { return __emulated::whole_number<To>(std::floor(float{value})); }     \
+  inline To name##_ru(T value) { return __emulated::whole_number<To>(std::ceil(float{value})); }
+#define __EMULATED_CONVERSIONS(T, name)                                       \
+  __EMULATED_TO_SMALL(T, __float2##name, float)                               \
+  __EMULATED_TO_SMALL(T, __short2##name, short)                               \
+  __EMULATED_TO_SMALL(T, __ushort2##name, unsigned short)                     \
+  __EMULATED_TO_SMALL(T, __int2##name, int)                                   \
+  __EMULATED_TO_SMALL(T, __uint2##name, unsigned)                             \
+  __EMULATED_TO_SMALL(T, __ll2##name, long long)                              \
+  __EMULATED_TO_SMALL(T, __ull2##name, unsigned long long)                    \
+  __EMULATED_TO_WHOLE(short, __##name##2short, T)                             \
+  __EMULATED_TO_WHOLE(unsigned short, __##name##2ushort, T)                   \
+  __EMULATED_TO_WHOLE(int, __##name##2int, T)                                 \
+  __EMULATED_TO_WHOLE(unsigned, __##name##2uint, T)                           \
+  __EMULATED_TO_WHOLE(long long, __##name##2ll, T)                            \
+  __EMULATED_TO_WHOLE(unsigned long long, __##name##2ull, T)                  \
+  inline float __##name##2float(T value) { return value; }                    \
+  inline T __float2##name(float value) { return value; }                      \
+  inline T __double2##name(double value) { return value; }                    \
+  inline signed char __##name##2char_rz(T value) {                            \
+    return __emulated::whole_number<signed char>(std::trunc(float{value}));   \
+  }                                                                           \
+  inline unsigned char __##name##2uchar_rz(T value) {                         \
+    return __emulated::whole_number<unsigned char>(std::trunc(float{value})); \
   }
 // Bits, and pairs: `name` is half or bfloat16.
-#define REDUCTION_PAIRS(T, Pair, name)                                                            \
+#define __EMULATED_PAIRS(T, Pair, name)                                                           \
   inline unsigned short __##name##_as_ushort(T value) { return value.bits(); }                    \
   inline T __ushort_as_##name(unsigned short bits) { return T::of_bits(bits); }                   \
   inline short __##name##_as_short(T value) { return static_cast<short>(value.bits()); }          \
@@ -273,15 +251,15 @@ inline double widened(std::integral auto value) { return odd_double(value); }
   inline float __low2float(Pair value) { return value.x; }                                        \
   inline float __high2float(Pair value) { return value.y; }
 
-REDUCTION_CONVERSIONS(__half, half)
-REDUCTION_PAIRS(__half, __half2, half)
+__EMULATED_CONVERSIONS(__half, half)
+__EMULATED_PAIRS(__half, __half2, half)
 inline __half2 make_half2(__half x, __half y) { return {x, y}; }
 
-REDUCTION_CONVERSIONS(__nv_bfloat16, bfloat16)
-REDUCTION_PAIRS(__nv_bfloat16, __nv_bfloat162, bfloat16)
+__EMULATED_CONVERSIONS(__nv_bfloat16, bfloat16)
+__EMULATED_PAIRS(__nv_bfloat16, __nv_bfloat162, bfloat16)
 inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
 
-#undef REDUCTION_PAIRS
-#undef REDUCTION_CONVERSIONS
-#undef REDUCTION_TO_WHOLE
-#undef REDUCTION_TO_SMALL
+#undef __EMULATED_PAIRS
+#undef __EMULATED_CONVERSIONS
+#undef __EMULATED_TO_WHOLE
+#undef __EMULATED_TO_SMALL

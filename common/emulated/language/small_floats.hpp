@@ -13,7 +13,7 @@
 #include "emulated/language/intrinsics.hpp"
 #include "emulated/language/vectors.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// IEEE 754's binary16: 5 bits of exponent, 10 of fraction.
 struct Binary16 {
@@ -125,19 +125,19 @@ template <typename Number, typename Format> class SmallFloat {
   std::uint16_t bits_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 // Structs, as CUDA's are: a header that includes neither of CUDA's two may declare them.
-struct __half : reduction::emulated::SmallFloat<__half, reduction::emulated::Binary16> {
+struct __half : __emulated::SmallFloat<__half, __emulated::Binary16> {
   using SmallFloat::SmallFloat;
 };
-struct __nv_bfloat16 : reduction::emulated::SmallFloat<__nv_bfloat16, reduction::emulated::Brain16> {
+struct __nv_bfloat16 : __emulated::SmallFloat<__nv_bfloat16, __emulated::Brain16> {
   using SmallFloat::SmallFloat;
 };
-struct __half2 : reduction::emulated::VectorOfTwo<__half> {
+struct __half2 : __emulated::VectorOfTwo<__half> {
   using VectorOfTwo::VectorOfTwo;
 };
-struct __nv_bfloat162 : reduction::emulated::VectorOfTwo<__nv_bfloat16> {
+struct __nv_bfloat162 : __emulated::VectorOfTwo<__nv_bfloat16> {
   using VectorOfTwo::VectorOfTwo;
 };
 using half = __half;
@@ -145,37 +145,35 @@ using half2 = __half2;
 using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
-namespace reduction::emulated {
+namespace __emulated {
 
 template <typename T>
 concept Small = OneOf<T, __half, __nv_bfloat16>;
 template <typename T>
 concept SmallPair = OneOf<T, __half2, __nv_bfloat162>;
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 // ---- atomic addition ----
 
-template <typename Address,
-          reduction::emulated::OneOf<__half, __nv_bfloat16> T = reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
-  return reduction::emulated::update_atomically<T>(address, [=](T before) { return before + value; });
+template <typename Address, __emulated::OneOf<__half, __nv_bfloat16> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
+  return __emulated::update_atomically<T>(address, [=](T before) { return before + value; });
 }
 /// Not indivisible as a whole: each component is.
-template <typename Address,
-          reduction::emulated::OneOf<__half2, __nv_bfloat162> T = reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
+template <typename Address, __emulated::OneOf<__half2, __nv_bfloat162> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
   T* const pair = address;
   return T{atomicAdd(&pair->x, value.x), atomicAdd(&pair->y, value.y)};
 }
 
-template <typename Address, reduction::emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicAdd_block(Address address, std::type_identity_t<T> value) {
+template <typename Address,
+          __emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicAdd_block(Address address, std::type_identity_t<T> value) {
   return atomicAdd(address, value);
 }
-template <typename Address, reduction::emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T =
-                                reduction::emulated::Pointed<Address>>
-REDUCTION_INLINE T atomicAdd_system(Address address, std::type_identity_t<T> value) {
+template <typename Address,
+          __emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T = __emulated::Pointed<Address>>
+__EMULATED_INLINE T atomicAdd_system(Address address, std::type_identity_t<T> value) {
   return atomicAdd(address, value);
 }

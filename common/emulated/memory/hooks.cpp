@@ -15,11 +15,11 @@
 
 namespace {
 
-using reduction::emulated::Block;
-using reduction::emulated::Caller;
-using reduction::emulated::caller;
-using reduction::emulated::Operation;
-using reduction::emulated::word_bytes;
+using __emulated::Block;
+using __emulated::Caller;
+using __emulated::caller;
+using __emulated::Operation;
+using __emulated::word_bytes;
 
 /// Outside of kernels it is the host that accesses memory.
 [[gnu::always_inline]] inline void note(Operation operation, const void* address, std::size_t bytes,

@@ -6,7 +6,7 @@
 
 #include "emulated/run/block.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 constexpr std::size_t alignment = 16;
@@ -89,12 +89,12 @@ KernelHeap::Pieces::const_iterator KernelHeap::piece_before(const std::byte* add
   return after != pieces_.begin() ? std::prev(after) : pieces_.end();
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 // ---- what kernels call, and the host ----
 
-using reduction::emulated::Block;
-using reduction::emulated::kernel_heap;
+using __emulated::Block;
+using __emulated::kernel_heap;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "emulated/memory/memory.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The memory from which kernels take what they ask `new` and `malloc` for: global memory, on behalf of any number of host
 /// threads at once. What has been released is given to nobody else before a launch finds all of it released, so that an access
@@ -61,4 +61,4 @@ class KernelHeap {
 
 KernelHeap& kernel_heap();
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

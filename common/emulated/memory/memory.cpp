@@ -22,7 +22,7 @@
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/device.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// Leaves room for all that is kept beside a buffer of the largest size.
@@ -57,15 +57,15 @@ void mark(void* begin, std::size_t bytes, bool initialised) {
 }
 
 }  // namespace
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 // The linker gives the section of all `__constant__` variables these names; a program may have none.
 extern "C" {
-extern std::byte __start_reduction_constant[] __attribute__((weak, visibility("hidden")));
-extern std::byte __stop_reduction_constant[] __attribute__((weak, visibility("hidden")));
+extern std::byte __start___emulated_constant[] __attribute__((weak, visibility("hidden")));
+extern std::byte __stop___emulated_constant[] __attribute__((weak, visibility("hidden")));
 }
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// What the program and its libraries have of memory.
@@ -228,10 +228,10 @@ void GlobalMemory::begin_launch() {
       segment.bytes -= std::min(segment.bytes, table.bytes);
     }
     std::byte* const end = segment.begin + segment.bytes;
-    std::byte* const constants = __start_reduction_constant;
+    std::byte* const constants = __start___emulated_constant;
     if (constants != nullptr && segment.contains(constants, 0)) {
       static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(constants - segment.begin));
-      segment.begin = __stop_reduction_constant;
+      segment.begin = __stop___emulated_constant;
     }
     static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(end - segment.begin));
   }
@@ -344,7 +344,7 @@ bool is_mapped(const std::byte* address) {
 }
 
 bool is_constant_memory(const std::byte* address) {
-  return address >= __start_reduction_constant && address < __stop_reduction_constant;
+  return address >= __start___emulated_constant && address < __stop___emulated_constant;
 }
 
 void* allocate(std::size_t bytes) {
@@ -437,4 +437,4 @@ std::string SharedMemory::describe(std::size_t offset, std::size_t bytes) const 
   return word_text(static_cast<std::ptrdiff_t>(offset - variable->offset), bytes) + " of a shared variable";
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

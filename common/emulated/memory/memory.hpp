@@ -12,7 +12,7 @@
 
 #include "emulated/run/call_chain.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Whether the system promises memory for all pages of a mapping, or only finds it for those that are
 /// touched.
@@ -275,4 +275,4 @@ class SharedMemory {
   std::vector<Variable> variables_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -10,7 +10,7 @@
 
 #include "emulated/run/block.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 namespace {
 
@@ -76,4 +76,4 @@ void store_for_peers(std::uint64_t& word, std::uint64_t value) {
 
 std::size_t calls_of_peers() { return calls; }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -6,7 +6,7 @@
 #include <exception>
 
 /// Memory that several emulated devices share, each in a process of its own: words, one at a time, and visible to all.
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Thrown out of a launch whose kernel has waited for other devices for too long.
 struct NoWordFromPeers : std::exception {
@@ -24,4 +24,4 @@ void store_for_peers(std::uint64_t& word, std::uint64_t value);
 /// How often the calling host thread has called either.
 std::size_t calls_of_peers();
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

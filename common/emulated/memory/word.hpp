@@ -11,12 +11,12 @@
 /// GCC's debug information says which lines those are; what Clang writes for inlined calls is not understood by every
 /// addr2line, so that there the function is left out of it.
 #ifdef __clang__
-#define REDUCTION_INLINE [[gnu::always_inline, gnu::nodebug]] inline
+#define __EMULATED_INLINE [[gnu::always_inline, gnu::nodebug]] inline
 #else
-#define REDUCTION_INLINE [[gnu::always_inline]] inline
+#define __EMULATED_INLINE [[gnu::always_inline]] inline
 #endif
 
-namespace reduction::emulated {
+namespace __emulated {
 
 using Word2 [[gnu::may_alias]] = std::uint16_t;
 using Word4 [[gnu::may_alias]] = std::uint32_t;
@@ -28,7 +28,7 @@ void refuse_misaligned(const void* address, std::size_t bytes, bool stores);
 
 /// Copies T, of 2, 4, 8 or 16 bytes and aligned to its size, by one load and one store. Of 32 bytes: by two of each. Hooks
 /// are told that these are volatile: they are words, and no structs with padding.
-template <typename T> REDUCTION_INLINE void copy_word(T* to, const T* from) {
+template <typename T> __EMULATED_INLINE void copy_word(T* to, const T* from) {
   static_assert(alignof(T) == (sizeof(T) < 16 ? sizeof(T) : 16));
   // The compiler takes for granted that they are aligned, so that its hooks need not tell.
   if (reinterpret_cast<std::uintptr_t>(from) % alignof(T) != 0) refuse_misaligned(from, alignof(T), false);
@@ -45,4 +45,4 @@ template <typename T> REDUCTION_INLINE void copy_word(T* to, const T* from) {
   }
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -6,7 +6,7 @@
 #include "emulated/memory/memory.hpp"
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 // ---- between blocks ----
 
@@ -220,4 +220,4 @@ Untold FenceOrder::untold(unsigned thread, Moment moment, bool knew) const {
   return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_both;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -9,7 +9,7 @@
 #include "emulated/order/happens_before.hpp"
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Which blocks have released what they did on which words of global memory, and had acquired which before. Only a block
 /// whose turn it is to run atomics calls this, and it does so in the order of blocks.
@@ -148,4 +148,4 @@ class FenceOrder {
   bool is_used_ = false;      ///< by any thread of the block
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

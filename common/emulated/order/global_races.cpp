@@ -8,7 +8,7 @@
 
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// The bytes of the word at offset `word` that lie between the two, a bit each.
@@ -661,4 +661,4 @@ void GridRaces::mark_initialised() const {
   }
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -16,7 +16,7 @@
 #include "emulated/order/fence_order.hpp"
 #include "emulated/order/happens_before.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Words of global memory that are followed together, where neighbouring threads access neighbouring words.
 inline constexpr std::size_t words_in_line = 32;
@@ -298,4 +298,4 @@ class BlockRaces {
   std::vector<std::pair<std::pair<Moment, bool>, Told>> told_;  ///< what is known of each thread
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

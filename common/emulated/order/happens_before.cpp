@@ -4,7 +4,7 @@
 
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 // ---- clocks ----
 
@@ -126,4 +126,4 @@ void HappensBefore::acquire(unsigned thread, const std::shared_ptr<const Clock>&
   own = std::move(joined);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -6,7 +6,7 @@
 
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// A moment in the life of a host thread's blocks. Later moments are greater, across blocks too.
 using Moment = std::uint64_t;
@@ -129,4 +129,4 @@ class HappensBefore {
   Moment last_block_barrier_ = 0;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -5,7 +5,7 @@
 
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 SharedRaces::SharedRaces(const SharedMemory& memory)
     : memory_{memory}, words_{SharedMemory::capacity() / word_bytes}, bytes_{SharedMemory::capacity()} {}
@@ -222,4 +222,4 @@ std::uint32_t SharedRaces::copied(std::uint32_t group) {
   return first;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -9,7 +9,7 @@
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/happens_before.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Remembers, for each 4-byte word of a block's shared memory, or each byte of a word that threads access by bytes, who
 /// stored to it, read it and updated it atomically last, and with that sees races and reads of what nobody has written.
@@ -126,4 +126,4 @@ class SharedRaces {
   Moment groups_begin_ = 0;  ///< the block barrier since which they count
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

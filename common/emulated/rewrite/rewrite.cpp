@@ -442,7 +442,7 @@ class Rewriter : private Code {
       pointer += "<" + joined(names) + ">";
     }
     kernel.head += std::string{" void "} + counterpart_prefix + name +
-                   "(const ::reduction::emulated::LaunchConfig& reduction_config";
+                   "(const ::__emulated::LaunchConfig& __emulated_config";
     read_parameters(kernel, list, pointer, names);
     kernels_[name].push_back(std::move(kernel));
   }
@@ -473,8 +473,8 @@ class Rewriter : private Code {
     }
     kernel.parameters = names.size();
     kernel.head += ")";
-    kernel.body = " { ::reduction::emulated::launch(reduction_config, static_cast<void (*)(" + joined(types) +
-                  ")>(" + pointer + ")" + (names.empty() ? "" : ", ") + joined(names) + "); }";
+    kernel.body = " { ::__emulated::launch(__emulated_config, static_cast<void (*)(" + joined(types) + ")>(" +
+                  pointer + ")" + (names.empty() ? "" : ", ") + joined(names) + "); }";
   }
 
   struct Parameter {
@@ -681,14 +681,14 @@ class Rewriter : private Code {
     const std::size_t arguments = close + 3;
     if (const std::size_t name = incomplete_name(open, arguments); name != none) {
       insert(offset(name), counterpart_prefix);
-      replace(open, 3, "(::reduction::emulated::launch_config(");
+      replace(open, 3, "(::__emulated::launch_config(");
       replace(close, 3, ")");
       replace(arguments, 1, partner(arguments) == arguments + 1 ? "" : ", ");
       return insert_counterparts(std::string{text(name)});
     }
     const bool after_colon =
         begin > 0 && is(begin - 1, ":") && end_of(begin - 1) == offset(begin);  // ":::" is misread
-    insert(offset(begin), std::string{after_colon ? " " : ""} + "::reduction::emulated::Launch(");
+    insert(offset(begin), std::string{after_colon ? " " : ""} + "::__emulated::Launch(");
     replace(open, 3, ", ");
     replace(close, 3, ")");
   }
@@ -713,8 +713,7 @@ class Rewriter : private Code {
     for (std::size_t i = open + 1; i < partner(open); ++i)
       arguments += std::string{i == open + 1 || end_of(i - 1) == offset(i) ? "" : " "} + std::string{text(i)};
     for (std::size_t i = partner(open) + 1; i < size() && !is(i, ";"); ++i) {
-      if (is(i, "{"))
-        return insert(end_of(i), "::reduction::emulated::require_launch_bounds(" + arguments + ");");
+      if (is(i, "{")) return insert(end_of(i), "::__emulated::require_launch_bounds(" + arguments + ");");
       if (opens(i)) i = partner(i);
       if (i == none) return;
     }
@@ -753,7 +752,7 @@ class Rewriter : private Code {
     insert(offset(name), dimensions.empty() ? "&" : "(&");
     if (!dimensions.empty()) insert(end_of(name), ")");
     insert(end_of(dimensions.empty() ? name : partner(dimensions.back())),
-           " = ::reduction::emulated::shared_variable([] {})");
+           " = ::__emulated::shared_variable([] {})");
   }
 
   /// \param type_in_file  where the type begins if the variable is outside of functions, else none.
@@ -763,9 +762,9 @@ class Rewriter : private Code {
       refuse(name, "an extern __shared__ variable of this form: write extern __shared__ TYPE NAME[];");
     }
     const bool in_file = type_in_file != none;
-    if (in_file) insert(offset(type_in_file), "static const ::reduction::emulated::DynamicSharedArray<");
+    if (in_file) insert(offset(type_in_file), "static const ::__emulated::DynamicSharedArray<");
     insert(offset(name), in_file ? "> " : "* const ");
-    replace(dimensions[0], 1, in_file ? "{" : " = ::reduction::emulated::dynamic_shared_memory()");
+    replace(dimensions[0], 1, in_file ? "{" : " = ::__emulated::dynamic_shared_memory()");
     replace(dimensions[0] + 1, 1, in_file ? "}" : "");
   }
 
@@ -902,7 +901,7 @@ class Rewriter : private Code {
     refuse(i, "a __shared__ declaration of this form: write __shared__ TYPE NAME[SIZE];");
   }
 
-  static constexpr const char* counterpart_prefix = "reduction_launch_";
+  static constexpr const char* counterpart_prefix = "__emulated_launch_";
 
   std::vector<Edit>& edits_;
   std::map<std::string, std::vector<Kernel>> kernels_;  ///< each declaration of a name

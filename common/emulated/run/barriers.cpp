@@ -8,7 +8,7 @@
 /// \file
 /// How the threads of a block wait for each other: Block's barriers and shuffles.
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// What one shuffle instruction moves for each lane: larger values take several.
@@ -335,4 +335,4 @@ FaultRecord Block::stall() const {
   return record;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

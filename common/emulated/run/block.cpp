@@ -7,16 +7,16 @@
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/device.hpp"
 
-namespace reduction::emulated::builtin {
+namespace __emulated::builtin {
 
 thread_local constinit uint3 threadIdx{};
 thread_local constinit uint3 blockIdx{};
 thread_local constinit uint3 blockDim{};
 thread_local constinit uint3 gridDim{};
 
-}  // namespace reduction::emulated::builtin
+}  // namespace __emulated::builtin
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// Accesses of a thread, since its warp last met, from which on they are counted early.
@@ -471,4 +471,4 @@ FaultRecord Block::stray(const Access& access) const {
   return record;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

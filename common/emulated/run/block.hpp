@@ -27,7 +27,7 @@
 #include "emulated/run/scheduler.hpp"
 #include "emulated/trace/block_recorder.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// How the device runs a launch, apart from what the program asks for.
 struct LaunchOptions {
@@ -362,4 +362,4 @@ inline unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
   return released_true_;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Hands the blocks of a launch out to host threads in ascending order, some at a time, and knows which of them are
 /// running.
@@ -61,4 +61,4 @@ class BlockTurns {
   std::set<std::size_t> running_;  ///< the first blocks of the ranges that are
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

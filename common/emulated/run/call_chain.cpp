@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 std::uint16_t CallChains::number_of_callee(const Frame* function, const Frame* start) {
   std::uint64_t hash = 0;
@@ -22,4 +22,4 @@ std::uint16_t CallChains::number_of_callee(const Frame* function, const Frame* s
   return numbers_.try_emplace(hash, next).first->second;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

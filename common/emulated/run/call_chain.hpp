@@ -6,7 +6,7 @@
 /// A function that has not been inlined has one place in the code for all its calls. What tells them apart are the calls
 /// through which a thread has come there: its stack's frames.
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// What a frame pointer points to, on x86-64 as on AArch64. Kernels keep one (-fno-omit-frame-pointer).
 struct Frame {
@@ -47,4 +47,4 @@ class CallChains {
   std::unordered_map<std::uint64_t, std::uint16_t> numbers_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

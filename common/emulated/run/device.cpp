@@ -16,7 +16,7 @@
 #include "emulated/run/host_threads.hpp"
 #include "emulated/trace/trace.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// Waking another host thread pays from about so many CUDA threads on.
@@ -234,4 +234,4 @@ void set_schedule(const Schedule& schedule) { set(&Settings::schedule, schedule)
 void set_instrumented(bool on) { set(&Settings::instrumented, on); }
 void set_loop_limit(std::chrono::nanoseconds limit) { set(&Settings::loop_limit, limit); }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -11,7 +11,7 @@
 #include "emulated/run/schedule.hpp"
 
 /// The host's side of the emulated device: what a program asks of it before and after a launch.
-namespace reduction::emulated {
+namespace __emulated {
 
 /// What a report calls the emulated device.
 inline constexpr std::string_view device_name = "emulated H200";
@@ -102,4 +102,4 @@ class LaunchRecord {
   std::vector<Counters> launches_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

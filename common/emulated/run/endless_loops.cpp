@@ -11,7 +11,7 @@
 /// \file
 /// How a block is found to run for ever: Block watches its threads from time to time, and its host thread's clock.
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// Barriers of a block, or barriers and shuffles of a warp, after which its threads are watched for the first time.
@@ -205,4 +205,4 @@ void Block::stop_for_time(const void* call_site) {
   scheduler_.stop();
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

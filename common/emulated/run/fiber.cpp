@@ -15,14 +15,14 @@ extern "C" const char* __asan_default_options() { return "detect_stack_use_after
 
 // A switch ends in a return, as it began with a call, so that the processor predicts it and the returns that follow. It
 // leaves the modes of floating-point arithmetic alone, which all fibers share. A new fiber begins in
-// reduction_emulated_begin_fiber, with its function and that one's argument in two of the registers.
+// __emulated_begin_fiber, with its function and that one's argument in two of the registers.
 #if defined(__x86_64__)
 asm(R"(
 .text
 .p2align 4
-.globl reduction_emulated_switch_stack
-.type reduction_emulated_switch_stack, @function
-reduction_emulated_switch_stack:
+.globl __emulated_switch_stack
+.type __emulated_switch_stack, @function
+__emulated_switch_stack:
   pushq %rbp
   pushq %rbx
   pushq %r12
@@ -38,21 +38,21 @@ reduction_emulated_switch_stack:
   popq %rbx
   popq %rbp
   ret
-.size reduction_emulated_switch_stack, . - reduction_emulated_switch_stack
-.type reduction_emulated_begin_fiber, @function
-reduction_emulated_begin_fiber:
+.size __emulated_switch_stack, . - __emulated_switch_stack
+.type __emulated_begin_fiber, @function
+__emulated_begin_fiber:
   movq %r15, %rdi
   call *%r14
   ud2
-.size reduction_emulated_begin_fiber, . - reduction_emulated_begin_fiber
+.size __emulated_begin_fiber, . - __emulated_begin_fiber
 )");
 #elif defined(__aarch64__)
 asm(R"(
 .text
 .p2align 4
-.globl reduction_emulated_switch_stack
-.type reduction_emulated_switch_stack, %function
-reduction_emulated_switch_stack:
+.globl __emulated_switch_stack
+.type __emulated_switch_stack, %function
+__emulated_switch_stack:
   stp x19, x20, [sp, #-160]!
   stp x21, x22, [sp, #16]
   stp x23, x24, [sp, #32]
@@ -77,21 +77,21 @@ reduction_emulated_switch_stack:
   ldp d14, d15, [sp, #144]
   ldp x19, x20, [sp], #160
   ret
-.size reduction_emulated_switch_stack, . - reduction_emulated_switch_stack
-.type reduction_emulated_begin_fiber, %function
-reduction_emulated_begin_fiber:
+.size __emulated_switch_stack, . - __emulated_switch_stack
+.type __emulated_begin_fiber, %function
+__emulated_begin_fiber:
   mov x0, x19
   blr x20
   brk #1
-.size reduction_emulated_begin_fiber, . - reduction_emulated_begin_fiber
+.size __emulated_begin_fiber, . - __emulated_begin_fiber
 )");
 #else
 #error "the emulated device switches stacks on x86-64 and AArch64 only: add how this processor does"
 #endif
 
-extern "C" void reduction_emulated_begin_fiber();
+extern "C" void __emulated_begin_fiber();
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// What a switch to a new fiber takes for its registers.
@@ -122,7 +122,7 @@ void Fiber::prepare(std::span<std::byte> stack, void (*body)(void*), void* argum
   NewRegisters registers{};
   registers.argument = argument;
   registers.body = body;
-  registers.begin = &reduction_emulated_begin_fiber;
+  registers.begin = &__emulated_begin_fiber;
   constexpr std::size_t alignment = 16;
   std::byte* const end = stack.data() + stack.size();
   std::byte* const bottom = end - reinterpret_cast<std::uintptr_t>(end) % alignment;
@@ -147,4 +147,4 @@ void Fiber::take_up_stack() {
 
 #endif
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

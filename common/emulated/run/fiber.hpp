@@ -10,11 +10,11 @@
 #endif
 #endif
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Saves the registers that a call leaves as they are on the stack, keeps that stack's top in `from`, and goes on with the
 /// registers on top of the stack `to`, where those were saved. (In assembly, in fiber.cpp.)
-extern "C" void reduction_emulated_switch_stack(const std::byte*& from, const std::byte* to);
+extern "C" void __emulated_switch_stack(const std::byte*& from, const std::byte* to);
 
 /// One flow of control with a stack of its own. Fibers of one host thread take turns: each switch_to()
 /// suspends the running fiber and continues another where that one was suspended.
@@ -31,7 +31,7 @@ class Fiber {
   /// Suspends this fiber, which is the running one, and continues `next`.
   void switch_to(Fiber& next) {
     announce_switch_to(next);
-    reduction_emulated_switch_stack(top_, next.top_);
+    __emulated_switch_stack(top_, next.top_);
     take_up_stack();
   }
 
@@ -74,4 +74,4 @@ class Fiber {
 #endif
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

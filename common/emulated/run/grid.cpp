@@ -5,7 +5,7 @@
 
 #include "emulated/memory/kernel_heap.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOptions& options)
     : config_{config},
@@ -68,4 +68,4 @@ Counters Grid::result() const {
   return counters_;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -12,7 +12,7 @@
 #include "emulated/run/launch_config.hpp"
 #include "emulated/run/scheduler.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// One launch: host threads run its blocks, and it gathers what they did.
 class Grid {
@@ -45,4 +45,4 @@ class Grid {
   Counters counters_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <limits>
 
-namespace reduction {
+namespace __emulated {
 
 unsigned available_cpus() {
   cpu_set_t allowed;
@@ -74,4 +74,4 @@ HostThreads& host_threads() {
   return pool;
 }
 
-}  // namespace reduction
+}  // namespace __emulated

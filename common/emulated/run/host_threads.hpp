@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace reduction {
+namespace __emulated {
 
 /// The number of CPUs that this process may use: those of its affinity mask, which taskset, mpirun and srun set.
 unsigned available_cpus();
@@ -62,4 +62,4 @@ template <typename Work> void parallel_for(std::size_t count, const Work& work) 
   });
 }
 
-}  // namespace reduction
+}  // namespace __emulated

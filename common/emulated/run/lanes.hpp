@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 inline constexpr unsigned warp_size = 32;
 
@@ -43,4 +43,4 @@ struct Votes {
 /// What a lane gets of them. Also tells one function of a warp from another.
 using Verdict = std::uint64_t (*)(const Votes& votes, unsigned lane);
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <span>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 // CUDA's types of shapes and indices. Not the global ones, which nvcc's part of the same program has: cuda.hpp gives them to
 // kernels under these names.
@@ -36,4 +36,4 @@ struct KernelCall {
   std::span<const void* const> inputs;   ///< what parameters point to as const, or nullptr
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -5,7 +5,7 @@
 
 #include "emulated/run/splitmix64.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 std::uint64_t combined(std::uint64_t a, std::uint64_t b) { return mixed(a * 0x9e3779b97f4a7c15 + b); }
@@ -110,4 +110,4 @@ LoopWatch::Witness LoopWatch::witness() const {
   return {};
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

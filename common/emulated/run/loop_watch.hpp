@@ -9,7 +9,7 @@
 
 #include "emulated/memory/memory.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// How much alike the passes of a loop are. Each is a weaker reason than the one before to say that it never ends.
 enum class Passes {
@@ -105,4 +105,4 @@ class LoopWatch {
   Witness reads_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The order in which the threads of a block that can run take their turns.
 enum class Order {
@@ -16,4 +16,4 @@ struct Schedule {
   std::uint64_t seed = 0;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

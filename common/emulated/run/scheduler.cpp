@@ -10,7 +10,7 @@
 #include <mutex>
 #include <system_error>
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 std::size_t page_bytes() {
@@ -208,4 +208,4 @@ void Scheduler::leave_endless_loop() {
   std::abort();  // it does not return
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -20,16 +20,16 @@
 /// CUDA's built-in variables, as the device sets them. Each host thread has its own, which follow the CUDA thread that it
 /// is running. Kernels see the same symbols as constants (cuda.hpp): for the compiler, to read a constant is no access to
 /// memory.
-namespace reduction::emulated::builtin {
+namespace __emulated::builtin {
 
-extern thread_local constinit uint3 threadIdx asm("reduction_emulated_threadIdx");
-extern thread_local constinit uint3 blockIdx asm("reduction_emulated_blockIdx");
-extern thread_local constinit uint3 blockDim asm("reduction_emulated_blockDim");
-extern thread_local constinit uint3 gridDim asm("reduction_emulated_gridDim");
+extern thread_local constinit uint3 threadIdx asm("__emulated_threadIdx");
+extern thread_local constinit uint3 blockIdx asm("__emulated_blockIdx");
+extern thread_local constinit uint3 blockDim asm("__emulated_blockDim");
+extern thread_local constinit uint3 gridDim asm("__emulated_gridDim");
 
-}  // namespace reduction::emulated::builtin
+}  // namespace __emulated::builtin
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The threads of a block that can run on, and whose turn it is. Each is in it at most once.
 class ReadyThreads {
@@ -233,4 +233,4 @@ inline void Scheduler::switch_to(unsigned next) {
   from.switch_to(fibers_[next]);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The finaliser of splitmix64 (Steele, Lea and Flood, 2014): each bit of it depends on each bit of z.
 constexpr std::uint64_t mixed(std::uint64_t z) {
@@ -10,4 +10,4 @@ constexpr std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -305,4 +305,4 @@ void BlockRecorder::merge_warps() {
     warp.events.clear();
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

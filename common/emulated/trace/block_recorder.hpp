@@ -9,7 +9,7 @@
 #include "emulated/run/lanes.hpp"
 #include "emulated/trace/trace.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// A warp instruction as it was counted.
 struct CountedRequest {
@@ -96,4 +96,4 @@ class BlockRecorder {
   std::size_t actions_ = 0;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

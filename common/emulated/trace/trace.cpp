@@ -6,7 +6,7 @@
 
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// What a witness did in an event.
@@ -115,4 +115,4 @@ std::string_view name_of(EventKind kind) {
   return "event";
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

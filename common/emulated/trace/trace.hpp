@@ -12,7 +12,7 @@
 #include "emulated/run/launch_config.hpp"
 
 /// What one block of a launch did, event by event.
-namespace reduction::emulated {
+namespace __emulated {
 
 /// What lanes of a warp, or all threads of a block, did together.
 enum class EventKind : unsigned char {
@@ -120,4 +120,4 @@ class TraceRecord {
   std::optional<BlockTrace> trace_;
 };
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

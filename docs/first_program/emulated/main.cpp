@@ -13,8 +13,8 @@ int first_program();
 int main() {
   try {
     return first_program();
-  } catch (const reduction::emulated::KernelFinding& finding) {
-    std::cerr << "first_program: error: " << reduction::emulated::diagnostic_of(finding.findings(), false);
+  } catch (const __emulated::KernelFinding& finding) {
+    std::cerr << "first_program: error: " << __emulated::diagnostic_of(finding.findings(), false);
   } catch (const std::exception& error) {
     std::cerr << "first_program: error: " << error.what() << '\n';
   }

@@ -34,6 +34,6 @@ __device__ inline void wait_for_turn(BulkBarrier& arrived, unsigned turn) {
 }
 
 template <typename Kernel> Kernel with_shared(size_t bytes, Kernel kernel) {
-  reduction::emulated::allow_dynamic_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
+  __emulated::allow_dynamic_shared_memory(reinterpret_cast<const void*>(kernel), bytes);
   return kernel;
 }

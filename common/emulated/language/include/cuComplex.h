@@ -4,7 +4,7 @@
 
 #include "emulated/language/vectors.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// Scaled, so that no square overflows.
 template <typename Complex> Complex quotient_of(Complex a, Complex b) {
@@ -16,7 +16,7 @@ template <typename Complex> Complex quotient_of(Complex a, Complex b) {
           (dividend.y * divisor.x - dividend.x * divisor.y) * factor};
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 using cuFloatComplex = float2;
 using cuDoubleComplex = double2;
@@ -29,7 +29,7 @@ inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex a) {
 }
 
 // The functions of float have an f at the end of their names. (No function makes names of a name.)
-#define REDUCTION_COMPLEX(Complex, Real, f)                                                                 \
+#define __EMULATED_COMPLEX(Complex, Real, f)                                                                \
   inline Complex make_##Complex(Real real, Real imaginary) { return {real, imaginary}; }                    \
   inline Real cuCreal##f(Complex a) { return a.x; }                                                         \
   inline Real cuCimag##f(Complex a) { return a.y; }                                                         \
@@ -37,11 +37,11 @@ inline cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex a) {
   inline Complex cuCadd##f(Complex a, Complex b) { return {a.x + b.x, a.y + b.y}; }                         \
   inline Complex cuCsub##f(Complex a, Complex b) { return {a.x - b.x, a.y - b.y}; }                         \
   inline Complex cuCmul##f(Complex a, Complex b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; } \
-  inline Complex cuCdiv##f(Complex a, Complex b) { return reduction::emulated::quotient_of(a, b); }         \
+  inline Complex cuCdiv##f(Complex a, Complex b) { return __emulated::quotient_of(a, b); }                  \
   inline Complex cuCfma##f(Complex a, Complex b, Complex c) {                                               \
     return {a.x * b.x + c.x - a.y * b.y, a.x * b.y + c.y + a.y * b.x};                                      \
   }                                                                                                         \
   inline Real cuCabs##f(Complex a) { return std::hypot(a.x, a.y); }
-REDUCTION_COMPLEX(cuFloatComplex, float, f)
-REDUCTION_COMPLEX(cuDoubleComplex, double, )
-#undef REDUCTION_COMPLEX
+__EMULATED_COMPLEX(cuFloatComplex, float, f)
+__EMULATED_COMPLEX(cuDoubleComplex, double, )
+#undef __EMULATED_COMPLEX

@@ -32,7 +32,7 @@ using std::size_t;
 // ---- errors ----
 
 /// \cond
-#define REDUCTION_ERRORS(X)                                                                           \
+#define __EMULATED_ERRORS(X)                                                                          \
   X(cudaSuccess, 0, "no error")                                                                       \
   X(cudaErrorInvalidValue, 1, "invalid argument")                                                     \
   X(cudaErrorMemoryAllocation, 2, "out of memory")                                                    \
@@ -50,29 +50,29 @@ using std::size_t;
   X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                        \
   X(cudaErrorNotSupported, 801, "operation not supported")                                            \
   X(cudaErrorUnknown, 999, "unknown error")
-#define REDUCTION_ERROR(name, number, text) name = number,
-enum cudaError { REDUCTION_ERRORS(REDUCTION_ERROR) };
-#undef REDUCTION_ERROR
+#define __EMULATED_ERROR(name, number, text) name = number,
+enum cudaError { __EMULATED_ERRORS(__EMULATED_ERROR) };
+#undef __EMULATED_ERROR
 /// \endcond
 using cudaError_t = cudaError;
 
 inline const char* cudaGetErrorString(cudaError_t status) {
-#define REDUCTION_ERROR(name, number, text) \
+#define __EMULATED_ERROR(name, number, text) \
   if (status == name) return text;
-  REDUCTION_ERRORS(REDUCTION_ERROR)
-#undef REDUCTION_ERROR
+  __EMULATED_ERRORS(__EMULATED_ERROR)
+#undef __EMULATED_ERROR
   return "unrecognized error code";
 }
 inline const char* cudaGetErrorName(cudaError_t status) {
-#define REDUCTION_ERROR(name, number, text) \
+#define __EMULATED_ERROR(name, number, text) \
   if (status == name) return #name;
-  REDUCTION_ERRORS(REDUCTION_ERROR)
-#undef REDUCTION_ERROR
+  __EMULATED_ERRORS(__EMULATED_ERROR)
+#undef __EMULATED_ERROR
   return "unrecognized error code";
 }
-#undef REDUCTION_ERRORS
+#undef __EMULATED_ERRORS
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// The last call's error that the host thread has not asked for. (A launch has none: it throws.)
 inline thread_local cudaError_t last_error = cudaSuccess;
@@ -85,10 +85,10 @@ inline cudaError_t error_unless(bool is_valid, cudaError_t error = cudaErrorInva
   return noted(is_valid ? cudaSuccess : error);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
-inline cudaError_t cudaPeekAtLastError() { return reduction::emulated::last_error; }
-inline cudaError_t cudaGetLastError() { return std::exchange(reduction::emulated::last_error, cudaSuccess); }
+inline cudaError_t cudaPeekAtLastError() { return __emulated::last_error; }
+inline cudaError_t cudaGetLastError() { return std::exchange(__emulated::last_error, cudaSuccess); }
 
 // ---- kernels ----
 
@@ -99,10 +99,10 @@ enum cudaFuncAttribute {
 
 inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) try {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
-    reduction::emulated::allow_dynamic_shared_memory(kernel, static_cast<size_t>(value));
+    __emulated::allow_dynamic_shared_memory(kernel, static_cast<size_t>(value));
   return cudaSuccess;  // the other one is advice
 } catch (const std::invalid_argument&) {
-  return reduction::emulated::noted(cudaErrorInvalidValue);
+  return __emulated::noted(cudaErrorInvalidValue);
 }
 template <typename... Parameters>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
@@ -135,10 +135,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*)(Param
 template <typename... Parameters>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...), int threads,
                                                           size_t dynamic_shared_bytes) {
-  if (threads <= 0) return reduction::emulated::noted(cudaErrorInvalidValue);
-  const size_t resident =
-      reduction::emulated::resident_blocks(static_cast<unsigned>(threads), dynamic_shared_bytes);
-  *blocks = static_cast<int>(resident / reduction::emulated::properties().sms);
+  if (threads <= 0) return __emulated::noted(cudaErrorInvalidValue);
+  const size_t resident = __emulated::resident_blocks(static_cast<unsigned>(threads), dynamic_shared_bytes);
+  *blocks = static_cast<int>(resident / __emulated::properties().sms);
   return cudaSuccess;
 }
 
@@ -169,21 +168,20 @@ struct cudaLaunchConfig_t {
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  if (config->numAttrs != 0) return reduction::emulated::noted(cudaErrorNotSupported);
-  reduction::emulated::launch({config->gridDim, config->blockDim, config->dynamicSmemBytes}, kernel,
-                              arguments...);
+  if (config->numAttrs != 0) return __emulated::noted(cudaErrorNotSupported);
+  __emulated::launch({config->gridDim, config->blockDim, config->dynamicSmemBytes}, kernel, arguments...);
   return cudaSuccess;
 }
 
 // ---- the device ----
 
-namespace reduction::emulated {
+namespace __emulated {
 
 inline std::size_t bytes_of_host_pages(int name) {
   return static_cast<std::size_t>(sysconf(name)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 /// What the emulated device knows of itself: an H200's limits, and compute capability 8.0, as kernels are compiled. What says
 /// how fast a GPU is, is 0.
@@ -213,11 +211,11 @@ struct cudaDeviceProp {
 };
 
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return reduction::emulated::noted(cudaErrorInvalidDevice);
-  const reduction::emulated::Properties& limits = reduction::emulated::properties();
+  if (device != 0) return __emulated::noted(cudaErrorInvalidDevice);
+  const __emulated::Properties& limits = __emulated::properties();
   *properties = {};
-  reduction::emulated::device_name.copy(properties->name, sizeof(properties->name) - 1);
-  properties->totalGlobalMem = reduction::emulated::bytes_of_host_pages(_SC_PHYS_PAGES);
+  __emulated::device_name.copy(properties->name, sizeof(properties->name) - 1);
+  properties->totalGlobalMem = __emulated::bytes_of_host_pages(_SC_PHYS_PAGES);
   properties->sharedMemPerBlock = limits.default_shared_bytes;
   properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
   properties->warpSize = warpSize;
@@ -297,7 +295,7 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: return found(properties.sharedMemPerBlockOptin);
     case cudaDevAttrMaxBlocksPerMultiprocessor: return found(properties.maxBlocksPerMultiProcessor);
   }
-  return reduction::emulated::noted(cudaErrorInvalidValue);
+  return __emulated::noted(cudaErrorInvalidValue);
 }
 
 inline cudaError_t cudaGetDeviceCount(int* count) {
@@ -309,15 +307,15 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int device) {
-  return reduction::emulated::error_unless(device == 0, cudaErrorInvalidDevice);
+  return __emulated::error_unless(device == 0, cudaErrorInvalidDevice);
 }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 /// Buffers stay until they are freed.
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
 /// Of the host's memory.
 inline cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
-  *available = reduction::emulated::bytes_of_host_pages(_SC_AVPHYS_PAGES);
-  *total = reduction::emulated::bytes_of_host_pages(_SC_PHYS_PAGES);
+  *available = __emulated::bytes_of_host_pages(_SC_AVPHYS_PAGES);
+  *total = __emulated::bytes_of_host_pages(_SC_PHYS_PAGES);
   return cudaSuccess;
 }
 inline cudaError_t cudaDriverGetVersion(int* version) {
@@ -334,7 +332,7 @@ using cudaHostFn_t = void (*)(void* data);
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// A stream or an event: a number, as nothing waits in it.
 template <typename Handle> cudaError_t number_next(Handle* handle) {
@@ -346,42 +344,36 @@ template <typename Handle> cudaError_t error_unless_made(Handle handle) {
   return error_unless(handle != nullptr, cudaErrorInvalidResourceHandle);
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
-inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return reduction::emulated::number_next(stream); }
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return __emulated::number_next(stream); }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return reduction::emulated::number_next(stream);
+  return __emulated::number_next(stream);
 }
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return reduction::emulated::number_next(stream);
+  return __emulated::number_next(stream);
 }
-inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return reduction::emulated::error_unless_made(stream);
-}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return __emulated::error_unless_made(stream); }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned = 0) {
-  return reduction::emulated::error_unless_made(event);
+  return __emulated::error_unless_made(event);
 }
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
   function(data);
   return cudaSuccess;
 }
 
-inline cudaError_t cudaEventCreate(cudaEvent_t* event) { return reduction::emulated::number_next(event); }
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) { return __emulated::number_next(event); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return reduction::emulated::number_next(event);
+  return __emulated::number_next(event);
 }
-inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return reduction::emulated::error_unless_made(event);
-}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return __emulated::error_unless_made(event); }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
-  return reduction::emulated::error_unless_made(event);
+  return __emulated::error_unless_made(event);
 }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return reduction::emulated::error_unless_made(event);
-}
-inline cudaError_t cudaEventQuery(cudaEvent_t event) { return reduction::emulated::error_unless_made(event); }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) { return __emulated::error_unless_made(event); }
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return __emulated::error_unless_made(event); }
 
 /// How long a CPU takes says nothing of a GPU: the time is no number, and one line on stderr says why.
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
@@ -393,7 +385,7 @@ inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEv
                              "counters instead\n";
     std::fputs(note.c_str(), stderr);
   });
-  return reduction::emulated::noted(cudaErrorNotSupported);
+  return __emulated::noted(cudaErrorNotSupported);
 }
 
 // ---- memory ----
@@ -410,7 +402,7 @@ inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, c
                           cudaHostAllocWriteCombined = 4;
 inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2;
 
-namespace reduction::emulated {
+namespace __emulated {
 
 enum class Kind { device, managed, pinned };
 
@@ -498,16 +490,16 @@ inline cudaError_t release_if(bool is_pinned, void* pointer) {
   return cudaSuccess;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 template <typename T> cudaError_t cudaMalloc(T** pointer, size_t bytes) {
-  return reduction::emulated::allocate_as(reduction::emulated::Kind::device, pointer, bytes);
+  return __emulated::allocate_as(__emulated::Kind::device, pointer, bytes);
 }
 template <typename T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned = cudaMemAttachGlobal) {
-  return reduction::emulated::allocate_as(reduction::emulated::Kind::managed, pointer, bytes);
+  return __emulated::allocate_as(__emulated::Kind::managed, pointer, bytes);
 }
-inline cudaError_t cudaFree(void* pointer) { return reduction::emulated::release_if(false, pointer); }
+inline cudaError_t cudaFree(void* pointer) { return __emulated::release_if(false, pointer); }
 
 template <typename T> cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t) {
   return cudaMalloc(pointer, bytes);
@@ -516,25 +508,24 @@ inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(
 
 /// Of the host: kernels may use it, too, by the same pointer.
 template <typename T> cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned) {
-  return reduction::emulated::allocate_as(reduction::emulated::Kind::pinned, pointer, bytes);
+  return __emulated::allocate_as(__emulated::Kind::pinned, pointer, bytes);
 }
 template <typename T>
 cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = cudaHostAllocDefault) {
   return cudaHostAlloc(pointer, bytes, flags);
 }
-inline cudaError_t cudaFreeHost(void* pointer) { return reduction::emulated::release_if(true, pointer); }
+inline cudaError_t cudaFreeHost(void* pointer) { return __emulated::release_if(true, pointer); }
 template <typename T> cudaError_t cudaHostGetDevicePointer(T** on_device, void* on_host, unsigned) {
-  const reduction::emulated::Sides sides = reduction::emulated::sides_of(on_host, 1);
+  const __emulated::Sides sides = __emulated::sides_of(on_host, 1);
   *on_device = static_cast<T*>(on_host);
-  return reduction::emulated::error_unless(sides.host && sides.device);
+  return __emulated::error_unless(sides.host && sides.device);
 }
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return cudaSuccess;
-  if (!reduction::emulated::can_copy(to, from, bytes, kind))
-    return reduction::emulated::noted(cudaErrorInvalidValue);
+  if (!__emulated::can_copy(to, from, bytes, kind)) return __emulated::noted(cudaErrorInvalidValue);
   std::memcpy(to, from, bytes);
-  reduction::emulated::mark_written(to, bytes);
+  __emulated::mark_written(to, bytes);
   return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
@@ -544,10 +535,9 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cud
 
 inline cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
   if (bytes == 0) return cudaSuccess;
-  if (!reduction::emulated::sides_of(begin, bytes).device)
-    return reduction::emulated::noted(cudaErrorInvalidValue);
+  if (!__emulated::sides_of(begin, bytes).device) return __emulated::noted(cudaErrorInvalidValue);
   std::memset(begin, value, bytes);
-  reduction::emulated::mark_written(begin, bytes);
+  __emulated::mark_written(begin, bytes);
   return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t = nullptr) {
@@ -562,7 +552,7 @@ template <typename T> cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, si
 }
 inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                 size_t height, cudaMemcpyKind kind) {
-  cudaError_t status = reduction::emulated::error_unless(width <= to_pitch && width <= from_pitch);
+  cudaError_t status = __emulated::error_unless(width <= to_pitch && width <= from_pitch);
   for (size_t row = 0; row < height && status == cudaSuccess; ++row) {
     status = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
                         static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
@@ -575,7 +565,7 @@ inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from
   return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 inline cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height) {
-  cudaError_t status = reduction::emulated::error_unless(width <= pitch);
+  cudaError_t status = __emulated::error_unless(width <= pitch);
   for (size_t row = 0; row < height && status == cudaSuccess; ++row)
     status = cudaMemset(static_cast<std::byte*>(begin) + row * pitch, value, width);
   return status;
@@ -584,8 +574,8 @@ inline cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t wid
 /// Where a `__device__` or `__constant__` variable is.
 template <typename T> cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
   *pointer = const_cast<std::remove_cv_t<T>*>(&symbol);
-  const std::lock_guard lock{reduction::emulated::device_mutex()};
-  reduction::emulated::known_memory().variables[static_cast<const std::byte*>(*pointer)] = sizeof(T);
+  const std::lock_guard lock{__emulated::device_mutex()};
+  __emulated::known_memory().variables[static_cast<const std::byte*>(*pointer)] = sizeof(T);
   return cudaSuccess;
 }
 template <typename T> cudaError_t cudaGetSymbolSize(size_t* bytes, T&) {
@@ -599,8 +589,7 @@ cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   void* begin = nullptr;
   cudaGetSymbolAddress(&begin, symbol);
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset)
-    return reduction::emulated::noted(cudaErrorInvalidValue);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return __emulated::noted(cudaErrorInvalidValue);
   return cudaMemcpy(static_cast<std::byte*>(begin) + offset, from, bytes, kind);
 }
 template <typename T>
@@ -608,8 +597,7 @@ cudaError_t cudaMemcpyFromSymbol(void* to, T& symbol, size_t bytes, size_t offse
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   void* begin = nullptr;
   cudaGetSymbolAddress(&begin, symbol);
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset)
-    return reduction::emulated::noted(cudaErrorInvalidValue);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return __emulated::noted(cudaErrorInvalidValue);
   return cudaMemcpy(to, static_cast<const std::byte*>(begin) + offset, bytes, kind);
 }
 template <typename T>
@@ -626,6 +614,6 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, T& symbol, size_t bytes, size_t 
 /// Advice for managed memory.
 template <typename... Where>
 cudaError_t cudaMemPrefetchAsync(const void* begin, size_t bytes, const Where&...) {
-  const reduction::emulated::Sides sides = reduction::emulated::sides_of(begin, bytes);
-  return reduction::emulated::error_unless(sides.host && sides.device);
+  const __emulated::Sides sides = __emulated::sides_of(begin, bytes);
+  return __emulated::error_unless(sides.host && sides.device);
 }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/order/fence_order.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 using Word = std::uint32_t;
 using Words = DeviceArray<Word>;
 

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+using namespace __emulated;
+
 namespace reduction {
 namespace {
 

@@ -16,15 +16,15 @@
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/language/complex.hpp"
 
 namespace {
 
-using reduction::emulated::finding_of;
-using reduction::emulated::last_launch_counters;
+using __emulated::finding_of;
+using __emulated::last_launch_counters;
 
-template <typename T> using Array = reduction::emulated::DeviceArray<T>;
+template <typename T> using Array = __emulated::DeviceArray<T>;
 
 // ---- atomic operations ----
 
@@ -362,7 +362,7 @@ TEST(Votes, KnowWhoIsActive) {
   Array<unsigned> odd{64};
   Array<int> counter{1};
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
-    reduction::emulated::set_schedule({reduction::emulated::Order::random, seed});
+    __emulated::set_schedule({__emulated::Order::random, seed});
     counter[0] = 0;
     EXPECT_EQ(finding_of([&] { count_on_the_way<<<1, 64>>>(even, odd, counter); }), "");
     EXPECT_EQ(even[0], 0x55555555U);
@@ -370,7 +370,7 @@ TEST(Votes, KnowWhoIsActive) {
     EXPECT_EQ(odd[7], 0xAAU);
     EXPECT_EQ(counter[0], 8);
   }
-  reduction::emulated::set_schedule({});
+  __emulated::set_schedule({});
 }
 
 __global__ void count_in_block(int* out) {
@@ -760,7 +760,7 @@ static_assert(std::is_same_v<decltype(half{1} + half{2}), half> && std::is_same_
 static_assert(std::is_same_v<decltype(half2{} * half2{}), half2> && std::is_trivially_copyable_v<half>);
 
 TEST(Complex, HasTheOperatorsOfNumbers) {
-  using Complex = reduction::emulated::Complex<float>;
+  using Complex = __emulated::Complex<float>;
   const Complex a{1, 2};
   const Complex b{3, -4};
   EXPECT_EQ(a + b, (Complex{4, -2}));
@@ -894,7 +894,7 @@ TEST(CooperativeGroups, HaveBarriersThatCanBeMissed) {
   const std::string text = finding_of([&] { miss_a_barrier<<<1, 32>>>(out); });
   EXPECT_TRUE(
       text.starts_with("missed barrier in miss_a_barrier: block 0, threads 0-15 wait at __syncthreads() at "
-                       "tests/language_test.cpp:"))
+                       "emulated/language_test.cpp:"))
       << text;
 }
 
@@ -921,7 +921,7 @@ TEST(Constants, AreReadWithoutLoadsOfGlobalMemoryAndNotWritten) {
   const std::string text = finding_of([] { store_constant<<<1, 1>>>(); });
   EXPECT_TRUE(
       text.starts_with("out of bounds in store_constant: block 0, thread 0 writes 4 bytes of a "
-                       "__constant__ variable at tests/language_test.cpp:"))
+                       "__constant__ variable at emulated/language_test.cpp:"))
       << text;
 }
 
@@ -1130,12 +1130,12 @@ TEST(Traps, AreFindings) {
   EXPECT_EQ(finding_of([&] { stop_at<<<1, 64>>>(in, 65); }), "");
   std::string text = finding_of([&] { stop_at<<<1, 33>>>(in, 32); });
   EXPECT_TRUE(
-      text.starts_with("trap in stop_at: block 0, thread 31 calls __trap() at tests/language_test.cpp:"))
+      text.starts_with("trap in stop_at: block 0, thread 31 calls __trap() at emulated/language_test.cpp:"))
       << text;
   text = finding_of([&] { stop_at<<<1, 32>>>(in + 40, 40); });
   EXPECT_TRUE(
       text.starts_with("trap in stop_at: block 0, thread 0 fails the assertion `value < limit` at "
-                       "tests/language_test.cpp:"))
+                       "emulated/language_test.cpp:"))
       << text;
 }
 
@@ -1187,7 +1187,7 @@ TEST(DeviceVariables, EndWhereTheProgramsSymbolsSaySo) {
     const std::string text = finding_of([&] { add_to_bin<<<1, 32>>>(bin); });
     EXPECT_TRUE(text.starts_with(
         "out of bounds in add_to_bin: block 0, thread 0 atomically updates 4-byte word " +
-        std::to_string(bin) + " of the variable bins_of_all (10 words) at tests/language_test.cpp:"))
+        std::to_string(bin) + " of the variable bins_of_all (10 words) at emulated/language_test.cpp:"))
         << text;
   }
 }

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 using Word = std::uint32_t;
 
 // ---- programs ----

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/trace/trace.hpp"
-#include "trace_counters.hpp"
+#include "emulated/trace_counters.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 using Word = std::uint32_t;
 using Words = DeviceArray<Word>;
 
@@ -272,7 +272,7 @@ TEST(Trace, LeadsFromARaceToBothEvents) {
   ASSERT_FALSE(trace.findings.empty());
   const Finding& finding = trace.findings.front();
   ASSERT_EQ(finding.fault, Fault::race);
-  const auto events = reduction::emulated::events_of(finding, trace);
+  const auto events = __emulated::events_of(finding, trace);
   ASSERT_EQ(events.size(), 2U);
   ASSERT_TRUE(events[0] && events[1]);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -303,7 +303,7 @@ TEST(Trace, LeadsFromARaceOfAWarpToTheLevelThatHasIt) {
   Words out{32};
   const BlockTrace trace = traced([&] { launch({1, 32, 0}, one_barrier_a_level, out); });
   ASSERT_FALSE(trace.findings.empty());
-  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  const auto events = __emulated::events_of(trace.findings.front(), trace);
   ASSERT_EQ(events.size(), 2U);
   ASSERT_TRUE(events[0] && events[1]);
   for (std::size_t i = std::min(*events[0], *events[1]); i < std::max(*events[0], *events[1]); ++i)
@@ -327,7 +327,7 @@ TEST(Trace, LeadsFromARacePastANearerPairThatABarrierSeparates) {
   Words out{33};
   const BlockTrace trace = traced([&] { launch({1, 32, 0}, write_again_too_early, out); });
   ASSERT_FALSE(trace.findings.empty());
-  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  const auto events = __emulated::events_of(trace.findings.front(), trace);
   ASSERT_EQ(events.size(), 2U);
   ASSERT_TRUE(events[0] && events[1]);
   const auto [first, last] = std::minmax(*events[0], *events[1]);
@@ -350,7 +350,7 @@ TEST(Trace, LeadsFromARaceToTheBufferThatHasIt) {
   Words a{1}, b{1}, out{2};
   const BlockTrace trace = traced([&] { launch({1, 64, 0}, write_to_both, a, b, out); });
   ASSERT_FALSE(trace.findings.empty());
-  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  const auto events = __emulated::events_of(trace.findings.front(), trace);
   ASSERT_EQ(events.size(), 2U);
   ASSERT_TRUE(events[0] && events[1]);
   EXPECT_EQ(trace.events[*events[0]].of_lanes[0].buffer, trace.events[*events[1]].of_lanes[0].buffer);
@@ -374,7 +374,7 @@ TEST(Trace, EndsWhereAFaultHasEndedTheBlock) {
   const Event exit = events_of_kind(trace, EventKind::exit).at(0);
   EXPECT_EQ(exit.lanes, 0xFFFFFF00U);
   bool has_exit = false;
-  const auto events = reduction::emulated::events_of(trace.findings.front(), trace);
+  const auto events = __emulated::events_of(trace.findings.front(), trace);
   for (std::size_t i = 0; i < events.size(); ++i) {
     const bool has_left = trace.findings.front().witnesses[i].action.find("left") != std::string::npos;
     EXPECT_EQ(events[i].has_value(), has_left);
@@ -401,7 +401,7 @@ TEST(Trace, LeadsToTheExitOfThreadsThatHaveLeftOthersAtTwoBarriers) {
   EXPECT_EQ(finding.fault, Fault::divergent_barrier);
   ASSERT_EQ(finding.witnesses.size(), 3U);
   EXPECT_NE(finding.witnesses[2].action.find("left"), std::string::npos);
-  const auto events = reduction::emulated::events_of(finding, trace);
+  const auto events = __emulated::events_of(finding, trace);
   EXPECT_FALSE(events[0] || events[1]);
   ASSERT_TRUE(events[2]);
   EXPECT_EQ(trace.events[*events[2]].kind, EventKind::exit);

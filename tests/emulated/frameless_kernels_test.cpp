@@ -5,13 +5,13 @@
 #include <cstdlib>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using reduction::emulated::DeviceArray;
-using reduction::emulated::finding_of;
-using reduction::emulated::last_launch_counters;
+using __emulated::DeviceArray;
+using __emulated::finding_of;
+using __emulated::last_launch_counters;
 
 /// With more numbers at hand than there are registers, none is left for a frame pointer.
 __noinline__ __device__ unsigned mix(const unsigned* in, unsigned i) {

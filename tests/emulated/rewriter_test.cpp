@@ -41,16 +41,13 @@ void expect_error(const std::string& source, std::size_t line, const std::string
 }
 
 TEST(RewriteLaunch, TakesTheKernelAndItsConfiguration) {
-  expect_rewritten("void f() { k<<<1, 32>>>(p, n); }",
-                   "void f() { ::reduction::emulated::Launch(k, 1, 32)(p, n); }");
-  expect_rewritten(
-      "reduce_kernel<T><<<grid, block, block * sizeof(T)>>>(in, out, n);",
-      "::reduction::emulated::Launch(reduce_kernel<T>, grid, block, block * sizeof(T))(in, out, n);");
+  expect_rewritten("void f() { k<<<1, 32>>>(p, n); }", "void f() { ::__emulated::Launch(k, 1, 32)(p, n); }");
+  expect_rewritten("reduce_kernel<T><<<grid, block, block * sizeof(T)>>>(in, out, n);",
+                   "::__emulated::Launch(reduce_kernel<T>, grid, block, block * sizeof(T))(in, out, n);");
 }
 
 TEST(RewriteLaunch, TakesAStream) {
-  expect_rewritten("k<<<g, b, 0, streams[i]>>>();",
-                   "::reduction::emulated::Launch(k, g, b, 0, streams[i])();");
+  expect_rewritten("k<<<g, b, 0, streams[i]>>>();", "::__emulated::Launch(k, g, b, 0, streams[i])();");
 }
 
 TEST(RewriteLaunch, KnowsEveryFormOfCallee) {
@@ -95,7 +92,7 @@ TEST(RewriteLaunch, KnowsEveryFormOfCallee) {
   };
   for (const auto& [before, callee] : callees) {
     expect_rewritten(std::string{before} + callee + "<<<g, b>>>(x)",
-                     std::string{before} + "::reduction::emulated::Launch(" + callee + ", g, b)(x)");
+                     std::string{before} + "::__emulated::Launch(" + callee + ", g, b)(x)");
   }
 }
 
@@ -103,45 +100,42 @@ TEST(RewriteLaunch, LeavesTheConfigurationAsItIs) {
   for (const std::string configuration : {"dim3(1, 2), dim3{3, 4}", "g, a >> 1", "g, (a >> b), (c >>> d)",
                                           "f<A, B<C>>(1), b", "[&] { return std::max<int>(a, b); }(), b",
                                           "/* >>>( */ g, b", "g, sizeof(A<B<C<int>>>)", "g, ')', \"(\""}) {
-    expect_rewritten("k<<<" + configuration + ">>>(x)",
-                     "::reduction::emulated::Launch(k, " + configuration + ")(x)");
+    expect_rewritten("k<<<" + configuration + ">>>(x)", "::__emulated::Launch(k, " + configuration + ")(x)");
   }
 }
 
 TEST(RewriteLaunch, EndsWithTheLastThreeOfARunOfBrackets) {
-  expect_rewritten("k<<<g, size<A<B>>>>>(x)", "::reduction::emulated::Launch(k, g, size<A<B>>)(x)");
-  expect_rewritten("k<<<g, b>>> (x)", "::reduction::emulated::Launch(k, g, b) (x)");
+  expect_rewritten("k<<<g, size<A<B>>>>>(x)", "::__emulated::Launch(k, g, size<A<B>>)(x)");
+  expect_rewritten("k<<<g, b>>> (x)", "::__emulated::Launch(k, g, b) (x)");
 }
 
 TEST(RewriteLaunch, KeepsLines) {
   expect_rewritten("k\n  <T,\n   2> <<<\n g, // blocks\n b\n>>>\n(x,\n y);\n",
-                   "::reduction::emulated::Launch(k\n  <T,\n   2> , \n g, // blocks\n b\n)\n(x,\n y);\n");
+                   "::__emulated::Launch(k\n  <T,\n   2> , \n g, // blocks\n b\n)\n(x,\n y);\n");
 }
 
 TEST(RewriteLaunch, TakesTwoOnALineAndOneInAnother) {
   expect_rewritten("k<<<1, 2>>>(); l<<<3, 4>>>();",
-                   "::reduction::emulated::Launch(k, 1, 2)(); ::reduction::emulated::Launch(l, 3, 4)();");
-  expect_rewritten(
-      "k<<<1, 2>>>([] { l<<<3, 4>>>(); });",
-      "::reduction::emulated::Launch(k, 1, 2)([] { ::reduction::emulated::Launch(l, 3, 4)(); });");
+                   "::__emulated::Launch(k, 1, 2)(); ::__emulated::Launch(l, 3, 4)();");
+  expect_rewritten("k<<<1, 2>>>([] { l<<<3, 4>>>(); });",
+                   "::__emulated::Launch(k, 1, 2)([] { ::__emulated::Launch(l, 3, 4)(); });");
 }
 
 TEST(RewriteLaunch, WorksInMacros) {
   expect_rewritten("#define LAUNCH(k) k<<<1, 32>>>()\n",
-                   "#define LAUNCH(k) ::reduction::emulated::Launch(k, 1, 32)()\n");
+                   "#define LAUNCH(k) ::__emulated::Launch(k, 1, 32)()\n");
   expect_rewritten("#define LAUNCH (*k)<<<1, 32>>>()\n",
-                   "#define LAUNCH ::reduction::emulated::Launch((*k), 1, 32)()\n");
-  expect_rewritten(
-      "#define LAUNCH(k) \\\n  do { \\\r\n k##_kernel<T><<<1, \\\n 32>>>(); } while (0)\nint i;",
-      "#define LAUNCH(k) \\\n  do { \\\r\n ::reduction::emulated::Launch(k##_kernel<T>, 1, \\\n 32)(); } "
-      "while (0)\nint i;");
+                   "#define LAUNCH ::__emulated::Launch((*k), 1, 32)()\n");
+  expect_rewritten("#define LAUNCH(k) \\\n  do { \\\r\n k##_kernel<T><<<1, \\\n 32>>>(); } while (0)\nint i;",
+                   "#define LAUNCH(k) \\\n  do { \\\r\n ::__emulated::Launch(k##_kernel<T>, 1, \\\n 32)(); } "
+                   "while (0)\nint i;");
   expect_rewritten("  # define A /* two\nlines */ k<<<1, 2>>>()\nk<<<1, 2>>>();",
-                   "  # define A /* two\nlines */ ::reduction::emulated::Launch(k, 1, 2)()\n"
-                   "::reduction::emulated::Launch(k, 1, 2)();");
+                   "  # define A /* two\nlines */ ::__emulated::Launch(k, 1, 2)()\n"
+                   "::__emulated::Launch(k, 1, 2)();");
 }
 
 TEST(RewriteLaunch, KeepsAwayFromAColon) {
-  expect_rewritten("case 1:k<<<g, b>>>();", "case 1: ::reduction::emulated::Launch(k, g, b)();");
+  expect_rewritten("case 1:k<<<g, b>>>();", "case 1: ::__emulated::Launch(k, g, b)();");
 }
 
 TEST(RewriteLaunch, IsNoOperator) {
@@ -163,7 +157,7 @@ TEST(RewriteLaunch, RefusesWhatItCannotRead) {
 }
 
 TEST(RewriteLaunchBounds, AreCheckedByTheKernel) {
-  const std::string check = "::reduction::emulated::require_launch_bounds(";
+  const std::string check = "::__emulated::require_launch_bounds(";
   expect_rewritten("__global__ void __launch_bounds__(256) k(int* a) { a[0] = 1; }",
                    "__global__ void __launch_bounds__(256) k(int* a) {" + check + "256); a[0] = 1; }");
   expect_rewritten(
@@ -181,45 +175,43 @@ TEST(RewriteLaunchBounds, AreCheckedByTheKernel) {
 
 TEST(RewriteDynamicSharedMemory, BecomesAPointerInAKernel) {
   expect_in_kernel("  alignas(16) extern __shared__ std::byte bytes[];",
-                   "     std::byte * const bytes = ::reduction::emulated::dynamic_shared_memory();");
+                   "     std::byte * const bytes = ::__emulated::dynamic_shared_memory();");
   expect_in_kernel("extern __shared__ float s[];",
-                   "  float * const s = ::reduction::emulated::dynamic_shared_memory();");
+                   "  float * const s = ::__emulated::dynamic_shared_memory();");
 }
 
 TEST(RewriteDynamicSharedMemory, TakesSpecifiersInAnyOrder) {
-  const std::string declared = " * const s = ::reduction::emulated::dynamic_shared_memory();";
+  const std::string declared = " * const s = ::__emulated::dynamic_shared_memory();";
   expect_in_kernel("extern __align__(16) __shared__ int s[];", "   int" + declared);
   expect_in_kernel("extern __shared__ __align__(sizeof(T) * (2)) int s[];", "   int" + declared);
   expect_in_kernel("__shared__ extern volatile int s[];", "  volatile int" + declared);
   expect_in_kernel("extern volatile __shared__ int s[];", " volatile  int" + declared);
   expect_in_kernel("extern __shared__ __attribute__((aligned(16))) int s[];", "   int" + declared);
-  expect_in_kernel("int extern __shared__ s[];",
-                   "int   * const s = ::reduction::emulated::dynamic_shared_memory();");
+  expect_in_kernel("int extern __shared__ s[];", "int   * const s = ::__emulated::dynamic_shared_memory();");
   expect_in_kernel("[[maybe_unused]] extern __shared__ int s[];", "[[maybe_unused]]   int" + declared);
   expect_in_kernel("A<B> const extern __shared__ s[];",
                    "A<B> const   * const s = "
-                   "::reduction::emulated::dynamic_shared_memory();");
+                   "::__emulated::dynamic_shared_memory();");
 }
 
 TEST(RewriteDynamicSharedMemory, TakesAnyType) {
   for (const std::string type : {"cuda::pair<int, float>", "typename A<B>::C", "unsigned long long", "::T",
                                  "float*", "A<(1 << 4), B<C<D>>>", "const T"}) {
     expect_in_kernel("extern __shared__ " + type + " s[];",
-                     "  " + type + " * const s = ::reduction::emulated::dynamic_shared_memory();");
+                     "  " + type + " * const s = ::__emulated::dynamic_shared_memory();");
     expect_rewritten("extern __shared__ " + type + " s[];",
-                     "  static const ::reduction::emulated::DynamicSharedArray<" + type + " > s{};");
+                     "  static const ::__emulated::DynamicSharedArray<" + type + " > s{};");
   }
 }
 
 TEST(RewriteDynamicSharedMemory, KeepsLinesAndComments) {
-  expect_in_kernel(
-      "extern // why\n __shared__ alignas( // so\n 16)\n float\n s /* s */ [ /* any */\n ]\n;",
-      " // why\n  \n\n float\n * const s /* s */  = ::reduction::emulated::dynamic_shared_memory() "
-      "/* any */\n \n;");
+  expect_in_kernel("extern // why\n __shared__ alignas( // so\n 16)\n float\n s /* s */ [ /* any */\n ]\n;",
+                   " // why\n  \n\n float\n * const s /* s */  = ::__emulated::dynamic_shared_memory() "
+                   "/* any */\n \n;");
 }
 
 TEST(RewriteDynamicSharedMemory, IsAnArrayOutsideOfFunctions) {
-  const std::string declared = "  static const ::reduction::emulated::DynamicSharedArray<float > s{};";
+  const std::string declared = "  static const ::__emulated::DynamicSharedArray<float > s{};";
   const std::string source = "extern __shared__ float s[];";
   for (const std::string before :
        {"", "namespace a {", "namespace a::b { inline namespace c {", "inline namespace c {",
@@ -228,13 +220,13 @@ TEST(RewriteDynamicSharedMemory, IsAnArrayOutsideOfFunctions) {
     expect_rewritten(before + source, before + declared);
   }
   expect_rewritten("extern __shared__ __align__(16) volatile int s[];",
-                   "   static const ::reduction::emulated::DynamicSharedArray<volatile int > s{};");
+                   "   static const ::__emulated::DynamicSharedArray<volatile int > s{};");
   expect_rewritten("[[maybe_unused]] alignas(16) extern __shared__ int s[];",
-                   "[[maybe_unused]]    static const ::reduction::emulated::DynamicSharedArray<int > s{};");
+                   "[[maybe_unused]]    static const ::__emulated::DynamicSharedArray<int > s{};");
 }
 
 TEST(RewriteDynamicSharedMemory, IsAPointerInEveryFunction) {
-  const std::string declared = "  float * const s = ::reduction::emulated::dynamic_shared_memory();";
+  const std::string declared = "  float * const s = ::__emulated::dynamic_shared_memory();";
   const std::string source = "extern __shared__ float s[];";
   for (const std::string before :
        {"void f() {", "template <class T, struct S> void f() {", "struct S f(int a) {",
@@ -256,7 +248,7 @@ TEST(RewriteDynamicSharedMemory, RefusesOtherForms) {
 }
 
 TEST(RewriteSharedVariable, BecomesAReference) {
-  const std::string variable = " = ::reduction::emulated::shared_variable([] {})";
+  const std::string variable = " = ::__emulated::shared_variable([] {})";
   expect_in_kernel("  __shared__ T tile[block];", "   T (&tile)[block]" + variable + ";");
   expect_in_kernel("__shared__ float tile[32][33], other[4];",
                    " float (&tile)[32][33]" + variable + ", (&other)[4]" + variable + ";");
@@ -274,21 +266,21 @@ TEST(RewriteSharedVariable, BecomesAReference) {
 }
 
 TEST(RewriteSharedVariable, TakesPointers) {
-  const std::string variable = " = ::reduction::emulated::shared_variable([] {})";
+  const std::string variable = " = ::__emulated::shared_variable([] {})";
   expect_in_kernel("__shared__ float* p;", " float* &p" + variable + ";");
   expect_in_kernel("__shared__ const float *p, * const *q, r;",
                    " const float *&p" + variable + ", * const *&q" + variable + ", &r" + variable + ";");
 }
 
 TEST(RewriteSharedVariable, TakesTwoInARowOverLines) {
-  const std::string variable = " = ::reduction::emulated::shared_variable([] {})";
+  const std::string variable = " = ::__emulated::shared_variable([] {})";
   expect_in_kernel("__shared__ int a;__shared__ // b\n int\n b\n [2]\n;",
                    " int &a" + variable + "; // b\n int\n (&b)\n [2]" + variable + "\n;");
 }
 
 TEST(RewriteSharedVariable, WorksInLambdas) {
   expect_in_kernel("f([&] { __shared__ int a; });",
-                   "f([&] {  int &a = ::reduction::emulated::shared_variable([] {}); });");
+                   "f([&] {  int &a = ::__emulated::shared_variable([] {}); });");
 }
 
 TEST(RewriteSharedVariable, RefusesOtherPlaces) {
@@ -334,53 +326,52 @@ TEST(RewriteSharedVariable, RefusesOtherForms) {
 
 /// What launches a kernel by its name: its declaration up to the parameters, and its body.
 std::string counterpart(const std::string& before, const std::string& name, const std::string& parameters) {
-  return before + " void reduction_launch_" + name +
-         "(const ::reduction::emulated::LaunchConfig& reduction_config" + parameters + ")";
+  return before + " void __emulated_launch_" + name + "(const ::__emulated::LaunchConfig& __emulated_config" +
+         parameters + ")";
 }
 std::string launching(const std::string& types, const std::string& pointer, const std::string& arguments) {
-  return " { ::reduction::emulated::launch(reduction_config, static_cast<void (*)(" + types + ")>(" +
-         pointer + ")" + arguments + "); }";
+  return " { ::__emulated::launch(__emulated_config, static_cast<void (*)(" + types + ")>(" + pointer + ")" +
+         arguments + "); }";
 }
-const std::string launch_config = "(::reduction::emulated::launch_config(";
+const std::string launch_config = "(::__emulated::launch_config(";
 const std::string of_any_file = " [[maybe_unused]] static";
 
 TEST(RewriteLaunch, DeducesWhatATemplateLeavesOut) {
   const std::string kernel =
       "template <typename T, int n = 4>\n__global__ void __launch_bounds__(64) k(const T* in,  // of the "
       "host\n T* out) {";
-  const std::string bound = "::reduction::emulated::require_launch_bounds(64);";
+  const std::string bound = "::__emulated::require_launch_bounds(64);";
   const std::string launched =
       counterpart(" template <typename T, int n = 4>", "k", ", const T* in, T* out") +
       launching("decltype(in), decltype(out)", "&k<T, n>", ", in, out");
   expect_rewritten(kernel + "}\nvoid f() { k<<<1, 32>>>(p, q); }", kernel + bound + "}" + launched +
-                                                                       "\nvoid f() { reduction_launch_k" +
+                                                                       "\nvoid f() { __emulated_launch_k" +
                                                                        launch_config + "1, 32), p, q); }");
   expect_rewritten(kernel + "}\nvoid f() { ns::k<float><<<1, 32>>> (p, q); }",
-                   kernel + bound + "}" + launched + "\nvoid f() { ns::reduction_launch_k<float>" +
+                   kernel + bound + "}" + launched + "\nvoid f() { ns::__emulated_launch_k<float>" +
                        launch_config + "1, 32) , p, q); }");
-  expect_rewritten(
-      kernel + "}\nvoid f() { k<float, (1, 2)><<<1, 32>>>(p, q); }",
-      kernel + bound + "}\nvoid f() { ::reduction::emulated::Launch(k<float, (1, 2)>, 1, 32)(p, q); }");
+  expect_rewritten(kernel + "}\nvoid f() { k<float, (1, 2)><<<1, 32>>>(p, q); }",
+                   kernel + bound + "}\nvoid f() { ::__emulated::Launch(k<float, (1, 2)>, 1, 32)(p, q); }");
   const std::string pack =
       "template <class... Ts, template <class> class C> __global__ void k(C<Ts>... all) { f(); }";
   expect_rewritten(
       pack + "void f() { k<<<1, 32>>>(p); k<<<2, 32>>>(); }",
       pack + counterpart(" template <class... Ts, template <class> class C>", "k", ", C<Ts>... all") +
-          launching("decltype(all)...", "&k<Ts..., C>", ", all...") + "void f() { reduction_launch_k" +
-          launch_config + "1, 32), p); reduction_launch_k" + launch_config + "2, 32)); }");
+          launching("decltype(all)...", "&k<Ts..., C>", ", all...") + "void f() { __emulated_launch_k" +
+          launch_config + "1, 32), p); __emulated_launch_k" + launch_config + "2, 32)); }");
   // No kernels, or no templates with names to repeat.
   for (const char* const other :
        {"template <typename T> void k(T* p) {}", "template <typename T, int> __global__ void k(T* p) {}",
         "template <> __global__ void k(int* p) {}", "template __global__ void k<int>(int* p);",
         "struct S { template <typename T> friend __global__ void k(T* p); };"}) {
     expect_rewritten(other + std::string{"void f() { k<<<1, 32>>>(p); }"},
-                     other + std::string{"void f() { ::reduction::emulated::Launch(k, 1, 32)(p); }"});
+                     other + std::string{"void f() { ::__emulated::Launch(k, 1, 32)(p); }"});
   }
 }
 
 TEST(RewriteLaunch, TakesATemplateThatIsDefinedLaterOrElsewhere) {
   const std::string launch = "void f() { k<<<1, 32>>>(p, 3); }";
-  const std::string launched = "void f() { reduction_launch_k" + launch_config + "1, 32), p, 3); }";
+  const std::string launched = "void f() { __emulated_launch_k" + launch_config + "1, 32), p, 3); }";
   const std::string declared = counterpart(" template <class T>", "k", ", T* reduction_0, int reduction_1");
   expect_rewritten(
       "template <class T> __global__ void k(T*, int);" + launch,
@@ -401,13 +392,13 @@ TEST(RewriteLaunch, ChoosesAmongKernelsOfOneName) {
                    one + counterpart(of_any_file, "k", ", int* p") + launching("decltype(p)", "&k", ", p") +
                        other + counterpart(of_any_file, "k", ", float reduction_0") +
                        launching("decltype(reduction_0)", "&k", ", reduction_0") +
-                       "void f() { reduction_launch_k" + launch_config + "1, 32), p); }");
+                       "void f() { __emulated_launch_k" + launch_config + "1, 32), p); }");
   // One kernel, or one in each namespace.
   for (const std::string& alone : {one, "__global__ void k(int*); " + one,
                                    "#if A\n" + one + "\n#else\n__global__ void k(int*) { }\n#endif\n",
                                    "namespace a { " + one + " } namespace b {" + other + " } using a::k; "}) {
     expect_rewritten(alone + "void f() { k<<<1, 32>>>(p); }",
-                     alone + "void f() { ::reduction::emulated::Launch(k, 1, 32)(p); }");
+                     alone + "void f() { ::__emulated::Launch(k, 1, 32)(p); }");
   }
 }
 
@@ -419,13 +410,13 @@ TEST(RewriteLaunch, TakesDefaultArguments) {
                   ", int* p, const int v [2] = A<B, C>::d, void (* reduction_2 )(int) = f(1, 2)") +
       launching("decltype(p), decltype(v), decltype(reduction_2)", "&k", ", p, v, reduction_2");
   expect_rewritten(kernel + "void f() { k<<<1, 32>>>(p, f(q, r)); k<<<1, 32>>>(p, q, r); }",
-                   kernel + launched + "void f() { reduction_launch_k" + launch_config +
-                       "1, 32), p, f(q, r)); ::reduction::emulated::Launch(k, 1, 32)(p, q, r); }");
+                   kernel + launched + "void f() { __emulated_launch_k" + launch_config +
+                       "1, 32), p, f(q, r)); ::__emulated::Launch(k, 1, 32)(p, q, r); }");
   expect_rewritten(
       "__global__ void k(unsigned = 1);\n__global__ void k(unsigned n) {}\nvoid f() { k<<<1, 2>>>( ); }",
       "__global__ void k(unsigned = 1);" + counterpart(of_any_file, "k", ", unsigned reduction_0 = 1") +
           ";\n__global__ void k(unsigned n) {}" + counterpart(of_any_file, "k", ", unsigned n") +
-          launching("decltype(n)", "&k", ", n") + "\nvoid f() { reduction_launch_k" + launch_config +
+          launching("decltype(n)", "&k", ", n") + "\nvoid f() { __emulated_launch_k" + launch_config +
           "1, 2) ); }");
 }
 
@@ -433,7 +424,7 @@ TEST(RewriteLaunch, RefusesOneWithinAKernel) {
   expect_error("__global__ void k(int* p) {\n if (p) {\n  k<<<1, 1>>>(p);\n }\n}", 3, "dynamic parallelism");
   expect_error("__device__ void f() { k<<<1, 1>>>(); }", 1, "dynamic parallelism");
   expect_rewritten("__host__ __device__ void f() { k<<<1, 1>>>(); }",
-                   "__host__ __device__ void f() { ::reduction::emulated::Launch(k, 1, 1)(); }");
+                   "__host__ __device__ void f() { ::__emulated::Launch(k, 1, 1)(); }");
 }
 
 TEST(RewriteConstant, LeavesTheWordOutWhereTheVariableIsConst) {
@@ -463,7 +454,7 @@ TEST(Rewrite, LeavesCommentsAndLiteralsAlone) {
   expect_unchanged("1'000'000 + 0x1'F + 1e+5 + 'a' + .5'5;");
   expect_unchanged("int my__shared__x, __shared__y, x__shared__;");
   expect_rewritten("a = 1'000; k<<<1'0, 'a'>>>(\"//\");",
-                   "a = 1'000; ::reduction::emulated::Launch(k, 1'0, 'a')(\"//\");");
+                   "a = 1'000; ::__emulated::Launch(k, 1'0, 'a')(\"//\");");
 }
 
 TEST(Rewrite, LeavesDirectivesAlone) {

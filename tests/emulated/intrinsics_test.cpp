@@ -13,13 +13,13 @@
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using reduction::emulated::finding_of;
+using __emulated::finding_of;
 
-template <typename T> using Array = reduction::emulated::DeviceArray<T>;
+template <typename T> using Array = __emulated::DeviceArray<T>;
 
 // ---- whole numbers ----
 
@@ -364,8 +364,7 @@ TEST(Intrinsics, RoundInKernels) {
     a[i] = make_cuFloatComplex(1, static_cast<float>(i));
   }
   EXPECT_EQ(finding_of([&] { round_in_a_kernel<<<1, 32>>>(in, out, a, product); }), "");
-  EXPECT_EQ(reduction::emulated::last_launch_counters().global_load_requests, 4U + 2)
-      << "an assumption loads nothing";
+  EXPECT_EQ(__emulated::last_launch_counters().global_load_requests, 4U + 2) << "an assumption loads nothing";
   for (unsigned i = 0; i < 32; ++i) {
     const double divisor = in[i];
     EXPECT_LT(out[4 * i + 2] * divisor, 1.0) << "exact: both have 24 digits";

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/trace/trace.hpp"
+#include "emulated/trace_counters.hpp"
 #include "harness/trace_file.hpp"
-#include "trace_counters.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 using Word = std::uint32_t;
 template <typename T> using Array = DeviceArray<T>;
 

@@ -11,7 +11,7 @@
 #include "emulated/count/warp_instructions.hpp"
 #include "emulated/run/lanes.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// A line of the file.
@@ -67,4 +67,4 @@ TEST(BankConflicts, OfLoadsAreThoseOfAnH200) { expect_as_measured(EventKind::sha
 TEST(BankConflicts, OfStoresAreThoseOfAnH200) { expect_as_measured(EventKind::shared_store, &Row::store); }
 
 }  // namespace
-}  // namespace reduction::emulated
+}  // namespace __emulated

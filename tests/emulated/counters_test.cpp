@@ -10,7 +10,7 @@
 #include "device/block_sum.cuh"
 #include "device/cuda_or_emulated.cuh"
 #include "device/vector.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/language/complex.hpp"
 
 namespace step_01 {
@@ -44,7 +44,7 @@ namespace step_10 {
 #include "beyond/10_single_pass/kernel.cuh"
 }
 
-namespace reduction::emulated {
+namespace __emulated {
 
 std::ostream& operator<<(std::ostream& stream, const Counters& c) {
   return stream << "blocks " << c.blocks << " threads " << c.threads << " shared loads "
@@ -57,11 +57,11 @@ std::ostream& operator<<(std::ostream& stream, const Counters& c) {
                 << ' ' << c.warp_barriers << " shuffles " << c.shuffles << " atomics " << c.atomics;
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 
 constexpr unsigned profiled_steps = 7;
 constexpr unsigned steps = 10;

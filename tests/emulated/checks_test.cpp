@@ -8,11 +8,11 @@
 
 #include "device/cuda_or_emulated.cuh"
 #include "device/vector.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 using Word = std::uint32_t;
 using Words = DeviceArray<Word>;
 
@@ -276,7 +276,7 @@ TEST(EmulatedChecks, SeeAnAtomicOnALocalVariable) {
   EXPECT_EQ(faults_of(launch_kernel), "out of bounds");
   EXPECT_TRUE(finding_of(launch_kernel)
                   .starts_with("out of bounds in add_to_a_local_variable: block 0, thread 0 atomically "
-                               "updates 4 bytes of a local variable at tests/emulated_checks_test.cpp:"))
+                               "updates 4 bytes of a local variable at emulated/checks_test.cpp:"))
       << finding_of(launch_kernel);
 }
 
@@ -332,7 +332,7 @@ TEST(EmulatedChecks, ReportEachPairOfLinesOnce) {
     const std::string text = finding.what();
     EXPECT_LT(std::ranges::count(text, '\n'), 2) << text;
     EXPECT_NE(text.find("race in exchange: "), std::string::npos) << text;
-    EXPECT_NE(text.find("tests/emulated_checks_test.cpp:"), std::string::npos) << text;
+    EXPECT_NE(text.find("emulated/checks_test.cpp:"), std::string::npos) << text;
   }
 }
 

@@ -1,4 +1,4 @@
-/// What emulated_limits_test loads after the emulated device's first launch.
+/// What limits_test loads after the emulated device's first launch.
 extern "C" {
 extern const unsigned late_table[4] = {2, 3, 5, 7};
 unsigned late_sums[4] = {};

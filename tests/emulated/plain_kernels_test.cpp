@@ -9,15 +9,15 @@
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using reduction::emulated::finding_of;
-using reduction::emulated::last_launch_counters;
-using reduction::emulated::set_host_threads;
+using __emulated::finding_of;
+using __emulated::last_launch_counters;
+using __emulated::set_host_threads;
 
-template <typename T> using Array = reduction::emulated::DeviceArray<T>;
+template <typename T> using Array = __emulated::DeviceArray<T>;
 
 // ---- a race ----
 
@@ -43,7 +43,8 @@ TEST(PlainKernels, OverFloatsRaceWhereABarrierIsMissing) {
     in[i] = static_cast<float>(i);
   const std::string text = finding_of([&] { reverse<<<1, 64>>>(in, out); });
   EXPECT_TRUE(text.starts_with("race in reverse: block 0, thread ")) << text;
-  EXPECT_NE(text.find(" of a shared variable at tests/plain_kernels_test.cpp:"), std::string::npos) << text;
+  EXPECT_NE(text.find(" of a shared variable at emulated/plain_kernels_test.cpp:"), std::string::npos)
+      << text;
   EXPECT_EQ(finding_of([&] { reverse_behind_a_barrier<<<1, 64>>>(in, out); }), "");
   for (int i = 0; i < 64; ++i)
     EXPECT_EQ(out[i], static_cast<float>(63 - i));
@@ -109,7 +110,7 @@ TEST(PlainKernels, OverStructsAreCountedAsTheirAlignmentAllows) {
   const std::string text = finding_of([&] { shift<Point><<<3, 32>>>(points, 2.0F); });
   EXPECT_TRUE(
       text.starts_with("out of bounds in shift: block 2, thread 0 reads 4-byte word 128 of a global "
-                       "buffer (128 words) at tests/plain_kernels_test.cpp:"))
+                       "buffer (128 words) at emulated/plain_kernels_test.cpp:"))
       << text;
 
   Array<AlignedPoint> aligned{64};
@@ -305,7 +306,7 @@ TEST(PlainKernels, TellBarriersOfTwoCallsApart) {
   EXPECT_EQ(finding_of([] { meet_in_branches<Meeting::together><<<1, 64>>>(40); }), "");
   try {
     meet_in_branches<Meeting::inlined><<<1, 64>>>(40);
-  } catch (const reduction::emulated::KernelFinding& finding) {
+  } catch (const __emulated::KernelFinding& finding) {
     ASSERT_EQ(finding.findings().front().witnesses.size(), 2U);
     const auto& one = finding.findings().front().witnesses[0];
     const auto& other = finding.findings().front().witnesses[1];

@@ -7,7 +7,7 @@
 #include "emulated/findings/finding.hpp"
 #include "emulated/run/device.hpp"
 
-namespace reduction::emulated {
+namespace __emulated {
 
 /// A buffer in the emulated device's global memory whose elements are T{} and count as written.
 template <typename T> class DeviceArray {
@@ -49,4 +49,4 @@ std::string finding_of(const auto& launch_kernel) {
   return "";
 }
 
-}  // namespace reduction::emulated
+}  // namespace __emulated

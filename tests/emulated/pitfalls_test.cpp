@@ -23,7 +23,7 @@ std::ostream& operator<<(std::ostream& stream, const Pitfall& pitfall) { return 
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 
 /// Random ones to try, beside ascending and descending: the loop that never ends takes a second in each.
 unsigned schedules_for(const Pitfall& pitfall) { return pitfall.fault == Fault::endless_loop ? 1 : 1000; }

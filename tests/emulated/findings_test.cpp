@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/findings/diagnostic.hpp"
 #include "emulated/findings/source_text.hpp"
 #include "emulated/run/device.hpp"
@@ -24,7 +24,7 @@
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 
 // ---- kernels ----
 
@@ -304,7 +304,7 @@ unsigned line_of(const std::string& comment) {
 
 void expect_part(const Part& part, const std::string& comment, const std::string& words,
                  const std::string& marked) {
-  EXPECT_TRUE(part.path.ends_with("tests/findings_test.cpp")) << part.path;
+  EXPECT_TRUE(part.path.ends_with("emulated/findings_test.cpp")) << part.path;
   EXPECT_EQ(part.line, line_of(comment)) << words;
   EXPECT_EQ(part.words, words);
   EXPECT_EQ(part.marked, marked) << words;

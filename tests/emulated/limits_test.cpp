@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 using Array = DeviceArray<unsigned>;
 
 /// Why a launch is refused; "" if it is not.
@@ -318,7 +318,7 @@ TEST(StackOverflow, IsAFindingWhereverItHappens) {
       });
       EXPECT_TRUE(finding.starts_with("stack overflow in overflow: block 0, thread "))
           << how << ": " << finding;
-      EXPECT_NE(finding.find("tests/emulated_limits_test.cpp:"), std::string::npos) << how << ": " << finding;
+      EXPECT_NE(finding.find("emulated/limits_test.cpp:"), std::string::npos) << how << ": " << finding;
     }
   }
   set_instrumented(true);

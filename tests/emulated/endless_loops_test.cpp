@@ -7,11 +7,11 @@
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 using namespace std::chrono_literals;
 using Array = DeviceArray<unsigned>;
 
@@ -228,7 +228,7 @@ __global__ void walk_a_local_array(unsigned* out, unsigned start) {
 constexpr unsigned line_of_walk = __LINE__ - 3;
 
 TEST(EndlessLoop, WithoutAnAccessIsFoundInTime) {
-#ifdef REDUCTION_OWN_HOOKS
+#ifdef __EMULATED_OWN_HOOKS
   GTEST_SKIP() << "ThreadSanitizer holds signals back until the next call of a library";
 #endif
   const LoopLimit limit{300ms};

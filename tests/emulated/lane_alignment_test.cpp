@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace reduction::emulated {
+namespace __emulated {
 namespace {
 
 /// How many instructions two lanes take whose accesses are these letters.
@@ -203,4 +203,4 @@ TEST(LaneAlignment, IsMostlyRightWhereLoopsAreNotEquallyLongForAllLanes) {
 }
 
 }  // namespace
-}  // namespace reduction::emulated
+}  // namespace __emulated

@@ -16,12 +16,12 @@
 
 #include "device/cuda_or_emulated.cuh"
 #include "device/shuffle_down.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 #include "emulated/language/complex.hpp"
 
 namespace {
 
-using namespace reduction::emulated;
+using namespace __emulated;
 
 /// Restores the default of set_host_threads() at the end of a test.
 struct HostThreads {
@@ -415,7 +415,7 @@ TEST(EmulatedDevice, ReportsAStackOverflowAndGoesOn) {
     const std::string deep = finding_of([&] { launch({1, 64, 0}, recurse_to, 1'000'000U, out.begin()); });
     EXPECT_TRUE(deep.starts_with("stack overflow in recurse_to: block 0, thread 0 has used up its stack at "))
         << deep;
-    EXPECT_NE(deep.find("tests/emulated_device_test.cpp:"), std::string::npos) << deep;
+    EXPECT_NE(deep.find("emulated/device_test.cpp:"), std::string::npos) << deep;
     const std::string wide = finding_of([&] { launch({1, 64, 0}, take_much_stack, out.begin()); });
     EXPECT_TRUE(wide.starts_with("stack overflow in take_much_stack: block 0, thread 0")) << wide;
   }

@@ -5,12 +5,12 @@
 #include "emulated/trace/trace.hpp"
 
 /// What the events of a trace amount to, counted again from each of them.
-inline reduction::emulated::Counters counters_of_events(const reduction::emulated::BlockTrace& trace) {
-  using reduction::emulated::EventKind;
-  reduction::emulated::Counters counters;
+inline __emulated::Counters counters_of_events(const __emulated::BlockTrace& trace) {
+  using __emulated::EventKind;
+  __emulated::Counters counters;
   counters.blocks = 1;
   counters.threads = count(trace.config.block);
-  for (const reduction::emulated::Event& event : trace.events) {
+  for (const __emulated::Event& event : trace.events) {
     const auto lanes = static_cast<unsigned>(std::popcount(event.lanes));
     switch (event.kind) {
       case EventKind::shared_load:

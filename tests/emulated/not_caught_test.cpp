@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device_array.hpp"
+#include "emulated/device_array.hpp"
 
 namespace {
 
-using reduction::emulated::finding_of;
-using reduction::emulated::last_launch_counters;
+using __emulated::finding_of;
+using __emulated::last_launch_counters;
 
-template <typename T> using Array = reduction::emulated::DeviceArray<T>;
+template <typename T> using Array = __emulated::DeviceArray<T>;
 
 // ---- the right bytes are hit for the wrong reason ----
 
@@ -184,11 +184,11 @@ TEST(NotCaught, FloatsWhoseSumDependsOnTheOrder) {
   std::set<float> sums;
   for (const unsigned threads : {1U, 2U, 4U}) {
     Array<float> out{1};
-    reduction::emulated::set_host_threads(threads);
+    __emulated::set_host_threads(threads);
     EXPECT_EQ(finding_of([&] { sum_of_floats<<<3, 1>>>(in, out); }), "");
     sums.insert(*out);
   }
-  reduction::emulated::set_host_threads(0);
+  __emulated::set_host_threads(0);
   EXPECT_EQ(sums, std::set<float>{0.0F}) << "1 in another order";
 }
 
@@ -245,7 +245,7 @@ TEST(NotCaught, AllAreOnThePage) {
   ASSERT_NE(begin, std::string::npos);
   const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);
   EXPECT_EQ(found(section, R"(\| `(\w+)` \|)"),
-            found(text_of(folder / "tests/not_caught_test.cpp"), R"(\n__global__ void (\w+))"));
+            found(text_of(folder / "tests/emulated/not_caught_test.cpp"), R"(\n__global__ void (\w+))"));
 }
 
 }  // namespace
