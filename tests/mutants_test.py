@@ -22,7 +22,7 @@ def test_a_mutant_applies(mutant: Mutant) -> None:
         assert f"\ndef {function}(" in (REPOSITORY / "tests" / file).read_text("utf-8")
     else:
         target, tests = mutant.test.split()
-        source = (REPOSITORY / f"tests/{target}.cpp").read_text("utf-8")
+        source = next((REPOSITORY / "tests").rglob(f"{target}.cpp")).read_text("utf-8")
         names = map(".".join, re.findall(r"^(?:TYPED_)?TEST(?:_F)?\((\w+), (\w+)\)", source, re.MULTILINE))
         # The types of a typed test are numbered.
         pattern = re.sub(r"/\d", "", tests).replace(".", r"\.").replace("*", ".*")
