@@ -116,11 +116,10 @@ TEST(Launch, SaysOnceIfNothingWasSeen) {
   testing::internal::CaptureStderr();
   unseen<<<1, 32>>>(out.begin());
   unseen<<<2, 32>>>(out.begin());
-  EXPECT_EQ(
-      testing::internal::GetCapturedStderr(),
-      "emulated_limits_test: note: no access to memory was seen in unseen, though it has stored something: "
-      "nothing of it was counted or checked. Its code needs the compiler's flags of the CMake target "
-      "emulated_kernels\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "limits_test: note: no access to memory was seen in unseen, though it has stored something: "
+            "nothing of it was counted or checked. Its code needs the compiler's flags of the CMake target "
+            "emulated_kernels\n");
 }
 
 // ---- faults where nothing may throw ----

@@ -28,9 +28,7 @@ using namespace __emulated;
 /// Random ones to try, beside ascending and descending: the loop that never ends takes a second in each.
 unsigned schedules_for(const Pitfall& pitfall) { return pitfall.fault == Fault::endless_loop ? 1 : 1000; }
 
-std::filesystem::path folder() {
-  return std::filesystem::path{__FILE__}.parent_path().parent_path() / "docs" / "pitfalls";
-}
+std::filesystem::path folder() { return std::filesystem::path{SOURCE_FOLDER} / "docs" / "pitfalls"; }
 
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream stream{file};
