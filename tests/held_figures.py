@@ -37,7 +37,7 @@ FACTS = {
     r"structs of 12 or 24 bytes|They have 24 bytes": "C++: the size of three words, or of three doubles",
     r"right, but reads twice the bytes": "BLAS: a dot product has two vectors",
     r"More than 48 KiB of shared memory per block must be requested": "CUDA C++ Programming Guide, Shared Memory",
-    r"after 30 to 40 seconds, and all of it takes 1½ to 2 minutes": "a first ./run_ladder.sh on two idle cores, on two days",
+    r"after 30 to 40 seconds, and all of it takes 1½ to 2 minutes": "a first ./run_ladder.sh on two days",
     r"Give the ring four stages of 16 KiB|a ring of one stage of 32 KiB": "words of an exercise",
 }
 
