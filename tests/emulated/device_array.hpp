@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
-#include "emulated/findings/finding.hpp"
-#include "emulated/run/device.hpp"
+#include "emulated/launches.hpp"
 
 namespace __emulated {
 
@@ -32,21 +30,5 @@ template <typename T> class DeviceArray {
   std::size_t count_;
   T* data_;
 };
-
-/// Every launch of the test program.
-inline const LaunchRecord all_launches;
-
-/// What the last launch that ended without a finding did.
-inline Counters last_launch_counters() { return all_launches.launches().back(); }
-
-/// The findings' texts of a launch, or "".
-std::string finding_of(const auto& launch_kernel) {
-  try {
-    launch_kernel();
-  } catch (const KernelFinding& finding) {
-    return finding.what();
-  }
-  return "";
-}
 
 }  // namespace __emulated

@@ -26,16 +26,6 @@ template <typename T> T value_of(const LaneEvent::Bytes& bytes) {
   return value;
 }
 
-/// The trace of a launch, whatever becomes of it.
-BlockTrace traced(const auto& launch_kernel, std::size_t block = 0, std::size_t launch = 1) {
-  const TraceRecord record{launch, block};
-  try {
-    launch_kernel();
-  } catch (const KernelFinding&) {
-  }
-  return record.trace().value_or(BlockTrace{});
-}
-
 std::vector<Event> events_of_kind(const BlockTrace& trace, EventKind kind) {
   std::vector<Event> found;
   std::ranges::copy_if(trace.events, std::back_inserter(found),
@@ -78,7 +68,7 @@ TEST(Trace, HasWordsBanksAndValues) {
   Words out{192};
   for (unsigned i = 0; i < 64; ++i)
     in[i] = 100 + i;
-  const BlockTrace trace = traced([&] { launch({3, 64, 0}, reverse, in, out); }, 2);
+  const BlockTrace trace = trace_of([&] { launch({3, 64, 0}, reverse, in, out); }, 2);
   EXPECT_EQ(order_of(trace, 0), "Rw|rW.");
   EXPECT_EQ(order_of(trace, 1), "Rw|rW.");
   EXPECT_EQ(trace.block, 2U);
@@ -113,12 +103,12 @@ TEST(Trace, IsOfTheLaunchThatIsMeant) {
     in[0] = 7;
     launch({3, 64, 0}, reverse, in, out);
   };
-  const BlockTrace trace = traced(twice, 1, 2);
+  const BlockTrace trace = trace_of(twice, 1, 2);
   EXPECT_EQ(trace.launch, 2U);
   EXPECT_EQ(count(trace.config.grid), 3U);
   EXPECT_EQ(value_of<Word>(events_of_kind(trace, EventKind::global_load).at(0).of_lanes[0].value), 7U);
-  EXPECT_TRUE(traced(twice, 3, 2).events.empty()) << "there is no block 3";
-  EXPECT_TRUE(traced(twice, 0, 3).events.empty()) << "there is no third launch";
+  EXPECT_TRUE(trace_of(twice, 3, 2).events.empty()) << "there is no block 3";
+  EXPECT_TRUE(trace_of(twice, 0, 3).events.empty()) << "there is no third launch";
 }
 
 TEST(Trace, DoesNotDependOnHostThreads) {
@@ -126,7 +116,7 @@ TEST(Trace, DoesNotDependOnHostThreads) {
   Words out{64 * 1000};
   const auto words = [&](unsigned host_threads) {
     set_host_threads(host_threads);
-    const BlockTrace trace = traced([&] { launch({1000, 64, 0}, reverse, in, out); }, 777);
+    const BlockTrace trace = trace_of([&] { launch({1000, 64, 0}, reverse, in, out); }, 777);
     set_host_threads(0);
     return trace.events.size();
   };
@@ -150,7 +140,7 @@ __global__ void diverge(Word* out) {
 
 TEST(Trace, PutsDivergedLanesInAnOrderThatAWarpCanRun) {
   Words out{32};
-  const BlockTrace trace = traced([&] { launch({1, 32, 0}, diverge, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, diverge, out); });
   EXPECT_EQ(counters_of_events(trace), trace.counters);
   // Whichever way comes first: each lane's own events are in order, and all meet in the last read.
   std::vector<std::string> of_lanes(32);
@@ -184,7 +174,7 @@ __global__ void meet(Word* out) {
 TEST(Trace, HasShufflesAtomicsAndFences) {
   Words out{41};
   out[0] = 1000;
-  const BlockTrace trace = traced([&] { launch({1, 40, 0}, meet, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 40, 0}, meet, out); });
   ASSERT_TRUE(trace.findings.empty()) << trace.findings.front().text;
   EXPECT_EQ(order_of(trace, 0), "s:AfW.");
   EXPECT_EQ(order_of(trace, 1), "s:AfW.");
@@ -214,7 +204,7 @@ __global__ void vote_on(Word* out) {
 
 TEST(Trace, HasVotes) {
   Words out{8};
-  const BlockTrace trace = traced([&] { launch({1, 32, 0}, vote_on, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, vote_on, out); });
   ASSERT_TRUE(trace.findings.empty()) << trace.findings.front().text;
   EXPECT_EQ(order_of(trace, 0), "vvW.");
   EXPECT_EQ(counters_of_events(trace), trace.counters);
@@ -242,7 +232,7 @@ TEST(Trace, HasWideAccessesWhole) {
   for (unsigned i = 0; i < 128; ++i)
     in[i] = static_cast<float>(i);
   const auto* const vectors = reinterpret_cast<const float4*>(in.begin());
-  const BlockTrace trace = traced([&] { launch({1, 32, 0}, wide, vectors, static_cast<double*>(out)); });
+  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, wide, vectors, static_cast<double*>(out)); });
   const Event load = events_of_kind(trace, EventKind::global_load).at(0);
   EXPECT_EQ(load.bytes, 16U);
   EXPECT_EQ(load.of_lanes[2].word, 8);
@@ -268,7 +258,7 @@ __global__ void neighbours(Word* out) {
 
 TEST(Trace, LeadsFromARaceToBothEvents) {
   Words out{64};
-  const BlockTrace trace = traced([&] { launch({1, 64, 0}, neighbours, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, neighbours, out); });
   ASSERT_FALSE(trace.findings.empty());
   const Finding& finding = trace.findings.front();
   ASSERT_EQ(finding.fault, Fault::race);
@@ -301,7 +291,7 @@ __global__ void one_barrier_a_level(Word* out) {
 
 TEST(Trace, LeadsFromARaceOfAWarpToTheLevelThatHasIt) {
   Words out{32};
-  const BlockTrace trace = traced([&] { launch({1, 32, 0}, one_barrier_a_level, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, one_barrier_a_level, out); });
   ASSERT_FALSE(trace.findings.empty());
   const auto events = __emulated::events_of(trace.findings.front(), trace);
   ASSERT_EQ(events.size(), 2U);
@@ -325,7 +315,7 @@ __global__ void write_again_too_early(Word* out) {
 
 TEST(Trace, LeadsFromARacePastANearerPairThatABarrierSeparates) {
   Words out{33};
-  const BlockTrace trace = traced([&] { launch({1, 32, 0}, write_again_too_early, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, write_again_too_early, out); });
   ASSERT_FALSE(trace.findings.empty());
   const auto events = __emulated::events_of(trace.findings.front(), trace);
   ASSERT_EQ(events.size(), 2U);
@@ -348,7 +338,7 @@ __global__ void write_to_both(Word* a, Word* b, Word* out) {
 
 TEST(Trace, LeadsFromARaceToTheBufferThatHasIt) {
   Words a{1}, b{1}, out{2};
-  const BlockTrace trace = traced([&] { launch({1, 64, 0}, write_to_both, a, b, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, write_to_both, a, b, out); });
   ASSERT_FALSE(trace.findings.empty());
   const auto events = __emulated::events_of(trace.findings.front(), trace);
   ASSERT_EQ(events.size(), 2U);
@@ -366,7 +356,7 @@ __global__ void leave_early(Word* out) {
 
 TEST(Trace, EndsWhereAFaultHasEndedTheBlock) {
   Words out{64};
-  const BlockTrace trace = traced([&] { launch({1, 64, 0}, leave_early, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, leave_early, out); });
   ASSERT_EQ(trace.findings.size(), 1U);
   EXPECT_EQ(trace.findings.front().fault, Fault::missed_barrier);
   EXPECT_EQ(order_of(trace, 0), "w");
@@ -395,7 +385,7 @@ __global__ void part_and_leave(Word* out) {
 
 TEST(Trace, LeadsToTheExitOfThreadsThatHaveLeftOthersAtTwoBarriers) {
   Words out{64};
-  const BlockTrace trace = traced([&] { launch({1, 64, 0}, part_and_leave, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, part_and_leave, out); });
   ASSERT_EQ(trace.findings.size(), 1U);
   const Finding& finding = trace.findings.front();
   EXPECT_EQ(finding.fault, Fault::divergent_barrier);
@@ -415,7 +405,7 @@ __global__ void run_past_the_end(Word* out) {
 
 TEST(Trace, HasWhatCameBeforeAnAccessOutOfBounds) {
   Words out{32};
-  const BlockTrace trace = traced([&] { launch({1, 32, 0}, run_past_the_end, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, run_past_the_end, out); });
   ASSERT_EQ(trace.findings.size(), 1U);
   EXPECT_EQ(trace.findings.front().fault, Fault::out_of_bounds);
   const std::vector<Event> stores = events_of_kind(trace, EventKind::shared_store);
@@ -432,7 +422,7 @@ __global__ void add_to_a_local_variable(Word* out) {
 
 TEST(Trace, HasWhatCameBeforeAnAtomicOnALocalVariable) {
   Words out{2};
-  const BlockTrace trace = traced([&] { launch({1, 1, 0}, add_to_a_local_variable, out); });
+  const BlockTrace trace = trace_of([&] { launch({1, 1, 0}, add_to_a_local_variable, out); });
   ASSERT_EQ(trace.findings.size(), 1U);
   EXPECT_EQ(trace.findings.front().fault, Fault::out_of_bounds);
   EXPECT_EQ(order_of(trace, 0), "W");
@@ -447,11 +437,11 @@ __global__ void go_on_and_on(Word* out, unsigned times) {
 TEST(Trace, HoldsSoMuchAndSaysWhereItEnds) {
   Words out{32};
   const unsigned times = most_traced_actions / 32;  // twice as many accesses
-  const BlockTrace trace = traced([&] { launch({1, 32, 0}, go_on_and_on, out, times); });
+  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, go_on_and_on, out, times); });
   EXPECT_TRUE(trace.truncated);
   EXPECT_LE(trace.events.size() * 32, most_traced_actions);
   EXPECT_EQ(trace.counters.global_load_requests, times);
-  EXPECT_FALSE(traced([&] { launch({1, 32, 0}, go_on_and_on, out, 100U); }).truncated);
+  EXPECT_FALSE(trace_of([&] { launch({1, 32, 0}, go_on_and_on, out, 100U); }).truncated);
 }
 
 /// The order of threads decides neither what is one event nor what was in memory.
@@ -462,7 +452,7 @@ TEST(Trace, IsTheSameInEverySchedule) {
     in[i] = 3 * i;
   const auto summary = [&](const Schedule& schedule) {
     set_schedule(schedule);
-    const BlockTrace trace = traced([&] { launch({1, 64, 0}, reverse, in, out); });
+    const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, reverse, in, out); });
     set_schedule({});
     std::string text;
     for (const Event& event : trace.events) {
