@@ -1,0 +1,85 @@
+#pragma once
+/// \file
+/// CUDA's runtime: streams and events. All that a stream would leave for later is done at once.
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+#include <string>
+
+#include "emulated/language/cuda.hpp"
+#include "emulated/language/runtime/errors.hpp"
+
+#define CUDART_CB  // how callbacks are called, which Windows asks for
+
+using cudaEvent_t = struct CUevent_st*;
+using cudaHostFn_t = void (*)(void* data);
+using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
+
+inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
+inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
+
+namespace __emulated {
+
+/// A stream or an event: a number, as nothing waits in it.
+template <typename Handle> cudaError_t number_next(Handle* handle) {
+  static std::atomic<std::uintptr_t> last = 0;
+  *handle = reinterpret_cast<Handle>(++last);
+  return cudaSuccess;
+}
+template <typename Handle> cudaError_t error_unless_made(Handle handle) {
+  return error_unless(handle != nullptr, cudaErrorInvalidResourceHandle);
+}
+
+}  // namespace __emulated
+
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return __emulated::number_next(stream); }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return __emulated::number_next(stream);
+}
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return __emulated::number_next(stream);
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return __emulated::error_unless_made(stream); }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned = 0) {
+  return __emulated::error_unless_made(event);
+}
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+  function(data);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
+                                         unsigned) {
+  function(stream, cudaSuccess, data);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaEventCreate(cudaEvent_t* event) { return __emulated::number_next(event); }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return __emulated::number_next(event);
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return __emulated::error_unless_made(event); }
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
+  return __emulated::error_unless_made(event);
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) { return __emulated::error_unless_made(event); }
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return __emulated::error_unless_made(event); }
+
+/// How long a CPU takes says nothing of a GPU: the time is no number, and one line on stderr says why. It is no
+/// error: programs end at one.
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
+  *milliseconds = std::numeric_limits<float>::quiet_NaN();
+  static std::once_flag said;
+  std::call_once(said, [] {
+    const std::string note = std::string{program_invocation_short_name} +
+                             ": note: cudaEventElapsedTime: the emulated device has no time: count with its "
+                             "counters instead\n";
+    std::fputs(note.c_str(), stderr);
+  });
+  return cudaSuccess;
+}
