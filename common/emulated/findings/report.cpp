@@ -279,6 +279,26 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   return {std::move(help), ""};
 }
 
+std::string inactive_lane_help(const FaultRecord& seen) {
+  const auto reason = [&] {
+    switch (seen.absence) {
+      case Absence::beyond_the_block: return " is beyond the end of the block";
+      case Absence::has_left: return " has left the kernel";
+      case Absence::not_in_the_mask: break;
+    }
+    return " is not in the mask";
+  };
+  return describe_numbers("lane", seen.missing_lanes) + reason() +
+         ": a shuffle may only ask lanes that call it, too";
+}
+
+std::string missing_lanes_help(const FaultRecord& seen) {
+  if (seen.missing_lanes.empty()) return "";
+  return "the mask of thread " + std::to_string(seen.waiting_thread) + " also names " +
+         describe_numbers("lane", seen.missing_lanes) +
+         ": all lanes of a mask have to make the same call, with the same mask";
+}
+
 Advice advice_on(const FaultRecord& seen, const Races& races) {
   const ThreadAction& first = seen.actions.front();
   switch (seen.fault) {
@@ -317,8 +337,8 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
           ""};
     case Fault::stack_overflow:
       return {"call less deeply, or make local arrays smaller: a thread has 64 KiB here", ""};
-    case Fault::deadlock:
-    case Fault::inactive_lane:
+    case Fault::inactive_lane: return {inactive_lane_help(seen), ""};
+    case Fault::deadlock: return {missing_lanes_help(seen), ""};
     case Fault::misaligned:
     case Fault::out_of_bounds:
     case Fault::uninitialised_read:

@@ -26,6 +26,9 @@ struct ThreadAction {
 /// One thread accesses memory.
 ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site);
 
+/// Why a lane takes no part in a shuffle.
+enum class Absence : unsigned char { beyond_the_block, has_left, not_in_the_mask };
+
 /// A fault as it was seen, before its places have been looked up.
 struct FaultRecord {
   Fault fault;
@@ -33,6 +36,11 @@ struct FaultRecord {
   std::vector<ThreadAction> actions;
   std::string help{};  ///< where whoever saw it knows more than the rest of the record says,
   std::string page{};  ///< and the pitfall that is like it
+
+  // Of lanes that wait for others, or ask them, in vain.
+  std::vector<unsigned> missing_lanes{};
+  unsigned waiting_thread = 0;
+  Absence absence{};
 
   // Of a race.
   bool between_warps = false;       ///< these two places race in different warps of a block, too

@@ -223,6 +223,7 @@ class SharedMemory {
     return begin();
   }
   bool uses_dynamic() const { return uses_dynamic_; }
+  std::size_t dynamic_bytes() const { return dynamic_bytes_; }
   bool has_variables() const { return !variables_.empty(); }
 
   /// The variable of that name, the address of any object of the program. Throws std::invalid_argument where a block would

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "emulated/findings/memory_faults.hpp"
 #include "emulated/run/lanes.hpp"
 
 namespace __emulated {
@@ -17,14 +18,6 @@ std::uint8_t mask_of(std::size_t word, std::size_t begin, std::size_t end) {
   for (std::size_t i = 0; i < word_bytes; ++i)
     if (word + i >= begin && word + i < end) mask |= 1U << i;
   return static_cast<std::uint8_t>(mask);
-}
-
-/// An uninitialised read.
-FaultRecord unwritten_read(std::string memory, ThreadAction action) {
-  return {Fault::uninitialised_read,
-          std::move(memory),
-          {std::move(action)},
-          "global memory begins without values: fill the buffer before the launch, or write the word first"};
 }
 
 std::size_t first_of(std::uint8_t mask) { return static_cast<std::size_t>(std::countr_zero(mask)); }
@@ -593,9 +586,9 @@ void GridRaces::judge_reads(const Buffer& buffer, std::size_t word, const Record
              visitors.visits.front().block < lowest.block;
     });
     if (is_written || !findings.is_new(Fault::uninitialised_read, kind.call_site)) continue;
-    findings.add(
-        unwritten_read(buffer.describe(buffer.begin() + word * word_bytes + first_of(kind.mask), kind.bytes),
-                       action_of(lowest.block, lowest.thread, kind.operation, kind.call_site)));
+    findings.add(uninitialised_read(
+        buffer.describe(buffer.begin() + word * word_bytes + first_of(kind.mask), kind.bytes),
+        action_of(lowest.block, lowest.thread, kind.operation, kind.call_site), false));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulated/findings/memory_faults.hpp"
 #include "emulated/run/lanes.hpp"
 
 namespace __emulated {
@@ -61,28 +62,20 @@ void SharedRaces::split(std::size_t word, const HappensBefore& order) {
 void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
                              std::size_t block, const HappensBefore& order, FaultLog& faults,
                              bool may_be_padding) {
-  const auto report = [&](Fault fault, std::optional<ThreadAction> other) {
-    FaultRecord record{fault, memory_.describe(memory_.offset_of(access.address), access.bytes), {}};
-    record.actions.push_back(action_of(block, thread, access.operation, access.call_site));
-    if (other) {
-      record.actions.push_back(*std::move(other));
-    } else {
-      record.help =
-          "shared memory begins without values: write the word first, with 0 where there is no input";
-    }
-    record.after_warp_barrier =
-        order.met_in_parts(thread) || order.last_warp_barrier(thread) > order.last_block_barrier();
-    faults.add(std::move(record));
-  };
+  const auto memory = [&] { return memory_.describe(memory_.offset_of(access.address), access.bytes); };
+  const auto own_action = [&] { return action_of(block, thread, access.operation, access.call_site); };
   const auto report_race = [&](unsigned other, Operation operation, const void* call_site) {
     if (other / warp_size != thread / warp_size) faults.add_race_between_warps(access.call_site, call_site);
     if (!faults.is_new(Fault::race, access.call_site, call_site)) return;
-    report(Fault::race, action_of(block, other, operation, call_site));
+    FaultRecord race{Fault::race, memory(), {own_action(), action_of(block, other, operation, call_site)}};
+    race.after_warp_barrier =
+        order.met_in_parts(thread) || order.last_warp_barrier(thread) > order.last_block_barrier();
+    faults.add(std::move(race));
   };
   const bool stored = before.written >= order.block_begin();
   if (!is_written(before, order) && !may_be_padding && access.operation != Operation::store &&
       faults.is_new(Fault::uninitialised_read, access.call_site)) {
-    report(Fault::uninitialised_read, std::nullopt);
+    faults.add(uninitialised_read(memory(), own_action(), true));
   }
   if (stored && !order.ordered(before.written, before.writer, thread)) {
     report_race(before.writer, Operation::store, before.write_site);

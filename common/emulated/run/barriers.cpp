@@ -217,15 +217,16 @@ void Block::hand_over_values(unsigned member, unsigned group) {
     const unsigned source = waiting_[receiver].source_lane;
     waiting_[receiver].received = waiting_[in_warp_of(member, source)].brought;
     if ((group & bit_of(source)) != 0) continue;
-    const std::string lane_text = "lane " + std::to_string(source);
     const Warp& warp = warp_of(member);
-    const char* const reason = (warp.lanes & bit_of(source)) == 0      ? " is beyond the end of the block"
-                               : (warp.finished & bit_of(source)) != 0 ? " has left the kernel"
-                                                                       : " is not in the mask";
-    faults_.add({Fault::inactive_lane,
-                 "",
-                 {action_at_barrier(receiver, "shuffles from the inactive " + lane_text)},
-                 lane_text + reason + ": a shuffle may only ask lanes that call it, too"});
+    FaultRecord record{
+        Fault::inactive_lane,
+        "",
+        {action_at_barrier(receiver, "shuffles from the inactive lane " + std::to_string(source))}};
+    record.missing_lanes = {source};
+    record.absence = (warp.lanes & bit_of(source)) == 0      ? Absence::beyond_the_block
+                     : (warp.finished & bit_of(source)) != 0 ? Absence::has_left
+                                                             : Absence::not_in_the_mask;
+    faults_.add(std::move(record));
     scheduler_.stop();
   }
 }
@@ -255,22 +256,19 @@ ThreadAction Block::action_at_barrier(unsigned thread, std::string action) const
 }
 
 /// Which lanes the first thread that waits for lanes has waited for in vain.
-std::string Block::missing_lanes() const {
+void Block::note_missing_lanes(FaultRecord& record) const {
   for (unsigned i = 0; i < size_; ++i) {
     const State state = threads_[i].state;
     if (state != State::at_warp_barrier && state != State::at_shuffle && state != State::at_vote) continue;
-    std::vector<unsigned> missing;
     for (const unsigned lane : lanes_of(waiting_[i].mask & ~warps_[i / warp_size].finished)) {
       const unsigned other = in_warp_of(i, lane);
       const bool is_here = threads_[other].state == state && waiting_[other].mask == waiting_[i].mask &&
                            is_same_call(state, waiting_[other], waiting_[i]);
-      if (!is_here) missing.push_back(lane);
+      if (!is_here) record.missing_lanes.push_back(lane);
     }
-    if (missing.empty()) continue;
-    return "the mask of thread " + std::to_string(i) + " also names " + describe_numbers("lane", missing) +
-           ": all lanes of a mask have to make the same call, with the same mask";
+    record.waiting_thread = i;
+    if (!record.missing_lanes.empty()) return;
   }
-  return "";
 }
 
 /// No thread can go on. Threads by what they wait for: the same words for the same fault in every schedule.
@@ -328,7 +326,7 @@ FaultRecord Block::stall() const {
     const void* const call_site = is_alone ? nullptr : threads_[group.threads.front()].call_site;
     record.actions.push_back({group.threads, number_, std::move(action), call_site, group.where});
   }
-  if (!only_block_barriers) record.help = missing_lanes();
+  if (!only_block_barriers) note_missing_lanes(record);
   if (only_block_barriers) {
     record.fault = block_barriers > 1 ? Fault::divergent_barrier : Fault::missed_barrier;
   }

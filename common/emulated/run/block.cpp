@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "emulated/findings/memory_faults.hpp"
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/device.hpp"
 
@@ -24,11 +25,6 @@ constexpr std::size_t least_pending = std::size_t{1} << 12;
 
 /// And so many at most are kept until it is known which of them are one instruction.
 constexpr std::size_t most_pending = std::size_t{1} << 16;
-
-/// No memory of a process is below it.
-constexpr std::uintptr_t least_address = 4096;
-
-std::string byte_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
 uint3 index_in(const dim3& shape, std::size_t number) {
   return {static_cast<unsigned>(number % shape.x), static_cast<unsigned>(number / shape.x % shape.y),
@@ -203,7 +199,8 @@ bool Block::access_elsewhere(const Access& access) {
 
 void Block::stop_for_stray(const Access& access) {
   if (recorder_) recorder_->begin_access(scheduler_.current(), access);
-  faults_.add(stray(access));
+  const bool is_local = scheduler_.on_own_stack(access.address);
+  faults_.add(stray_access({number_, scheduler_.current(), access}, is_local, shared_));
   scheduler_.stop();
 }
 
@@ -214,13 +211,7 @@ void Block::refuse(const Access& access) {
   if (access.operation == Operation::atomic && scheduler_.on_own_stack(access.address))
     stop_for_stray(access);
   if (recorder_) recorder_->begin_access(scheduler_.current(), access);
-  const std::string bytes = std::to_string(access.bytes);
-  FaultRecord record =
-      fault_of(access, Fault::misaligned, bytes + " bytes at an address that is no multiple of " + bytes);
-  const std::size_t past = reinterpret_cast<std::uintptr_t>(access.address) % access.bytes;
-  record.help = "the address is " + byte_text(past) + " past a multiple of " + bytes +
-                ": align the memory, and begin at an element that is aligned, too";
-  faults_.add(std::move(record));
+  faults_.add(misaligned_access({number_, scheduler_.current(), access}));
   scheduler_.stop();
 }
 
@@ -313,11 +304,7 @@ void Block::release(void* memory, const void* call_site) {
   if (memory == nullptr) return;
   const AtWork at_work{*this};
   if (kernel_heap().release(memory)) return;
-  FaultRecord record{Fault::out_of_bounds,
-                     "memory that no kernel holds",
-                     {{{scheduler_.current()}, number_, "releases", call_site, {}}}};
-  record.help = "release what `new` or `malloc` has returned in a kernel, once";
-  faults_.add(std::move(record));
+  faults_.add(stray_release(number_, scheduler_.current(), call_site));
   scheduler_.stop();
 }
 
@@ -398,77 +385,6 @@ void Block::count_access(const Access& access) {
 bool Block::in_arguments(const Access& access) const {
   const std::span<const std::byte> arguments = launch_->kernel.arguments;
   return static_cast<std::size_t>(access.address - arguments.data()) < arguments.size();
-}
-
-FaultRecord Block::fault_of(const Access& access, Fault fault, std::string memory) const {
-  return {fault,
-          std::move(memory),
-          {action_of(number_, scheduler_.current(), access.operation, access.call_site)}};
-}
-
-FaultRecord Block::stray(const Access& access) const {
-  FaultRecord record =
-      fault_of(access, Fault::out_of_bounds, byte_text(access.bytes) + " outside of the device's memory");
-  if (scheduler_.on_own_stack(access.address)) {
-    record.memory = byte_text(access.bytes) + " of a local variable";
-    record.help =
-        "atomic operations are for shared and global memory: no other thread has this variable, so that `+=` "
-        "or its like will do";
-  } else if (is_constant_memory(access.address)) {
-    record.memory = byte_text(access.bytes) + " of a __constant__ variable";
-    record.help =
-        "a kernel may only read it: let the host copy the value there, or make it a __device__ variable";
-  } else if (kernel_heap().is_near(access.address)) {
-    record.memory = kernel_heap().describe(access.address, access.bytes);
-    record.help = kernel_heap().is_released(access.address)
-                      ? "the memory has been released: use it before that"
-                      : "check the index before the access, or ask for more memory";
-  } else if (shared_.is_near(access.address)) {
-    record.memory = shared_.describe_with_size(access.address, access.bytes);
-    if (access.address < shared_.dynamic()) {
-      record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";
-    } else if (launch_->config.shared_bytes == 0 && !shared_.has_variables() && !shared_.uses_dynamic()) {
-      record.memory = byte_text(access.bytes) + " of what was shared memory in another launch";
-      record.help = "what a block has in shared memory ends with it: pass it on through a buffer";
-    } else if (launch_->config.shared_bytes == 0 && !shared_.has_variables()) {
-      record.help =
-          "give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none";
-    } else {
-      record.help = launch_->config.shared_bytes == 0
-                        ? "check the index before the access, or make the array larger"
-                        : "check the index before the access, or give the block more shared memory";
-      record.page = "tail_past_shared_memory";
-    }
-  } else if (const Buffer* const buffer = global_memory().nearest(access.address)) {
-    record.memory = buffer->describe(access.address, access.bytes);
-    if (access.address < buffer->begin()) {
-      record.help = "the index is below 0: check it before the access, as in `if (i >= 0)`";
-    } else if (access.operation == Operation::load) {
-      record.help = "check the index before the access: it is past the buffer's end";
-      record.page = "unguarded_second_load";
-    } else {
-      record.help = "check the index before the access, or launch fewer blocks: it is past the buffer's end";
-      record.page = "grid_from_bytes";
-    }
-  } else if (std::string variable = global_memory().describe_beside_variable(access.address, access.bytes);
-             !variable.empty()) {
-    record.memory = std::move(variable);
-    record.help = "check the index before the access, or make the array larger";
-  } else if (std::string released = global_memory().describe_released(access.address, access.bytes);
-             !released.empty()) {
-    record.memory = std::move(released);
-    record.help = "the buffer has been released: use it before that";
-  } else if (reinterpret_cast<std::uintptr_t>(access.address) < least_address) {
-    record.help = "the pointer is null, or next to it";
-  } else if (is_mapped(access.address)) {
-    record.help =
-        "this is memory of the host, or of another thread or block: a kernel reaches its block's shared "
-        "memory "
-        "and what comes from `cudaMalloc()`, so copy there what it needs";
-  } else {
-    record.help = "no memory is there: look at the pointer, and at the index";
-  }
-  return record;
 }
 
 }  // namespace __emulated

@@ -207,7 +207,7 @@ class alignas(128) Block : Scheduler::Client {
     if (is_watching_) watch_.meet(scheduler_.current(), call_site, value);
   }
   FaultRecord stall() const;
-  std::string missing_lanes() const;
+  void note_missing_lanes(FaultRecord& record) const;
   ThreadAction action_at_barrier(unsigned thread, std::string action) const;
   Warp& warp_of(unsigned thread) { return warps_[thread / warp_size]; }
   static unsigned in_warp_of(unsigned member, unsigned lane) { return member / warp_size * warp_size + lane; }
@@ -226,8 +226,6 @@ class alignas(128) Block : Scheduler::Client {
   void count_warp(unsigned warp);
   void count_early(unsigned thread);
   BlockRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
-  FaultRecord fault_of(const Access& access, Fault fault, std::string memory) const;
-  FaultRecord stray(const Access& access) const;  ///< an access out of bounds
   [[noreturn]] void stop_for_stray(const Access& access);
 
   // Loops that never end, in endless_loops.cpp.
