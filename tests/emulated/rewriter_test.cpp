@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-namespace reduction::rewriter {
+namespace emulated_rewrite {
 namespace {
 
 std::size_t lines_of(const std::string& text) {
@@ -555,4 +555,4 @@ TEST(Rewrite, NeitherCrashesNorHangsOnASourceCutAnywhere) {
 }
 
 }  // namespace
-}  // namespace reduction::rewriter
+}  // namespace emulated_rewrite

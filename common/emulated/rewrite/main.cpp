@@ -56,9 +56,9 @@ int main(int argc, char** argv) {
   }
   const std::string input = argv[1];
   try {
-    write(argv[2], line_directive(input) + reduction::rewriter::rewrite(read(input)));
+    write(argv[2], line_directive(input) + emulated_rewrite::rewrite(read(input)));
     return 0;
-  } catch (const reduction::rewriter::RewriteError& error) {
+  } catch (const emulated_rewrite::RewriteError& error) {
     std::cerr << input << ":" << error.line << ": error: " << error.what() << "\n";
   } catch (const std::ios_base::failure&) {
     std::cerr << "kernel_rewriter: error: cannot read " << input << "\n";

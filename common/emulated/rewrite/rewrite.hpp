@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-namespace reduction::rewriter {
+namespace emulated_rewrite {
 
 /// What the rewriter cannot read, in one line of text, and where it is.
 struct RewriteError : std::runtime_error {
-  RewriteError(const std::string& text, std::size_t where) : std::runtime_error{text}, line{where} {}
+  RewriteError(std::string_view source, std::size_t offset, const std::string& text);
 
   std::size_t line;  ///< counted from 1
 };
@@ -20,4 +20,4 @@ struct RewriteError : std::runtime_error {
 /// without an end.
 std::string rewrite(std::string_view source);
 
-}  // namespace reduction::rewriter
+}  // namespace emulated_rewrite

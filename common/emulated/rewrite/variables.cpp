@@ -1,0 +1,145 @@
+#include "emulated/rewrite/variables.hpp"
+
+#include <string>
+
+namespace emulated_rewrite {
+namespace {
+
+bool is_alignment(const Code& code, std::size_t i) {
+  return code.is_any(i, {"alignas", "__align__", "__attribute__"});
+}
+
+/// Whether a statement that goes on with a brace defines a class, and not a function or a variable of one.
+bool is_class(const Code& code, std::size_t begin, std::size_t brace) {
+  bool keyword = false;
+  for (std::size_t i = begin; i < brace; i = code.group_end(i, brace) + 1) {
+    if (code.is_any(i, {"class", "struct", "union", "enum"})) keyword = true;
+    if (keyword && code.is(i, ":")) return true;
+    if (keyword && (code.is(i, "=") || (code.is(i, "(") && !is_alignment(code, i - 1)))) return false;
+  }
+  return keyword;
+}
+
+[[noreturn]] void refuse_form(const Code& code, std::size_t i) {
+  if (code.is_any(i, {"=", "{"})) {
+    code.refuse(i, "a __shared__ variable with an initialiser or a type of its own: write TYPE NAME[SIZE];");
+  }
+  if (code.is(i, "&")) code.refuse(i, "a __shared__ reference: declare a variable or a pointer");
+  code.refuse(i, "a __shared__ declaration of this form: write __shared__ TYPE NAME[SIZE];");
+}
+
+/// Where the specifier, or part of a type, that ends before a token begins.
+std::size_t specifier_before(const Code& code, std::size_t begin) {
+  const std::size_t last = begin - 1;
+  if (code.is_name(last)) return last;
+  if (code.spells(last - 1, "::")) return last - 1;
+  if (code.is(last, ">")) return code.angle_partner(last);
+  const std::size_t open = code.partner(last);
+  if (code.is(last, ")") && is_alignment(code, open - 1)) return open - 1;
+  return code.is(last, "]") && code.spells(open, "[[") ? open : none;
+}
+
+std::size_t declaration_begin(const Code& code, std::size_t word) {
+  std::size_t begin = word;
+  for (std::size_t next = word; next != none; next = specifier_before(code, begin))
+    begin = next;
+  const bool at_statement = begin == 0 || code.is_directive(begin - 1) ||
+                            code.is_any(begin - 1, {";", "{", "}", ":", ")", "else", "do"});
+  if (!at_statement) refuse_form(code, word);
+  return begin;
+}
+
+std::size_t declaration_end(const Code& code, std::size_t word) {
+  std::size_t i = word;
+  while (i < code.size() && !code.closes(i) && !code.is(i, ";"))
+    i = code.next(i);
+  if (!code.is(i, ";")) code.refuse(word, "a __shared__ declaration without its \";\"");
+  return i;
+}
+
+/// Finds the words that only nvcc knows. Returns the other tokens, less attributes and what is in brackets.
+std::vector<std::size_t> without_specifiers(const Code& code, std::size_t begin,
+                                            SharedDeclaration& declaration) {
+  std::vector<std::size_t> others;
+  for (std::size_t i = begin; i < declaration.end; ++i) {
+    const std::size_t first = i;
+    const bool alignment = is_alignment(code, i);
+    if (code.opens(alignment ? i + 1 : i)) i = code.partner(alignment ? i + 1 : i);
+    if (code.is(i, "<")) i = code.angle_partner(i);
+    if (i == none || (i == first && alignment)) refuse_form(code, first);
+    if (alignment || code.is_any(first, {"extern", "static", "__shared__"})) {
+      declaration.specifiers.emplace_back(first, i);
+    } else if (!code.spells(first, "[[")) {
+      others.push_back(first);
+    }
+    declaration.dynamic |= code.is(first, "extern");
+  }
+  return others;
+}
+
+}  // namespace
+
+Scope scope_of(const Code& code, std::size_t i) {
+  const std::size_t brace = code.enclosing(i);
+  if (brace == none) return Scope::file;
+  if (!code.is(brace, "{")) return Scope::other;
+  const std::size_t begin = code.statement_begin(brace);
+  const bool linkage = code.is(begin, "extern") && begin + 2 == brace && code[begin + 1].text.ends_with('"');
+  if (linkage || code.is(code.is(begin, "inline") ? begin + 1 : begin, "namespace")) return Scope::file;
+  return is_class(code, begin, brace) ? Scope::other : Scope::function;
+}
+
+bool is_in_function_of(const Code& code, std::size_t i, std::initializer_list<std::string_view> words) {
+  for (std::size_t brace = code.enclosing(i); brace != none; brace = code.enclosing(brace)) {
+    if (!code.is(brace, "{")) continue;
+    for (std::size_t k = code.statement_begin(brace); k < brace; ++k) {
+      if (code.is_any(k, words)) return true;
+    }
+  }
+  return false;
+}
+
+bool is_constant(const Code& code, std::size_t word) {
+  bool constant = false;
+  for (std::size_t i = code.statement_begin(word); !code.is_any(i, {";", "=", "{", "[", "("}); ++i) {
+    if (i == code.size()) break;
+    if (code.is(i, "constexpr")) return true;
+    if (code.is(i, "const")) constant = true;
+    if (code.is(i, "*")) constant = false;
+  }
+  return constant;
+}
+
+SharedDeclaration read_shared_declaration(const Code& code, std::size_t word) {
+  SharedDeclaration declaration;
+  declaration.scope = scope_of(code, word);
+  if (declaration.scope == Scope::other) {
+    code.refuse(word, "a __shared__ variable as a parameter or a member: declare it in the kernel");
+  }
+  declaration.end = declaration_end(code, word);
+  SharedVariable variable;
+  std::size_t words = 0;  // of the type and the names
+  for (const std::size_t i : without_specifiers(code, declaration_begin(code, word), declaration)) {
+    if (declaration.type == none) declaration.type = i;
+    const bool in_type =
+        code.is_any(i, {"const", "volatile", "*", "<"}) || code.spells(i, "::") || code.spells(i - 1, "::");
+    if (code.is(i, "[") && variable.name != none) {
+      variable.dimensions.push_back(i);
+    } else if (code.is(i, ",") && variable.name != none && words > 1) {
+      declaration.variables.push_back(std::exchange(variable, {}));
+    } else if (variable.dimensions.empty() && in_type) {
+      variable.name = none;
+    } else if (variable.dimensions.empty() && code.is_name(i) &&
+               !code.is_any(i, {"typedef", "using", "inline", "thread_local", "constinit", "mutable"})) {
+      variable.name = i;
+      ++words;
+    } else {
+      refuse_form(code, i);
+    }
+  }
+  if (variable.name == none || words < 2) refuse_form(code, declaration.end);
+  declaration.variables.push_back(variable);
+  return declaration;
+}
+
+}  // namespace emulated_rewrite

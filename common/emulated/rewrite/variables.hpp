@@ -1,0 +1,42 @@
+#pragma once
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulated/rewrite/code.hpp"
+
+namespace emulated_rewrite {
+
+enum class Scope { file, function, other };
+
+/// What the innermost bracket that is open at a token is the body of.
+Scope scope_of(const Code& code, std::size_t i);
+
+/// Whether a token is in the body of a function that is declared with one of these words.
+bool is_in_function_of(const Code& code, std::size_t i, std::initializer_list<std::string_view> words);
+
+/// Whether the variable that is declared with this __constant__ is const.
+bool is_constant(const Code& code, std::size_t word);
+
+struct SharedVariable {
+  std::size_t name = none;
+  std::vector<std::size_t> dimensions;  ///< the "[" of each
+};
+
+/// A declaration of __shared__ variables.
+struct SharedDeclaration {
+  Scope scope;
+  bool dynamic = false;  ///< declared extern
+  std::size_t type = none;
+  std::vector<SharedVariable> variables;
+  /// What only nvcc knows, or a reference does not take: the first and last token of each.
+  std::vector<std::pair<std::size_t, std::size_t>> specifiers;
+  std::size_t end;  ///< its ";"
+};
+
+/// Throws RewriteError for a declaration of a form, or in a place, that the emulated device does not know.
+SharedDeclaration read_shared_declaration(const Code& code, std::size_t word);
+
+}  // namespace emulated_rewrite
