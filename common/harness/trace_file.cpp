@@ -32,7 +32,7 @@ using __emulated::BlockTrace;
 using __emulated::Event;
 using __emulated::EventKind;
 using __emulated::LaneEvent;
-using __emulated::Place;
+using __emulated::SourceLocation;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view format = "reduction trace";
@@ -99,14 +99,14 @@ std::size_t number_of(const std::string& file, Sources& sources) {
   return number;
 }
 
-/// Puts the place of a call site into `json`: the kernel's own line, then the calls that lead from there to the access.
-void put_place(const std::vector<Place>& frames, Sources& sources, Json& json) {
-  const auto put = [&](const Place& place, Json& target) {
-    target["source"] = place.line == 0 ? 0 : number_of(place.file, sources);
-    target["line"] = place.line;
-    target["column"] = place.column;
+/// Puts the location of a call site into `json`: the kernel's own line, then the calls that lead from there to the access.
+void put_location(const std::vector<SourceLocation>& frames, Sources& sources, Json& json) {
+  const auto put = [&](const SourceLocation& location, Json& target) {
+    target["source"] = location.line == 0 ? 0 : number_of(location.file, sources);
+    target["line"] = location.line;
+    target["column"] = location.column;
   };
-  put(frames.empty() ? Place{} : frames.back(), json);
+  put(frames.empty() ? SourceLocation{} : frames.back(), json);
   if (frames.size() < 2) return;
   Json& calls = json["calls"] = Json::array();
   for (std::size_t i = frames.size() - 1; i-- > 0;) {
@@ -114,7 +114,7 @@ void put_place(const std::vector<Place>& frames, Sources& sources, Json& json) {
   }
 }
 
-/// Looks all places up at once.
+/// Looks all locations up at once.
 std::vector<__emulated::CodeLocation> locations_of(const BlockTrace& trace) {
   std::vector<const void*> instructions;  // each before the one to which a call returns
   for (const Event& event : trace.events)
@@ -176,13 +176,14 @@ void put_exchange(const Event& event, ElementType type, Json& json) {
   if (is_shuffle) json["shuffles"] = event.shuffles;
 }
 
-Json event_json(const Event& event, const std::vector<Place>& frames, ElementType type, Sources& sources) {
+Json event_json(const Event& event, const std::vector<SourceLocation>& frames, ElementType type,
+                Sources& sources) {
   Json json{{"kind", name_of(event.kind)}};
   if (event.kind != EventKind::block_barrier) {
     json["warp"] = event.warp;
     json["lanes"] = event.lanes;
   }
-  put_place(frames, sources, json);
+  put_location(frames, sources, json);
   if (event.kind <= EventKind::global_atomic) put_request(event, type, json);
   if (event.kind == EventKind::shuffle || event.kind == EventKind::vote) put_exchange(event, type, json);
   return json;
@@ -204,7 +205,7 @@ Json finding_json(const __emulated::Finding& finding, const BlockTrace& trace, S
     const __emulated::Witness& witness = finding.witnesses[i];
     Json& entry = json["witnesses"].emplace_back(
         Json{{"action", witness.action}, {"block", witness.block}, {"threads", witness.threads}});
-    put_place({witness.place}, sources, entry);
+    put_location({witness.location}, sources, entry);
     entry["event"] = events[i] ? Json(*events[i]) : Json(nullptr);
   }
   return json;
@@ -259,11 +260,12 @@ void say(const std::string& text) { print(stderr, one_line(text) + '\n'); }
 std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   Sources sources;
   const std::vector<__emulated::CodeLocation> locations = locations_of(trace);
-  const std::vector<Place> nowhere;
+  const std::vector<SourceLocation> nowhere;
   std::size_t located = 0;
   std::vector<std::string> events;
   for (const Event& event : trace.events) {
-    const std::vector<Place>& frames = event.call_site != nullptr ? locations[located++].frames : nowhere;
+    const std::vector<SourceLocation>& frames =
+        event.call_site != nullptr ? locations[located++].frames : nowhere;
     events.push_back(text_of(event_json(event, frames, subject.type, sources)));
   }
   std::vector<std::string> findings;

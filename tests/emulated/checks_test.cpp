@@ -393,7 +393,7 @@ TEST(EndlessLoop, IsNamedByItsOwnLine) {
   } catch (const KernelFinding& finding) {
     ASSERT_EQ(finding.findings().size(), 1U);
     ASSERT_EQ(finding.findings()[0].witnesses.size(), 1U);
-    EXPECT_EQ(finding.findings()[0].witnesses[0].place.line, line_of_the_store) << finding.what();
+    EXPECT_EQ(finding.findings()[0].witnesses[0].location.line, line_of_the_store) << finding.what();
   }
 }
 

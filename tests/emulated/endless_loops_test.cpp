@@ -31,7 +31,7 @@ std::string loop_of(const auto& launch_kernel) {
   } catch (const KernelFinding& finding) {
     const Finding& first = finding.findings().front();
     return std::string{name_of(first.fault)} + " at line " +
-           std::to_string(first.witnesses.front().place.line) + ": " + first.witnesses.front().action;
+           std::to_string(first.witnesses.front().location.line) + ": " + first.witnesses.front().action;
   }
   return "";
 }

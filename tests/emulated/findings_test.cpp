@@ -414,7 +414,7 @@ std::set<std::string> helps_from(const auto& launch_kernel) {
     for (const Finding& each : finding.findings()) {
       std::string lines;
       for (const Witness& witness : each.witnesses)
-        lines += std::to_string(witness.place.line) + ' ';
+        lines += std::to_string(witness.location.line) + ' ';
       helps.insert(lines + each.help);
     }
   }
@@ -714,9 +714,9 @@ class SourceLines : public testing::Test {
   std::string diagnostic_at(const std::string& line, unsigned column) {
     std::ofstream{file_} << line << '\n';
     std::filesystem::last_write_time(file_, std::filesystem::last_write_time("/proc/self/exe") - age_);
-    const Place place{file_.string(), 1, column};
+    const SourceLocation location{file_.string(), 1, column};
     return diagnostic_of(
-        {{Fault::out_of_bounds, "k", "4 bytes", {{"writes", 0, {1}, nullptr, place}}, "", "", ""}}, false);
+        {{Fault::out_of_bounds, "k", "4 bytes", {{"writes", 0, {1}, nullptr, location}}, "", "", ""}}, false);
   }
 
   std::filesystem::path file_;
@@ -752,10 +752,11 @@ TEST_F(SourceLines, AreNotShownOfAFileThatHasChanged) {
 }
 
 TEST(SourceLine, IsLeftOutOfAFileThatIsNotThere) {
-  const Place place{"/nowhere/kernel.cuh", 3, 4};
+  const SourceLocation location{"/nowhere/kernel.cuh", 3, 4};
   EXPECT_EQ(
       diagnostic_of(
-          {{Fault::endless_loop, "", "", {{"runs", 2, {1, 2, 3}, nullptr, place}}, "do", "p.md", ""}}, false),
+          {{Fault::endless_loop, "", "", {{"runs", 2, {1, 2, 3}, nullptr, location}}, "do", "p.md", ""}},
+          false),
       "/nowhere/kernel.cuh:3:4: endless loop in a kernel: threads 1-3 of block 2 runs\n"
       "help: do\n"
       "      see p.md\n");

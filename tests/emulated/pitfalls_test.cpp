@@ -100,10 +100,11 @@ TEST_P(Gallery, AreFoundAtTheirLinesInEverySchedule) {
     EXPECT_EQ(name_of(findings[0].fault), name_of(pitfall.fault)) << findings[0].text;
     std::set<unsigned> lines;
     for (const Witness& witness : findings[0].witnesses) {
-      const Place& place = witness.place;
-      if (place == Place{}) continue;  // of threads that have left
-      EXPECT_TRUE(place.file.ends_with("pitfalls/" + std::string{pitfall.name} + ".cuh")) << findings[0].text;
-      lines.insert(place.line);
+      const SourceLocation& location = witness.location;
+      if (location == SourceLocation{}) continue;  // of threads that have left
+      EXPECT_TRUE(location.file.ends_with("pitfalls/" + std::string{pitfall.name} + ".cuh"))
+          << findings[0].text;
+      lines.insert(location.line);
     }
     EXPECT_EQ(lines, marked_lines(pitfall.name)) << findings[0].text;
   }

@@ -310,7 +310,7 @@ TEST(PlainKernels, TellBarriersOfTwoCallsApart) {
     ASSERT_EQ(finding.findings().front().witnesses.size(), 2U);
     const auto& one = finding.findings().front().witnesses[0];
     const auto& other = finding.findings().front().witnesses[1];
-    EXPECT_EQ(one.place.line, other.place.line);
+    EXPECT_EQ(one.location.line, other.location.line);
 #ifndef __clang__  // which does not inline the function
     ASSERT_EQ(one.callers.size(), 1U);
     ASSERT_EQ(other.callers.size(), 1U);

@@ -28,8 +28,8 @@ class Diagnostic {
 
  private:
   std::string in(Style style, const std::string& text) const;
-  void add_place(const Place& place);
-  void add_source(const Place& place, bool reads);
+  void add_location(const SourceLocation& location);
+  void add_source(const SourceLocation& location, bool reads);
 
   bool styled_;
   std::ostringstream text_;
@@ -56,7 +56,7 @@ std::string sentence(const Finding& finding, const Witness& witness, bool is_fir
   return std::move(text).str();
 }
 
-bool is_known(const Witness& witness) { return witness.place.line != 0; }
+bool is_known(const Witness& witness) { return witness.location.line != 0; }
 
 void Diagnostic::add(const Finding& finding) {
   // First those that are at a line: it is the one to go to.
@@ -64,22 +64,22 @@ void Diagnostic::add(const Finding& finding) {
   std::stable_partition(witnesses.begin(), witnesses.end(), is_known);
   for (const Witness& witness : witnesses) {
     const bool is_first = &witness == &witnesses.front();
-    add_place(witness.place);
+    add_location(witness.location);
     if (is_first) {
       text_ << in(Style::error, std::string{name_of(finding.fault)}) << " in "
             << in(Style::bold, finding.kernel.empty() ? "a kernel" : finding.kernel) << ": ";
     }
     text_ << sentence(finding, witness, is_first) << '\n';
-    add_source(witness.place, witness.action == verb_of(Operation::load));
-    for (const Place& caller : witness.callers) {
+    add_source(witness.location, witness.action == verb_of(Operation::load));
+    for (const SourceLocation& caller : witness.callers) {
       text_ << std::string(number_width, ' ') << " = in the call at " << path_from_here(caller.file) << ':'
             << caller.line << (caller.column != 0 ? ':' + std::to_string(caller.column) : "") << '\n';
     }
   }
   const auto stale = std::ranges::find_if(
-      witnesses, [](const Witness& w) { return is_known(w) && is_newer_than_the_program(w.place.file); });
+      witnesses, [](const Witness& w) { return is_known(w) && is_newer_than_the_program(w.location.file); });
   if (stale != witnesses.end()) {
-    text_ << in(Style::help, "note:") << ' ' << path_from_here(stale->place.file)
+    text_ << in(Style::help, "note:") << ' ' << path_from_here(stale->location.file)
           << " has changed since this program was built, so its lines are not shown: build again\n";
   }
   if (!finding.help.empty()) text_ << in(Style::help, "help:") << ' ' << finding.help << '\n';
@@ -102,18 +102,18 @@ std::string Diagnostic::in(Style style, const std::string& text) const {
 }
 
 /// "directory/file:17:44: ".
-void Diagnostic::add_place(const Place& place) {
-  if (place.line == 0) return;
-  std::string text = path_from_here(place.file) + ':' + std::to_string(place.line) + ':';
-  if (place.column != 0) text += std::to_string(place.column) + ':';
+void Diagnostic::add_location(const SourceLocation& location) {
+  if (location.line == 0) return;
+  std::string text = path_from_here(location.file) + ':' + std::to_string(location.line) + ':';
+  if (location.column != 0) text += std::to_string(location.column) + ':';
   text_ << in(Style::bold, text) << ' ';
 }
 
-/// The line, with tabs as spaces, and below it what the place means.
-void Diagnostic::add_source(const Place& place, bool reads) {
-  const std::optional<std::string> line = source_line(place);
+/// The line, with tabs as spaces, and below it what the location means.
+void Diagnostic::add_source(const SourceLocation& location, bool reads) {
+  const std::optional<std::string> line = source_line(location);
   if (!line) return;
-  const Span span = span_at(*line, place.column, reads);
+  const Span span = span_at(*line, location.column, reads);
   std::string shown;
   std::string marks;
   for (std::size_t i = 0; i < line->size(); ++i) {
@@ -123,7 +123,7 @@ void Diagnostic::add_source(const Place& place, bool reads) {
       continue;
     }
     const bool is_marked = i >= span.begin && i < span.end;
-    const char mark = i + 1 == place.column && is_marked ? '^' : is_marked ? '~' : ' ';
+    const char mark = i + 1 == location.column && is_marked ? '^' : is_marked ? '~' : ' ';
     if (c == '\t') {
       const std::size_t width = tab_stop - marks.size() % tab_stop;
       shown.append(width, ' ');
@@ -135,7 +135,7 @@ void Diagnostic::add_source(const Place& place, bool reads) {
   }
   marks.erase(marks.find_last_not_of(' ') + 1);
   const auto first = std::min(marks.find_first_not_of(' '), marks.size());
-  std::string number = std::to_string(place.line);
+  std::string number = std::to_string(location.line);
   number.insert(0, number_width - std::min(number.size(), number_width), ' ');
   text_ << number << " | " << shown << '\n'
         << std::string(number.size(), ' ') << " | " << marks.substr(0, first)

@@ -37,12 +37,13 @@ std::string_view name_of(Fault fault) {
   return "fault";
 }
 
-std::string to_string(const Place& place) {
-  if (place.line == 0) return "a line that only a build with debug information names";
-  const auto name = place.file.rfind('/');
-  const auto directory = name == std::string::npos || name == 0 ? name : place.file.rfind('/', name - 1);
-  const std::string file = directory == std::string::npos ? place.file : place.file.substr(directory + 1);
-  return file + ':' + std::to_string(place.line);
+std::string to_string(const SourceLocation& location) {
+  if (location.line == 0) return "a line that only a build with debug information names";
+  const auto name = location.file.rfind('/');
+  const auto directory = name == std::string::npos || name == 0 ? name : location.file.rfind('/', name - 1);
+  const std::string file =
+      directory == std::string::npos ? location.file : location.file.substr(directory + 1);
+  return file + ':' + std::to_string(location.line);
 }
 
 std::string describe_numbers(std::string_view thing, const std::vector<unsigned>& numbers) {

@@ -28,17 +28,17 @@ enum class Fault {
 /// The fault's name as a reader would write it, such as "uninitialised read".
 std::string_view name_of(Fault fault);
 
-/// A place in a source file; "" and 0 where the program does not know it.
-struct Place {
+/// A line of a source file; "" and 0 where the program does not know it.
+struct SourceLocation {
   std::string file;
   unsigned line = 0;
   unsigned column = 0;  ///< from 1
 
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const SourceLocation&) const = default;
 };
 
 /// "directory/file:line", short enough for a sentence.
-std::string to_string(const Place& place);
+std::string to_string(const SourceLocation& location);
 
 /// "thread 4", "threads 0-31, 40": ascending numbers of things as ranges, the first of them if there are many.
 std::string describe_numbers(std::string_view thing, const std::vector<unsigned>& numbers);
@@ -49,8 +49,8 @@ struct Witness {
   std::size_t block = 0;
   std::vector<unsigned> threads;
   const void* call_site = nullptr;  ///< of an access: the return address of its hook; nullptr at a barrier
-  Place place;                      ///< Place{} for threads that have left the kernel
-  std::vector<Place>
+  SourceLocation location;          ///< SourceLocation{} for threads that have left the kernel
+  std::vector<SourceLocation>
       callers{};  ///< if it is in a function that has been inlined: of the calls, innermost first
 };
 

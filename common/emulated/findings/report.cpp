@@ -14,11 +14,11 @@
 namespace __emulated {
 namespace {
 
-/// Of call sites: the place, then those of the calls around it.
-using Places = std::map<const void*, std::vector<Place>>;
+/// Of call sites: the location, then those of the calls around it.
+using SourceLocations = std::map<const void*, std::vector<SourceLocation>>;
 
 /// Of all witnesses of all records, looked up at once.
-Places places_of(const std::vector<FaultRecord>& records) {
+SourceLocations locations_of(const std::vector<FaultRecord>& records) {
   std::vector<const void*> call_sites;
   std::vector<const void*> instructions;
   for (const FaultRecord& seen : records) {
@@ -29,23 +29,23 @@ Places places_of(const std::vector<FaultRecord>& records) {
       instructions.push_back(static_cast<const std::byte*>(witness.call_site) - 1);
     }
   }
-  const std::vector<CodeLocation> locations = locate(instructions);
-  Places places;
+  const std::vector<CodeLocation> found = locate(instructions);
+  SourceLocations locations;
   for (std::size_t i = 0; i < call_sites.size(); ++i) {
-    if (!locations[i].frames.empty()) places[call_sites[i]] = locations[i].frames;
+    if (!found[i].frames.empty()) locations[call_sites[i]] = found[i].frames;
   }
-  return places;
+  return locations;
 }
 
-Witness witness_of(const ThreadAction& action, const Places& places) {
+Witness witness_of(const ThreadAction& action, const SourceLocations& locations) {
   Witness witness{action.action, action.block, action.threads, action.call_site, {}};
-  if (const auto known = places.find(action.call_site); known != places.end()) {
-    witness.place = known->second.front();
+  if (const auto known = locations.find(action.call_site); known != locations.end()) {
+    witness.location = known->second.front();
     witness.callers.assign(known->second.begin() + 1, known->second.end());
   }
   if (action.call_site != nullptr) return witness;
   // The compiler has told of the line alone.
-  witness.place = {action.line.file, action.line.line};
+  witness.location = {action.line.file, action.line.line};
   unsigned names = 0;
   unsigned column = 0;
   for (const char* const name :
@@ -54,11 +54,11 @@ Witness witness_of(const ThreadAction& action, const Places& places) {
         "__shfl_xor_sync",   "__ballot_sync",     "__any_sync",        "__all_sync",
         "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
         "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync"}) {
-    const unsigned here = column_of(name, witness.place);
+    const unsigned here = column_of(name, witness.location);
     if (here != 0) column = here;
     names += here != 0;
   }
-  if (names == 1) witness.place.column = column;
+  if (names == 1) witness.location.column = column;
   return witness;
 }
 
@@ -66,7 +66,8 @@ Witness witness_of(const ThreadAction& action, const Places& places) {
 std::vector<std::pair<std::string, unsigned>> lines_of(const Finding& finding) {
   std::vector<std::pair<std::string, unsigned>> lines;
   for (const Witness& witness : finding.witnesses) {
-    if (witness.place != Place{}) lines.emplace_back(witness.place.file, witness.place.line);
+    if (witness.location != SourceLocation{})
+      lines.emplace_back(witness.location.file, witness.location.line);
   }
   std::ranges::sort(lines);
   return lines;
@@ -81,7 +82,7 @@ std::string text_of(const Finding& finding) {
          << ' ' << witness.action;
     if (!finding.memory.empty())
       text << ' ' << (&witness == &finding.witnesses.front() ? finding.memory : "it");
-    if (witness.place != Place{}) text << " at " << to_string(witness.place);
+    if (witness.location != SourceLocation{}) text << " at " << to_string(witness.location);
     separator = "; ";
   }
   return std::move(text).str();
@@ -91,18 +92,19 @@ std::string text_of(const Finding& finding) {
 
 bool does(const ThreadAction& action, Operation operation) { return action.action == verb_of(operation); }
 
-bool is_race_at(const FaultRecord& seen, const void* place, const void* other) {
+bool is_race_at(const FaultRecord& seen, const void* site, const void* other) {
   if (seen.fault != Fault::race) return false;
   const ThreadAction& one = seen.actions.front();
   const ThreadAction& two = seen.actions.back();
-  return (one.call_site == place && two.call_site == other) ||
-         (one.call_site == other && two.call_site == place);
+  return (one.call_site == site && two.call_site == other) ||
+         (one.call_site == other && two.call_site == site);
 }
 
 /// How a kernel of which these races have been seen goes about the words.
 class Races {
  public:
-  Races(const std::vector<FaultRecord>& records, const Places& places) : records_{records}, places_{places} {}
+  Races(const std::vector<FaultRecord>& records, const SourceLocations& locations)
+      : records_{records}, locations_{locations} {}
 
   /// Whether several threads write one word by the store that is in the race.
   bool have_many_writers(const FaultRecord& seen) const {
@@ -140,9 +142,9 @@ class Races {
                                [&](const FaultRecord& other) { return is_race_at(other, store, store); });
   }
   bool is_on_the_line_of(const ThreadAction& action, const ThreadAction& other) const {
-    const auto one = places_.find(action.call_site);
-    const auto two = places_.find(other.call_site);
-    return one != places_.end() && two != places_.end() &&
+    const auto one = locations_.find(action.call_site);
+    const auto two = locations_.find(other.call_site);
+    return one != locations_.end() && two != locations_.end() &&
            one->second.front().file == two->second.front().file &&
            one->second.front().line == two->second.front().line;
   }
@@ -154,7 +156,7 @@ class Races {
   }
 
   const std::vector<FaultRecord>& records_;
-  const Places& places_;
+  const SourceLocations& locations_;
 };
 
 struct Advice {
@@ -349,9 +351,9 @@ Advice advice_on(const FaultRecord& seen, const Races& races) {
 
 /// What the brackets of the access hold in the source, such as "i + blockDim.x"; "" where the column is not known.
 std::string index_at(const Witness& witness) {
-  const std::optional<std::string> line = source_line(witness.place);
-  if (!line || witness.place.column == 0) return "";
-  const Span span = span_at(*line, witness.place.column, witness.action.starts_with("read"));
+  const std::optional<std::string> line = source_line(witness.location);
+  if (!line || witness.location.column == 0) return "";
+  const Span span = span_at(*line, witness.location.column, witness.action.starts_with("read"));
   const std::string access = line->substr(span.begin, span.end - span.begin);
   const auto begin = access.find('[');
   const auto end = access.rfind(']');
@@ -362,9 +364,9 @@ std::string index_at(const Witness& witness) {
 /// Names the index that is to be checked, where the source is at hand.
 std::string with_index(std::string help, const Witness& witness) {
   constexpr std::string_view unnamed = "the index";
-  const auto place = help.find(unnamed);
-  const std::string index = place == std::string::npos ? "" : index_at(witness);
-  if (!index.empty()) help.replace(place, unnamed.size(), '`' + index + '`');
+  const auto begin = help.find(unnamed);
+  const std::string index = begin == std::string::npos ? "" : index_at(witness);
+  if (!index.empty()) help.replace(begin, unnamed.size(), '`' + index + '`');
   return help;
 }
 
@@ -396,8 +398,8 @@ std::vector<FaultRecord> FaultLog::take() {
   }
   for (FaultRecord& seen : kept) {
     if (seen.fault != Fault::race) continue;
-    const auto places = std::minmax(seen.actions.front().call_site, seen.actions.back().call_site);
-    seen.between_warps = between_warps_.contains(places);
+    const auto sites = std::minmax(seen.actions.front().call_site, seen.actions.back().call_site);
+    seen.between_warps = between_warps_.contains(sites);
   }
   between_warps_.clear();
   records_.clear();
@@ -406,13 +408,13 @@ std::vector<FaultRecord> FaultLog::take() {
 
 std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
   const std::string name = kernel_name(kernel);
-  const Places places = places_of(records);
+  const SourceLocations locations = locations_of(records);
   std::vector<Finding> findings;
   std::vector<FaultRecord> of_findings;
   for (const FaultRecord& seen : records) {
     Finding finding{seen.fault, name, seen.memory, {}, {}, {}, {}};
     for (const ThreadAction& action : seen.actions)
-      finding.witnesses.push_back(witness_of(action, places));
+      finding.witnesses.push_back(witness_of(action, locations));
     finding.text = text_of(finding);
     const auto known = std::ranges::find_if(findings, [&](const Finding& other) {
       return other.fault == finding.fault && lines_of(other) == lines_of(finding);
@@ -424,7 +426,7 @@ std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, cons
       of_findings[static_cast<std::size_t>(known - findings.begin())].between_warps = true;
     }
   }
-  const Races races{records, places};
+  const Races races{records, locations};
   for (std::size_t i = 0; i < findings.size(); ++i) {
     Advice advice = advice_on(of_findings[i], races);
     const bool is_of_an_index = findings[i].fault == Fault::out_of_bounds;

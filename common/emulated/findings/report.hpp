@@ -19,7 +19,7 @@ struct ThreadAction {
   std::vector<unsigned> threads;
   std::size_t block = 0;
   std::string action;               ///< "reads", "wait at __syncthreads()"
-  const void* call_site = nullptr;  ///< the place as a return address,
+  const void* call_site = nullptr;  ///< the access site as a return address,
   SourceLine line;                  ///< or as a source line, where that is known
 };
 
@@ -29,7 +29,7 @@ ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, 
 /// Why a lane takes no part in a shuffle.
 enum class Absence : unsigned char { beyond_the_block, has_left, not_in_the_mask };
 
-/// A fault as it was seen, before its places have been looked up.
+/// A fault as it was seen, before its access sites have been looked up.
 struct FaultRecord {
   Fault fault;
   std::string memory;  ///< what the first witness does it to, such as "4-byte word 16 of shared memory"
@@ -43,7 +43,7 @@ struct FaultRecord {
   Absence absence{};
 
   // Of a race.
-  bool between_warps = false;       ///< these two places race in different warps of a block, too
+  bool between_warps = false;       ///< these two access sites race in different warps of a block, too
   bool after_warp_barrier = false;  ///< its warp has passed a __syncwarp() since the last block barrier
 
   // Of one between blocks.
@@ -51,17 +51,17 @@ struct FaultRecord {
   bool is_volatile = false;    ///< one of the two accesses
 };
 
-/// What has been seen of one block's faults, once for each fault and pair of places: the first is as good as thousands.
+/// What has been seen of one block's faults, once for each fault and pair of access sites: the first is as good as thousands.
 class FaultLog {
  public:
-  /// Whether a fault between these places has not been seen in the block before.
-  bool is_new(Fault fault, const void* place, const void* other = nullptr) {
-    return seen_.insert({fault, place, other}).second;
+  /// Whether a fault between these access sites has not been seen in the block before.
+  bool is_new(Fault fault, const void* site, const void* other = nullptr) {
+    return seen_.insert({fault, site, other}).second;
   }
 
-  /// Notes that two places race between warps of the block.
-  void add_race_between_warps(const void* place, const void* other) {
-    between_warps_.insert(std::minmax(place, other));
+  /// Notes that two access sites race between warps of the block.
+  void add_race_between_warps(const void* site, const void* other) {
+    between_warps_.insert(std::minmax(site, other));
   }
 
   void add(FaultRecord record) { records_.push_back(std::move(record)); }

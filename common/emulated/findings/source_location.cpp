@@ -113,12 +113,12 @@ template <typename Take> void for_each_line_of(const std::vector<std::string>& c
 }
 
 /// "file:line", or "file:line (discriminator 3)".
-Place parse_place(std::string_view text) {
+SourceLocation parse_location(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) return {};
-  Place place{std::string{text.substr(0, colon)}};
-  std::from_chars(text.data() + colon + 1, text.data() + text.size(), place.line);
-  return place.line == 0 ? Place{} : place;
+  SourceLocation location{std::string{text.substr(0, colon)}};
+  std::from_chars(text.data() + colon + 1, text.data() + text.size(), location.line);
+  return location.line == 0 ? SourceLocation{} : location;
 }
 
 /// A row of a line table: what holds from its address on, up to that of the next one.
@@ -177,12 +177,12 @@ class LineTable {
     }
   }
 
-  /// Adds to a place that addr2line has told of an address what the tables know better.
-  void complete(std::uintptr_t offset, Place& place) const {
+  /// Adds to a location that addr2line has told of an address what the tables know better.
+  void complete(std::uintptr_t offset, SourceLocation& location) const {
     const auto known = rows_.find(offset);
-    if (known == rows_.end() || known->second.line != place.line) return;
-    place.column = known->second.column;
-    if (!known->second.file.empty()) place.file = known->second.file;
+    if (known == rows_.end() || known->second.line != location.line) return;
+    location.column = known->second.column;
+    if (!known->second.file.empty()) location.file = known->second.file;
   }
 
  private:
@@ -229,18 +229,18 @@ class LineTable {
   bool is_directory_ = true;
 
   std::vector<std::uintptr_t> offsets_;
-  std::map<std::uintptr_t, Place> rows_;
+  std::map<std::uintptr_t, SourceLocation> rows_;
   Row state_;
   std::optional<Row> last_;
 };
 
-bool is_of_the_device(const Place& place) {
-  return place.file.find("/common/emulated/") != std::string::npos;
+bool is_of_the_device(const SourceLocation& location) {
+  return location.file.find("/common/emulated/") != std::string::npos;
 }
 
 /// Whether the compiler has seen another line: what stands for a declaration of shared memory is longer.
-bool is_rewritten(const Place& place) {
-  const std::optional<std::string> line = source_line(place);
+bool is_rewritten(const SourceLocation& location) {
+  const std::optional<std::string> line = source_line(location);
   return line && line->find("__shared__") != std::string::npos;
 }
 
@@ -252,7 +252,7 @@ std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std
     text << "0x" << std::hex << offset;
     command.push_back(std::move(text).str());
   }
-  // An address, then a function and a place for each frame.
+  // An address, then a function and a location for each frame.
   std::vector<CodeLocation> locations;
   bool is_function = true;
   std::string callee;
@@ -268,7 +268,7 @@ std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std
       callee = name_in_source(location.function);
       location.function = line == "??" ? "" : line;  // the last one is that in which the others are inlined
     } else {
-      location.frames.push_back(parse_place(line));
+      location.frames.push_back(parse_location(line));
       if (!callee.empty()) location.frames.back().column = column_of(callee, location.frames.back());
     }
     is_function = !is_function;
@@ -281,11 +281,11 @@ std::vector<CodeLocation> look_up(const std::string& file, const std::vector<std
   for_each_line_of({"readelf", "--debug-dump=rawline", file},
                    [&](std::string_view line) { table.take(line); });
   for (std::size_t i = 0; i < offsets.size(); ++i) {
-    std::vector<Place>& frames = locations[i].frames;
+    std::vector<SourceLocation>& frames = locations[i].frames;
     if (!frames.empty()) table.complete(offsets[i], frames[0]);
     if (!frames.empty() && is_rewritten(frames[0])) frames[0].column = 0;
     if (!std::ranges::all_of(frames, is_of_the_device)) std::erase_if(frames, is_of_the_device);
-    std::erase(frames, Place{});
+    std::erase(frames, SourceLocation{});
   }
   return locations;
 }

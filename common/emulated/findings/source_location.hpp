@@ -27,7 +27,8 @@ struct SourceLine {
 /// What the program's debug information says about an address in its code.
 struct CodeLocation {
   std::string function;  ///< in which all frames are inlined, with or without its parameters; "" if not known
-  std::vector<Place> frames;  ///< innermost first: in an inlined function, then at its call, and so on
+  std::vector<SourceLocation>
+      frames;  ///< innermost first: in an inlined function, then at its call, and so on
 };
 
 /// "reduce_kernel" of "void reduction::reduce_kernel<unsigned int>(unsigned int const*)": what a reader finds in the

@@ -70,17 +70,17 @@ bool is_newer_than_the_program(const std::string& file) {
   return !error && changed > built;
 }
 
-std::optional<std::string> source_line(const Place& place) {
-  if (place.line == 0 || is_newer_than_the_program(place.file)) return std::nullopt;
-  std::ifstream file{place.file};
+std::optional<std::string> source_line(const SourceLocation& location) {
+  if (location.line == 0 || is_newer_than_the_program(location.file)) return std::nullopt;
+  std::ifstream file{location.file};
   std::string text;
-  for (unsigned line = 0; line < place.line; ++line)
+  for (unsigned line = 0; line < location.line; ++line)
     if (!std::getline(file, text)) return std::nullopt;
   return text;
 }
 
-unsigned column_of(std::string_view name, const Place& place) {
-  const std::optional<std::string> line = source_line(place);
+unsigned column_of(std::string_view name, const SourceLocation& location) {
+  const std::optional<std::string> line = source_line(location);
   if (!line) return 0;
   const auto is_name_at = [&](std::size_t at) { return at < line->size() && is_of_name((*line)[at]); };
   unsigned column = 0;
@@ -101,7 +101,7 @@ Span span_at(std::string_view line, unsigned column, bool reads) {
   }
   const std::size_t at = column - 1;
   const char c = line[at];
-  // Compilers place an element of an array at its first or its last bracket.
+  // Compilers location an element of an array at its first or its last bracket.
   if (c == '[' || c == '(') return {begin_of_operand(line, at), end_of_brackets(line, at)};
   if (c == ']' || c == ')') return {begin_of_operand(line, at + 1), at + 1};
   std::size_t end = at + 1;

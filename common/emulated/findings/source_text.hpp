@@ -10,11 +10,11 @@ namespace __emulated {
 /// Whether the file has changed since the running program was built, so that its lines may be other ones.
 bool is_newer_than_the_program(const std::string& file);
 
-/// The text of the place's line; nothing if the file cannot be read or is newer than the program.
-std::optional<std::string> source_line(const Place& place);
+/// The text of the location's line; nothing if the file cannot be read or is newer than the program.
+std::optional<std::string> source_line(const SourceLocation& location);
 
-/// The column of a function's name in the place's line; 0 unless it is there exactly once.
-unsigned column_of(std::string_view name, const Place& place);
+/// The column of a function's name in the location's line; 0 unless it is there exactly once.
+unsigned column_of(std::string_view name, const SourceLocation& location);
 
 /// The part of a line that a column stands for: "shared[tid + 1]" for that of its bracket, "sum +=" for that of its plus.
 /// Without a column it is the statement, which is what the line has before a comment. Offsets from 0.

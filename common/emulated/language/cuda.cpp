@@ -50,8 +50,8 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, s
   Block::running()->shuffle(kind, mask, operand, width, value, bytes, where, __builtin_return_address(0));
 }
 
-std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where) {
-  return Block::running()->vote(verdict, mask, value, where, __builtin_return_address(0));
+std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where) {
+  return Block::running()->vote(rule, mask, value, where, __builtin_return_address(0));
 }
 
 std::uint64_t ballot(const Votes& votes, unsigned) {

@@ -136,8 +136,8 @@ unsigned __activemask();
 
 namespace __emulated {
 
-/// Waits for the lanes of the mask, each of which brings a value. Returns what the verdict says for the calling one.
-std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where);
+/// Waits for the lanes of the mask, each of which brings a value. Returns what the rule gives to the calling one.
+std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where);
 
 std::uint64_t ballot(const Votes& votes, unsigned lane);
 std::uint64_t any(const Votes& votes, unsigned lane);
@@ -203,7 +203,7 @@ template <
     __emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float, double> T>
 unsigned __match_all_sync(unsigned mask, T value, int* is_same,
                           __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  const __emulated::Verdict all_or_none = [](const __emulated::Votes& votes, unsigned lane) {
+  const __emulated::VoteRule all_or_none = [](const __emulated::Votes& votes, unsigned lane) {
     const std::uint64_t lanes = __emulated::lanes_with_equal_value(votes, lane);
     return lanes == votes.lanes ? lanes : 0;
   };

@@ -81,6 +81,12 @@ struct Access {
   }
 };
 
+/// A thread that has accessed memory, and its access site; nullptr where it has accessed none, or the site is not known.
+struct Accessor {
+  unsigned thread = 0;
+  const void* call_site = nullptr;
+};
+
 /// "4-byte word 3": words as wide as the access.
 std::string word_text(std::ptrdiff_t offset, std::size_t bytes);
 

@@ -99,9 +99,8 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
   }
 }
 
-std::optional<SharedRaces::Accessor> SharedRaces::racing(const Accessors& accessors,
-                                                         const LaneMoments& moments, unsigned thread,
-                                                         const HappensBefore& order) const {
+std::optional<Accessor> SharedRaces::racing(const Accessors& accessors, const LaneMoments& moments,
+                                            unsigned thread, const HappensBefore& order) const {
   const unsigned warp = thread / warp_size;
   const unsigned first = accessors.warp * warp_size;
   const bool by_barriers = !order.has_acquired();

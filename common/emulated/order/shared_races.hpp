@@ -13,7 +13,7 @@ namespace __emulated {
 
 /// Remembers, for each 4-byte word of a block's shared memory, or each byte of a word that threads access by bytes, who
 /// stored to it, read it and updated it atomically last, and with that sees races and reads of what nobody has written.
-/// What matters is whether a barrier orders two accesses, not which of them came first, so the verdict is the same in
+/// What matters is whether a barrier orders two accesses, not which of them came first, so what is found is the same in
 /// every schedule.
 class SharedRaces {
  public:
@@ -86,11 +86,6 @@ class SharedRaces {
    private:
     Mapping cells_;
     Mapping moments_;
-  };
-
-  struct Accessor {
-    unsigned thread;
-    const void* call_site;
   };
 
   bool is_split(std::size_t word, const HappensBefore& order) const {

@@ -71,11 +71,11 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* v
   note_value(std::span{self.received}.first(bytes), call_site);
 }
 
-std::uint64_t Block::vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where,
+std::uint64_t Block::vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where,
                           const void* call_site) {
   const AtWork at_work{*this};
   Waiting& self = waiting_[scheduler_.current()];
-  self.verdict = verdict;
+  self.rule = rule;
   std::memcpy(self.brought.data(), &value, sizeof(value));
   wait_for_lanes(State::at_vote, mask, where, call_site);
   std::memcpy(&value, self.received.data(), sizeof(value));
@@ -159,7 +159,7 @@ void Block::release_complete_group(unsigned member) {
     hand_over_values(member, group);
     counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;
   } else if (state == State::at_vote) {
-    hand_over_verdicts(member, group);
+    hand_over_votes(member, group);
   } else {
     ++counters_.warp_barriers;
     if (instrumented_) {
@@ -178,7 +178,7 @@ void Block::release_complete_group(unsigned member) {
 /// Whether two lanes that wait in one way have called the same function.
 bool Block::is_same_call(State state, const Waiting& one, const Waiting& other) {
   if (state == State::at_shuffle) return one.shuffle == other.shuffle;
-  return state != State::at_vote || one.verdict == other.verdict;
+  return state != State::at_vote || one.rule == other.rule;
 }
 
 void Block::record_meeting(unsigned member, unsigned group) {
@@ -231,15 +231,15 @@ void Block::hand_over_values(unsigned member, unsigned group) {
   }
 }
 
-void Block::hand_over_verdicts(unsigned member, unsigned group) {
+void Block::hand_over_votes(unsigned member, unsigned group) {
   Votes votes{group, {}};
   for (const unsigned lane : lanes_of(group))
     std::memcpy(&votes.values[lane], waiting_[in_warp_of(member, lane)].brought.data(),
                 sizeof(std::uint64_t));
   for (const unsigned lane : lanes_of(group)) {
     Waiting& self = waiting_[in_warp_of(member, lane)];
-    const std::uint64_t verdict = self.verdict(votes, lane);
-    std::memcpy(self.received.data(), &verdict, sizeof(verdict));
+    const std::uint64_t result = self.rule(votes, lane);
+    std::memcpy(self.received.data(), &result, sizeof(result));
   }
 }
 

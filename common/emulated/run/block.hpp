@@ -92,7 +92,7 @@ class alignas(128) Block : Scheduler::Client {
   void warp_barrier(unsigned mask, SourceLine where, const void* call_site);
   void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
                SourceLine where, const void* call_site);
-  std::uint64_t vote(Verdict verdict, unsigned mask, std::uint64_t value, SourceLine where,
+  std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where,
                      const void* call_site);
   unsigned active_lanes(const void* call_site);
   void give_way();
@@ -160,7 +160,7 @@ class alignas(128) Block : Scheduler::Client {
   struct Waiting {
     unsigned mask = 0;         ///< the lanes
     Shuffle shuffle{};         ///< at a shuffle, which one,
-    Verdict verdict{};         ///< and at a vote
+    VoteRule rule{};           ///< and at a vote
     unsigned source_lane = 0;  ///< whose value it asks for,
     std::size_t bytes = 0;     ///< of how many bytes, which it brings and which it gets
     alignas(largest_access) std::array<std::byte, largest_access> brought{};
@@ -199,7 +199,7 @@ class alignas(128) Block : Scheduler::Client {
   void release_active_lanes(unsigned member);
   void record_meeting(unsigned member, unsigned group);
   void hand_over_values(unsigned member, unsigned group);
-  void hand_over_verdicts(unsigned member, unsigned group);
+  void hand_over_votes(unsigned member, unsigned group);
   void note_release(unsigned& releases);
   void require_stack();
   /// What a thread takes from a barrier or a shuffle.
@@ -249,7 +249,7 @@ class alignas(128) Block : Scheduler::Client {
   void judge_meetings(unsigned meetings);
   bool may_change_by_other_blocks();
   [[noreturn]] void end_in_a_loop(std::string action);
-  [[noreturn]] void end_in_a_wait(const LoopWatch::Witness& reader);
+  [[noreturn]] void end_in_a_wait(const Accessor& reader);
   [[noreturn]] void stop_for_time(const void* call_site) override;
   void watch_turn(unsigned thread, std::span<const std::byte> stack) override { watch_.turn(thread, stack); }
   bool is_stuck(const void* instruction) override;

@@ -86,7 +86,7 @@ void Block::judge_accesses() {
     return;
   }
   watch_after_ = accesses_ + first_watch;
-  const LoopWatch::Witness* const reader = watch_.reader_of_other_blocks();
+  const Accessor* const reader = watch_.reader_of_other_blocks();
   if (reader != nullptr && may_change_by_other_blocks()) return;
   const bool may_wait = reader != nullptr && number_ + 1 < count(launch_->config.grid);
   if (passes == Passes::identical) {
@@ -131,7 +131,7 @@ void Block::judge_meetings(unsigned meetings) {
   end_watch();
   alike_watches_ = passes == Passes::different ? 0 : alike_watches_ + 1;
   if (passes != Passes::identical && alike_watches_ < most_alike_watches) return;
-  const LoopWatch::Witness* const reader = watch_.reader_of_other_blocks();
+  const Accessor* const reader = watch_.reader_of_other_blocks();
   if (reader != nullptr && may_change_by_other_blocks()) return;
   if (reader != nullptr && passes == Passes::identical && number_ + 1 < count(launch_->config.grid)) {
     end_in_a_wait(*reader);
@@ -145,12 +145,12 @@ void Block::judge_meetings(unsigned meetings) {
 }
 
 void Block::end_in_a_loop(std::string action) {
-  const auto [thread, call_site] = watch_.witness();
+  const auto [thread, call_site] = watch_.thread_in_loop();
   faults_.add({Fault::endless_loop, "", {{{thread}, number_, std::move(action), call_site, {}}}});
   scheduler_.stop();
 }
 
-void Block::end_in_a_wait(const LoopWatch::Witness& reader) {
+void Block::end_in_a_wait(const Accessor& reader) {
   faults_.add({Fault::wait_for_block,
                "",
                {{{reader.thread},

@@ -41,6 +41,6 @@ struct Votes {
 };
 
 /// What a lane gets of them. Also tells one function of a warp from another.
-using Verdict = std::uint64_t (*)(const Votes& votes, unsigned lane);
+using VoteRule = std::uint64_t (*)(const Votes& votes, unsigned lane);
 
 }  // namespace __emulated

@@ -35,7 +35,7 @@ hash_of(const std::byte* begin, std::size_t bytes) {
 /// Sums do not depend on an order, so that a value that turns out to be no input can be taken out again.
 void LoopWatch::access(unsigned thread, const Access& access, bool is_shared_by_blocks) {
   Thread& self = threads_[thread];
-  self.last_place = access.call_site;
+  self.last_site = access.call_site;
   const std::uint64_t without =
       combined(combined(number_of(access.call_site), number_of(access.address)), access.bytes);
   if (access.operation == Operation::store) {
@@ -103,9 +103,9 @@ std::size_t LoopWatch::turns() const {
   return threads != 0 ? sum / threads : 0;
 }
 
-LoopWatch::Witness LoopWatch::witness() const {
+Accessor LoopWatch::thread_in_loop() const {
   for (std::size_t i = 0; i < threads_.size(); ++i) {
-    if (threads_[i].turns != 0) return {static_cast<unsigned>(i), threads_[i].last_place};
+    if (threads_[i].turns != 0) return {static_cast<unsigned>(i), threads_[i].last_site};
   }
   return {};
 }

@@ -73,15 +73,11 @@ class LoopWatch {
   /// The turns of the threads that have had one, on average.
   std::size_t turns() const;
 
-  /// A thread that is in such a loop, and its last access in it: nullptr if it makes none.
-  struct Witness {
-    unsigned thread = 0;
-    const void* call_site = nullptr;
-  };
-  Witness witness() const;
+  /// A thread that is in such a loop, and the site of its last access in it.
+  Accessor thread_in_loop() const;
 
   /// The first thread that reads what another block may write.
-  const Witness* reader_of_other_blocks() const { return reads_.call_site != nullptr ? &reads_ : nullptr; }
+  const Accessor* reader_of_other_blocks() const { return reads_.call_site != nullptr ? &reads_ : nullptr; }
 
  private:
   /// A load whose word the thread may be about to add to.
@@ -97,12 +93,12 @@ class LoopWatch {
     std::array<Load, 4> loads{};
     unsigned next_load = 0;
     std::size_t turns = 0;
-    const void* last_place = nullptr;
+    const void* last_site = nullptr;
     Rounds identical, alike, adding;
   };
 
   std::vector<Thread> threads_;
-  Witness reads_;
+  Accessor reads_;
 };
 
 }  // namespace __emulated

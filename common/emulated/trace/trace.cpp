@@ -19,12 +19,12 @@ struct Part {
   std::size_t interval;  ///< barriers of the block before it
 };
 
-/// The events in which the witness's first thread was at its place, in order.
+/// The events in which the witness's first thread was at its access site, in order.
 std::vector<Part> parts_of(const Witness& witness, const BlockTrace& trace) {
   std::vector<Part> parts;
   if (witness.block != trace.block || witness.threads.empty()) return parts;
   const unsigned thread = witness.threads.front();
-  const bool has_left = witness.call_site == nullptr && witness.place == Place{};
+  const bool has_left = witness.call_site == nullptr && witness.location == SourceLocation{};
   if (witness.call_site == nullptr && !has_left) return parts;
   std::size_t interval = 0;
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
