@@ -1,5 +1,6 @@
 /// \file
-/// Compiled once for each step: its kernels on the emulated device, over sizes, block sizes, types and inputs.
+/// Compiled once for each step: its kernels on the emulated device, over sizes, block sizes, types, inputs, schedules and
+/// host threads. Looks at sums, counters and traces.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,55 +11,93 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
-#include "emulated/run/device.hpp"
-#include "emulated/trace/trace.hpp"
-#include "emulated/trace_counters.hpp"
+#include "emulated/launches.hpp"
+#include "emulated/step_model.hpp"
+#include "emulated/trace_checks.hpp"
 #include "harness/device.hpp"
 #include "harness/measure.hpp"
 #include "harness/reduction_plan.hpp"
 #include "harness/report.hpp"
+#include "harness/verification.hpp"
 
 namespace reduction {
 namespace {
 
+using __emulated::BlockTrace;
+using __emulated::Counters;
+using __emulated::Order;
+using __emulated::Schedule;
+
+constexpr std::string_view step_name = STEP_NAME;
 constexpr std::array<std::uint64_t, 17> sizes{0,   1,   2,   31,   32,   33,     255,    256,      257,
                                               511, 512, 513, 1023, 1025, 65'535, 65'537, 1'000'003};
 constexpr std::array<Data, 3> all_data{Data::random, Data::ones, Data::cancelling};
 
+Device& device() {
+  static const std::unique_ptr<Device> opened = open_emulated_device();
+  return *opened;
+}
+
+const StepKernel& kernel_of(ElementType type) {
+  return emulated_step_kernels()[static_cast<std::size_t>(type)];
+}
+
+ReductionPlan plan_of(const Configuration& configuration) {
+  return plan_reduction(kernel_of(configuration.type), configuration, device().info());
+}
+
+bool adds_atomically() { return kernel_of(ElementType::int32).traits.adds_atomically; }
+
+std::string text_of(const Configuration& configuration) {
+  return fmt::format("{} {} elements, block {}", configuration.elements, to_string(configuration.type),
+                     configuration.block);
+}
+
+/// A run, whose sum has to be right.
 Result run(const Configuration& configuration, Data data) {
-  static const std::unique_ptr<Device> device = open_emulated_device();
   Options options;
   options.data = data;
   options.seed = configuration.elements + configuration.block;
   const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
-  const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(configuration.type)];
-  return measure(step, *device, plan_reduction(kernel, configuration, device->info()), options);
+  const Result result = measure(step, device(), plan_of(configuration), options);
+  EXPECT_TRUE(result.verdict.verified)
+      << text_of(configuration) << ", " << to_string(data) << ": " << verdict_text(result);
+  return result;
 }
 
-/// Sizes, block sizes and types in full up to 1025 elements. A large size takes long, so one input stands for all, and
-/// the largest size runs one type per block size: a different one for each block size, so that all six run.
+// ---- sums ----
+
+/// Sizes, block sizes and types in full up to 1025 elements. A large size takes long, so one input stands for all, and for
+/// two of them one type for each block size: a different one for each, so that all six run.
 bool is_worth_running(std::uint64_t elements, std::size_t block_index, std::size_t type_index, Data data) {
   if (elements <= 1025) return true;
-  const Data chosen = all_data[(block_index + type_index) % all_data.size()];
-  if (elements < 100'000) return data == chosen;
+  if (elements == 65'537) return data == all_data[(block_index + type_index) % all_data.size()];
   return type_index == block_index % element_types.size() && data == Data::random;
 }
 
 class StepMatrix : public testing::TestWithParam<std::uint64_t> {};
 
+/// The largest size runs without instrumentation, which counts no access.
 TEST_P(StepMatrix, VerifiesForEveryBlockTypeAndInput) {
+  const bool is_instrumented = GetParam() < 100'000;
+  __emulated::set_instrumented(is_instrumented);
   for (std::size_t b = 0; b < block_sizes.size(); ++b) {
     for (std::size_t t = 0; t < element_types.size(); ++t) {
       for (const Data data : all_data) {
         if (!is_worth_running(GetParam(), b, t, data)) continue;
         const Result result = run({element_types[t], GetParam(), block_sizes[b]}, data);
-        EXPECT_TRUE(result.verdict.verified)
-            << fmt::format("{} {} elements, block {}, {}: {}", GetParam(), to_string(element_types[t]),
-                           block_sizes[b], to_string(data), verdict_text(result));
+        if (GetParam() == 0) {
+          EXPECT_EQ(to_string(result.value), is_complex(result.type) ? "(0, 0)" : "0");
+        }
+        if (is_instrumented) continue;
+        EXPECT_GT(result.counters()->blocks, 0U);
+        EXPECT_EQ(result.counters()->shared_requests() + result.counters()->global_requests(), 0U);
       }
     }
   }
+  __emulated::set_instrumented(true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, StepMatrix, testing::ValuesIn(sizes),
@@ -66,10 +105,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, StepMatrix, testing::ValuesIn(sizes),
 
 /// The tolerance rests on what a kernel says of the vectors that it takes at a time.
 TEST(Step, TakesOneVectorPerThreadFrom09On) {
-  const std::string_view step = STEP_NAME;
-  if (step != "09_vector_loads" && step != "10_single_pass") return;
+  if (step_name != "09_vector_loads" && step_name != "10_single_pass") return;
   for (const ElementType type : element_types) {
-    const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(type)];
+    const StepKernel& kernel = kernel_of(type);
     ASSERT_NE(kernel.traits.vectors_at_a_time, nullptr);
     for (const unsigned block : block_sizes)
       EXPECT_EQ(kernel.traits.vectors_at_a_time(block), block);
@@ -82,17 +120,15 @@ template <typename Real> Real whole_number(std::size_t i, std::size_t part) {
   return static_cast<Real>((i * 7 + part * 3) % 97 + 1);
 }
 
-/// Runs the step over n whole numbers that begin `offset` elements behind an address that is a multiple of 64, and
+/// Runs the step twice over n whole numbers that begin `offset` elements behind an address that is a multiple of 64, and
 /// expects their sum. Elements around them are unwritten, so a kernel that reads one has a finding.
 template <typename Real>
 void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsigned block) {
-  const StepKernel& kernel = emulated_step_kernels()[static_cast<std::size_t>(type)];
   const std::size_t parts = parts_of(type);
-  const std::unique_ptr<Device> device = open_emulated_device();
-  const ReductionPlan plan = plan_reduction(kernel, {type, n, block}, device->info());
-  const DeviceBuffer in_buffer(*device, (offset + n + 4) * size_of(type));
-  const DeviceBuffer partial(*device, plan.partial_bytes(0));
-  const DeviceBuffer next_partial(*device, plan.partial_bytes(0));
+  const ReductionPlan plan = plan_of({type, n, block});
+  const DeviceBuffer in_buffer(device(), (offset + n + 4) * size_of(type));
+  const DeviceBuffer partial(device(), plan.partial_bytes(0));
+  const DeviceBuffer next_partial(device(), plan.partial_bytes(0));
   Real* const in = static_cast<Real*>(in_buffer.data()) + offset * parts;
   std::array<Real, 2> expected{};
   for (std::size_t k = 0; k < n * parts; ++k) {
@@ -100,10 +136,13 @@ void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsi
     expected[k % parts] = static_cast<Real>(expected[k % parts] + in[k]);
   }
   __emulated::mark_initialised(in, n * size_of(type));
-  const void* const out = plan.launch(in, partial.data(), next_partial.data());
-  for (std::size_t part = 0; part < parts; ++part) {
-    EXPECT_EQ(static_cast<const Real*>(out)[part], expected[part])
-        << fmt::format("{} {} elements {} behind the boundary, block {}", n, to_string(type), offset, block);
+  for (const char* time : {"first", "second"}) {
+    const void* const out = plan.launch(in, partial.data(), next_partial.data());
+    for (std::size_t part = 0; part < parts; ++part) {
+      EXPECT_EQ(static_cast<const Real*>(out)[part], expected[part])
+          << text_of({type, n, block}) << ", " << offset << " behind the boundary, " << time << " run";
+    }
+    if (n > 1000) return;
   }
 }
 
@@ -119,45 +158,53 @@ TEST(Step, SumsAnInputThatBeginsAtAnyElement) {
   }
 }
 
-/// The bits of a step's sum, which depends on the order of the additions.
-std::array<std::byte, 16> bits_of_sum(const Configuration& configuration) {
-  const Result result = run(configuration, Data::cancelling);
-  EXPECT_TRUE(result.verdict.verified) << verdict_text(result);
-  return result.value.bytes;
+// ---- schedules and host threads ----
+
+/// What no schedule and no number of host threads changes: counters and, where no atomics add, the bits of a sum that
+/// depends on the order of the additions.
+struct Outcome {
+  std::array<std::byte, 16> sum{};
+  std::vector<Counters> counters;
+
+  bool operator==(const Outcome&) const = default;
+};
+
+Outcome outcome_of(std::uint64_t elements) {
+  const Result result = run({ElementType::float32, elements, 64}, Data::cancelling);
+  return {adds_atomically() ? std::array<std::byte, 16>{} : result.value.bytes, result.pass_counters};
 }
 
-TEST(Step, GivesTheSameBitsInEverySchedule) {
-  if (emulated_step_kernels().front().traits.adds_atomically)
-    GTEST_SKIP() << "atomics add in the order of the schedule";
-  const Configuration configuration{ElementType::float32, 70'001, 64};
-  const auto expected = bits_of_sum(configuration);
-  for (const unsigned host_threads : {1U, 3U}) {
+TEST(Step, GivesTheSameBitsAndCountersInEverySchedule) {
+  const Outcome expected = outcome_of(70'001);
+  for (const unsigned host_threads : {1U, 3U, 16U}) {
     __emulated::set_host_threads(host_threads);
-    EXPECT_EQ(bits_of_sum(configuration), expected);
-    __emulated::set_schedule({__emulated::Order::descending, 0});
-    EXPECT_EQ(bits_of_sum(configuration), expected);
-    for (unsigned seed = 0; seed < 20; ++seed) {
-      __emulated::set_schedule({__emulated::Order::random, seed});
-      EXPECT_EQ(bits_of_sum(configuration), expected) << seed;
+    for (const Schedule schedule : {Schedule{}, Schedule{Order::descending, 0}, Schedule{Order::random, 1}}) {
+      __emulated::set_schedule(schedule);
+      EXPECT_EQ(outcome_of(70'001), expected) << host_threads;
     }
-    __emulated::set_schedule({});
   }
   __emulated::set_host_threads(0);
+  const Outcome of_few = outcome_of(333);
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    __emulated::set_schedule({Order::random, seed});
+    ASSERT_EQ(outcome_of(333), of_few) << seed;
+  }
+  __emulated::set_schedule({});
 }
+
+// ---- counters and traces ----
 
 /// Traces every block of every pass, one by one, and expects their events to amount to what the run has counted.
 void expect_traces_to_add_up(const Configuration& configuration) {
-  SCOPED_TRACE(fmt::format("{} {} elements, block {}", configuration.elements, to_string(configuration.type),
-                           configuration.block));
+  SCOPED_TRACE(text_of(configuration));
   const Result counted = run(configuration, Data::random);
   for (std::size_t pass = 0; pass < counted.passes.size(); ++pass) {
-    __emulated::Counters sum;
+    Counters sum;
     for (std::size_t block = 0; block < counted.passes[pass].blocks; ++block) {
-      const __emulated::TraceRecord record(pass + 1, block);
-      run(configuration, Data::random);
-      ASSERT_TRUE(record.trace().has_value());
-      EXPECT_EQ(counters_of_events(*record.trace()), record.trace()->counters);
-      sum += counters_of_events(*record.trace());
+      const BlockTrace trace =
+          __emulated::trace_of([&] { run(configuration, Data::random); }, block, pass + 1);
+      expect_whole(trace, !adds_atomically());  // several lanes add to a word in one instruction
+      sum += trace.counters;
     }
     EXPECT_EQ(sum, counted.pass_counters[pass]);
   }
@@ -171,26 +218,82 @@ TEST(Step, TracesAllThatItCounts) {
   }
 }
 
-/// So many elements that a thread of a grid-stride loop takes several.
-TEST(Step, TracesABlockOfALargeInput) {
-  const Configuration configuration{ElementType::float64, 1'500'000, 256};
-  const auto passes = run(configuration, Data::ones).passes;  // none of a step that chooses its launches
-  const std::size_t last = passes.empty() ? 0 : passes.front().blocks - 1;
-  for (const std::size_t block : {std::size_t{0}, last}) {
-    const __emulated::TraceRecord record(1, block);
-    run(configuration, Data::ones);
-    ASSERT_TRUE(record.trace().has_value());
-    EXPECT_FALSE(record.trace()->truncated);
-    EXPECT_EQ(counters_of_events(*record.trace()), record.trace()->counters);
+/// So many elements that a thread of a grid-stride loop takes several. The last block is traced.
+TEST(Step, CountsALargeInputAsAnH200DoesAndTracesABlock) {
+  const Configuration configuration{ElementType::int32, 1 << 22, 256};
+  const ReductionPlan plan = plan_of(configuration);
+  const std::size_t last = plan.kernel.traits.chooses_launch ? 0 : plan.passes.front().blocks - 1;
+  Counters counted;
+  expect_whole(
+      __emulated::trace_of([&] { counted = run(configuration, Data::ones).pass_counters.front(); }, last),
+      !adds_atomically());
+  const auto* const measured = std::ranges::find(step_model::h200, step_name, &step_model::Measured::step);
+  if (measured == std::end(step_model::h200)) return;
+  EXPECT_EQ(counted.blocks, measured->blocks);
+  EXPECT_EQ(counted.shared_load_requests, measured->shared_load_requests * measured->blocks);
+  EXPECT_EQ(counted.shared_load_wavefronts - counted.shared_load_conflicts, counted.shared_load_requests);
+  EXPECT_EQ(counted.shared_load_conflicts, measured->load_conflicts);
+  EXPECT_EQ(counted.shared_store_conflicts, measured->store_conflicts);
+  EXPECT_EQ(counted.shared_store_wavefronts - counted.shared_store_conflicts, measured->shared_stores);
+  EXPECT_EQ(counted.global_load_requests, measured->global_loads);
+  EXPECT_EQ(counted.global_load_sectors, measured->sectors);
+}
+
+/// A counter that differs, for a failure's text.
+std::string difference(const Counters& counted, const Counters& expected) {
+  std::string text;
+  for (const auto& [name, counter] : __emulated::counter_names)
+    if (counted.*counter != expected.*counter)
+      text += fmt::format("{} {}, not {}; ", name, counted.*counter, expected.*counter);
+  return text;
+}
+
+TEST(Step, CountsWhatTheModelByHandDoes) {
+  const auto* const known = std::ranges::find(step_model::modelled, step_name);
+  if (known == step_model::modelled.end()) return;
+  const auto step = static_cast<unsigned>(known - step_model::modelled.begin()) + 1;
+  for (const ElementType type : element_types) {
+    const auto bytes = static_cast<unsigned>(size_of(type));
+    for (const unsigned block : block_sizes) {
+      constexpr unsigned grid = 3;
+      const Configuration tiles{type, grid * step_model::elements_a_thread(step, bytes) * block, block};
+      const Counters counted = run(tiles, Data::ones).pass_counters.front();
+      EXPECT_EQ(difference(counted, step_model::model_pass(step, block, grid, bytes)), "") << text_of(tiles);
+    }
   }
 }
 
-TEST(Step, GivesTheIdentityForNothing) {
+// ---- atomics ----
+
+/// Sums to be added for n elements.
+std::uint64_t additions(std::uint64_t n, ElementType type, unsigned block) {
+  if (step_name == "atomic_each") return n;
+  // The first threads also take what is left after the last vector.
+  const std::uint64_t width = 16 / size_of(type);
+  if (step_name == "atomic_vector") return std::max(n / width, n % width);
+  // A block without elements still adds its zero.
+  const std::uint64_t tile = std::uint64_t{2} * block;
+  return std::max<std::uint64_t>(1, (n + tile - 1) / tile);
+}
+
+TEST(Step, HasAsManyAtomicsAsItAddsSums) {
+  if (!adds_atomically()) return;
   for (const ElementType type : element_types) {
-    const Result result = run({type, 0, 256}, Data::random);
-    EXPECT_TRUE(result.verdict.verified);
-    EXPECT_EQ(to_string(result.value), is_complex(type) ? "(0, 0)" : "0");
+    for (const std::uint64_t n : {0U, 1U, 7U, 4096U, 4099U}) {
+      const Result result = run({type, n, 64}, Data::random);
+      ASSERT_EQ(result.pass_counters.size(), 1U);
+      // A complex number takes two.
+      EXPECT_EQ(result.pass_counters.front().atomics, additions(n, type, 64) * parts_of(type))
+          << n << ' ' << to_string(type);
+    }
   }
+}
+
+TEST(Step, WithAtomicsMeetsTheToleranceOfATreeOverAllElements) {
+  if (!adds_atomically()) return;
+  const Result result = run({ElementType::float32, 1 << 16, 256}, Data::random);
+  const double magnitude = reference_sum(result.input, result.type).parts[0].magnitude;
+  EXPECT_EQ(result.verdict.tolerance, rounding_bound(magnitude, 16 + 1, rounding_unit(result.type)));
 }
 
 }  // namespace

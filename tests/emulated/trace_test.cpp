@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +12,7 @@
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
 #include "emulated/trace/trace.hpp"
-#include "emulated/trace_counters.hpp"
+#include "emulated/trace_checks.hpp"
 
 namespace {
 
@@ -33,26 +33,14 @@ std::vector<Event> events_of_kind(const BlockTrace& trace, EventKind kind) {
   return found;
 }
 
-/// The kinds of one warp's events, in order, a letter each: read, Write; of Global memory, of shared in lower case.
+/// A letter for each kind of event: read, Write; of Global memory, of shared in lower case.
+char letter_of(EventKind kind) { return "rwRWaAsv|:f."[static_cast<std::size_t>(kind)]; }
+
+/// One warp's events, in order.
 std::string order_of(const BlockTrace& trace, unsigned warp) {
   std::string order;
-  for (const Event& event : trace.events) {
-    if (event.kind != EventKind::block_barrier && event.warp != warp) continue;
-    switch (event.kind) {
-      case EventKind::shared_load: order += 'r'; break;
-      case EventKind::shared_store: order += 'w'; break;
-      case EventKind::global_load: order += 'R'; break;
-      case EventKind::global_store: order += 'W'; break;
-      case EventKind::shared_atomic: order += 'a'; break;
-      case EventKind::global_atomic: order += 'A'; break;
-      case EventKind::shuffle: order += 's'; break;
-      case EventKind::vote: order += 'v'; break;
-      case EventKind::block_barrier: order += '|'; break;
-      case EventKind::warp_barrier: order += ':'; break;
-      case EventKind::fence: order += 'f'; break;
-      case EventKind::exit: order += '.'; break;
-    }
-  }
+  for (const Event& event : trace.events)
+    if (event.kind == EventKind::block_barrier || event.warp == warp) order += letter_of(event.kind);
   return order;
 }
 
@@ -64,8 +52,7 @@ __global__ void reverse(const Word* in, Word* out) {
 }
 
 TEST(Trace, HasWordsBanksAndValues) {
-  Words in{64};
-  Words out{192};
+  Words in{64}, out{192};
   for (unsigned i = 0; i < 64; ++i)
     in[i] = 100 + i;
   const BlockTrace trace = trace_of([&] { launch({3, 64, 0}, reverse, in, out); }, 2);
@@ -96,8 +83,7 @@ TEST(Trace, HasWordsBanksAndValues) {
 }
 
 TEST(Trace, IsOfTheLaunchThatIsMeant) {
-  Words in{64};
-  Words out{192};
+  Words in{64}, out{192};
   const auto twice = [&] {
     launch({1, 64, 0}, reverse, in, out);
     in[0] = 7;
@@ -109,19 +95,6 @@ TEST(Trace, IsOfTheLaunchThatIsMeant) {
   EXPECT_EQ(value_of<Word>(events_of_kind(trace, EventKind::global_load).at(0).of_lanes[0].value), 7U);
   EXPECT_TRUE(trace_of(twice, 3, 2).events.empty()) << "there is no block 3";
   EXPECT_TRUE(trace_of(twice, 0, 3).events.empty()) << "there is no third launch";
-}
-
-TEST(Trace, DoesNotDependOnHostThreads) {
-  Words in{64};
-  Words out{64 * 1000};
-  const auto words = [&](unsigned host_threads) {
-    set_host_threads(host_threads);
-    const BlockTrace trace = trace_of([&] { launch({1000, 64, 0}, reverse, in, out); }, 777);
-    set_host_threads(0);
-    return trace.events.size();
-  };
-  EXPECT_EQ(words(1), words(4));
-  EXPECT_EQ(words(1), 2 * 4 + 1 + 2U);
 }
 
 /// Lanes go two ways, of different lengths, and come together again.
@@ -144,16 +117,11 @@ TEST(Trace, PutsDivergedLanesInAnOrderThatAWarpCanRun) {
   EXPECT_EQ(counters_of_events(trace), trace.counters);
   // Whichever way comes first: each lane's own events are in order, and all meet in the last read.
   std::vector<std::string> of_lanes(32);
-  for (const Event& event : trace.events) {
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((event.lanes >> lane & 1) == 0) continue;
-      of_lanes[lane] += event.kind == EventKind::shared_load ? 'r'
-                        : event.kind == EventKind::exit      ? '.'
-                                                             : 'w';
-    }
-  }
+  for (const Event& event : trace.events)
+    for (const unsigned lane : lanes_of(event.lanes))
+      of_lanes[lane] += letter_of(event.kind);
   for (unsigned lane = 0; lane < 32; ++lane)
-    EXPECT_EQ(of_lanes[lane], lane < 16 ? "wrwrwrw." : "wrw.") << lane;
+    EXPECT_EQ(of_lanes[lane], lane < 16 ? "wrwrwrW." : "wrW.") << lane;
   const Event& last_read = trace.events[trace.events.size() - 3];
   EXPECT_EQ(last_read.kind, EventKind::shared_load);
   EXPECT_EQ(last_read.lanes, ~0U);
@@ -247,6 +215,25 @@ TEST(Trace, HasWideAccessesWhole) {
   EXPECT_EQ(value_of<double>(store.of_lanes[2].value), 8.0 + 11.0);
 }
 
+// ---- findings ----
+
+/// The events of a race, the earlier one first.
+std::vector<std::size_t> events_of_race(const BlockTrace& trace) {
+  std::vector<std::size_t> numbers;
+  if (trace.findings.empty() || trace.findings.front().fault != Fault::race) return numbers;
+  for (const std::optional<std::size_t> event : __emulated::events_of(trace.findings.front(), trace))
+    if (event) numbers.push_back(*event);
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+/// No warp barrier is between these events, which would have ordered them.
+void expect_no_barrier_between(const std::vector<std::size_t>& events, const BlockTrace& trace) {
+  ASSERT_EQ(events.size(), 2U);
+  for (std::size_t i = events[0]; i < events[1]; ++i)
+    EXPECT_NE(trace.events[i].kind, EventKind::warp_barrier);
+}
+
 /// The barrier between the two lines is missing.
 __global__ void neighbours(Word* out) {
   __shared__ Word tile[64];
@@ -292,12 +279,7 @@ __global__ void one_barrier_a_level(Word* out) {
 TEST(Trace, LeadsFromARaceOfAWarpToTheLevelThatHasIt) {
   Words out{32};
   const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, one_barrier_a_level, out); });
-  ASSERT_FALSE(trace.findings.empty());
-  const auto events = __emulated::events_of(trace.findings.front(), trace);
-  ASSERT_EQ(events.size(), 2U);
-  ASSERT_TRUE(events[0] && events[1]);
-  for (std::size_t i = std::min(*events[0], *events[1]); i < std::max(*events[0], *events[1]); ++i)
-    EXPECT_NE(trace.events[i].kind, EventKind::warp_barrier) << "the barrier would have ordered them";
+  expect_no_barrier_between(events_of_race(trace), trace);
 }
 
 /// What lane 0 reads behind the barrier, lane 16 writes again in the next pass, which no barrier begins.
@@ -316,15 +298,10 @@ __global__ void write_again_too_early(Word* out) {
 TEST(Trace, LeadsFromARacePastANearerPairThatABarrierSeparates) {
   Words out{33};
   const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, write_again_too_early, out); });
-  ASSERT_FALSE(trace.findings.empty());
-  const auto events = __emulated::events_of(trace.findings.front(), trace);
-  ASSERT_EQ(events.size(), 2U);
-  ASSERT_TRUE(events[0] && events[1]);
-  const auto [first, last] = std::minmax(*events[0], *events[1]);
-  EXPECT_EQ(trace.events[first].kind, EventKind::shared_load);
-  EXPECT_EQ(trace.events[last].kind, EventKind::shared_store);
-  for (std::size_t i = first; i < last; ++i)
-    EXPECT_NE(trace.events[i].kind, EventKind::warp_barrier) << "the barrier would have ordered them";
+  const std::vector<std::size_t> events = events_of_race(trace);
+  expect_no_barrier_between(events, trace);
+  EXPECT_EQ(trace.events[events.at(0)].kind, EventKind::shared_load);
+  EXPECT_EQ(trace.events[events.at(1)].kind, EventKind::shared_store);
 }
 
 /// Thread 0 writes to one buffer, then to the other; thread 32 reads the second one only.
@@ -339,11 +316,9 @@ __global__ void write_to_both(Word* a, Word* b, Word* out) {
 TEST(Trace, LeadsFromARaceToTheBufferThatHasIt) {
   Words a{1}, b{1}, out{2};
   const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, write_to_both, a, b, out); });
-  ASSERT_FALSE(trace.findings.empty());
-  const auto events = __emulated::events_of(trace.findings.front(), trace);
+  const std::vector<std::size_t> events = events_of_race(trace);
   ASSERT_EQ(events.size(), 2U);
-  ASSERT_TRUE(events[0] && events[1]);
-  EXPECT_EQ(trace.events[*events[0]].of_lanes[0].buffer, trace.events[*events[1]].of_lanes[0].buffer);
+  EXPECT_EQ(trace.events[events[0]].of_lanes[0].buffer, trace.events[events[1]].of_lanes[0].buffer);
 }
 
 __global__ void leave_early(Word* out) {
@@ -403,16 +378,6 @@ __global__ void run_past_the_end(Word* out) {
   out[threadIdx.x + 1] = tile[threadIdx.x];
 }
 
-TEST(Trace, HasWhatCameBeforeAnAccessOutOfBounds) {
-  Words out{32};
-  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, run_past_the_end, out); });
-  ASSERT_EQ(trace.findings.size(), 1U);
-  EXPECT_EQ(trace.findings.front().fault, Fault::out_of_bounds);
-  const std::vector<Event> stores = events_of_kind(trace, EventKind::shared_store);
-  ASSERT_EQ(stores.size(), 1U);
-  EXPECT_TRUE(std::ranges::all_of(stores[0].of_lanes, [](const LaneEvent& lane) { return lane.is_known; }));
-}
-
 __global__ void add_to_a_local_variable(Word* out) {
   Word local = 0;
   out[0] = 1;
@@ -420,13 +385,16 @@ __global__ void add_to_a_local_variable(Word* out) {
   out[1] = local;
 }
 
-TEST(Trace, HasWhatCameBeforeAnAtomicOnALocalVariable) {
-  Words out{2};
-  const BlockTrace trace = trace_of([&] { launch({1, 1, 0}, add_to_a_local_variable, out); });
-  ASSERT_EQ(trace.findings.size(), 1U);
-  EXPECT_EQ(trace.findings.front().fault, Fault::out_of_bounds);
-  EXPECT_EQ(order_of(trace, 0), "W");
-  EXPECT_EQ(trace.counters.atomics, 0U);
+TEST(Trace, HasWhatCameBeforeAnAccessOutOfBounds) {
+  Words out{32};
+  const BlockTrace past = trace_of([&] { launch({1, 32, 0}, run_past_the_end, out); });
+  ASSERT_EQ(past.findings.at(0).fault, Fault::out_of_bounds);
+  const Event store = events_of_kind(past, EventKind::shared_store).at(0);
+  EXPECT_TRUE(std::ranges::all_of(store.of_lanes, [](const LaneEvent& lane) { return lane.is_known; }));
+  const BlockTrace local = trace_of([&] { launch({1, 1, 0}, add_to_a_local_variable, out); });
+  ASSERT_EQ(local.findings.at(0).fault, Fault::out_of_bounds);
+  EXPECT_EQ(order_of(local, 0), "W");
+  EXPECT_EQ(local.counters.atomics, 0U);
 }
 
 __global__ void go_on_and_on(Word* out, unsigned times) {
@@ -434,25 +402,31 @@ __global__ void go_on_and_on(Word* out, unsigned times) {
     out[threadIdx.x] += 1;
 }
 
+/// What was done before the trace was full is there without gaps.
 TEST(Trace, HoldsSoMuchAndSaysWhereItEnds) {
-  Words out{32};
-  const unsigned times = most_traced_actions / 32;  // twice as many accesses
-  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, go_on_and_on, out, times); });
-  EXPECT_TRUE(trace.truncated);
-  EXPECT_LE(trace.events.size() * 32, most_traced_actions);
-  EXPECT_EQ(trace.counters.global_load_requests, times);
+  Words out{1024};
+  for (const unsigned threads : {32U, 1024U}) {
+    const unsigned times = 4 * most_traced_actions / threads;
+    const BlockTrace trace = trace_of([&] { launch({1, threads, 0}, go_on_and_on, out, times); });
+    EXPECT_TRUE(trace.truncated);
+    EXPECT_LE(trace.events.size() * 32, most_traced_actions);
+    EXPECT_GT(trace.events.size(), 8000U);
+    EXPECT_EQ(trace.counters.global_load_requests, times * threads / 32);
+    EXPECT_EQ(contradiction_in(trace), "");
+  }
   EXPECT_FALSE(trace_of([&] { launch({1, 32, 0}, go_on_and_on, out, 100U); }).truncated);
 }
 
-/// The order of threads decides neither what is one event nor what was in memory.
-TEST(Trace, IsTheSameInEverySchedule) {
-  Words in{64};
-  Words out{64};
+/// Neither the order of threads nor the number of host threads decides what is one event, or what was in memory.
+TEST(Trace, IsTheSameInEveryScheduleAndOnAnyNumberOfHostThreads) {
+  Words in{64}, out{64 * 1000};
   for (unsigned i = 0; i < 64; ++i)
     in[i] = 3 * i;
-  const auto summary = [&](const Schedule& schedule) {
+  const auto summary = [&](const Schedule& schedule, unsigned host_threads) {
     set_schedule(schedule);
-    const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, reverse, in, out); });
+    set_host_threads(host_threads);
+    const BlockTrace trace = trace_of([&] { launch({1000, 64, 0}, reverse, in, out); }, 777);
+    set_host_threads(0);
     set_schedule({});
     std::string text;
     for (const Event& event : trace.events) {
@@ -464,11 +438,11 @@ TEST(Trace, IsTheSameInEverySchedule) {
     }
     return text;
   };
-  const std::string ascending = summary({});
-  EXPECT_NE(ascending.find("shared_store"), std::string::npos);
-  EXPECT_EQ(summary({Order::descending, 0}), ascending);
+  const std::string ascending = summary({}, 1);
+  EXPECT_EQ(std::ranges::count(ascending, '\n'), 2 * 4 + 1 + 2);
+  EXPECT_EQ(summary({Order::descending, 0}, 4), ascending);
   for (unsigned seed = 0; seed < 10; ++seed)
-    EXPECT_EQ(summary({Order::random, seed}), ascending) << seed;
+    EXPECT_EQ(summary({Order::random, seed}, 4), ascending) << seed;
 }
 
 }  // namespace

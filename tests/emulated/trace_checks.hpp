@@ -1,0 +1,122 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "emulated/launches.hpp"
+#include "emulated/run/lanes.hpp"
+
+/// What holds of every trace.
+namespace __emulated {
+
+/// What the events of a trace amount to, counted again from each of them.
+inline Counters counters_of_events(const BlockTrace& trace) {
+  Counters counters;
+  counters.blocks = 1;
+  counters.threads = count(trace.config.block);
+  for (const Event& event : trace.events) {
+    const auto lanes = static_cast<unsigned>(std::popcount(event.lanes));
+    switch (event.kind) {
+      case EventKind::shared_load:
+        ++counters.shared_load_requests;
+        counters.shared_load_wavefronts += event.wavefronts;
+        counters.shared_load_conflicts += event.conflicts;
+        counters.shared_load_lanes += lanes;
+        break;
+      case EventKind::shared_store:
+        ++counters.shared_store_requests;
+        counters.shared_store_wavefronts += event.wavefronts;
+        counters.shared_store_conflicts += event.conflicts;
+        counters.shared_store_lanes += lanes;
+        break;
+      case EventKind::global_load:
+        ++counters.global_load_requests;
+        counters.global_load_sectors += event.sectors;
+        counters.global_load_lanes += lanes;
+        break;
+      case EventKind::global_store:
+        ++counters.global_store_requests;
+        counters.global_store_sectors += event.sectors;
+        counters.global_store_lanes += lanes;
+        break;
+      case EventKind::shared_atomic:
+      case EventKind::global_atomic: counters.atomics += lanes; break;
+      case EventKind::shuffle: counters.shuffles += event.shuffles; break;
+      case EventKind::block_barrier: ++counters.block_barriers; break;
+      case EventKind::warp_barrier: ++counters.warp_barriers; break;
+      case EventKind::vote:
+      case EventKind::fence:
+      case EventKind::exit: break;
+    }
+  }
+  return counters;
+}
+
+/// The first contradiction of the events, or "": what each lane reads is what the events before it have written.
+inline std::string contradiction_in(const BlockTrace& trace) {
+  using Word = std::array<std::byte, 4>;
+  constexpr std::size_t shared_memory = 0;  // or a buffer's number + 1
+  std::map<std::pair<std::size_t, std::ptrdiff_t>, Word> memory;
+  for (std::size_t i = 0; i < trace.events.size(); ++i) {
+    const Event& event = trace.events[i];
+    const auto text = [&](unsigned lane, const std::string& what) {
+      return "event " + std::to_string(i) + " (" + std::string{name_of(event.kind)} + " of warp " +
+             std::to_string(event.warp) + "), lane " + std::to_string(lane) + ' ' + what;
+    };
+    std::array<const LaneEvent*, warp_size> at{};
+    std::size_t next = 0;
+    for (const unsigned lane : lanes_of(event.lanes))
+      at[lane] = next < event.of_lanes.size() ? &event.of_lanes[next++] : nullptr;
+    for (const unsigned lane : lanes_of(event.lanes)) {
+      if (at[lane] == nullptr) return text(lane, "is missing");
+      const LaneEvent& self = *at[lane];
+      if (event.kind == EventKind::shuffle) {
+        const LaneEvent* const source = at[self.source_lane];
+        if (source == nullptr) return text(lane, "takes from an idle lane");
+        if (std::memcmp(source->before.data(), self.value.data(), event.bytes) != 0)
+          return text(lane, "gets another value");
+      }
+      if (event.kind > EventKind::global_atomic || event.bytes < 4) continue;
+      if (!self.is_known) return text(lane, "is not known");
+      for (unsigned word = 0; word < event.bytes / 4; ++word) {
+        const std::pair cell{is_shared(event.kind) ? shared_memory : self.buffer + 1, self.word + word};
+        Word found{};
+        std::memcpy(found.data(), (is_load(event.kind) ? self.value : self.before).data() + 4 * word, 4);
+        if (!is_store(event.kind)) {
+          const auto known = memory.find(cell);
+          if (known == memory.end() && cell.first == shared_memory)
+            return text(lane, "reads what nothing has written");
+          if (known != memory.end() && known->second != found)
+            return text(lane, "reads another value in word " + std::to_string(cell.second));
+        }
+        std::memcpy(memory[cell].data(), self.value.data() + 4 * word, 4);
+      }
+    }
+  }
+  return "";
+}
+
+/// Of a block that came to its end: the events amount to its counters, each lane reads what the events before it have written,
+/// and all threads leave. \param replays  false where no order of warp instructions explains what each atomic found.
+inline void expect_whole(const BlockTrace& trace, bool replays = true) {
+  EXPECT_TRUE(trace.findings.empty()) << trace.findings.front().text;
+  EXPECT_FALSE(trace.truncated);
+  EXPECT_EQ(counters_of_events(trace), trace.counters);
+  if (replays) {
+    EXPECT_EQ(contradiction_in(trace), "");
+  }
+  std::size_t left = 0;
+  for (const Event& event : trace.events)
+    if (event.kind == EventKind::exit) left += static_cast<std::size_t>(std::popcount(event.lanes));
+  EXPECT_EQ(left, count(trace.config.block));
+}
+
+}  // namespace __emulated
