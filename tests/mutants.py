@@ -274,11 +274,11 @@ MUTANTS = [
     Mutant(RUN + "barriers.cpp", "    if ((group & bit_of(source)) != 0) continue;", "    continue;",
            "checks_test *MisusedWarpFunctions"),
     Mutant(RUN + "barriers.cpp", "case Shuffle::down: return last - lane >= distance",
-           "case Shuffle::down: return last - lane > distance", "device_test *Shuffles*"),
+           "case Shuffle::down: return last - lane > distance", "warp_functions_test Shuffles.*"),
 
     # ---- the emulated device: what it counts ----
     Mutant(RUN + "barriers.cpp", "counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;",
-           "counters_.shuffles += 1;", "device_test *Shuffles*"),
+           "counters_.shuffles += 1;", "warp_functions_test Shuffles.*"),
     Mutant(COUNT + "warp_instructions.cpp", "if (!std::is_sorted(sectors.begin(), end)) std::sort(",
            "std::minmax(", "plain_kernels_test *SharedMemory"),
     Mutant(COUNT + "warp_instructions.cpp", "if (std::find(here.begin(), end, word) != end) continue;", "",

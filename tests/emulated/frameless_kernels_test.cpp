@@ -5,13 +5,11 @@
 #include <cstdlib>
 
 #include "device/cuda_or_emulated.cuh"
-#include "emulated/device_array.hpp"
+#include "emulated/kernel_sweep.hpp"
 
 namespace {
 
-using __emulated::DeviceArray;
-using __emulated::finding_of;
-using __emulated::last_launch_counters;
+using namespace __emulated;
 
 /// With more numbers at hand than there are registers, none is left for a frame pointer.
 __noinline__ __device__ unsigned mix(const unsigned* in, unsigned i) {
@@ -32,26 +30,18 @@ __global__ void mix_in_branches(const unsigned* in, unsigned* out) {
 }
 
 TEST(WithoutFramePointers, KernelsRunToTheirEnd) {
-  DeviceArray<unsigned> in{72};
-  DeviceArray<unsigned> out{64};
+  DeviceArray<unsigned> in{72}, out{64};
   for (unsigned i = 0; i < 72; ++i)
     in[i] = i * 2654435761U;
-  EXPECT_EQ(finding_of([&] { mix_in_branches<<<1, 64>>>(in, out); }), "");
-  EXPECT_EQ(last_launch_counters().global_load_lanes, 32U * 8 + 32 * 13);
+  const Counters counted = counters_of([&] { mix_in_branches<<<1, 64>>>(in, out); });
+  EXPECT_EQ(counted.global_load_lanes, 32U * 8 + 32 * 13);
   for (unsigned i = 0; i < 64; ++i) {
     const unsigned deep = in[1] + in[2] + in[3] + in[4] + in[5];
     EXPECT_EQ(out[63 - i], mix(in.begin(), i) + (i % 2 == 0 ? 0 : deep)) << i;
   }
-}
-
-TEST(WithoutFramePointers, AFindingIsAFinding) {
-  DeviceArray<unsigned> in{70};
-  DeviceArray<unsigned> out{64};
-  for (unsigned i = 0; i < 70; ++i)
-    in[i] = i;
-  const std::string text = finding_of([&] { mix_in_branches<<<1, 64>>>(in, out); });
-  EXPECT_TRUE(text.starts_with("out of bounds in mix_in_branches: block 0, thread 63 reads 4-byte word 70"))
-      << text;
+  DeviceArray<unsigned> short_in{70};
+  expect_findings({{"out of bounds in mix_in_branches: block 0, thread 63 reads 4-byte word 70",
+                    [&] { mix_in_branches<<<1, 64>>>(short_in, out); }}});
 }
 
 __device__ int compare(const void* one, const void* other) {
@@ -67,8 +57,8 @@ TEST(WithoutFramePointers, AFunctionMayBeCalledByALibrary) {
   DeviceArray<int> values{64};
   for (int i = 0; i < 64; ++i)
     values[static_cast<unsigned>(i)] = i * 37 % 64;
-  EXPECT_EQ(finding_of([&] { sort_by_the_library<<<1, 4>>>(values); }), "");
-  EXPECT_GT(last_launch_counters().global_load_lanes, 2U * 4 * 16);
+  const Counters counted = counters_of([&] { sort_by_the_library<<<1, 4>>>(values); });
+  EXPECT_GT(counted.global_load_lanes, 2U * 4 * 16);
   for (unsigned i = 1; i < 64; ++i)
     EXPECT_TRUE(i % 16 == 0 || values[i - 1] < values[i]) << i;
 }

@@ -1,7 +1,5 @@
-/// CUDA's functions of one thread on the emulated device. The kernel has them compiled as kernels are.
+/// CUDA's functions of one thread on the emulated device, compiled as kernels are. All values are by hand, or of mpmath.
 #include <cuComplex.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <gtest/gtest.h>
 #include <vector_functions.h>
 #include <vector_types.h>
@@ -10,30 +8,29 @@
 #include <cuda/std/cstdint>
 #include <limits>
 #include <random>
-#include <string>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
 
 namespace {
 
-using __emulated::finding_of;
-
 template <typename T> using Array = __emulated::DeviceArray<T>;
 
 // ---- whole numbers ----
 
-TEST(Intrinsics, OfWholeNumbers) {
-  EXPECT_EQ(__sad(std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), 1), 0U)
-      << "it wraps around";
-  EXPECT_EQ(__sad(-3, 4, 10), 17U);
-  EXPECT_EQ(__usad(3, ~0U, 1), ~0U - 2);
-  EXPECT_EQ(__hadd(std::numeric_limits<int>::max(), std::numeric_limits<int>::max() - 1),
-            std::numeric_limits<int>::max() - 1);
-  EXPECT_EQ(__hadd(-3, 0), -2);
-  EXPECT_EQ(__rhadd(-3, 0), -1);
-  EXPECT_EQ(__uhadd(~0U, ~0U - 1), ~0U - 1);
-  EXPECT_EQ(__urhadd(~0U, ~0U - 1), ~0U);
+TEST(Intrinsics, OfBits) {
+  EXPECT_EQ(__popc(0xF0F0U), 8);
+  EXPECT_EQ(__popcll(~0ULL), 64);
+  EXPECT_EQ(__ffs(0), 0);
+  EXPECT_EQ(__ffs(8), 4);
+  EXPECT_EQ(__ffsll(1LL << 40), 41);
+  EXPECT_EQ(__clz(0), 32);
+  EXPECT_EQ(__clz(1), 31);
+  EXPECT_EQ(__clzll(1), 63);
+  EXPECT_EQ(__brev(0x40000001), 0x80000002U);
+  EXPECT_EQ(__brevll(2), 1ULL << 62);
+  EXPECT_EQ(__byte_perm(0x33221100, 0x77665544, 0x7610), 0x77661100U);
+  EXPECT_EQ(__float_as_uint(__int_as_float(0x3F800000) + 1.0F), 0x40000000U);
   EXPECT_EQ(__funnelshift_lc(0x12345678, 0x9abcdef0, 8), 0xbcdef012U);
   EXPECT_EQ(__funnelshift_lc(0x12345678, 0x9abcdef0, 40), 0x12345678U);
   EXPECT_EQ(__funnelshift_rc(0x12345678, 0x9abcdef0, 8), 0xf0123456U);
@@ -46,6 +43,35 @@ TEST(Intrinsics, OfWholeNumbers) {
   EXPECT_EQ(__fns(0b101100, 4, -3), ~0U);
   EXPECT_EQ(__fns(0b101100, 5, 0), 5U);
   EXPECT_EQ(__fns(0b101100, 4, 0), ~0U);
+  EXPECT_EQ(__funnelshift_l(0x80000000, 1, 1), 3U);
+  EXPECT_EQ(__funnelshift_r(1, 2, 1), 0U);
+}
+
+TEST(Intrinsics, OfWholeNumbers) {
+  EXPECT_EQ(__sad(std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), 1), 0U)
+      << "it wraps around";
+  EXPECT_EQ(__sad(-3, 4, 10), 17U);
+  EXPECT_EQ(__usad(3, ~0U, 1), ~0U - 2);
+  EXPECT_EQ(__hadd(std::numeric_limits<int>::max(), std::numeric_limits<int>::max() - 1),
+            std::numeric_limits<int>::max() - 1);
+  EXPECT_EQ(__hadd(-3, 0), -2);
+  EXPECT_EQ(__rhadd(-3, 0), -1);
+  EXPECT_EQ(__uhadd(~0U, ~0U - 1), ~0U - 1);
+  EXPECT_EQ(__urhadd(~0U, ~0U - 1), ~0U);
+  EXPECT_EQ(__umulhi(1U << 31, 6), 3U);
+  EXPECT_EQ(__mulhi(-1, 1), -1);
+  EXPECT_EQ(__mul24(-3, 5), -15);
+  EXPECT_EQ(__umul24(1U << 24 | 3, 2), 6U);
+  EXPECT_EQ(min(3, 4), 3);
+  EXPECT_EQ(max(3U, 4U), 4U);
+  EXPECT_EQ(umin(3, 0xFFFFFFFF), 3U);
+  EXPECT_EQ(umax(4, 0x80000000), 0x80000000U);
+  EXPECT_EQ(llmin(-1, 1LL << 40), -1);
+  EXPECT_EQ(llmax(-1, 1LL << 40), 1LL << 40);
+  EXPECT_EQ(ullmin(5, ~0ULL), 5ULL);
+  EXPECT_EQ(ullmax(0, 1ULL << 63), 1ULL << 63);
+  EXPECT_EQ(abs(-5), 5);
+  EXPECT_EQ(abs(-1.5F), 1.5F);
   const cuda::std::uint64_t large = 1;
   __builtin_assume(large == 1);
   EXPECT_EQ(sizeof(large), 8U);
@@ -96,6 +122,8 @@ TEST(Intrinsics, OfPackedIntegers) {
   EXPECT_SATURATED(__vsubss, int, a - b);
   EXPECT_SATURATED(__vsubus, uint, a - b);
   EXPECT_PARTS(__vmins, int, a < b ? a : b);
+  EXPECT_PARTS(__vmaxs, int, a > b ? a : b);
+  EXPECT_PARTS(__vminu, uint, a < b ? a : b);
   EXPECT_PARTS(__vmaxu, uint, a > b ? a : b);
   EXPECT_PARTS(__vavgs, int, std::floor((a + b + 1) / 2.0));
   EXPECT_PARTS(__vavgu, uint, (a + b + 1) / 2);
@@ -120,6 +148,20 @@ TEST(Intrinsics, OfPackedIntegers) {
   EXPECT_EQ(__vsads4(0x80ff7f01, 0x7f017f02), 255U + 2 + 0 + 1);
   EXPECT_EQ(__vsadu2(0x8000ffff, 0x7fff0001), 1U + 65534);
   EXPECT_EQ(__vsadu4(0x80ff7f01, 0x7f017f02), 1U + 254 + 0 + 1);
+}
+
+/// Of words that say which part is which.
+TEST(Intrinsics, OfProductsOfParts) {
+  const unsigned a = 0xFF017F80, b = 0x02FE8001;
+  const int signed_a = static_cast<int>(a), signed_b = static_cast<int>(b);
+  const unsigned bytes = 0xFF * 0x02 + 0x01 * 0xFE + 0x7F * 0x80 + 0x80 * 0x01;
+  EXPECT_EQ(__dp4a(a, b, 1U), bytes + 1);
+  EXPECT_EQ(__dp4a(a, b, 0xFFFFFFFF), bytes - 1);
+  EXPECT_EQ(__dp4a(signed_a, signed_b, 1), -1 * 2 + 1 * -2 + 127 * -128 + -128 * 1 + 1);
+  EXPECT_EQ(__dp2a_lo(a, b, 1U), 0x7F80U * 0x01 + 0xFF01 * 0x80 + 1);
+  EXPECT_EQ(__dp2a_lo(signed_a, signed_b, 1), 0x7F80 * 1 + -0xFF * -128 + 1);
+  EXPECT_EQ(__dp2a_hi(a, b, 1U), 0x7F80U * 0xFE + 0xFF01 * 0x02 + 1);
+  EXPECT_EQ(__dp2a_hi(signed_a, signed_b, 1), 0x7F80 * -2 + -0xFF * 2 + 1);
 }
 
 // ---- mathematical functions; all values from mpmath, with 40 digits ----
@@ -197,130 +239,8 @@ TEST(Intrinsics, HoldANumberBetweenZeroAndOne) {
   EXPECT_EQ(__saturatef(0.25F), 0.25F);
   EXPECT_EQ(__saturatef(std::numeric_limits<float>::quiet_NaN()), 0.0F);
   EXPECT_FALSE(std::signbit(__saturatef(-0.0F))) << "+0 of all that is not above 0";
-}
-
-// ---- numbers of 16 bits ----
-
-/// The number before or after a finite one.
-template <typename T> T next_to(T number, bool up) {
-  const unsigned bits = number.bits();
-  if ((bits & 0x7fff) == 0) return T::of_bits(up ? 0x0001 : 0x8001);
-  return T::of_bits(static_cast<std::uint16_t>((bits < 0x8000) == up ? bits + 1 : bits - 1));
-}
-
-/// No neighbour is nearer to what the function of long double gives, for any number.
-template <typename T>
-void expect_nearest(const char* name, T (*function)(T), long double (*exact_function)(long double)) {
-  for (unsigned bits = 0; bits < 0x10000; ++bits) {
-    const T number = T::of_bits(static_cast<std::uint16_t>(bits));
-    const float result = function(number);
-    const long double exact = exact_function(float{number});
-    if (std::isnan(exact) || std::isinf(result)) {
-      ASSERT_TRUE(std::isnan(exact) ? std::isnan(result) : std::isinf(exact) || std::abs(exact) > 65519)
-          << name;
-      continue;
-    }
-    for (const bool up : {false, true})
-      ASSERT_LE(std::abs(exact - result), std::abs(exact - float{next_to(T{result}, up)})) << name << bits;
-  }
-}
-
-#define EXPECT_NEAREST(name, expression)                                                      \
-  expect_nearest<half>(#name, name, [](long double a) -> long double { return expression; }); \
-  expect_nearest<nv_bfloat16>(#name, name, [](long double a) -> long double { return expression; })
-
-TEST(SmallFloats, HaveFunctionsRoundedToTheNearest) {
-  EXPECT_NEAREST(hsqrt, std::sqrt(a));
-  EXPECT_NEAREST(hrsqrt, 1 / std::sqrt(a));
-  EXPECT_NEAREST(hrcp, 1 / a);
-  EXPECT_NEAREST(hexp, std::exp(a));
-  EXPECT_NEAREST(hexp2, std::exp2(a));
-  EXPECT_NEAREST(hexp10, std::pow(10.0L, a));
-  EXPECT_NEAREST(hlog, std::log(a));
-  EXPECT_NEAREST(hlog2, std::log2(a));
-  EXPECT_NEAREST(hlog10, std::log10(a));
-  EXPECT_NEAREST(hsin, std::sin(a));
-  EXPECT_NEAREST(hcos, std::cos(a));
-  EXPECT_NEAREST(htanh, std::tanh(a));
-  EXPECT_NEAREST(hrint, std::nearbyint(a));
-  EXPECT_EQ(h2exp(make_half2(0, 1)), make_half2(1, half{2.718281828F}));
-  EXPECT_EQ(h2floor(make_bfloat162(-1.5F, 2.5F)), make_bfloat162(-2, 2));
-}
-
-template <typename T, typename From> void expect_directed(T (*zero)(From), T (*down)(From), T (*up)(From)) {
-  std::mt19937_64 random{1};
-  for (int i = 0; i < 200'000; ++i) {
-    const std::uint64_t word = random() >> random() % 64;
-    const From value = static_cast<From>(random() % 2 == 0 ? word : -word);
-    if (std::abs(static_cast<double>(value)) > 65504) continue;
-    const double exact = static_cast<double>(value);
-    ASSERT_LE(float{down(value)}, exact);
-    ASSERT_GE(float{up(value)}, exact);
-    if (exact != float{down(value)}) {
-      ASSERT_TRUE(next_to(down(value), true) == up(value)) << exact;
-    }
-    ASSERT_TRUE(zero(value) == (exact < 0 ? up(value) : down(value)));
-  }
-}
-
-TEST(SmallFloats, AreRoundedInADirection) {
-  expect_directed<half, int>(__int2half_rz, __int2half_rd, __int2half_ru);
-  expect_directed<half, float>(__float2half_rz, __float2half_rd, __float2half_ru);
-  expect_directed<nv_bfloat16, long long>(__ll2bfloat16_rz, __ll2bfloat16_rd, __ll2bfloat16_ru);
-  EXPECT_EQ(__half_as_ushort(__float2half_rz(1e6F)), 0x7BFF) << "the largest number";
-  EXPECT_EQ(__half_as_ushort(__float2half_ru(1e6F)), 0x7C00);
-  EXPECT_EQ(__half_as_ushort(__float2half_rd(-0x1p-100F)), 0x8001);
-  EXPECT_EQ(__half_as_ushort(__float2half_ru(-0x1p-100F)), 0x8000);
-  EXPECT_EQ(__half_as_ushort(__float2half_rd(0.0F)), 0x0000);
-  EXPECT_EQ(__bfloat16_as_ushort(__ull2bfloat16_rz((1ULL << 62) + 1)), 0x5E80);
-  EXPECT_EQ(__bfloat16_as_ushort(__ull2bfloat16_ru((1ULL << 62) + 1)), 0x5E81) << "rounded once";
-  EXPECT_EQ(__half2int_rd(half{-1.5F}), -2);
-  EXPECT_EQ(__half2uint_ru(half{1.25F}), 2U);
-  EXPECT_EQ(__half2short_rn(half{65504.0F}), 32767);
-  EXPECT_EQ(__bfloat162int_rn(nv_bfloat16{2.5F}), 2);
-  EXPECT_EQ(__half2char_rz(half{-200}), -128);
-  EXPECT_EQ(__half2ll_rn(half{std::nanf("")}), std::numeric_limits<long long>::min());
-}
-
-TEST(SmallFloats, CompareWithNaN) {
-  const half nan = __ushort_as_half(0x7D00);  // one that signals
-  const half one = 1;
-  EXPECT_FALSE(__hne(nan, one)) << "an ordered comparison";
-  EXPECT_TRUE(__hneu(nan, one));
-  EXPECT_TRUE(nan != one);
-  EXPECT_FALSE(__hge(nan, one));
-  EXPECT_TRUE(__hgeu(nan, one));
-  EXPECT_TRUE(__hmax(nan, one) == one);
-  EXPECT_TRUE(__hmin(one, nan) == one);
-  EXPECT_TRUE(__hisnan(__hmax_nan(one, nan)));
-  const half2 a = make_half2(1, nan);
-  const half2 b = make_half2(1, 2);
-  EXPECT_EQ(__heq2(a, b), make_half2(1, 0));
-  EXPECT_EQ(__hequ2_mask(a, b), 0xFFFFFFFFU);
-  EXPECT_EQ(__hgt2_mask(b, make_half2(0, 3)), 0xFFFFU);
-  EXPECT_FALSE(__hbeq2(a, b));
-  EXPECT_FALSE(a == b);
-  EXPECT_FALSE(a != b) << "it takes both";
-  EXPECT_EQ(__hisinf(-half{std::numeric_limits<float>::infinity()}), -1);
-  EXPECT_EQ(__hisnan2(a), make_half2(0, 1));
-}
-
-TEST(SmallFloats, ComeInPairs) {
-  const nv_bfloat162 pair = __float22bfloat162_rn(make_float2(1.5F, -2));
-  EXPECT_EQ(__low2float(pair), 1.5F);
-  EXPECT_EQ(__high2float(pair), -2.0F);
-  EXPECT_EQ(__bfloat162bfloat162(nv_bfloat16{3}), make_bfloat162(3, 3));
-  EXPECT_EQ(__lowhigh2highlow(pair), make_bfloat162(-2, 1.5F));
-  EXPECT_EQ(__habs2(pair), make_bfloat162(1.5F, 2));
-  EXPECT_EQ(__hneg2(pair), make_bfloat162(-1.5F, 2));
-  EXPECT_EQ(__h2div(pair, make_bfloat162(3, 4)), make_bfloat162(0.5F, -0.5F));
-  EXPECT_EQ(__lows2half2(make_half2(1, 2), make_half2(3, 4)), make_half2(1, 3));
-  EXPECT_EQ(__high2half2(make_half2(1, 2)), make_half2(2, 2));
-  EXPECT_EQ(__half_as_short(half{-1}), static_cast<short>(0xBC00));
-  EXPECT_TRUE(__short_as_half(0x3C00) == half{1});
-  EXPECT_EQ(__hadd2_sat(make_half2(1, -2), make_half2(1, 1)), make_half2(1, 0));
-  EXPECT_TRUE(__hfma_relu(half{2}, half{-3}, half{1}) == half{0});
-  EXPECT_EQ(__hcmadd(make_half2(1, 2), make_half2(3, 4), make_half2(10, 20)), make_half2(5, 30));
+  EXPECT_EQ(rsqrtf(4.0F), 0.5F);
+  EXPECT_EQ(__fmaf_rn(2, 3, 4), 10.0F);
 }
 
 // ---- complex numbers ----
@@ -355,16 +275,14 @@ __global__ void round_in_a_kernel(const float* in, float* out, const cuFloatComp
 }
 
 TEST(Intrinsics, RoundInKernels) {
-  Array<float> in{32};
-  Array<float> out{128};
-  Array<cuFloatComplex> a{32};
-  Array<cuFloatComplex> product{32};
+  Array<float> in{32}, out{128};
+  Array<cuFloatComplex> a{32}, product{32};
   for (unsigned i = 0; i < 32; ++i) {
     in[i] = static_cast<float>(2 * i + 3);
     a[i] = make_cuFloatComplex(1, static_cast<float>(i));
   }
-  EXPECT_EQ(finding_of([&] { round_in_a_kernel<<<1, 32>>>(in, out, a, product); }), "");
-  EXPECT_EQ(__emulated::last_launch_counters().global_load_requests, 4U + 2) << "an assumption loads nothing";
+  const auto counted = __emulated::counters_of([&] { round_in_a_kernel<<<1, 32>>>(in, out, a, product); });
+  EXPECT_EQ(counted.global_load_requests, 4U + 2) << "an assumption loads nothing";
   for (unsigned i = 0; i < 32; ++i) {
     const double divisor = in[i];
     EXPECT_LT(out[4 * i + 2] * divisor, 1.0) << "exact: both have 24 digits";
@@ -373,6 +291,25 @@ TEST(Intrinsics, RoundInKernels) {
     EXPECT_EQ(out[4 * i + 1], out[4 * i + 2]);
     EXPECT_EQ(cuCimagf(product[i]), 2.0F * static_cast<float>(i));
   }
+}
+
+/// Loads and stores with hints for caches are loads and stores.
+__global__ void load_and_store_with_hints(const float4* in, float4* out, volatile int* seen) {
+  const unsigned i = threadIdx.x;
+  __stcs(&out[i], __ldg(&in[i]));
+  __stcg(&out[i], __ldcs(&in[i]));
+  seen[i] = seen[i] + 1;
+}
+
+TEST(Intrinsics, OfLoadsAndStoresAreLoadsAndStores) {
+  Array<float4> in{32}, out{32};
+  Array<int> seen{32};
+  in[31] = make_float4(1, 2, 3, 4);
+  const auto counted = __emulated::counters_of([&] { load_and_store_with_hints<<<1, 32>>>(in, out, seen); });
+  EXPECT_EQ(out[31].w, 4.0F);
+  EXPECT_EQ(counted.global_load_requests, 3U);
+  EXPECT_EQ(counted.global_load_sectors, 2U * 16 + 4);
+  EXPECT_EQ(counted.global_store_requests, 3U);
 }
 
 }  // namespace

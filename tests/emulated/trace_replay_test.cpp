@@ -39,33 +39,6 @@ __global__ void scan(const Word* in, Word* out) {
   out[blockIdx.x * blockDim.x + t] = from[t];
 }
 
-__global__ void transpose(const float* in, float* out) {
-  __shared__ float tile[16][17];
-  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 16 + threadIdx.x];
-  __syncthreads();
-  out[threadIdx.y * 16 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
-}
-
-__global__ void histogram(const Word* in, Word* out, unsigned n) {
-  __shared__ Word bins[16];
-  if (threadIdx.x < 16) bins[threadIdx.x] = 0;
-  __syncthreads();
-  for (unsigned i = threadIdx.x; i < n; i += blockDim.x)
-    atomicAdd(&bins[in[i] % 16], 1U);
-  __syncthreads();
-  if (threadIdx.x < 16) atomicAdd(&out[threadIdx.x], bins[threadIdx.x]);
-}
-
-__global__ void trips(Word* out) {
-  __shared__ Word cells[96];
-  cells[threadIdx.x] = 0;
-  for (unsigned i = 0; i < threadIdx.x % 7; ++i) {
-    cells[threadIdx.x] += i;
-    if (i % 2 == 1) cells[threadIdx.x] *= 3;
-  }
-  out[threadIdx.x] = cells[threadIdx.x];
-}
-
 __global__ void leave(Word* out) {
   __shared__ Word cells[128];
   cells[threadIdx.x] = threadIdx.x;
@@ -179,16 +152,6 @@ __global__ void two_buffers(const Word* a, const Word* b, Word* out) {
   out[threadIdx.x] = from[threadIdx.x];
 }
 
-__global__ void diverged_atomics(Word* out) {
-  __shared__ Word sum;
-  if (threadIdx.x == 0) sum = 0;
-  __syncthreads();
-  for (unsigned i = 0; i <= threadIdx.x % 3; ++i)
-    atomicAdd(&sum, i + 1);
-  __syncthreads();
-  if (threadIdx.x == 0) out[0] = sum;
-}
-
 __global__ void bytes(const unsigned char* in, unsigned char* out) {
   __shared__ unsigned char tile[64];
   __shared__ unsigned short halves[64];
@@ -209,7 +172,6 @@ template <typename T> KernelRow copying(const std::string& name, Word first = 1)
 
 TEST(TraceReplay, OfKernels) {
   Array<Word> in{1024}, out{4096}, flags{64};
-  Array<float> floats{512};
   Array<unsigned char> small{128};
   for (unsigned i = 0; i < 1024; ++i)
     in[i] = i * 2654435761U;
@@ -220,18 +182,6 @@ TEST(TraceReplay, OfKernels) {
          {"scan of 64",
           [&] {
             launch({1, 64, 0}, scan, in, out);
-          }},
-         {"transpose",
-          [&] {
-            launch({1, {16, 16}, 0}, transpose, floats, floats.begin() + 256);
-          }},
-         {"trips",
-          [&] {
-            launch({1, 96, 0}, trips, out);
-          }},
-         {"trips of 33",
-          [&] {
-            launch({1, 33, 0}, trips, out);
           }},
          {"leave",
           [&] {
@@ -291,24 +241,10 @@ TEST(TraceReplay, OfKernels) {
           [&] {
             launch({1, 64, 0}, bytes, small.begin(), small.begin() + 64);
           }},
-         {"spin between blocks",
-          [&] {
+         {"spin between blocks", [&] {
             std::fill(flags.begin(), flags.end(), 0U);
             launch({3, 64, 0}, spin_between_blocks, flags, out);
-          }},
-         // In a loop each lane's atomics are in order, and those of several lanes as the run had them.
-         {"histogram",
-          [&] {
-            launch({2, 128, 0}, histogram, in, out, 1000U);
-          },
-          {},
-          Traces::add_up},
-         {"diverged atomics",
-          [&] {
-            launch({1, 40, 0}, diverged_atomics, out);
-          },
-          {},
-          Traces::add_up}});
+          }}});
 }
 
 TEST(TraceReplay, OfTwoBuffersInOneInstruction) {

@@ -1,0 +1,328 @@
+/// CUDA's votes, shuffles, barriers and groups give on the emulated device what they give on a GPU: a row for each, with what
+/// each thread gets by hand.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cuda_or_emulated.cuh"
+#include "device/shuffle_down.cuh"
+#include "emulated/kernel_sweep.hpp"
+#include "emulated/language/complex.hpp"
+
+namespace {
+
+using namespace __emulated;
+
+template <typename T> using Array = DeviceArray<T>;
+
+constexpr unsigned all = 0xffffffff;
+
+template <typename F, typename T> __global__ void call(F function, T* out) {
+  out[threadIdx.x] = function(threadIdx.x);
+}
+
+/// A row: what each thread of a block gets from a function, what that has to be, and the shuffles that it takes.
+template <typename F, typename G>
+void expect_of_threads(const char* name, unsigned threads, F function, G expected, unsigned shuffles = 0) {
+  using T = decltype(function(0U));
+  SCOPED_TRACE(name);
+  Array<T> out{threads};
+  EXPECT_EQ(counters_of([&] { call<<<1, threads>>>(function, out.begin()); }).shuffles, shuffles);
+  for (unsigned i = 0; i < threads; ++i)
+    EXPECT_EQ(out[i], static_cast<T>(expected(i))) << "of thread " << i;
+}
+
+TEST(Votes, OfAWarp) {
+  expect_of_threads(
+      "__ballot_sync", 32, [](unsigned lane) { return __ballot_sync(all, lane % 3 == 0); },
+      [](unsigned) { return 0x49249249; });
+  expect_of_threads(
+      "__ballot_sync of halves", 32,
+      [](unsigned lane) {
+        return lane < 16 ? __ballot_sync(0xffff, lane % 2) : __ballot_sync(0xffff0000, lane % 2 == 0);
+      },
+      [](unsigned lane) { return lane < 16 ? 0xAAAA : 0x55550000; });
+  expect_of_threads(
+      "__any_sync", 32, [](unsigned lane) { return __any_sync(all, lane == 31); },
+      [](unsigned) { return 1; });
+  expect_of_threads(
+      "__all_sync", 32, [](unsigned lane) { return __all_sync(all, lane < 31); }, [](unsigned) { return 0; });
+  expect_of_threads(
+      "__match_any_sync", 32, [](unsigned lane) { return __match_any_sync(all, lane / 10); },
+      [](unsigned lane) { return (lane < 30 ? 0x3FFU : 3U) << lane / 10 * 10; });
+  const auto match_all = [](auto value) {
+    int is_same = 2;
+    const unsigned lanes = __match_all_sync(all, value, &is_same);
+    return static_cast<long long>(lanes) + (is_same == 1 ? 1LL << 32 : is_same);
+  };
+  expect_of_threads(
+      "__match_all_sync", 32, [=](unsigned) { return match_all(1.5); }, [](unsigned) { return 0x1FFFFFFFF; });
+  expect_of_threads(
+      "__match_all_sync of two values", 32, [=](unsigned lane) { return match_all(lane / 31); },
+      [](unsigned) { return 0; });
+}
+
+TEST(Votes, ThatReduceWholeNumbers) {
+  const auto expect = [](const char* name, auto function, auto expected) {
+    expect_of_threads(name, 32, function, [=](unsigned) { return expected; });
+  };
+  const auto number = [](unsigned lane) { return static_cast<int>(lane) - 16; };
+  expect(
+      "add", [=](unsigned lane) { return __reduce_add_sync(all, number(lane)); }, -16);
+  expect(
+      "min", [=](unsigned lane) { return __reduce_min_sync(all, number(lane)); }, -16);
+  expect(
+      "max", [=](unsigned lane) { return __reduce_max_sync(all, number(lane)); }, 15);
+  expect(
+      "max without a sign", [](unsigned lane) { return __reduce_max_sync(all, lane - 16); }, ~0U);
+  expect(
+      "and", [](unsigned lane) { return __reduce_and_sync(all, ~(1U << lane)); }, 0U);
+  expect(
+      "or", [](unsigned lane) { return __reduce_or_sync(all, lane % 2 ? 1U << lane : 0U); }, 0xAAAAAAAA);
+  // 1 ^ 2 ^ ... ^ 31 is 0.
+  expect(
+      "xor", [](unsigned lane) { return __reduce_xor_sync(all, lane + 1); }, 32U);
+}
+
+TEST(Votes, OfABlock) {
+  const auto expect = [](const char* name, auto function, int expected) {
+    expect_of_threads(name, 64, function, [=](unsigned) { return expected; });
+  };
+  expect(
+      "__syncthreads_count", [](unsigned tid) { return __syncthreads_count(tid % 3 == 0); }, 22);
+  expect(
+      "__syncthreads_and", [](unsigned tid) { return __syncthreads_and(tid < 64); }, 1);
+  expect(
+      "__syncthreads_and of all but one", [](unsigned tid) { return __syncthreads_and(tid < 63); }, 0);
+  for (const unsigned which : {0U, 40U, 63U, 64U}) {
+    expect(
+        "__syncthreads_or, then of none",
+        [=](unsigned tid) { return 10 * (__syncthreads_or(tid == which) != 0) + __syncthreads_or(0); },
+        which < 64 ? 10 : 0);
+  }
+  Array<int> out{64};
+  const auto several = [](unsigned tid) {
+    __nanosleep(100);
+    __threadfence_block();
+    __threadfence_system();
+    return __syncthreads_count(tid == 0) + __syncthreads_and(1);
+  };
+  EXPECT_EQ(counters_of([&] { call<<<1, 64>>>(several, out.begin()); }).block_barriers, 2U);
+}
+
+__global__ void count_on_the_way(unsigned* even, unsigned* odd, int* counter) {
+  const unsigned lane = threadIdx.x % 32;
+  if (lane % 2 == 0) {
+    even[threadIdx.x] = __activemask();
+  } else if (lane < 8) {
+    odd[threadIdx.x] = __activemask();
+    // One atomic for all of them.
+    const unsigned active = __activemask();
+    if (lane == static_cast<unsigned>(__ffs(static_cast<int>(active)) - 1))
+      atomicAdd(counter, __popc(active));
+    __syncwarp(active);
+  }
+  __syncthreads();
+}
+
+TEST(Votes, KnowWhoIsActive) {
+  Array<unsigned> even{64}, odd{64};
+  Array<int> counter{1};
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    set_schedule({Order::random, seed});
+    counter[0] = 0;
+    count_on_the_way<<<1, 64>>>(even, odd, counter);
+    EXPECT_EQ(even[0], 0x55555555U);
+    EXPECT_EQ(even[62], 0x55555555U);
+    EXPECT_EQ(odd[7], 0xAAU);
+    EXPECT_EQ(counter[0], 8);
+  }
+  set_schedule({});
+}
+
+TEST(Shuffles, TakeTheirValueFromTheLaneThatCudaNames) {
+  const auto expect = [](const char* name, auto function, auto source, unsigned words) {
+    expect_of_threads(name, 32, function, source, words);
+  };
+  expect(
+      "of a width", [](unsigned lane) { return __shfl_sync(all, lane, 5, 8); },
+      [](unsigned lane) { return lane / 8 * 8 + 5; }, 1);
+  expect(
+      "up", [](unsigned lane) { return __shfl_up_sync(all, lane, 3U); },
+      [](unsigned lane) { return lane < 3 ? lane : lane - 3; }, 1);
+  expect(
+      "down, of a width", [](unsigned lane) { return __shfl_down_sync(all, lane, 3U, 16); },
+      [](unsigned lane) { return lane % 16 > 12 ? lane : lane + 3; }, 1);
+  expect(
+      "xor", [](unsigned lane) { return __shfl_xor_sync(all, lane, 9); },
+      [](unsigned lane) { return lane ^ 9; }, 1);
+  // They are counted by the word, of which a large value takes several.
+  expect(
+      "of double", [](unsigned lane) { return __shfl_xor_sync(all, lane / 10.0, 1); },
+      [](unsigned lane) { return (lane ^ 1) / 10.0; }, 2);
+  const auto down_by_one = [&]<typename T>(const char* name, T, unsigned words) {
+    expect(
+        name, [](unsigned lane) { return shuffle_down(static_cast<T>(static_cast<float>(lane)), 1); },
+        [](unsigned lane) { return static_cast<T>(static_cast<float>(lane < 31 ? lane + 1 : 31)); }, words);
+  };
+  down_by_one("float", float{}, 1);
+  down_by_one("uint64_t", std::uint64_t{}, 2);
+  down_by_one("complex float", Complex<float>{}, 2);
+  down_by_one("complex double", Complex<double>{}, 4);
+  // Half of a warp takes turns with itself; the other half takes no part.
+  expect(
+      "of a half",
+      [](unsigned lane) {
+        double sum = 1;
+        for (unsigned delta = 8; delta > 0 && lane < 16; delta /= 2)
+          sum += __shfl_down_sync(0xffff, sum, delta, 16);
+        if (lane < 16) __syncwarp(0xffff);
+        return lane == 0 ? sum : 0;
+      },
+      [](unsigned lane) { return lane == 0 ? 16 : 0; }, 4 * 2);
+}
+
+// ---- cooperative groups ----
+
+namespace cg = cooperative_groups;
+
+__device__ int sum_of(const cg::thread_group& group, int* space, int value) {
+  const unsigned rank = group.thread_rank();
+  for (unsigned half_size = group.size() / 2; half_size > 0; half_size /= 2) {
+    space[rank] = value;
+    group.sync();
+    if (rank < half_size) value += space[rank + half_size];
+    group.sync();
+  }
+  return value;
+}
+
+__global__ void sum_in_groups(const int* in, int* out) {
+  __shared__ int space[64];
+  const cg::thread_block block = cg::this_thread_block();
+  const int value = in[block.thread_rank()];
+  const int of_block = sum_of(block, space, value);
+  if (block.thread_rank() == 0) out[0] = of_block;
+  const auto tile = cg::tiled_partition<16>(block);
+  const int of_tile = sum_of(tile, space + tile.meta_group_rank() * tile.size(), value);
+  if (tile.thread_rank() == 0) out[1 + tile.meta_group_rank()] = of_tile;
+  const cg::thread_group part = cg::tiled_partition(block, 8);
+  if (block.thread_rank() == 9) out[5] = static_cast<int>(10 * part.size() + part.thread_rank());
+  if (block.thread_rank() == 63) out[6] = static_cast<int>(tile.meta_group_size() + cg::this_grid().size());
+}
+
+TEST(CooperativeGroups, AddInABlockAndInTiles) {
+  Array<int> in{64}, out{7};
+  for (int i = 0; i < 64; ++i)
+    in[i] = i;
+  const Counters counted = counters_of([&] { sum_in_groups<<<1, dim3(8, 8)>>>(in, out); });
+  const int expected[] = {2016, 120, 256 + 120, 512 + 120, 768 + 120, 81, 4 + 64};
+  EXPECT_TRUE(std::equal(out.begin(), out.end(), expected));
+  EXPECT_EQ(counted.block_barriers, 12U);
+  EXPECT_EQ(counted.warp_barriers, 4U * 8);
+}
+
+TEST(CooperativeGroups, ShuffleVoteAndReduceInTilesOfEight) {
+  const auto expect = [](const char* name, auto function, auto expected, unsigned shuffles = 0) {
+    expect_of_threads(
+        name, 32,
+        [=](unsigned) {
+          const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+          return function(tile, static_cast<int>(tile.thread_rank()));
+        },
+        [=](unsigned thread) { return expected(static_cast<int>(thread % 8), thread); }, shuffles);
+  };
+  const auto always = [](auto value) { return [=](int, unsigned) { return value; }; };
+  expect(
+      "shfl", [](auto tile, int rank) { return tile.shfl(rank, 3); }, always(3), 4);
+  expect(
+      "shfl_down", [](auto tile, int rank) { return tile.shfl_down(rank, 2); },
+      [](int rank, unsigned) { return rank < 6 ? rank + 2 : rank; }, 4);
+  expect(
+      "shfl_up", [](auto tile, int rank) { return tile.shfl_up(rank, 2); },
+      [](int rank, unsigned) { return rank < 2 ? rank : rank - 2; }, 4);
+  expect(
+      "shfl_xor", [](auto tile, int rank) { return tile.shfl_xor(rank, 1); },
+      [](int rank, unsigned) { return rank ^ 1; }, 4);
+  expect(
+      "ballot", [](auto tile, int rank) { return tile.ballot(rank % 2 == 0); }, always(0x55));
+  expect(
+      "any", [](auto tile, int) { return tile.any(threadIdx.x == 20) != 0; },
+      [](int, unsigned thread) { return thread / 8 == 2; });
+  expect(
+      "all", [](auto tile, int) { return tile.all(threadIdx.x >= 8) != 0; },
+      [](int, unsigned thread) { return thread >= 8; });
+  expect(
+      "sum", [](auto tile, int rank) { return cg::reduce(tile, rank, cg::plus<int>()); }, always(28));
+  expect(
+      "least", [](auto tile, int rank) { return cg::reduce(tile, rank - 4, cg::less<int>()); }, always(-4));
+  expect(
+      "greatest of a pair",
+      [](auto tile, int rank) { return cg::reduce(cg::tiled_partition<2>(tile), rank, cg::greater<int>()); },
+      [](int rank, unsigned) { return rank | 1; });
+  expect(
+      "bits", [](auto tile, int rank) { return cg::reduce(tile, 1U << rank, cg::bit_or<unsigned>()); },
+      always(0xFF));
+  // Whole numbers take no shuffles.
+  expect(
+      "sum of floats", [](auto tile, int) { return cg::reduce(tile, 0.5F, cg::plus<float>()); }, always(4.0F),
+      4 * 3);
+}
+
+__global__ void add_once_for_all(const int* in, int* count, int* ranks) {
+  if (in[threadIdx.x] % 3 == 0) {
+    const cg::coalesced_group active = cg::coalesced_threads();
+    int first = 0;
+    if (active.thread_rank() == 0) first = atomicAdd(count, static_cast<int>(active.size()));
+    ranks[threadIdx.x] = active.shfl(first, 0) + static_cast<int>(active.thread_rank());
+    if (cg::reduce(active, 1, cg::plus<int>()) != 11) ranks[threadIdx.x] = -1;
+    if (active.ballot(active.thread_rank() < 4) != 15) ranks[threadIdx.x] = -1;
+  }
+}
+
+TEST(CooperativeGroups, OfActiveThreads) {
+  Array<int> in{32}, count{1}, ranks{32};
+  for (int i = 0; i < 32; ++i)
+    in[i] = i;
+  EXPECT_EQ(counters_of([&] { add_once_for_all<<<1, 32>>>(in, count, ranks); }).atomics, 1U);
+  EXPECT_EQ(count[0], 11);
+  for (int i = 0; i < 11; ++i)
+    EXPECT_EQ(ranks[3 * i], i);
+}
+
+// ---- faults ----
+
+__global__ void vote_in_part(unsigned* out) {
+  if (threadIdx.x < 16) out[threadIdx.x] = __ballot_sync(0xffffffff, 1);
+  __syncwarp();
+}
+
+__global__ void vote_differently(int* out) {
+  if (threadIdx.x < 16) {
+    out[threadIdx.x] = __any_sync(0xffffffff, 1);
+  } else {
+    out[threadIdx.x] = __all_sync(0xffffffff, 1);
+  }
+}
+
+__global__ void miss_a_barrier(int* out) {
+  const cg::thread_block block = cg::this_thread_block();
+  if (block.thread_rank() < 16) block.sync();
+  out[threadIdx.x] = 1;
+}
+
+TEST(WarpFunctions, HaveFindings) {
+  Array<unsigned> out{32};
+  Array<int> other{32};
+  expect_findings({{"deadlock in vote_in_part: block 0, threads 0-15 wait at a vote",
+                    [&] { vote_in_part<<<1, 32>>>(out); }},
+                   {"deadlock in vote_differently: block 0, threads 0-15 wait at a vote",
+                    [&] { vote_differently<<<1, 32>>>(other); }},
+                   {"missed barrier in miss_a_barrier: block 0, threads 0-15 wait at __syncthreads() at "
+                    "emulated/warp_functions_test.cpp:",
+                    [&] { miss_a_barrier<<<1, 32>>>(other); }}});
+}
+
+}  // namespace
