@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
+#include "emulated/expect_finding.hpp"
 
 namespace {
 
@@ -122,53 +122,7 @@ TEST(Launch, SaysOnceIfNothingWasSeen) {
             "emulated_kernels\n");
 }
 
-// ---- faults where nothing may throw ----
-
-unsigned load_without_throwing(const unsigned* from) noexcept { return *from; }
-struct StoresWhenDestroyed {
-  ~StoresWhenDestroyed() { *where = 1; }
-  unsigned* where;
-};
-enum class Place { function, inlined_function, destructor, atomic, barrier, shuffle, copy };
-
-__noinline__ void meet_without_throwing(unsigned tid) noexcept {
-  if (tid < 16) __syncthreads();
-}
-__noinline__ unsigned ask_without_throwing() noexcept { return __shfl_sync(0xffffffff, 1U, 3, 7); }
-__noinline__ void add_without_throwing(unsigned* to) noexcept { atomicAdd(to, 1U); }
-__noinline__ void copy_without_throwing(unsigned* to, const unsigned* from, unsigned bytes) noexcept {
-  std::memcpy(to, from, bytes);
-}
-
-__global__ void fault_at(Place place, unsigned* out) noexcept {
-  switch (place) {
-    case Place::function: out[0] = load_without_throwing(out + 1); break;
-    case Place::inlined_function:
-      out[0] = [](const unsigned* from) noexcept { return *from; }(out + 1);
-      break;
-    case Place::destructor: {
-      const StoresWhenDestroyed object{out + 1};
-      break;
-    }
-    case Place::atomic: add_without_throwing(out + 1); break;
-    case Place::barrier: meet_without_throwing(threadIdx.x); break;
-    case Place::shuffle: out[0] = ask_without_throwing(); break;
-    case Place::copy: copy_without_throwing(out, out + 1, blockDim.x); break;
-  }
-}
-
-TEST(Fault, WhereNothingMayThrowIsAFinding) {
-  Array out{1};
-  const auto finding_at = [&](Place place) {
-    return finding_of([&] { launch({1, 32, 0}, fault_at, place, out.begin()); });
-  };
-  for (const Place place :
-       {Place::function, Place::inlined_function, Place::destructor, Place::atomic, Place::copy})
-    EXPECT_TRUE(finding_at(place).starts_with("out of bounds in fault_at"))
-        << static_cast<int>(place) << finding_at(place);
-  EXPECT_TRUE(finding_at(Place::barrier).starts_with("missed barrier")) << finding_at(Place::barrier);
-  EXPECT_TRUE(finding_at(Place::shuffle).starts_with("invalid width")) << finding_at(Place::shuffle);
-}
+// ---- a fault of the device itself ----
 
 /// A byte of each word by each of 256 instructions, to each of which the thread has come by a set of words of its own.
 template <unsigned... places>
@@ -185,11 +139,8 @@ __global__ void do_too_many_kinds_of_things(const unsigned char* bytes, unsigned
 }
 
 TEST(Fault, ThatTheDeviceItselfHasIsThrownByTheLaunch) {
-  DeviceArray<unsigned char> bytes{1100 * 1024};
-  Array words{1100};
-  Array out{1};
-  EXPECT_THROW(launch({2, 1, 0}, do_too_many_kinds_of_things, bytes.begin(), words.begin(), out.begin()),
-               std::length_error);
+  const DeviceArray<unsigned char> bytes{1100 * 1024};
+  EXPECT_THROW((do_too_many_kinds_of_things<<<2, 1>>>(bytes, Array{1100}, Array{1})), std::length_error);
 }
 
 // ---- libraries that are loaded late ----
@@ -199,15 +150,15 @@ __global__ void copy_from(const unsigned* table, unsigned* out) { out[threadIdx.
 TEST(Library, LoadedAfterALaunchHasConstantsToo) {
   static const unsigned own[2] = {1, 2};
   Array out{4};
-  EXPECT_EQ(finding_of([&] { launch({1, 2, 0}, copy_from, own, out.begin()); }), "");
+  copy_from<<<1, 2>>>(own, out);
   void* const library = dlopen(LATE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   const auto* const table = static_cast<const unsigned*>(dlsym(library, "late_table"));
   auto* const sums = static_cast<unsigned*>(dlsym(library, "late_sums"));
   ASSERT_TRUE(table != nullptr && sums != nullptr);
-  EXPECT_EQ(finding_of([&] { launch({1, 4, 0}, copy_from, table, out.begin()); }), "");
+  copy_from<<<1, 4>>>(table, out);
   EXPECT_EQ(out[3], 7U);
-  EXPECT_EQ(finding_of([&] { launch({1, 4, 0}, copy_from, table, sums); }), "");
+  copy_from<<<1, 4>>>(table, sums);
   EXPECT_EQ(sums[2], 5U);
   dlclose(library);
 }
@@ -216,11 +167,9 @@ TEST(Library, LoadedAfterALaunchHasConstantsToo) {
 
 enum class Overflow {
   recursion,
-  recursion_that_may_not_throw,
   recursion_with_barriers,
   recursion_with_atomics,
   large_array,
-  large_array_in_a_function,
   large_array_not_inlined,
   large_array_in_a_destructor,
   copy_of_a_large_array,
@@ -235,10 +184,6 @@ template <bool meets> __noinline__ unsigned recurse(unsigned depth, unsigned* ou
   if (depth == 0) return 1;
   return recurse<meets>(depth - 1, out) + local[depth % 16];
 }
-__noinline__ unsigned recurse_without_throwing(unsigned depth) noexcept {
-  volatile unsigned local[16] = {depth};
-  return depth == 0 ? 1 : recurse_without_throwing(depth - 1) + local[depth % 16];
-}
 __noinline__ unsigned recurse_with_atomics(unsigned depth, unsigned* out) noexcept {
   volatile unsigned local[2] = {depth, 1};
   atomicAdd(out, 1U);
@@ -250,11 +195,6 @@ __noinline__ unsigned recurse_and_print(unsigned depth, bool numbers) noexcept {
   const int length = numbers ? std::snprintf(text, sizeof(text), "%.30f %Lg", value, 1.0L / value)
                              : std::snprintf(text, sizeof(text), "%s %u", "depth", depth);
   return depth == 0 ? 1 : recurse_and_print(depth - 1, numbers) + static_cast<unsigned>(length);
-}
-__device__ unsigned take_much(unsigned i) {
-  volatile unsigned local[1 << 16];
-  local[i] = i;
-  return local[i / 2];
 }
 __noinline__ unsigned take_much_without_throwing(unsigned i) noexcept {
   volatile unsigned local[1 << 16];
@@ -279,7 +219,6 @@ __global__ void overflow(Overflow how, unsigned* out, const Large* in) {
   const unsigned i = threadIdx.x;
   switch (how) {
     case Overflow::recursion: out[0] = recurse<false>(1'000'000, out); break;
-    case Overflow::recursion_that_may_not_throw: out[0] = recurse_without_throwing(1'000'000); break;
     case Overflow::recursion_with_barriers: out[0] = recurse<true>(1'000'000, out); break;
     case Overflow::recursion_with_atomics: out[0] = recurse_with_atomics(1'000'000, out); break;
     case Overflow::large_array: {
@@ -288,7 +227,6 @@ __global__ void overflow(Overflow how, unsigned* out, const Large* in) {
       out[i] = local[i / 2];
       break;
     }
-    case Overflow::large_array_in_a_function: out[i] = take_much(i); break;
     case Overflow::large_array_not_inlined: out[i] = take_much_without_throwing(i); break;
     case Overflow::large_array_in_a_destructor: {
       const TakesMuchWhenDestroyed object{out, i};
@@ -307,21 +245,22 @@ __global__ void overflow(Overflow how, unsigned* out, const Large* in) {
 }
 
 TEST(StackOverflow, IsAFindingWhereverItHappens) {
-  Array out{32};
-  DeviceArray<Large> in{1};
+  const DeviceArray<Large> in{1};
   for (int how = 0; how <= static_cast<int>(Overflow::formatting_numbers); ++how) {
+    SCOPED_TRACE(how);
     for (const bool instrumented : {true, false}) {
       set_instrumented(instrumented);
-      const std::string finding = finding_of([&] {
-        launch({2, 32, 0}, overflow, static_cast<Overflow>(how), out.begin(), in.begin());
-      });
-      EXPECT_TRUE(finding.starts_with("stack overflow in overflow: block 0, thread "))
-          << how << ": " << finding;
-      EXPECT_NE(finding.find("emulated/limits_test.cpp:"), std::string::npos) << how << ": " << finding;
+      // stack overflow in overflow: block 0, thread 0 has used up its stack at ...; help: call less deeply, or make
+      // local arrays smaller: a thread has 64 KiB here
+      expect_finding(
+          [&] {
+            seen<<<1, 32>>>(Array{32});  // which is as if nothing had been
+            overflow<<<2, 32>>>(static_cast<Overflow>(how), Array{32}, in);
+          },
+          Runs::once);
     }
   }
   set_instrumented(true);
-  seen<<<1, 32>>>(out.begin());  // and the next launch is as if nothing had been
 }
 
 }  // namespace

@@ -15,22 +15,24 @@
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
+#include "emulated/expect_finding.hpp"
+#include "emulated/launches.hpp"
 
 namespace {
 
-using __emulated::finding_of;
-using __emulated::last_launch_counters;
-
-template <typename T> using Array = __emulated::DeviceArray<T>;
+using namespace __emulated;
+using Ints = DeviceArray<int>;
+using Words = DeviceArray<unsigned>;
 
 // ---- the right bytes are hit for the wrong reason ----
 
 __global__ void add_one_unguarded(int* a) { a[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
 
 TEST(NotCaught, AMissingBoundsCheckWhereTheInputFillsTheGrid) {
-  Array<int> a{128};
-  EXPECT_EQ(finding_of([&] { add_one_unguarded<<<2, 64>>>(a); }), "");
-  EXPECT_NE(finding_of([&] { add_one_unguarded<<<3, 64>>>(a); }), "") << "one block more, and it is found";
+  // no finding
+  expect_finding([] { add_one_unguarded<<<2, 64>>>(Ints{128}); });
+  // out of bounds
+  expect_finding([] { add_one_unguarded<<<3, 64>>>(Ints{128}); });
 }
 
 __global__ void store_far_past_the_end(int* a, std::ptrdiff_t to_another_buffer) {
@@ -38,10 +40,13 @@ __global__ void store_far_past_the_end(int* a, std::ptrdiff_t to_another_buffer)
 }
 
 TEST(NotCaught, AStrayAccessThatHitsAnotherBuffer) {
-  Array<int> a{32};
-  Array<int> another{32};
-  EXPECT_EQ(finding_of([&] { store_far_past_the_end<<<1, 32>>>(a, another.begin() - a.begin()); }), "");
-  EXPECT_EQ(another[31], 1);
+  // no finding
+  expect_finding([] {
+    const Ints a{32};
+    const Ints another{32};
+    store_far_past_the_end<<<1, 32>>>(a, another.begin() - a.begin());
+    EXPECT_EQ(another[31], 1);
+  });
 }
 
 __global__ void sum_past_the_row(const int* in, int* out) {
@@ -53,11 +58,14 @@ __global__ void sum_past_the_row(const int* in, int* out) {
 }
 
 TEST(NotCaught, AnIndexPastARow) {
-  Array<int> in{64};
-  Array<int> out{32};
-  in[32] = 7;
-  EXPECT_EQ(finding_of([&] { sum_past_the_row<<<1, 32>>>(in, out); }), "");
-  EXPECT_EQ(out[31], 7);
+  // no finding
+  expect_finding([] {
+    const Ints in{64};
+    const Ints out{32};
+    in[32] = 7;
+    sum_past_the_row<<<1, 32>>>(in, out);
+    EXPECT_EQ(out[31], 7);
+  });
 }
 
 __global__ void gather_with_a_short_index(const int* in, int* out) {
@@ -66,11 +74,14 @@ __global__ void gather_with_a_short_index(const int* in, int* out) {
 }
 
 TEST(NotCaught, AnIndexThatOverflowsAndIsStillInTheBuffer) {
-  Array<int> in{131072};
-  Array<int> out{32};
-  in[65536] = 7;
-  EXPECT_EQ(finding_of([&] { gather_with_a_short_index<<<1, 32>>>(in, out); }), "");
-  EXPECT_EQ(out[16], 0) << "in[65536] was meant";
+  // no finding
+  expect_finding([] {
+    const Ints in{131072};
+    const Ints out{32};
+    in[65536] = 7;
+    gather_with_a_short_index<<<1, 32>>>(in, out);
+    EXPECT_EQ(out[16], 0) << "in[65536] was meant";
+  });
 }
 
 // ---- what is no access to memory ----
@@ -80,13 +91,16 @@ __global__ void mean_that_overflows(const unsigned* a, const unsigned* b, unsign
 }
 
 TEST(NotCaught, ASumThatOverflows) {
-  Array<unsigned> a{32};
-  Array<unsigned> b{32};
-  Array<unsigned> out{32};
-  std::fill(a.begin(), a.end(), 3U << 30);
-  std::fill(b.begin(), b.end(), 3U << 30);
-  EXPECT_EQ(finding_of([&] { mean_that_overflows<<<1, 32>>>(a, b, out); }), "");
-  EXPECT_EQ(out[0], 1U << 30) << "a third of the mean";
+  // no finding
+  expect_finding([] {
+    const Words a{32};
+    const Words b{32};
+    const Words out{32};
+    std::fill(a.begin(), a.end(), 3U << 30);
+    std::fill(b.begin(), b.end(), 3U << 30);
+    mean_that_overflows<<<1, 32>>>(a, b, out);
+    EXPECT_EQ(out[0], 1U << 30) << "a third of the mean";
+  });
 }
 
 // The compiler warns of it. nvcc does, too.
@@ -104,9 +118,12 @@ __global__ void sum_that_starts_anywhere(const unsigned* in, unsigned* out) {
 #pragma GCC diagnostic pop
 
 TEST(NotCaught, AnUninitialisedLocalVariable) {
-  Array<unsigned> in{128};
-  Array<unsigned> out{32};
-  EXPECT_EQ(finding_of([&] { sum_that_starts_anywhere<<<1, 32>>>(in, out); }), "");
+  // no finding
+  expect_finding([] {
+    const Words in{128};
+    const Words out{32};
+    sum_that_starts_anywhere<<<1, 32>>>(in, out);
+  });
 }
 
 // ---- order: what a GPU does not promise, and the emulated device always does ----
@@ -125,12 +142,15 @@ __global__ void running_sum_by_block_number(const int* in, int* out, unsigned* d
 }
 
 TEST(NotCaught, BlocksThatRelyOnTheirOrder) {
-  Array<int> in{50};
-  Array<int> out{50};
-  Array<unsigned> done{1};
-  std::fill(in.begin(), in.end(), 1);
-  EXPECT_EQ(finding_of([&] { running_sum_by_block_number<<<50, 32>>>(in, out, done); }), "");
-  EXPECT_EQ(out[49], 50);
+  // no finding
+  expect_finding([] {
+    const Ints in{50};
+    const Ints out{50};
+    const Words done{1};
+    std::fill(in.begin(), in.end(), 1);
+    running_sum_by_block_number<<<50, 32>>>(in, out, done);
+    EXPECT_EQ(out[49], 50);
+  });
 }
 
 /// Block 1 takes for granted that block 0 has raised the flag: it reads it and does not look at it.
@@ -147,11 +167,14 @@ __global__ void flag_nobody_looks_at(int* data, int* flag, int* out) {
 }
 
 TEST(NotCaught, AFlagThatNobodyLooksAt) {
-  Array<int> data{1};
-  Array<int> flag{1};
-  Array<int> out{1};
-  EXPECT_EQ(finding_of([&] { flag_nobody_looks_at<<<2, 1>>>(data, flag, out); }), "");
-  EXPECT_EQ(*out, 7);
+  // no finding
+  expect_finding([] {
+    const Ints data{1};
+    const Ints flag{1};
+    const Ints out{1};
+    flag_nobody_looks_at<<<2, 1>>>(data, flag, out);
+    EXPECT_EQ(*out, 7);
+  });
 }
 
 /// The last block reads what all others have stored, without a fence behind its ticket: a GPU may have read it before.
@@ -166,30 +189,30 @@ __global__ void ticket_with_one_fence(int* partial, unsigned* tickets, int* out)
 }
 
 TEST(NotCaught, AMissingFenceOfTheReader) {
-  Array<int> partial{20};
-  Array<unsigned> tickets{1};
-  Array<int> out{1};
-  EXPECT_EQ(finding_of([&] { ticket_with_one_fence<<<20, 1>>>(partial, tickets, out); }), "");
-  EXPECT_EQ(*out, 20);
+  // no finding
+  expect_finding([] {
+    const Ints partial{20};
+    const Words tickets{1};
+    const Ints out{1};
+    ticket_with_one_fence<<<20, 1>>>(partial, tickets, out);
+    EXPECT_EQ(*out, 20);
+  });
 }
 
 /// A GPU adds in another order in each run.
 __global__ void sum_of_floats(const float* in, float* out) { atomicAdd(out, in[blockIdx.x]); }
 
 TEST(NotCaught, FloatsWhoseSumDependsOnTheOrder) {
-  Array<float> in{3};
-  in[0] = 1.0F;
-  in[1] = 1e8F;
-  in[2] = -1e8F;
-  std::set<float> sums;
-  for (const unsigned threads : {1U, 2U, 4U}) {
-    Array<float> out{1};
-    __emulated::set_host_threads(threads);
-    EXPECT_EQ(finding_of([&] { sum_of_floats<<<3, 1>>>(in, out); }), "");
-    sums.insert(*out);
-  }
-  __emulated::set_host_threads(0);
-  EXPECT_EQ(sums, std::set<float>{0.0F}) << "1 in another order";
+  // no finding
+  expect_finding([] {
+    const DeviceArray<float> in{3};
+    in[0] = 1.0F;
+    in[1] = 1e8F;
+    in[2] = -1e8F;
+    const DeviceArray<float> out{1};
+    sum_of_floats<<<3, 1>>>(in, out);
+    EXPECT_EQ(*out, 0.0F) << "1 in another order";
+  });
 }
 
 // ---- what nvcc makes of the source ----
@@ -197,10 +220,13 @@ TEST(NotCaught, FloatsWhoseSumDependsOnTheOrder) {
 __global__ void load_twice(const int* in, int* out) { out[threadIdx.x] = in[threadIdx.x] * in[threadIdx.x]; }
 
 TEST(NotCaught, ALoadThatNvccKeepsInARegister) {
-  Array<int> in{32};
-  Array<int> out{32};
-  EXPECT_EQ(finding_of([&] { load_twice<<<1, 32>>>(in, out); }), "");
-  EXPECT_EQ(last_launch_counters().global_load_requests, 2U) << "nvcc loads once";
+  // no finding
+  expect_finding([] {
+    const Ints in{32};
+    const Ints out{32};
+    load_twice<<<1, 32>>>(in, out);
+    EXPECT_EQ(last_launch_counters().global_load_requests, 2U) << "nvcc loads once";
+  });
 }
 
 /// Lane t adds t % 4 + 1 words of each row, at the same place. On a GPU a request is one pass of the inner loop.
@@ -214,11 +240,14 @@ __global__ void sum_of_short_rows(const int* in, int* out) {
 }
 
 TEST(NotCaught, PassesThatLanesMakeInDifferentNumbers) {
-  Array<int> in{512};
-  Array<int> out{32};
-  EXPECT_EQ(finding_of([&] { sum_of_short_rows<<<1, 32>>>(in, out); }), "");
-  EXPECT_EQ(last_launch_counters().global_load_requests, 16U) << "as on a GPU";
-  EXPECT_EQ(last_launch_counters().global_load_sectors, 136U) << "64 on a GPU, 4 a request";
+  // no finding
+  expect_finding([] {
+    const Ints in{512};
+    const Ints out{32};
+    sum_of_short_rows<<<1, 32>>>(in, out);
+    EXPECT_EQ(last_launch_counters().global_load_requests, 16U) << "as on a GPU";
+    EXPECT_EQ(last_launch_counters().global_load_sectors, 136U) << "64 on a GPU, 4 a request";
+  });
 }
 
 // ---- the page ----

@@ -16,6 +16,8 @@
 #include "docs/pitfalls/gallery.hpp"
 #include "emulated/findings/diagnostic.hpp"
 #include "emulated/run/device.hpp"
+#include "run_executable.hpp"
+#include "temporary_path.hpp"
 
 namespace reduction::pitfalls {
 
@@ -182,6 +184,72 @@ TEST(Pitfalls, GiveSumsThatDependOnTheSchedule) {
 
 INSTANTIATE_TEST_SUITE_P(Pitfalls, Gallery, testing::ValuesIn(gallery()),
                          [](const auto& pitfall) { return std::string{pitfall.param.name}; });
+
+// ---- the program ----
+
+TEST(Pitfall, PrintsTheFindingAndEndsWithOne) {
+  const reduction::Outcome outcome =
+      run_command("cd '" SOURCE_FOLDER "' && " PITFALL " add_without_an_atomic");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(outcome.error.starts_with("pitfall: error: docs/pitfalls/add_without_an_atomic.cuh:15:"))
+      << outcome.error;
+  EXPECT_TRUE(outcome.error.ends_with("see docs/pitfalls/add_without_an_atomic.md\n")) << outcome.error;
+  EXPECT_EQ(outcome.error.find('\x1b'), std::string::npos) << "colours without a terminal";
+}
+
+TEST(Pitfall, RunsTheFixedForm) {
+  const reduction::Outcome outcome = run_command(PITFALL " --fixed ticket_without_a_fence");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("no finding, and the same result as on the CPU: 5559936"), std::string::npos)
+      << outcome.out;
+}
+
+TEST(Pitfall, ListsThemAll) {
+  const reduction::Outcome outcome = run_command(PITFALL " --list");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 16) << outcome.out;
+}
+
+TEST(Pitfall, RefusesAnotherNameInOneLine) {
+  for (const char* const arguments :
+       {" lockstep", "", " endless_loop endless_loop", " --slow endless_loop", " --list endless_loop",
+        " --list ''", " --list --fixed", " --list --trace-beside x.json"}) {
+    const reduction::Outcome outcome = run_command(PITFALL + std::string{arguments});
+    EXPECT_EQ(outcome.exit_code, 2) << arguments;
+    EXPECT_TRUE(outcome.error.starts_with("pitfall: error: ")) << outcome.error;
+    EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1) << outcome.error;
+  }
+  EXPECT_NE(run_command(PITFALL " lockstep").error.find("ticket_without_a_fence"), std::string::npos);
+}
+
+TEST(Pitfall, SaysWhenItsOutputIsLost) {
+  for (const char* const arguments : {" --list", " --help", " --fixed ticket_without_a_fence"}) {
+    const reduction::Outcome outcome = run_command(PITFALL + std::string{arguments} + " >/dev/full");
+    EXPECT_EQ(outcome.exit_code, 3) << arguments;
+    EXPECT_EQ(outcome.error, "pitfall: error: stdout does not take the output\n");
+  }
+}
+
+/// addr2line alone gives lines, and nothing gives barriers.
+TEST(Pitfall, DoesWithoutBinutils) {
+  const std::filesystem::path tools = temporary_path("tools");
+  std::filesystem::create_directory(tools);
+  const std::string run = "PATH=" + tools.string() + ' ' + PITFALL;
+  const reduction::Outcome without_any = run_command(run + " add_without_an_atomic");
+  EXPECT_EQ(without_any.exit_code, 1);
+  EXPECT_TRUE(without_any.error.starts_with("pitfall: error: race in a kernel: thread 0 of block 0 writes "))
+      << without_any.error;
+  const reduction::Outcome barrier = run_command(run + " barrier_for_working_threads");
+  EXPECT_NE(barrier.error.find("barrier_for_working_threads.cuh:14:7: "), std::string::npos) << barrier.error;
+
+  ASSERT_EQ(run_command("ln -s \"$(command -v addr2line)\" " + tools.string()).exit_code, 0);
+  const reduction::Outcome lines = run_command(run + " add_without_an_atomic");
+  EXPECT_NE(lines.error.find("add_without_an_atomic.cuh:15: race in add_without_an_atomic: "),
+            std::string::npos)
+      << lines.error;
+  std::filesystem::remove_all(tools);
+}
 
 }  // namespace
 }  // namespace reduction::pitfalls

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <source_location>
+
+namespace __emulated {
+
+/// How a launch is repeated.
+enum class Runs { many_schedules, once };
+
+/// Expects of a launch what the comment above this call says, in every schedule and on one and several host threads:
+///
+///     // race in scan: block 0, thread ... writes ... at one; block 0, thread ... reads it at two; help: put ...
+///     // and uninitialised read in scan
+///
+/// or `// no finding`. A line is called by the comment at its end, such as `// one`. `...` is anything, and so is what
+/// follows the last word. `// races` are one or more, where the schedule decides how many.
+void expect_finding(const std::function<void()>& launch, Runs runs = Runs::many_schedules,
+                    const std::source_location& here = std::source_location::current());
+
+}  // namespace __emulated

@@ -1,0 +1,323 @@
+/// Accesses outside of the device's memory, at odd addresses, and of what nobody has written.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "device/cuda_or_emulated.cuh"
+#include "device/vector.cuh"
+#include "emulated/device_array.hpp"
+#include "emulated/expect_finding.hpp"
+#include "emulated/launches.hpp"
+
+namespace {
+
+using namespace __emulated;
+using Words = DeviceArray<unsigned>;
+
+// ---- outside of a buffer ----
+
+__global__ void smooth(const unsigned* in, unsigned* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] + in[i + 1];  // one
+}
+
+TEST(OutOfBounds, IsPastABuffersEnd) {
+  // out of bounds in smooth: block 1, thread 31 reads 4-byte word 64 of a global buffer (64 words) at one;
+  // help: check `i + 1` before the access: it is past the buffer's end; see unguarded_second_load
+  expect_finding([] { smooth<<<2, 32>>>(Words{64}, Words{64}); });
+  // out of bounds in smooth: block 1, thread ... writes ... of a global buffer (32 words) at one;
+  // help: check `i` before the access, or launch fewer blocks: it is past the buffer's end; see
+  // grid_from_bytes
+  expect_finding([] { smooth<<<2, 32>>>(Words{65}, Words{32}); });
+}
+
+__global__ void read_at(const unsigned* in, unsigned* out, long i) {
+  *out = in[i];  // one
+}
+
+TEST(OutOfBounds, IsFarFromTheBuffer) {
+  // no finding
+  expect_finding([] { read_at<<<1, 1>>>(Words{10}, Words{1}, 9); });
+  // out of bounds in read_at: block 0, thread 0 reads 4-byte word -1 of a global buffer (10 words) at one;
+  // help: `i` is below 0: check it before the access, as in `if (i >= 0)`
+  expect_finding([] { read_at<<<1, 1>>>(Words{10}, Words{1}, -1); });
+  // out of bounds in read_at: block 0, thread 0 reads 4-byte word 1000 of a global buffer (10 words) at one;
+  // help: check `i` before the access: it is past the buffer's end; see unguarded_second_load
+  expect_finding([] { read_at<<<1, 1>>>(Words{10}, Words{1}, 1000); });
+  // out of bounds in read_at: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help: no
+  // memory is there: look at the pointer, and at `i`
+  expect_finding([] { read_at<<<1, 1>>>(Words{10}, Words{1}, 1L << 40); });
+}
+
+__global__ void read_one(const unsigned* from, unsigned* out) {
+  *out = *from;  // one
+}
+
+TEST(OutOfBounds, IsMemoryThatIsNotTheDevices) {
+  const std::vector<unsigned> of_host{1};
+  // out of bounds in read_one: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help:
+  // this is memory of the host, or of another thread or block: a kernel reaches its block's shared memory and
+  // what comes from `cudaMalloc()`, so copy there what it needs
+  expect_finding([&] { read_one<<<1, 1>>>(of_host.data(), Words{1}); });
+  // out of bounds in read_one: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help:
+  // the pointer is null, or next to it
+  expect_finding([] { read_one<<<1, 1>>>(nullptr, Words{1}); });
+  const auto* const nowhere = reinterpret_cast<const unsigned*>(std::uintptr_t{1} << 60);
+  // out of bounds in read_one: block 0, thread 0 reads 4 bytes outside of the device's memory at one; help:
+  // no memory is there: look at the pointer, and at the index
+  expect_finding([&] { read_one<<<1, 1>>>(nowhere, Words{1}); });
+  // out of bounds in read_one: block 0, thread 0 reads 4-byte word 3 of a global buffer that has been
+  // released (1048576 words) at one; help: the buffer has been released: use it before that
+  expect_finding([] {
+    const unsigned* const released = Words{1 << 20} + 3;
+    read_one<<<1, 1>>>(released, Words{1});
+  });
+}
+
+__device__ unsigned* shared_of_a_launch;
+
+__global__ void keep_shared_memory() {
+  __shared__ unsigned cell;
+  cell = 1;
+  shared_of_a_launch = &cell;
+}
+
+__global__ void read_kept(unsigned* out) {
+  *out = *shared_of_a_launch;  // one
+}
+
+__global__ void read_dynamic(unsigned* out, int i) {
+  extern __shared__ unsigned cells[];
+  *out = cells[i];  // one
+}
+
+TEST(OutOfBounds, IsSharedMemoryThatIsNotThere) {
+  // out of bounds in read_kept: block 0, thread 0 reads 4 bytes of what was shared memory in another launch
+  // at one; help: what a block has in shared memory ends with it: pass it on through a buffer
+  expect_finding([] {
+    set_host_threads(1);
+    keep_shared_memory<<<1, 1>>>();
+    read_kept<<<1, 1>>>(Words{1});
+  });
+  // out of bounds in read_dynamic: block 0, thread 0 reads 4-byte word 1 of shared memory (0 words) at one;
+  // help: give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none
+  expect_finding([] { read_dynamic<<<1, 1>>>(Words{1}, 1); });
+  // out of bounds in read_dynamic: block 0, thread 0 reads 4-byte word 64 of shared memory (64 words) at one;
+  // help: check `i` before the access, or give the block more shared memory; see tail_past_shared_memory
+  expect_finding([] { read_dynamic<<<1, 1, 256>>>(Words{1}, 64); });
+  // out of bounds in read_dynamic: block 0, thread 0 reads 4-byte word -1 of shared memory (64 words) at one;
+  // help: `i` is below 0: check it before the access, as in `if (i >= 0)`
+  expect_finding([] { read_dynamic<<<1, 1, 256>>>(Words{1}, -1); });
+}
+
+__global__ void add_to_a_local_variable(unsigned* out) {
+  unsigned local = 0;
+  atomicAdd(&local, 1);  // one
+  out[blockIdx.x] = local;
+}
+
+__global__ void add_to_memory(unsigned* word) {
+  atomicInc(word, 2);  // one
+}
+
+/// A GPU has atomic operations on shared and global memory only.
+TEST(OutOfBounds, IsAnAtomicOnALocalVariableOrOnTheHost) {
+  // out of bounds in add_to_a_local_variable: block 0, thread ... atomically updates 4 bytes of a local
+  // variable at one; help: atomic operations are for shared and global memory: no other thread has this
+  // variable, so that `+=` or its like will do
+  expect_finding([] { add_to_a_local_variable<<<2, 32>>>(Words{2}); });
+  const auto of_host = std::make_unique<unsigned>(0);
+  // out of bounds in add_to_memory: block 0, thread ... atomically updates 4 bytes outside of the device's
+  // memory at one; help: this is memory of the host, or of another thread or block:
+  expect_finding([&] { add_to_memory<<<1, 32>>>(of_host.get()); });
+}
+
+// An array of three numbers, and right behind it a variable of one byte, which has no room for what is read.
+asm(R"(
+  .pushsection .data
+  .balign 64
+  .globl numbers_before_a_letter, letter_behind_numbers
+  .hidden numbers_before_a_letter, letter_behind_numbers
+  .type numbers_before_a_letter, %object
+  .size numbers_before_a_letter, 12
+numbers_before_a_letter:
+  .zero 12
+  .type letter_behind_numbers, %object
+  .size letter_behind_numbers, 1
+letter_behind_numbers:
+  .zero 52
+  .popsection
+)");
+extern "C" __attribute__((visibility("hidden"))) unsigned numbers_before_a_letter[3];
+
+__global__ void read_number(unsigned* out, int i) {
+  *out = numbers_before_a_letter[i];  // one
+}
+
+TEST(OutOfBounds, OfAVariableNamesTheArrayThatWasLeft) {
+  // out of bounds in read_number: block 0, thread 0 reads 4-byte word 3 of the variable
+  // numbers_before_a_letter (3 words) at one; help: check `i` before the access, or make the array larger
+  expect_finding([] { read_number<<<1, 1>>>(Words{1}, 3); });
+}
+
+// ---- where nothing may throw ----
+
+unsigned load_without_throwing(const unsigned* from) noexcept {
+  return *from;  // one
+}
+struct StoresWhenDestroyed {
+  ~StoresWhenDestroyed() { *where = 1; }  // one
+  unsigned* where;
+};
+__noinline__ void add_without_throwing(unsigned* to) noexcept {
+  atomicAdd(to, 1U);  // one
+}
+__noinline__ void copy_without_throwing(unsigned* to, const unsigned* from, unsigned bytes) noexcept {
+  std::memcpy(to, from, bytes);  // one
+}
+__noinline__ void meet_without_throwing(unsigned tid) noexcept {
+  if (tid < 16) __syncthreads();  // one
+}
+__noinline__ unsigned ask_without_throwing() noexcept {
+  return __shfl_sync(0xffffffff, 1U, 3, 7);  // one
+}
+
+enum class Where { function, inlined_function, destructor, atomic, copy, barrier, shuffle };
+
+__global__ void fault_in(Where where, unsigned* out) noexcept {
+  switch (where) {
+    case Where::function: out[0] = load_without_throwing(out + 1); break;
+    case Where::inlined_function:
+      out[0] = [](const unsigned* from) noexcept { return *from; }(out + 1);  // one
+      break;
+    case Where::destructor: {
+      const StoresWhenDestroyed object{out + 1};
+      break;
+    }
+    case Where::atomic: add_without_throwing(out + 1); break;
+    case Where::copy: copy_without_throwing(out, out + 1, blockDim.x); break;
+    case Where::barrier: meet_without_throwing(threadIdx.x); break;
+    case Where::shuffle: out[0] = ask_without_throwing(); break;
+  }
+}
+
+TEST(OutOfBounds, IsAFindingWhereNothingMayThrow) {
+  for (const Where where :
+       {Where::function, Where::inlined_function, Where::destructor, Where::atomic, Where::copy}) {
+    // out of bounds in fault_in: block 0, thread ... of a global buffer (1 words) at one
+    expect_finding([=] { fault_in<<<1, 32>>>(where, Words{1}); });
+  }
+  // missed barrier in fault_in: block 0, threads 0-15 wait at __syncthreads() at one
+  expect_finding([] { fault_in<<<1, 32>>>(Where::barrier, Words{1}); });
+  // invalid width in fault_in
+  expect_finding([] { fault_in<<<1, 32>>>(Where::shuffle, Words{1}); });
+}
+
+// ---- what nobody has written ----
+
+__global__ void copy(const unsigned* in, unsigned* out) {
+  out[threadIdx.x] = in[threadIdx.x];  // one
+}
+
+TEST(UninitialisedRead, IsOfAWordThatNobodyHasWritten) {
+  Words in{40};
+  in.forget(32, 8);
+  // no finding
+  expect_finding([&] { copy<<<1, 32>>>(in, Words{32}); });
+  // no finding
+  expect_finding([&] {
+    Words both{32};
+    both.forget(0, 32);
+    copy<<<1, 32>>>(in, both);  // what a kernel has stored is written
+    copy<<<1, 32>>>(both, Words{32});
+  });
+  in.forget(7, 1);
+  // uninitialised read in copy: block 0, thread 7 reads 4-byte word 7 of a global buffer (40 words) at one;
+  // help: global memory begins without values: fill the buffer before the launch, or write the word first
+  expect_finding([&] { copy<<<1, 32>>>(in, Words{32}); });
+}
+
+__global__ void maximum_of_tile(unsigned* out, unsigned n) {
+  __shared__ unsigned tile[64];
+  if (threadIdx.x < n) tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  unsigned most = 0;
+  for (unsigned i = 0; i < 64; ++i)
+    if (tile[i] > most) most = tile[i];  // one
+  *out = most;
+}
+
+__global__ void count_from(unsigned* out, bool zero) {
+  __shared__ unsigned count;
+  if (zero && threadIdx.x == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);  // one
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = count;
+}
+
+TEST(UninitialisedRead, IsOfSharedMemoryToo) {
+  // no finding
+  expect_finding([] {
+    maximum_of_tile<<<1, 64>>>(Words{1}, 64);
+    count_from<<<1, 64>>>(Words{1}, true);
+  });
+  // uninitialised read in maximum_of_tile: block 0, thread 0 reads ... at one; help: shared memory begins
+  // without values: write the word first, with 0 where there is no input
+  expect_finding([] { maximum_of_tile<<<1, 64>>>(Words{1}, 50); });
+  // uninitialised read in count_from: block 0, thread ... atomically updates ... at one
+  expect_finding([] { count_from<<<1, 64>>>(Words{1}, false); });
+}
+
+// ---- alignment ----
+
+__global__ void read_across_two_words(const unsigned* in, std::uint64_t* out) {
+  if (threadIdx.x == 0) *out = *reinterpret_cast<const std::uint64_t*>(in + 1);  // one
+}
+
+TEST(Misaligned, IsALargeAccessAtAnOddAddress) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizers of this build stop at the same fault first";
+#endif
+  // misaligned access in read_across_two_words: block 0, thread 0 reads 8 bytes at an address that is no
+  // multiple of 8 at one; help: the address is 4 bytes past a multiple of 8: align the memory, and begin at
+  // an element that is aligned, too
+  expect_finding([] { read_across_two_words<<<1, 32>>>(Words{4}, DeviceArray<std::uint64_t>{1}); });
+}
+
+__global__ void load_vectors(const unsigned* in, unsigned* out) {
+  const Vector<unsigned> loaded = load_vector(in, threadIdx.x);  // one
+  for (unsigned k = 0; k < 4; ++k)
+    out[threadIdx.x * 4 + k] = loaded.elements[k];
+}
+
+TEST(Vectors, AreLoadedAtOnceFromMultiplesOf16) {
+  Words in{132};
+  for (unsigned i = 0; i < 132; ++i)
+    in[i] = i;
+  // no finding
+  expect_finding([&] {
+    const Words out{128};
+    load_vectors<<<1, 32>>>(in, out);
+    EXPECT_EQ(out[127], 127U);
+    EXPECT_EQ(last_launch_counters().global_load_requests, 1U);
+    EXPECT_EQ(last_launch_counters().global_load_sectors, 16U);
+    EXPECT_EQ(last_launch_counters().global_load_lanes, 32U);
+    load_vectors<<<1, 32>>>(in + 4, out);
+    EXPECT_EQ(out[127], 131U);
+  });
+  // misaligned access in load_vectors: block 0, thread ... reads 16 bytes at an address that is no multiple of 16
+  expect_finding([&] { load_vectors<<<1, 32>>>(in + 1, Words{128}); });
+  expect_finding([&] { load_vectors<<<1, 32>>>(in + 2, Words{128}); });
+  // out of bounds in load_vectors: block 0, thread 31 reads 16-byte word 33 of a global buffer (33 words)
+  expect_finding([&] { load_vectors<<<1, 32>>>(in + 8, Words{128}); });
+  in.forget(127, 1);
+  // uninitialised read in load_vectors: block 0, thread 31 reads 16-byte word 31 of a global buffer (33 words)
+  expect_finding([&] { load_vectors<<<1, 32>>>(in, Words{128}); });
+}
+
+}  // namespace
