@@ -66,6 +66,12 @@ def test_every_fact_is_on_a_page(fact: str) -> None:
     assert any(re.search(fact.replace(" ", r"\s+"), text_of(page)) for page in pages())
 
 
+def test_what_is_not_caught_is_on_the_page() -> None:
+    section = text_of("common/emulated/README.md").split("\n## What is not caught\n")[1].split("\n## ")[0]
+    kernels = (REPOSITORY / "tests/emulated/not_caught_test.cpp").read_text(encoding="utf-8")
+    assert set(re.findall(r"\| `(\w+)` \|", section)) == set(re.findall(r"^__global__ void (\w+)", kernels, re.M))
+
+
 def test_pages_that_are_named_are_there() -> None:
     assert {*SAYS, *IN_CODE, *HELD} <= set(pages())
 

@@ -11,20 +11,6 @@ namespace {
 using namespace __emulated;
 using Words = DeviceArray<unsigned>;
 
-__global__ void leave_early(unsigned n) {
-  if (threadIdx.x >= n) return;
-  __syncthreads();  // one
-}
-
-TEST(Barrier, IsMissedByThreadsThatHaveLeft) {
-  // no finding
-  expect_finding([] { leave_early<<<1, 64>>>(64); });
-  // missed barrier in leave_early: block 0, threads 0-39 wait at __syncthreads() at one; block 0, threads 40-63
-  // have left the kernel; help: every thread of the block has to reach this barrier, idle ones too: no `return`
-  // before it, and no condition around it that only some meet; see barrier_for_working_threads
-  expect_finding([] { leave_early<<<1, 64>>>(40); });
-}
-
 __global__ void part_at_barriers() {
   if (threadIdx.x < 7) {
     __syncthreads();  // one
@@ -77,7 +63,6 @@ __global__ void wait_for_a_part(unsigned mask) {
 }
 
 TEST(WarpBarrier, HasAMaskWithTheCallingLane) {
-  // no finding
   expect_finding([] {
     wait_for_a_part<<<1, 32>>>(0xffffffff);
     wait_for_a_part<<<1, 40>>>(0xffffffff);  // a part of a warp
@@ -92,7 +77,6 @@ __global__ void shuffle_from(int lane, unsigned lanes) {
 }
 
 TEST(Shuffle, IsFromALaneThatTakesPart) {
-  // no finding
   expect_finding([] { shuffle_from<<<1, 32>>>(7, 16); });
   // shuffle from an inactive lane in shuffle_from: block 0, thread 0 shuffles from the inactive lane 20 at
   // one; help: lane 20 ...: a shuffle may only ask lanes that call it, too
@@ -104,7 +88,6 @@ __global__ void shuffle_in_a_width(int width) {
 }
 
 TEST(Shuffle, HasAWidthOfAPowerOfTwoUpTo32) {
-  // no finding
   expect_finding([] { shuffle_in_a_width<<<1, 64>>>(16); });
   for (const int width : {0, -1, 24, 64}) {
     // invalid width in shuffle_in_a_width: block 0, thread ... shuffles in a width of ... at one; help: a
@@ -115,7 +98,6 @@ TEST(Shuffle, HasAWidthOfAPowerOfTwoUpTo32) {
 
 /// Lanes that end in different shuffles leave nothing behind that a later block could mistake.
 TEST(Shuffle, LeavesTheNextBlockAsItIs) {
-  // no finding
   expect_finding([] {
     shuffle_from<<<1, 32>>>(7, 16);
     wait_for_a_part<<<1, 32>>>(0xffffffff);

@@ -7,12 +7,12 @@
 
 namespace __emulated {
 
-/// A buffer in the emulated device's global memory whose elements are T{} and count as written.
+/// A buffer in the emulated device's global memory whose elements have a value and count as written.
 template <typename T> class DeviceArray {
  public:
-  explicit DeviceArray(std::size_t count)
+  explicit DeviceArray(std::size_t count, T value = {})
       : count_{count}, data_{static_cast<T*>(allocate(count * sizeof(T)))} {
-    std::fill_n(data_, count, T{});
+    std::fill_n(data_, count, value);
     mark_initialised(data_, count * sizeof(T));
   }
   DeviceArray(const DeviceArray&) = delete;

@@ -90,72 +90,8 @@ TEST(EmulatedDevice, BlockBarrierSeparatesWritesFromReads) {
   }
 }
 
-__global__ void take_a_ticket_on_the_host(unsigned* ticket) { atomicInc(ticket, 2); }
-
-TEST(EmulatedDevice, TakesTheHostsMemoryForNoDeviceVariable) {
-  const auto ticket = std::make_unique<unsigned>(0);
-  EXPECT_NE(finding_of([&] {
-              launch({1, 32, 0}, take_a_ticket_on_the_host, ticket.get());
-            }).find("out of bounds"),
-            std::string::npos);
-}
-
-template <typename T> __global__ void read_at(const T* in, T* out, long index) { out[0] = in[index]; }
-template <typename T> __global__ void read_shared_at(T* out, long index) {
-  extern __shared__ std::byte bytes[];
-  out[0] = reinterpret_cast<T*>(bytes)[index];
-}
-
-TEST(EmulatedDevice, StopsAccessesOutOfBounds) {
-  using T = std::uint64_t;
-  DeviceArray<std::uint64_t> in{10};
-  DeviceArray<std::uint64_t> out{1};
-  for (const long index : {-1L, 10L, 1000L, 1L << 40}) {
-    EXPECT_NE(finding_of([&] {
-                launch({1, 1, 0}, read_at<T>, in.begin(), out.begin(), index);
-              }).find("bounds"),
-              std::string::npos);
-  }
-  for (const long index : {-1L, 32L}) {
-    EXPECT_NE(finding_of([&] {
-                launch({1, 1, 256}, read_shared_at<T>, out.begin(), index);
-              }).find("shared"),
-              std::string::npos);
-  }
-  launch({1, 1, 0}, read_at<T>, in.begin(), out.begin(), 9L);
-}
-
 __global__ void miss_a_barrier(unsigned threads) {
   if (threadIdx.x < threads) __syncthreads();
-}
-
-__global__ void part_at_barriers() {
-  if (threadIdx.x < 7) {
-    __syncthreads();
-  } else {
-    __syncthreads();
-  }
-}
-
-__global__ void miss_a_warp_barrier() {
-  if (threadIdx.x % 2 == 0) __syncwarp();
-  __syncthreads();
-}
-
-TEST(EmulatedDevice, EndsADeadlockWithAFinding) {
-  EXPECT_NE(finding_of([] {
-              launch({1, 64, 0}, miss_a_barrier, 40U);
-            }).find("threads 40-63 have left"),
-            std::string::npos);
-  EXPECT_NE(finding_of([] {
-              launch({1, 64, 0}, part_at_barriers);
-            }).find("threads 0-6 wait"),
-            std::string::npos);
-  EXPECT_NE(finding_of([] {
-              launch({1, 32, 0}, miss_a_warp_barrier);
-            }).find("__syncwarp()"),
-            std::string::npos);
-  launch({1, 64, 0}, miss_a_barrier, 64U);
 }
 
 /// What each block throws. A kernel may not make a string: that is the host's memory.
@@ -192,57 +128,6 @@ TEST(EmulatedDevice, CountsTheNextLaunchAfreshWhereAKernelThrew) {
   const Counters counted = counters_of([] { launch({3, 64, 0}, throw_at, size_t{3}); });
   EXPECT_EQ(counted.blocks, 3U);
   EXPECT_EQ(counted.block_barriers, 3U);
-}
-
-/// A fault in a function that may not throw, and while an object is destroyed.
-struct StoresWhenDestroyed {
-  ~StoresWhenDestroyed() { *where = 1; }
-  unsigned* where;
-};
-unsigned load_without_throwing(const unsigned* from) noexcept { return *from; }
-__global__ void fault_where_nothing_may_throw(unsigned* out, bool in_destructor) {
-  if (in_destructor) {
-    const StoresWhenDestroyed object{out + 1};
-  } else {
-    out[0] = load_without_throwing(out + 1);
-  }
-}
-
-TEST(EmulatedDevice, ReportsAFaultWhereNothingMayThrow) {
-  DeviceArray<unsigned> out{1};
-  for (const bool in_destructor : {false, true}) {
-    EXPECT_NE(finding_of([&] {
-                launch({1, 32, 0}, fault_where_nothing_may_throw, out.begin(), in_destructor);
-              }).find("out of bounds"),
-              std::string::npos);
-  }
-}
-
-__device__ unsigned recurse(unsigned depth) {
-  volatile unsigned local[16] = {depth};
-  return depth == 0 ? 1 : recurse(depth - 1) + local[depth % 16];
-}
-__global__ void recurse_to(unsigned depth, unsigned* out) {
-  const unsigned sum = recurse(depth);
-  if (threadIdx.x == 0) out[0] = sum;
-}
-__global__ void take_much_stack(unsigned* out) {
-  volatile unsigned local[1 << 16];
-  local[0] = threadIdx.x;
-  if (threadIdx.x == 0) out[0] = local[0];
-}
-
-TEST(EmulatedDevice, ReportsAStackOverflowAndGoesOn) {
-  DeviceArray<unsigned> out{1};
-  for (unsigned repetition = 0; repetition < 3; ++repetition) {
-    launch({1, 64, 0}, recurse_to, 10U, out.begin());
-    const std::string deep = finding_of([&] { launch({1, 64, 0}, recurse_to, 1'000'000U, out.begin()); });
-    EXPECT_TRUE(deep.starts_with("stack overflow in recurse_to: block 0, thread 0 has used up its stack at "))
-        << deep;
-    EXPECT_NE(deep.find("emulated/device_test.cpp:"), std::string::npos) << deep;
-    const std::string wide = finding_of([&] { launch({1, 64, 0}, take_much_stack, out.begin()); });
-    EXPECT_TRUE(wide.starts_with("stack overflow in take_much_stack: block 0, thread 0")) << wide;
-  }
 }
 
 TEST(EmulatedDevice, RefusesLaunchesThatNoDeviceHas) {

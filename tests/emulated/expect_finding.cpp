@@ -28,24 +28,24 @@ std::vector<std::string> lines_of(const std::string& file) {
 
 // ---- what is expected ----
 
-/// The comment above a line, a text for each finding.
+/// The nearest comment above a line, a text for each finding; empty if there is none within the function.
 std::vector<std::string> expected_above(const std::source_location& here) {
   const std::vector<std::string> lines = lines_of(here.file_name());
-  const auto comment_of = [&](std::size_t i) {
-    const auto begin = lines.at(i).find_first_not_of(' ');
-    return begin != std::string::npos && lines[i].compare(begin, 3, "// ") == 0 ? lines[i].substr(begin + 3)
-                                                                                : "";
+  const auto words_of = [&](std::size_t i) { return lines[i].substr(lines[i].find_first_not_of(' ')); };
+  const auto is_comment = [&](std::size_t i) {
+    return lines[i].starts_with(' ') && words_of(i).starts_with("// ");
   };
-  std::size_t first = here.line() - 1;
-  while (comment_of(first).empty())
-    --first;
-  const std::size_t last = first;
-  while (!comment_of(first - 1).empty())
-    --first;
+  const auto is_inside = [&](std::size_t i) { return lines[i].empty() || lines[i].starts_with(' '); };
+  std::size_t end = here.line();
+  while (is_inside(end - 1) && !is_comment(end - 1))
+    --end;
+  std::size_t begin = end;
+  while (is_comment(begin - 1))
+    --begin;
   std::vector<std::string> expected;
-  for (std::size_t i = first; i <= last; ++i) {
-    const std::string comment = comment_of(i);
-    if (i == first) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::string comment = words_of(i).substr(3);
+    if (i == begin) {
       expected.push_back(comment);
     } else if (comment.starts_with("and ")) {
       expected.push_back(comment.substr(4));

@@ -13,8 +13,9 @@ enum class Runs { many_schedules, once };
 ///     // race in scan: block 0, thread ... writes ... at one; block 0, thread ... reads it at two; help: put ...
 ///     // and uninitialised read in scan
 ///
-/// or `// no finding`. A line is called by the comment at its end, such as `// one`. `...` is anything, and so is what
-/// follows the last word. `// races` are one or more, where the schedule decides how many.
+/// Without such a comment in the same function, or with `// no finding`, there is none. A line is called by the comment
+/// at its end, such as `// one`. `...` is anything, and so is what follows the last word. `// races` are one or more,
+/// where the schedule decides how many.
 void expect_finding(const std::function<void()>& launch, Runs runs = Runs::many_schedules,
                     const std::source_location& here = std::source_location::current());
 

@@ -167,39 +167,28 @@ TEST(Library, LoadedAfterALaunchHasConstantsToo) {
 
 enum class Overflow {
   recursion,
-  recursion_with_barriers,
   recursion_with_atomics,
   large_array,
-  large_array_not_inlined,
   large_array_in_a_destructor,
   copy_of_a_large_array,
   cleared_large_array,
-  printing,
   formatting_numbers,
 };
 
-template <bool meets> __noinline__ unsigned recurse(unsigned depth, unsigned* out) {
+__noinline__ unsigned recurse(unsigned depth) {
   volatile unsigned local[16] = {depth};
-  if (meets) __syncwarp();
-  if (depth == 0) return 1;
-  return recurse<meets>(depth - 1, out) + local[depth % 16];
+  return depth == 0 ? 1 : recurse(depth - 1) + local[depth % 16];
 }
 __noinline__ unsigned recurse_with_atomics(unsigned depth, unsigned* out) noexcept {
   volatile unsigned local[2] = {depth, 1};
   atomicAdd(out, 1U);
   return depth == 0 ? 1 : recurse_with_atomics(depth - 1, out) + local[depth % 2];
 }
-__noinline__ unsigned recurse_and_print(unsigned depth, bool numbers) noexcept {
+__noinline__ unsigned recurse_and_print(unsigned depth) noexcept {
   char text[64];
   volatile double value = depth * 1.1;
-  const int length = numbers ? std::snprintf(text, sizeof(text), "%.30f %Lg", value, 1.0L / value)
-                             : std::snprintf(text, sizeof(text), "%s %u", "depth", depth);
-  return depth == 0 ? 1 : recurse_and_print(depth - 1, numbers) + static_cast<unsigned>(length);
-}
-__noinline__ unsigned take_much_without_throwing(unsigned i) noexcept {
-  volatile unsigned local[1 << 16];
-  local[i] = i;
-  return local[i / 2];
+  const int length = std::snprintf(text, sizeof(text), "%.30f %Lg", value, 1.0L / value);
+  return depth == 0 ? 1 : recurse_and_print(depth - 1) + static_cast<unsigned>(length);
 }
 struct TakesMuchWhenDestroyed {
   __noinline__ ~TakesMuchWhenDestroyed() {
@@ -218,8 +207,7 @@ __noinline__ unsigned sum_of_copy(Large large, unsigned i) { return large.words[
 __global__ void overflow(Overflow how, unsigned* out, const Large* in) {
   const unsigned i = threadIdx.x;
   switch (how) {
-    case Overflow::recursion: out[0] = recurse<false>(1'000'000, out); break;
-    case Overflow::recursion_with_barriers: out[0] = recurse<true>(1'000'000, out); break;
+    case Overflow::recursion: out[0] = recurse(1'000'000); break;
     case Overflow::recursion_with_atomics: out[0] = recurse_with_atomics(1'000'000, out); break;
     case Overflow::large_array: {
       volatile unsigned local[1 << 16];
@@ -227,7 +215,6 @@ __global__ void overflow(Overflow how, unsigned* out, const Large* in) {
       out[i] = local[i / 2];
       break;
     }
-    case Overflow::large_array_not_inlined: out[i] = take_much_without_throwing(i); break;
     case Overflow::large_array_in_a_destructor: {
       const TakesMuchWhenDestroyed object{out, i};
       break;
@@ -239,8 +226,7 @@ __global__ void overflow(Overflow how, unsigned* out, const Large* in) {
       out[i] = local.words[i];
       break;
     }
-    case Overflow::printing: out[0] = recurse_and_print(1'000'000, false); break;
-    case Overflow::formatting_numbers: out[0] = recurse_and_print(1'000'000, true); break;
+    case Overflow::formatting_numbers: out[0] = recurse_and_print(1'000'000); break;
   }
 }
 

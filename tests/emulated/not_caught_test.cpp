@@ -2,16 +2,7 @@
 /// runs without a finding here. A kernel that one day has a finding is to leave this file, and the page's table.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
@@ -29,7 +20,6 @@ using Words = DeviceArray<unsigned>;
 __global__ void add_one_unguarded(int* a) { a[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
 
 TEST(NotCaught, AMissingBoundsCheckWhereTheInputFillsTheGrid) {
-  // no finding
   expect_finding([] { add_one_unguarded<<<2, 64>>>(Ints{128}); });
   // out of bounds
   expect_finding([] { add_one_unguarded<<<3, 64>>>(Ints{128}); });
@@ -40,7 +30,6 @@ __global__ void store_far_past_the_end(int* a, std::ptrdiff_t to_another_buffer)
 }
 
 TEST(NotCaught, AStrayAccessThatHitsAnotherBuffer) {
-  // no finding
   expect_finding([] {
     const Ints a{32};
     const Ints another{32};
@@ -58,7 +47,6 @@ __global__ void sum_past_the_row(const int* in, int* out) {
 }
 
 TEST(NotCaught, AnIndexPastARow) {
-  // no finding
   expect_finding([] {
     const Ints in{64};
     const Ints out{32};
@@ -74,7 +62,6 @@ __global__ void gather_with_a_short_index(const int* in, int* out) {
 }
 
 TEST(NotCaught, AnIndexThatOverflowsAndIsStillInTheBuffer) {
-  // no finding
   expect_finding([] {
     const Ints in{131072};
     const Ints out{32};
@@ -91,13 +78,10 @@ __global__ void mean_that_overflows(const unsigned* a, const unsigned* b, unsign
 }
 
 TEST(NotCaught, ASumThatOverflows) {
-  // no finding
   expect_finding([] {
-    const Words a{32};
-    const Words b{32};
+    const Words a{32, 3U << 30};
+    const Words b{32, 3U << 30};
     const Words out{32};
-    std::fill(a.begin(), a.end(), 3U << 30);
-    std::fill(b.begin(), b.end(), 3U << 30);
     mean_that_overflows<<<1, 32>>>(a, b, out);
     EXPECT_EQ(out[0], 1U << 30) << "a third of the mean";
   });
@@ -118,7 +102,6 @@ __global__ void sum_that_starts_anywhere(const unsigned* in, unsigned* out) {
 #pragma GCC diagnostic pop
 
 TEST(NotCaught, AnUninitialisedLocalVariable) {
-  // no finding
   expect_finding([] {
     const Words in{128};
     const Words out{32};
@@ -142,12 +125,10 @@ __global__ void running_sum_by_block_number(const int* in, int* out, unsigned* d
 }
 
 TEST(NotCaught, BlocksThatRelyOnTheirOrder) {
-  // no finding
   expect_finding([] {
-    const Ints in{50};
+    const Ints in{50, 1};
     const Ints out{50};
     const Words done{1};
-    std::fill(in.begin(), in.end(), 1);
     running_sum_by_block_number<<<50, 32>>>(in, out, done);
     EXPECT_EQ(out[49], 50);
   });
@@ -167,7 +148,6 @@ __global__ void flag_nobody_looks_at(int* data, int* flag, int* out) {
 }
 
 TEST(NotCaught, AFlagThatNobodyLooksAt) {
-  // no finding
   expect_finding([] {
     const Ints data{1};
     const Ints flag{1};
@@ -189,7 +169,6 @@ __global__ void ticket_with_one_fence(int* partial, unsigned* tickets, int* out)
 }
 
 TEST(NotCaught, AMissingFenceOfTheReader) {
-  // no finding
   expect_finding([] {
     const Ints partial{20};
     const Words tickets{1};
@@ -203,7 +182,6 @@ TEST(NotCaught, AMissingFenceOfTheReader) {
 __global__ void sum_of_floats(const float* in, float* out) { atomicAdd(out, in[blockIdx.x]); }
 
 TEST(NotCaught, FloatsWhoseSumDependsOnTheOrder) {
-  // no finding
   expect_finding([] {
     const DeviceArray<float> in{3};
     in[0] = 1.0F;
@@ -220,7 +198,6 @@ TEST(NotCaught, FloatsWhoseSumDependsOnTheOrder) {
 __global__ void load_twice(const int* in, int* out) { out[threadIdx.x] = in[threadIdx.x] * in[threadIdx.x]; }
 
 TEST(NotCaught, ALoadThatNvccKeepsInARegister) {
-  // no finding
   expect_finding([] {
     const Ints in{32};
     const Ints out{32};
@@ -240,7 +217,6 @@ __global__ void sum_of_short_rows(const int* in, int* out) {
 }
 
 TEST(NotCaught, PassesThatLanesMakeInDifferentNumbers) {
-  // no finding
   expect_finding([] {
     const Ints in{512};
     const Ints out{32};
@@ -248,33 +224,6 @@ TEST(NotCaught, PassesThatLanesMakeInDifferentNumbers) {
     EXPECT_EQ(last_launch_counters().global_load_requests, 16U) << "as on a GPU";
     EXPECT_EQ(last_launch_counters().global_load_sectors, 136U) << "64 on a GPU, 4 a request";
   });
-}
-
-// ---- the page ----
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream{file};
-  return {std::istreambuf_iterator<char>{stream}, {}};
-}
-
-/// Everything that the pattern's first group matches.
-std::set<std::string> found(const std::string& text, const char* pattern) {
-  const std::regex expression{pattern};
-  std::set<std::string> all;
-  for (std::sregex_iterator match{text.begin(), text.end(), expression}; match != std::sregex_iterator{};
-       ++match)
-    all.insert((*match)[1]);
-  return all;
-}
-
-TEST(NotCaught, AllAreOnThePage) {
-  const std::filesystem::path folder{SOURCE_FOLDER};
-  const std::string page = text_of(folder / "common/emulated/README.md");
-  const std::size_t begin = page.find("\n## What is not caught\n");
-  ASSERT_NE(begin, std::string::npos);
-  const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);
-  EXPECT_EQ(found(section, R"(\| `(\w+)` \|)"),
-            found(text_of(folder / "tests/emulated/not_caught_test.cpp"), R"(\n__global__ void (\w+))"));
 }
 
 }  // namespace

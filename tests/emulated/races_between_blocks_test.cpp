@@ -38,21 +38,11 @@ TEST(RaceBetweenBlocks, IsOfAReadOfALowerBlock) {
   expect_finding(launch_of(read_a_lower_block));
 }
 
-__global__ void add_to_one_word(unsigned* out) {
-  if (threadIdx.x == 0) out[0] += 1;  // one
-}
-
-TEST(RaceBetweenBlocks, IsOfAnUpdate) {
-  // race in add_to_one_word: block 0, thread 0 ... at one; block 1, thread 0 ... at one
-  expect_finding(launch_of(add_to_one_word));
-}
-
 __global__ void store_to(unsigned* out, unsigned words) {
   out[(blockIdx.x * blockDim.x + threadIdx.x) % words] = 1;  // one
 }
 
 TEST(RaceBetweenBlocks, IsOfTwoStores) {
-  // no finding
   expect_finding([] { store_to<<<2, 32>>>(Words{64}, 64); });
   expect_finding([] {  // a launch after another
     const Words out{32};

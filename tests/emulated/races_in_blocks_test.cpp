@@ -36,7 +36,6 @@ void launch_exchange(Between between, unsigned distance) {
   exchange<<<1, 64>>>(Words{64}, between, distance);
 }
 
-// no finding
 TEST(RaceInABlock, IsNoneBehindABarrierOfBoth) {
   expect_finding([] {
     launch_exchange(Between::nothing, 0);
@@ -76,7 +75,6 @@ __global__ void relay(bool second_barrier) {
 }
 
 TEST(RaceInABlock, FollowsBarriersOfPartsOfAWarp) {
-  // no finding
   expect_finding([] { relay<<<1, 32>>>(true); });
   // race in relay: block 0, thread 0 writes ... at one; block 0, thread 2 writes it at two
   expect_finding([] { relay<<<1, 32>>>(false); });
@@ -94,7 +92,6 @@ __global__ void overwrite_what_was_read(unsigned* out, unsigned mask) {
 }
 
 TEST(RaceInABlock, IsOfAWriteWithAnyOfManyReads) {
-  // no finding
   expect_finding([] { overwrite_what_was_read<<<1, 32>>>(Words{32}, 0xffffffff); });
   // race in overwrite_what_was_read: block 0, thread ... reads ... at one; block 0, thread 0 writes it at two
   expect_finding([] { overwrite_what_was_read<<<1, 32>>>(Words{32}, 0x0000ffff); });
@@ -116,7 +113,6 @@ __global__ void overwrite_what_two_warps_read(unsigned* out, bool block_barrier)
 }
 
 TEST(RaceInABlock, IsWithAReaderOfAnotherWarpBehindABarrierOfOnesOwn) {
-  // no finding
   expect_finding([] { overwrite_what_two_warps_read<<<1, 64>>>(Words{64}, true); });
   // race in overwrite_what_two_warps_read: block 0, thread ... reads ... at one; block 0, thread 0 writes it at two
   expect_finding([] { overwrite_what_two_warps_read<<<1, 64>>>(Words{64}, false); });
@@ -135,7 +131,6 @@ __global__ void read_before_and_after_a_part_meets(unsigned* out, bool again) {
 }
 
 TEST(RaceInABlock, IsWithWhatALaneReadsAfterAPartOfItsWarpHasMet) {
-  // no finding
   expect_finding([] { read_before_and_after_a_part_meets<<<1, 32>>>(Words{1}, false); });
   // race in read_before_and_after_a_part_meets: block 0, thread 1 reads ... at one; block 0, thread 0 writes it at two
   expect_finding([] { read_before_and_after_a_part_meets<<<1, 32>>>(Words{1}, true); });
@@ -162,7 +157,6 @@ __global__ void read_in_parts_of_two_warps(int* out) {
   }
 }
 
-// no finding
 TEST(RaceInABlock, IsNoneWhereEachWarpHasAnOrderOfItsOwn) {
   expect_finding([] { read_in_parts_of_two_warps<<<1, 64>>>(DeviceArray<int>{2}); });
 }
@@ -189,7 +183,6 @@ __global__ void add_beside_a_load(unsigned* out, bool barrier) {
 
 TEST(RaceInABlock, IsOfAnAtomicWithAStoreOrALoad) {
   for (const unsigned block : {2U, 32U, 64U, 256U}) {
-    // no finding
     expect_finding([&] {
       add_beside_a_store<<<1, block>>>(Words{1}, true);
       add_beside_a_load<<<1, block>>>(Words{1}, true);
@@ -265,7 +258,6 @@ template <Lock lock> void launch_under_locks() {
 }
 
 TEST(RaceInABlock, IsNoneUnderALockThatIsOpenedBehindAFence) {
-  // no finding
   expect_finding(launch_under_locks<Lock::correct>);
   expect_finding(launch_under_locks<Lock::correct_for_the_block>);
   // races
@@ -311,7 +303,6 @@ template <Flag flag> __global__ void hand_over_by_a_flag(unsigned* out) {
 }
 
 TEST(RaceInABlock, IsNoneBetweenWarpsThatAFlagOrders) {
-  // no finding
   expect_finding([] { hand_over_by_a_flag<Flag::correct><<<1, 64>>>(Words{32}); });
   // races
   expect_finding([] { hand_over_by_a_flag<Flag::without_fence><<<1, 64>>>(Words{32}); });
@@ -339,23 +330,12 @@ __global__ void write_after_all_have_read(unsigned* out, bool fence) {
 }
 
 TEST(RaceInABlock, IsWithEachOfTheReadersOfSeveralWarps) {
-  // no finding
   expect_finding([] { write_after_all_have_read<<<1, 96>>>(Words{96}, true); });
   // race in write_after_all_have_read: block 0, thread 65 reads ... at one; block 0, thread 0 writes it at two
   expect_finding([] { write_after_all_have_read<<<1, 96>>>(Words{96}, false); });
 }
 
 // ---- what a race's one line does, and where it is ----
-
-__global__ void count_digits(const unsigned* in, unsigned* counts) {
-  counts[in[threadIdx.x] % 10] += 1;  // one
-}
-
-TEST(RaceInABlock, IsOfAnUpdateByManyThreads) {
-  // race in count_digits: ... at one; ... at one; help: use an atomic, such as `atomicAdd()`, in place of the read and
-  // the write, or give each thread a word of its own; see add_without_an_atomic
-  expect_finding([] { count_digits<<<1, 64>>>(Words{64}, Words{10}); });
-}
 
 __global__ void store_to_the_blocks_word(unsigned* out) {
   if (threadIdx.x % 32 == 7) out[blockIdx.x] = 1;  // one
@@ -368,24 +348,6 @@ TEST(RaceInABlock, IsOfManyWriters) {
   expect_finding([] { store_to_the_blocks_word<<<4, 64>>>(Words{4}); });
 }
 
-template <bool barrier> __global__ void tree_in_global_memory(unsigned* out) {
-  unsigned* const tile = out + size_t{blockIdx.x} * blockDim.x;
-  const unsigned tid = threadIdx.x;
-  tile[tid] = tid;
-  __syncthreads();
-  for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {
-    if (tid < stride) tile[tid] += tile[tid + stride];  // one
-    if (barrier) __syncthreads();
-  }
-}
-
-TEST(RaceInABlock, IsInGlobalMemoryToo) {
-  // no finding
-  expect_finding([] { tree_in_global_memory<true><<<4, 64>>>(Words{256}); });
-  // race in tree_in_global_memory: block 0, thread ... at one; block 0, thread ... at one
-  expect_finding([] { tree_in_global_memory<false><<<4, 64>>>(Words{256}); });
-}
-
 __global__ void load_a_vector_beside_a_store(unsigned* out, bool barrier) {
   if (threadIdx.x == 0) out[3] = 1;  // one
   if (barrier) __syncthreads();
@@ -393,7 +355,6 @@ __global__ void load_a_vector_beside_a_store(unsigned* out, bool barrier) {
 }
 
 TEST(RaceInABlock, OfAVectorIsOfEachWord) {
-  // no finding
   expect_finding([] { load_a_vector_beside_a_store<<<1, 64>>>(Words{8}, true); });
   // race in load_a_vector_beside_a_store
   expect_finding([] { load_a_vector_beside_a_store<<<1, 64>>>(Words{8}, false); });
