@@ -94,12 +94,13 @@ class HappensBefore {
   /// The last moment that orders all accesses of the thread's warp.
   Moment last_warp_barrier(unsigned thread) const { return last_warp_barrier(warps_[thread / warp_size]); }
 
-  /// Whether lanes of the thread's warp have moments of their own since then,
+  /// Whether lanes of the thread's warp have moments of their own since then.
   bool in_parts(unsigned thread) const { return warps_[thread / warp_size].parts != nullptr; }
-  /// because some of them have met without the others.
-  bool met_in_parts(unsigned thread) const {
+
+  /// Whether lanes of the thread's warp, if not all, have passed a warp barrier since the last one of the block.
+  bool follows_warp_barrier(unsigned thread) const {
     const Warp& warp = warps_[thread / warp_size];
-    return warp.parts != nullptr && warp.parts->has_met;
+    return (warp.parts != nullptr && warp.parts->has_met) || warp.last_barrier > last_block_barrier_;
   }
 
  private:

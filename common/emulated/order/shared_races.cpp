@@ -68,8 +68,7 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
     if (other / warp_size != thread / warp_size) faults.add_race_between_warps(access.call_site, call_site);
     if (!faults.is_new(Fault::race, access.call_site, call_site)) return;
     FaultRecord race{Fault::race, memory(), {own_action(), action_of(block, other, operation, call_site)}};
-    race.after_warp_barrier =
-        order.met_in_parts(thread) || order.last_warp_barrier(thread) > order.last_block_barrier();
+    race.after_warp_barrier = order.follows_warp_barrier(thread);
     faults.add(std::move(race));
   };
   const bool stored = before.written >= order.block_begin();

@@ -312,7 +312,7 @@ class alignas(128) Block : Scheduler::Client {
   WarpInstructionLog instructions_;
   std::optional<BlockRecorder> recorder_;  ///< of a block that is traced
   SharedRaces shared_races_;
-  BlockRaces global_races_;
+  GlobalRaces global_races_;
 };
 
 /// Inline, so that a hook that knows operation and size has little left to do.
