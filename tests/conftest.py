@@ -37,6 +37,12 @@ def build_folder(bin_folder: Path) -> Path:
     return bin_folder.parent
 
 
+def folders_of_kernels(build: Path) -> list[str]:
+    """The compiler's options for all headers of the emulated device."""
+    folders = (build / "emulated/common", REPOSITORY / "common")
+    return [f"-I{folder}" for common in folders for folder in (common, common / "emulated/language/include")]
+
+
 @pytest.fixture(scope="session")
 def cmake_cache(build_folder: Path) -> dict[str, str]:
     """What CMake remembers of the build."""

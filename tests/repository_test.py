@@ -154,7 +154,7 @@ def test_emulated_symbols(build_folder: Path, need: Callable[[str], str]) -> Non
     assert len(objects) > len(EMULATED)
     symbols = output_of(need("nm"), "--demangle", build_folder / "common/emulated/libemulated_device.a", *objects)
     names = "dim3|u?int3|float3|threadIdx|blockIdx|blockDim|gridDim|warpSize"
-    others, own = re.subn(f"__emulated::({names})", "", symbols)
+    others, own = re.subn(f"__emulated::(types::)?({names})", "", symbols)
     assert own > 0 and re.findall(rf".*\b(?:{names})\b.*", others) == []
 
 

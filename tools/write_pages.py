@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import (bandwidth, compiled, counters, documented_tables, output_file, pages, plot, ptx, rounding,
-                   step_pages, studies)
+                   step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
 from tools.programs import ATOMICS, NUMBERED, Programs, last_words
@@ -140,6 +140,7 @@ def generated(programs: Programs) -> Iterator[Part]:
                       if (folder / fixed.name).exists())
         page = (gallery / fixed.name).with_suffix(".md").relative_to(REPOSITORY)
         yield Part(page, "fix", fix_diff(faulty, fixed))
+    yield Part(Path("common/emulated/README.md"), "unsupported", unsupported.rows())
     yield Part(Path("docs/tables/README.md"), "tables", documented_tables.all_tables())
     for page, sections in MEASURED.items():
         for name, what in sections.items():

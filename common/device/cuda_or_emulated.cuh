@@ -14,6 +14,7 @@
 #include "device/cuda_check.cuh"
 #else
 #include "emulated/language/cuda.hpp"
+#include "emulated/run/device.hpp"
 #endif
 
 using std::size_t;

@@ -66,7 +66,7 @@ class Buffer {
 };
 
 __emulated::LaunchConfig config_of(const Shape& shape) {
-  return {shape.grid, shape.block, count(shape.block) * sizeof(Element)};
+  return {shape.grid, shape.block, __emulated::count(shape.block) * sizeof(Element)};
 }
 
 Launch launch_of(void (*kernel)(const Element* in, Element* out)) {
@@ -92,7 +92,7 @@ Launch launch_of(void (*launch)(unsigned block, const Element* in, Element* out,
 /// Of a kernel with partial sums.
 Launch launch_of(void (*kernel)(const Element* in, Element* partial, Element* out)) {
   return [=](const Shape& shape, const Element* in, Element* out) {
-    const Buffer partial{count(shape.grid)};
+    const Buffer partial{__emulated::count(shape.grid)};
     __emulated::launch(config_of(shape), kernel, in, partial.get(), out);
   };
 }

@@ -438,7 +438,7 @@ TEST(RewriteConstant, LeavesTheWordOutWhereTheVariableIsConst) {
 
 TEST(RewriteAssembly, MakesItAnErrorInKernels) {
   const std::string error =
-      "static_assert(false, \"inline PTX is not modelled on the emulated device: write it in CUDA C++\");";
+      "static_assert(false, \"asm: inline PTX is not modelled on the emulated device: write it in CUDA C++\");";
   expect_in_kernel("asm volatile(\"mov %0, 1;\" : \"=r\"(x));", error);
   expect_rewritten("__device__ int f() { if (x) { asm(\"a\"\n\"b\"); } }",
                    "__device__ int f() { if (x) { \n" + error + " } }");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulated/findings/finding.hpp"
+#include "emulated/findings/source_line.hpp"
 #include "emulated/findings/source_location.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/fence_order.hpp"

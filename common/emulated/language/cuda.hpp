@@ -7,20 +7,19 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>  // before __noinline__, which it uses as a word of its own
 #include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "emulated/findings/source_location.hpp"
+#include "emulated/findings/source_line.hpp"
 #include "emulated/language/atomic_operations.hpp"
+#include "emulated/language/guards.hpp"
 #include "emulated/language/intrinsics.hpp"
 #include "emulated/language/unsupported.hpp"
 #include "emulated/language/vectors.hpp"
 #include "emulated/memory/word.hpp"
-#include "emulated/run/device.hpp"
 #include "emulated/run/lanes.hpp"
 #include "emulated/run/launch_config.hpp"
 
@@ -164,6 +163,15 @@ struct Least {
 struct Greatest {
   template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }
 };
+struct And {
+  unsigned operator()(unsigned a, unsigned b) const { return a & b; }
+};
+struct Or {
+  unsigned operator()(unsigned a, unsigned b) const { return a | b; }
+};
+struct ExclusiveOr {
+  unsigned operator()(unsigned a, unsigned b) const { return a ^ b; }
+};
 
 /// A value's bits, by which values are compared.
 template <typename T> std::uint64_t bits_of(T value) {
@@ -222,9 +230,9 @@ unsigned __match_all_sync(unsigned mask, T value, int* is_same,
 __EMULATED_WARP_REDUCTION(__reduce_add_sync, __emulated::Sum, int, unsigned)
 __EMULATED_WARP_REDUCTION(__reduce_min_sync, __emulated::Least, int, unsigned)
 __EMULATED_WARP_REDUCTION(__reduce_max_sync, __emulated::Greatest, int, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_and_sync, std::bit_and<>, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_or_sync, std::bit_or<>, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_xor_sync, std::bit_xor<>, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_and_sync, __emulated::And, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_or_sync, __emulated::Or, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_xor_sync, __emulated::ExclusiveOr, unsigned)
 #undef __EMULATED_WARP_REDUCTION
 /// \endcond
 
@@ -283,6 +291,9 @@ template <typename Parameter> const void* input_of(const Parameter& parameter) {
     return nullptr;
   }
 }
+
+/// That of device.hpp, with which a kernel's file has nothing to do.
+void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
 
 /// Launches kernel(arguments...) and waits for it.
 template <typename... Parameters, typename... Arguments>

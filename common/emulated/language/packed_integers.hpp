@@ -3,7 +3,6 @@
 /// Words of several small integers: two of 16 bits, or four of 8. (CUDA Math API, "SIMD Intrinsics"; of the comparisons it
 /// says less than they do: each pair has a result of its own.)
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -28,7 +27,8 @@ template <typename T, typename Operation> unsigned of_each_part(unsigned a, unsi
 
 /// The T that is nearest to `value`.
 template <typename T> int saturated(int value) {
-  return std::clamp<int>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+  using Limits = std::numeric_limits<T>;
+  return value < Limits::min() ? Limits::min() : value > Limits::max() ? Limits::max() : value;
 }
 
 /// The sum of |a - b| for all integers T of two words.
@@ -73,10 +73,10 @@ __EMULATED_SATURATED(__vaddss, int, a + b)
 __EMULATED_SATURATED(__vaddus, uint, a + b)
 __EMULATED_SATURATED(__vsubss, int, a - b)
 __EMULATED_SATURATED(__vsubus, uint, a - b)
-__EMULATED_OF_PARTS(__vmins, int, std::min(a, b))
-__EMULATED_OF_PARTS(__vmaxs, int, std::max(a, b))
-__EMULATED_OF_PARTS(__vminu, uint, std::min(a, b))
-__EMULATED_OF_PARTS(__vmaxu, uint, std::max(a, b))
+__EMULATED_OF_PARTS(__vmins, int, a < b ? a : b)
+__EMULATED_OF_PARTS(__vmaxs, int, a < b ? b : a)
+__EMULATED_OF_PARTS(__vminu, uint, a < b ? a : b)
+__EMULATED_OF_PARTS(__vmaxu, uint, a < b ? b : a)
 __EMULATED_OF_PARTS(__vavgs, int, (a + b + 1) >> 1)
 __EMULATED_OF_PARTS(__vavgu, uint, (a + b + 1) >> 1)
 __EMULATED_OF_PARTS(__vhaddu, uint, (a + b) >> 1)

@@ -6,7 +6,6 @@
 #include <cfenv>
 #include <cmath>
 #include <concepts>
-#include <functional>
 #include <limits>
 #include <type_traits>
 
@@ -29,10 +28,10 @@ auto rounded(int mode, Operation operation, Numbers... numbers) {
   return result;
 }
 
-inline constexpr std::plus<> add;
-inline constexpr std::minus<> subtract;
-inline constexpr std::multiplies<> multiply;
-inline constexpr std::divides<> divide;
+inline constexpr auto add = [](auto a, auto b) { return a + b; };
+inline constexpr auto subtract = [](auto a, auto b) { return a - b; };
+inline constexpr auto multiply = [](auto a, auto b) { return a * b; };
+inline constexpr auto divide = [](auto a, auto b) { return a / b; };
 inline constexpr auto multiply_and_add = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
 inline constexpr auto take_root = [](auto value) { return std::sqrt(value); };
 inline constexpr auto invert = [](auto value) { return 1 / value; };

@@ -13,7 +13,7 @@
 #include "emulated/language/intrinsics.hpp"
 #include "emulated/language/vectors.hpp"
 
-namespace __emulated {
+namespace __emulated::types {
 
 /// IEEE 754's binary16: 5 bits of exponent, 10 of fraction.
 struct Binary16 {
@@ -58,6 +58,10 @@ struct Brain16 {
   }
 };
 
+}  // namespace __emulated::types
+
+namespace __emulated {
+
 /// Of the two numbers around `nearest` + `rest`, the odd one, unless `nearest` is exact: it rounds to the same shorter number
 /// as the sum (S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 template <typename Bits, typename Real> Real odd(Real nearest, double rest) {
@@ -83,6 +87,8 @@ inline double odd_double(std::integral auto value) {
   else
     return odd_sum(std::ldexp(static_cast<double>(value >> 32), 32), static_cast<double>(value & 0xffffffff));
 }
+
+namespace types {
 
 /// What the struct `Number`, a number in this format, derives from.
 template <typename Number, typename Format> class SmallFloat {
@@ -125,19 +131,20 @@ template <typename Number, typename Format> class SmallFloat {
   std::uint16_t bits_;
 };
 
+}  // namespace types
 }  // namespace __emulated
 
 // Structs, as CUDA's are: a header that includes neither of CUDA's two may declare them.
-struct __half : __emulated::SmallFloat<__half, __emulated::Binary16> {
+struct __half : __emulated::types::SmallFloat<__half, __emulated::types::Binary16> {
   using SmallFloat::SmallFloat;
 };
-struct __nv_bfloat16 : __emulated::SmallFloat<__nv_bfloat16, __emulated::Brain16> {
+struct __nv_bfloat16 : __emulated::types::SmallFloat<__nv_bfloat16, __emulated::types::Brain16> {
   using SmallFloat::SmallFloat;
 };
-struct __half2 : __emulated::VectorOfTwo<__half> {
+struct __half2 : __emulated::types::VectorOfTwo<__half> {
   using VectorOfTwo::VectorOfTwo;
 };
-struct __nv_bfloat162 : __emulated::VectorOfTwo<__nv_bfloat16> {
+struct __nv_bfloat162 : __emulated::types::VectorOfTwo<__nv_bfloat16> {
   using VectorOfTwo::VectorOfTwo;
 };
 using half = __half;

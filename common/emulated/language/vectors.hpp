@@ -5,7 +5,7 @@
 #include "emulated/memory/word.hpp"
 #include "emulated/run/launch_config.hpp"
 
-namespace __emulated {
+namespace __emulated::types {
 
 template <typename T> struct VectorOfOne { T x; };
 
@@ -52,19 +52,19 @@ template <typename T> struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) VectorO
   ~VectorOfFour() = default;
 };
 
-}  // namespace __emulated
+}  // namespace __emulated::types
 
 // (No function makes names of a name.)
 #define __EMULATED_VECTORS(name, T)                                  \
-  using name##1 = __emulated::VectorOfOne<T>;                        \
-  using name##2 = __emulated::VectorOfTwo<T>;                        \
-  using name##4 = __emulated::VectorOfFour<T>;                       \
+  using name##1 = __emulated::types::VectorOfOne<T>;                 \
+  using name##2 = __emulated::types::VectorOfTwo<T>;                 \
+  using name##4 = __emulated::types::VectorOfFour<T>;                \
   inline name##1 make_##name##1(T x) { return {x}; }                 \
   inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
   inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
-#define __EMULATED_VECTORS_AND_THREE(name, T)   \
-  using name##3 = __emulated::VectorOfThree<T>; \
+#define __EMULATED_VECTORS_AND_THREE(name, T)          \
+  using name##3 = __emulated::types::VectorOfThree<T>; \
   __EMULATED_VECTORS(name, T)
 
 using __emulated::uint3;  // that of threadIdx and its like

@@ -62,7 +62,8 @@ class Rewriter {
     if (is_in_function_of(code_, open, {"__global__", "__device__"}) &&
         !is_in_function_of(code_, open, {"__host__"})) {
       code_.refuse(open,
-                   "a launch within a kernel (dynamic parallelism) is not modelled: launch it from the host");
+                   "<<<>>> in a kernel: dynamic parallelism is not modelled on the emulated device: launch "
+                   "from the host");
     }
     const std::size_t arguments = close + 3;
     if (const std::size_t name = incomplete_name(open, arguments); name != none) {
@@ -181,7 +182,7 @@ class Rewriter {
     if (last == none || !is_in_function_of(code_, word, {"__global__", "__device__"})) return word;
     remove(word, last);
     insert(code_[last].end(),
-           "static_assert(false, \"inline PTX is not modelled on the emulated device: write it in CUDA "
+           "static_assert(false, \"asm: inline PTX is not modelled on the emulated device: write it in CUDA "
            "C++\")");
     return last;
   }

@@ -13,6 +13,7 @@
 #include "emulated/count/counters.hpp"
 #include "emulated/count/warp_instructions.hpp"
 #include "emulated/findings/report.hpp"
+#include "emulated/findings/source_line.hpp"
 #include "emulated/findings/source_location.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/fence_order.hpp"

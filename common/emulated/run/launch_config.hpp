@@ -4,8 +4,9 @@
 
 namespace __emulated {
 
-// CUDA's types of shapes and indices. Not the global ones, which nvcc's part of the same program has: cuda.hpp gives them to
-// kernels under these names.
+/// CUDA's types. Not the global ones, which nvcc's part of the same program has: cuda.hpp gives them to kernels under these
+/// names. Nor is any function here: a call with such a value would find it beside the program's own of that name.
+namespace types {
 
 struct uint3 {
   unsigned x, y, z;
@@ -17,6 +18,10 @@ struct dim3 {
   constexpr dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1) : x{of_x}, y{of_y}, z{of_z} {}
   constexpr dim3(const uint3& of) : x{of.x}, y{of.y}, z{of.z} {}
 };
+
+}  // namespace types
+using types::dim3;
+using types::uint3;
 
 /// The shape of a launch.
 struct LaunchConfig {

@@ -9,9 +9,9 @@
 
 namespace cooperative_groups {
 
-using __emulated::SourceLine;
-
 namespace details {
+
+using __emulated::SourceLine;
 
 inline unsigned rank_in_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -35,7 +35,9 @@ inline unsigned lane_of_rank(unsigned lanes, unsigned number) {
 /// The threads of a block.
 class thread_block {
  public:
-  __EMULATED_INLINE void sync(SourceLine where = SourceLine::current()) const { __syncthreads(where); }
+  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
+    __syncthreads(where);
+  }
   unsigned thread_rank() const { return details::rank_in_block(); }
   unsigned num_threads() const { return blockDim.x * blockDim.y * blockDim.z; }
   unsigned size() const { return num_threads(); }
@@ -48,15 +50,15 @@ inline thread_block this_thread_block() { return {}; }
 
 /// What tiles of several warps exchange their values in.
 template <unsigned threads = 1024> struct block_tile_memory {
-  static_assert(
-      __emulated::supports<block_tile_memory>,
-      "block_tile_memory is not modelled on the emulated device, as tiles of more than 32 threads are "
-      "not: use a thread_block");
+  static_assert(__emulated::supports<block_tile_memory>,
+                "block_tile_memory: tiles of more than 32 threads are not modelled on the emulated device: "
+                "use a thread_block");
 };
 template <typename Scratch> thread_block this_thread_block(Scratch&) {
-  static_assert(__emulated::supports<Scratch>,
-                "this_thread_block(scratch) is not modelled on the emulated device, as tiles of more than 32 "
-                "threads are not: use this_thread_block()");
+  static_assert(
+      __emulated::supports<Scratch>,
+      "this_thread_block(scratch): tiles of more than 32 threads are not modelled on the emulated device: "
+      "use a thread_block");
   return {};
 }
 
@@ -65,7 +67,9 @@ class coalesced_group {
  public:
   explicit coalesced_group(unsigned lanes) : lanes_{lanes} {}
 
-  __EMULATED_INLINE void sync(SourceLine where = SourceLine::current()) const { __syncwarp(lanes_, where); }
+  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
+    __syncwarp(lanes_, where);
+  }
   unsigned thread_rank() const {
     return static_cast<unsigned>(__popc(lanes_ & ((1U << details::lane()) - 1)));
   }
@@ -76,39 +80,45 @@ class coalesced_group {
 
   /// Of the lanes of other ranks; one's own value where there is no such rank.
   template <typename T>
-  __EMULATED_INLINE T shfl(T value, unsigned rank, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE T shfl(T value, unsigned rank,
+                           details::SourceLine where = details::SourceLine::current()) const {
     return from_rank(value, rank, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_up(T value, unsigned delta, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_up(T value, unsigned delta,
+                              details::SourceLine where = details::SourceLine::current()) const {
     const unsigned rank = thread_rank();
     return from_rank(value, rank >= delta ? rank - delta : rank, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_down(T value, unsigned delta, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_down(T value, unsigned delta,
+                                details::SourceLine where = details::SourceLine::current()) const {
     const unsigned rank = thread_rank();
     return from_rank(value, rank + delta < num_threads() ? rank + delta : rank, where);
   }
 
-  __EMULATED_INLINE int any(int predicate, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE int any(int predicate, details::SourceLine where = details::SourceLine::current()) const {
     return __any_sync(lanes_, predicate, where);
   }
-  __EMULATED_INLINE int all(int predicate, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE int all(int predicate, details::SourceLine where = details::SourceLine::current()) const {
     return __all_sync(lanes_, predicate, where);
   }
   /// A bit for each rank.
-  __EMULATED_INLINE unsigned ballot(int predicate, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE unsigned ballot(int predicate,
+                                    details::SourceLine where = details::SourceLine::current()) const {
     return by_rank(__ballot_sync(lanes_, predicate, where));
   }
   template <typename T>
-  __EMULATED_INLINE unsigned match_any(T value, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE unsigned match_any(T value,
+                                       details::SourceLine where = details::SourceLine::current()) const {
     return by_rank(__match_any_sync(lanes_, value, where));
   }
 
   unsigned lanes() const { return lanes_; }
 
  private:
-  template <typename T> __EMULATED_INLINE T from_rank(T value, unsigned rank, SourceLine where) const {
+  template <typename T>
+  __EMULATED_INLINE T from_rank(T value, unsigned rank, details::SourceLine where) const {
     return __shfl_sync(lanes_, value, static_cast<int>(details::lane_of_rank(lanes_, rank)), 32, where);
   }
   unsigned by_rank(unsigned of_lanes) const {
@@ -126,11 +136,15 @@ __EMULATED_INLINE coalesced_group coalesced_threads() { return coalesced_group{_
 /// A part of a warp, of a size known to the compiler.
 template <unsigned count, typename Parent = thread_block> class thread_block_tile {
   static_assert(count != 0 && (count & (count - 1)) == 0, "a tile has a power of two threads");
-  static_assert(count <= 32,
-                "a tile of more than 32 threads is not modelled on the emulated device: use a thread_block");
+  static_assert(
+      count <= 32,
+      "tiled_partition: tiles of more than 32 threads are not modelled on the emulated device: use a "
+      "thread_block");
 
  public:
-  __EMULATED_INLINE void sync(SourceLine where = SourceLine::current()) const { __syncwarp(lanes(), where); }
+  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
+    __syncwarp(lanes(), where);
+  }
   unsigned thread_rank() const { return details::rank_in_block() % count; }
   static constexpr unsigned num_threads() { return count; }
   static constexpr unsigned size() { return count; }
@@ -138,38 +152,44 @@ template <unsigned count, typename Parent = thread_block> class thread_block_til
   unsigned meta_group_size() const { return (this_thread_block().num_threads() + count - 1) / count; }
 
   template <typename T>
-  __EMULATED_INLINE T shfl(T value, int rank, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE T shfl(T value, int rank,
+                           details::SourceLine where = details::SourceLine::current()) const {
     return __shfl_sync(lanes(), value, rank, count, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_up(T value, unsigned delta, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_up(T value, unsigned delta,
+                              details::SourceLine where = details::SourceLine::current()) const {
     return __shfl_up_sync(lanes(), value, delta, count, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_down(T value, unsigned delta, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_down(T value, unsigned delta,
+                                details::SourceLine where = details::SourceLine::current()) const {
     return __shfl_down_sync(lanes(), value, delta, count, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_xor(T value, unsigned mask, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_xor(T value, unsigned mask,
+                               details::SourceLine where = details::SourceLine::current()) const {
     return __shfl_xor_sync(lanes(), value, static_cast<int>(mask), count, where);
   }
 
-  __EMULATED_INLINE int any(int predicate, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE int any(int predicate, details::SourceLine where = details::SourceLine::current()) const {
     return __any_sync(lanes(), predicate, where);
   }
-  __EMULATED_INLINE int all(int predicate, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE int all(int predicate, details::SourceLine where = details::SourceLine::current()) const {
     return __all_sync(lanes(), predicate, where);
   }
-  __EMULATED_INLINE unsigned ballot(int predicate, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE unsigned ballot(int predicate,
+                                    details::SourceLine where = details::SourceLine::current()) const {
     return by_rank(__ballot_sync(lanes(), predicate, where));
   }
   template <typename T>
-  __EMULATED_INLINE unsigned match_any(T value, SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE unsigned match_any(T value,
+                                       details::SourceLine where = details::SourceLine::current()) const {
     return by_rank(__match_any_sync(lanes(), value, where));
   }
   template <typename T>
   __EMULATED_INLINE unsigned match_all(T value, int& is_same,
-                                       SourceLine where = SourceLine::current()) const {
+                                       details::SourceLine where = details::SourceLine::current()) const {
     return by_rank(__match_all_sync(lanes(), value, &is_same, where));
   }
 
@@ -189,7 +209,7 @@ class thread_group {
   template <unsigned count, typename Parent>
   thread_group(const thread_block_tile<count, Parent>& tile) : lanes_{tile.lanes()} {}
 
-  __EMULATED_INLINE void sync(SourceLine where = SourceLine::current()) const {
+  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
     if (lanes_ == 0) {
       __syncthreads(where);
     } else {
@@ -234,49 +254,25 @@ class grid_group {
   bool is_valid() const { return false; }  ///< of a launch that is not cooperative
 
   template <typename T = void> void sync() const {
-    static_assert(__emulated::supports<T>,
-                  "grid_group::sync() is not modelled on the emulated device: end the kernel there, and "
-                  "launch another");
+    static_assert(
+        __emulated::supports<T>,
+        "grid_group::sync(): there is no barrier of a grid on the emulated device: end the kernel there, and "
+        "launch another");
   }
 };
 inline grid_group this_grid() { return {}; }
 
 template <typename Group>
-__EMULATED_INLINE void sync(const Group& group, SourceLine where = SourceLine::current()) {
+__EMULATED_INLINE void sync(const Group& group, details::SourceLine where = details::SourceLine::current()) {
   group.sync(where);
 }
 template <typename Grid = grid_group> void sync(const grid_group&) {
   static_assert(
       __emulated::supports<Grid>,
-      "sync(grid) is not modelled on the emulated device: end the kernel there, and launch another");
+      "sync(grid): there is no barrier of a grid on the emulated device: end the kernel there, and launch "
+      "another");
 }
 template <typename Group> unsigned thread_rank(const Group& group) { return group.thread_rank(); }
 template <typename Group> unsigned group_size(const Group& group) { return group.size(); }
-
-// ---- what is not modelled ----
-
-template <typename Result = coalesced_group, typename Group> Result binary_partition(const Group&, bool) {
-  static_assert(__emulated::supports<Result>,
-                "binary_partition is not modelled on the emulated device: count the lanes of "
-                "`group.ballot(predicate)`");
-}
-template <typename Result = coalesced_group, typename Group, typename Label>
-Result labeled_partition(const Group&, Label) {
-  static_assert(__emulated::supports<Result>,
-                "labeled_partition is not modelled on the emulated device: count the lanes of "
-                "`group.match_any(label)`");
-}
-template <typename Result = void, typename Group, typename... Arguments>
-Result invoke_one(const Group&, Arguments&&...) {
-  static_assert(__emulated::supports<Result>,
-                "invoke_one is not modelled on the emulated device: write `if (group.thread_rank() == 0)`");
-}
-template <typename Result = void, typename Group, typename... Arguments>
-Result invoke_one_broadcast(const Group&, Arguments&&...) {
-  static_assert(
-      __emulated::supports<Result>,
-      "invoke_one_broadcast is not modelled on the emulated device: write `if (group.thread_rank() == "
-      "0)`, then `group.shfl(value, 0)`");
-}
 
 }  // namespace cooperative_groups

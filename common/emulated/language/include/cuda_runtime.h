@@ -2,7 +2,7 @@
 /// \file
 /// CUDA's runtime as far as ordinary programs and reduce.cuh need it, on the emulated device, so that one source compiles for
 /// both. All that a call would leave for later is done at once, and a faulty kernel ends the program at its launch: what a
-/// GPU's calls report late, or not at all, is said at once. What is not here is named by `unsupported.hpp`.
+/// GPU's calls report late, or not at all, is said at once. What is not here is named by `unsupported.txt`.
 
 // Those of C, which nvcc's has, too.
 #include <assert.h>
@@ -16,4 +16,3 @@
 #include "emulated/language/runtime/kernels.hpp"
 #include "emulated/language/runtime/memory.hpp"
 #include "emulated/language/runtime/streams.hpp"
-#include "emulated/language/runtime/variables.hpp"

@@ -2,24 +2,15 @@
 /// \file
 /// CUDA's runtime: what is asked of a kernel, and its launch by a function.
 
-#include <stdexcept>
-
 #include "emulated/language/cuda.hpp"
 #include "emulated/language/runtime/errors.hpp"
-#include "emulated/run/device.hpp"
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
 };
 
-inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) try {
-  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
-    __emulated::allow_dynamic_shared_memory(kernel, static_cast<size_t>(value));
-  return cudaSuccess;  // the other one is advice
-} catch (const std::invalid_argument&) {
-  return __emulated::noted(cudaErrorInvalidValue);
-}
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 template <typename... Parameters>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
   return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
@@ -39,22 +30,24 @@ inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess;
 
 /// Kernels are compiled as for compute capability 8.0: without what 9.0 brought, which is not modelled.
 struct cudaFuncAttributes {
-  int ptxVersion;
-  int binaryVersion;
+  size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+  int maxThreadsPerBlock;
+  int numRegs;  ///< not known
+  int ptxVersion, binaryVersion;
 };
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 template <typename... Parameters>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*)(Parameters...)) {
-  *attributes = {80, 80};
-  return cudaSuccess;
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(Parameters...)) {
+  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
 }
 
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
+                                                          size_t dynamic_shared_bytes);
 template <typename... Parameters>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...), int threads,
-                                                          size_t dynamic_shared_bytes) {
-  if (threads <= 0) return __emulated::noted(cudaErrorInvalidValue);
-  const size_t resident = __emulated::resident_blocks(static_cast<unsigned>(threads), dynamic_shared_bytes);
-  *blocks = static_cast<int>(resident / __emulated::properties().sms);
-  return cudaSuccess;
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*kernel)(Parameters...),
+                                                          int threads, size_t dynamic_shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void*>(kernel), threads,
+                                                       dynamic_shared_bytes);
 }
 
 enum cudaLaunchAttributeID {

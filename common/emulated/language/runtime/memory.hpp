@@ -4,16 +4,9 @@
 /// device's pointers.
 
 #include <cstddef>
-#include <cstring>
-#include <iterator>
-#include <map>
-#include <mutex>
-#include <new>
 
 #include "emulated/language/cuda.hpp"
 #include "emulated/language/runtime/errors.hpp"
-#include "emulated/memory/memory.hpp"
-#include "emulated/run/device.hpp"
 
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,
@@ -25,149 +18,60 @@ enum cudaMemcpyKind {
 
 inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
                           cudaHostAllocWriteCombined = 4;
-inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2;
+inline constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1,
+                          cudaHostRegisterMapped = 2;
+inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4;
 
 namespace __emulated {
 
-enum class Kind { device, managed, pinned };
+/// Who may use a buffer: the device alone; host and device; both, in the host's memory.
+enum class Allocation { device, managed, pinned };
 
-/// What the host has asked for beside the device's plain buffers; device_mutex() guards it.
-struct KnownMemory {
-  std::map<const std::byte*, Kind> host_buffers;      ///< that the host may use as well
-  std::map<const std::byte*, std::size_t> variables;  ///< the bytes of those whose address it knows
-};
-inline KnownMemory& known_memory() {
-  static KnownMemory known;
-  return known;
-}
-
-/// What may use some bytes.
-struct Sides {
-  bool host, device;
-};
-
-inline Sides sides_of(const void* begin, std::size_t bytes) {
-  const std::lock_guard lock{device_mutex()};
-  const auto* const first = static_cast<const std::byte*>(begin);
-  const auto& [host_buffers, variables] = known_memory();
-  if (const auto after = variables.upper_bound(first); after != variables.begin()) {
-    const auto& [variable, size] = *std::prev(after);
-    const auto offset = static_cast<std::size_t>(first - variable);
-    if (offset < size) return {false, bytes <= size - offset};
-  }
-  const Buffer* const buffer = global_memory().nearest(first);
-  if (buffer == nullptr) return {true, false};
-  if (!buffer->contains(first, bytes)) return {false, false};
-  return {host_buffers.contains(buffer->begin()), true};
-}
-
-inline bool can_copy(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  const Sides target = sides_of(to, bytes);
-  const Sides source = sides_of(from, bytes);
-  switch (kind) {
-    case cudaMemcpyHostToHost: return target.host && source.host;
-    case cudaMemcpyHostToDevice: return target.device && source.host;
-    case cudaMemcpyDeviceToHost: return target.host && source.device;
-    case cudaMemcpyDeviceToDevice: return target.device && source.device;
-    case cudaMemcpyDefault: return (target.host || target.device) && (source.host || source.device);
-  }
-  return false;
-}
-
-/// Kernels may read what the host has written; a variable they may read anyhow.
-inline void mark_written(void* begin, std::size_t bytes) {
-  const bool is_in_buffer = [begin] {
-    const std::lock_guard lock{device_mutex()};
-    return global_memory().nearest(static_cast<const std::byte*>(begin)) != nullptr;
-  }();
-  if (is_in_buffer) mark_initialised(begin, bytes);
-}
-
-template <typename T> cudaError_t allocate_as(Kind kind, T** pointer, std::size_t bytes) try {
-  *pointer = nullptr;
-  if (bytes == 0) return cudaSuccess;
-  void* const begin = allocate(bytes);
-  std::memset(begin, 0xFF, bytes);  // on a GPU, too, it is not zero
+cudaError_t allocate_as(Allocation kind, void** pointer, std::size_t bytes);
+template <typename T> cudaError_t allocate_as(Allocation kind, T** pointer, std::size_t bytes) {
+  void* begin = nullptr;
+  const cudaError_t status = allocate_as(kind, &begin, bytes);
   *pointer = static_cast<T*>(begin);
-  if (kind == Kind::device) return cudaSuccess;
-  mark_initialised(begin, bytes);  // nothing tells the device what the host writes there
-  const std::lock_guard lock{device_mutex()};
-  known_memory().host_buffers[static_cast<const std::byte*>(begin)] = kind;
-  return cudaSuccess;
-} catch (const std::bad_alloc&) {
-  return noted(cudaErrorMemoryAllocation);
+  return status;
 }
 
-inline cudaError_t release_if(bool is_pinned, void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
-  const auto* const begin = static_cast<const std::byte*>(pointer);
-  {
-    const std::lock_guard lock{device_mutex()};
-    const Buffer* const buffer = global_memory().nearest(begin);
-    auto& host_buffers = known_memory().host_buffers;
-    const auto known = host_buffers.find(begin);
-    const bool pinned = known != host_buffers.end() && known->second == Kind::pinned;
-    if (buffer == nullptr || buffer->begin() != begin || pinned != is_pinned)
-      return noted(cudaErrorInvalidValue);
-    host_buffers.erase(begin);
-  }
-  release(pointer);
-  return cudaSuccess;
-}
+/// An error unless host and device may use these bytes.
+cudaError_t error_unless_shared(const void* begin, std::size_t bytes);
 
 }  // namespace __emulated
 
 template <typename T> cudaError_t cudaMalloc(T** pointer, size_t bytes) {
-  return __emulated::allocate_as(__emulated::Kind::device, pointer, bytes);
+  return __emulated::allocate_as(__emulated::Allocation::device, pointer, bytes);
 }
-template <typename T>
-cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned = cudaMemAttachGlobal) {
-  return __emulated::allocate_as(__emulated::Kind::managed, pointer, bytes);
-}
-inline cudaError_t cudaFree(void* pointer) { return __emulated::release_if(false, pointer); }
-
 template <typename T> cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t) {
   return cudaMalloc(pointer, bytes);
 }
-inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+template <typename T>
+cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned = cudaMemAttachGlobal) {
+  return __emulated::allocate_as(__emulated::Allocation::managed, pointer, bytes);
+}
+cudaError_t cudaFree(void* pointer);
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 
 /// Of the host: kernels may use it, too, by the same pointer.
 template <typename T> cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned) {
-  return __emulated::allocate_as(__emulated::Kind::pinned, pointer, bytes);
+  return __emulated::allocate_as(__emulated::Allocation::pinned, pointer, bytes);
 }
 template <typename T>
 cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = cudaHostAllocDefault) {
   return cudaHostAlloc(pointer, bytes, flags);
 }
-inline cudaError_t cudaFreeHost(void* pointer) { return __emulated::release_if(true, pointer); }
+cudaError_t cudaFreeHost(void* pointer);
 template <typename T> cudaError_t cudaHostGetDevicePointer(T** on_device, void* on_host, unsigned) {
-  const __emulated::Sides sides = __emulated::sides_of(on_host, 1);
   *on_device = static_cast<T*>(on_host);
-  return __emulated::error_unless(sides.host && sides.device);
+  return __emulated::error_unless_shared(on_host, 1);
 }
 
-inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  if (bytes == 0) return cudaSuccess;
-  if (!__emulated::can_copy(to, from, bytes, kind)) return __emulated::noted(cudaErrorInvalidValue);
-  std::memcpy(to, from, bytes);
-  __emulated::mark_written(to, bytes);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, bytes, kind);
-}
-
-inline cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
-  if (bytes == 0) return cudaSuccess;
-  if (!__emulated::sides_of(begin, bytes).device) return __emulated::noted(cudaErrorInvalidValue);
-  std::memset(begin, value, bytes);
-  __emulated::mark_written(begin, bytes);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t = nullptr) {
-  return cudaMemset(begin, value, bytes);
-}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemset(void* begin, int value, size_t bytes);
+cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t stream = nullptr);
 
 /// Rows of `width` bytes, each `pitch` bytes after the one before.
 template <typename T> cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
@@ -175,30 +79,85 @@ template <typename T> cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, si
   *pitch = (width + alignment - 1) / alignment * alignment;
   return cudaMalloc(pointer, *pitch * height);
 }
-inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                size_t height, cudaMemcpyKind kind) {
-  cudaError_t status = __emulated::error_unless(width <= to_pitch && width <= from_pitch);
-  for (size_t row = 0; row < height && status == cudaSuccess; ++row) {
-    status = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
-                        static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
-  }
-  return status;
-}
-inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                                     size_t width, size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t = nullptr) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
-}
-inline cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height) {
-  cudaError_t status = __emulated::error_unless(width <= pitch);
-  for (size_t row = 0; row < height && status == cudaSuccess; ++row)
-    status = cudaMemset(static_cast<std::byte*>(begin) + row * pitch, value, width);
-  return status;
-}
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                         size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height);
 
-/// Advice for managed memory, which newer versions of CUDA give with other parameters.
+// ---- advice for managed memory ----
+
+enum cudaMemoryAdvise {
+  cudaMemAdviseSetReadMostly = 1,
+  cudaMemAdviseUnsetReadMostly,
+  cudaMemAdviseSetPreferredLocation,
+  cudaMemAdviseUnsetPreferredLocation,
+  cudaMemAdviseSetAccessedBy,
+  cudaMemAdviseUnsetAccessedBy
+};
+enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
+struct cudaMemLocation {
+  cudaMemLocationType type;
+  int id;
+};
+
+/// Where it ought to be has another type in newer versions of CUDA.
 template <typename... Where>
 cudaError_t cudaMemPrefetchAsync(const void* begin, size_t bytes, const Where&...) {
-  const __emulated::Sides sides = __emulated::sides_of(begin, bytes);
-  return __emulated::error_unless(sides.host && sides.device);
+  return __emulated::error_unless_shared(begin, bytes);
+}
+template <typename... Where>
+cudaError_t cudaMemAdvise(const void* begin, size_t bytes, cudaMemoryAdvise, const Where&...) {
+  return __emulated::error_unless_shared(begin, bytes);
+}
+inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* begin, size_t = 0,
+                                            unsigned = cudaMemAttachSingle) {
+  return __emulated::error_unless_shared(begin, 1);
+}
+
+// ---- __device__ and __constant__ variables ----
+
+namespace __emulated {
+
+/// From now on copies know this variable.
+void know_variable(const void* begin, std::size_t bytes);
+
+}  // namespace __emulated
+
+template <typename T> cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
+  *pointer = const_cast<std::remove_cv_t<T>*>(&symbol);
+  __emulated::know_variable(*pointer, sizeof(T));
+  return cudaSuccess;
+}
+template <typename T> cudaError_t cudaGetSymbolSize(size_t* bytes, T&) {
+  *bytes = sizeof(T);
+  return cudaSuccess;
+}
+
+/// To and from such a variable, `offset` bytes after its beginning.
+template <typename T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  void* begin = nullptr;
+  cudaGetSymbolAddress(&begin, symbol);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return __emulated::noted(cudaErrorInvalidValue);
+  return cudaMemcpy(static_cast<std::byte*>(begin) + offset, from, bytes, kind);
+}
+template <typename T>
+cudaError_t cudaMemcpyFromSymbol(void* to, T& symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  void* begin = nullptr;
+  cudaGetSymbolAddress(&begin, symbol);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return __emulated::noted(cudaErrorInvalidValue);
+  return cudaMemcpy(to, static_cast<const std::byte*>(begin) + offset, bytes, kind);
+}
+template <typename T>
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t = nullptr) {
+  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+template <typename T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                                      cudaStream_t = nullptr) {
+  return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
 }

@@ -2,13 +2,7 @@
 /// \file
 /// CUDA's runtime: streams and events. All that a stream would leave for later is done at once.
 
-#include <atomic>
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
-#include <limits>
-#include <mutex>
-#include <string>
 
 #include "emulated/language/cuda.hpp"
 #include "emulated/language/runtime/errors.hpp"
@@ -24,10 +18,10 @@ inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaE
 
 namespace __emulated {
 
-/// A stream or an event: a number, as nothing waits in it.
+/// A stream or an event is a number, as nothing waits in it.
+std::uintptr_t next_number();
 template <typename Handle> cudaError_t number_next(Handle* handle) {
-  static std::atomic<std::uintptr_t> last = 0;
-  *handle = reinterpret_cast<Handle>(++last);
+  *handle = reinterpret_cast<Handle>(next_number());
   return cudaSuccess;
 }
 template <typename Handle> cudaError_t error_unless_made(Handle handle) {
@@ -70,16 +64,6 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) { return __emulated::error_unless_made(event); }
 inline cudaError_t cudaEventQuery(cudaEvent_t event) { return __emulated::error_unless_made(event); }
 
-/// How long a CPU takes says nothing of a GPU: the time is no number, and one line on stderr says why. It is no
-/// error: programs end at one.
-inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
-  *milliseconds = std::numeric_limits<float>::quiet_NaN();
-  static std::once_flag said;
-  std::call_once(said, [] {
-    const std::string note = std::string{program_invocation_short_name} +
-                             ": note: cudaEventElapsedTime: the emulated device has no time: count with its "
-                             "counters instead\n";
-    std::fputs(note.c_str(), stderr);
-  });
-  return cudaSuccess;
-}
+/// How long a CPU takes says nothing of a GPU: the time is no number, and one line on stderr says why. It is no error:
+/// programs end at one.
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);

@@ -54,7 +54,7 @@ inline constexpr bool is<Template<T>, Template> = true;
 /// Joins the values of the group's threads; each gets the result.
 template <typename Group, typename T, typename Operation>
 __EMULATED_INLINE T reduce(const Group& group, T value, const Operation& operation,
-                           SourceLine where = SourceLine::current()) {
+                           details::SourceLine where = details::SourceLine::current()) {
   constexpr bool is_word = std::is_same_v<T, int> || std::is_same_v<T, unsigned>;
   const auto natural = [](T word) { return static_cast<unsigned>(word); };
   if constexpr (is_word && details::is<Operation, plus>) {

@@ -1,1 +1,0 @@
-#error "scans of groups are not modelled on the emulated device: write them with shfl_up"

@@ -1,1 +1,0 @@
-#error "<thrust/host_vector.h>: Thrust is not modelled on the emulated device: allocate with cudaMalloc() and launch a kernel"

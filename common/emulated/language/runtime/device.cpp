@@ -1,0 +1,63 @@
+#include "emulated/language/runtime/device.hpp"
+
+#include <unistd.h>
+
+#include <limits>
+
+#include "emulated/run/device.hpp"
+
+namespace {
+
+std::size_t bytes_of_host_pages(int name) {
+  return static_cast<std::size_t>(sysconf(name)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (device != 0) return __emulated::noted(cudaErrorInvalidDevice);
+  const __emulated::Properties& limits = __emulated::properties();
+  *properties = {};
+  __emulated::device_name.copy(properties->name, sizeof(properties->name) - 1);
+  properties->totalGlobalMem = bytes_of_host_pages(_SC_PHYS_PAGES);
+  properties->sharedMemPerBlock = limits.default_shared_bytes;
+  properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
+  properties->warpSize = warpSize;
+  properties->memPitch = std::numeric_limits<int>::max();
+  properties->maxThreadsPerBlock = static_cast<int>(limits.threads_per_block);
+  properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = properties->maxThreadsPerBlock;
+  properties->maxThreadsDim[2] = 64;
+  properties->maxGridSize[0] = static_cast<int>(limits.grid_size);
+  properties->maxGridSize[1] = properties->maxGridSize[2] = 65535;
+  properties->totalConstMem = size_t{64} << 10;
+  properties->major = 8;
+  properties->multiProcessorCount = static_cast<int>(limits.sms);
+  properties->canMapHostMemory = properties->unifiedAddressing = 1;
+  properties->managedMemory = properties->concurrentManagedAccess = 1;
+  properties->maxThreadsPerMultiProcessor = static_cast<int>(limits.threads_per_sm);
+  properties->sharedMemPerMultiprocessor = limits.shared_bytes_per_sm;
+  properties->sharedMemPerBlockOptin = limits.shared_bytes_per_block;
+  properties->maxBlocksPerMultiProcessor = static_cast<int>(limits.blocks_per_sm);
+  properties->reservedSharedMemPerBlock = limits.reserved_shared_bytes;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  cudaDeviceProp properties;
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties, device); error != cudaSuccess)
+    return error;
+#define __EMULATED_ATTRIBUTE(name, number, member) \
+  if (attribute == name) {                         \
+    *value = static_cast<int>(properties.member);  \
+    return cudaSuccess;                            \
+  }
+  __EMULATED_ATTRIBUTES(__EMULATED_ATTRIBUTE)
+#undef __EMULATED_ATTRIBUTE
+  return __emulated::noted(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
+  *available = bytes_of_host_pages(_SC_AVPHYS_PAGES);
+  *total = bytes_of_host_pages(_SC_PHYS_PAGES);
+  return cudaSuccess;
+}

@@ -1,0 +1,28 @@
+#include "emulated/language/runtime/kernels.hpp"
+
+#include <stdexcept>
+
+#include "emulated/run/device.hpp"
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) try {
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
+    __emulated::allow_dynamic_shared_memory(kernel, static_cast<size_t>(value));
+  return cudaSuccess;  // the other one is advice
+} catch (const std::invalid_argument&) {
+  return __emulated::noted(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  *attributes = {};
+  attributes->maxThreadsPerBlock = static_cast<int>(__emulated::properties().threads_per_block);
+  attributes->ptxVersion = attributes->binaryVersion = 80;
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
+                                                          size_t dynamic_shared_bytes) {
+  if (threads <= 0) return __emulated::noted(cudaErrorInvalidValue);
+  const size_t resident = __emulated::resident_blocks(static_cast<unsigned>(threads), dynamic_shared_bytes);
+  *blocks = static_cast<int>(resident / __emulated::properties().sms);
+  return cudaSuccess;
+}

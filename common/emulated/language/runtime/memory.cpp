@@ -1,0 +1,157 @@
+#include "emulated/language/runtime/memory.hpp"
+
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "emulated/memory/memory.hpp"
+#include "emulated/run/device.hpp"
+
+namespace __emulated {
+
+namespace {
+
+/// What the host has asked for beside the device's plain buffers; device_mutex() guards it.
+struct KnownMemory {
+  std::map<const std::byte*, Allocation> host_buffers;  ///< that the host may use as well
+  std::map<const std::byte*, std::size_t> variables;    ///< the bytes of those whose address it knows
+};
+KnownMemory& known_memory() {
+  static KnownMemory known;
+  return known;
+}
+
+/// What may use some bytes.
+struct Sides {
+  bool host, device;
+};
+
+Sides sides_of(const void* begin, std::size_t bytes) {
+  const std::lock_guard lock{device_mutex()};
+  const auto* const first = static_cast<const std::byte*>(begin);
+  const auto& [host_buffers, variables] = known_memory();
+  if (const auto after = variables.upper_bound(first); after != variables.begin()) {
+    const auto& [variable, size] = *std::prev(after);
+    const auto offset = static_cast<std::size_t>(first - variable);
+    if (offset < size) return {false, bytes <= size - offset};
+  }
+  const Buffer* const buffer = global_memory().nearest(first);
+  if (buffer == nullptr) return {true, false};
+  if (!buffer->contains(first, bytes)) return {false, false};
+  return {host_buffers.contains(buffer->begin()), true};
+}
+
+bool can_copy(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const Sides target = sides_of(to, bytes);
+  const Sides source = sides_of(from, bytes);
+  switch (kind) {
+    case cudaMemcpyHostToHost: return target.host && source.host;
+    case cudaMemcpyHostToDevice: return target.device && source.host;
+    case cudaMemcpyDeviceToHost: return target.host && source.device;
+    case cudaMemcpyDeviceToDevice: return target.device && source.device;
+    case cudaMemcpyDefault: return (target.host || target.device) && (source.host || source.device);
+  }
+  return false;
+}
+
+/// Kernels may read what the host has written; a variable they may read anyhow.
+void mark_written(void* begin, std::size_t bytes) {
+  const bool is_in_buffer = [begin] {
+    const std::lock_guard lock{device_mutex()};
+    return global_memory().nearest(static_cast<const std::byte*>(begin)) != nullptr;
+  }();
+  if (is_in_buffer) mark_initialised(begin, bytes);
+}
+
+cudaError_t release_if(bool is_pinned, void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  const auto* const begin = static_cast<const std::byte*>(pointer);
+  {
+    const std::lock_guard lock{device_mutex()};
+    const Buffer* const buffer = global_memory().nearest(begin);
+    auto& host_buffers = known_memory().host_buffers;
+    const auto known = host_buffers.find(begin);
+    const bool pinned = known != host_buffers.end() && known->second == Allocation::pinned;
+    if (buffer == nullptr || buffer->begin() != begin || pinned != is_pinned)
+      return noted(cudaErrorInvalidValue);
+    host_buffers.erase(begin);
+  }
+  release(pointer);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t allocate_as(Allocation kind, void** pointer, std::size_t bytes) try {
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  *pointer = allocate(bytes);
+  std::memset(*pointer, 0xFF, bytes);  // on a GPU, too, it is not zero
+  if (kind == Allocation::device) return cudaSuccess;
+  mark_initialised(*pointer, bytes);  // nothing tells the device what the host writes there
+  const std::lock_guard lock{device_mutex()};
+  known_memory().host_buffers[static_cast<const std::byte*>(*pointer)] = kind;
+  return cudaSuccess;
+} catch (const std::bad_alloc&) {
+  return noted(cudaErrorMemoryAllocation);
+}
+
+cudaError_t error_unless_shared(const void* begin, std::size_t bytes) {
+  const Sides sides = sides_of(begin, bytes);
+  return error_unless(sides.host && sides.device);
+}
+
+void know_variable(const void* begin, std::size_t bytes) {
+  const std::lock_guard lock{device_mutex()};
+  known_memory().variables[static_cast<const std::byte*>(begin)] = bytes;
+}
+
+}  // namespace __emulated
+
+cudaError_t cudaFree(void* pointer) { return __emulated::release_if(false, pointer); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFreeHost(void* pointer) { return __emulated::release_if(true, pointer); }
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (bytes == 0) return cudaSuccess;
+  if (!__emulated::can_copy(to, from, bytes, kind)) return __emulated::noted(cudaErrorInvalidValue);
+  std::memcpy(to, from, bytes);
+  __emulated::mark_written(to, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
+  if (bytes == 0) return cudaSuccess;
+  if (!__emulated::sides_of(begin, bytes).device) return __emulated::noted(cudaErrorInvalidValue);
+  std::memset(begin, value, bytes);
+  __emulated::mark_written(begin, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t) {
+  return cudaMemset(begin, value, bytes);
+}
+
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                         size_t height, cudaMemcpyKind kind) {
+  cudaError_t status = __emulated::error_unless(width <= to_pitch && width <= from_pitch);
+  for (size_t row = 0; row < height && status == cudaSuccess; ++row) {
+    status = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
+                        static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
+  }
+  return status;
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height) {
+  cudaError_t status = __emulated::error_unless(width <= pitch);
+  for (size_t row = 0; row < height && status == cudaSuccess; ++row)
+    status = cudaMemset(static_cast<std::byte*>(begin) + row * pitch, value, width);
+  return status;
+}
