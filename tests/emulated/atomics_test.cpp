@@ -20,9 +20,8 @@ template <typename T> using Array = DeviceArray<T>;
 /// What each thread does to a cell, and what 16 threads, in ascending order, make of it.
 template <typename T> struct Atomic {
   const char* name;
-  T before;
+  T before, after;
   void (*operation)(T* cell, unsigned thread);
-  T after;
 };
 
 /// In global and in shared memory, whose cells have neighbours.
@@ -50,17 +49,17 @@ template <typename T> void expect_atomics(const std::vector<Atomic<T>>& rows) {
 }
 
 template <typename T> std::vector<Atomic<T>> of_whole_numbers() {
-  return {{"atomicExch", 0, [](T* cell, unsigned) { atomicExch(cell, T{7}); }, 7},
-          {"atomicMin", 1000, [](T* cell, unsigned i) { atomicMin(cell, static_cast<T>(i + 3)); }, 3},
-          {"atomicMax", 0, [](T* cell, unsigned i) { atomicMax(cell, static_cast<T>(i + 3)); }, 18},
-          {"atomicAnd", static_cast<T>(~T{0}),
-           [](T* cell, unsigned i) { atomicAnd(cell, static_cast<T>(~(T{1} << i))); },
-           static_cast<T>(~T{0} << 16)},
-          {"atomicOr", 0, [](T* cell, unsigned i) { atomicOr(cell, static_cast<T>(T{1} << i)); }, 0xffff},
-          {"atomicXor", 0, [](T* cell, unsigned i) { atomicXor(cell, static_cast<T>(i)); }, 0},
+  constexpr T all = static_cast<T>(~T{0});
+  return {{"atomicExch", 0, 7, [](T* cell, unsigned) { atomicExch(cell, T{7}); }},
+          {"atomicMin", 1000, 3, [](T* cell, unsigned i) { atomicMin(cell, static_cast<T>(i + 3)); }},
+          {"atomicMax", 0, 18, [](T* cell, unsigned i) { atomicMax(cell, static_cast<T>(i + 3)); }},
+          {"atomicAnd", all, static_cast<T>(all << 16),
+           [](T* cell, unsigned i) { atomicAnd(cell, static_cast<T>(~(T{1} << i))); }},
+          {"atomicOr", 0, 0xffff, [](T* cell, unsigned i) { atomicOr(cell, static_cast<T>(T{1} << i)); }},
+          {"atomicXor", 0, 0, [](T* cell, unsigned i) { atomicXor(cell, static_cast<T>(i)); }},
           // Each finds what the one before has left.
-          {"atomicCAS", 0,
-           [](T* cell, unsigned i) { atomicCAS(cell, static_cast<T>(i), static_cast<T>(i + 1)); }, 16}};
+          {"atomicCAS", 0, 16,
+           [](T* cell, unsigned i) { atomicCAS(cell, static_cast<T>(i), static_cast<T>(i + 1)); }}};
 }
 
 /// Adds 1 as programs do that have no such atomic.
@@ -84,67 +83,55 @@ TEST(Atomics, OfEachType) {
   expect_atomics<unsigned>(of_whole_numbers<unsigned>());
   expect_atomics<unsigned long long>(of_whole_numbers<unsigned long long>());
   constexpr int least = std::numeric_limits<int>::min();
-  expect_atomics<int>({{"atomicAdd wraps around", least, [](int* cell, unsigned) { atomicAdd(cell, -2); },
-                        std::numeric_limits<int>::max() - 31},
-                       {"atomicSub", 0, [](int* cell, unsigned) { atomicSub(cell, 3); }, -48},
-                       {"atomicAdd_block", 0, [](int* cell, unsigned) { atomicAdd_block(cell, 1); }, 16},
-                       {"atomicMax_system", 0,
-                        [](int* cell, unsigned i) { atomicMax_system(cell, static_cast<int>(i)); }, 15}});
+  expect_atomics<int>(
+      {{"atomicAdd wraps around", least, std::numeric_limits<int>::max() - 31,
+        [](auto cell, auto) { atomicAdd(cell, -2); }},
+       {"atomicSub", 0, -48, [](auto cell, auto) { atomicSub(cell, 3); }},
+       {"atomicAdd_block", 0, 16, [](auto cell, auto) { atomicAdd_block(cell, 1); }},
+       {"atomicMax_system", 0, 15, [](auto cell, auto i) { atomicMax_system(cell, static_cast<int>(i)); }}});
   expect_atomics<unsigned>(
-      {{"atomicAdd", 0, [](unsigned* cell, unsigned) { atomicAdd(cell, 1); }, 16},
-       {"atomicSub wraps around", 0, [](unsigned* cell, unsigned) { atomicSub(cell, 1); }, 0xFFFFFFF0},
-       {"atomicInc through 0 to 4", 0, [](unsigned* cell, unsigned) { atomicInc(cell, 4); }, 1},
-       {"atomicDec through 4 to 0", 0, [](unsigned* cell, unsigned) { atomicDec(cell, 4); }, 4}});
+      {{"atomicAdd", 0, 16, [](auto cell, auto) { atomicAdd(cell, 1); }},
+       {"atomicSub wraps around", 0, ~0U - 15, [](auto cell, auto) { atomicSub(cell, 1); }},
+       {"atomicInc through 0 to 4", 0, 1, [](auto cell, auto) { atomicInc(cell, 4); }},
+       {"atomicDec through 4 to 0", 0, 4, [](auto cell, auto) { atomicDec(cell, 4); }}});
   expect_atomics<long long>(
-      {{"atomicMin", 5, [](long long* cell, unsigned i) { atomicMin(cell, -static_cast<long long>(i)); },
-        -15},
-       {"atomicMax", -100, [](long long* cell, unsigned i) { atomicMax(cell, i - 40LL); }, -25},
-       {"atomicAnd", -1, [](long long* cell, unsigned i) { atomicAnd(cell, ~(1LL << (48 + i))); },
-        0xFFFFFFFFFFFF},
-       {"atomicOr", 0, [](long long* cell, unsigned i) { atomicOr(cell, 1LL << (32 + i)); }, 0xFFFF00000000},
-       {"atomicXor", 5, [](long long* cell, unsigned) { atomicXor(cell, -1LL); }, 5}});
+      {{"atomicMin", 5, -15, [](auto cell, auto i) { atomicMin(cell, -static_cast<long long>(i)); }},
+       {"atomicMax", -100, -25, [](auto cell, auto i) { atomicMax(cell, i - 40LL); }},
+       {"atomicAnd", -1, 0xFFFFFFFFFFFF, [](auto cell, auto i) { atomicAnd(cell, ~(1LL << (48 + i))); }},
+       {"atomicOr", 0, 0xFFFF00000000, [](auto cell, auto i) { atomicOr(cell, 1LL << (32 + i)); }},
+       {"atomicXor", 5, 5, [](auto cell, auto) { atomicXor(cell, -1LL); }}});
   expect_atomics<unsigned long long>(
-      {{"atomicAdd", 0, [](unsigned long long* cell, unsigned) { atomicAdd(cell, 1ULL << 33); },
-        16ULL << 33}});
-  expect_atomics<unsigned short>({{"atomicCAS", 0,
-                                   [](unsigned short* cell, unsigned) {
+      {{"atomicAdd", 0, 16ULL << 33, [](auto cell, auto) { atomicAdd(cell, 1ULL << 33); }}});
+  expect_atomics<unsigned short>({{"atomicCAS", 0, 16, [](auto cell, auto) {
                                      swap_until_it_is_ours(cell, [](unsigned short seen) {
                                        return static_cast<unsigned short>(seen + 1);
                                      });
-                                   },
-                                   16}});
-  expect_atomics<float>({{"atomicAdd", 0, [](float* cell, unsigned) { atomicAdd(cell, 0.5F); }, 8},
-                         {"atomicExch", 0, [](float* cell, unsigned) { atomicExch(cell, 2.5F); }, 2.5F}});
-  expect_atomics<double>({{"atomicAdd", 0, [](double* cell, unsigned) { atomicAdd(cell, 0.25); }, 4}});
+                                   }}});
+  expect_atomics<float>({{"atomicAdd", 0, 8, [](auto cell, auto) { atomicAdd(cell, 0.5F); }},
+                         {"atomicExch", 0, 2.5F, [](auto cell, auto) { atomicExch(cell, 2.5F); }}});
+  expect_atomics<double>({{"atomicAdd", 0, 4, [](auto cell, auto) { atomicAdd(cell, 0.25); }}});
   expect_atomics<float2>(
-      {{"atomicAdd", make_float2(0, 0), [](float2* cell, unsigned) { atomicAdd(cell, make_float2(1, 2)); },
-        make_float2(16, 32)}});
-  expect_atomics<float4>({{"atomicAdd", make_float4(0, 0, 0, 0),
-                           [](float4* cell, unsigned) { atomicAdd(cell, make_float4(1, 2, 3, 4)); },
-                           make_float4(16, 32, 48, 64)}});
+      {{"atomicAdd", {}, {16, 32}, [](auto cell, auto) { atomicAdd(cell, make_float2(1, 2)); }}});
+  expect_atomics<float4>({{"atomicAdd", {}, {16, 32, 48, 64}, [](auto cell, auto) {
+                             atomicAdd(cell, make_float4(1, 2, 3, 4));
+                           }}});
+  expect_atomics<uint4>({{"atomicExch_block", {}, {1, 2, 3, 15}, [](auto cell, auto i) {
+                            atomicExch_block(cell, make_uint4(1, 2, 3, i));
+                          }}});
   expect_atomics<half>(
-      {{"atomicAdd", 0, [](half* cell, unsigned) { atomicAdd(cell, half{0.5F}); }, 8},
-       {"atomicAdd_system", 0, [](half* cell, unsigned) { atomicAdd_system(cell, half{0.25F}); }, 4}});
+      {{"atomicAdd", 0, 8, [](auto cell, auto) { atomicAdd(cell, half{0.5F}); }},
+       {"atomicAdd_system", 0, 4, [](auto cell, auto) { atomicAdd_system(cell, half{0.25F}); }}});
   expect_atomics<half2>(
-      {{"atomicAdd", make_half2(0, 0), [](half2* cell, unsigned) { atomicAdd(cell, make_half2(1, 2)); },
-        make_half2(16, 32)},
-       {"atomicAdd_block", make_half2(0, 0),
-        [](half2* cell, unsigned) { atomicAdd_block(cell, make_half2(3, 4)); }, make_half2(48, 64)}});
+      {{"atomicAdd", {}, {16, 32}, [](auto cell, auto) { atomicAdd(cell, make_half2(1, 2)); }},
+       {"atomicAdd_block", {}, {48, 64}, [](auto cell, auto) { atomicAdd_block(cell, make_half2(3, 4)); }}});
   expect_atomics<nv_bfloat16>(
-      {{"atomicAdd", 0, [](nv_bfloat16* cell, unsigned) { atomicAdd(cell, nv_bfloat16{1}); }, 16},
-       {"atomicAdd_block", 0, [](nv_bfloat16* cell, unsigned) { atomicAdd_block(cell, nv_bfloat16{2}); },
-        32}});
-  expect_atomics<Counted>({{"atomicCAS",
-                            {},
-                            [](Counted* cell, unsigned) {
+      {{"atomicAdd", 0, 16, [](auto cell, auto) { atomicAdd(cell, nv_bfloat16{1}); }},
+       {"atomicAdd_block", 0, 32, [](auto cell, auto) { atomicAdd_block(cell, nv_bfloat16{2}); }}});
+  expect_atomics<Counted>({{"atomicCAS", {}, {15 * 16 / 2, 16}, [](auto cell, auto) {
                               swap_until_it_is_ours(cell, [](const Counted& seen) {
                                 return Counted{seen.sum + threadIdx.x, seen.changes + 1};
                               });
-                            },
-                            {15 * 16 / 2, 16}}});
-  expect_atomics<uint4>({{"atomicExch_block", make_uint4(0, 0, 0, 0),
-                          [](uint4* cell, unsigned i) { atomicExch_block(cell, make_uint4(1, 2, 3, i)); },
-                          make_uint4(1, 2, 3, 15)}});
+                            }}});
 }
 
 /// As many students write it: CUDA has no such function of float. It leaves others their names.
@@ -160,11 +147,9 @@ __device__ float atomicMax(float* address, float value) {
 }
 
 TEST(Atomics, LeaveRoomForOverloadsOfTheKernelsOwn) {
-  expect_atomics<float>({{"atomicMax", 0,
-                          [](float* cell, unsigned i) {
+  expect_atomics<float>({{"atomicMax", 0, 5, [](auto cell, auto i) {
                             if (i == 9) atomicMax(cell, 5);
-                          },
-                          5}});
+                          }}});
 }
 
 __device__ unsigned turnstile;

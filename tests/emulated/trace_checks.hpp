@@ -22,40 +22,36 @@ inline Counters counters_of_events(const BlockTrace& trace) {
   Counters counters;
   counters.blocks = 1;
   counters.threads = count(trace.config.block);
+  const auto add_request = [](std::uint64_t& requests, std::uint64_t& lanes_of_all, const Event& event) {
+    ++requests;
+    lanes_of_all += static_cast<unsigned>(std::popcount(event.lanes));
+  };
   for (const Event& event : trace.events) {
-    const auto lanes = static_cast<unsigned>(std::popcount(event.lanes));
     switch (event.kind) {
       case EventKind::shared_load:
-        ++counters.shared_load_requests;
+        add_request(counters.shared_load_requests, counters.shared_load_lanes, event);
         counters.shared_load_wavefronts += event.wavefronts;
         counters.shared_load_conflicts += event.conflicts;
-        counters.shared_load_lanes += lanes;
         break;
       case EventKind::shared_store:
-        ++counters.shared_store_requests;
+        add_request(counters.shared_store_requests, counters.shared_store_lanes, event);
         counters.shared_store_wavefronts += event.wavefronts;
         counters.shared_store_conflicts += event.conflicts;
-        counters.shared_store_lanes += lanes;
         break;
       case EventKind::global_load:
-        ++counters.global_load_requests;
+        add_request(counters.global_load_requests, counters.global_load_lanes, event);
         counters.global_load_sectors += event.sectors;
-        counters.global_load_lanes += lanes;
         break;
       case EventKind::global_store:
-        ++counters.global_store_requests;
+        add_request(counters.global_store_requests, counters.global_store_lanes, event);
         counters.global_store_sectors += event.sectors;
-        counters.global_store_lanes += lanes;
         break;
-      case EventKind::shared_atomic:
-      case EventKind::global_atomic: counters.atomics += lanes; break;
-      case EventKind::shuffle: counters.shuffles += event.shuffles; break;
       case EventKind::block_barrier: ++counters.block_barriers; break;
       case EventKind::warp_barrier: ++counters.warp_barriers; break;
-      case EventKind::vote:
-      case EventKind::fence:
-      case EventKind::exit: break;
+      default: break;
     }
+    counters.shuffles += event.shuffles;
+    if (is_atomic(event.kind)) counters.atomics += static_cast<unsigned>(std::popcount(event.lanes));
   }
   return counters;
 }

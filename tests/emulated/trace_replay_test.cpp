@@ -6,9 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
@@ -67,12 +65,6 @@ __global__ void both_kinds(Word* out) {
   out[threadIdx.x] = dynamic[31 - threadIdx.x] + static_cast<Word>(fixed[31 - threadIdx.x]);
 }
 
-struct Twelve {
-  Word a, b, c;
-};
-struct Sixteen {
-  Word a, b, c, d;
-};
 struct TwentyFour {
   double a;
   std::uint64_t b;
@@ -152,27 +144,8 @@ __global__ void two_buffers(const Word* a, const Word* b, Word* out) {
   out[threadIdx.x] = from[threadIdx.x];
 }
 
-__global__ void bytes(const unsigned char* in, unsigned char* out) {
-  __shared__ unsigned char tile[64];
-  __shared__ unsigned short halves[64];
-  tile[threadIdx.x] = in[threadIdx.x];
-  halves[63 - threadIdx.x] = static_cast<unsigned short>(in[threadIdx.x] * 3);
-  __syncthreads();
-  out[threadIdx.x] = static_cast<unsigned char>(tile[63 - threadIdx.x] + halves[threadIdx.x]);
-}
-
-/// Copies 64 elements whose words are 1, 2, 3 ..., or begin later.
-template <typename T> KernelRow copying(const std::string& name, Word first = 1) {
-  const auto array = std::make_shared<Array<T>>(128);
-  auto* const words = reinterpret_cast<Word*>(array->begin());
-  for (std::size_t i = 0; i < 128 * sizeof(T) / 4; ++i)
-    words[i] = first + static_cast<Word>(i);
-  return {name, [=] { launch({1, 64, 0}, copy<T>, array->begin(), array->begin() + 64); }};
-}
-
 TEST(TraceReplay, OfKernels) {
   Array<Word> in{1024}, out{4096}, flags{64};
-  Array<unsigned char> small{128};
   for (unsigned i = 0; i < 1024; ++i)
     in[i] = i * 2654435761U;
   sweep({{"scan",
@@ -215,12 +188,6 @@ TEST(TraceReplay, OfKernels) {
           [&] {
             launch({1, 32, 128}, both_kinds, out);
           }},
-         copying<Twelve>("12 bytes"),
-         copying<Sixteen>("16 bytes"),
-         copying<TwentyFour>("24 bytes"),
-         copying<double>("double"),
-         copying<float4>("float4"),
-         copying<std::complex<double>>("complex"),
          {"shuffles",
           [&] {
             launch({1, 64, 0}, shuffles, out);
@@ -236,10 +203,6 @@ TEST(TraceReplay, OfKernels) {
          {"two buffers",
           [&] {
             launch({1, 32, 0}, two_buffers, in, in.begin() + 512, out);
-          }},
-         {"bytes",
-          [&] {
-            launch({1, 64, 0}, bytes, small.begin(), small.begin() + 64);
           }},
          {"spin between blocks", [&] {
             std::fill(flags.begin(), flags.end(), 0U);
@@ -260,10 +223,14 @@ TEST(TraceReplay, OfTwoBuffersInOneInstruction) {
   EXPECT_EQ(trace.buffers.size(), 3U);
 }
 
-/// The kinds of the first warp's events.
-std::string kinds_of(const BlockTrace& trace) {
+/// The kinds of the first warp's events where a block copies 64 elements whose words are 1000, 1001, 1002 ...
+template <typename T> std::string kinds_of_copying() {
+  Array<T> array{128};
+  auto* const words = reinterpret_cast<Word*>(array.begin());
+  for (std::size_t i = 0; i < 128 * sizeof(T) / 4; ++i)
+    words[i] = 1000 + static_cast<Word>(i);
   std::string kinds;
-  for (const Event& event : trace.events)
+  for (const Event& event : trace_of([&] { launch({1, 64, 0}, copy<T>, array, array + 64); }).events)
     if (event.kind != EventKind::block_barrier && event.warp == 0)
       kinds += std::string{name_of(event.kind)} + ' ';
   return kinds;
@@ -271,9 +238,8 @@ std::string kinds_of(const BlockTrace& trace) {
 
 /// A struct is loaded before it is stored, whichever of it the compiler tells first.
 TEST(TraceReplay, OfCopiedStructs) {
-  EXPECT_EQ(kinds_of(trace_of(copying<float4>("").run)),
-            "global_load shared_store shared_load global_store exit ");
-  EXPECT_EQ(kinds_of(trace_of(copying<TwentyFour>("", 1000).run)),
+  EXPECT_EQ(kinds_of_copying<float4>(), "global_load shared_store shared_load global_store exit ");
+  EXPECT_EQ(kinds_of_copying<TwentyFour>(),
             "global_load global_load global_load shared_store shared_store shared_store "
             "shared_load shared_load shared_load global_store global_store global_store exit ");
 }

@@ -90,33 +90,6 @@ TEST(Complex, HasTheOperatorsOfNumbers) {
   static_assert(std::is_trivially_default_constructible_v<Complex<float>>);
 }
 
-/// Each element is loaded and stored as one word, however the compiler copies a struct.
-template <typename T> __global__ void copy_and_add(const T* in, T* out) {
-  out[threadIdx.x] = threadIdx.x < 16 ? in[threadIdx.x] : T{};
-  out[threadIdx.x] += in[threadIdx.x];
-}
-
-template <typename T> void expect_one_word_an_element(const std::string& name) {
-  Array<T> in{32}, out{32};
-  std::fill(in.begin(), in.end(), T(3));
-  sweep({{name,
-          [&] {
-            copy_and_add<T><<<1, 32>>>(in, out);
-            for (unsigned i = 0; i < 32; ++i)
-              EXPECT_EQ(out[i], T(static_cast<float>(i < 16 ? 6 : 3)));
-          },
-          {{loads, 3}, {load_lanes, 16 + 64}, {stores, 2}, {store_sectors, 2 * sizeof(T)}}}});
-}
-
-TEST(Types, OfASumAreLoadedAndStoredAsOneWord) {
-  expect_one_word_an_element<std::uint32_t>("uint32_t");
-  expect_one_word_an_element<std::uint64_t>("uint64_t");
-  expect_one_word_an_element<float>("float");
-  expect_one_word_an_element<double>("double");
-  expect_one_word_an_element<Complex<float>>("complex float");
-  expect_one_word_an_element<Complex<double>>("complex double");
-}
-
 // ---- structs and bytes ----
 
 struct Padded {

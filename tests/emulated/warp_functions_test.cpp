@@ -2,9 +2,11 @@
 /// each thread gets by hand.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cuda_fp16.h>
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "device/cuda_or_emulated.cuh"
 #include "device/shuffle_down.cuh"
@@ -23,84 +25,67 @@ template <typename F, typename T> __global__ void call(F function, T* out) {
   out[threadIdx.x] = function(threadIdx.x);
 }
 
-/// A row: what each thread of a block gets from a function, what that has to be, and the shuffles that it takes.
-template <typename F, typename G>
-void expect_of_threads(const char* name, unsigned threads, F function, G expected, unsigned shuffles = 0) {
+/// A row: the shuffles that a function takes, what each thread of a block has to get of it, a value for all or a function of the
+/// thread, and the function.
+template <typename G, typename F>
+void expect_of_threads(const char* name, unsigned threads, unsigned shuffles, G expected, F function) {
   using T = decltype(function(0U));
   SCOPED_TRACE(name);
   Array<T> out{threads};
   EXPECT_EQ(counters_of([&] { call<<<1, threads>>>(function, out.begin()); }).shuffles, shuffles);
-  for (unsigned i = 0; i < threads; ++i)
-    EXPECT_EQ(out[i], static_cast<T>(expected(i))) << "of thread " << i;
+  for (unsigned i = 0; i < threads; ++i) {
+    if constexpr (std::is_invocable_v<G, unsigned>) {
+      EXPECT_EQ(out[i], static_cast<T>(expected(i))) << "of thread " << i;
+    } else {
+      EXPECT_EQ(out[i], static_cast<T>(expected)) << "of thread " << i;
+    }
+  }
 }
 
 TEST(Votes, OfAWarp) {
-  expect_of_threads(
-      "__ballot_sync", 32, [](unsigned lane) { return __ballot_sync(all, lane % 3 == 0); },
-      [](unsigned) { return 0x49249249; });
-  expect_of_threads(
-      "__ballot_sync of halves", 32,
-      [](unsigned lane) {
-        return lane < 16 ? __ballot_sync(0xffff, lane % 2) : __ballot_sync(0xffff0000, lane % 2 == 0);
-      },
-      [](unsigned lane) { return lane < 16 ? 0xAAAA : 0x55550000; });
-  expect_of_threads(
-      "__any_sync", 32, [](unsigned lane) { return __any_sync(all, lane == 31); },
-      [](unsigned) { return 1; });
-  expect_of_threads(
-      "__all_sync", 32, [](unsigned lane) { return __all_sync(all, lane < 31); }, [](unsigned) { return 0; });
-  expect_of_threads(
-      "__match_any_sync", 32, [](unsigned lane) { return __match_any_sync(all, lane / 10); },
-      [](unsigned lane) { return (lane < 30 ? 0x3FFU : 3U) << lane / 10 * 10; });
   const auto match_all = [](auto value) {
     int is_same = 2;
     const unsigned lanes = __match_all_sync(all, value, &is_same);
     return static_cast<long long>(lanes) + (is_same == 1 ? 1LL << 32 : is_same);
   };
-  expect_of_threads(
-      "__match_all_sync", 32, [=](unsigned) { return match_all(1.5); }, [](unsigned) { return 0x1FFFFFFFF; });
-  expect_of_threads(
-      "__match_all_sync of two values", 32, [=](unsigned lane) { return match_all(lane / 31); },
-      [](unsigned) { return 0; });
-}
-
-TEST(Votes, ThatReduceWholeNumbers) {
-  const auto expect = [](const char* name, auto function, auto expected) {
-    expect_of_threads(name, 32, function, [=](unsigned) { return expected; });
+  const auto expect = [](const char* name, auto expected, auto function) {
+    expect_of_threads(name, 32, 0, expected, function);
   };
+  expect("ballot", 0x49249249, [](unsigned lane) { return __ballot_sync(all, lane % 3 == 0); });
+  expect(
+      "ballot of halves", [](unsigned lane) { return lane < 16 ? 0xAAAA : 0x55550000; },
+      [](unsigned lane) {
+        return lane < 16 ? __ballot_sync(0xffff, lane % 2) : __ballot_sync(0xffff0000, lane % 2 == 0);
+      });
+  expect("any", 1, [](unsigned lane) { return __any_sync(all, lane == 31); });
+  expect("all", 0, [](unsigned lane) { return __all_sync(all, lane < 31); });
+  expect(
+      "match any", [](unsigned lane) { return (lane < 30 ? 0x3FFU : 3U) << lane / 10 * 10; },
+      [](unsigned lane) { return __match_any_sync(all, lane / 10); });
+  expect("match all", 0x1FFFFFFFF, [=](unsigned) { return match_all(1.5); });
+  expect("match all of two values", 0, [=](unsigned lane) { return match_all(lane / 31); });
+
   const auto number = [](unsigned lane) { return static_cast<int>(lane) - 16; };
-  expect(
-      "add", [=](unsigned lane) { return __reduce_add_sync(all, number(lane)); }, -16);
-  expect(
-      "min", [=](unsigned lane) { return __reduce_min_sync(all, number(lane)); }, -16);
-  expect(
-      "max", [=](unsigned lane) { return __reduce_max_sync(all, number(lane)); }, 15);
-  expect(
-      "max without a sign", [](unsigned lane) { return __reduce_max_sync(all, lane - 16); }, ~0U);
-  expect(
-      "and", [](unsigned lane) { return __reduce_and_sync(all, ~(1U << lane)); }, 0U);
-  expect(
-      "or", [](unsigned lane) { return __reduce_or_sync(all, lane % 2 ? 1U << lane : 0U); }, 0xAAAAAAAA);
+  expect("reduce add", -16, [=](unsigned lane) { return __reduce_add_sync(all, number(lane)); });
+  expect("reduce min", -16, [=](unsigned lane) { return __reduce_min_sync(all, number(lane)); });
+  expect("reduce max", 15, [=](unsigned lane) { return __reduce_max_sync(all, number(lane)); });
+  expect("reduce max without a sign", ~0U, [](unsigned lane) { return __reduce_max_sync(all, lane - 16); });
+  expect("reduce and", 0, [](unsigned lane) { return __reduce_and_sync(all, ~(1U << lane)); });
+  expect("reduce or", 0xAAAAAAAA, [](unsigned i) { return __reduce_or_sync(all, i % 2 ? 1U << i : 0U); });
   // 1 ^ 2 ^ ... ^ 31 is 0.
-  expect(
-      "xor", [](unsigned lane) { return __reduce_xor_sync(all, lane + 1); }, 32U);
+  expect("reduce xor", 32, [](unsigned lane) { return __reduce_xor_sync(all, lane + 1); });
 }
 
 TEST(Votes, OfABlock) {
-  const auto expect = [](const char* name, auto function, int expected) {
-    expect_of_threads(name, 64, function, [=](unsigned) { return expected; });
+  const auto expect = [](const char* name, int expected, auto function) {
+    expect_of_threads(name, 64, 0, expected, function);
   };
-  expect(
-      "__syncthreads_count", [](unsigned tid) { return __syncthreads_count(tid % 3 == 0); }, 22);
-  expect(
-      "__syncthreads_and", [](unsigned tid) { return __syncthreads_and(tid < 64); }, 1);
-  expect(
-      "__syncthreads_and of all but one", [](unsigned tid) { return __syncthreads_and(tid < 63); }, 0);
+  expect("count", 22, [](unsigned tid) { return __syncthreads_count(tid % 3 == 0); });
+  expect("and", 1, [](unsigned tid) { return __syncthreads_and(tid < 64); });
+  expect("and of all but one", 0, [](unsigned tid) { return __syncthreads_and(tid < 63); });
   for (const unsigned which : {0U, 40U, 63U, 64U}) {
-    expect(
-        "__syncthreads_or, then of none",
-        [=](unsigned tid) { return 10 * (__syncthreads_or(tid == which) != 0) + __syncthreads_or(0); },
-        which < 64 ? 10 : 0);
+    expect("or, then of none", which < 64 ? 10 : 0,
+           [=](unsigned tid) { return 10 * (__syncthreads_or(tid == which) != 0) + __syncthreads_or(0); });
   }
   Array<int> out{64};
   const auto several = [](unsigned tid) {
@@ -143,45 +128,42 @@ TEST(Votes, KnowWhoIsActive) {
 }
 
 TEST(Shuffles, TakeTheirValueFromTheLaneThatCudaNames) {
-  const auto expect = [](const char* name, auto function, auto source, unsigned words) {
-    expect_of_threads(name, 32, function, source, words);
+  const auto expect = [](const char* name, unsigned words, auto source, auto function) {
+    expect_of_threads(name, 32, words, source, function);
   };
-  expect(
-      "of a width", [](unsigned lane) { return __shfl_sync(all, lane, 5, 8); },
-      [](unsigned lane) { return lane / 8 * 8 + 5; }, 1);
-  expect(
-      "up", [](unsigned lane) { return __shfl_up_sync(all, lane, 3U); },
-      [](unsigned lane) { return lane < 3 ? lane : lane - 3; }, 1);
-  expect(
-      "down, of a width", [](unsigned lane) { return __shfl_down_sync(all, lane, 3U, 16); },
-      [](unsigned lane) { return lane % 16 > 12 ? lane : lane + 3; }, 1);
-  expect(
-      "xor", [](unsigned lane) { return __shfl_xor_sync(all, lane, 9); },
-      [](unsigned lane) { return lane ^ 9; }, 1);
+  const auto first_of_width = [](unsigned lane) { return lane / 8 * 8 + 5; };
+  const auto three_up = [](unsigned lane) { return lane < 3 ? lane : lane - 3; };
+  const auto three_down = [](unsigned lane) { return lane % 16 > 12 ? lane : lane + 3; };
+  const auto across = [](unsigned lane) { return lane ^ 9; };
+  expect("of a width", 1, first_of_width, [](unsigned lane) { return __shfl_sync(all, lane, 5, 8); });
+  expect("up", 1, three_up, [](unsigned lane) { return __shfl_up_sync(all, lane, 3U); });
+  expect("down", 1, three_down, [](unsigned lane) { return __shfl_down_sync(all, lane, 3U, 16); });
+  expect("xor", 1, across, [](unsigned lane) { return __shfl_xor_sync(all, lane, 9); });
   // They are counted by the word, of which a large value takes several.
-  expect(
-      "of double", [](unsigned lane) { return __shfl_xor_sync(all, lane / 10.0, 1); },
-      [](unsigned lane) { return (lane ^ 1) / 10.0; }, 2);
   const auto down_by_one = [&]<typename T>(const char* name, T, unsigned words) {
+    const auto value = [](unsigned number) { return static_cast<T>(static_cast<float>(number) / 10); };
     expect(
-        name, [](unsigned lane) { return shuffle_down(static_cast<T>(static_cast<float>(lane)), 1); },
-        [](unsigned lane) { return static_cast<T>(static_cast<float>(lane < 31 ? lane + 1 : 31)); }, words);
+        name, words, [=](unsigned lane) { return value(lane < 31 ? lane + 1 : 31); },
+        [=](unsigned lane) { return shuffle_down(value(lane), 1); });
   };
   down_by_one("float", float{}, 1);
   down_by_one("uint64_t", std::uint64_t{}, 2);
   down_by_one("complex float", Complex<float>{}, 2);
   down_by_one("complex double", Complex<double>{}, 4);
+  const auto one_down = [](unsigned lane) { return lane < 31 ? lane + 1 : 31; };
+  expect("double", 2, one_down,
+         [](unsigned lane) { return __shfl_down_sync(all, static_cast<double>(lane), 1); });
+  expect("half", 1, one_down, [](unsigned i) { return float{__shfl_down_sync(all, half{i}, 1)}; });
   // Half of a warp takes turns with itself; the other half takes no part.
   expect(
-      "of a half",
+      "of a half", 4 * 2, [](unsigned lane) { return lane == 0 ? 16 : 0; },
       [](unsigned lane) {
         double sum = 1;
         for (unsigned delta = 8; delta > 0 && lane < 16; delta /= 2)
           sum += __shfl_down_sync(0xffff, sum, delta, 16);
         if (lane < 16) __syncwarp(0xffff);
         return lane == 0 ? sum : 0;
-      },
-      [](unsigned lane) { return lane == 0 ? 16 : 0; }, 4 * 2);
+      });
 }
 
 // ---- cooperative groups ----
@@ -225,50 +207,34 @@ TEST(CooperativeGroups, AddInABlockAndInTiles) {
 }
 
 TEST(CooperativeGroups, ShuffleVoteAndReduceInTilesOfEight) {
-  const auto expect = [](const char* name, auto function, auto expected, unsigned shuffles = 0) {
-    expect_of_threads(
-        name, 32,
-        [=](unsigned) {
-          const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
-          return function(tile, static_cast<int>(tile.thread_rank()));
-        },
-        [=](unsigned thread) { return expected(static_cast<int>(thread % 8), thread); }, shuffles);
+  const auto expect = [](const char* name, unsigned shuffles, auto expected, auto function) {
+    expect_of_threads(name, 32, shuffles, expected, [=](unsigned) {
+      const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+      return function(tile, static_cast<int>(tile.thread_rank()));
+    });
   };
-  const auto always = [](auto value) { return [=](int, unsigned) { return value; }; };
-  expect(
-      "shfl", [](auto tile, int rank) { return tile.shfl(rank, 3); }, always(3), 4);
-  expect(
-      "shfl_down", [](auto tile, int rank) { return tile.shfl_down(rank, 2); },
-      [](int rank, unsigned) { return rank < 6 ? rank + 2 : rank; }, 4);
-  expect(
-      "shfl_up", [](auto tile, int rank) { return tile.shfl_up(rank, 2); },
-      [](int rank, unsigned) { return rank < 2 ? rank : rank - 2; }, 4);
-  expect(
-      "shfl_xor", [](auto tile, int rank) { return tile.shfl_xor(rank, 1); },
-      [](int rank, unsigned) { return rank ^ 1; }, 4);
-  expect(
-      "ballot", [](auto tile, int rank) { return tile.ballot(rank % 2 == 0); }, always(0x55));
-  expect(
-      "any", [](auto tile, int) { return tile.any(threadIdx.x == 20) != 0; },
-      [](int, unsigned thread) { return thread / 8 == 2; });
-  expect(
-      "all", [](auto tile, int) { return tile.all(threadIdx.x >= 8) != 0; },
-      [](int, unsigned thread) { return thread >= 8; });
-  expect(
-      "sum", [](auto tile, int rank) { return cg::reduce(tile, rank, cg::plus<int>()); }, always(28));
-  expect(
-      "least", [](auto tile, int rank) { return cg::reduce(tile, rank - 4, cg::less<int>()); }, always(-4));
-  expect(
-      "greatest of a pair",
-      [](auto tile, int rank) { return cg::reduce(cg::tiled_partition<2>(tile), rank, cg::greater<int>()); },
-      [](int rank, unsigned) { return rank | 1; });
-  expect(
-      "bits", [](auto tile, int rank) { return cg::reduce(tile, 1U << rank, cg::bit_or<unsigned>()); },
-      always(0xFF));
+  const auto two_down = [](unsigned thread) { return thread % 8 < 6 ? thread % 8 + 2 : thread % 8; };
+  const auto two_up = [](unsigned thread) { return thread % 8 < 2 ? thread % 8 : thread % 8 - 2; };
+  const auto across = [](unsigned thread) { return thread % 8 ^ 1; };
+  const auto odd = [](unsigned thread) { return thread % 8 | 1; };
+  const auto is_third = [](unsigned thread) { return thread / 8 == 2; };
+  const auto is_not_first = [](unsigned thread) { return thread >= 8; };
+  expect("shfl", 4, 3, [](auto tile, int rank) { return tile.shfl(rank, 3); });
+  expect("shfl_down", 4, two_down, [](auto tile, int rank) { return tile.shfl_down(rank, 2); });
+  expect("shfl_up", 4, two_up, [](auto tile, int rank) { return tile.shfl_up(rank, 2); });
+  expect("shfl_xor", 4, across, [](auto tile, int rank) { return tile.shfl_xor(rank, 1); });
+  expect("ballot", 0, 0x55, [](auto tile, int rank) { return tile.ballot(rank % 2 == 0); });
+  expect("any", 0, is_third, [](auto tile, int) { return tile.any(threadIdx.x == 20) != 0; });
+  expect("all", 0, is_not_first, [](auto tile, int) { return tile.all(threadIdx.x >= 8) != 0; });
+  expect("sum", 0, 28, [](auto tile, int rank) { return cg::reduce(tile, rank, cg::plus<int>()); });
+  expect("least", 0, -4, [](auto tile, int rank) { return cg::reduce(tile, rank - 4, cg::less<int>()); });
+  expect("greatest of a pair", 0, odd, [](auto tile, int rank) {
+    return cg::reduce(cg::tiled_partition<2>(tile), rank, cg::greater<int>());
+  });
+  expect("bits", 0, 0xFF,
+         [](auto tile, int rank) { return cg::reduce(tile, 1U << rank, cg::bit_or<unsigned>()); });
   // Whole numbers take no shuffles.
-  expect(
-      "sum of floats", [](auto tile, int) { return cg::reduce(tile, 0.5F, cg::plus<float>()); }, always(4.0F),
-      4 * 3);
+  expect("floats", 4 * 3, 4, [](auto tile, int) { return cg::reduce(tile, 0.5F, cg::plus<float>()); });
 }
 
 __global__ void add_once_for_all(const int* in, int* count, int* ranks) {
