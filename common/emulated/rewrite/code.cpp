@@ -135,6 +135,37 @@ std::size_t Code::statement_begin(std::size_t i) const {
   return i;
 }
 
+Scope Code::scope_of(std::size_t i) const {
+  const std::size_t brace = enclosing(i);
+  if (brace == none) return Scope::file;
+  if (!is(brace, "{")) return Scope::other;
+  const std::size_t begin = statement_begin(brace);
+  const bool linkage = is(begin, "extern") && begin + 2 == brace && tokens_[begin + 1].text.ends_with('"');
+  if (linkage || is(is(begin, "inline") ? begin + 1 : begin, "namespace")) return Scope::file;
+  return is_class(begin, brace) ? Scope::other : Scope::function;
+}
+
+/// Whether a statement that goes on with a brace defines a class, and not a function or a variable of one.
+bool Code::is_class(std::size_t begin, std::size_t brace) const {
+  bool keyword = false;
+  for (std::size_t i = begin; i < brace; i = group_end(i, brace) + 1) {
+    keyword |= is_any(i, {"class", "struct", "union", "enum"});
+    if (keyword && is(i, ":")) return true;
+    if (keyword && (is(i, "=") || (is(i, "(") && !is_alignment(i - 1)))) return false;
+  }
+  return keyword;
+}
+
+bool Code::is_in_function_of(std::size_t i, std::initializer_list<std::string_view> words) const {
+  for (std::size_t brace = enclosing(i); brace != none; brace = enclosing(brace)) {
+    if (!is(brace, "{")) continue;
+    for (std::size_t k = statement_begin(brace); k < brace; ++k) {
+      if (is_any(k, words)) return true;
+    }
+  }
+  return false;
+}
+
 std::string Code::source_of(std::size_t begin, std::size_t end) const {
   std::string joined;
   for (std::size_t i = begin; i < end; ++i) {

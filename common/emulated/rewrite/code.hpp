@@ -12,6 +12,8 @@ namespace emulated_rewrite {
 
 constexpr std::size_t none = std::string_view::npos;
 
+enum class Scope { file, function, other };
+
 /// Tokens and how brackets group them. A token is named by its index; one outside of them all is no token.
 class Code {
  public:
@@ -30,6 +32,7 @@ class Code {
   }
   bool is_directive(std::size_t i) const { return i < size() && tokens_[i].type == TokenType::directive; }
   bool is_name(std::size_t i) const;
+  bool is_alignment(std::size_t i) const { return is_any(i, {"alignas", "__align__", "__attribute__"}); }
   bool opens(std::size_t i) const { return is_any(i, {"(", "[", "{"}); }
   bool closes(std::size_t i) const { return is_any(i, {")", "]", "}"}); }
   /// Whether punctuation that begins here spells this, without a gap.
@@ -49,12 +52,17 @@ class Code {
   std::size_t expression_begin(std::size_t end) const;
   /// Where the statement, or the declaration, begins that a token is part of.
   std::size_t statement_begin(std::size_t i) const;
+  /// What the innermost bracket that is open at a token is the body of.
+  Scope scope_of(std::size_t i) const;
+  /// Whether a token is in the body of a function that is declared with one of these words.
+  bool is_in_function_of(std::size_t i, std::initializer_list<std::string_view> words) const;
 
   /// Tokens as they are in the source, on one line and without comments.
   std::string source_of(std::size_t begin, std::size_t end) const;
   [[noreturn]] void refuse(std::size_t i, const std::string& text) const;
 
  private:
+  bool is_class(std::size_t begin, std::size_t brace) const;
   bool is_condition(std::size_t i) const;
   bool is_operator(std::size_t i) const;
   std::size_t qualified_begin(std::size_t name) const;

@@ -4,8 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "emulated/rewrite/variables.hpp"
-
 namespace emulated_rewrite {
 namespace {
 
@@ -16,15 +14,6 @@ struct Parameter {
   std::size_t type_end = none;  ///< where a default begins, if there is one
   bool is_pack = false;
 };
-
-bool is_unheeded(const Code& code, std::size_t i) {
-  return code.is_any(i, {"__restrict__", "__restrict", "__grid_constant__", "__attribute__"});
-}
-
-bool is_word_of_type(const Code& code, std::size_t i) {
-  return code.is_any(i,
-                     {"const", "volatile", "int", "long", "short", "char", "double", "unsigned", "signed"});
-}
 
 Parameter read_parameter(const Code& code, std::size_t begin, std::size_t end) {
   Parameter result;
@@ -38,34 +27,18 @@ Parameter read_parameter(const Code& code, std::size_t begin, std::size_t end) {
       result.name_end = i;
     } else if (code.is(i, ".")) {
       result.is_pack = true;
-    } else if (code.is_name(i) && !is_unheeded(code, i)) {
-      const bool can_be_name = has_type && !code.spells(i - 2, "::") && !is_word_of_type(code, i);
-      if (can_be_name && result.name_end == none) result.name = i;
+    } else if (code.is_name(i) &&
+               !code.is_any(i, {"__restrict__", "__restrict", "__grid_constant__", "__attribute__"})) {
+      const bool is_type = !has_type || code.spells(i - 2, "::") ||
+                           code.is_any(i, {"const", "volatile", "int", "long", "short", "char", "double",
+                                           "unsigned", "signed"});
+      if (!is_type && result.name_end == none) result.name = i;
       has_type |= !code.is_any(i, {"const", "volatile", "typename", "struct", "class", "decltype"});
     }
   }
   result.type_end = i;
   if (result.name_end == none) result.name_end = i;
   return result;
-}
-
-/// The same for two declarations, whatever the names in them, and without a `const` of the parameter itself.
-std::string type_text(const Code& code, std::size_t begin, const Parameter& parameter,
-                      const std::vector<std::string>& template_names) {
-  std::string type, qualifier;
-  for (std::size_t i = begin; i < parameter.type_end; ++i) {
-    const auto known = std::ranges::find(template_names, code[i].text);
-    if (code.is_any(i, {"*", "&", "["})) type += std::exchange(qualifier, "");
-    if (code.is(i, "const")) {
-      qualifier = " const";
-    } else if (known != template_names.end()) {
-      type += " $" + std::to_string(known - template_names.begin());
-    } else if (i != parameter.name && !is_unheeded(code, i) &&
-               !code.is_any(i, {"typename", "struct", "class"})) {
-      (type += ' ') += code[i].text;
-    }
-  }
-  return type;
 }
 
 /// The names of a template's parameters, those of packs with their dots; none if one has no name.
@@ -95,8 +68,7 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 /// \param list  the "(" of the parameters. \param pointer  what names the kernel.
-void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const std::string& pointer,
-                     const std::vector<std::string>& template_names) {
+void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const std::string& pointer) {
   std::vector<std::string> types, names;
   for (const auto& [begin, end] : code.elements(list, code.partner(list))) {
     if (code.is(begin, "void") && begin + 1 == end) continue;
@@ -107,8 +79,10 @@ void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const s
     kernel.head += ", " + code.source_of(begin, parameter.name_end);
     if (!has_name) kernel.head += " " + name;
     if (parameter.name_end < end) kernel.head += " " + code.source_of(parameter.name_end, end);
+    for (std::size_t i = begin; i < parameter.type_end; ++i)
+      if (i != parameter.name) (kernel.signature += code[i].text) += ' ';
+    kernel.signature += ',';
     kernel.has_default |= parameter.type_end < end;
-    kernel.signature += type_text(code, begin, parameter, template_names) + ",";
     const std::string dots = parameter.is_pack ? "..." : "";
     types.push_back("decltype(" + name + ")" + dots);
     names.push_back(name + dots);
@@ -123,11 +97,10 @@ void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
   const std::size_t begin = code.statement_begin(word);
   const bool is_template = code.is(begin, "template");
   const std::size_t close = is_template && code.is(begin + 1, "<") ? code.angle_partner(begin + 1) : none;
-  if ((is_template && close > word) || scope_of(code, word) != Scope::file) return;
+  if ((is_template && close > word) || code.scope_of(word) != Scope::file) return;
   std::size_t list = word;  // the "(" of the parameters
   while (list < code.size() && !code.is_any(list, {";", "{", "}", "="})) {
-    const bool is_specifier =
-        code.is_any(list - 1, {"alignas", "__align__", "__attribute__", "__launch_bounds__"});
+    const bool is_specifier = code.is_alignment(list - 1) || code.is(list - 1, "__launch_bounds__");
     if (code.is(list, "(") && code.is_name(list - 1) && !is_specifier) break;
     list = code.next(list);
   }
@@ -160,7 +133,7 @@ void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
   kernel.end = code[kernel.has_body ? code.partner(last) : last].end();
   kernel.head += std::string{" void "} + counterpart_prefix + name +
                  "(const ::__emulated::LaunchConfig& __emulated_config";
-  read_parameters(code, kernel, list, pointer, template_names);
+  read_parameters(code, kernel, list, pointer);
   kernels[name].push_back(std::move(kernel));
 }
 
@@ -181,15 +154,24 @@ Kernels find_kernels(const Code& code) {
   return kernels;
 }
 
-bool takes_counterpart(const std::vector<Kernel>& declarations, std::size_t template_arguments,
-                       std::size_t arguments) {
-  return std::ranges::any_of(declarations, [&](const Kernel& kernel) {
-    const bool is_overloaded = std::ranges::any_of(declarations, [&kernel](const Kernel& other) {
+std::size_t incomplete_name(const Code& code, const Kernels& kernels, std::size_t open,
+                            std::size_t arguments) {
+  const std::size_t last = open - 1;
+  const std::size_t list = code.is(last, ">") ? code.angle_partner(last) : none;
+  const std::size_t name = list != none ? list - 1 : last;
+  const auto known = code.is_name(name) ? kernels.find(code[name].text) : kernels.end();
+  if (known == kernels.end() || arguments >= code.size()) return none;
+  const std::size_t end = code.partner(arguments);
+  const std::size_t given = list != none ? code.elements(list, last).size() : 0;
+  const std::size_t passed = end != none ? code.elements(arguments, end).size() : 0;
+  for (const Kernel& kernel : known->second) {
+    const bool is_overloaded = std::ranges::any_of(known->second, [&kernel](const Kernel& other) {
       return other.scope == kernel.scope && !declare_the_same(other, kernel);
     });
-    const bool takes_default = kernel.has_default && arguments < kernel.parameters;
-    return is_overloaded || takes_default || template_arguments < kernel.template_parameters;
-  });
+    const bool takes_default = kernel.has_default && passed < kernel.parameters;
+    if (is_overloaded || takes_default || given < kernel.template_parameters) return name;
+  }
+  return none;
 }
 
 std::string counterpart(const Kernel& kernel, const std::vector<Kernel>& declarations) {

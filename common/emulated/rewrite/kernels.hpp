@@ -28,9 +28,10 @@ constexpr const char* counterpart_prefix = "__emulated_launch_";
 
 Kernels find_kernels(const Code& code);
 
-/// Whether a launch with so many arguments for the template and the kernel does not say all that a pointer to it takes.
-bool takes_counterpart(const std::vector<Kernel>& declarations, std::size_t template_arguments,
-                       std::size_t arguments);
+/// Where the name of the kernel is if a launch does not say all that a pointer to it takes; else none.
+/// \param open  the "<<<". \param arguments  the "(" of the launch's arguments.
+std::size_t incomplete_name(const Code& code, const Kernels& kernels, std::size_t open,
+                            std::size_t arguments);
 
 /// What follows a declaration. A kernel that has its body elsewhere has its counterpart's there.
 std::string counterpart(const Kernel& kernel, const std::vector<Kernel>& declarations);

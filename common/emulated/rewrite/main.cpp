@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -17,8 +18,7 @@ namespace {
 
 std::string read(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
-  if (!file) throw std::runtime_error{"cannot read " + path};
-  file.exceptions(std::ios::badbit);  // a folder opens, but cannot be read
+  if (!file || std::filesystem::is_directory(path)) throw std::runtime_error{"cannot read " + path};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
@@ -38,11 +38,8 @@ void write(const std::string& path, const std::string& text) {
   std::ofstream file{temporary, std::ios::binary};
   file << text;
   file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
+  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::remove(temporary.c_str());
     throw std::runtime_error{"cannot write " + path};
   }
 }
@@ -60,8 +57,6 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const emulated_rewrite::RewriteError& error) {
     std::cerr << input << ":" << error.line << ": error: " << error.what() << "\n";
-  } catch (const std::ios_base::failure&) {
-    std::cerr << "kernel_rewriter: error: cannot read " << input << "\n";
   } catch (const std::exception& error) {
     std::cerr << "kernel_rewriter: error: " << error.what() << "\n";
   }

@@ -24,22 +24,18 @@ class Rewriter {
   Rewriter(std::string_view source, std::vector<Token> tokens, std::vector<Edit>& edits)
       : source_{source}, code_{source, std::move(tokens)}, edits_{edits} {}
 
-  void rewrite_file() {
-    kernels_ = find_kernels(code_);
-    rewrite_launches();
-    for (std::size_t i = 0; i < code_.size(); ++i) {
-      if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
-      if (code_.is(i, "__shared__")) i = rewrite_shared_variables(i);
-      // What is constant needs no constant memory, and cannot be in one section with what is not.
-      if (code_.is(i, "__constant__") && is_constant(code_, i)) remove(i, i);
-      if (code_.is_any(i, {"asm", "__asm", "__asm__"})) i = rewrite_assembly(i);
-    }
-  }
-
-  void rewrite_launches() {
+  /// Of what a macro stands for only the launches.
+  void rewrite(bool in_macro) {
+    if (!in_macro) kernels_ = find_kernels(code_);
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const bool inside_a_run = code_.spells(i - 1, "<<");
       if (code_.spells(i, "<<<") && !inside_a_run && !code_.is(i - 1, "operator")) rewrite_launch(i);
+      if (code_.is(i, "__shared__")) i = rewrite_shared_variables(i, in_macro);
+      if (in_macro) continue;
+      if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
+      // What is constant needs no constant memory, and cannot be in one section with what is not.
+      if (code_.is(i, "__constant__") && is_constant(code_, i)) remove(i, i);
+      if (code_.is_any(i, {"asm", "__asm", "__asm__"})) i = rewrite_assembly(i);
     }
   }
 
@@ -59,14 +55,14 @@ class Rewriter {
     const std::size_t close = launch_end(open);
     const std::size_t begin = code_.expression_begin(open);
     if (begin == none) code_.refuse(open, "a launch without a kernel's name in front of its \"<<<\"");
-    if (is_in_function_of(code_, open, {"__global__", "__device__"}) &&
-        !is_in_function_of(code_, open, {"__host__"})) {
+    if (code_.is_in_function_of(open, {"__global__", "__device__"}) &&
+        !code_.is_in_function_of(open, {"__host__"})) {
       code_.refuse(open,
                    "<<<>>> in a kernel: dynamic parallelism is not modelled on the emulated device: launch "
                    "from the host");
     }
     const std::size_t arguments = close + 3;
-    if (const std::size_t name = incomplete_name(open, arguments); name != none) {
+    if (const std::size_t name = incomplete_name(code_, kernels_, open, arguments); name != none) {
       insert(code_[name].offset, counterpart_prefix);
       replace(open, 3, "(::__emulated::launch_config(");
       replace(close, 3, ")");
@@ -80,30 +76,17 @@ class Rewriter {
   }
 
   std::size_t launch_end(std::size_t open) const {
-    std::size_t commas = 0;
-    for (std::size_t i = open + 3; i < code_.size() && !code_.closes(i) && !code_.is(i, ";");
-         i = code_.next(i)) {
-      if (code_.is(i, ",")) ++commas;
-      if (!code_.spells(i, ">>>") || !code_.is(i + 3, "(")) continue;
-      if (commas == 0) code_.refuse(open, "a launch without a grid and a block: write <<<grid, block>>>");
-      return i;
+    bool several = false;
+    std::size_t i = open + 3;
+    while (i < code_.size() && !code_.closes(i) && !code_.is(i, ";") && !code_.spells(i, "<<<")) {
+      several |= code_.is_any(i, {",", "__VA_ARGS__"}) || code_.spells(i, "...");
+      if (code_.spells(i, ">>>") && (code_.is(i + 3, "(") || i + 3 == code_.size())) {
+        if (several) return i;
+        code_.refuse(open, "a launch without a grid and a block: write <<<grid, block>>>");
+      }
+      i = code_.next(i);
     }
     code_.refuse(open, "a launch without its \">>>(\"");
-  }
-
-  /// Where the name of the kernel is if a launch does not say all that a pointer to it takes; else none.
-  /// \param open  the "<<<". \param arguments  the "(" of the launch's arguments.
-  std::size_t incomplete_name(std::size_t open, std::size_t arguments) const {
-    const std::size_t last = open - 1;
-    const std::size_t list = code_.is(last, ">") ? code_.angle_partner(last) : none;
-    const std::size_t name = list != none ? list - 1 : last;
-    const auto known = code_.is_name(name) ? kernels_.find(code_[name].text) : kernels_.end();
-    if (known == kernels_.end()) return none;
-    const std::size_t end = code_.partner(arguments);
-    const bool incomplete =
-        takes_counterpart(known->second, list != none ? code_.elements(list, last).size() : 0,
-                          end != none ? code_.elements(arguments, end).size() : 0);
-    return incomplete ? name : none;
   }
 
   void insert_counterparts(std::string_view name) {
@@ -125,7 +108,10 @@ class Rewriter {
   }
 
   /// Returns the declaration's last token.
-  std::size_t rewrite_shared_variables(std::size_t word) {
+  std::size_t rewrite_shared_variables(std::size_t word, bool in_macro) {
+    if (in_macro) {
+      code_.refuse(word, "a __shared__ variable in a macro cannot be rewritten: declare it in the kernel");
+    }
     const SharedDeclaration declaration = read_shared_declaration(code_, word);
     const bool in_file = declaration.scope == Scope::file;
     if (!declaration.dynamic && in_file) {
@@ -179,7 +165,7 @@ class Rewriter {
     while (code_.is_any(open, {"volatile", "__volatile__", "inline", "goto"}))
       ++open;
     const std::size_t last = code_.is(open, "(") ? code_.partner(open) : none;
-    if (last == none || !is_in_function_of(code_, word, {"__global__", "__device__"})) return word;
+    if (last == none || !code_.is_in_function_of(word, {"__global__", "__device__"})) return word;
     remove(word, last);
     insert(code_[last].end(),
            "static_assert(false, \"asm: inline PTX is not modelled on the emulated device: write it in CUDA "
@@ -195,12 +181,10 @@ class Rewriter {
 };
 
 std::string apply(std::string_view source, std::vector<Edit> edits) {
-  std::ranges::stable_sort(edits, {}, &Edit::offset);
+  std::ranges::stable_sort(edits, {}, [](const Edit& edit) { return std::pair{edit.offset, edit.length}; });
   std::string result;
   std::size_t done = 0;
   for (const Edit& edit : edits) {
-    if (edit.offset < done)
-      throw RewriteError{source, edit.offset, "a launch in an alignment: compute that before"};
     result += source.substr(done, edit.offset - done);
     result += edit.replacement;
     done = edit.offset + edit.length;
@@ -216,16 +200,11 @@ RewriteError::RewriteError(std::string_view source, std::size_t offset, const st
       line{1 + static_cast<std::size_t>(std::ranges::count(source.substr(0, offset), '\n'))} {}
 
 std::string rewrite(std::string_view source) {
-  const auto [code, macros] = tokenize(source);
+  if (source.starts_with("\xef\xbb\xbf")) source.remove_prefix(3);  // a byte order mark
+  std::vector<std::vector<Token>> pieces = tokenize(source);
   std::vector<Edit> edits;
-  for (const auto& [offset, body] : macros) {
-    if (std::ranges::find(body, "__shared__", &Token::text) != body.end()) {
-      throw RewriteError{source, offset,
-                         "a __shared__ variable in a macro cannot be rewritten: declare it in the kernel"};
-    }
-    Rewriter{source, body, edits}.rewrite_launches();
-  }
-  Rewriter{source, code, edits}.rewrite_file();
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    Rewriter{source, std::move(pieces[i]), edits}.rewrite(i > 0);
   return apply(source, std::move(edits));
 }
 

@@ -20,19 +20,23 @@ class Tokenizer {
       if (at(0) == '#' && line_begins_) {
         read_directive();
       } else {
-        tokens.code.push_back(read_token());
+        pieces[0].push_back(read_token());
       }
     }
   }
 
-  Tokens tokens;
+  std::vector<std::vector<Token>> pieces{1};
 
  private:
   char at(std::size_t ahead) const {
     return position_ + ahead < source_.size() ? source_[position_ + ahead] : '\0';
   }
   bool starts_with(std::string_view text) const { return source_.substr(position_, text.size()) == text; }
-  std::size_t splice() const { return starts_with("\\\n") ? 2 : starts_with("\\\r\n") ? 3 : 0; }
+  /// The length of a line's continuation, if one begins here. Compilers take it with blanks behind the backslash.
+  std::size_t splice() const {
+    const std::size_t end = at(0) == '\\' ? source_.find_first_not_of(" \t\r", position_ + 1) : source_.npos;
+    return end != source_.npos && source_[end] == '\n' ? end + 1 - position_ : 0;
+  }
 
   /// Goes on to the next token, in a directive at most to the end of its line; whether there is one.
   bool find_token(bool in_directive) {
@@ -112,8 +116,8 @@ class Tokenizer {
     line_begins_ = false;
     const bool named = find_token(true) && is_word(at(0));
     const std::string_view name = named ? read_token().text : "";
-    tokens.code.push_back({TokenType::directive, name, begin});
-    if (name == "define") return read_macro(begin);
+    pieces[0].push_back({TokenType::directive, name, begin});
+    if (name == "define") return read_macro();
     // Its text need not be made of tokens ("#error can't"), but "/*" in quotes begins no comment.
     while (find_token(true)) {
       const std::size_t end = at(0) == '"' ? source_.find_first_of("\"\n", position_ + 1) : source_.npos;
@@ -121,7 +125,7 @@ class Tokenizer {
     }
   }
 
-  void read_macro(std::size_t begin) {
+  void read_macro() {
     std::vector<Token> body;
     while (find_token(true))
       body.push_back(read_token());
@@ -132,7 +136,7 @@ class Tokenizer {
       first = std::ranges::find(first, body.end(), ")", &Token::text);
       if (first != body.end()) ++first;
     }
-    tokens.macros.push_back({begin, {first, body.end()}});
+    pieces.emplace_back(first, body.end());
   }
 
   std::string_view source_;
@@ -142,7 +146,7 @@ class Tokenizer {
 
 }  // namespace
 
-Tokens tokenize(std::string_view source) { return Tokenizer{source}.tokens; }
+std::vector<std::vector<Token>> tokenize(std::string_view source) { return Tokenizer{source}.pieces; }
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, text) != words.end();

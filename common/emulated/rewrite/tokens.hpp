@@ -16,19 +16,9 @@ struct Token {
   std::size_t end() const { return offset + text.size(); }
 };
 
-/// What a macro stands for, and where its directive begins.
-struct Macro {
-  std::size_t offset;
-  std::vector<Token> body;
-};
-
-struct Tokens {
-  std::vector<Token> code;  ///< a directive is one of them
-  std::vector<Macro> macros;
-};
-
+/// The tokens of a source, where a directive is one, and then of what each of its macros stands for.
 /// Throws RewriteError for a comment or a literal without an end.
-Tokens tokenize(std::string_view source);
+std::vector<std::vector<Token>> tokenize(std::string_view source);
 
 bool one_of(std::string_view text, std::initializer_list<std::string_view> words);
 

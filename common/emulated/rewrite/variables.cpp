@@ -5,21 +5,6 @@
 namespace emulated_rewrite {
 namespace {
 
-bool is_alignment(const Code& code, std::size_t i) {
-  return code.is_any(i, {"alignas", "__align__", "__attribute__"});
-}
-
-/// Whether a statement that goes on with a brace defines a class, and not a function or a variable of one.
-bool is_class(const Code& code, std::size_t begin, std::size_t brace) {
-  bool keyword = false;
-  for (std::size_t i = begin; i < brace; i = code.group_end(i, brace) + 1) {
-    if (code.is_any(i, {"class", "struct", "union", "enum"})) keyword = true;
-    if (keyword && code.is(i, ":")) return true;
-    if (keyword && (code.is(i, "=") || (code.is(i, "(") && !is_alignment(code, i - 1)))) return false;
-  }
-  return keyword;
-}
-
 [[noreturn]] void refuse_form(const Code& code, std::size_t i) {
   if (code.is_any(i, {"=", "{"})) {
     code.refuse(i, "a __shared__ variable with an initialiser or a type of its own: write TYPE NAME[SIZE];");
@@ -35,7 +20,7 @@ std::size_t specifier_before(const Code& code, std::size_t begin) {
   if (code.spells(last - 1, "::")) return last - 1;
   if (code.is(last, ">")) return code.angle_partner(last);
   const std::size_t open = code.partner(last);
-  if (code.is(last, ")") && is_alignment(code, open - 1)) return open - 1;
+  if (code.is(last, ")") && code.is_alignment(open - 1)) return open - 1;
   return code.is(last, "]") && code.spells(open, "[[") ? open : none;
 }
 
@@ -63,7 +48,7 @@ std::vector<std::size_t> without_specifiers(const Code& code, std::size_t begin,
   std::vector<std::size_t> others;
   for (std::size_t i = begin; i < declaration.end; ++i) {
     const std::size_t first = i;
-    const bool alignment = is_alignment(code, i);
+    const bool alignment = code.is_alignment(i);
     if (code.opens(alignment ? i + 1 : i)) i = code.partner(alignment ? i + 1 : i);
     if (code.is(i, "<")) i = code.angle_partner(i);
     if (i == none || (i == first && alignment)) refuse_form(code, first);
@@ -79,30 +64,10 @@ std::vector<std::size_t> without_specifiers(const Code& code, std::size_t begin,
 
 }  // namespace
 
-Scope scope_of(const Code& code, std::size_t i) {
-  const std::size_t brace = code.enclosing(i);
-  if (brace == none) return Scope::file;
-  if (!code.is(brace, "{")) return Scope::other;
-  const std::size_t begin = code.statement_begin(brace);
-  const bool linkage = code.is(begin, "extern") && begin + 2 == brace && code[begin + 1].text.ends_with('"');
-  if (linkage || code.is(code.is(begin, "inline") ? begin + 1 : begin, "namespace")) return Scope::file;
-  return is_class(code, begin, brace) ? Scope::other : Scope::function;
-}
-
-bool is_in_function_of(const Code& code, std::size_t i, std::initializer_list<std::string_view> words) {
-  for (std::size_t brace = code.enclosing(i); brace != none; brace = code.enclosing(brace)) {
-    if (!code.is(brace, "{")) continue;
-    for (std::size_t k = code.statement_begin(brace); k < brace; ++k) {
-      if (code.is_any(k, words)) return true;
-    }
-  }
-  return false;
-}
-
 bool is_constant(const Code& code, std::size_t word) {
   bool constant = false;
-  for (std::size_t i = code.statement_begin(word); !code.is_any(i, {";", "=", "{", "[", "("}); ++i) {
-    if (i == code.size()) break;
+  for (std::size_t i = code.statement_begin(word); i < code.size(); ++i) {
+    if (code.is_any(i, {";", "=", "{", "[", "("})) break;
     if (code.is(i, "constexpr")) return true;
     if (code.is(i, "const")) constant = true;
     if (code.is(i, "*")) constant = false;
@@ -112,7 +77,7 @@ bool is_constant(const Code& code, std::size_t word) {
 
 SharedDeclaration read_shared_declaration(const Code& code, std::size_t word) {
   SharedDeclaration declaration;
-  declaration.scope = scope_of(code, word);
+  declaration.scope = code.scope_of(word);
   if (declaration.scope == Scope::other) {
     code.refuse(word, "a __shared__ variable as a parameter or a member: declare it in the kernel");
   }

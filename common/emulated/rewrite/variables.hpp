@@ -1,21 +1,11 @@
 #pragma once
 #include <cstddef>
-#include <initializer_list>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "emulated/rewrite/code.hpp"
 
 namespace emulated_rewrite {
-
-enum class Scope { file, function, other };
-
-/// What the innermost bracket that is open at a token is the body of.
-Scope scope_of(const Code& code, std::size_t i);
-
-/// Whether a token is in the body of a function that is declared with one of these words.
-bool is_in_function_of(const Code& code, std::size_t i, std::initializer_list<std::string_view> words);
 
 /// Whether the variable that is declared with this __constant__ is const.
 bool is_constant(const Code& code, std::size_t word);
