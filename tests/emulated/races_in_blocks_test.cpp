@@ -80,24 +80,6 @@ TEST(RaceInABlock, FollowsBarriersOfPartsOfAWarp) {
   expect_finding([] { relay<<<1, 32>>>(false); });
 }
 
-/// All lanes read what lane 0 then overwrites; a barrier of some of them does not wait for the others.
-__global__ void overwrite_what_was_read(unsigned* out, unsigned mask) {
-  __shared__ unsigned cell;
-  const unsigned tid = threadIdx.x;
-  if (tid == 0) cell = 1;
-  __syncwarp();
-  out[tid] = cell;  // one
-  if ((mask >> tid & 1) != 0) __syncwarp(mask);
-  if (tid == 0) cell = 2;  // two
-}
-
-TEST(RaceInABlock, IsOfAWriteWithAnyOfManyReads) {
-  expect_finding([] { overwrite_what_was_read<<<1, 32>>>(Words{32}, 0xffffffff); });
-  // race in overwrite_what_was_read: block 0, thread ... reads ... at one; block 0, thread 0 writes it at two
-  expect_finding([] { overwrite_what_was_read<<<1, 32>>>(Words{32}, 0x0000ffff); });
-  expect_finding([] { overwrite_what_was_read<<<1, 32>>>(Words{32}, 0xfffffff1); });
-}
-
 /// Two warps read the word that thread 0 then overwrites. A barrier of its own warp does not wait for the other.
 __global__ void overwrite_what_two_warps_read(unsigned* out, bool block_barrier) {
   __shared__ unsigned cell;
