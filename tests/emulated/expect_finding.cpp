@@ -29,14 +29,14 @@ std::vector<std::string> lines_of(const std::string& file) {
 // ---- what is expected ----
 
 /// The nearest comment above a line, a text for each finding; empty if there is none within the function.
-std::vector<std::string> expected_above(const std::source_location& here) {
-  const std::vector<std::string> lines = lines_of(here.file_name());
+std::vector<std::string> expected_above(const char* file, int line) {
+  const std::vector<std::string> lines = lines_of(file);
   const auto words_of = [&](std::size_t i) { return lines[i].substr(lines[i].find_first_not_of(' ')); };
   const auto is_comment = [&](std::size_t i) {
     return lines[i].starts_with(' ') && words_of(i).starts_with("// ");
   };
   const auto is_inside = [&](std::size_t i) { return lines[i].empty() || lines[i].starts_with(' '); };
-  std::size_t end = here.line();
+  auto end = static_cast<std::size_t>(line);
   while (is_inside(end - 1) && !is_comment(end - 1))
     --end;
   std::size_t begin = end;
@@ -134,8 +134,8 @@ std::string one_a_line(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-void expect_finding(const std::function<void()>& launch, Runs runs, const std::source_location& here) {
-  const std::vector<std::string> expected = expected_above(here);
+void expect_finding(const std::function<void()>& launch, Runs runs, const char* file, int line) {
+  const std::vector<std::string> expected = expected_above(file, line);
   std::vector<std::pair<Schedule, unsigned>> all{{{Order::ascending, 0}, 0}};
   if (runs == Runs::many_schedules) {
     for (const unsigned host_threads : {1U, 4U}) {
@@ -150,10 +150,9 @@ void expect_finding(const std::function<void()>& launch, Runs runs, const std::s
     set_host_threads(host_threads);
     const std::vector<std::string> found = found_in(launch);
     if (!all_fit(found, expected)) {
-      ADD_FAILURE_AT(here.file_name(), static_cast<int>(here.line()))
-          << "expected:" << one_a_line(expected) << "\nfound:" << one_a_line(found) << "\nin order "
-          << static_cast<int>(schedule.order) << ", seed " << schedule.seed << ", " << host_threads
-          << " host threads";
+      ADD_FAILURE_AT(file, line) << "expected:" << one_a_line(expected) << "\nfound:" << one_a_line(found)
+                                 << "\nin order " << static_cast<int>(schedule.order) << ", seed "
+                                 << schedule.seed << ", " << host_threads << " host threads";
       break;
     }
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <source_location>
 
 namespace __emulated {
 
@@ -17,6 +16,6 @@ enum class Runs { many_schedules, once };
 /// at its end, such as `// one`. `...` is anything, and so is what follows the last word. `// races` are one or more,
 /// where the schedule decides how many.
 void expect_finding(const std::function<void()>& launch, Runs runs = Runs::many_schedules,
-                    const std::source_location& here = std::source_location::current());
+                    const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 }  // namespace __emulated
