@@ -10,7 +10,7 @@ import pytest
 from conftest import folders_of_kernels
 
 HEADERS = ["cuda_runtime.h", "cuda.h", "driver_types.h", "math_constants.h", "cuda_fp16.h", "cuda_bf16.h",
-           "cuComplex.h", "cooperative_groups.h", "cooperative_groups/reduce.h", "cuda/atomic", "cuda/std/cstdint",
+           "cuComplex.h", "cooperative_groups.h", "cooperative_groups/reduce.h", "cuda/atomic", "cuda/std/cmath",
            "cuda/std/limits"]
 KINDS = "u?char|u?short|u?int|u?long|u?longlong|float|double"
 # CUDA's names: by how they begin, and those that begin like no others.

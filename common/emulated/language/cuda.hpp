@@ -173,9 +173,12 @@ struct ExclusiveOr {
   unsigned operator()(unsigned a, unsigned b) const { return a ^ b; }
 };
 
+/// What lanes may compare.
+template <typename T>
+concept Matched = OneOf<T, int, unsigned, long, unsigned long, long long, unsigned long long, float, double>;
+
 /// A value's bits, by which values are compared.
-template <typename T> std::uint64_t bits_of(T value) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+template <Matched T> std::uint64_t bits_of(T value) {
   if constexpr (sizeof(T) == 4) {
     return std::bit_cast<std::uint32_t>(value);
   } else {
@@ -199,16 +202,14 @@ inline int __all_sync(unsigned mask, int predicate,
 }
 
 /// The lanes of the mask that bring the same value as the calling one.
-template <
-    __emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float, double> T>
+template <__emulated::Matched T>
 unsigned __match_any_sync(unsigned mask, T value,
                           __emulated::SourceLine where = __emulated::SourceLine::current()) {
   return static_cast<unsigned>(
       __emulated::vote(__emulated::lanes_with_equal_value, mask, __emulated::bits_of(value), where));
 }
 /// The lanes of the mask if all of them bring the same value, else none.
-template <
-    __emulated::OneOf<int, unsigned, long, unsigned long, long long, unsigned long long, float, double> T>
+template <__emulated::Matched T>
 unsigned __match_all_sync(unsigned mask, T value, int* is_same,
                           __emulated::SourceLine where = __emulated::SourceLine::current()) {
   const __emulated::VoteRule all_or_none = [](const __emulated::Votes& votes, unsigned lane) {

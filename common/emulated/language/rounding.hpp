@@ -93,18 +93,18 @@ inline double __int2double_rn(int value) { return value; }
 inline double __uint2double_rn(unsigned value) { return value; }
 #undef __EMULATED_ROUNDED
 
-#define __EMULATED_TO_WHOLE(To, name, From)                                                       \
-  inline To name##_rn(From value) { return __emulated::whole_number<To>(std::nearbyint(value)); } \
-  inline To name##_rz(From value) { return __emulated::whole_number<To>(std::trunc(value)); }     \
-  inline To name##_rd(From value) { return __emulated::whole_number<To>(std::floor(value)); }     \
-  inline To name##_ru(From value) { return __emulated::whole_number<To>(std::ceil(value)); }
+// Of a number that is computed as a Real.
+#define __EMULATED_TO_WHOLE(To, name, From, Real)                                                       \
+  inline To name##_rn(From value) { return __emulated::whole_number<To>(std::nearbyint(Real{value})); } \
+  inline To name##_rz(From value) { return __emulated::whole_number<To>(std::trunc(Real{value})); }     \
+  inline To name##_rd(From value) { return __emulated::whole_number<To>(std::floor(Real{value})); }     \
+  inline To name##_ru(From value) { return __emulated::whole_number<To>(std::ceil(Real{value})); }
 
-__EMULATED_TO_WHOLE(int, __float2int, float)
-__EMULATED_TO_WHOLE(unsigned, __float2uint, float)
-__EMULATED_TO_WHOLE(long long, __float2ll, float)
-__EMULATED_TO_WHOLE(unsigned long long, __float2ull, float)
-__EMULATED_TO_WHOLE(int, __double2int, double)
-__EMULATED_TO_WHOLE(unsigned, __double2uint, double)
-__EMULATED_TO_WHOLE(long long, __double2ll, double)
-__EMULATED_TO_WHOLE(unsigned long long, __double2ull, double)
-#undef __EMULATED_TO_WHOLE
+__EMULATED_TO_WHOLE(int, __float2int, float, float)
+__EMULATED_TO_WHOLE(unsigned, __float2uint, float, float)
+__EMULATED_TO_WHOLE(long long, __float2ll, float, float)
+__EMULATED_TO_WHOLE(unsigned long long, __float2ull, float, float)
+__EMULATED_TO_WHOLE(int, __double2int, double, double)
+__EMULATED_TO_WHOLE(unsigned, __double2uint, double, double)
+__EMULATED_TO_WHOLE(long long, __double2ll, double, double)
+__EMULATED_TO_WHOLE(unsigned long long, __double2ull, double, double)

@@ -201,11 +201,6 @@ inline double widened(std::integral auto value) { return odd_double(value); }
   inline T name##_rz(From value) { return __emulated::rounded_to_zero<T>(__emulated::widened(value)); } \
   inline T name##_rd(From value) { return __emulated::rounded_down<T>(__emulated::widened(value)); }    \
   inline T name##_ru(From value) { return __emulated::rounded_up<T>(__emulated::widened(value)); }
-#define __EMULATED_TO_WHOLE(To, name, T)                                                              \
-  inline To name##_rn(T value) { return __emulated::whole_number<To>(std::nearbyint(float{value})); } \
-  inline To name##_rz(T value) { return __emulated::whole_number<To>(std::trunc(float{value})); }     \
-  inline To name##_rd(T value) { return __emulated::whole_number<To>(std::floor(float{value})); }     \
-  inline To name##_ru(T value) { return __emulated::whole_number<To>(std::ceil(float{value})); }
 #define __EMULATED_CONVERSIONS(T, name)                                       \
   __EMULATED_TO_SMALL(T, __float2##name, float)                               \
   __EMULATED_TO_SMALL(T, __short2##name, short)                               \
@@ -214,12 +209,12 @@ inline double widened(std::integral auto value) { return odd_double(value); }
   __EMULATED_TO_SMALL(T, __uint2##name, unsigned)                             \
   __EMULATED_TO_SMALL(T, __ll2##name, long long)                              \
   __EMULATED_TO_SMALL(T, __ull2##name, unsigned long long)                    \
-  __EMULATED_TO_WHOLE(short, __##name##2short, T)                             \
-  __EMULATED_TO_WHOLE(unsigned short, __##name##2ushort, T)                   \
-  __EMULATED_TO_WHOLE(int, __##name##2int, T)                                 \
-  __EMULATED_TO_WHOLE(unsigned, __##name##2uint, T)                           \
-  __EMULATED_TO_WHOLE(long long, __##name##2ll, T)                            \
-  __EMULATED_TO_WHOLE(unsigned long long, __##name##2ull, T)                  \
+  __EMULATED_TO_WHOLE(short, __##name##2short, T, float)                      \
+  __EMULATED_TO_WHOLE(unsigned short, __##name##2ushort, T, float)            \
+  __EMULATED_TO_WHOLE(int, __##name##2int, T, float)                          \
+  __EMULATED_TO_WHOLE(unsigned, __##name##2uint, T, float)                    \
+  __EMULATED_TO_WHOLE(long long, __##name##2ll, T, float)                     \
+  __EMULATED_TO_WHOLE(unsigned long long, __##name##2ull, T, float)           \
   inline float __##name##2float(T value) { return value; }                    \
   inline T __float2##name(float value) { return value; }                      \
   inline T __double2##name(double value) { return value; }                    \

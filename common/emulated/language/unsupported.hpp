@@ -9,14 +9,6 @@ namespace __emulated {
 
 template <typename...> inline constexpr bool supports = false;
 
-/// What a refused function returns: an error, so that only the refusal is one where a program checks the call, or a number.
-template <bool is_of_runtime> struct ResultOfUnsupported { using type = long long; };
-template <> struct ResultOfUnsupported<true> { using type = cudaError_t; };
-
-constexpr bool is_of_runtime(const char* name) {
-  return name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'a';
-}
-
 }  // namespace __emulated
 
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
@@ -40,12 +32,11 @@ template <typename T, int type = 1, cudaTextureReadMode mode = cudaReadModeEleme
 };
 
 // The compiler has to look into the function for what it returns: the refusal comes before what else is wrong with the call.
-#define __EMULATED_UNSUPPORTED(name, reason)                                                           \
-  template <typename Result = __emulated::ResultOfUnsupported<__emulated::is_of_runtime(#name)>::type, \
-            typename... Arguments>                                                                     \
-  auto name(Arguments&&...) {                                                                          \
-    static_assert(__emulated::supports<Result>, reason);                                               \
-    return Result();                                                                                   \
+// It is an error, or a number, so that a program may check it or compute with it.
+#define __EMULATED_UNSUPPORTED(name, reason)                                                  \
+  template <typename Result = cudaError_t, typename... Arguments> auto name(Arguments&&...) { \
+    static_assert(__emulated::supports<Result>, reason);                                      \
+    return Result();                                                                          \
   }
 #include "emulated/language/unsupported_functions.hpp"
 #undef __EMULATED_UNSUPPORTED

@@ -11,7 +11,7 @@ namespace cooperative_groups {
 
 namespace details {
 
-using __emulated::SourceLine;
+using Line = __emulated::SourceLine;
 
 inline unsigned rank_in_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -35,9 +35,7 @@ inline unsigned lane_of_rank(unsigned lanes, unsigned number) {
 /// The threads of a block.
 class thread_block {
  public:
-  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
-    __syncthreads(where);
-  }
+  __EMULATED_INLINE void sync(details::Line where = details::Line::current()) const { __syncthreads(where); }
   unsigned thread_rank() const { return details::rank_in_block(); }
   unsigned num_threads() const { return blockDim.x * blockDim.y * blockDim.z; }
   unsigned size() const { return num_threads(); }
@@ -62,14 +60,36 @@ template <typename Scratch> thread_block this_thread_block(Scratch&) {
   return {};
 }
 
+namespace details {
+
+/// What groups of lanes of one warp have in common, by the lanes() of the group and its by_rank(), which has a bit for each rank.
+template <typename Group> class group_of_lanes {
+ public:
+  __EMULATED_INLINE void sync(Line where = Line::current()) const { __syncwarp(group().lanes(), where); }
+  __EMULATED_INLINE int any(int predicate, Line where = Line::current()) const {
+    return __any_sync(group().lanes(), predicate, where);
+  }
+  __EMULATED_INLINE int all(int predicate, Line where = Line::current()) const {
+    return __all_sync(group().lanes(), predicate, where);
+  }
+  __EMULATED_INLINE unsigned ballot(int predicate, Line where = Line::current()) const {
+    return group().by_rank(__ballot_sync(group().lanes(), predicate, where));
+  }
+  template <typename T> __EMULATED_INLINE unsigned match_any(T value, Line where = Line::current()) const {
+    return group().by_rank(__match_any_sync(group().lanes(), value, where));
+  }
+
+ private:
+  __EMULATED_INLINE const Group& group() const { return static_cast<const Group&>(*this); }
+};
+
+}  // namespace details
+
 /// Lanes of one warp.
-class coalesced_group {
+class coalesced_group : public details::group_of_lanes<coalesced_group> {
  public:
   explicit coalesced_group(unsigned lanes) : lanes_{lanes} {}
 
-  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
-    __syncwarp(lanes_, where);
-  }
   unsigned thread_rank() const {
     return static_cast<unsigned>(__popc(lanes_ & ((1U << details::lane()) - 1)));
   }
@@ -80,52 +100,32 @@ class coalesced_group {
 
   /// Of the lanes of other ranks; one's own value where there is no such rank.
   template <typename T>
-  __EMULATED_INLINE T shfl(T value, unsigned rank,
-                           details::SourceLine where = details::SourceLine::current()) const {
+  __EMULATED_INLINE T shfl(T value, unsigned rank, details::Line where = details::Line::current()) const {
     return from_rank(value, rank, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_up(T value, unsigned delta,
-                              details::SourceLine where = details::SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_up(T value, unsigned delta, details::Line where = details::Line::current()) const {
     const unsigned rank = thread_rank();
     return from_rank(value, rank >= delta ? rank - delta : rank, where);
   }
   template <typename T>
   __EMULATED_INLINE T shfl_down(T value, unsigned delta,
-                                details::SourceLine where = details::SourceLine::current()) const {
+                                details::Line where = details::Line::current()) const {
     const unsigned rank = thread_rank();
     return from_rank(value, rank + delta < num_threads() ? rank + delta : rank, where);
   }
 
-  __EMULATED_INLINE int any(int predicate, details::SourceLine where = details::SourceLine::current()) const {
-    return __any_sync(lanes_, predicate, where);
-  }
-  __EMULATED_INLINE int all(int predicate, details::SourceLine where = details::SourceLine::current()) const {
-    return __all_sync(lanes_, predicate, where);
-  }
-  /// A bit for each rank.
-  __EMULATED_INLINE unsigned ballot(int predicate,
-                                    details::SourceLine where = details::SourceLine::current()) const {
-    return by_rank(__ballot_sync(lanes_, predicate, where));
-  }
-  template <typename T>
-  __EMULATED_INLINE unsigned match_any(T value,
-                                       details::SourceLine where = details::SourceLine::current()) const {
-    return by_rank(__match_any_sync(lanes_, value, where));
-  }
-
   unsigned lanes() const { return lanes_; }
-
- private:
-  template <typename T>
-  __EMULATED_INLINE T from_rank(T value, unsigned rank, details::SourceLine where) const {
-    return __shfl_sync(lanes_, value, static_cast<int>(details::lane_of_rank(lanes_, rank)), 32, where);
-  }
   unsigned by_rank(unsigned of_lanes) const {
     unsigned bits = 0;
     for (unsigned rank = 0; rank < num_threads(); ++rank)
       bits |= (of_lanes >> details::lane_of_rank(lanes_, rank) & 1) << rank;
     return bits;
+  }
+
+ private:
+  template <typename T> __EMULATED_INLINE T from_rank(T value, unsigned rank, details::Line where) const {
+    return __shfl_sync(lanes_, value, static_cast<int>(details::lane_of_rank(lanes_, rank)), 32, where);
   }
 
   unsigned lanes_;
@@ -134,7 +134,8 @@ class coalesced_group {
 __EMULATED_INLINE coalesced_group coalesced_threads() { return coalesced_group{__activemask()}; }
 
 /// A part of a warp, of a size known to the compiler.
-template <unsigned count, typename Parent = thread_block> class thread_block_tile {
+template <unsigned count, typename Parent = thread_block>
+class thread_block_tile : public details::group_of_lanes<thread_block_tile<count, Parent>> {
   static_assert(count != 0 && (count & (count - 1)) == 0, "a tile has a power of two threads");
   static_assert(
       count <= 32,
@@ -142,9 +143,6 @@ template <unsigned count, typename Parent = thread_block> class thread_block_til
       "thread_block");
 
  public:
-  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
-    __syncwarp(lanes(), where);
-  }
   unsigned thread_rank() const { return details::rank_in_block() % count; }
   static constexpr unsigned num_threads() { return count; }
   static constexpr unsigned size() { return count; }
@@ -152,50 +150,30 @@ template <unsigned count, typename Parent = thread_block> class thread_block_til
   unsigned meta_group_size() const { return (this_thread_block().num_threads() + count - 1) / count; }
 
   template <typename T>
-  __EMULATED_INLINE T shfl(T value, int rank,
-                           details::SourceLine where = details::SourceLine::current()) const {
+  __EMULATED_INLINE T shfl(T value, int rank, details::Line where = details::Line::current()) const {
     return __shfl_sync(lanes(), value, rank, count, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_up(T value, unsigned delta,
-                              details::SourceLine where = details::SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_up(T value, unsigned delta, details::Line where = details::Line::current()) const {
     return __shfl_up_sync(lanes(), value, delta, count, where);
   }
   template <typename T>
   __EMULATED_INLINE T shfl_down(T value, unsigned delta,
-                                details::SourceLine where = details::SourceLine::current()) const {
+                                details::Line where = details::Line::current()) const {
     return __shfl_down_sync(lanes(), value, delta, count, where);
   }
   template <typename T>
-  __EMULATED_INLINE T shfl_xor(T value, unsigned mask,
-                               details::SourceLine where = details::SourceLine::current()) const {
+  __EMULATED_INLINE T shfl_xor(T value, unsigned mask, details::Line where = details::Line::current()) const {
     return __shfl_xor_sync(lanes(), value, static_cast<int>(mask), count, where);
   }
 
-  __EMULATED_INLINE int any(int predicate, details::SourceLine where = details::SourceLine::current()) const {
-    return __any_sync(lanes(), predicate, where);
-  }
-  __EMULATED_INLINE int all(int predicate, details::SourceLine where = details::SourceLine::current()) const {
-    return __all_sync(lanes(), predicate, where);
-  }
-  __EMULATED_INLINE unsigned ballot(int predicate,
-                                    details::SourceLine where = details::SourceLine::current()) const {
-    return by_rank(__ballot_sync(lanes(), predicate, where));
-  }
-  template <typename T>
-  __EMULATED_INLINE unsigned match_any(T value,
-                                       details::SourceLine where = details::SourceLine::current()) const {
-    return by_rank(__match_any_sync(lanes(), value, where));
-  }
   template <typename T>
   __EMULATED_INLINE unsigned match_all(T value, int& is_same,
-                                       details::SourceLine where = details::SourceLine::current()) const {
+                                       details::Line where = details::Line::current()) const {
     return by_rank(__match_all_sync(lanes(), value, &is_same, where));
   }
 
   unsigned lanes() const { return details::lanes_of_part(count); }
-
- private:
   unsigned by_rank(unsigned of_lanes) const {
     return (of_lanes & lanes()) >> details::lane() / count * count;
   }
@@ -209,7 +187,7 @@ class thread_group {
   template <unsigned count, typename Parent>
   thread_group(const thread_block_tile<count, Parent>& tile) : lanes_{tile.lanes()} {}
 
-  __EMULATED_INLINE void sync(details::SourceLine where = details::SourceLine::current()) const {
+  __EMULATED_INLINE void sync(details::Line where = details::Line::current()) const {
     if (lanes_ == 0) {
       __syncthreads(where);
     } else {
@@ -263,7 +241,7 @@ class grid_group {
 inline grid_group this_grid() { return {}; }
 
 template <typename Group>
-__EMULATED_INLINE void sync(const Group& group, details::SourceLine where = details::SourceLine::current()) {
+__EMULATED_INLINE void sync(const Group& group, details::Line where = details::Line::current()) {
   group.sync(where);
 }
 template <typename Grid = grid_group> void sync(const grid_group&) {

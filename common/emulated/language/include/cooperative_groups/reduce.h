@@ -29,8 +29,7 @@ template <typename T = void> struct bit_xor {
 namespace details {
 
 template <typename T, typename Operation>
-__EMULATED_INLINE T reduce(const coalesced_group& group, T value, const Operation& operation,
-                           SourceLine where) {
+__EMULATED_INLINE T reduce(const coalesced_group& group, T value, const Operation& operation, Line where) {
   T result = group.shfl(value, 0, where);
   for (unsigned rank = 1; rank < group.num_threads(); ++rank)
     result = operation(result, group.shfl(value, rank, where));
@@ -39,7 +38,7 @@ __EMULATED_INLINE T reduce(const coalesced_group& group, T value, const Operatio
 
 template <unsigned count, typename Parent, typename T, typename Operation>
 __EMULATED_INLINE T reduce(const thread_block_tile<count, Parent>& tile, T value, const Operation& operation,
-                           SourceLine where) {
+                           Line where) {
   for (unsigned distance = count / 2; distance > 0; distance /= 2)
     value = operation(value, tile.shfl_xor(value, distance, where));
   return value;
@@ -54,7 +53,7 @@ inline constexpr bool is<Template<T>, Template> = true;
 /// Joins the values of the group's threads; each gets the result.
 template <typename Group, typename T, typename Operation>
 __EMULATED_INLINE T reduce(const Group& group, T value, const Operation& operation,
-                           details::SourceLine where = details::SourceLine::current()) {
+                           details::Line where = details::Line::current()) {
   constexpr bool is_word = std::is_same_v<T, int> || std::is_same_v<T, unsigned>;
   const auto natural = [](T word) { return static_cast<unsigned>(word); };
   if constexpr (is_word && details::is<Operation, plus>) {
