@@ -292,9 +292,11 @@ TEST(Runtime, RunsStreamsAtOnceAndHasNoTime) {
   EXPECT_EQ(cudaLaunchHostFunc(
                 other, [](void* data) { ++*static_cast<int*>(data); }, cells),
             cudaSuccess);
+  const auto called_back = [](cudaStream_t, cudaError_t, void* data) { ++*static_cast<int*>(data); };
+  EXPECT_EQ(cudaStreamAddCallback(other, called_back, cells, 0), cudaSuccess);
   EXPECT_EQ(cudaEventSynchronize(end), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
-  EXPECT_EQ(cells[0], 3);
+  EXPECT_EQ(cells[0], 4);
   testing::internal::CaptureStderr();
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
