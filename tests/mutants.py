@@ -37,6 +37,7 @@ class Mutant:
 
 
 HARNESS = "common/harness/"
+REWRITE = "common/emulated/rewrite/"
 RUN = "common/emulated/run/"
 MEMORY = "common/emulated/memory/"
 COUNT = "common/emulated/count/"
@@ -208,6 +209,26 @@ MUTANTS = [
     Mutant(HARNESS + "memory.cpp", "bytes + memory.own_bytes;", "bytes;", "memory_test *"),
     Mutant("beyond/13_many_gpus/rank_kernels.hpp", "(number < longer ? 1 : 0)", "(number <= longer ? 1 : 0)",
            "shard_test *"),
+
+    # ---- the emulated device: what the rewriter reads and writes ----
+    Mutant(REWRITE + "tokens.cpp", "find_first_not_of(\" \\t\\r\", position_ + 1)",
+           "find_first_not_of(\"\\r\", position_ + 1)", "rewriter_test *"),
+    Mutant(REWRITE + "tokens.cpp", "at(0) == '\\'' && is_word(at(1));", "false;", "rewriter_test *"),
+    Mutant(REWRITE + "tokens.cpp", "{\"R\", \"u8R\", \"uR\", \"UR\", \"LR\"}", "{\"R\"}", "rewriter_test *"),
+    Mutant(REWRITE + "tokens.cpp", " && first->offset == body[0].end()", "", "rewriter_test *"),
+    Mutant(REWRITE + "code.cpp", "        open = before_branches.back();\n", "        continue;\n", "rewriter_test *"),
+    Mutant(REWRITE + "code.cpp", "    if (is(name - 1, \"template\")) --name;\n", "", "rewriter_test *"),
+    Mutant(REWRITE + "code.cpp", "spells(i - 1, \"->\") || ", "", "rewriter_test *"),
+    Mutant(REWRITE + "code.cpp", "    if (keyword && is(i, \":\")) return true;\n", "", "rewriter_test *"),
+    Mutant(REWRITE + "variables.cpp", "variable.name != none && words > 1", "variable.name != none", "rewriter_test *"),
+    Mutant(REWRITE + "kernels.cpp", "kernel.has_default && passed < kernel.parameters", "kernel.has_default",
+           "rewriter_test *"),
+    Mutant(REWRITE + "kernels.cpp", "!kernel.has_body && has_body_elsewhere", "has_body_elsewhere", "rewriter_test *"),
+    Mutant(REWRITE + "rewrite.cpp", " && !code_.spells(i, \"<<<\")", "", "rewriter_test *"),
+    Mutant(REWRITE + "rewrite.cpp", "!code_.is_in_function_of(open, {\"__host__\"})", "true", "rewriter_test *"),
+    Mutant(REWRITE + "rewrite.cpp", "std::pair{edit.offset, edit.length}", "edit.offset", "rewriter_test *"),
+    Mutant(REWRITE + "rewrite.cpp", "    std::erase_if(newlines, [](char c) { return c != '\\n' && c != '\\r'; });\n",
+           "    newlines.clear();\n", "rewriter_test *"),
 
     # ---- the emulated device: what it checks ----
     Mutant(ORDER + "shared_races.cpp", "accessors.by_warps = true;", "", "races_in_blocks_test *AnotherWarp*"),

@@ -396,8 +396,7 @@ TEST(Rewriter, EverythingElseStays) {
       {"comments", "// k<<<1, 2>>>(x) __shared__ \\\n __shared__ int a;\n/* __shared__ k<<< \n \" ' */"},
       {"literals", R"(f("k<<<1, 2>>>(x) \" __shared__ int a;", '"', '\'', L'<', u8"\\", "a\)"
                    "\n b\");"},
-      {"raw strings",
-       "R\"x(__shared__ )\" <<< )x\"; u8R\"(\")\" LR\"a(\n\")a\" uR\"()\" UR\"(<<<)\"; __shared;"},
+      {"raw strings", "R\"x(__shared__ )\" <<< )x\"; LR\"a(\n\")a\" uR\"()\" UR\"(<<<)\"; __shared;"},
       {"numbers", "1'000'000 + 0x1'F + 1e+5 + 'a' + .5'5;"},
       {"other names", "int my__shared__x, __shared__y, x__shared__, __shared___;"},
       {"directives",
@@ -409,6 +408,7 @@ TEST(Rewriter, EverythingElseStays) {
       {"macros",
        "#define URL \"http://<<<\"\n#define CHARACTER '\"'\n#define __shared__(x) x\n#define\n#define A("},
   });
+  run(with_each({"a raw string", "@R\"(\" <<< )\""}, {"", "u8", "u", "U", "L"}));
 }
 
 TEST(Rewriter, WhatHasNoEnd) {
