@@ -223,6 +223,7 @@ MUTANTS = [
     Mutant(REWRITE + "variables.cpp", "variable.name != none && words > 1", "variable.name != none", "rewriter_test *"),
     Mutant(REWRITE + "kernels.cpp", "kernel.has_default && passed < kernel.parameters", "kernel.has_default",
            "rewriter_test *"),
+    Mutant(REWRITE + "kernels.cpp", "qualifier = \" const\";", "type += \" const\";", "rewriter_test *"),
     Mutant(REWRITE + "kernels.cpp", "!kernel.has_body && has_body_elsewhere", "has_body_elsewhere", "rewriter_test *"),
     Mutant(REWRITE + "rewrite.cpp", " && !code_.spells(i, \"<<<\")", "", "rewriter_test *"),
     Mutant(REWRITE + "rewrite.cpp", "!code_.is_in_function_of(open, {\"__host__\"})", "true", "rewriter_test *"),

@@ -319,6 +319,8 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
   const std::string of_unnamed =
       counterpart(" template <class T> requires A<T>", ", T* reduction_0, unsigned long (&b )[2]");
   const std::string later = "template <typename U> __global__ void k(const U n, int) {}";
+  const std::string again = "template <class T> __global__ void k(T* p, const int);";
+  const std::string spelled = "template <typename U> __global__ void k(U* __restrict__ q, int n);";
   const std::string defaults =
       "__global__ void k(int* p, const int v[2] = A<B, C>::d, void (*)(int) = f(1, 2));";
   const std::string one = "__global__ void k(int* p) {}";
@@ -340,6 +342,10 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
        unnamed + of_unnamed + ";" + launched + later +
            counterpart(" template <typename U>", ", const U n, int reduction_1") +
            launching("decltype(n), decltype(reduction_1)", "k<U>", ", n, reduction_1")},
+      {"declarations that differ in words", again + spelled + launches,
+       again + counterpart(" template <class T>", ", T* p, const int reduction_1") + ";" + spelled +
+           counterpart(" template <typename U>", ", U* __restrict__ q, int n") +
+           launching("decltype(q), decltype(n)", "k<U>", ", q, n") + launched},
       {"overloads", one + other + launches,
        one + counterpart(of_any_file, ", int* p") + launching("decltype(p)", "k", ", p") + other +
            counterpart(of_any_file, ", float reduction_0") +

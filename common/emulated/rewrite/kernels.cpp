@@ -15,6 +15,10 @@ struct Parameter {
   bool is_pack = false;
 };
 
+bool is_unheeded(const Code& code, std::size_t i) {
+  return code.is_any(i, {"__restrict__", "__restrict", "__grid_constant__", "__attribute__"});
+}
+
 Parameter read_parameter(const Code& code, std::size_t begin, std::size_t end) {
   Parameter result;
   bool has_type = false;
@@ -27,8 +31,7 @@ Parameter read_parameter(const Code& code, std::size_t begin, std::size_t end) {
       result.name_end = i;
     } else if (code.is(i, ".")) {
       result.is_pack = true;
-    } else if (code.is_name(i) &&
-               !code.is_any(i, {"__restrict__", "__restrict", "__grid_constant__", "__attribute__"})) {
+    } else if (code.is_name(i) && !is_unheeded(code, i)) {
       const bool is_type = !has_type || code.spells(i - 2, "::") ||
                            code.is_any(i, {"const", "volatile", "int", "long", "short", "char", "double",
                                            "unsigned", "signed"});
@@ -39,6 +42,25 @@ Parameter read_parameter(const Code& code, std::size_t begin, std::size_t end) {
   result.type_end = i;
   if (result.name_end == none) result.name_end = i;
   return result;
+}
+
+/// The same for two declarations, whatever the names in them, and without a `const` of the parameter itself.
+std::string type_text(const Code& code, std::size_t begin, const Parameter& parameter,
+                      const std::vector<std::string>& template_names) {
+  std::string type, qualifier;
+  for (std::size_t i = begin; i < parameter.type_end; ++i) {
+    const auto known = std::ranges::find(template_names, code[i].text);
+    if (code.is_any(i, {"*", "&", "["})) type += std::exchange(qualifier, "");
+    if (code.is(i, "const")) {
+      qualifier = " const";
+    } else if (known != template_names.end()) {
+      type += " $" + std::to_string(known - template_names.begin());
+    } else if (i != parameter.name && !is_unheeded(code, i) &&
+               !code.is_any(i, {"typename", "struct", "class"})) {
+      (type += ' ') += code[i].text;
+    }
+  }
+  return type;
 }
 
 /// The names of a template's parameters, those of packs with their dots; none if one has no name.
@@ -68,7 +90,8 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 /// \param list  the "(" of the parameters. \param pointer  what names the kernel.
-void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const std::string& pointer) {
+void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const std::string& pointer,
+                     const std::vector<std::string>& template_names) {
   std::vector<std::string> types, names;
   for (const auto& [begin, end] : code.elements(list, code.partner(list))) {
     if (code.is(begin, "void") && begin + 1 == end) continue;
@@ -79,9 +102,7 @@ void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const s
     kernel.head += ", " + code.source_of(begin, parameter.name_end);
     if (!has_name) kernel.head += " " + name;
     if (parameter.name_end < end) kernel.head += " " + code.source_of(parameter.name_end, end);
-    for (std::size_t i = begin; i < parameter.type_end; ++i)
-      if (i != parameter.name) (kernel.signature += code[i].text) += ' ';
-    kernel.signature += ',';
+    kernel.signature += type_text(code, begin, parameter, template_names) + ",";
     kernel.has_default |= parameter.type_end < end;
     const std::string dots = parameter.is_pack ? "..." : "";
     types.push_back("decltype(" + name + ")" + dots);
@@ -133,7 +154,7 @@ void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
   kernel.end = code[kernel.has_body ? code.partner(last) : last].end();
   kernel.head += std::string{" void "} + counterpart_prefix + name +
                  "(const ::__emulated::LaunchConfig& __emulated_config";
-  read_parameters(code, kernel, list, pointer);
+  read_parameters(code, kernel, list, pointer, template_names);
   kernels[name].push_back(std::move(kernel));
 }
 
