@@ -286,7 +286,7 @@ MUTANTS = [
     Mutant(ORDER + "fence_order.cpp", "is_behind_barrier || is_beside_own", "false",
            "tickets_and_flags_test *AfterItsFence"),
     Mutant(ORDER + "global_races.cpp", "if (rank(race) < rank(*known)) *known = race;", "",
-           "races_in_blocks_test *ManyWriters"),
+           "races_between_blocks_test *OfTwoStores"),
     Mutant(ORDER + "global_races.cpp", "access.is_volatile ? AccessKind::is_volatile : 0U", "0U",
            "tickets_and_flags_test *VolatileFlag"),
     Mutant(MEMORY + "memory.cpp", " || variable.memory.bytes() < bytes", "", "memory_faults_test *ArrayThatWasLeft"),
