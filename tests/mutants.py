@@ -250,7 +250,7 @@ MUTANTS = [
            "races_in_blocks_test *BarrierOfBoth"),
     Mutant(ORDER + "happens_before.cpp", ".moment[thread % warp_size] = ++time_;",
            ".moment[thread % warp_size] = time_;", "races_in_blocks_test *AFlag*"),
-    Mutant(ORDER + "happens_before.cpp", "if (own->includes(*clock)) return;", "return;", "drawn_programs_test *"),
+    Mutant(ORDER + "happens_before.cpp", "if (clock->includes(*other)) return;", "return;", "drawn_programs_test *"),
     Mutant(ORDER + "happens_before.cpp", "acquired_[index * warp_size + lane] = acquired_[index * warp_size + "
            "*lanes_of(group).begin()];", "(void)lane;", "races_in_blocks_test *AFlag*"),
     Mutant(ORDER + "fence_order.cpp", "    join(carried_, all, &Thread::at_device_fence);\n", "",

@@ -1,6 +1,7 @@
 #include "emulated/order/fence_order.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "emulated/memory/memory.hpp"
@@ -10,17 +11,11 @@ namespace __emulated {
 
 // ---- between blocks ----
 
-GridOrder::WordSet GridOrder::number_of(const std::vector<const std::byte*>& words) {
-  const auto [known, is_new] = numbers_.try_emplace(words, static_cast<WordSet>(sets_.size()));
-  if (is_new) sets_.push_back(words);
-  return known->second;
-}
-
 GridOrder::WordSet GridOrder::with(WordSet set, const std::byte* word) {
   if (std::ranges::binary_search(sets_[set], word)) return set;
   std::vector<const std::byte*> words = sets_[set];
   words.insert(std::ranges::upper_bound(words, word), word);
-  return number_of(words);
+  return sets_.number_of(words);
 }
 
 GridOrder::WordSet GridOrder::joined(std::vector<WordSet> sets) {
@@ -34,7 +29,7 @@ GridOrder::WordSet GridOrder::joined(std::vector<WordSet> sets) {
     words.insert(words.end(), sets_[set].begin(), sets_[set].end());
   std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
-  return number_of(words);
+  return sets_.number_of(words);
 }
 
 void GridOrder::release(const std::byte* word, std::size_t block, WordSet acquired) {
@@ -42,7 +37,7 @@ void GridOrder::release(const std::byte* word, std::size_t block, WordSet acquir
   std::vector<const std::byte*> elsewhere = sets_[acquired];
   std::erase(elsewhere, word);
   std::vector<Release>& releases = releases_[word];
-  const WordSet number = number_of(elsewhere);
+  const WordSet number = sets_.number_of(elsewhere);
   if (!releases.empty() &&
       (number == none || (releases.back().block == block && releases.back().acquired == number))) {
     return;
@@ -94,23 +89,12 @@ void FenceOrder::begin_block(std::size_t block, GridOrder& grid) {
   has_device_fences_ = has_fences_ = has_learned_ = is_used_ = false;
 }
 
-void FenceOrder::join(SharedClock& clock, const SharedClock& other) {
-  if (!other || clock == other) return;
-  if (!clock) {
-    clock = other;
-  } else if (!clock->includes(*other)) {
-    auto both = std::make_shared<Clock>(*clock);
-    both->join(*other);
-    clock = std::move(both);
-  }
-}
-
 void FenceOrder::join(Knowledge& knowledge, const std::vector<Thread*>& threads,
                       Knowledge Thread::*part) const {
   std::vector<GridOrder::WordSet> lower{knowledge.lower};
   for (const Thread* const thread : threads) {
     const Knowledge& other = thread->*part;
-    join(knowledge.clock, other.clock);
+    merge(knowledge.clock, other.clock);
     knowledge.acquired = knowledge.acquired || other.acquired;
     lower.push_back(other.lower);
   }
@@ -147,7 +131,7 @@ void FenceOrder::atomic(unsigned thread, const Update& update) {
     if (!update.stores) continue;
     if (self.at_block_fence.clock) join(words_[word], {&self}, &Thread::at_block_fence);
     if (const Knowledge& knowledge = to_release(self); update.is_global && knowledge.clock) {
-      join(released_[word], knowledge.clock);
+      merge(released_[word], knowledge.clock);
       grid_->release(word, block_, knowledge.lower);
     }
   }

@@ -1,12 +1,11 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <map>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "emulated/order/happens_before.hpp"
+#include "emulated/order/numbering.hpp"
 #include "emulated/run/lanes.hpp"
 
 namespace __emulated {
@@ -19,9 +18,10 @@ class GridOrder {
   using WordSet = unsigned;
   static constexpr WordSet none = 0;
 
-  GridOrder() : sets_{{}}, numbers_{{{}, none}} {}
+  GridOrder() { sets_.number_of({}); }
 
-  WordSet number_of(const std::vector<const std::byte*>& words);  ///< in ascending order
+  /// \param words  ascending.
+  WordSet number_of(const std::vector<const std::byte*>& words) { return sets_.number_of(words); }
   WordSet with(WordSet set, const std::byte* word);
   WordSet joined(std::vector<WordSet> sets);  ///< numbers the union of all, and none between
 
@@ -43,8 +43,7 @@ class GridOrder {
 
   bool share_a_word(WordSet one, WordSet other) const;
 
-  std::vector<std::vector<const std::byte*>> sets_;
-  std::map<std::vector<const std::byte*>, WordSet> numbers_;
+  Numbering<std::vector<const std::byte*>> sets_;
   /// By word, blocks ascending: the first release, and those that pass on what the block had acquired elsewhere.
   std::unordered_map<const std::byte*, std::vector<Release>> releases_;
 };
@@ -99,8 +98,6 @@ class FenceOrder {
   Untold untold(unsigned thread, Moment moment, bool knew) const;
 
  private:
-  using SharedClock = std::shared_ptr<const Clock>;
-
   /// What is known of the block itself, and of lower ones.
   struct Knowledge {
     SharedClock clock;  ///< nullptr where nothing is
@@ -125,7 +122,6 @@ class FenceOrder {
 
   void note_atomic(unsigned thread);
 
-  static void join(SharedClock& clock, const SharedClock& other);
   /// Adds what any of these threads has in a part of it.
   void join(Knowledge& knowledge, const std::vector<Thread*>& threads, Knowledge Thread::*part) const;
   const Knowledge& to_release(const Thread& thread) const {

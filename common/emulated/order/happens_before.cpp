@@ -1,6 +1,7 @@
 #include "emulated/order/happens_before.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "emulated/run/lanes.hpp"
 
@@ -42,6 +43,18 @@ void Clock::join(const Clock& other) {
     for (unsigned lane = 0; lane < warp_size; ++lane)
       own.before[lane] = std::max(own.before[lane], row.before[lane]);
   }
+}
+
+void merge(SharedClock& clock, const SharedClock& other) {
+  if (!other || clock == other) return;
+  if (!clock) {
+    clock = other;
+    return;
+  }
+  if (clock->includes(*other)) return;
+  auto both = std::make_shared<Clock>(*clock);
+  both->join(*other);
+  clock = std::move(both);
 }
 
 // ---- a block ----
@@ -112,18 +125,9 @@ Clock HappensBefore::knowledge(unsigned thread) const {
   return clock;
 }
 
-void HappensBefore::acquire(unsigned thread, const std::shared_ptr<const Clock>& clock) {
-  std::shared_ptr<const Clock>& own = acquired_[thread];
-  if (!clock || clock == own) return;
-  has_acquired_ = true;
-  if (!own) {
-    own = clock;
-    return;
-  }
-  if (own->includes(*clock)) return;
-  auto joined = std::make_shared<Clock>(*own);
-  joined->join(*clock);
-  own = std::move(joined);
+void HappensBefore::acquire(unsigned thread, const SharedClock& clock) {
+  if (clock) has_acquired_ = true;
+  merge(acquired_[thread], clock);
 }
 
 }  // namespace __emulated

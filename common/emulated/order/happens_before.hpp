@@ -42,6 +42,12 @@ class Clock {
   std::vector<Row> rows_;  ///< of the warps of which more is known
 };
 
+/// A clock that several threads have come to know; nullptr where nothing is known.
+using SharedClock = std::shared_ptr<const Clock>;
+
+/// Adds what the other one knows.
+void merge(SharedClock& clock, const SharedClock& other);
+
 /// Which accesses of a block's threads are ordered, whatever the order in which they happened to run.
 ///
 /// An access is stamped with the moment of its thread's last barrier or fence. A block barrier, or a warp barrier of a whole
@@ -66,7 +72,7 @@ class HappensBefore {
   Clock knowledge(unsigned thread) const;
 
   /// The thread knows of all this from now on.
-  void acquire(unsigned thread, const std::shared_ptr<const Clock>& clock);
+  void acquire(unsigned thread, const SharedClock& clock);
 
   /// The moment with which to stamp an access of `thread` now.
   Moment now(unsigned thread) const {
@@ -123,7 +129,7 @@ class HappensBefore {
   }
 
   std::vector<Warp> warps_;
-  std::vector<std::shared_ptr<const Clock>> acquired_;  ///< by each thread, since the last block barrier
+  std::vector<SharedClock> acquired_;  ///< by each thread, since the last block barrier
   bool has_acquired_ = false;
   Moment time_ = 0;
   Moment begin_ = 0;
