@@ -7,6 +7,34 @@
 #include "emulated/run/lanes.hpp"
 
 namespace __emulated {
+namespace {
+
+/// Adds what is wrong with an access to the faults of its block. It is rare, and built where it is used.
+struct Report {
+  const SharedMemory& memory;
+  const Access& access;
+  unsigned thread;
+  std::size_t block;
+  const HappensBefore& order;
+  FaultLog& faults;
+
+  [[gnu::cold]] void race(const Accessor& other, Operation operation) const {
+    if (other.thread / warp_size != thread / warp_size) {
+      faults.add_race_between_warps(access.call_site, other.call_site);
+    }
+    if (!faults.is_new(Fault::race, access.call_site, other.call_site)) return;
+    FaultRecord race{
+        Fault::race, where(), {by(), action_of(block, other.thread, operation, other.call_site)}};
+    race.after_warp_barrier = order.follows_warp_barrier(thread);
+    faults.add(std::move(race));
+  }
+  [[gnu::cold]] void read_of_nothing() const { faults.add(uninitialised_read(where(), by(), true)); }
+
+  std::string where() const { return memory.describe(memory.offset_of(access.address), access.bytes); }
+  ThreadAction by() const { return action_of(block, thread, access.operation, access.call_site); }
+};
+
+}  // namespace
 
 SharedRaces::SharedRaces(const SharedMemory& memory)
     : memory_{memory}, words_{SharedMemory::capacity() / word_bytes}, bytes_{SharedMemory::capacity()} {}
@@ -62,30 +90,22 @@ void SharedRaces::split(std::size_t word, const HappensBefore& order) {
 void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
                              std::size_t block, const HappensBefore& order, FaultLog& faults,
                              bool may_be_padding) {
-  const auto memory = [&] { return memory_.describe(memory_.offset_of(access.address), access.bytes); };
-  const auto own_action = [&] { return action_of(block, thread, access.operation, access.call_site); };
-  const auto report_race = [&](unsigned other, Operation operation, const void* call_site) {
-    if (other / warp_size != thread / warp_size) faults.add_race_between_warps(access.call_site, call_site);
-    if (!faults.is_new(Fault::race, access.call_site, call_site)) return;
-    FaultRecord race{Fault::race, memory(), {own_action(), action_of(block, other, operation, call_site)}};
-    race.after_warp_barrier = order.follows_warp_barrier(thread);
-    faults.add(std::move(race));
-  };
+  const auto report = [&] { return Report{memory_, access, thread, block, order, faults}; };
   const bool stored = before.written >= order.block_begin();
   if (!is_written(before, order) && !may_be_padding && access.operation != Operation::store &&
       faults.is_new(Fault::uninitialised_read, access.call_site)) {
-    faults.add(uninitialised_read(memory(), own_action(), true));
+    report().read_of_nothing();
   }
   if (stored && !order.ordered(before.written, before.writer, thread)) {
-    report_race(before.writer, Operation::store, before.write_site);
+    report().race({before.writer, before.write_site}, Operation::store);
   }
   if (access.operation != Operation::atomic && may_race(before.atomics, thread, order)) {
     const auto other = racing(before.atomics, moments.atomics, thread, order);
-    if (other) report_race(other->thread, Operation::atomic, other->call_site);
+    if (other) report().race(*other, Operation::atomic);
   }
   if (access.operation != Operation::load && may_race(before.readers, thread, order)) {
     const auto other = racing(before.readers, moments.readers, thread, order);
-    if (other) report_race(other->thread, Operation::load, other->call_site);
+    if (other) report().race(*other, Operation::load);
   }
   switch (access.operation) {
     case Operation::load: note(before.readers, moments.readers, thread, access.call_site, order); break;
