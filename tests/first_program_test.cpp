@@ -41,8 +41,7 @@ TEST(FirstProgram, HasAFindingWhereItsKernelIsCalledWrongly) {
             std::string::npos);
   EXPECT_NE(finding(5, 1024, 1000).find("writes 4-byte word 4 of a global buffer (4 words)"),
             std::string::npos);
-  EXPECT_NE(finding(4, 512, 1000).find("writes 4-byte word 128 of shared memory (128 words)"),
-            std::string::npos);
+  EXPECT_NE(finding(4, 512, 1000).find("writes shared[128] (shared has 128 elements)"), std::string::npos);
   EXPECT_EQ(cudaFree(in), cudaSuccess);
   EXPECT_EQ(cudaFree(out), cudaSuccess);
 }

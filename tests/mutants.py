@@ -289,6 +289,8 @@ MUTANTS = [
            "races_between_blocks_test *OfTwoStores"),
     Mutant(ORDER + "global_races.cpp", "access.is_volatile ? AccessKind::is_volatile : 0U", "0U",
            "tickets_and_flags_test *VolatileFlag"),
+    Mutant(MEMORY + "shared_variable.cpp", "(number % divisor < 0 ? 1 : 0)", "0", "shared_names_test *"),
+    Mutant(MEMORY + "shared_variable.cpp", "(count) - 1;", "(count);", "shared_names_test *"),
     Mutant(MEMORY + "memory.cpp", " || variable.memory.bytes() < bytes", "", "memory_faults_test *ArrayThatWasLeft"),
     Mutant(MEMORY + "memory.cpp", "return buffer->contains(address, bytes) ? buffer : nullptr;", "return buffer;",
            "memory_faults_test OutOfBounds.*"),

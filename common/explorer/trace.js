@@ -105,6 +105,9 @@ export function checkTrace(trace, name) {
       !trace.sources.every((source) => typeof source?.file === "string" && Array.isArray(source.lines)))
     fail('"sources" is not a list of files and lines');
   if (!Array.isArray(trace.buffers)) fail('"buffers" is not a list');
+  if (!Array.isArray(trace.shared ?? []) ||
+      !(trace.shared ?? []).every((each) => typeof each?.name === "string" && Array.isArray(each.extents)))
+    fail('"shared" is not a list of names and extents');
   if (trace.counters === null || typeof trace.counters !== "object") fail('it has no "counters"');
   if (!Array.isArray(trace.findings)) fail('"findings" is not a list');
   // A block's first access may be its fault.

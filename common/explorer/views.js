@@ -3,7 +3,7 @@
 
 import {escapeText, label, legend, line, path, picture, rectangle, richLines, round, settled, stateCell, textWidth, wrapText} from "./svg.js";
 import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
-import {eventText, nodeText, placeOf, plural, ranges, spotOf, statesText, stateText, threadText, valueText, whenText, witnessText, wordText} from "./words.js";
+import {eventText, nodeText, placeOf, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText, whenText, witnessText, wordText} from "./words.js";
 
 
 const letters = "ABCDEFGH";
@@ -375,7 +375,8 @@ function drawBanks(trace, moment, given) {
             letter: asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean),
             title: still ?
                 "" :
-                `word ${asked.word} of bank ${first + k}, asked by ${who}, in wavefront ${row} of ${total}`,
+                `${sharedName(trace, asked.word, 4)}, word ${asked.word} of bank ${first + k}, asked by ${
+                    who}, in wavefront ${row} of ${total}`,
           });
         });
         body += "</g>";
@@ -613,17 +614,17 @@ function drawAtomic(trace, moment, given) {
   }
   body += path(links, "link");
   const high2 = font * 2;
-  const name =
-      event.kind === "shared_atomic" ? "shared memory" : model.names[event.buffer] ?? "global memory";
+  const nameOf = (word) => event.kind === "shared_atomic" ?
+      sharedName(trace, word, event.bytes) :
+      `${model.names[event.buffer] ?? "global memory"}, word ${word}`;
   shown.forEach((word, k) => {
     const lanes = active.filter((_, i) => event.words[i] === word);
     const x = offset + k * span;
     body += rectangle(
         x + 1, boxTop, span - 2, high2, "leaf",
-        still ? "" : `word ${word} of ${name}: lanes ${ranges(lanes)}, one after the other`);
-    const text = `${name}, word ${word}`;
-    if (textWidth(text, font) < span - 6)
-      body += label(x + span / 2, boxTop + font * 1.35, font, text, "", "middle");
+        still ? "" : `${nameOf(word)}: lanes ${ranges(lanes)}, one after the other`);
+    if (textWidth(nameOf(word), font) < span - 6)
+      body += label(x + span / 2, boxTop + font * 1.35, font, nameOf(word), "", "middle");
   });
   const notes = wrapText(
       `${plural(active.length, "atomic operation")} on ${
@@ -929,7 +930,9 @@ function drawMemory(trace, moment, given) {
   const perElement = model.elementBytes / 4;
   const words = sharedAt(trace, moment).filter(({word, node}) => word === node.word);
   if (words.length === 0) return message("Nothing has been written to shared memory yet.", options);
-  const columns = Math.max(2, Math.floor(width / (font * (perElement > 1 ? 9 : 7.2))));
+  const names = new Map(words.map(({word, node}) => [word, sharedName(trace, word, node.bytes)]));
+  const named = Math.max(...[...names.values()].map((name) => textWidth(name, font * 0.78)));
+  const columns = Math.max(2, Math.floor(width / (named + font * (perElement > 1 ? 7 : 5.2))));
   const cell = width / columns;
   const high = font * 2.1;
   const rowOf = new Map();
@@ -942,9 +945,9 @@ function drawMemory(trace, moment, given) {
     const y = rowOf.get(row) * (high + 3);
     body +=
         rectangle(x + 1, y + 1, cell - 2, high, now ? "active" : "cell", still ? "" : nodeText(trace, node));
-    const value = valueText(node.value, Math.floor((cell - font * 2.4) / (font * 0.6)));
+    const value = valueText(node.value, Math.floor((cell - named - font) / (font * 0.6)));
     body +=
-        `<g pointer-events="none">${label(x + 5, y + high * 0.66, font * 0.78, word, now ? "on" : "muted")}` +
+        `<g pointer-events="none">${label(x + 5, y + high * 0.66, font * 0.78, names.get(word), now ? "on" : "muted")}` +
         `${label(x + cell - 5, y + high * 0.68, font * 0.95, value, now ? "on bold" : "", "end")}</g>`;
   }
   return picture({

@@ -126,7 +126,31 @@ export const stateText = {
 export const threadText = (thread) =>
     `thread ${thread} (warp ${Math.floor(thread / warpSize)}, lane ${thread % warpSize})`;
 
-/** A value's place, the value and its origin: "word 3 = 17, from in[3] and in[4]". */
+/**
+ * What an access to shared memory covers, as a finding names it: "tile[1][0]", "acc[4] to acc[7]", "bytes 0 to 3 of sum".
+ * One that is narrower than a word is named by its word, as a trace has no more of it.
+ */
+export function sharedName(trace, word, bytes) {
+  const variable = trace.shared?.findLast((each) => each.word <= word);
+  if (!variable) return `word ${word} of shared memory`;
+  const elementAt = (byte) => {
+    let element = Math.floor(byte / variable.bytes);
+    let indices = "";
+    for (const extent of variable.extents.slice(1).reverse()) {
+      indices = `[${element % extent}]${indices}`;
+      element = Math.floor(element / extent);
+    }
+    return `${variable.name}${variable.extents.length > 0 || element > 0 ? `[${element}]` : ""}${indices}`;
+  };
+  const count = Math.max(bytes, 4);
+  const begin = (word - variable.word) * 4;
+  const [name, last] = [elementAt(begin), elementAt(begin + count - 1)];
+  if (name !== last) return `${name} to ${last}`;
+  const first = begin % variable.bytes;
+  return count === variable.bytes ? name : `bytes ${first} to ${first + count - 1} of ${name}`;
+}
+
+/** A value's place, the value and its origin: "acc[3] = 17, from in[3] and in[4]". */
 export function nodeText(trace, node) {
   node.text ??= describeNode(trace, node);
   return node.text;
@@ -141,7 +165,7 @@ function describeNode(trace, node) {
       node.kind === "shuffle" ?
       `register of ${threadText(node.thread)}` :
       node.kind.startsWith("shared") ?
-      `word ${node.word} of shared memory` :
+      sharedName(trace, node.word, node.bytes) :
       node.kind.startsWith("global") ?
       `${model.names[node.buffer] ?? "global memory"}[${Math.floor(node.word * 4 / element)}]` :
       "unknown value";
@@ -172,7 +196,7 @@ export function whenText(trace, index) {
   return `interval ${interval}${part}`;
 }
 
-/** What a witness of a finding does, without its place: "block 0, thread 1 writes 4-byte word 1 of shared memory". */
+/** What a witness of a finding does, without its place: "block 0, thread 1 writes acc[1]". */
 export function witnessText(trace, finding, k) {
   const said = String(finding.text).replace(/^[^:]* in [^:]*: /, "").split("; ");
   const whole = said.length === finding.witnesses.length ? said[k].replace(/ at \S+:\d+$/, "") : "";
@@ -184,10 +208,13 @@ export function witnessText(trace, finding, k) {
       action}`;
 }
 
-/** The word that a finding is about, and its memory: ["word 3", "shared memory"]; null if it names none. */
+/** What a race is about, and its memory: ["acc[3]", "shared memory"], ["word 3", "global memory"]; null if it is neither. */
 export function wordText(finding) {
-  const found = /\d+-byte (word \d+) of (shared memory|a global buffer)/.exec(finding.text);
-  return found ? [found[1], found[2].replace("a global buffer", "global memory")] : null;
+  const [, what] = / (?:reads|writes|atomically updates) (.+?) at \S+:\d+;/.exec(finding.text) ?? [];
+  if (what === undefined) return null;
+  const global = /^\d+-byte (word \d+) of a global buffer/.exec(what);
+  if (global) return [global[1], "global memory"];
+  return / (a|the) /.test(what) ? null : [what, "shared memory"];
 }
 
 const refused = ["out of bounds", "misaligned"];

@@ -278,6 +278,14 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   for (const std::size_t bytes : trace.buffers)
     buffers.push_back({{"bytes", bytes}});
 
+  Json shared = Json::array();
+  for (const __emulated::SharedVariable& variable : trace.shared_variables) {
+    shared.push_back({{"name", variable.declaration->name},
+                      {"word", variable.offset / __emulated::word_bytes},
+                      {"bytes", variable.declaration->element_bytes},
+                      {"extents", variable.extents()}});
+  }
+
   const Json head{{"format", format},
                   {"version", version},
                   {"program", subject.program},
@@ -294,6 +302,7 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                   {"truncated", trace.truncated},
                   {"sources", source_files},
                   {"buffers", buffers},
+                  {"shared", shared},
                   {"counters", trace.counters}};
   std::string text = "{\n";
   for (const auto& [key, value] : head.items())

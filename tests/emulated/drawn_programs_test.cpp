@@ -165,8 +165,8 @@ struct Race {
 };
 
 std::string word_text(unsigned word, bool is_shared) {
-  return "4-byte word " + std::to_string(word) +
-         (is_shared ? " of shared memory" : " of a global buffer (" + std::to_string(words) + " words)");
+  if (is_shared) return "shared[" + std::to_string(word) + "]";
+  return "4-byte word " + std::to_string(word) + " of a global buffer (" + std::to_string(words) + " words)";
 }
 
 std::set<Race> races_on_device(const Program& program, const Schedule& schedule, DeviceArray<Word>& global) {
@@ -365,7 +365,7 @@ class Oracle {
 
 // ---- the two ----
 
-bool is_in_shared(const Race& race) { return race.word.ends_with("shared memory"); }
+bool is_in_shared(const Race& race) { return race.word.starts_with("shared["); }
 
 /// What races in global memory have in common that the device reports as one.
 std::set<std::tuple<bool, std::string, std::string>> kinds_in_global(const std::set<Race>& races) {

@@ -86,7 +86,7 @@ TEST(OutOfBounds, IsSharedMemoryThatIsNotThere) {
     keep_shared_memory<<<1, 1>>>();
     read_kept<<<1, 1>>>(Words{1});
   });
-  // out of bounds in read_dynamic: block 0, thread 0 reads 4-byte word 1 of shared memory (0 words) at one;
+  // out of bounds in read_dynamic: block 0, thread 0 reads cells[1] (cells has 0 elements) at one;
   // help: give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none
   expect_finding([] { read_dynamic<<<1, 1>>>(Words{1}); });
 }

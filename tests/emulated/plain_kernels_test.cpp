@@ -390,8 +390,7 @@ TEST(PlainKernels, HaveFindings) {
   lists[1] = {numbers + 5, 6};
   const std::string here = " at emulated/plain_kernels_test.cpp:";
   expect_findings(
-      {{"race in reverse: block 0, thread ", [&] { reverse<false><<<1, 64>>>(in, out); },
-        " of a shared variable" + here},
+      {{"race in reverse: block 0, thread ", [&] { reverse<false><<<1, 64>>>(in, out); }, "]" + here},
        {"out of bounds in shift: block 2, thread 0 reads 4-byte word 128 of a global buffer (128 words)" +
             here,
         [&] { shift<Point><<<3, 32>>>(points, 2.0F); }},
@@ -404,9 +403,9 @@ TEST(PlainKernels, HaveFindings) {
         "4 bytes of a __device__ variable"},
        {"misaligned access in load_vectors: block 0, thread 0 reads 16 bytes",
         [&] { load_vectors<<<1, 32>>>(reinterpret_cast<const float4*>(in + 1), out); }},
-       {"", [&] { past_a_static_array<<<1, 32>>>(out, -1); }, "4-byte word -1 of a shared variable of 32"},
-       {"", [&] { past_a_static_array<<<1, 32>>>(out, 32); }, "4-byte word 32 of a shared variable of 32"},
-       {"", [&] { past_a_static_array<<<1, 32>>>(out, 40); }, "4-byte word 40 of a shared variable of 32"}});
+       {"", [&] { past_a_static_array<<<1, 32>>>(out, -1); }, "one[-1] (one has 32 elements)"},
+       {"", [&] { past_a_static_array<<<1, 32>>>(out, 32); }, "one[32] (one has 32 elements)"},
+       {"", [&] { past_a_static_array<<<1, 32>>>(out, 40); }, "one[40] (one has 32 elements)"}});
   store_bytes<<<1, 64>>>(text, 64);
   past_a_static_array<<<1, 32>>>(out, 31);
 }

@@ -77,8 +77,11 @@ std::vector<Case> in_kernel(std::vector<Case> cases) {
 }
 
 const std::string launch = "::__emulated::Launch(";
-const std::string variable = " = ::__emulated::shared_variable([] {})";
-const std::string dynamic = "* const s = ::__emulated::dynamic_shared_memory();";
+/// An argument that has a variable's name.
+std::string named(const std::string& name) { return "([] { return \"" + name + "\"; })"; }
+std::string variable(const std::string& name) { return " = ::__emulated::shared_variable" + named(name); }
+const std::string dynamic = "* const s = ::__emulated::dynamic_shared_memory" + named("s") + ";";
+const std::string array_in_file = " , decltype" + named("s") + "> s{};";
 const std::string dynamic_in_file = "static const ::__emulated::DynamicSharedArray<";
 
 TEST(Rewriter, Launches) {
@@ -187,6 +190,19 @@ TEST(Rewriter, LaunchBounds) {
 TEST(Rewriter, DynamicSharedMemory) {
   run(in_kernel({
       {"a pointer", "extern __shared__ float s[];", "  float " + dynamic},
+      {"bytes with a type 1", "extern __shared__ char b[]; T* s = reinterpret_cast<T*>(b);",
+       "  char * const b = ::__emulated::dynamic_shared_memory<T>" + named("s") +
+           "; T* s = reinterpret_cast<T*>(b);"},
+      {"bytes with a type 2", "extern __shared__ std::byte b[]; auto* const s = (A<T> *)b;",
+       "  std::byte * const b = ::__emulated::dynamic_shared_memory<A<T>>" + named("s") +
+           "; auto* const s = (A<T> *)b;"},
+      {"bytes without one 1", "extern __shared__ char b[]; T* s = (T*)c;",
+       "  char * const b = ::__emulated::dynamic_shared_memory" + named("b") + "; T* s = (T*)c;"},
+      {"bytes without one 2", "extern __shared__ char b[]; T* s = reinterpret_cast<T*>(b + n);",
+       "  char * const b = ::__emulated::dynamic_shared_memory" + named("b") +
+           "; T* s = reinterpret_cast<T*>(b + n);"},
+      {"no bytes", "extern __shared__ float s[]; int* t = (int*)s;",
+       "  float " + dynamic + " int* t = (int*)s;"},
       {"in any order 1", "alignas(16) extern __shared__ std::byte s[];", "   std::byte " + dynamic},
       {"in any order 2", "extern __align__(16) __shared__ int s[];", "   int " + dynamic},
       {"in any order 3", "extern __shared__ __align__(sizeof(T) * (2)) int s[];", "   int " + dynamic},
@@ -198,15 +214,17 @@ TEST(Rewriter, DynamicSharedMemory) {
       {"in any order 9", "A<B> const extern __shared__ s[];", "A<B> const   " + dynamic},
       {"lines and comments stay",
        "extern // why\n __shared__ alignas( // so\n 16)\n float\n s /* s */ [ /* any */\n ]\n;",
-       " // why\n  \n\n float\n * const s /* s */  = ::__emulated::dynamic_shared_memory() /* any */\n \n;"},
+       " // why\n  \n\n float\n * const s /* s */  = ::__emulated::dynamic_shared_memory" + named("s") +
+           " /* any */\n \n;"},
   }));
   const std::initializer_list<std::string> types{
       "cuda::pair<int, float>", "typename A<B>::C", "unsigned long long", "::T", "float*",
       "A<(1 << 4), B<C<D>>>",   "const T"};
   run(in_kernel(with_each({"type", "extern __shared__ @ s[];", "  @ " + dynamic}, types)));
-  run(with_each({"type in file", "extern __shared__ @ s[];", "  " + dynamic_in_file + "@ > s{};"}, types));
+  run(with_each({"type in file", "extern __shared__ @ s[];", "  " + dynamic_in_file + "@" + array_in_file},
+                types));
   run(with_each(
-      {"in file", "@extern __shared__ float s[];", "@  " + dynamic_in_file + "float > s{};"},
+      {"in file", "@extern __shared__ float s[];", "@  " + dynamic_in_file + "float" + array_in_file},
       {"namespace a {", "namespace a::b { inline namespace c {", "inline namespace c {", "extern \"C\" {",
        "struct S { int a; };", "void f() { if (x) { } }\n", "int a = 1;", "namespace {", "#define A {\n",
        "#ifdef A\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}", "int a[] = {1, 2};"}));
@@ -221,9 +239,9 @@ TEST(Rewriter, DynamicSharedMemory) {
   const std::string form = "extern __shared__ TYPE NAME[]";
   run({
       {"specifiers in file", "extern __shared__ __align__(16) volatile int s[];",
-       "   " + dynamic_in_file + "volatile int > s{};"},
+       "   " + dynamic_in_file + "volatile int" + array_in_file},
       {"attribute in file", "[[maybe_unused]] alignas(16) extern __shared__ int s[];",
-       "[[maybe_unused]]    " + dynamic_in_file + "int > s{};"},
+       "[[maybe_unused]]    " + dynamic_in_file + "int" + array_in_file},
       {"two in file", "extern __shared__ float s[], t[];", "each on its own", 1},
       {"a size", "void f() {\nextern __shared__ float s[32]; }", form, 2},
       {"two dimensions", "void f() { extern __shared__ float s[][32]; }", form, 1},
@@ -233,31 +251,33 @@ TEST(Rewriter, DynamicSharedMemory) {
 
 TEST(Rewriter, SharedVariables) {
   run(in_kernel({
-      {"an array", "  __shared__ T tile[block];", "   T (&tile)[block]" + variable + ";"},
+      {"an array", "  __shared__ T tile[block];", "   T (&tile)[block]" + variable("tile") + ";"},
       {"several", "__shared__ float tile[32][33], other[4];",
-       " float (&tile)[32][33]" + variable + ", (&other)[4]" + variable + ";"},
-      {"a scalar", "__shared__ unsigned is_last;", " unsigned &is_last" + variable + ";"},
-      {"static before", "static __shared__ int a;", "  int &a" + variable + ";"},
-      {"static behind", "__shared__ static int a;", "  int &a" + variable + ";"},
-      {"volatile", "volatile __shared__ int a;", "volatile  int &a" + variable + ";"},
+       " float (&tile)[32][33]" + variable("tile") + ", (&other)[4]" + variable("other") + ";"},
+      {"a scalar", "__shared__ unsigned is_last;", " unsigned &is_last" + variable("is_last") + ";"},
+      {"static before", "static __shared__ int a;", "  int &a" + variable("a") + ";"},
+      {"static behind", "__shared__ static int a;", "  int &a" + variable("a") + ";"},
+      {"volatile", "volatile __shared__ int a;", "volatile  int &a" + variable("a") + ";"},
       {"an alignment", "__shared__ alignas(16) unsigned char bytes[threads / 32 * sizeof(T)];",
-       "  unsigned char (&bytes)[threads / 32 * sizeof(T)]" + variable + ";"},
+       "  unsigned char (&bytes)[threads / 32 * sizeof(T)]" + variable("bytes") + ";"},
       {"an alignment behind", "__shared__ float a[3] __attribute__((aligned(16)));",
-       " float (&a)[3]" + variable + " ;"},
+       " float (&a)[3]" + variable("a") + " ;"},
       {"an alignment at once", "__shared__ int a[3]__attribute__((aligned(16)));",
-       " int (&a)[3]" + variable + ";"},
-      {"lines of Windows", "__shared__\r\nint a\r\n[2];\r\n", "\r\nint (&a)\r\n[2]" + variable + ";\r\n"},
+       " int (&a)[3]" + variable("a") + ";"},
+      {"lines of Windows", "__shared__\r\nint a\r\n[2];\r\n",
+       "\r\nint (&a)\r\n[2]" + variable("a") + ";\r\n"},
       {"behind the type", "int __shared__ a [f<int>(x[2], 3)];",
-       "int  (&a) [f<int>(x[2], 3)]" + variable + ";"},
+       "int  (&a) [f<int>(x[2], 3)]" + variable("a") + ";"},
       {"a template's type", "__shared__ typename cub::BlockReduce<T, 256>::TempStorage temp;",
-       " typename cub::BlockReduce<T, 256>::TempStorage &temp" + variable + ";"},
-      {"an attribute", "[[maybe_unused]] __shared__ int a;", "[[maybe_unused]]  int &a" + variable + ";"},
-      {"a pointer", "__shared__ float* p;", " float* &p" + variable + ";"},
+       " typename cub::BlockReduce<T, 256>::TempStorage &temp" + variable("temp") + ";"},
+      {"an attribute", "[[maybe_unused]] __shared__ int a;",
+       "[[maybe_unused]]  int &a" + variable("a") + ";"},
+      {"a pointer", "__shared__ float* p;", " float* &p" + variable("p") + ";"},
       {"pointers", "__shared__ const float *p, * const *q, r;",
-       " const float *&p" + variable + ", * const *&q" + variable + ", &r" + variable + ";"},
+       " const float *&p" + variable("p") + ", * const *&q" + variable("q") + ", &r" + variable("r") + ";"},
       {"two in a row over lines", "__shared__ int a;__shared__ // b\n int\n b\n [2]\n;",
-       " int &a" + variable + "; // b\n int\n (&b)\n [2]" + variable + "\n;"},
-      {"in a lambda", "f([&] { __shared__ int a; });", "f([&] {  int &a" + variable + "; });"},
+       " int &a" + variable("a") + "; // b\n int\n (&b)\n [2]" + variable("b") + "\n;"},
+      {"in a lambda", "f([&] { __shared__ int a; });", "f([&] {  int &a" + variable("a") + "; });"},
       {"an initialiser", "__shared__ int a = 1;", "an initialiser", 1},
       {"an initialiser in braces", "__shared__ int a[2]{1, 2};", "an initialiser", 1},
       {"a type of its own", "__shared__ struct { int a; } s;", "a type of its own", 1},

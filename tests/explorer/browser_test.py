@@ -213,7 +213,7 @@ def check_refused(browser: Browser, where: str) -> None:
                 "return line.top >= box.top && line.bottom <= box.bottom")
     assert browser.js(in_sight), where
     said = browser.js("return document.querySelector('.view.access .end').textContent")
-    assert "reads 4-byte word 99 of shared memory" in said and "refused" in said, f"{where}: {said}"
+    assert "reads shared[99] (shared has 32 elements)" in said and "refused" in said, f"{where}: {said}"
     browser.js("document.getElementById('first').click()")
     assert not browser.js("return document.querySelector('.end, li.asked')"), where
     browser.js("document.querySelector('[data-in]').click()")

@@ -12,7 +12,7 @@ import {drawSchedule, drawStill} from "../../common/explorer/draw.js";
 import {schedules} from "../../common/explorer/schedules.js";
 import {counterKeys, countersAt, findMoment, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
 import {views} from "../../common/explorer/views.js";
-import {endOf, momentOfWitness, momentText, openingMoment, spotOf, whenText, witnessText} from "../../common/explorer/words.js";
+import {endOf, momentOfWitness, momentText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 
 import {racyTrace, refusedTrace, simulate} from "./simulate.js";
 
@@ -374,6 +374,21 @@ test("a finding of many threads frames them, and its moment is the end if it nev
   assert.doesNotMatch(views.access(trace, 3, {}), /onflag/);
 });
 
+test("words of shared memory are called what findings call them", () => {
+  const table = JSON.parse(readFileSync(join(explorer, "../../tests/emulated/shared_names.json"), "utf8"));
+  for (const [name, bytes, extents, position, count, text] of table)
+    assert.equal(sharedName({shared: [{name, word: 32, bytes, extents}]}, 32 + position / 4, count), text);
+  const racy = ["histogram_without_atomics", "no_barrier_between_levels", "transpose_without_a_barrier"];
+  for (const name of racy) {
+    const file = join(explorer, `../../docs/stills/${name}.json`);
+    const [trace] = tracesFromText(readFileSync(file, "utf8"), file);
+    const [{event, threads}] = trace.findings[0].witnesses;
+    const {lanes, words, bytes} = trace.events[event];
+    const word = words[lanesIn(lanes).indexOf(threads[0] % 32)];
+    assert.deepEqual(wordText(trace.findings[0]), [sharedName(trace, word, bytes), "shared memory"]);
+  }
+});
+
 test("a finding says what each witness does, where in the trace, and what ended the block", () => {
   const race = racyTrace();
   const [writes, reads] = race.findings[0].witnesses;
@@ -387,7 +402,7 @@ test("a finding says what each witness does, where in the trace, and what ended 
   assert.deepEqual(
       endOf(refused), [[
         0,
-        "thread 3 reads 4-byte word 99 of shared memory (32 words), line 7. The access is refused, " +
+        "thread 3 reads shared[99] (shared has 32 elements), line 7. The access is refused, " +
             "and the block ends here."
       ]]);
   assert.match(views.timeline(refused, 0, {}), /onflag">A</);

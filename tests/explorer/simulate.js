@@ -196,6 +196,7 @@ export function simulate(name, {block = 64, type = "int32", input = (k) => (k * 
     truncated: false,
     sources: [{file: `${name}/kernel.cuh`, lines: source}],
     buffers: [{bytes: block * bytes * 4}, {bytes: 4 * bytes}],
+    shared: [{name: "shared", word: 0, bytes, extents: [block]}],
     events,
     counters: countAll(events, block),
     findings: [],
@@ -230,12 +231,12 @@ export function racyTrace() {
   const writes = trace.events.findIndex(({kind, line}) => kind === "shared_store" && line === 7);
   trace.findings.push({
     kind: "race",
-    text: "race in reduce_kernel: thread 1 writes word 1 of shared memory, thread 0 reads it",
+    text: "race in reduce_kernel: thread 1 writes shared[1], thread 0 reads it",
     help: "put a `__syncwarp()` between the read and the write",
     page: "docs/pitfalls/warp_synchronous_tail.md",
     witnesses: [
       {
-        action: "writes word 1 of shared memory",
+        action: "writes shared[1]",
         block: 0,
         threads: [1],
         source: 0,
@@ -255,7 +256,7 @@ export function refusedTrace() {
   trace.findings.push({
     kind: "out of bounds",
     text:
-        "out of bounds in reduce_kernel: block 0, thread 3 reads 4-byte word 99 of shared memory (32 words) at sequential/kernel.cuh:7",
+        "out of bounds in reduce_kernel: block 0, thread 3 reads shared[99] (shared has 32 elements) at sequential/kernel.cuh:7",
     help: "check the index before the access",
     page: "",
     witnesses: [{action: "reads", block: 0, threads: [3], source: 0, line: 7, column: 21, event: null}],

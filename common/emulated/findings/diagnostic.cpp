@@ -44,7 +44,7 @@ std::string path_from_here(const std::string& file) {
   return path.empty() || *path.begin() == ".." ? file : path.string();
 }
 
-/// "thread 0 of block 2 reads 4-byte word 32 of shared memory".
+/// "thread 0 of block 2 reads shared[32]".
 std::string sentence(const Finding& finding, const Witness& witness, bool is_first) {
   std::ostringstream text;
   text << describe_numbers("thread", witness.threads);

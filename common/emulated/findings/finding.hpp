@@ -58,7 +58,7 @@ struct Witness {
 struct Finding {
   Fault fault;
   std::string kernel;  ///< its name in the source, without template arguments; "" if not known
-  std::string memory;  ///< what the first witness does it to, "4-byte word 16 of shared memory", or ""
+  std::string memory;  ///< what the first witness does it to, "shared[16]", or ""
   std::vector<Witness> witnesses;
   std::string help;  ///< what is missing, or wrong; "" where that cannot be known
   std::string page;  ///< that explains it, from the project's folder: "docs/pitfalls/endless_loop.md"; or ""

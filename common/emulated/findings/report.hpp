@@ -33,7 +33,7 @@ enum class Absence : unsigned char { beyond_the_block, has_left, not_in_the_mask
 /// A fault as it was seen, before its access sites have been looked up.
 struct FaultRecord {
   Fault fault;
-  std::string memory;  ///< what the first witness does it to, such as "4-byte word 16 of shared memory"
+  std::string memory;  ///< what the first witness does it to, such as "shared[16]"
   std::vector<ThreadAction> actions;
   std::string help{};  ///< where whoever saw it knows more than the rest of the record says,
   std::string page{};  ///< and the pitfall that is like it

@@ -82,12 +82,14 @@ void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {
   Block::running()->refuse({operation, begin, bytes, __builtin_return_address(0)});
 }
 
-void* dynamic_shared_memory_begin() { return Block::running()->dynamic_shared_memory(); }
+void* dynamic_shared_memory_begin(const SharedDeclaration& declaration) {
+  return Block::running()->dynamic_shared_memory(declaration);
+}
 void require_launch_bounds(unsigned most_threads, int, int) {
   Block::running()->require_launch_bounds(most_threads);
 }
-void* shared_variable_begin(const void* name, std::size_t bytes) {
-  return Block::running()->shared_variable(name, bytes);
+void* shared_variable_begin(const SharedDeclaration& declaration, std::size_t bytes) {
+  return Block::running()->shared_variable(declaration, bytes);
 }
 
 }  // namespace __emulated

@@ -19,6 +19,7 @@
 #include "emulated/language/intrinsics.hpp"
 #include "emulated/language/unsupported.hpp"
 #include "emulated/language/vectors.hpp"
+#include "emulated/memory/shared_variable.hpp"
 #include "emulated/memory/word.hpp"
 #include "emulated/run/lanes.hpp"
 #include "emulated/run/launch_config.hpp"
@@ -241,37 +242,53 @@ __EMULATED_WARP_REDUCTION(__reduce_xor_sync, __emulated::ExclusiveOr, unsigned)
 
 namespace __emulated {
 
-void* dynamic_shared_memory_begin();
-void* shared_variable_begin(const void* name, std::size_t bytes);
+void* dynamic_shared_memory_begin(const SharedDeclaration& declaration);
+void* shared_variable_begin(const SharedDeclaration& declaration, std::size_t bytes);
+
+/// What is declared by a name, which a lambda returns. Each lambda has a type of its own, so that the address of the
+/// declaration tells variables of one name apart.
+template <typename Name, typename T> struct Declared {
+  template <std::size_t... d> static constexpr auto extents_of(std::index_sequence<d...>) {
+    return std::array<std::size_t, sizeof...(d)>{std::extent_v<T, d>...};
+  }
+  static constexpr auto extents = extents_of(std::make_index_sequence<std::rank_v<T>>{});
+  static constexpr SharedDeclaration declaration{Name{}(), sizeof(std::remove_all_extents_t<T>), extents};
+};
 
 /// `__launch_bounds__(THREADS)` in front of a kernel has `require_launch_bounds(THREADS);` begin its body. What else it may
 /// say is advice to the compiler.
 void require_launch_bounds(unsigned most_threads, int = 0, int = 0);
 
-/// `extern __shared__ X name[];` becomes `X* const name = dynamic_shared_memory();`.
-struct DynamicSharedMemory {
-  template <typename T> operator T*() const { return static_cast<T*>(dynamic_shared_memory_begin()); }
+/// `extern __shared__ X name[];` becomes `X* const name = dynamic_shared_memory([] { return "name"; });`. Bytes that the
+/// next statement gives a type and a name are declared as elements of that type.
+template <typename Element, typename Name> struct DynamicSharedMemory {
+  template <typename T> operator T*() const {
+    using Declaration = Declared<Name, std::conditional_t<std::is_void_v<Element>, T, Element>[]>;
+    return static_cast<T*>(dynamic_shared_memory_begin(Declaration::declaration));
+  }
 };
-inline DynamicSharedMemory dynamic_shared_memory() { return {}; }
+template <typename Element = void, typename Name>
+DynamicSharedMemory<Element, Name> dynamic_shared_memory(Name) {
+  return {};
+}
 
 /// The same outside of functions, where there is no block yet.
-template <typename T> struct DynamicSharedArray {
-  operator T*() const { return static_cast<T*>(dynamic_shared_memory_begin()); }
+template <typename T, typename Name> struct DynamicSharedArray {
+  operator T*() const {
+    return static_cast<T*>(dynamic_shared_memory_begin(Declared<Name, T[]>::declaration));
+  }
   template <typename U> explicit operator U*() const {
-    return static_cast<U*>(dynamic_shared_memory_begin());
+    return static_cast<U*>(dynamic_shared_memory_begin(Declared<Name, T[]>::declaration));
   }
 };
 
-/// `__shared__ X name[4];` becomes `X (&name)[4] = shared_variable([] {});`. Each lambda has a type of its own, so that the
-/// address of its Name names the variable.
-template <typename Lambda> struct Name { static constexpr char address = 0; };
-struct SharedVariable {
-  const void* name;
+/// `__shared__ X name[4];` becomes `X (&name)[4] = shared_variable([] { return "name"; });`.
+template <typename Name> struct StaticSharedVariable {
   template <typename T> operator T&() const {
-    return *static_cast<T*>(shared_variable_begin(name, sizeof(T)));
+    return *static_cast<T*>(shared_variable_begin(Declared<Name, T>::declaration, sizeof(T)));
   }
 };
-template <typename Lambda> SharedVariable shared_variable(Lambda) { return {&Name<Lambda>::address}; }
+template <typename Name> StaticSharedVariable<Name> shared_variable(Name) { return {}; }
 
 /// Copies the parameters for one thread. They are constant memory on a GPU, and reading them is not counted.
 template <typename Call, std::size_t... index>

@@ -31,6 +31,10 @@ constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() /
 /// Each shared variable begins at the first bank, with at least so many bytes that are nobody's before the next.
 constexpr std::size_t shared_alignment = 128;
 
+/// Dynamic shared memory as long as the kernel has not declared it.
+constexpr std::array<std::size_t, 1> one_dimension{};
+constexpr SharedDeclaration undeclared{"shared memory", 1, one_dimension};
+
 std::size_t words_in(std::size_t bytes) { return bytes / word_bytes + 1; }
 
 /// From an offset to the nearest byte of a range.
@@ -374,12 +378,13 @@ void SharedMemory::begin_launch(std::size_t dynamic_bytes, std::size_t most_byte
   most_bytes_ = most_bytes;
   dynamic_bytes_ = end_ = dynamic_bytes;
   static_bytes_ = 0;
-  uses_dynamic_ = false;
-  variables_.clear();
+  variables_.assign({{&undeclared, 0, dynamic_bytes}});
 }
 
-void* SharedMemory::variable(const void* name, std::size_t bytes) {
-  const auto known = std::ranges::find(variables_, name, &Variable::name);
+bool SharedMemory::uses_dynamic() const { return variables_.front().declaration != &undeclared; }
+
+void* SharedMemory::static_variable(const SharedDeclaration& declaration, std::size_t bytes) {
+  const auto known = std::ranges::find(variables_, &declaration, &SharedVariable::declaration);
   if (known != variables_.end()) return begin() + known->offset;
   static_bytes_ += bytes;
   if (static_bytes_ > properties().default_shared_bytes) {
@@ -398,43 +403,35 @@ void* SharedMemory::variable(const void* name, std::size_t bytes) {
     throw std::invalid_argument{
         "a kernel has more static shared variables here than the emulated device can keep apart"};
   }
-  variables_.push_back({name, offset, bytes});
+  variables_.push_back({&declaration, offset, bytes});
   end_ = offset + bytes;
   return begin() + offset;
 }
 
-const SharedMemory::Variable* SharedMemory::variable_near(std::size_t offset) const {
-  const auto after = std::ranges::upper_bound(variables_, offset, {}, &Variable::offset);
-  return after != variables_.begin() ? &*std::prev(after) : nullptr;
+const SharedVariable& SharedMemory::variable_near(std::size_t offset) const {
+  return *std::prev(std::ranges::upper_bound(variables_, offset, {}, &SharedVariable::offset));
 }
 
 bool SharedMemory::contains(const std::byte* address, std::size_t bytes) const {
   if (dynamic_contains(address, bytes)) return true;
   const std::size_t offset = offset_of(address);
-  const Variable* const variable = offset < end_ ? variable_near(offset) : nullptr;
-  return variable != nullptr && offset + bytes <= variable->offset + variable->bytes;
+  if (offset >= end_) return false;
+  const SharedVariable& variable = variable_near(offset);
+  return offset + bytes <= variable.offset + variable.bytes;
 }
 
 std::string SharedMemory::describe_with_size(const std::byte* address, std::size_t bytes) const {
   const std::ptrdiff_t offset = address - begin();
   // What lies between two of them is past the end of one or before the other, whichever is nearer.
-  std::ptrdiff_t least = dynamic_bytes_ > 0 ? distance(offset, 0, dynamic_bytes_) : PTRDIFF_MAX;
-  Variable nearest{nullptr, 0, dynamic_bytes_};
-  for (const Variable& variable : variables_) {
-    const std::ptrdiff_t here = distance(offset, variable.offset, variable.bytes);
-    if (here < least) nearest = variable;
-    least = std::min(least, here);
-  }
-  const std::string word = word_text(offset - static_cast<std::ptrdiff_t>(nearest.offset), bytes);
-  const std::string size = std::to_string(nearest.bytes / bytes);
-  if (nearest.name != nullptr) return word + " of a shared variable of " + size;
-  return word + " of shared memory (" + size + (size == "1" ? " word)" : " words)");
+  const SharedVariable nearest = std::ranges::min(variables_, {}, [&](const SharedVariable& variable) {
+    const bool is_there = variable.bytes > 0 || variable.declaration != &undeclared;
+    return is_there ? distance(offset, variable.offset, variable.bytes) : PTRDIFF_MAX;
+  });
+  return nearest.name_of(offset, bytes) + " " + nearest.size_text();
 }
 
 std::string SharedMemory::describe(std::size_t offset, std::size_t bytes) const {
-  const Variable* const variable = variable_near(offset);
-  if (variable == nullptr) return word_text(static_cast<std::ptrdiff_t>(offset), bytes) + " of shared memory";
-  return word_text(static_cast<std::ptrdiff_t>(offset - variable->offset), bytes) + " of a shared variable";
+  return variable_near(offset).name_of(static_cast<std::ptrdiff_t>(offset), bytes);
 }
 
 }  // namespace __emulated

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulated/memory/shared_variable.hpp"
 #include "emulated/run/call_chain.hpp"
 
 namespace __emulated {
@@ -223,18 +224,23 @@ class SharedMemory {
   void begin_launch(std::size_t dynamic_bytes, std::size_t most_bytes);
 
   std::byte* dynamic() const { return begin(); }
-  /// The same for a kernel, which means to use it.
-  std::byte* use_dynamic() {
-    uses_dynamic_ = true;
+  /// The same for a kernel, which means to use it and declares it so.
+  std::byte* use_dynamic(const SharedDeclaration& declaration) {
+    variables_.front().declaration = &declaration;
     return begin();
   }
-  bool uses_dynamic() const { return uses_dynamic_; }
+  bool uses_dynamic() const;
   std::size_t dynamic_bytes() const { return dynamic_bytes_; }
-  bool has_variables() const { return !variables_.empty(); }
+  bool has_static_variables() const { return variables_.size() > 1; }
 
-  /// The variable of that name, the address of any object of the program. Throws std::invalid_argument where a block would
-  /// have more shared memory than it may.
-  void* variable(const void* name, std::size_t bytes);
+  /// The static variable of that declaration. Throws std::invalid_argument where a block would have more shared memory than
+  /// it may.
+  void* static_variable(const SharedDeclaration& declaration, std::size_t bytes);
+
+  /// What the block's threads have declared, in ascending order.
+  std::span<const SharedVariable> declared() const {
+    return std::span{variables_}.subspan(uses_dynamic() ? 0 : 1);
+  }
 
   /// From the beginning of shared memory to the address.
   std::size_t offset_of(const std::byte* address) const {
@@ -254,32 +260,25 @@ class SharedMemory {
     return static_cast<std::size_t>(address - pages_.begin()) < pages_.bytes();
   }
 
-  /// "4-byte word 32 of shared memory (32 words)".
+  /// "shared[32] (shared has 32 elements)", of the variable nearest to a stray access.
   std::string describe_with_size(const std::byte* address, std::size_t bytes) const;
-  /// "4-byte word 16 of shared memory".
+  /// "shared[16]".
   std::string describe(std::size_t offset, std::size_t bytes) const;
 
   /// Bytes that all of it can take.
   static std::size_t capacity();
 
  private:
-  struct Variable {
-    const void* name;
-    std::size_t offset;
-    std::size_t bytes;
-  };
-
   std::byte* begin() const { return pages_.begin() + margin; }
-  /// The variable at the offset or the last one before it, or nullptr for the dynamic part.
-  const Variable* variable_near(std::size_t offset) const;
+  /// The variable at the offset, or the last one before it.
+  const SharedVariable& variable_near(std::size_t offset) const;
 
   Mapping pages_;
-  bool uses_dynamic_ = false;
   std::size_t dynamic_bytes_ = 0;
   std::size_t static_bytes_ = 0;
   std::size_t most_bytes_ = 0;
   std::size_t end_ = 0;
-  std::vector<Variable> variables_;
+  std::vector<SharedVariable> variables_;  ///< the dynamic part, then the static ones
 };
 
 }  // namespace __emulated

@@ -124,7 +124,7 @@ class Rewriter {
       remove(first, last);
     for (const SharedVariable& variable : declaration.variables) {
       if (declaration.dynamic) {
-        rewrite_dynamic(variable, in_file ? declaration.type : none);
+        rewrite_dynamic(variable, in_file ? declaration.type : none, declaration.end);
       } else {
         rewrite_static(variable);
       }
@@ -141,20 +141,47 @@ class Rewriter {
     insert(code_[name].offset, dimensions.empty() ? "&" : "(&");
     if (!dimensions.empty()) insert(code_[name].end(), ")");
     insert(code_[dimensions.empty() ? name : code_.partner(dimensions.back())].end(),
-           " = ::__emulated::shared_variable([] {})");
+           " = ::__emulated::shared_variable" + named(name));
   }
 
   /// \param type_in_file  where the type begins if the variable is outside of functions, else none.
-  void rewrite_dynamic(const SharedVariable& variable, std::size_t type_in_file) {
+  /// \param end  the declaration's ";".
+  void rewrite_dynamic(const SharedVariable& variable, std::size_t type_in_file, std::size_t end) {
     const auto& [name, dimensions] = variable;
     if (dimensions.size() != 1 || !is_empty(dimensions[0])) {
       code_.refuse(name, "an extern __shared__ variable of this form: write extern __shared__ TYPE NAME[];");
     }
     const bool in_file = type_in_file != none;
     if (in_file) insert(code_[type_in_file].offset, "static const ::__emulated::DynamicSharedArray<");
-    insert(code_[name].offset, in_file ? "> " : "* const ");
-    replace(dimensions[0], 1, in_file ? "{" : " = ::__emulated::dynamic_shared_memory()");
+    insert(code_[name].offset, in_file ? ", decltype" + named(name) + "> " : "* const ");
+    replace(dimensions[0], 1,
+            in_file ? "{" : " = ::__emulated::dynamic_shared_memory" + named_elements(name, end));
     replace(dimensions[0] + 1, 1, in_file ? "}" : "");
+  }
+
+  /// An argument that has the name.
+  std::string named(std::size_t name) const {
+    return "([] { return \"" + std::string{code_[name].text} + "\"; })";
+  }
+
+  /// `<T>([] { return "shared"; })` of `bytes` before `T* shared = reinterpret_cast<T*>(bytes);` or `(T*)bytes`: the elements
+  /// that the kernel goes on to index. Else only the name.
+  std::string named_elements(std::size_t name, std::size_t end) const {
+    std::size_t equals = end + 1;
+    while (equals < code_.size() && !code_.is_any(equals, {"=", ";", "}"}))
+      ++equals;
+    const bool by_word = code_.is(equals + 1, "reinterpret_cast") && code_.is(equals + 2, "<");
+    const std::size_t open = equals + (by_word ? 2 : 1);
+    const std::size_t close = by_word ? code_.angle_partner(open) : code_.partner(open);
+    const bool is_cast = code_.is_any(name - 1, {"byte", "char", "uint8_t"}) && code_.is_name(equals - 1) &&
+                         close != none && code_.is(close - 1, "*") &&
+                         code_.is(close + (by_word ? 2 : 1), code_[name].text) &&
+                         code_.is(close + (by_word ? 4 : 2), ";");
+    if (!is_cast) return named(name);
+    return std::string{"<"}
+        .append(code_.source_of(open + 1, close - 1))
+        .append(">")
+        .append(named(equals - 1));
   }
 
   bool is_empty(std::size_t dimension) const { return code_.partner(dimension) == dimension + 1; }

@@ -70,6 +70,7 @@ BlockOutcome Block::run(const LaunchContext& launch, std::size_t number) {
 
 void Block::end_trace() {
   recorder_->end_block();
+  launch_->trace->shared_variables.assign(shared_.declared().begin(), shared_.declared().end());
   recorder_.reset();
   launch_->trace->counters = counters_;
 }
@@ -310,10 +311,10 @@ void Block::release(void* memory, const void* call_site) {
 
 // What only a thread of the kernel can find out is a wrong launch, too. Whoever calls scheduler_.stop() holds no memory.
 
-void* Block::shared_variable(const void* name, std::size_t bytes) {
+void* Block::shared_variable(const SharedDeclaration& declaration, std::size_t bytes) {
   const AtWork at_work{*this};
   try {
-    return shared_.variable(name, bytes);
+    return shared_.static_variable(declaration, bytes);
   } catch (const std::invalid_argument&) {
     exception_ = std::current_exception();
   }

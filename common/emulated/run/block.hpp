@@ -98,10 +98,12 @@ class alignas(128) Block : Scheduler::Client {
   unsigned active_lanes(const void* call_site);
   void give_way();
   void fence(FenceScope scope, const void* call_site);
-  void* dynamic_shared_memory() { return shared_.use_dynamic(); }
+  void* dynamic_shared_memory(const SharedDeclaration& declaration) {
+    return shared_.use_dynamic(declaration);
+  }
   void* allocate(std::size_t bytes);
   void release(void* memory, const void* call_site);
-  void* shared_variable(const void* name, std::size_t bytes);
+  void* shared_variable(const SharedDeclaration& declaration, std::size_t bytes);
   void require_launch_bounds(unsigned most_threads);
 
   /// The running thread is about to access memory. Ends the block if it may not.

@@ -81,6 +81,7 @@ struct BlockTrace {
   std::size_t block = 0;             ///< its number in the grid
   const void* kernel = nullptr;      ///< its entry
   std::vector<std::size_t> buffers;  ///< bytes of each that the block has accessed
+  std::vector<SharedVariable> shared_variables;
   std::vector<Event> events;
   Counters counters;              ///< of the block
   bool truncated = false;         ///< the block did more than a trace holds
