@@ -22,9 +22,9 @@
 
 namespace {
 
-using __emulated::all_launches;
 using __emulated::DeviceArray;
 using __emulated::finding_of;
+using __emulated::launches_of;
 
 constexpr std::size_t sizes[] = {0, 1, 31, 32, 1000, 4097, 65537, 300000};
 
@@ -319,14 +319,14 @@ TEST(EmulatedHeader, LoadsEachSectorOnce) {
   const std::size_t n = 300000;
   const Input<float> in{n, 0, small_number<float>};
   DeviceArray<float> out{1};
-  const std::size_t before = all_launches.launches().size();
-  ASSERT_EQ(reduction::reduce(in.begin(), out.begin(), n, reduction::Sum{}), cudaSuccess);
-  ASSERT_EQ(all_launches.launches().size(), before + 2);
-  const auto& first = all_launches.launches()[before];
+  const auto launches = launches_of(
+      [&] { EXPECT_EQ(reduction::reduce(in.begin(), out.begin(), n, reduction::Sum{}), cudaSuccess); });
+  ASSERT_EQ(launches.size(), 2U);
+  const __emulated::Counters first = launches[0].counters;
   EXPECT_EQ(first.blocks, 37U) << "a tile of 8192 elements each";
   EXPECT_EQ(first.global_load_sectors, n * sizeof(float) / 32);
   EXPECT_EQ(first.global_store_requests, 37U);
-  EXPECT_EQ(all_launches.launches()[before + 1].global_load_lanes, 37U);
+  EXPECT_EQ(launches[1].counters.global_load_lanes, 37U);
 }
 
 TEST(EmulatedHeader, HasFindingsThatNameItsKernelAndLine) {

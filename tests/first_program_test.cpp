@@ -17,11 +17,10 @@ namespace {
 using __emulated::finding_of;
 
 TEST(FirstProgram, GivesTheRightSum) {
-  EXPECT_EQ(first_program(), 0);
-  const auto& launches = __emulated::all_launches.launches();
+  const auto launches = __emulated::launches_of([] { EXPECT_EQ(first_program(), 0); });
   ASSERT_EQ(launches.size(), 3U);
-  EXPECT_EQ(launches[0].blocks, 3907U);
-  EXPECT_EQ(launches[1].blocks, 16U);
+  EXPECT_EQ(launches[0].counters.blocks, 3907U);
+  EXPECT_EQ(launches[1].counters.blocks, 16U);
 }
 
 TEST(FirstProgram, HasAFindingWhereItsKernelIsCalledWrongly) {

@@ -52,15 +52,15 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
         ("n over 1024 threads per multiprocessor, and 128 more", "common/harness/reduction_plan.cpp",
          "n / (std::size_t{1024} * std::max(1u, device.sms)) + 128;")],
     "common/emulated/README.md": [
-        ("At most 24 host threads", "common/emulated/run/device.cpp", "most_host_threads = 24;"),
-        ("or 2^18 barriers or shuffles", "common/emulated/run/endless_loops.cpp",
+        ("At most 24 host threads", "common/emulated/run/launch.cpp", "most_host_threads = 24;"),
+        ("or 2^18 barriers or shuffles", "common/emulated/run/watchdog.cpp",
          "first_watched_meetings = 1U << 18;"),
-        ("After 2^22 accesses", "common/emulated/run/block.hpp", "first_watch = std::size_t{1} << 22;"),
-        *((sentence, "common/emulated/run/device.cpp", "loop_limit = std::chrono::seconds{10};") for sentence in (
+        ("After 2^22 accesses", "common/emulated/run/watchdog.hpp", "first_watch = std::size_t{1} << 22;"),
+        *((sentence, "common/emulated/run/grid_context.hpp", "loop_limit = std::chrono::seconds{10};") for sentence in (
             "it is a finding after 10 s of computing", "A thread that computes for 10 s", "changes the 10 s")),
-        ("or after a minute", "common/emulated/run/endless_loops.cpp", "longer_for_adding = 6;"),
-        ("a finding after 2^21 barriers", "common/emulated/run/endless_loops.cpp", "most_alike_watches = 4;"),
-        ("more than 2^16 accesses", "common/emulated/run/block.cpp", "most_pending = std::size_t{1} << 16;"),
+        ("or after a minute", "common/emulated/run/watchdog.cpp", "longer_for_adding = 6;"),
+        ("a finding after 2^21 barriers", "common/emulated/run/watchdog.cpp", "most_alike_watches = 4;"),
+        ("more than 2^16 accesses", "common/emulated/count/block_counts.cpp", "most_pending = std::size_t{1} << 16;"),
         ("a block of more than 1024 threads", "common/emulated/run/device.cpp", "threads_per_block = 1024,"),
         ("of more than 48 KiB", "common/emulated/run/device.cpp", "default_shared_bytes = std::size_t{48} << 10,"),
         ("up to 227 KiB", "common/emulated/run/device.cpp", "shared_bytes_per_block = std::size_t{227} << 10,"),
@@ -115,8 +115,8 @@ atomic_block      aside   any     beyond/atomics
     "docs/glossary.md": [
         ("The times that 5 % and 95 % of the samples stay below", "common/harness/sampling.cpp", "0.95")],
     "docs/pitfalls/endless_loop.md": [
-        ("where 2^21 barriers have gone by", "common/emulated/run/endless_loops.cpp", "most_alike_watches = 4;"),
-        ("nor a barrier has 10 s", "common/emulated/run/device.cpp", "loop_limit = std::chrono::seconds{10};")],
+        ("where 2^21 barriers have gone by", "common/emulated/run/watchdog.cpp", "most_alike_watches = 4;"),
+        ("nor a barrier has 10 s", "common/emulated/run/grid_context.hpp", "loop_limit = std::chrono::seconds{10};")],
     "docs/pitfalls/warp_synchronous_tail.md": [
         ("once 32 threads are left", "docs/pitfalls/warp_synchronous_tail.cuh", "if (tid < 32) {")],
 }

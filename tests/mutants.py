@@ -302,8 +302,8 @@ MUTANTS = [
            "case Shuffle::down: return last - lane > distance", "warp_functions_test Shuffles.*"),
 
     # ---- the emulated device: what it counts ----
-    Mutant(RUN + "barriers.cpp", "counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;",
-           "counters_.shuffles += 1;", "warp_functions_test Shuffles.*"),
+    Mutant(COUNT + "block_counts.cpp", "counters_.shuffles += shuffles_for(met.bytes);", "++counters_.shuffles;",
+           "warp_functions_test Shuffles.*"),
     Mutant(COUNT + "warp_instructions.cpp", "if (!std::is_sorted(sectors.begin(), end)) std::sort(",
            "std::minmax(", "plain_kernels_test *SharedMemory"),
     Mutant(COUNT + "warp_instructions.cpp", "if (std::find(here.begin(), end, word) != end) continue;", "",

@@ -82,6 +82,7 @@ class StepMatrix : public testing::TestWithParam<std::uint64_t> {};
 /// The largest size runs without instrumentation, which counts no access.
 TEST_P(StepMatrix, VerifiesForEveryBlockTypeAndInput) {
   const bool is_instrumented = GetParam() < 100'000;
+  device();  // to open it turns instrumentation on
   __emulated::set_instrumented(is_instrumented);
   for (std::size_t b = 0; b < block_sizes.size(); ++b) {
     for (std::size_t t = 0; t < element_types.size(); ++t) {

@@ -88,8 +88,11 @@ class Device {
   /// Copies to the host, after everything queued so far has finished.
   virtual void download(void* host, const void* data, std::size_t bytes) = 0;
 
-  /// Returns what each launch since the last call did, in order; nothing if the device does not count.
-  virtual std::vector<__emulated::Counters> take_launch_counters() { return {}; }
+  /// Runs `body` and returns what each of its launches did, in order; nothing if the device does not count.
+  virtual std::vector<__emulated::Counters> counters_of(const std::function<void()>& body) {
+    body();
+    return {};
+  }
 
   /// Makes a clock for what is queued on the device; null if time on this device means nothing. It uses
   /// memory().own_bytes of device memory, and must not outlive the device.

@@ -1,8 +1,8 @@
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 #include "harness/device.hpp"
 
 namespace reduction {
@@ -44,10 +44,13 @@ class EmulatedDevice final : public Device {
 
   void download(void* host, const void* data, std::size_t bytes) override { std::memcpy(host, data, bytes); }
 
-  std::vector<__emulated::Counters> take_launch_counters() override {
-    const std::vector<__emulated::Counters> taken = record_->launches();
-    record_.emplace();
-    return counts_ ? taken : std::vector<__emulated::Counters>();
+  std::vector<__emulated::Counters> counters_of(const std::function<void()>& body) override {
+    std::vector<__emulated::LaunchResult> results;
+    __emulated::run_with_results(body, results);
+    std::vector<__emulated::Counters> counters;
+    for (const __emulated::LaunchResult& result : results)
+      if (counts_) counters.push_back(result.counters);
+    return counters;
   }
 
   std::unique_ptr<SampleTimer> make_timer(const TimingMethod&) override { return nullptr; }
@@ -55,7 +58,6 @@ class EmulatedDevice final : public Device {
  private:
   bool counts_;
   DeviceInfo info_;
-  std::optional<__emulated::LaunchRecord> record_{std::in_place};
 };
 
 }  // namespace

@@ -105,13 +105,11 @@ Result measure(const Step& step, Device& device, const ReductionPlan& plan, cons
   const Reference reference = reference_sum(result.input, result.type);
   result.expected = to_value(reference);
 
-  device.take_launch_counters();  // those of an earlier configuration
   reduction.poison();
   const Stopwatch first_run;
-  reduction.launch();
+  result.pass_counters = device.counters_of([&] { reduction.launch(); });
   reduction.check(reference, result);
   if (result.device.kind == DeviceKind::cuda) result.first_run_ms = first_run.ms();
-  result.pass_counters = device.take_launch_counters();
   if (!result.verdict.verified) return result;
 
   TimingMethod method = options.timing;

@@ -20,6 +20,7 @@
 #include "emulated/findings/source_location.hpp"
 #include "emulated/findings/source_text.hpp"
 #include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 #include "explorer_page.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/result_json.hpp"
@@ -295,9 +296,9 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
                   {"type", to_string(subject.type)},
                   {"launch",
                    {{"number", trace.launch},
-                    {"grid", shape_json(trace.config.grid)},
-                    {"block", shape_json(trace.config.block)},
-                    {"shared_bytes", trace.config.shared_bytes}}},
+                    {"grid", shape_json(trace.configuration.grid)},
+                    {"block", shape_json(trace.configuration.block)},
+                    {"shared_bytes", trace.configuration.shared_bytes}}},
                   {"block", trace.block},
                   {"truncated", trace.truncated},
                   {"sources", source_files},
@@ -321,23 +322,26 @@ std::string TraceFile::document(const std::string& trace) const {
 
 void TraceFile::record(const TraceSubject& subject, bool quiet, const std::function<void()>& body) const {
   if (options_.file.empty()) return body();
-  const __emulated::TraceRecord record(options_.pass, options_.block);
-  const auto write = [&] {
-    if (file_.write(document(trace_json(*record.trace(), subject))) && !quiet)
-      say(summary(*record.trace(), options_.file));
+  std::vector<__emulated::LaunchResult> launches;
+  const auto written = [&] {
+    const auto traced =
+        std::ranges::find_if(launches, [](const auto& each) { return each.trace != nullptr; });
+    if (traced == launches.end()) return false;
+    if (file_.write(document(trace_json(*traced->trace, subject))) && !quiet)
+      say(summary(*traced->trace, options_.file));
+    return true;
   };
   const std::string no_block =
       fmt::format("--trace-block '{}:{}': no launch has such a block", options_.pass, options_.block);
   try {
-    body();
+    __emulated::run_with_results(body, launches, __emulated::TracedBlock{options_.pass, options_.block});
   } catch (const __emulated::KernelFinding& finding) {
-    record.trace() ? write() : say(no_block + ", up to the fault");
-    const std::string elsewhere = where_to_look(finding, record.launches(), options_);
+    if (!written()) say(no_block + ", up to the fault");
+    const std::string elsewhere = where_to_look(finding, launches.size(), options_);
     if (!quiet && !elsewhere.empty()) say(elsewhere);
     throw;
   }
-  if (!record.trace()) throw UsageError(no_block);
-  write();
+  if (!written()) throw UsageError(no_block);
 }
 
 }  // namespace reduction

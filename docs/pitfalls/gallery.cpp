@@ -65,7 +65,7 @@ class Buffer {
   std::unique_ptr<Element, decltype(&__emulated::release)> data_;
 };
 
-__emulated::LaunchConfig config_of(const Shape& shape) {
+__emulated::ExecutionConfiguration config_of(const Shape& shape) {
   return {shape.grid, shape.block, __emulated::count(shape.block) * sizeof(Element)};
 }
 

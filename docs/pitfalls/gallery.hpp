@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "emulated/findings/finding.hpp"
-#include "emulated/run/launch_config.hpp"
+#include "emulated/run/execution_configuration.hpp"
 
 namespace reduction::pitfalls {
 

@@ -131,8 +131,9 @@ TEST(EmulatedDevice, CountsTheNextLaunchAfreshWhereAKernelThrew) {
 }
 
 TEST(EmulatedDevice, RefusesLaunchesThatNoDeviceHas) {
-  for (const LaunchConfig& config : {LaunchConfig{0, 32, 0}, LaunchConfig{1, 0, 0}, LaunchConfig{1, 1025, 0},
-                                     LaunchConfig{1U << 31, 32, 0}, LaunchConfig{1, 32, 227 * 1024 + 1}}) {
+  for (const ExecutionConfiguration& config :
+       {ExecutionConfiguration{0, 32, 0}, ExecutionConfiguration{1, 0, 0}, ExecutionConfiguration{1, 1025, 0},
+        ExecutionConfiguration{1U << 31, 32, 0}, ExecutionConfiguration{1, 32, 227 * 1024 + 1}}) {
     EXPECT_THROW(launch(config, miss_a_barrier, 0U), std::invalid_argument);
   }
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "emulated/findings/finding.hpp"
-#include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 
 namespace __emulated {
 namespace {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "emulated/count/counters.hpp"
 #include "emulated/findings/finding.hpp"
 #include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 #include "emulated/trace/trace.hpp"
 
 /// What a test asks of a launch: the one place that knows how the device hands it out.
@@ -13,9 +16,8 @@ namespace __emulated {
 
 /// What the only launch of `body`, or the last one, counts. A finding fails the test.
 Counters counters_of(const auto& body) {
-  const LaunchRecord record;
   body();
-  return record.launches().back();
+  return last_launch().counters;
 }
 
 /// The findings' texts of the launches of `body`, or "".
@@ -30,15 +32,21 @@ std::string finding_of(const auto& body) {
 
 /// What a block of the first launch of `body`, or of a later one, does, whatever becomes of it; empty if there is none.
 BlockTrace trace_of(const auto& body, std::size_t block = 0, std::size_t launch = 1) {
-  const TraceRecord record{launch, block};
-  finding_of(body);
-  return record.trace().value_or(BlockTrace{});
+  std::vector<LaunchResult> results;
+  finding_of([&] { run_with_results(body, results, TracedBlock{launch, block}); });
+  for (const LaunchResult& each : results)
+    if (each.trace != nullptr) return *each.trace;
+  return {};
 }
 
-/// Every launch of the test program.
-inline const LaunchRecord all_launches;
+/// What each launch of `body` counted and found.
+inline std::vector<LaunchResult> launches_of(const std::function<void()>& body) {
+  std::vector<LaunchResult> results;
+  run_with_results(body, results);
+  return results;
+}
 
-/// What the last launch that ended without a finding did.
-inline Counters last_launch_counters() { return all_launches.launches().back(); }
+/// What the last launch did.
+inline Counters last_launch_counters() { return last_launch().counters; }
 
 }  // namespace __emulated

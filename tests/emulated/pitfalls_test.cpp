@@ -15,7 +15,7 @@
 
 #include "docs/pitfalls/gallery.hpp"
 #include "emulated/findings/diagnostic.hpp"
-#include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 #include "run_executable.hpp"
 #include "temporary_path.hpp"
 

@@ -76,7 +76,7 @@ std::vector<Case> in_kernel(std::vector<Case> cases) {
   return cases;
 }
 
-const std::string launch = "::__emulated::Launch(";
+const std::string launch = "::__emulated::ConfiguredKernel(";
 /// An argument that has a variable's name.
 std::string named(const std::string& name) { return "([] { return \"" + name + "\"; })"; }
 std::string variable(const std::string& name) { return " = ::__emulated::shared_variable" + named(name); }
@@ -313,14 +313,15 @@ TEST(Rewriter, SharedVariables) {
 
 /// What launches a kernel by its name: its declaration up to the parameters, and its body.
 std::string counterpart(const std::string& before, const std::string& parameters) {
-  return before + " void __emulated_launch_k(const ::__emulated::LaunchConfig& __emulated_config" +
+  return before +
+         " void __emulated_launch_k(const ::__emulated::ExecutionConfiguration& __emulated_configuration" +
          parameters + ")";
 }
 std::string launching(const std::string& types, const std::string& pointer, const std::string& arguments) {
-  return " { ::__emulated::launch(__emulated_config, static_cast<void (*)(" + types + ")>(&" + pointer + ")" +
-         arguments + "); }";
+  return " { ::__emulated::launch(__emulated_configuration, static_cast<void (*)(" + types + ")>(&" +
+         pointer + ")" + arguments + "); }";
 }
-const std::string by_name = "__emulated_launch_k(::__emulated::launch_config(1, 32)";
+const std::string by_name = "__emulated_launch_k(::__emulated::ExecutionConfiguration(1, 32)";
 const std::string of_any_file = " [[maybe_unused]] static";
 
 TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
@@ -337,7 +338,7 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
   const std::string unnamed =
       "template <class T> requires A<T> __global__ void k(T*, unsigned long (&b)[2]);";
   const std::string of_unnamed =
-      counterpart(" template <class T> requires A<T>", ", T* reduction_0, unsigned long (&b )[2]");
+      counterpart(" template <class T> requires A<T>", ", T* __emulated_0, unsigned long (&b )[2]");
   const std::string later = "template <typename U> __global__ void k(const U n, int) {}";
   const std::string again = "template <class T> __global__ void k(T* p, const int);";
   const std::string spelled = "template <typename U> __global__ void k(U* __restrict__ q, int n);";
@@ -348,7 +349,8 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
   run({
       {"a template without arguments", kernel + "}\n" + launches, bounded + deduced + "\n" + launched},
       {"a template with some", kernel + "}\nns::k<float><<<1, 32>>> (p, q);",
-       bounded + deduced + "\nns::__emulated_launch_k<float>(::__emulated::launch_config(1, 32) , p, q);"},
+       bounded + deduced +
+           "\nns::__emulated_launch_k<float>(::__emulated::ExecutionConfiguration(1, 32) , p, q);"},
       {"a template with all", kernel + "}\nk<float, (1, 2)><<<1, 32>>>(p, q);",
        bounded + "\n" + launch + "k<float, (1, 2)>, 1, 32)(p, q);"},
       {"a pack, twice", pack + "\nk<<<1, 32>>>(p); k<<<1, 32>>>();",
@@ -356,29 +358,29 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
            launching("decltype(all)...", "k<Ts..., C>", ", all...") + "\n" + by_name + ", p); " + by_name +
            ");"},
       {"a template that is defined elsewhere", unnamed + launches,
-       unnamed + of_unnamed + launching("decltype(reduction_0), decltype(b)", "k<T>", ", reduction_0, b") +
+       unnamed + of_unnamed + launching("decltype(__emulated_0), decltype(b)", "k<T>", ", __emulated_0, b") +
            launched},
       {"a template that is defined later", unnamed + launches + later,
        unnamed + of_unnamed + ";" + launched + later +
-           counterpart(" template <typename U>", ", const U n, int reduction_1") +
-           launching("decltype(n), decltype(reduction_1)", "k<U>", ", n, reduction_1")},
+           counterpart(" template <typename U>", ", const U n, int __emulated_1") +
+           launching("decltype(n), decltype(__emulated_1)", "k<U>", ", n, __emulated_1")},
       {"declarations that differ in words", again + spelled + launches,
-       again + counterpart(" template <class T>", ", T* p, const int reduction_1") + ";" + spelled +
+       again + counterpart(" template <class T>", ", T* p, const int __emulated_1") + ";" + spelled +
            counterpart(" template <typename U>", ", U* __restrict__ q, int n") +
            launching("decltype(q), decltype(n)", "k<U>", ", q, n") + launched},
       {"overloads", one + other + launches,
        one + counterpart(of_any_file, ", int* p") + launching("decltype(p)", "k", ", p") + other +
-           counterpart(of_any_file, ", float reduction_0") +
-           launching("decltype(reduction_0)", "k", ", reduction_0") + launched},
+           counterpart(of_any_file, ", float __emulated_0") +
+           launching("decltype(__emulated_0)", "k", ", __emulated_0") + launched},
       {"default arguments", defaults + "\nk<<<1, 32>>>(p, f(q, r)); k<<<1, 32>>>(p, q, r);",
        defaults +
            counterpart(of_any_file,
-                       ", int* p, const int v [2] = A<B, C>::d, void (* reduction_2 )(int) = f(1, 2)") +
-           launching("decltype(p), decltype(v), decltype(reduction_2)", "k", ", p, v, reduction_2") + "\n" +
+                       ", int* p, const int v [2] = A<B, C>::d, void (* __emulated_2 )(int) = f(1, 2)") +
+           launching("decltype(p), decltype(v), decltype(__emulated_2)", "k", ", p, v, __emulated_2") + "\n" +
            by_name + ", p, f(q, r)); " + launch + "k, 1, 32)(p, q, r);"},
       {"a default argument, and the body elsewhere",
        "__global__ void k(unsigned = 1);\n__global__ void k(unsigned n) {}\nk<<<1, 32>>>( );",
-       "__global__ void k(unsigned = 1);" + counterpart(of_any_file, ", unsigned reduction_0 = 1") +
+       "__global__ void k(unsigned = 1);" + counterpart(of_any_file, ", unsigned __emulated_0 = 1") +
            ";\n__global__ void k(unsigned n) {}" + counterpart(of_any_file, ", unsigned n") +
            launching("decltype(n)", "k", ", n") + "\n" + by_name + " );"},
   });

@@ -13,7 +13,7 @@ using namespace __emulated;
 using Words = DeviceArray<unsigned>;
 
 /// Launches a kernel of a buffer and a ticket. The buffer's words after the first are unwritten before.
-std::function<void()> launch_of(void (*kernel)(unsigned*, unsigned*), LaunchConfig config) {
+std::function<void()> launch_of(void (*kernel)(unsigned*, unsigned*), ExecutionConfiguration config) {
   return [=] {
     Words out{512};
     out.forget(1, 511);
@@ -21,8 +21,8 @@ std::function<void()> launch_of(void (*kernel)(unsigned*, unsigned*), LaunchConf
   };
 }
 
-const LaunchConfig small{4, 64};
-const LaunchConfig large{128, 512};  // enough threads for four of the host
+const ExecutionConfiguration small{4, 64};
+const ExecutionConfiguration large{128, 512};  // enough threads for four of the host
 
 // ---- a fence and a ticket ----
 

@@ -21,7 +21,7 @@ namespace __emulated {
 inline Counters counters_of_events(const BlockTrace& trace) {
   Counters counters;
   counters.blocks = 1;
-  counters.threads = count(trace.config.block);
+  counters.threads = count(trace.configuration.block);
   const auto add_request = [](std::uint64_t& requests, std::uint64_t& lanes_of_all, const Event& event) {
     ++requests;
     lanes_of_all += static_cast<unsigned>(std::popcount(event.lanes));
@@ -112,7 +112,7 @@ inline void expect_whole(const BlockTrace& trace, bool replays = true) {
   std::size_t left = 0;
   for (const Event& event : trace.events)
     if (event.kind == EventKind::exit) left += static_cast<std::size_t>(std::popcount(event.lanes));
-  EXPECT_EQ(left, count(trace.config.block));
+  EXPECT_EQ(left, count(trace.configuration.block));
 }
 
 }  // namespace __emulated

@@ -91,7 +91,7 @@ TEST(Trace, IsOfTheLaunchThatIsMeant) {
   };
   const BlockTrace trace = trace_of(twice, 1, 2);
   EXPECT_EQ(trace.launch, 2U);
-  EXPECT_EQ(count(trace.config.grid), 3U);
+  EXPECT_EQ(count(trace.configuration.grid), 3U);
   EXPECT_EQ(value_of<Word>(events_of_kind(trace, EventKind::global_load).at(0).of_lanes[0].value), 7U);
   EXPECT_TRUE(trace_of(twice, 3, 2).events.empty()) << "there is no block 3";
   EXPECT_TRUE(trace_of(twice, 0, 3).events.empty()) << "there is no third launch";

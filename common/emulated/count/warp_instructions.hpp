@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,7 +9,7 @@
 #include "emulated/count/counters.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/run/lanes.hpp"
-#include "emulated/trace/trace.hpp"
+#include "emulated/run/observed.hpp"
 
 namespace __emulated {
 
@@ -49,6 +50,16 @@ struct LaneAccess {
   std::uint16_t chain = 0;      ///< the number of the calls that lead to its function
   std::uint8_t bytes = 0;
   EventKind kind{};  ///< a load or store
+};
+
+/// A warp instruction as it was counted.
+struct CountedRequest {
+  std::uint32_t lanes = 0;
+  unsigned wavefronts = 0;
+  unsigned conflicts = 0;
+  unsigned sectors = 0;
+  std::array<std::uint32_t, warp_size>
+      visits;  ///< for each active lane, its number among the lane's accesses
 };
 
 /// What the lanes of each warp have accessed since the warp last synchronised, and how it is counted: the

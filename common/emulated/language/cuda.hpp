@@ -21,8 +21,8 @@
 #include "emulated/language/vectors.hpp"
 #include "emulated/memory/shared_variable.hpp"
 #include "emulated/memory/word.hpp"
+#include "emulated/run/execution_configuration.hpp"
 #include "emulated/run/lanes.hpp"
-#include "emulated/run/launch_config.hpp"
 
 #ifdef __EMULATED_OWN_HOOKS
 #include "emulated/memory/own_hooks.hpp"
@@ -310,12 +310,13 @@ template <typename Parameter> const void* input_of(const Parameter& parameter) {
   }
 }
 
-/// That of device.hpp, with which a kernel's file has nothing to do.
-void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
+/// That of run/launch.hpp, with which a kernel's file has nothing to do.
+void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
 
 /// Launches kernel(arguments...) and waits for it.
 template <typename... Parameters, typename... Arguments>
-void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arguments&... arguments) {
+void launch(const ExecutionConfiguration& configuration, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
   using Call = std::tuple<void (*)(Parameters...), Parameters...>;
   const Call call{kernel, static_cast<Parameters>(arguments)...};
   const auto run_thread = call_of<Call>(std::index_sequence_for<Parameters...>{});
@@ -325,31 +326,28 @@ void launch(const LaunchConfig& config, void (*kernel)(Parameters...), const Arg
         return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, input_of(parameters)...};
       },
       call);
-  launch_grid(config, {run_thread, std::as_bytes(std::span{&call, 1}), reinterpret_cast<const void*>(kernel),
-                       inputs});
+  launch_grid(configuration, {run_thread, std::as_bytes(std::span{&call, 1}),
+                              reinterpret_cast<const void*>(kernel), inputs});
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes
-/// `Launch(kernel, grid, block, shared_bytes, stream)(arguments...)`. There is one stream.
-template <typename... Parameters> class Launch {
+/// `ConfiguredKernel(kernel, grid, block, shared_bytes, stream)(arguments...)`.
+template <typename... Parameters> class ConfiguredKernel {
  public:
-  Launch(void (*kernel)(Parameters...), const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
-         cudaStream_t = nullptr)
-      : kernel_{kernel}, config_{grid, block, shared_bytes} {}
+  ConfiguredKernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& block,
+                   std::size_t shared_bytes = 0, cudaStream_t stream = nullptr)
+      : kernel_{kernel}, configuration_{grid, block, shared_bytes, stream} {}
 
-  void operator()(Parameters... arguments) const { launch(config_, kernel_, arguments...); }
+  void operator()(Parameters... arguments) const { launch(configuration_, kernel_, arguments...); }
 
  private:
   void (*kernel_)(Parameters...);
-  LaunchConfig config_;
+  ExecutionConfiguration configuration_;
 };
 
-/// Where the launch of a kernel that is overloaded, a template or has default arguments does not say all of that,
-/// `kernel<<<grid, block>>>(arguments...)` becomes `__emulated_launch_kernel(launch_config(grid, block), arguments...)`. The
-/// rewriter adds these functions, which have the same parameters, to the kernels' declarations.
-inline LaunchConfig launch_config(const dim3& grid, const dim3& block, std::size_t shared_bytes = 0,
-                                  cudaStream_t = nullptr) {
-  return {grid, block, shared_bytes};
-}
+// Where the launch of a kernel that is overloaded, a template or has default arguments does not say all of that,
+// `kernel<<<grid, block>>>(arguments...)` becomes
+// `__emulated_launch_kernel(ExecutionConfiguration(grid, block), arguments...)`. The rewriter adds these functions, which have
+// the same parameters, to the kernels' declarations.
 
 }  // namespace __emulated

@@ -3,7 +3,7 @@
 /// CUDA's vector types. (CUDA C++ Programming Guide, "Built-in Vector Types", has their alignments.)
 
 #include "emulated/memory/word.hpp"
-#include "emulated/run/launch_config.hpp"
+#include "emulated/run/execution_configuration.hpp"
 
 namespace __emulated::types {
 

@@ -21,6 +21,7 @@
 #include "emulated/findings/source_location.hpp"
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 
 namespace __emulated {
 namespace {

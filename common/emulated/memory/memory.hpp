@@ -118,6 +118,9 @@ class Buffer {
 
   /// Marks the words that hold these bytes, on behalf of any number of host threads at once.
   void mark(std::size_t offset, std::size_t count, bool initialised);
+  void mark_written(const std::byte* address, std::size_t count) {
+    mark(static_cast<std::size_t>(address - begin_), count, true);
+  }
   bool is_initialised(std::size_t offset, std::size_t count) const {
     if (is_static()) return true;
     for (std::size_t word = offset / word_bytes; word * word_bytes < offset + count; ++word) {

@@ -19,9 +19,10 @@ class SharedRaces {
  public:
   explicit SharedRaces(const SharedMemory& memory);
 
-  void check(const Access& access, unsigned thread, std::size_t block, const HappensBefore& order,
-             FaultLog& faults) {
-    const std::size_t word = memory_.offset_of(access.address) / word_bytes;
+  /// \param offset  of the access, from the beginning of shared memory.
+  void check(const Access& access, std::size_t offset, unsigned thread, std::size_t block,
+             const HappensBefore& order, FaultLog& faults) {
+    const std::size_t word = offset / word_bytes;
     if (access.bytes == word_bytes && !is_split(word, order)) {
       check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults,
                  access.may_be_padding(0));

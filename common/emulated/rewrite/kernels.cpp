@@ -98,7 +98,7 @@ void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const s
     const Parameter parameter = read_parameter(code, begin, end);
     const bool has_name = parameter.name != none;
     const std::string name =
-        has_name ? std::string{code[parameter.name].text} : "reduction_" + std::to_string(names.size());
+        has_name ? std::string{code[parameter.name].text} : "__emulated_" + std::to_string(names.size());
     kernel.head += ", " + code.source_of(begin, parameter.name_end);
     if (!has_name) kernel.head += " " + name;
     if (parameter.name_end < end) kernel.head += " " + code.source_of(parameter.name_end, end);
@@ -110,8 +110,8 @@ void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const s
   }
   kernel.parameters = names.size();
   kernel.head += ")";
-  kernel.body = " { ::__emulated::launch(__emulated_config, static_cast<void (*)(" + joined(types) + ")>(" +
-                pointer + ")" + (names.empty() ? "" : ", ") + joined(names) + "); }";
+  kernel.body = " { ::__emulated::launch(__emulated_configuration, static_cast<void (*)(" + joined(types) +
+                ")>(" + pointer + ")" + (names.empty() ? "" : ", ") + joined(names) + "); }";
 }
 
 void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
@@ -153,7 +153,7 @@ void read_kernel(const Code& code, std::size_t word, Kernels& kernels) {
   kernel.has_body = code.is(last, "{");
   kernel.end = code[kernel.has_body ? code.partner(last) : last].end();
   kernel.head += std::string{" void "} + counterpart_prefix + name +
-                 "(const ::__emulated::LaunchConfig& __emulated_config";
+                 "(const ::__emulated::ExecutionConfiguration& __emulated_configuration";
   read_parameters(code, kernel, list, pointer, template_names);
   kernels[name].push_back(std::move(kernel));
 }

@@ -64,13 +64,13 @@ class Rewriter {
     const std::size_t arguments = close + 3;
     if (const std::size_t name = incomplete_name(code_, kernels_, open, arguments); name != none) {
       insert(code_[name].offset, counterpart_prefix);
-      replace(open, 3, "(::__emulated::launch_config(");
+      replace(open, 3, "(::__emulated::ExecutionConfiguration(");
       replace(close, 3, ")");
       replace(arguments, 1, code_.partner(arguments) == arguments + 1 ? "" : ", ");
       return insert_counterparts(code_[name].text);
     }
     const bool after_colon = code_.is(begin - 1, ":") && code_[begin - 1].end() == code_[begin].offset;
-    insert(code_[begin].offset, std::string{after_colon ? " " : ""} + "::__emulated::Launch(");
+    insert(code_[begin].offset, std::string{after_colon ? " " : ""} + "::__emulated::ConfiguredKernel(");
     replace(open, 3, ", ");
     replace(close, 3, ")");
   }

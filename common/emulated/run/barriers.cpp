@@ -11,9 +11,6 @@
 namespace __emulated {
 namespace {
 
-/// What one shuffle instruction moves for each lane: larger values take several.
-constexpr std::size_t shuffle_bytes = 4;
-
 /// The lane whose value a shuffle gives to `lane`: CUDA C++ Programming Guide, "Warp Shuffle Functions".
 unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
   const unsigned distance = static_cast<unsigned>(operand);
@@ -35,19 +32,17 @@ void Block::release_block(const void* call_site) {
   require_stack();
   arrived_ = 0;
   released_true_ = std::exchange(arrived_true_, 0);
-  ++counters_.block_barriers;
-  if (instrumented_) end_interval();
-  if (recorder_) recorder_->block_barrier(call_site);
+  observers_.block_sync(call_site);
   for (Warp& warp : warps_)
     warp.stopped = 0;
   scheduler_.make_all_ready(size_);
-  note_release(releases_);
+  watchdog_.meet(releases_, threads_[scheduler_.current()].where);
 }
 
 void Block::warp_barrier(unsigned mask, SourceLine where, const void* call_site) {
   const AtWork at_work{*this};
   wait_for_lanes(State::at_warp_barrier, mask, where, call_site);
-  note_value({}, call_site);
+  watchdog_.take(scheduler_.current(), call_site, {});
 }
 
 void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
@@ -63,30 +58,33 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* v
     scheduler_.stop();
   }
   self.shuffle = kind;
-  self.source_lane = source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
+  LaneExchange& exchange = exchanges_[thread];
+  exchange.source_lane = source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
   self.bytes = bytes;
-  std::memcpy(self.brought.data(), value, bytes);
+  std::memcpy(exchange.brought.data(), value, bytes);
   wait_for_lanes(State::at_shuffle, mask, where, call_site);
-  std::memcpy(value, self.received.data(), bytes);
-  note_value(std::span{self.received}.first(bytes), call_site);
+  std::memcpy(value, exchange.received.data(), bytes);
+  watchdog_.take(thread, call_site, std::span{exchange.received}.first(bytes));
 }
 
 std::uint64_t Block::vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where,
                           const void* call_site) {
   const AtWork at_work{*this};
-  Waiting& self = waiting_[scheduler_.current()];
-  self.rule = rule;
-  std::memcpy(self.brought.data(), &value, sizeof(value));
+  const unsigned thread = scheduler_.current();
+  LaneExchange& exchange = exchanges_[thread];
+  waiting_[thread].rule = rule;
+  waiting_[thread].bytes = sizeof(value);
+  std::memcpy(exchange.brought.data(), &value, sizeof(value));
   wait_for_lanes(State::at_vote, mask, where, call_site);
-  std::memcpy(&value, self.received.data(), sizeof(value));
-  note_value(std::as_bytes(std::span{&value, 1}), call_site);
+  std::memcpy(&value, exchange.received.data(), sizeof(value));
+  watchdog_.take(thread, call_site, std::as_bytes(std::span{&value, 1}));
   return value;
 }
 
 unsigned Block::active_lanes(const void* call_site) {
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
-  if (recorder_) recorder_->settle(thread);
+  observers_.call(thread);
   threads_[thread].state = State::at_active_lanes;
   threads_[thread].call_site = call_site;
   warp_of(thread).asking |= bit_of(thread % warp_size);
@@ -121,7 +119,7 @@ void Block::make_ready(unsigned thread) {
 
 void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site) {
   const unsigned thread = scheduler_.current();
-  if (recorder_) recorder_->settle(thread);
+  observers_.call(thread);
   Thread& self = threads_[thread];
   Warp& warp = warp_of(thread);
   const unsigned own = bit_of(thread % warp_size);
@@ -154,25 +152,22 @@ void Block::release_complete_group(unsigned member) {
     if (!is_same_call(state, first, other)) return;
   }
   warp.waiting &= ~group;
-  const unsigned index = member / warp_size;
+  ++meetings_;
+  WarpSync met{EventKind::warp_barrier,   member / warp_size, group, first.mask, warp.lanes, 0,
+               threads_[member].call_site};
   if (state == State::at_shuffle) {
     hand_over_values(member, group);
-    counters_.shuffles += (first.bytes + shuffle_bytes - 1) / shuffle_bytes;
+    met.kind = EventKind::shuffle;
+    met.bytes = first.bytes;
   } else if (state == State::at_vote) {
     hand_over_votes(member, group);
-  } else {
-    ++counters_.warp_barriers;
-    if (instrumented_) {
-      order_.warp_barrier(index, group, warp.lanes);
-      fences_.warp_barrier(index, group);
-    }
+    met.kind = EventKind::vote;
+    met.bytes = first.bytes;
   }
-  if (recorder_) record_meeting(member, group);
-  // All lanes that are still in the kernel have met: accesses before and after are different instructions.
-  if (instrumented_ && first.mask == warp.lanes) count_warp(index);
+  observers_.warp_sync(met, std::span{exchanges_}.subspan(met.warp * warp_size, warp_size));
   for (const unsigned lane : lanes_of(group))
     make_ready(in_warp_of(member, lane));
-  note_release(warp.releases);
+  watchdog_.meet(warp.releases, threads_[scheduler_.current()].where);
 }
 
 /// Whether two lanes that wait in one way have called the same function.
@@ -181,41 +176,12 @@ bool Block::is_same_call(State state, const Waiting& one, const Waiting& other) 
   return state != State::at_vote || one.rule == other.rule;
 }
 
-void Block::record_meeting(unsigned member, unsigned group) {
-  const Waiting& first = waiting_[member];
-  const State state = threads_[member].state;
-  const bool is_shuffle = state == State::at_shuffle;
-  Event event;
-  event.kind = is_shuffle                ? EventKind::shuffle
-               : state == State::at_vote ? EventKind::vote
-                                         : EventKind::warp_barrier;
-  event.warp = member / warp_size;
-  event.lanes = group;
-  event.call_site = threads_[member].call_site;
-  if (is_shuffle) {
-    event.bytes = static_cast<unsigned>(first.bytes);
-    event.shuffles = static_cast<unsigned>((first.bytes + shuffle_bytes - 1) / shuffle_bytes);
-  } else if (state == State::at_vote) {
-    event.bytes = sizeof(std::uint64_t);
-  }
-  for (const unsigned lane : lanes_of(group)) {
-    const Waiting& self = waiting_[in_warp_of(member, lane)];
-    LaneEvent& of_lane = event.of_lanes.emplace_back();
-    if (event.bytes == 0) continue;
-    if (is_shuffle) of_lane.source_lane = self.source_lane;
-    of_lane.value = self.received;
-    of_lane.before = self.brought;
-    of_lane.is_known = true;
-  }
-  recorder_->meeting(std::move(event));
-}
-
 /// Gives each lane of a complete shuffle its value, now: a lane that runs on may bring the next one.
 void Block::hand_over_values(unsigned member, unsigned group) {
   for (const unsigned lane : lanes_of(group)) {
     const unsigned receiver = in_warp_of(member, lane);
-    const unsigned source = waiting_[receiver].source_lane;
-    waiting_[receiver].received = waiting_[in_warp_of(member, source)].brought;
+    const unsigned source = exchanges_[receiver].source_lane;
+    exchanges_[receiver].received = exchanges_[in_warp_of(member, source)].brought;
     if ((group & bit_of(source)) != 0) continue;
     const Warp& warp = warp_of(member);
     FaultRecord record{
@@ -234,12 +200,12 @@ void Block::hand_over_values(unsigned member, unsigned group) {
 void Block::hand_over_votes(unsigned member, unsigned group) {
   Votes votes{group, {}};
   for (const unsigned lane : lanes_of(group))
-    std::memcpy(&votes.values[lane], waiting_[in_warp_of(member, lane)].brought.data(),
+    std::memcpy(&votes.values[lane], exchanges_[in_warp_of(member, lane)].brought.data(),
                 sizeof(std::uint64_t));
   for (const unsigned lane : lanes_of(group)) {
-    Waiting& self = waiting_[in_warp_of(member, lane)];
-    const std::uint64_t result = self.rule(votes, lane);
-    std::memcpy(self.received.data(), &result, sizeof(result));
+    const unsigned thread = in_warp_of(member, lane);
+    const std::uint64_t result = waiting_[thread].rule(votes, lane);
+    std::memcpy(exchanges_[thread].received.data(), &result, sizeof(result));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "emulated/run/block.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -20,12 +21,6 @@ thread_local constinit uint3 gridDim{};
 namespace __emulated {
 namespace {
 
-/// Accesses of a thread, since its warp last met, from which on they are counted early.
-constexpr std::size_t least_pending = std::size_t{1} << 12;
-
-/// And so many at most are kept until it is known which of them are one instruction.
-constexpr std::size_t most_pending = std::size_t{1} << 16;
-
 uint3 index_in(const dim3& shape, std::size_t number) {
   return {static_cast<unsigned>(number % shape.x), static_cast<unsigned>(number / shape.x % shape.y),
           static_cast<unsigned>(number / shape.x / shape.y)};
@@ -44,78 +39,47 @@ Block::Block()
     : scheduler_{*this},
       threads_(properties().threads_per_block),
       waiting_(properties().threads_per_block),
-      starts_(properties().threads_per_block),
-      order_{properties().threads_per_block / warp_size},
-      fences_{order_, properties().threads_per_block},
-      instructions_{properties().threads_per_block},
-      shared_races_{shared_},
-      global_races_{fences_} {}
+      exchanges_(properties().threads_per_block),
+      starts_(properties().threads_per_block) {}
 
 // ---- the life of a block ----
 
-BlockOutcome Block::run(const LaunchContext& launch, std::size_t number) {
-  prepare(launch, number);
+BlockOutcome Block::run(GridContext& grid, std::size_t number) {
+  prepare(grid, number);
   scheduler_.run();
   // No thread is ready: all have left the kernel, one has failed, or they are stuck.
   if (faults_.empty() && !exception_ && finished_ != size_) faults_.add(stall());
-
-  if (instrumented_) {
-    if (finished_ != size_ && !recorder_) instructions_.clear();
-    end_interval();
-    global_races_.end_block(number, order_, faults_, launch.races);
-  }
-  if (recorder_) end_trace();
-  return {counters_, faults_.take(), std::exchange(exception_, nullptr)};
+  const Counters counters = observers_.end_block(finished_ == size_);
+  return {counters, faults_.take(), std::exchange(exception_, nullptr)};
 }
 
-void Block::end_trace() {
-  recorder_->end_block();
-  launch_->trace->shared_variables.assign(shared_.declared().begin(), shared_.declared().end());
-  recorder_.reset();
-  launch_->trace->counters = counters_;
-}
-
-void Block::prepare(const LaunchContext& launch, std::size_t number) {
-  launch_ = &launch;
+void Block::prepare(GridContext& grid, std::size_t number) {
+  const ExecutionConfiguration& configuration = grid.configuration;
+  grid_ = &grid;
   number_ = number;
-  instrumented_ = launch.instrumented;
-  size_ = static_cast<unsigned>(count(launch.config.block));
+  size_ = static_cast<unsigned>(count(configuration.block));
   finished_ = arrived_ = arrived_true_ = releases_ = 0;
-  barrier_is_divergent_ = has_turn_ = false;
-  accesses_ = 0;
-  watch_after_ = first_watch;
-  watched_turns_ = first_turns;
-  is_watching_ = false;
-  alike_since_.reset();
-  alike_watches_ = 0;
-  stuck_thread_ = ReadyThreads::capacity;
-  ticks_without_progress_ = 0;
+  barrier_is_divergent_ = false;
   last_buffer_ = nullptr;
-  counters_ = {.blocks = 1, .threads = size_};
-  if (launch_number_ != launch.number) {
-    shared_.begin_launch(launch.config.shared_bytes, launch.most_shared_bytes);
+  turn_.begin_block(grid.turns, number);
+  if (launch_number_ != grid.number) {
+    shared_.begin_launch(configuration.shared_bytes, grid.most_shared_bytes);
     chains_.begin_launch();
   }
-  launch_number_ = launch.number;
-  if (instrumented_) {
-    order_.begin_block();
-    fences_.begin_block(number, launch.races.order());
-  }
-  recorder_.reset();
-  if (launch.trace != nullptr && launch.trace->block == number) recorder_.emplace(*launch.trace, size_);
-  builtin::gridDim = extent_of(launch.config.grid);
-  builtin::blockDim = extent_of(launch.config.block);
-  builtin::blockIdx = index_in(launch.config.grid, number);
+  launch_number_ = grid.number;
+  observers_.begin_block(grid, number, size_);
+  builtin::gridDim = extent_of(configuration.grid);
+  builtin::blockDim = extent_of(configuration.block);
+  builtin::blockIdx = index_in(configuration.grid, number);
 
   warps_.assign((size_ + warp_size - 1) / warp_size, Warp{});
-  count_after_.fill(least_pending);
   if (const unsigned rest = size_ % warp_size; rest != 0) warps_.back().lanes = bit_of(rest) - 1;
   for (unsigned i = 0; i < size_; ++i) {
     threads_[i].state = State::started;
     threads_[i].where = {};
   }
-  scheduler_.begin_block(extent_of(launch.config.block), launch.schedule, number);
-  accesses_left_ = scheduler_.accesses_in_a_turn();
+  scheduler_.begin_block(extent_of(configuration.block), grid.settings.schedule, number);
+  watchdog_.begin_block(grid, number, size_, turn_);
 }
 
 /// The life of a fiber.
@@ -131,7 +95,7 @@ inline void Block::run_thread() {
   starts_[scheduler_.current()] = static_cast<const Frame*>(__builtin_frame_address(0));
   running_ = this;
   try {
-    launch_->kernel.run_thread(launch_->kernel.arguments.data());
+    grid_->kernel.run_thread(grid_->kernel.arguments.data());
   } catch (...) {
     running_ = nullptr;
     exception_ = std::current_exception();
@@ -139,15 +103,12 @@ inline void Block::run_thread() {
   running_ = nullptr;
   if (exception_) scheduler_.stop();
   finish(scheduler_.current());
-  // A thread less to go on.
-  if (is_watching_ && watched_meetings_ == nullptr) end_watch();
 }
 
 void Block::finish(unsigned thread) {
-  if (recorder_) recorder_->exit(thread);
+  observers_.exit(thread);
   threads_[thread].state = State::finished;
   ++finished_;
-  alike_since_.reset();
   Warp& warp = warp_of(thread);
   warp.finished |= bit_of(thread % warp_size);
   stop_lane(thread);
@@ -156,6 +117,7 @@ void Block::finish(unsigned thread) {
     if ((warp.waiting & bit_of(lane)) != 0) release_complete_group(in_warp_of(thread, lane));
   }
   release_if_stopped(thread);
+  watchdog_.thread_ends();
 }
 
 // A fault ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access
@@ -169,6 +131,17 @@ void Block::stop_for_overflow(const void* call_site) {
   scheduler_.stop();
 }
 
+void Block::stop_for_time(const void* call_site) {
+  running_ = nullptr;
+  watchdog_.stop_for_time(call_site);
+}
+
+bool Block::is_stuck(const void* instruction) {
+  if (running_ != this) return false;
+  const AtWork at_work{*this};
+  return watchdog_.is_stuck(releases_ + meetings_, finished_, instruction);
+}
+
 void Block::trap(std::string action, const void* call_site) {
   const AtWork at_work{*this};
   faults_.add({Fault::trap, "", {{{scheduler_.current()}, number_, std::move(action), call_site, {}}}});
@@ -177,18 +150,40 @@ void Block::trap(std::string action, const void* call_site) {
 
 // ---- accesses to memory ----
 
+template <bool is_shared> inline ObservedAccess Block::observed(const Access& access) {
+  const std::uintptr_t position =
+      is_shared ? shared_.offset_of(access.address) : reinterpret_cast<std::uintptr_t>(access.address);
+  return {access, scheduler_.current(), is_shared, last_buffer_, position, chain_of(access.function)};
+}
+
+/// More than can be followed is the launch's failure.
+template <bool is_shared> void Block::observe(const Access& access) {
+  if constexpr (!is_shared) {
+    if (!observers_.are_there()) return last_buffer_->mark_written(access.address, access.bytes);
+  }
+  try {
+    return observers_.access(observed<is_shared>(access));
+  } catch (...) {
+    exception_ = std::current_exception();
+  }
+  scheduler_.stop();
+}
+
+template void Block::observe<true>(const Access& access);
+template void Block::observe<false>(const Access& access);
+
 /// What is neither in dynamic shared memory nor in the buffer of the last access. Returns whether it is memory of the
 /// device: what the program itself has is read without a word.
 bool Block::access_elsewhere(const Access& access) {
   const AtWork at_work{*this};
-  if (stuck_thread_ == scheduler_.current()) stop_for_time(access.call_site);
+  if (watchdog_.is_out_of_time()) stop_for_time(access.call_site);
   scheduler_.cover_own_stack();
   if (scheduler_.on_own_stack(access.address)) return false;
   if (shared_.contains(access.address, access.bytes)) {
-    if (instrumented_) note_shared(access);
+    if (observers_.are_there()) observe<true>(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
     last_buffer_ = buffer;
-    if (instrumented_ || access.operation != Operation::load) note_global(access);
+    if (observers_.are_there() || access.operation != Operation::load) observe<false>(access);
   } else if (access.operation != Operation::load ||
              !(in_arguments(access) || global_memory().is_constant(access.address, access.bytes))) {
     stop_for_stray(access);
@@ -199,7 +194,7 @@ bool Block::access_elsewhere(const Access& access) {
 }
 
 void Block::stop_for_stray(const Access& access) {
-  if (recorder_) recorder_->begin_access(scheduler_.current(), access);
+  observers_.last_access(scheduler_.current(), access);
   const bool is_local = scheduler_.on_own_stack(access.address);
   faults_.add(stray_access({number_, scheduler_.current(), access}, is_local, shared_));
   scheduler_.stop();
@@ -207,82 +202,13 @@ void Block::stop_for_stray(const Access& access) {
 
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
-  if (stuck_thread_ == scheduler_.current()) stop_for_time(access.call_site);
+  if (watchdog_.is_out_of_time()) stop_for_time(access.call_site);
   if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
   if (access.operation == Operation::atomic && scheduler_.on_own_stack(access.address))
     stop_for_stray(access);
-  if (recorder_) recorder_->begin_access(scheduler_.current(), access);
+  observers_.last_access(scheduler_.current(), access);
   faults_.add(misaligned_access({number_, scheduler_.current(), access}));
   scheduler_.stop();
-}
-
-void Block::note_shared(const Access& access) {
-  const unsigned thread = scheduler_.current();
-  shared_races_.check(access, thread, number_, order_, faults_);
-  if (access.operation == Operation::atomic) return;
-  const EventKind kind =
-      access.operation == Operation::load ? EventKind::shared_load : EventKind::shared_store;
-  if (recorder_) recorder_->access(thread, kind, access, shared_.word_of(access.address));
-  instructions_.add(thread, {shared_.offset_of(access.address), access, chain_of(access.function), kind});
-}
-
-/// More than can be followed is the launch's failure.
-void Block::check_global(const Access& access, unsigned thread) {
-  try {
-    return global_races_.check(access, *last_buffer_, thread, order_);
-  } catch (...) {
-    exception_ = std::current_exception();
-  }
-  scheduler_.stop();
-}
-
-void Block::note_global(const Access& access) {
-  if (!instrumented_) {
-    last_buffer_->mark(static_cast<std::size_t>(access.address - last_buffer_->begin()), access.bytes, true);
-    return;
-  }
-  const unsigned thread = scheduler_.current();
-  check_global(access, thread);
-  if (access.operation == Operation::atomic) return;
-  const EventKind kind =
-      access.operation == Operation::load ? EventKind::global_load : EventKind::global_store;
-  if (recorder_) recorder_->access(thread, kind, access, last_buffer_->word_of(access.address), last_buffer_);
-  instructions_.add(
-      thread, {reinterpret_cast<std::uintptr_t>(access.address), access, chain_of(access.function), kind});
-}
-
-/// All threads have met, or have left the kernel: what they do now is ordered after what they did before.
-void Block::end_interval() {
-  for (unsigned warp = 0; warp < warps_.size(); ++warp)
-    count_warp(warp);
-  order_.block_barrier();
-  fences_.block_barrier();
-}
-
-void Block::count_warp(unsigned warp) {
-  instructions_.count_warp(warp, counters_, recorder());
-  if (recorder_) recorder_->end_warp_interval(warp);
-}
-
-/// A thread has made many accesses since its warp last met. Counts those that cannot become part of another instruction:
-/// lanes that wait at a barrier of all have made all of theirs.
-void Block::count_early(unsigned thread) {
-  const unsigned index = thread / warp_size;
-  if (instructions_.pending(thread) < count_after_[index]) return;
-  if (recorder_ && !launch_->trace->truncated) return;
-  const Warp& warp = warps_[index];
-  unsigned going_on = warp.lanes & ~warp.finished;
-  for (const unsigned lane : lanes_of(going_on)) {
-    const Thread& other = threads_[in_warp_of(thread, lane)];
-    const bool at_block_barrier = other.state == State::at_block_barrier && other.met == releases_;
-    const bool in_whole_warp =
-        (warp.waiting & bit_of(lane)) != 0 && waiting_[in_warp_of(thread, lane)].mask == warp.lanes;
-    if (at_block_barrier || in_whole_warp) going_on &= ~bit_of(lane);
-  }
-  instructions_.count_complete(index, going_on, counters_, recorder());
-  if (instructions_.pending(thread) > most_pending)
-    instructions_.count_complete(index, 0, counters_, recorder());
-  count_after_[index] = 2 * instructions_.pending(thread) + least_pending;
 }
 
 void Block::give_way() {
@@ -292,8 +218,7 @@ void Block::give_way() {
 
 void Block::fence(FenceScope scope, const void* call_site) {
   const AtWork at_work{*this};
-  if (instrumented_) fences_.fence(scheduler_.current(), scope);
-  if (recorder_ && scope == FenceScope::device) recorder_->fence(scheduler_.current(), call_site);
+  observers_.fence(scheduler_.current(), scope, call_site);
 }
 
 void* Block::allocate(std::size_t bytes) {
@@ -330,7 +255,7 @@ void Block::require_launch_bounds(unsigned most_threads) {
 }
 
 std::exception_ptr Block::above_launch_bounds(unsigned most_threads) const {
-  const std::string kernel = kernel_name(launch_->kernel.entry);
+  const std::string kernel = kernel_name(grid_->kernel.entry);
   return std::make_exception_ptr(std::invalid_argument{
       "the emulated device cannot launch this: a block of " + (kernel.empty() ? "this kernel" : kernel) +
       " has threads, at most " + std::to_string(most_threads) + " by its __launch_bounds__, not " +
@@ -341,50 +266,60 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
                          const void* expected) {
   const auto* const begin = static_cast<const std::byte*>(address);
   const Access update{Operation::atomic, begin, bytes, call_site};
-  if (recorder_) {
+  {
     const AtWork at_work{*this};
-    recorder_->settle(scheduler_.current());
+    observers_.call(scheduler_.current());
   }
   scheduler_.cover_own_stack();
   if (scheduler_.on_own_stack(begin)) refuse(update);
-  if (!has_turn_) {
+  if (!turn_.is_taken()) {
     const AtWork at_work{*this};
-    if (!shared_.contains(begin, bytes)) {
-      if (!launch_->turns.wait_for(number_)) scheduler_.stop();
-      has_turn_ = true;
-    }
+    if (!shared_.contains(begin, bytes) && !turn_.take()) scheduler_.stop();
   }
   access(update);
-  ++counters_.atomics;
+  ++meetings_;
   const AtWork at_work{*this};
-  const unsigned thread = scheduler_.current();
-  if (instrumented_) {
-    // Others may have had their turn since: what they have released is acquired now.
-    const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
-    fences_.atomic(thread, {begin, bytes, !shared_.contains(begin, bytes), stores});
-  }
-  if (!recorder_) return;
-  if (shared_.contains(begin, bytes)) {
-    recorder_->access(thread, EventKind::shared_atomic, update, shared_.word_of(begin));
-  } else {
-    recorder_->access(thread, EventKind::global_atomic, update, last_buffer_->word_of(begin), last_buffer_);
-  }
+  if (!observers_.are_there()) return;
+  // Others may have had their turn since: what they have released is acquired now.
+  const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
+  observers_.atomic(shared_.contains(begin, bytes) ? observed<true>(update) : observed<false>(update),
+                    stores);
 }
 
-/// Takes the turn from a thread that has made many accesses.
-void Block::count_access(const Access& access) {
+/// The running thread has made all accesses that it may before another has its turn.
+void Block::end_turn(const Access& access) {
   const AtWork at_work{*this};
-  if (is_watching_) return watch_access(access);
-  const unsigned in_a_turn = scheduler_.accesses_in_a_turn();
-  accesses_left_ = in_a_turn;
-  accesses_ += in_a_turn;
-  if (instrumented_) count_early(scheduler_.current());
-  if (accesses_ >= watch_after_) begin_watch(nullptr);
-  scheduler_.give_way();
+  const unsigned thread = scheduler_.current();
+  bool is_shared_by_blocks = false;
+  if (watchdog_.is_watching()) {
+    is_shared_by_blocks = !shared_.contains(access.address, access.bytes) && last_buffer_ != nullptr &&
+                          last_buffer_->contains(access.address, access.bytes) &&
+                          std::ranges::none_of(grid_->kernel.inputs, [&](const void* input) {
+                            return last_buffer_->contains(static_cast<const std::byte*>(input), 1);
+                          });
+  } else if (observers_.may_count_early(thread)) {
+    observers_.count_early(thread, lanes_going_on(thread / warp_size));
+  }
+  watchdog_.end_turn(access, is_shared_by_blocks);
+}
+
+/// Returns the lanes that may access memory before their warp meets: those that wait at a barrier of all have made all of
+/// their accesses.
+unsigned Block::lanes_going_on(unsigned index) const {
+  const Warp& warp = warps_[index];
+  unsigned going_on = warp.lanes & ~warp.finished;
+  for (const unsigned lane : lanes_of(going_on)) {
+    const unsigned thread = index * warp_size + lane;
+    const bool at_block_barrier =
+        threads_[thread].state == State::at_block_barrier && threads_[thread].met == releases_;
+    const bool in_whole_warp = (warp.waiting & bit_of(lane)) != 0 && waiting_[thread].mask == warp.lanes;
+    if (at_block_barrier || in_whole_warp) going_on &= ~bit_of(lane);
+  }
+  return going_on;
 }
 
 bool Block::in_arguments(const Access& access) const {
-  const std::span<const std::byte> arguments = launch_->kernel.arguments;
+  const std::span<const std::byte> arguments = grid_->kernel.arguments;
   return static_cast<std::size_t>(access.address - arguments.data()) < arguments.size();
 }
 

@@ -1,54 +1,24 @@
 #pragma once
-#include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "emulated/count/counters.hpp"
-#include "emulated/count/warp_instructions.hpp"
 #include "emulated/findings/report.hpp"
 #include "emulated/findings/source_line.hpp"
 #include "emulated/findings/source_location.hpp"
 #include "emulated/memory/memory.hpp"
-#include "emulated/order/fence_order.hpp"
-#include "emulated/order/global_races.hpp"
-#include "emulated/order/happens_before.hpp"
-#include "emulated/order/shared_races.hpp"
+#include "emulated/run/block_observers.hpp"
 #include "emulated/run/block_turns.hpp"
 #include "emulated/run/call_chain.hpp"
+#include "emulated/run/grid_context.hpp"
 #include "emulated/run/lanes.hpp"
-#include "emulated/run/launch_config.hpp"
-#include "emulated/run/loop_watch.hpp"
 #include "emulated/run/scheduler.hpp"
-#include "emulated/trace/block_recorder.hpp"
+#include "emulated/run/watchdog.hpp"
 
 namespace __emulated {
-
-/// How the device runs a launch, apart from what the program asks for.
-struct LaunchOptions {
-  unsigned host_threads;
-  Schedule schedule;
-  bool instrumented;                    ///< whether accesses are counted and checked
-  std::size_t number;                   ///< of the launch
-  std::size_t most_shared_bytes;        ///< of a block, static and dynamic ones
-  std::chrono::nanoseconds loop_limit;  ///< that a loop may compute for if it seems endless
-  BlockTrace* trace;                    ///< of one of its blocks, or nullptr
-};
-
-/// What a block has to know of its launch.
-struct LaunchContext : LaunchOptions {
-  const LaunchConfig& config;
-  const KernelCall& kernel;
-  std::span<const std::byte> code;  ///< of the program, or library, that has the kernel
-  BlockTurns& turns;
-  GridRaces& races;
-};
 
 /// What a block has done, and what it has done wrong.
 struct BlockOutcome {
@@ -57,8 +27,8 @@ struct BlockOutcome {
   std::exception_ptr exception;  ///< what a thread of the kernel has thrown
 };
 
-/// One host thread's stand-in for a multiprocessor: it runs one block at a time. Aligned so that two host threads share
-/// no cache line.
+/// The threads of a block, and how they wait for each other. One host thread's stand-in for a multiprocessor: it runs one
+/// block at a time. Aligned so that two host threads share no cache line.
 class alignas(128) Block : Scheduler::Client {
  public:
   /// The calling host thread's.
@@ -73,19 +43,13 @@ class alignas(128) Block : Scheduler::Client {
   Block& operator=(const Block&) = delete;
 
   /// Runs every thread of block number `number` to its end, or the block to its first fault.
-  BlockOutcome run(const LaunchContext& launch, std::size_t number);
+  BlockOutcome run(GridContext& grid, std::size_t number);
 
-  /// While one lives, a block that the calling host thread runs is ended where a thread of it has computed for so long
-  /// without telling the device anything.
-  class TimeLimit {
-   public:
-    explicit TimeLimit(std::chrono::nanoseconds limit) {
-      local().scheduler_.set_tick(limit / ticks_of_the_limit);
-    }
-    TimeLimit(const TimeLimit&) = delete;
-    TimeLimit& operator=(const TimeLimit&) = delete;
-    ~TimeLimit() { local().scheduler_.set_tick(std::chrono::nanoseconds{0}); }
-  };
+  /// While what it returns lives, a block that the calling host thread runs is ended where a thread of it has computed for
+  /// so long without telling the device anything.
+  static Watchdog::TimeLimit limit_time(std::chrono::nanoseconds limit) {
+    return {local().scheduler_, limit};
+  }
 
   // What the running thread asks for. cuda.hpp says what each does.
   /// Returns the number of threads that brought a true predicate.
@@ -159,15 +123,12 @@ class alignas(128) Block : Scheduler::Client {
     return one.call_site == other.call_site && one.chain == other.chain;
   }
 
-  /// What a thread waits for at a warp barrier or a shuffle.
+  /// What a thread waits for at a warp barrier, a shuffle or a vote.
   struct Waiting {
-    unsigned mask = 0;         ///< the lanes
-    Shuffle shuffle{};         ///< at a shuffle, which one,
-    VoteRule rule{};           ///< and at a vote
-    unsigned source_lane = 0;  ///< whose value it asks for,
-    std::size_t bytes = 0;     ///< of how many bytes, which it brings and which it gets
-    alignas(largest_access) std::array<std::byte, largest_access> brought{};
-    alignas(largest_access) std::array<std::byte, largest_access> received{};
+    unsigned mask = 0;      ///< the lanes
+    Shuffle shuffle{};      ///< at a shuffle, which one,
+    VoteRule rule{};        ///< and at a vote
+    std::size_t bytes = 0;  ///< of how many bytes, which it brings and which it gets
   };
 
   /// The lanes of a warp, one bit each.
@@ -180,13 +141,11 @@ class alignas(128) Block : Scheduler::Client {
     unsigned releases = 0;  ///< barriers and shuffles that it has passed
   };
 
-  void prepare(const LaunchContext& launch, std::size_t number);
+  void prepare(GridContext& grid, std::size_t number);
   std::exception_ptr above_launch_bounds(unsigned most_threads) const;
-  void end_trace();
   [[noreturn]] void run_threads() override;
   void run_thread();
   void finish(unsigned thread);
-  [[noreturn]] void stop_for_overflow(const void* call_site) override;
 
   // Barriers and shuffles, in barriers.cpp.
   void wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site);
@@ -200,15 +159,9 @@ class alignas(128) Block : Scheduler::Client {
     if (warp.stopped == warp.lanes && warp.asking != 0) release_active_lanes(member);
   }
   void release_active_lanes(unsigned member);
-  void record_meeting(unsigned member, unsigned group);
   void hand_over_values(unsigned member, unsigned group);
   void hand_over_votes(unsigned member, unsigned group);
-  void note_release(unsigned& releases);
   void require_stack();
-  /// What a thread takes from a barrier or a shuffle.
-  void note_value(std::span<const std::byte> value, const void* call_site) {
-    if (is_watching_) watch_.meet(scheduler_.current(), call_site, value);
-  }
   FaultRecord stall() const;
   void note_missing_lanes(FaultRecord& record) const;
   ThreadAction action_at_barrier(unsigned thread, std::string action) const;
@@ -218,65 +171,41 @@ class alignas(128) Block : Scheduler::Client {
   // Memory.
   bool access_elsewhere(const Access& access);
   bool in_arguments(const Access& access) const;
-  void note_shared(const Access& access);
-  void note_global(const Access& access);  ///< to the last buffer
-  void check_global(const Access& access, unsigned thread);
-  void count_access(const Access& access);
-  void end_interval();
+  template <bool is_shared> void observe(const Access& access);
+  template <bool is_shared> ObservedAccess observed(const Access& access);
+  void end_turn(const Access& access);
+  unsigned lanes_going_on(unsigned warp) const;
   std::uint16_t chain_of(const Frame* function) {
     return chains_.number_of(function, starts_[scheduler_.current()]);
   }
-  void count_warp(unsigned warp);
-  void count_early(unsigned thread);
-  BlockRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
   [[noreturn]] void stop_for_stray(const Access& access);
 
-  // Loops that never end, in endless_loops.cpp.
-
-  /// What has happened so far: it stays the same while a thread does nothing but compute.
-  struct Progress {
-    std::size_t block = 0;
-    std::size_t accesses = 0;
-    std::size_t meetings = 0;  ///< of threads, and questions to peers, whose own limit ends a wait for them
-    unsigned accesses_left = 0;
-    unsigned thread = 0;
-    unsigned finished = 0;
-
-    bool operator==(const Progress&) const = default;
-  };
-
-  void begin_watch(const unsigned* meetings);
-  void end_watch();
-  void watch_access(const Access& access);
-  void judge_accesses();
-  void judge_meetings(unsigned meetings);
-  bool may_change_by_other_blocks();
-  [[noreturn]] void end_in_a_loop(std::string action);
-  [[noreturn]] void end_in_a_wait(const Accessor& reader);
+  // What the scheduler tells.
+  [[noreturn]] void stop_for_overflow(const void* call_site) override;
   [[noreturn]] void stop_for_time(const void* call_site) override;
-  void watch_turn(unsigned thread, std::span<const std::byte> stack) override { watch_.turn(thread, stack); }
+  void watch_turn(unsigned thread, std::span<const std::byte> stack) override {
+    watchdog_.watch_turn(thread, stack);
+  }
   bool is_stuck(const void* instruction) override;
-
-  /// Accesses without a barrier after which threads are watched for the first time.
-  static constexpr std::size_t first_watch = std::size_t{1} << 22;
-  /// Turns of each thread in such a watch; more in later ones, as a loop's pass may be long.
-  static constexpr std::size_t first_turns = 32;
-
-  /// So many ticks without progress are the limit.
-  static constexpr int ticks_of_the_limit = 10;
 
   static inline thread_local constinit Block* running_ = nullptr;
 
+  FaultLog faults_;
+  std::exception_ptr exception_;
   Scheduler scheduler_;
   SharedMemory shared_;
+  Watchdog watchdog_{scheduler_, faults_};
+  BlockObservers observers_{shared_, faults_};
+  CallChains chains_;
+
   std::vector<Thread> threads_;
   std::vector<Waiting> waiting_;
+  std::vector<LaneExchange> exchanges_;
   std::vector<const Frame*> starts_;  ///< for each thread, from where the kernel is called
   std::vector<Warp> warps_;
 
-  const LaunchContext* launch_ = nullptr;
+  GridContext* grid_ = nullptr;
   std::size_t number_ = 0;
-  bool instrumented_ = true;
   std::size_t launch_number_ = 0;
   unsigned size_ = 0;      ///< threads of the block
   unsigned finished_ = 0;  ///< threads that have left the kernel
@@ -285,37 +214,10 @@ class alignas(128) Block : Scheduler::Client {
   bool barrier_is_divergent_ = false;
   unsigned arrived_true_ = 0;   ///< threads that have brought a true predicate to it,
   unsigned released_true_ = 0;  ///< and to the last one that all have passed
-  bool has_turn_ = false;       ///< no lower block is running, so that this one may run atomics
-  std::size_t accesses_ = 0;    ///< accesses of the block since threads of it last met
-  std::array<std::size_t, ReadyThreads::capacity / warp_size>
-      count_after_{};            ///< so many of a thread of each warp, they are counted early
-  std::size_t watch_after_ = 0;  ///< so many of them, threads are watched
-  unsigned releases_ = 0;        ///< block barriers that the block has passed
-  unsigned accesses_left_ = 0;   ///< that the running thread may make before another has its turn
+  unsigned releases_ = 0;       ///< block barriers that the block has passed
+  std::size_t meetings_ = 0;    ///< other barriers, shuffles and votes, and atomic operations
+  Turn turn_;                   ///< to run atomic operations on global memory
   Buffer* last_buffer_ = nullptr;
-
-  bool is_watching_ = false;
-  const unsigned* watched_meetings_ = nullptr;  ///< their count, if they are what the watch is for
-  LoopWatch watch_;
-  std::size_t watched_turns_ = 0;  ///< that each thread is watched for
-  unsigned watched_accesses_left_ = 0;
-  std::optional<std::chrono::nanoseconds>
-      alike_since_;             ///< the host thread's time when a loop first seemed endless
-  unsigned alike_watches_ = 0;  ///< of meetings, one after the other
-  Progress progress_;
-  int ticks_without_progress_ = 0;
-  unsigned stuck_thread_ = ReadyThreads::capacity;  ///< ends at its next access
-
-  FaultLog faults_;
-  std::exception_ptr exception_;
-  Counters counters_;
-  HappensBefore order_;
-  FenceOrder fences_;
-  CallChains chains_;
-  WarpInstructionLog instructions_;
-  std::optional<BlockRecorder> recorder_;  ///< of a block that is traced
-  SharedRaces shared_races_;
-  GlobalRaces global_races_;
 };
 
 /// Inline, so that a hook that knows operation and size has little left to do.
@@ -325,26 +227,26 @@ inline void Block::access(const Access& access) {
   const bool is_misaligned = (reinterpret_cast<std::uintptr_t>(access.address) & (access.bytes - 1)) != 0;
   if (is_misaligned || scheduler_.is_stack_short(__builtin_frame_address(0))) refuse(access);
   if (shared_.dynamic_contains(access.address, access.bytes)) {
-    if (instrumented_) {
+    if (observers_.are_there()) {
       const AtWork at_work{*this};
-      note_shared(access);
+      observe<true>(access);
     }
   } else if (last_buffer_ != nullptr && last_buffer_->contains(access.address, access.bytes)) {
-    if (instrumented_ || access.operation != Operation::load) {
+    if (observers_.are_there() || access.operation != Operation::load) {
       const AtWork at_work{*this};
-      note_global(access);
+      observe<false>(access);
     }
   } else if (!access_elsewhere(access)) {
     return;
   }
-  if (--accesses_left_ == 0) count_access(access);
+  if (watchdog_.ends_turn()) end_turn(access);
 }
 
 /// Inline, because most of what a barrier costs are its switches, and on each of them a frame more to return through.
 inline unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
-  if (recorder_) recorder_->settle(thread);
+  observers_.call(thread);
   Thread& self = threads_[thread];
   self.where = where;
   self.state = State::at_block_barrier;
@@ -359,7 +261,7 @@ inline unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
   if (++arrived_ == size_ && !barrier_is_divergent_) release_block(from.call_site);
   release_if_stopped(thread);
   scheduler_.suspend();
-  note_value(std::as_bytes(std::span{&released_true_, 1}), from.call_site);
+  watchdog_.take(thread, from.call_site, std::as_bytes(std::span{&released_true_, 1}));
   return released_true_;
 }
 

@@ -61,4 +61,27 @@ class BlockTurns {
   std::set<std::size_t> running_;  ///< the first blocks of the ranges that are
 };
 
+/// The turn of one block, which it takes once.
+class Turn {
+ public:
+  void begin_block(BlockTurns& turns, std::size_t block) {
+    turns_ = &turns;
+    block_ = block;
+    is_taken_ = false;
+  }
+
+  bool is_taken() const { return is_taken_; }
+
+  /// Returns once every lower block has ended: whether this one is still wanted.
+  bool take() {
+    is_taken_ = is_taken_ || turns_->wait_for(block_);
+    return is_taken_;
+  }
+
+ private:
+  BlockTurns* turns_ = nullptr;
+  std::size_t block_ = 0;
+  bool is_taken_ = false;
+};
+
 }  // namespace __emulated

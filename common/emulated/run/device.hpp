@@ -1,16 +1,11 @@
 #pragma once
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "emulated/count/counters.hpp"
-#include "emulated/findings/finding.hpp"
-#include "emulated/run/launch_config.hpp"
-#include "emulated/run/schedule.hpp"
+#include "emulated/run/execution_configuration.hpp"
 
-/// The host's side of the emulated device: what a program asks of it before and after a launch.
+/// The emulated device as the host sees it: its limits and its memory.
 namespace __emulated {
 
 /// What a report calls the emulated device.
@@ -39,6 +34,15 @@ struct Properties {
 /// An H200: NVIDIA's CUDA C++ Programming Guide, "Compute Capabilities", column 9.0; 132 SMs.
 const Properties& properties();
 
+/// Throws std::invalid_argument, with the reason, of a launch that the device refuses.
+[[noreturn]] void refuse_launch(const std::string& reason);
+
+/// Does so if `value` is above the limit. \param what  there is, such as "a block has threads,".
+void require_at_most(std::size_t limit, std::size_t value, const char* what, const char* help = "");
+
+/// Does so if no kernel can be launched in this way.
+void require_possible(const ExecutionConfiguration& configuration);
+
 /// Returns the number of blocks that are resident at once when every SM is full: the grid that fills the device.
 std::size_t resident_blocks(unsigned block, std::size_t shared_bytes);
 
@@ -54,52 +58,5 @@ void mark_initialised(void* begin, std::size_t bytes);
 
 /// Declares these bytes of a buffer unwritten: a kernel that reads them before it writes them is wrong.
 void mark_uninitialised(void* begin, std::size_t bytes);
-
-/// Runs every thread of every block to its end. Throws std::invalid_argument if the device cannot run such a
-/// launch, KernelFinding for a faulty kernel, and whatever a thread of the kernel throws.
-void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
-
-/// Lets blocks of a kernel have up to `bytes` bytes of dynamic shared memory, as CUDA's cudaFuncSetAttribute() does: without
-/// it all of their shared memory is 48 KiB at most. \param kernel  its entry. Throws std::invalid_argument where the device has
-/// less.
-void allow_dynamic_shared_memory(const void* kernel, std::size_t bytes);
-
-/// What is said of a launch that needs it.
-inline constexpr const char* how_to_ask_for_shared_memory =
-    "; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) asks for more";
-
-/// Sets the number of host threads that run blocks; 0, the default, means one per CPU that this process may use. At
-/// most 24 are used: the guard pages of more stacks need more mappings than Linux gives a process.
-/// Results and counters do not depend on it.
-void set_host_threads(unsigned count);
-
-/// Sets the order in which threads take their turns; ascending by default. It decides what an unsynchronised
-/// kernel computes, but no counter, and whether there is a race only where atomics order threads.
-void set_schedule(const Schedule& schedule);
-
-/// Sets whether accesses to memory are counted, and checked for races and uninitialised reads; on by default.
-/// Without it their counters are 0, and findings are only accesses out of bounds or misaligned, stack overflows, and
-/// threads that wait or run forever.
-void set_instrumented(bool on);
-
-/// Sets for how long a loop that may be endless goes on before it is a finding, in time of a CPU; 10 seconds by default. A
-/// loop is in doubt if its threads neither meet nor end, and repeat the same accesses, or make none.
-void set_loop_limit(std::chrono::nanoseconds limit);
-
-/// While one lives, it keeps the counters of every launch that ends without a finding, in order.
-class LaunchRecord {
- public:
-  LaunchRecord();
-  ~LaunchRecord();
-  LaunchRecord(const LaunchRecord&) = delete;
-  LaunchRecord& operator=(const LaunchRecord&) = delete;
-
-  const std::vector<Counters>& launches() const { return launches_; }
-
- private:
-  friend void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
-
-  std::vector<Counters> launches_;
-};
 
 }  // namespace __emulated

@@ -3,24 +3,31 @@
 #include <optional>
 #include <utility>
 
+#include "emulated/findings/report.hpp"
 #include "emulated/memory/kernel_heap.hpp"
 
 namespace __emulated {
 
-Grid::Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOptions& options)
-    : config_{config},
-      kernel_{kernel},
-      turns_{count(config.grid), options.host_threads},
-      context_{options, config_, kernel_, global_memory().loaded_with(kernel.entry), turns_, races_},
-      failed_block_{count(config.grid)} {
+Grid::Grid(const ExecutionConfiguration& configuration, const KernelCall& kernel,
+           const GridSettings& settings, std::size_t number, unsigned host_threads,
+           std::size_t most_shared_bytes, BlockTrace* trace)
+    : context_{configuration,
+               kernel,
+               settings,
+               number,
+               most_shared_bytes,
+               trace,
+               global_memory().loaded_with(kernel.entry),
+               BlockTurns{count(configuration.grid), host_threads}},
+      failed_block_{count(configuration.grid)} {
   kernel_heap().reuse_if_empty();
 }
 
-Grid::~Grid() { races_.mark_initialised(); }
+Grid::~Grid() { context_.races.mark_initialised(); }
 
 void Grid::work() {
-  const Block::TimeLimit limit{context_.loop_limit};
-  while (const std::optional<BlockTurns::Range> range = turns_.claim()) {
+  const Watchdog::TimeLimit limit = Block::limit_time(context_.settings.loop_limit);
+  while (const std::optional<BlockTurns::Range> range = context_.turns.claim()) {
     Counters counters;
     for (std::size_t block = range->begin; block < range->end && !has_failed_before(block); ++block) {
       BlockOutcome outcome = outcome_of(block);
@@ -31,12 +38,12 @@ void Grid::work() {
       const std::lock_guard lock{mutex_};
       counters_ += counters;
     }
-    turns_.complete(*range);
+    context_.turns.complete(*range);
   }
 }
 
 /// A host thread may have no memory for the stacks of a block: that is the block's failure, and others need not wait.
-BlockOutcome Grid::outcome_of(std::size_t block) const {
+BlockOutcome Grid::outcome_of(std::size_t block) {
   try {
     return Block::local().run(context_, block);
   } catch (...) {
@@ -52,7 +59,7 @@ void Grid::fail(std::size_t block, BlockOutcome outcome) {
   if (block >= failed_block_) return;
   failed_block_ = block;
   failure_ = std::move(outcome);
-  turns_.end_before(block);
+  context_.turns.end_before(block);
 }
 
 bool Grid::has_failed_before(std::size_t block) const {
@@ -60,12 +67,11 @@ bool Grid::has_failed_before(std::size_t block) const {
   return failed_block_ < block;
 }
 
-Counters Grid::result() const {
+LaunchResult Grid::result() const {
   if (failure_.exception) std::rethrow_exception(failure_.exception);
   // What blocks have done to each other is only known if all have run.
-  const std::vector<FaultRecord> faults = failure_.faults.empty() ? races_.faults() : failure_.faults;
-  if (!faults.empty()) throw KernelFinding{findings_from(faults, kernel_.entry)};
-  return counters_;
+  const std::vector<FaultRecord> faults = failure_.faults.empty() ? context_.races.faults() : failure_.faults;
+  return {counters_, faults.empty() ? std::vector<Finding>{} : findings_from(faults, context_.kernel.entry)};
 }
 
 }  // namespace __emulated

@@ -1,23 +1,19 @@
 #pragma once
 #include <cstddef>
-#include <exception>
 #include <mutex>
-#include <vector>
 
-#include "emulated/count/counters.hpp"
-#include "emulated/findings/report.hpp"
-#include "emulated/order/global_races.hpp"
 #include "emulated/run/block.hpp"
-#include "emulated/run/block_turns.hpp"
-#include "emulated/run/launch_config.hpp"
-#include "emulated/run/scheduler.hpp"
+#include "emulated/run/grid_context.hpp"
+#include "emulated/run/launch.hpp"
 
 namespace __emulated {
 
 /// One launch: host threads run its blocks, and it gathers what they did.
 class Grid {
  public:
-  Grid(const LaunchConfig& config, const KernelCall& kernel, const LaunchOptions& options);
+  /// \param number  of the launch; \param most_shared_bytes  of a block; \param trace  of one of its blocks, or nullptr.
+  Grid(const ExecutionConfiguration& configuration, const KernelCall& kernel, const GridSettings& settings,
+       std::size_t number, unsigned host_threads, std::size_t most_shared_bytes, BlockTrace* trace);
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
   ~Grid();
@@ -25,19 +21,15 @@ class Grid {
   /// Runs blocks on the calling host thread as long as there are any.
   void work();
 
-  /// Returns what all blocks did. Throws what the lowest block that failed has thrown, or a KernelFinding for its faults.
-  Counters result() const;
+  /// Returns what all blocks did, with the faults of the lowest block that failed. Throws what that one has thrown.
+  LaunchResult result() const;
 
  private:
-  BlockOutcome outcome_of(std::size_t block) const;
+  BlockOutcome outcome_of(std::size_t block);
   void fail(std::size_t block, BlockOutcome outcome);
   bool has_failed_before(std::size_t block) const;
 
-  const LaunchConfig config_;
-  const KernelCall kernel_;
-  BlockTurns turns_;
-  GridRaces races_;
-  const LaunchContext context_;
+  GridContext context_;
 
   mutable std::mutex mutex_;
   std::size_t failed_block_;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "emulated/memory/memory.hpp"
+#include "emulated/run/execution_configuration.hpp"
 #include "emulated/run/fiber.hpp"
-#include "emulated/run/launch_config.hpp"
 #include "emulated/run/schedule.hpp"
 #include "emulated/run/splitmix64.hpp"
 

@@ -96,16 +96,29 @@ void BlockRecorder::exit(unsigned thread) {
   add(thread, EventKind::exit, nullptr);
 }
 
-void BlockRecorder::meeting(Event event) {
+void BlockRecorder::warp_sync(const WarpSync& met, std::span<const LaneExchange> exchanges) {
   if (trace_.truncated || actions_ + warp_size > most_traced_actions) {
     trace_.truncated = true;
     return;
   }
-  const unsigned first = event.warp * warp_size;
-  Warp& warp = warps_[event.warp];
-  const std::size_t number = warp.unordered.size();
-  for (const unsigned lane : lanes_of(event.lanes)) {
-    add(first + lane, event.kind, event.call_site)->event = number;
+  Event event;
+  event.kind = met.kind;
+  event.warp = met.warp;
+  event.lanes = met.group;
+  event.call_site = met.call_site;
+  event.bytes = static_cast<unsigned>(met.bytes);
+  const bool is_shuffle = met.kind == EventKind::shuffle;
+  if (is_shuffle) event.shuffles = static_cast<unsigned>(shuffles_for(met.bytes));
+  Warp& warp = warps_[met.warp];
+  for (const unsigned lane : lanes_of(met.group)) {
+    LaneEvent& of_lane = event.of_lanes.emplace_back();
+    if (met.bytes != 0) {
+      if (is_shuffle) of_lane.source_lane = exchanges[lane].source_lane;
+      of_lane.value = exchanges[lane].received;
+      of_lane.before = exchanges[lane].brought;
+      of_lane.is_known = true;
+    }
+    add(met.warp * warp_size + lane, met.kind, met.call_site)->event = warp.unordered.size();
   }
   warp.unordered.push_back(std::move(event));
 }
@@ -251,7 +264,7 @@ void BlockRecorder::end_warp_interval(unsigned warp) {
   }
 }
 
-void BlockRecorder::block_barrier(const void* call_site) {
+void BlockRecorder::block_sync(const void* call_site) {
   merge_warps();
   if (trace_.truncated) return;
   Event event;
@@ -260,8 +273,10 @@ void BlockRecorder::block_barrier(const void* call_site) {
   trace_.events.push_back(std::move(event));
 }
 
-void BlockRecorder::end_block() {
+void BlockRecorder::end_block(const Counters& counters, const SharedMemory& memory) {
   merge_warps();
+  trace_.counters = counters;
+  trace_.shared_variables.assign(memory.declared().begin(), memory.declared().end());
   for (std::size_t i = 0; i < buffers_.size(); ++i)
     if (buffers_[i]->is_static() || buffers_[i]->is_heap()) begin_where_used(i);
 }

@@ -3,23 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <vector>
 
-#include "emulated/memory/memory.hpp"
-#include "emulated/run/lanes.hpp"
+#include "emulated/count/warp_instructions.hpp"
+#include "emulated/run/observed.hpp"
 #include "emulated/trace/trace.hpp"
 
 namespace __emulated {
-
-/// A warp instruction as it was counted.
-struct CountedRequest {
-  std::uint32_t lanes = 0;
-  unsigned wavefronts = 0;
-  unsigned conflicts = 0;
-  unsigned sectors = 0;
-  std::array<std::uint32_t, warp_size>
-      visits;  ///< for each active lane, its number among the lane's accesses
-};
 
 /// Writes down what a block does. Each thread says what it does when it does it; which of it is one event of a warp is
 /// known when the warp's instructions are counted.
@@ -29,7 +20,7 @@ class BlockRecorder {
 
   /// The running thread accesses memory next. \param word  of shared memory or of the buffer.
   void access(unsigned thread, EventKind kind, const Access& access, std::ptrdiff_t word,
-              const Buffer* buffer = nullptr);
+              const Buffer* buffer);
 
   /// The running thread is about to access memory, or to fail to.
   void begin_access(unsigned thread, const Access& access);
@@ -40,16 +31,19 @@ class BlockRecorder {
   void fence(unsigned thread, const void* call_site);
   void exit(unsigned thread);
 
-  /// A complete group of lanes passes a warp barrier, shuffles or votes: what each brings and gets is in `of_lanes`.
-  void meeting(Event event);
+  /// \param exchanges  of the warp's lanes: what each brings and gets.
+  void warp_sync(const WarpSync& met, std::span<const LaneExchange> exchanges);
 
   /// The warp's accesses since the last call have been counted as these requests, then it has come to an end.
   void request(unsigned warp, const CountedRequest& request);
   void end_warp_interval(unsigned warp);
 
   /// All threads pass a barrier of the block, or the block ends.
-  void block_barrier(const void* call_site);
-  void end_block();
+  void block_sync(const void* call_site);
+  void end_block(const Counters& counters, const SharedMemory& memory);
+
+  /// Whether the block has done more than a trace holds.
+  bool is_full() const { return trace_.truncated; }
 
  private:
   /// What a thread did, of which an event is made with other lanes.

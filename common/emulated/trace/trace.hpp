@@ -8,41 +8,11 @@
 
 #include "emulated/count/counters.hpp"
 #include "emulated/findings/finding.hpp"
-#include "emulated/memory/memory.hpp"
-#include "emulated/run/launch_config.hpp"
+#include "emulated/run/execution_configuration.hpp"
+#include "emulated/run/observed.hpp"
 
 /// What one block of a launch did, event by event.
 namespace __emulated {
-
-/// What lanes of a warp, or all threads of a block, did together.
-enum class EventKind : unsigned char {
-  shared_load,
-  shared_store,
-  global_load,
-  global_store,
-  shared_atomic,
-  global_atomic,
-  shuffle,
-  vote,  ///< or a reduction of a warp
-  block_barrier,
-  warp_barrier,
-  fence,
-  exit  ///< the lanes leave the kernel
-};
-
-constexpr bool is_shared(EventKind kind) {
-  return kind == EventKind::shared_load || kind == EventKind::shared_store ||
-         kind == EventKind::shared_atomic;
-}
-constexpr bool is_load(EventKind kind) {
-  return kind == EventKind::shared_load || kind == EventKind::global_load;
-}
-constexpr bool is_store(EventKind kind) {
-  return kind == EventKind::shared_store || kind == EventKind::global_store;
-}
-constexpr bool is_atomic(EventKind kind) {
-  return kind == EventKind::shared_atomic || kind == EventKind::global_atomic;
-}
 
 /// Returns its name in JSON, such as "shared_load".
 std::string_view name_of(EventKind kind);
@@ -76,7 +46,7 @@ struct Event {
 /// All that a block did. Between two barriers of the block the warps take turns; each warp's events are in an order in
 /// which a GPU could run them.
 struct BlockTrace {
-  LaunchConfig config;
+  ExecutionConfiguration configuration;
   std::size_t launch = 0;            ///< counted from 1
   std::size_t block = 0;             ///< its number in the grid
   const void* kernel = nullptr;      ///< its entry
@@ -94,31 +64,5 @@ std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const 
 
 /// What a trace holds: accesses, shuffles, votes, barriers and exits of single threads. More are left out.
 inline constexpr std::size_t most_traced_actions = std::size_t{1} << 18;
-
-/// While one lives, the device records one block of one launch.
-class TraceRecord {
- public:
-  /// \param launch  counted from 1, the next one; \param block  its number in the grid.
-  TraceRecord(std::size_t launch, std::size_t block);
-  ~TraceRecord();
-  TraceRecord(const TraceRecord&) = delete;
-  TraceRecord& operator=(const TraceRecord&) = delete;
-
-  /// What was recorded; none if there was no such launch or block.
-  const std::optional<BlockTrace>& trace() const { return trace_; }
-
-  /// The number of launches that have begun so far.
-  std::size_t launches() const { return launches_; }
-
- private:
-  friend void launch_grid(const LaunchConfig& config, const KernelCall& kernel);
-
-  BlockTrace* begin_launch(const LaunchConfig& config, const KernelCall& kernel);
-
-  std::size_t launch_;
-  std::size_t launches_ = 0;  ///< that have begun
-  std::size_t block_;
-  std::optional<BlockTrace> trace_;
-};
 
 }  // namespace __emulated

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) try {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)

@@ -1,15 +1,12 @@
+#include "emulated/run/watchdog.hpp"
+
 #include <time.h>
 
-#include <algorithm>
 #include <bit>
 #include <sstream>
 #include <utility>
 
 #include "emulated/memory/peer_memory.hpp"
-#include "emulated/run/block.hpp"
-
-/// \file
-/// How a block is found to run for ever: Block watches its threads from time to time, and its host thread's clock.
 
 namespace __emulated {
 namespace {
@@ -43,40 +40,56 @@ std::string seconds_text(std::chrono::nanoseconds time) {
 
 }  // namespace
 
+void Watchdog::begin_block(const GridContext& grid, std::size_t block, unsigned threads, Turn& turn) {
+  grid_ = &grid;
+  block_ = block;
+  threads_ = threads;
+  turn_ = &turn;
+  accesses_left_ = scheduler_.accesses_in_a_turn();
+  accesses_ = 0;
+  watch_after_ = first_watch;
+  watched_turns_ = first_turns;
+  is_watching_ = false;
+  alike_since_.reset();
+  alike_watches_ = 0;
+  stuck_thread_ = ReadyThreads::capacity;
+  ticks_without_progress_ = 0;
+}
+
 /// \param meetings  the count that has led to it, or nullptr if accesses have.
-void Block::begin_watch(const unsigned* meetings) {
+void Watchdog::begin_watch(const unsigned* meetings) {
   is_watching_ = true;
   watched_meetings_ = meetings;
-  watch_.begin(size_);
+  watch_.begin(threads_);
   scheduler_.set_watched(true);
   watched_accesses_left_ = LoopWatch::accesses_in_a_turn;
   accesses_left_ = 1;
 }
 
-void Block::end_watch() {
+void Watchdog::end_watch() {
   is_watching_ = false;
   scheduler_.set_watched(false);
   accesses_left_ = scheduler_.accesses_in_a_turn();
 }
 
-void Block::watch_access(const Access& access) {
-  ++accesses_;
-  accesses_left_ = 1;
-  const bool is_shared_by_blocks = !shared_.contains(access.address, access.bytes) &&
-                                   last_buffer_ != nullptr &&
-                                   last_buffer_->contains(access.address, access.bytes) &&
-                                   std::ranges::none_of(launch_->kernel.inputs, [&](const void* input) {
-                                     return last_buffer_->contains(static_cast<const std::byte*>(input), 1);
-                                   });
-  watch_.access(scheduler_.current(), access, is_shared_by_blocks);
-  if (--watched_accesses_left_ != 0) return;
-  watched_accesses_left_ = LoopWatch::accesses_in_a_turn;
-  if (watched_meetings_ == nullptr && watch_.turns() >= watched_turns_) judge_accesses();
+void Watchdog::end_turn(const Access& access, bool is_shared_by_blocks) {
+  if (is_watching_) {
+    ++accesses_;
+    accesses_left_ = 1;
+    watch_.access(scheduler_.current(), access, is_shared_by_blocks);
+    if (--watched_accesses_left_ != 0) return;
+    watched_accesses_left_ = LoopWatch::accesses_in_a_turn;
+    if (watched_meetings_ == nullptr && watch_.turns() >= watched_turns_) judge_accesses();
+  } else {
+    accesses_left_ = scheduler_.accesses_in_a_turn();
+    accesses_ += accesses_left_;
+    if (accesses_ >= watch_after_) begin_watch(nullptr);
+  }
   scheduler_.give_way();
 }
 
 /// The threads have been watched for some time in which none has met another.
-void Block::judge_accesses() {
+void Watchdog::judge_accesses() {
   const Passes passes = watch_.passes();
   end_watch();
   if (passes == Passes::different) {
@@ -88,7 +101,7 @@ void Block::judge_accesses() {
   watch_after_ = accesses_ + first_watch;
   const Accessor* const reader = watch_.reader_of_other_blocks();
   if (reader != nullptr && may_change_by_other_blocks()) return;
-  const bool may_wait = reader != nullptr && number_ + 1 < count(launch_->config.grid);
+  const bool may_wait = reader != nullptr && has_higher_blocks();
   if (passes == Passes::identical) {
     if (may_wait) end_in_a_wait(*reader);
     end_in_a_loop("repeats itself: its variables, and what it reads, stay the same");
@@ -96,85 +109,81 @@ void Block::judge_accesses() {
   const std::chrono::nanoseconds now = cpu_time();
   if (!alike_since_) alike_since_ = now;
   const std::chrono::nanoseconds limit =
-      launch_->loop_limit * (passes == Passes::adding ? longer_for_adding : 1);
+      grid_->settings.loop_limit * (passes == Passes::adding ? longer_for_adding : 1);
   if (now - *alike_since_ < limit) return;
   if (may_wait && passes == Passes::alike) end_in_a_wait(*reader);
   end_in_a_loop("has repeated the same accesses for " + seconds_text(limit) + " of computing");
 }
 
 /// Whether lower blocks may have changed what the threads read: once they have ended, it is looked at afresh.
-bool Block::may_change_by_other_blocks() {
-  if (has_turn_) return false;
-  if (!launch_->turns.wait_for(number_)) scheduler_.stop();
-  has_turn_ = true;
+bool Watchdog::may_change_by_other_blocks() {
+  if (turn_->is_taken()) return false;
+  if (!turn_->take()) scheduler_.stop();
   alike_since_.reset();
   return true;
 }
 
-/// Threads of the block have met once more.
-void Block::note_release(unsigned& releases) {
+void Watchdog::meet(unsigned& meetings, SourceLine where) {
   accesses_ = 0;
   watch_after_ = first_watch;
   watched_turns_ = first_turns;
   alike_since_.reset();
   if (is_watching_ && watched_meetings_ == nullptr) end_watch();
-  ++releases;
-  if (releases < first_watched_meetings - first_watched_meetings / meetings_per_watch) return;
-  const unsigned end = std::bit_ceil(releases);
-  if (releases == end - end / meetings_per_watch && !is_watching_) begin_watch(&releases);
-  if (releases == end && is_watching_ && watched_meetings_ == &releases) judge_meetings(releases);
+  ++meetings;
+  if (meetings < first_watched_meetings - first_watched_meetings / meetings_per_watch) return;
+  const unsigned end = std::bit_ceil(meetings);
+  if (meetings == end - end / meetings_per_watch && !is_watching_) begin_watch(&meetings);
+  if (meetings == end && is_watching_ && watched_meetings_ == &meetings) judge_meetings(meetings, where);
+}
+
+void Watchdog::thread_ends() {
+  alike_since_.reset();
+  if (is_watching_ && watched_meetings_ == nullptr) end_watch();
 }
 
 /// The threads have been watched for some of so many meetings.
-void Block::judge_meetings(unsigned meetings) {
+void Watchdog::judge_meetings(unsigned meetings, SourceLine where) {
   const Passes passes = watch_.passes();
   end_watch();
   alike_watches_ = passes == Passes::different ? 0 : alike_watches_ + 1;
   if (passes != Passes::identical && alike_watches_ < most_alike_watches) return;
   const Accessor* const reader = watch_.reader_of_other_blocks();
   if (reader != nullptr && may_change_by_other_blocks()) return;
-  if (reader != nullptr && passes == Passes::identical && number_ + 1 < count(launch_->config.grid)) {
+  if (reader != nullptr && passes == Passes::identical && has_higher_blocks()) {
     end_in_a_wait(*reader);
   }
-  faults_.add({Fault::endless_loop,
-               "",
-               {action_at_barrier(
-                   scheduler_.current(),
-                   "is still running after 2^" + std::to_string(std::countr_zero(meetings)) + " barriers")}});
-  scheduler_.stop();
+  stop(Fault::endless_loop,
+       {{scheduler_.current()},
+        block_,
+        "is still running after 2^" + std::to_string(std::countr_zero(meetings)) + " barriers",
+        nullptr,
+        where});
 }
 
-void Block::end_in_a_loop(std::string action) {
+void Watchdog::end_in_a_loop(std::string action) {
   const auto [thread, call_site] = watch_.thread_in_loop();
-  faults_.add({Fault::endless_loop, "", {{{thread}, number_, std::move(action), call_site, {}}}});
-  scheduler_.stop();
+  stop(Fault::endless_loop, {{thread}, block_, std::move(action), call_site, {}});
 }
 
-void Block::end_in_a_wait(const Accessor& reader) {
-  faults_.add({Fault::wait_for_block,
-               "",
-               {{{reader.thread},
-                 number_,
-                 "waits for what a higher block may do, but this device runs blocks one after the other",
-                 reader.call_site,
-                 {}}}});
+void Watchdog::end_in_a_wait(const Accessor& reader) {
+  stop(Fault::wait_for_block,
+       {{reader.thread},
+        block_,
+        "waits for what a higher block may do, but this device runs blocks one after the other",
+        reader.call_site,
+        {}});
+}
+
+void Watchdog::stop(Fault fault, ThreadAction action) {
+  faults_.add({fault, "", {std::move(action)}});
   scheduler_.stop();
 }
 
 // ---- loops of which the device hears nothing ----
 
-/// In a signal's handler: whether the running thread has had its time without any progress. It is ended only in code of the
-/// program: a library may hold a lock.
-bool Block::is_stuck(const void* instruction) {
-  if (running_ != this) return false;
-  const AtWork at_work{*this};
-  const Progress now{number_,
-                     accesses_,
-                     std::size_t{releases_} + counters_.warp_barriers + counters_.shuffles +
-                         counters_.atomics + calls_of_peers(),
-                     accesses_left_,
-                     scheduler_.current(),
-                     finished_};
+bool Watchdog::is_stuck(std::size_t meetings, unsigned finished, const void* instruction) {
+  const Progress now{block_,  accesses_, meetings + calls_of_peers(), accesses_left_, scheduler_.current(),
+                     finished};
   if (now != progress_) {
     progress_ = now;
     ticks_without_progress_ = 0;
@@ -189,20 +198,17 @@ bool Block::is_stuck(const void* instruction) {
     return false;
   }
   const auto offset =
-      static_cast<std::size_t>(static_cast<const std::byte*>(instruction) - launch_->code.data());
-  return offset < launch_->code.size();
+      static_cast<std::size_t>(static_cast<const std::byte*>(instruction) - grid_->code.data());
+  return offset < grid_->code.size();
 }
 
-void Block::stop_for_time(const void* call_site) {
-  running_ = nullptr;
-  faults_.add({Fault::endless_loop,
-               "",
-               {{{scheduler_.current()},
-                 number_,
-                 "has computed for " + seconds_text(launch_->loop_limit) + " without an access to memory",
-                 call_site,
-                 {}}}});
-  scheduler_.stop();
+void Watchdog::stop_for_time(const void* call_site) {
+  stop(Fault::endless_loop,
+       {{scheduler_.current()},
+        block_,
+        "has computed for " + seconds_text(grid_->settings.loop_limit) + " without an access to memory",
+        call_site,
+        {}});
 }
 
 }  // namespace __emulated

@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <span>
 
+struct CUstream_st;
+
 namespace __emulated {
 
 /// CUDA's types. Not the global ones, which nvcc's part of the same program has: cuda.hpp gives them to kernels under these
@@ -23,11 +25,16 @@ struct dim3 {
 using types::dim3;
 using types::uint3;
 
-/// The shape of a launch.
-struct LaunchConfig {
+/// What `<<<grid, block, shared_bytes, stream>>>` says (CUDA C++ Programming Guide, "Execution Configuration"). There is one
+/// stream.
+struct ExecutionConfiguration {
   dim3 grid;                     ///< blocks
   dim3 block;                    ///< threads per block
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
+
+  constexpr ExecutionConfiguration(const dim3& of_grid = {}, const dim3& of_block = {},
+                                   std::size_t of_shared_bytes = 0, CUstream_st* = nullptr)
+      : grid{of_grid}, block{of_block}, shared_bytes{of_shared_bytes} {}
 };
 
 /// The number of blocks, or threads, of such a shape.

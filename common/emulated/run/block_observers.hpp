@@ -1,0 +1,88 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "emulated/count/block_counts.hpp"
+#include "emulated/order/block_order.hpp"
+#include "emulated/run/grid_context.hpp"
+#include "emulated/run/observed.hpp"
+#include "emulated/trace/block_recorder.hpp"
+
+namespace __emulated {
+
+/// Those who look on while a block runs: order, trace and counting, each only in a launch that asks for it. They are told of
+/// each access before it happens, and of each meeting of threads once it is complete.
+class BlockObservers {
+ public:
+  /// \param memory  the block's; \param faults  where order adds what it sees. Both outlive this.
+  BlockObservers(const SharedMemory& memory, FaultLog& faults) : memory_{memory}, faults_{faults} {}
+
+  void begin_block(GridContext& grid, std::size_t block, unsigned threads);
+
+  /// Whether accesses are to be told.
+  bool are_there() const { return is_on_; }
+  bool is_traced() const { return recorder_.has_value(); }
+
+  /// A thread accesses memory. Throws where more races are seen than can be followed.
+  void access(ObservedAccess seen) {
+    order_->access(seen);
+    if (seen.is_atomic()) return;
+    if (recorder_) record(seen);
+    counts_->access(seen);
+  }
+  /// It is about to update memory atomically, which access() has been told.
+  void atomic(ObservedAccess seen, bool stores) {
+    order_->atomic(seen.thread, {seen.access.address, seen.access.bytes, !seen.is_shared, stores});
+    if (recorder_) record(seen);
+    counts_->atomic();
+  }
+  /// It is about to make an access that ends the block.
+  void last_access(unsigned thread, const Access& access) {
+    if (recorder_) recorder_->begin_access(thread, access);
+  }
+  /// It calls the device: what it accessed last has happened.
+  void call(unsigned thread) {
+    if (recorder_) recorder_->settle(thread);
+  }
+  void fence(unsigned thread, FenceScope scope, const void* call_site) {
+    if (is_on_) order_->fence(thread, scope);
+    if (recorder_ && scope == FenceScope::device) recorder_->fence(thread, call_site);
+  }
+  void exit(unsigned thread) {
+    if (recorder_) recorder_->exit(thread);
+  }
+  /// \param exchanges  of the warp's lanes.
+  void warp_sync(const WarpSync& met, std::span<const LaneExchange> exchanges) {
+    if (is_on_) order_->warp_sync(met);
+    if (recorder_) recorder_->warp_sync(met, exchanges);
+    if (is_on_) counts_->warp_sync(met);
+  }
+  void block_sync(const void* call_site) {
+    if (is_on_) counts_->block_sync();
+    if (is_on_) order_->block_sync();
+    if (recorder_) recorder_->block_sync(call_site);
+  }
+
+  bool may_count_early(unsigned thread) const { return is_on_ && counts_->may_count_early(thread); }
+  void count_early(unsigned thread, unsigned going_on) { counts_->count_early(thread, going_on); }
+
+  /// \param is_complete  whether all threads have left the kernel. Returns what was counted.
+  Counters end_block(bool is_complete);
+
+ private:
+  void record(ObservedAccess seen) {
+    recorder_->access(seen.thread, seen.kind(), seen.access, seen.word(),
+                      seen.is_shared ? nullptr : seen.buffer);
+  }
+
+  const SharedMemory& memory_;
+  FaultLog& faults_;
+  unsigned threads_ = 0;               ///< of the block
+  bool is_on_ = false;                 ///< whether the launch is instrumented
+  std::optional<BlockOrder> order_;    ///< both are kept from block to block,
+  std::optional<BlockCounts> counts_;  ///< once a launch has asked for them
+  std::optional<BlockRecorder> recorder_;
+};
+
+}  // namespace __emulated

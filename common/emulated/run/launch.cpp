@@ -1,0 +1,201 @@
+#include "emulated/run/launch.hpp"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "emulated/findings/report.hpp"
+#include "emulated/memory/memory.hpp"
+#include "emulated/run/block.hpp"
+#include "emulated/run/device.hpp"
+#include "emulated/run/grid.hpp"
+#include "emulated/run/host_threads.hpp"
+#include "emulated/trace/trace.hpp"
+
+namespace __emulated {
+namespace {
+
+/// Waking another host thread pays from about so many CUDA threads on.
+constexpr std::size_t threads_worth_a_helper = 16384;
+
+/// Each has up to 1024 stacks with a guard page below, and a process has 65530 mappings by default.
+constexpr std::size_t most_host_threads = 24;
+
+/// What a further host thread may take of the address space, its own stack and an arena of malloc's among it.
+constexpr std::size_t address_space_of_host_thread = reserved_bytes + (std::size_t{256} << 20);
+
+class Recording;
+
+/// What the program has set, and what it may ask for; device_mutex() guards it.
+struct State {
+  unsigned host_threads = 0;
+  GridSettings settings;
+  std::size_t launches = 0;
+  std::map<const void*, std::size_t>
+      dynamic_shared_bytes;       ///< that kernels may have, if the program has asked for them
+  std::set<const void*> kernels;  ///< that have been launched and counted
+  LaunchResult last;
+  Recording* recording = nullptr;
+};
+
+State& state() {
+  static State current;
+  return current;
+}
+
+template <typename T> void set(T& setting, const T& value) {
+  const std::lock_guard lock{device_mutex()};
+  setting = value;
+}
+
+/// While one lives, it is told of all launches.
+class Recording {
+ public:
+  Recording(std::vector<LaunchResult>& results, const std::optional<TracedBlock>& traced)
+      : results_{results}, traced_{traced}, outer_{state().recording} {
+    set(state().recording, this);
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() { set(state().recording, outer_); }
+
+  Recording* outer() const { return outer_; }
+
+  /// Returns the trace that this launch is to write, if it is the one, and has the block.
+  std::shared_ptr<BlockTrace> begin_launch(const ExecutionConfiguration& configuration,
+                                           const KernelCall& kernel) {
+    ++launches_;
+    if (!traced_ || traced_->launch != launches_ || traced_->block >= count(configuration.grid))
+      return nullptr;
+    auto trace = std::make_shared<BlockTrace>();
+    trace->configuration = configuration;
+    trace->launch = launches_;
+    trace->block = traced_->block;
+    trace->kernel = kernel.entry;
+    return trace;
+  }
+
+  void end_launch(const LaunchResult& result) { results_.push_back(result); }
+
+ private:
+  std::vector<LaunchResult>& results_;
+  std::optional<TracedBlock> traced_;
+  std::size_t launches_ = 0;
+  Recording* outer_;
+};
+
+// ---- before it ----
+
+/// Returns the bytes of shared memory that a block may have.
+std::size_t require_allowed(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
+  const Properties& device = properties();
+  const auto allowed = state().dynamic_shared_bytes.find(kernel.entry);
+  const bool has_asked = allowed != state().dynamic_shared_bytes.end();
+  require_at_most(has_asked ? allowed->second : device.default_shared_bytes, configuration.shared_bytes,
+                  "a block of this kernel has bytes of dynamic shared memory,", how_to_ask_for_shared_memory);
+  return has_asked ? device.shared_bytes_per_block : device.default_shared_bytes;
+}
+
+/// What `ulimit -v` leaves room for; one in any case. It is asked once: from the first launch on, the host threads
+/// themselves have taken a part.
+std::size_t possible_host_threads() {
+  static const std::size_t room = available_address_space() / address_space_of_host_thread;
+  return std::clamp<std::size_t>(room, 1, most_host_threads);
+}
+
+unsigned useful_host_threads(const ExecutionConfiguration& configuration) {
+  const std::size_t asked = state().host_threads != 0 ? state().host_threads : available_cpus();
+  const std::size_t wanted = std::min(asked, possible_host_threads());
+  const std::size_t blocks = count(configuration.grid);
+  const std::size_t useful = 1 + blocks * count(configuration.block) / threads_worth_a_helper;
+  return static_cast<unsigned>(std::min({wanted, useful, blocks}));
+}
+
+// ---- after it ----
+
+/// A kernel that stores without the device's hearing of it is not checked either, and its user may not know. (One that does
+/// nothing, as for an array of no elements, is no reason to say so.)
+void say_that_nothing_was_seen(const void* kernel) {
+  const std::string name = kernel_name(kernel);
+  const std::string note =
+      std::string{program_invocation_short_name} + ": note: no access to memory was seen in " +
+      (name.empty() ? "a kernel" : name) +
+      ", though it has stored something: nothing of it was counted or checked. Its code needs the compiler's "
+      "flags of the CMake target emulated_kernels\n";
+  std::fputs(note.c_str(), stderr);
+}
+
+bool has_seen_accesses(const Counters& counters) {
+  return counters.shared_load_requests + counters.shared_store_requests + counters.global_load_requests +
+             counters.global_store_requests + counters.atomics !=
+         0;
+}
+
+}  // namespace
+
+LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
+  require_possible(configuration);
+  if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
+  const std::lock_guard lock{device_mutex()};
+  State& current = state();
+  current.last = {};
+  const std::size_t most_shared_bytes = require_allowed(configuration, kernel);
+  global_memory().begin_launch();
+  const unsigned used = useful_host_threads(configuration);
+  std::shared_ptr<BlockTrace> trace;
+  for (Recording* each = current.recording; each != nullptr; each = each->outer()) {
+    if (auto wanted = each->begin_launch(configuration, kernel)) trace = std::move(wanted);
+  }
+  Grid grid{configuration,     kernel,     current.settings, ++current.launches, used,
+            most_shared_bytes, trace.get()};
+  const bool is_first = current.settings.instrumented && current.kernels.insert(kernel.entry).second;
+  const std::uint64_t before = is_first ? global_memory().fingerprint() : 0;
+  host_threads().run(used - 1, [&grid] { grid.work(); });
+  LaunchResult result = grid.result();
+  if (trace != nullptr) trace->findings = result.findings;
+  result.trace = trace;
+  if (is_first && result.findings.empty() && !has_seen_accesses(result.counters) &&
+      global_memory().fingerprint() != before) {
+    say_that_nothing_was_seen(kernel.entry);
+  }
+  for (Recording* each = current.recording; each != nullptr; each = each->outer())
+    each->end_launch(result);
+  current.last = result;
+  return result;
+}
+
+void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
+  LaunchResult result = run_grid(configuration, kernel);
+  if (!result.findings.empty()) throw KernelFinding{std::move(result.findings)};
+}
+
+const LaunchResult& last_launch() { return state().last; }
+
+void run_with_results(const std::function<void()>& program, std::vector<LaunchResult>& results,
+                      const std::optional<TracedBlock>& traced) {
+  const Recording recording{results, traced};
+  program();
+}
+
+void allow_dynamic_shared_memory(const void* kernel, std::size_t bytes) {
+  const std::size_t most = properties().shared_bytes_per_block;
+  if (bytes > most) {
+    throw std::invalid_argument{"the emulated device cannot give a block " + std::to_string(bytes) +
+                                " bytes of shared memory, but " + std::to_string(most)};
+  }
+  const std::lock_guard lock{device_mutex()};
+  state().dynamic_shared_bytes[kernel] = bytes;
+}
+
+void set_host_threads(unsigned count) { set(state().host_threads, count); }
+void set_schedule(const Schedule& schedule) { set(state().settings.schedule, schedule); }
+void set_instrumented(bool on) { set(state().settings.instrumented, on); }
+void set_loop_limit(std::chrono::nanoseconds limit) { set(state().settings.loop_limit, limit); }
+
+}  // namespace __emulated

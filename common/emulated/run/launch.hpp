@@ -1,0 +1,75 @@
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "emulated/count/counters.hpp"
+#include "emulated/findings/finding.hpp"
+#include "emulated/run/execution_configuration.hpp"
+#include "emulated/run/schedule.hpp"
+
+namespace __emulated {
+
+struct BlockTrace;
+
+/// What a launch counted and found.
+struct LaunchResult {
+  Counters counters;  ///< of all blocks that have run
+  std::vector<Finding> findings;
+  std::shared_ptr<const BlockTrace> trace{};  ///< of the block that was to be traced, if this launch has it
+};
+
+/// Runs every thread of every block to its end, or to the first fault of its block. Throws std::invalid_argument if the
+/// device cannot run such a launch, and whatever a thread of the kernel throws.
+LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
+
+/// The same for a program that does not look at the result. Throws KernelFinding for a faulty kernel.
+void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
+
+/// What the last launch of the process counted and found; of one that threw, nothing.
+const LaunchResult& last_launch();
+
+/// A block of one of the launches of a program.
+struct TracedBlock {
+  std::size_t launch = 1;  ///< counted from 1
+  std::size_t block = 0;   ///< its number in the grid
+};
+
+/// Runs `program` and adds what each of its launches counted and found to `results`, also of one that ends it by a finding.
+/// \param traced  the block of which what it does is written down, if any.
+void run_with_results(const std::function<void()>& program, std::vector<LaunchResult>& results,
+                      const std::optional<TracedBlock>& traced = std::nullopt);
+
+// ---- how launches run ----
+
+/// Lets blocks of a kernel have up to `bytes` bytes of dynamic shared memory, as CUDA's cudaFuncSetAttribute() does: without
+/// it all of their shared memory is 48 KiB at most. \param kernel  its entry. Throws std::invalid_argument where the device has
+/// less.
+void allow_dynamic_shared_memory(const void* kernel, std::size_t bytes);
+
+/// What is said of a launch that needs it.
+inline constexpr const char* how_to_ask_for_shared_memory =
+    "; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) asks for more";
+
+/// Sets the number of host threads that run blocks; 0, the default, means one per CPU that this process may use. At
+/// most 24 are used: the guard pages of more stacks need more mappings than Linux gives a process.
+/// Results and counters do not depend on it.
+void set_host_threads(unsigned count);
+
+/// Sets the order in which threads take their turns; ascending by default. It decides what an unsynchronised
+/// kernel computes, but no counter, and whether there is a race only where atomics order threads.
+void set_schedule(const Schedule& schedule);
+
+/// Sets whether launches are counted, and accesses checked for races and uninitialised reads; on by default.
+/// Without it counters but those of blocks and threads are 0, and findings are only accesses out of bounds or misaligned, stack overflows, and
+/// threads that wait or run forever.
+void set_instrumented(bool on);
+
+/// Sets for how long a loop that may be endless goes on before it is a finding, in time of a CPU; 10 seconds by default. A
+/// loop is in doubt if its threads neither meet nor end, and repeat the same accesses, or make none.
+void set_loop_limit(std::chrono::nanoseconds limit);
+
+}  // namespace __emulated

@@ -1,0 +1,123 @@
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "emulated/findings/report.hpp"
+#include "emulated/run/block_turns.hpp"
+#include "emulated/run/grid_context.hpp"
+#include "emulated/run/loop_watch.hpp"
+#include "emulated/run/scheduler.hpp"
+
+namespace __emulated {
+
+/// Finds that a block runs for ever: it watches the block's threads from time to time, and the clock of their host thread.
+class Watchdog {
+ public:
+  /// \param scheduler  of the block; \param faults  where it adds what it finds. Both outlive this.
+  Watchdog(Scheduler& scheduler, FaultLog& faults) : scheduler_{scheduler}, faults_{faults} {}
+
+  void begin_block(const GridContext& grid, std::size_t block, unsigned threads, Turn& turn);
+
+  // ---- accesses ----
+
+  /// The running thread has made an access: whether it has made all that it may before another has its turn.
+  bool ends_turn() { return --accesses_left_ == 0; }
+  /// If it has: goes on counting, and lets the others have their turn if it is time for that. Ends the block if that only
+  /// repeats itself. \param is_shared_by_blocks  whether another block may write the word, too.
+  void end_turn(const Access& access, bool is_shared_by_blocks);
+  bool is_watching() const { return is_watching_; }
+
+  // ---- meetings ----
+
+  /// Threads of the block have met once more. \param meetings  counts them; \param where  the running thread has.
+  void meet(unsigned& meetings, SourceLine where);
+  /// What a thread takes from a barrier or a shuffle.
+  void take(unsigned thread, const void* call_site, std::span<const std::byte> value) {
+    if (is_watching_) watch_.meet(thread, call_site, value);
+  }
+  void thread_ends();
+  void watch_turn(unsigned thread, std::span<const std::byte> stack) { watch_.turn(thread, stack); }
+
+  // ---- time ----
+
+  /// While one lives, a block that the calling host thread runs is ended where a thread of it has computed for so long
+  /// without telling the device anything.
+  class TimeLimit {
+   public:
+    TimeLimit(Scheduler& scheduler, std::chrono::nanoseconds limit) : scheduler_{scheduler} {
+      scheduler_.set_tick(limit / ticks_of_the_limit);
+    }
+    TimeLimit(const TimeLimit&) = delete;
+    TimeLimit& operator=(const TimeLimit&) = delete;
+    ~TimeLimit() { scheduler_.set_tick(std::chrono::nanoseconds{0}); }
+
+   private:
+    Scheduler& scheduler_;
+  };
+
+  /// What has happened so far: it stays the same while a thread does nothing but compute.
+  struct Progress {
+    std::size_t block = 0;
+    std::size_t accesses = 0;
+    std::size_t meetings = 0;  ///< of threads, and questions to peers, whose own limit ends a wait for them
+    unsigned accesses_left = 0;
+    unsigned thread = 0;
+    unsigned finished = 0;
+
+    bool operator==(const Progress&) const = default;
+  };
+
+  /// In a signal's handler: whether the running thread has had its time without any progress. It is ended only in code of
+  /// the program: a library may hold a lock.
+  bool is_stuck(std::size_t meetings, unsigned finished, const void* instruction);
+  /// Whether the running thread is to end at its next access.
+  bool is_out_of_time() const { return stuck_thread_ == scheduler_.current(); }
+  [[noreturn]] void stop_for_time(const void* call_site);
+
+ private:
+  void begin_watch(const unsigned* meetings);
+  void end_watch();
+  void judge_accesses();
+  void judge_meetings(unsigned meetings, SourceLine where);
+  bool may_change_by_other_blocks();
+  bool has_higher_blocks() const { return block_ + 1 < count(grid_->configuration.grid); }
+  [[noreturn]] void end_in_a_loop(std::string action);
+  [[noreturn]] void end_in_a_wait(const Accessor& reader);
+  [[noreturn]] void stop(Fault fault, ThreadAction action);
+
+  /// Accesses without a barrier after which threads are watched for the first time.
+  static constexpr std::size_t first_watch = std::size_t{1} << 22;
+  /// Turns of each thread in such a watch; more in later ones, as a loop's pass may be long.
+  static constexpr std::size_t first_turns = 32;
+  /// So many ticks without progress are the limit.
+  static constexpr int ticks_of_the_limit = 10;
+
+  Scheduler& scheduler_;
+  FaultLog& faults_;
+  const GridContext* grid_ = nullptr;
+  std::size_t block_ = 0;
+  unsigned threads_ = 0;
+  Turn* turn_ = nullptr;
+
+  unsigned accesses_left_ = 0;   ///< that the running thread may make before another has its turn
+  std::size_t accesses_ = 0;     ///< accesses of the block since threads of it last met
+  std::size_t watch_after_ = 0;  ///< so many of them, threads are watched
+
+  bool is_watching_ = false;
+  const unsigned* watched_meetings_ = nullptr;  ///< their count, if they are what the watch is for
+  LoopWatch watch_;
+  std::size_t watched_turns_ = 0;  ///< that each thread is watched for
+  unsigned watched_accesses_left_ = 0;
+  std::optional<std::chrono::nanoseconds>
+      alike_since_;             ///< the host thread's time when a loop first seemed endless
+  unsigned alike_watches_ = 0;  ///< of meetings, one after the other
+
+  Progress progress_;
+  int ticks_without_progress_ = 0;
+  unsigned stuck_thread_ = ReadyThreads::capacity;  ///< ends at its next access
+};
+
+}  // namespace __emulated
