@@ -51,26 +51,6 @@ IN_CODE: dict[str, list[tuple[str, str, str]]] = {
     "common/README.md": [
         ("n over 1024 threads per multiprocessor, and 128 more", "common/harness/reduction_plan.cpp",
          "n / (std::size_t{1024} * std::max(1u, device.sms)) + 128;")],
-    "common/emulated/README.md": [
-        ("At most 24 host threads", "common/emulated/run/launch.cpp", "most_host_threads = 24;"),
-        ("or 2^18 barriers or shuffles", "common/emulated/run/watchdog.cpp",
-         "first_watched_meetings = 1U << 18;"),
-        ("After 2^22 accesses", "common/emulated/run/watchdog.hpp", "first_watch = std::size_t{1} << 22;"),
-        *((sentence, "common/emulated/run/grid_context.hpp", "loop_limit = std::chrono::seconds{10};") for sentence in (
-            "it is a finding after 10 s of computing", "A thread that computes for 10 s", "changes the 10 s")),
-        ("or after a minute", "common/emulated/run/watchdog.cpp", "longer_for_adding = 6;"),
-        ("a finding after 2^21 barriers", "common/emulated/run/watchdog.cpp", "most_alike_watches = 4;"),
-        ("more than 2^16 accesses", "common/emulated/count/block_counts.cpp", "most_pending = std::size_t{1} << 16;"),
-        ("a block of more than 1024 threads", "common/emulated/run/device.cpp", "threads_per_block = 1024,"),
-        ("of more than 48 KiB", "common/emulated/run/device.cpp", "default_shared_bytes = std::size_t{48} << 10,"),
-        ("up to 227 KiB", "common/emulated/run/device.cpp", "shared_bytes_per_block = std::size_t{227} << 10,"),
-        ("its stack of 64 KiB", "common/emulated/run/scheduler.hpp", "stack_bytes = std::size_t{64} << 10;"),
-        ("128 bytes apart or more", "common/emulated/memory/memory.cpp", "shared_alignment = 128;"),
-        ("8 MiB of the device's memory", "common/emulated/memory/kernel_heap.hpp", "capacity = std::size_t{8} << 20;"),
-        ("more than 64 KiB past a buffer", "common/emulated/memory/memory.hpp", "margin = std::size_t{64} << 10;"),
-        ("lanes make 1 to 4 passes of an inner loop", "tests/emulated/not_caught_test.cpp", "j <= t % 4; ++j"),
-        ("its 16 requests are right", "tests/emulated/not_caught_test.cpp", 'requests, 16U) << "as on a GPU"'),
-        ("136 sectors instead of 64", "tests/emulated/not_caught_test.cpp", 'sectors, 136U) << "64 on a GPU')],
     "beyond/09_vector_loads/README.md": [
         ("first four loads, then the additions", "beyond/09_vector_loads/kernel.cuh", "k < 4;"),
         ("for three loads with a test each", "beyond/09_vector_loads/kernel.cuh", "k < 3;"),

@@ -12,8 +12,9 @@ from tools.command_line import REPOSITORY
 
 
 def pages() -> list[str]:
-    """All that are not generated as a whole."""
-    found = [page for page in REPOSITORY.rglob("*.md") if not page.with_name("measured.json").exists()]
+    """All that are not generated as a whole, and not the device's, whose figures are settings that its headers name."""
+    found = [page for page in REPOSITORY.rglob("*.md") if not page.with_name("measured.json").exists()
+             and page != REPOSITORY / "common/emulated/README.md"]
     names = sorted(str(page.relative_to(REPOSITORY)) for page in found)
     return [name for name in names if not name.startswith((".", "build"))]  # these are hidden, or built
 
