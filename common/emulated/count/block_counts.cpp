@@ -17,7 +17,7 @@ void BlockCounts::begin_block(unsigned threads, BlockRecorder* recorder) {
   counters_ = {.blocks = 1, .threads = threads};
   recorder_ = recorder;
   warps_ = (threads + warp_size - 1) / warp_size;
-  count_after_.fill(least_pending);
+  count_after_.assign(count_after_.size(), least_pending);
 }
 
 void BlockCounts::warp_sync(const WarpSync& met) {

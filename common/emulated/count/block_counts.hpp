@@ -1,6 +1,6 @@
 #pragma once
-#include <array>
 #include <cstddef>
+#include <vector>
 
 #include "emulated/count/counters.hpp"
 #include "emulated/count/warp_instructions.hpp"
@@ -11,7 +11,7 @@ namespace __emulated {
 /// Counts what the threads of a block do.
 class BlockCounts {
  public:
-  explicit BlockCounts(unsigned threads) : instructions_{threads} {}
+  explicit BlockCounts(unsigned threads) : instructions_{threads}, count_after_(threads / warp_size) {}
 
   /// \param recorder  is told of each request, or nullptr.
   void begin_block(unsigned threads, BlockRecorder* recorder);
@@ -41,8 +41,8 @@ class BlockCounts {
   WarpInstructionLog instructions_;
   BlockRecorder* recorder_ = nullptr;
   unsigned warps_ = 0;
-  std::array<std::size_t, 1024 / warp_size>
-      count_after_{};  ///< so many accesses of a thread of each warp, they are counted early
+  std::vector<std::size_t>
+      count_after_;  ///< so many accesses of a thread of each warp, they are counted early
 };
 
 }  // namespace __emulated

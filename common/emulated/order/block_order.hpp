@@ -24,7 +24,7 @@ class BlockOrder {
     fences_.begin_block(block, grid.order());
   }
 
-  /// Throws where more races are seen than can be followed.
+  /// Throws where the block makes more kinds of accesses than can be followed.
   void access(ObservedAccess seen) {
     if (seen.is_shared) {
       shared_races_.check(seen.access, seen.position, seen.thread, block_, order_, faults_);

@@ -185,6 +185,7 @@ GridOrder::WordSet FenceOrder::released(unsigned thread, Moment moment) const {
   for (const auto& [word, clock] : released_) {
     if (clock->knows(thread, moment)) words.push_back(word);
   }
+  if (words.empty()) return GridOrder::none;  // such a block may not have had its turn
   std::ranges::sort(words);
   return grid_->number_of(words);
 }

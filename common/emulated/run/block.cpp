@@ -61,6 +61,8 @@ void Block::prepare(GridContext& grid, std::size_t number) {
   finished_ = arrived_ = arrived_true_ = releases_ = 0;
   barrier_is_divergent_ = false;
   last_buffer_ = nullptr;
+  faults_.take();  // of a block whose end had no memory
+  exception_ = nullptr;
   turn_.begin_block(grid.turns, number);
   if (launch_number_ != grid.number) {
     shared_.begin_launch(configuration.shared_bytes, grid.most_shared_bytes);
@@ -280,10 +282,11 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   ++meetings_;
   const AtWork at_work{*this};
   if (!observers_.are_there()) return;
-  // Others may have had their turn since: what they have released is acquired now.
+  // Others may have had their turn since: what they have released is acquired now, and the last buffer may be theirs.
   const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
-  observers_.atomic(shared_.contains(begin, bytes) ? observed<true>(update) : observed<false>(update),
-                    stores);
+  const bool is_shared = shared_.contains(begin, bytes);
+  if (!is_shared) last_buffer_ = global_memory().find(begin, bytes);
+  observers_.atomic(is_shared ? observed<true>(update) : observed<false>(update), stores);
 }
 
 /// The running thread has made all accesses that it may before another has its turn.

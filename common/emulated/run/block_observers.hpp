@@ -22,9 +22,8 @@ class BlockObservers {
 
   /// Whether accesses are to be told.
   bool are_there() const { return is_on_; }
-  bool is_traced() const { return recorder_.has_value(); }
 
-  /// A thread accesses memory. Throws where more races are seen than can be followed.
+  /// A thread accesses memory. Throws where a block makes more kinds of accesses than can be followed.
   void access(ObservedAccess seen) {
     order_->access(seen);
     if (seen.is_atomic()) return;

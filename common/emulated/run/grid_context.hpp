@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "emulated/order/global_races.hpp"
+#include "emulated/order/grid_races.hpp"
 #include "emulated/run/block_turns.hpp"
 #include "emulated/run/execution_configuration.hpp"
 #include "emulated/run/schedule.hpp"

@@ -41,7 +41,7 @@ struct State {
       dynamic_shared_bytes;       ///< that kernels may have, if the program has asked for them
   std::set<const void*> kernels;  ///< that have been launched and counted
   LaunchResult last;
-  Recording* recording = nullptr;
+  std::vector<Recording*> recordings;
 };
 
 State& state() {
@@ -58,14 +58,20 @@ template <typename T> void set(T& setting, const T& value) {
 class Recording {
  public:
   Recording(std::vector<LaunchResult>& results, const std::optional<TracedBlock>& traced)
-      : results_{results}, traced_{traced}, outer_{state().recording} {
-    set(state().recording, this);
+      : results_{results}, traced_{traced} {
+    const std::lock_guard lock{device_mutex()};
+    const bool is_tracing = std::ranges::any_of(state().recordings, &Recording::has_traced_block);
+    if (traced && is_tracing) throw std::logic_error{"the device traces one block at a time"};
+    state().recordings.push_back(this);
   }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
-  ~Recording() { set(state().recording, outer_); }
+  ~Recording() {
+    const std::lock_guard lock{device_mutex()};
+    std::erase(state().recordings, this);
+  }
 
-  Recording* outer() const { return outer_; }
+  bool has_traced_block() const { return traced_.has_value(); }
 
   /// Returns the trace that this launch is to write, if it is the one, and has the block.
   std::shared_ptr<BlockTrace> begin_launch(const ExecutionConfiguration& configuration,
@@ -87,7 +93,6 @@ class Recording {
   std::vector<LaunchResult>& results_;
   std::optional<TracedBlock> traced_;
   std::size_t launches_ = 0;
-  Recording* outer_;
 };
 
 // ---- before it ----
@@ -140,16 +145,16 @@ bool has_seen_accesses(const Counters& counters) {
 }  // namespace
 
 LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
-  require_possible(configuration);
   if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   State& current = state();
   current.last = {};
+  require_possible(configuration);
   const std::size_t most_shared_bytes = require_allowed(configuration, kernel);
   global_memory().begin_launch();
   const unsigned used = useful_host_threads(configuration);
   std::shared_ptr<BlockTrace> trace;
-  for (Recording* each = current.recording; each != nullptr; each = each->outer()) {
+  for (Recording* const each : current.recordings) {
     if (auto wanted = each->begin_launch(configuration, kernel)) trace = std::move(wanted);
   }
   Grid grid{configuration,     kernel,     current.settings, ++current.launches, used,
@@ -164,7 +169,7 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
       global_memory().fingerprint() != before) {
     say_that_nothing_was_seen(kernel.entry);
   }
-  for (Recording* each = current.recording; each != nullptr; each = each->outer())
+  for (Recording* const each : current.recordings)
     each->end_launch(result);
   current.last = result;
   return result;

@@ -17,7 +17,7 @@ struct BlockTrace;
 
 /// What a launch counted and found.
 struct LaunchResult {
-  Counters counters;  ///< of all blocks that have run
+  Counters counters;  ///< of all blocks that have run: with a finding, some above its block may not have
   std::vector<Finding> findings;
   std::shared_ptr<const BlockTrace> trace{};  ///< of the block that was to be traced, if this launch has it
 };
@@ -38,7 +38,7 @@ struct TracedBlock {
   std::size_t block = 0;   ///< its number in the grid
 };
 
-/// Runs `program` and adds what each of its launches counted and found to `results`, also of one that ends it by a finding.
+/// Runs `program` and adds what each launch meanwhile counted and found to `results`, also of one that ends it by a finding.
 /// \param traced  the block of which what it does is written down, if any.
 void run_with_results(const std::function<void()>& program, std::vector<LaunchResult>& results,
                       const std::optional<TracedBlock>& traced = std::nullopt);
@@ -63,9 +63,9 @@ void set_host_threads(unsigned count);
 /// kernel computes, but no counter, and whether there is a race only where atomics order threads.
 void set_schedule(const Schedule& schedule);
 
-/// Sets whether launches are counted, and accesses checked for races and uninitialised reads; on by default.
-/// Without it counters but those of blocks and threads are 0, and findings are only accesses out of bounds or misaligned, stack overflows, and
-/// threads that wait or run forever.
+/// Sets whether launches are counted, and accesses checked for races and uninitialised reads; on by default. Without it
+/// counters but those of blocks and threads are 0, a trace has no events, and findings are only accesses out of bounds or
+/// misaligned, stack overflows, and threads that wait or run forever.
 void set_instrumented(bool on);
 
 /// Sets for how long a loop that may be endless goes on before it is a finding, in time of a CPU; 10 seconds by default. A

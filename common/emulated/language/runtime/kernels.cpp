@@ -21,9 +21,11 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
-                                                          size_t dynamic_shared_bytes) {
+                                                          size_t dynamic_shared_bytes) try {
   if (threads <= 0) return __emulated::noted(cudaErrorInvalidValue);
   const size_t resident = __emulated::resident_blocks(static_cast<unsigned>(threads), dynamic_shared_bytes);
   *blocks = static_cast<int>(resident / __emulated::properties().sms);
   return cudaSuccess;
+} catch (const std::invalid_argument&) {
+  return __emulated::noted(cudaErrorInvalidValue);
 }
