@@ -56,7 +56,7 @@ take_build_folder() {
   exec 9>>"$build_folder/lock"
   if ! flock --nonblock 9; then
     say "Waiting for another run, which works in $PWD/$build_folder"
-    flock 9
+    until flock --timeout 1 9; do :; done  # a Ctrl-C that comes before flock has begun is heard a second later
   fi
   export REDUCTION_LOCKED=$PWD/$build_folder
 }
