@@ -296,6 +296,8 @@ MUTANTS = [
            "memory_faults_test OutOfBounds.*"),
     Mutant(RUN + "block.hpp", "  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;\n",
            "", "barriers_test Barrier.*"),
+    Mutant(RUN + "block.cpp", "  if (!is_shared) last_buffer_ = global_memory().find(begin, bytes);\n", "",
+           "trace_replay_test *BufferOfAnAtomic"),
     Mutant(RUN + "barriers.cpp", "    if ((group & bit_of(source)) != 0) continue;", "    continue;",
            "barriers_test Shuffle.*"),
     Mutant(RUN + "barriers.cpp", "case Shuffle::down: return last - lane >= distance",

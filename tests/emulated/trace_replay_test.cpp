@@ -306,4 +306,24 @@ TEST(TraceReplay, OfVariablesOfTheProgram) {
     EXPECT_EQ(atomic.of_lanes[lane].word, lane % 3);
 }
 
+__global__ void add_each(const Word* in, Word* sum) { atomicAdd(sum, in[threadIdx.x]); }
+
+/// In a random schedule its thread may have lost its turn to one that accesses another buffer.
+TEST(TraceReplay, NamesTheBufferOfAnAtomic) {
+  Array<Word> in{64};
+  Array<Word> sum{1};
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    set_schedule({Order::random, seed});
+    const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, add_each, in, sum); });
+    for (const Event& event : trace.events) {
+      if (event.kind != EventKind::global_atomic) continue;
+      for (const LaneEvent& lane : event.of_lanes) {
+        EXPECT_EQ(trace.buffers.at(lane.buffer), sizeof(Word));
+        EXPECT_EQ(lane.word, 0);
+      }
+    }
+  }
+  set_schedule({});
+}
+
 }  // namespace
