@@ -1,6 +1,7 @@
-"""Which NCCL a build of 13_many_gpus takes, of made-up ones: CMake says it in one line."""
+"""Whether a build has 13_many_gpus, and which NCCL that takes, of made-up ones: CMake says it in one line."""
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -74,3 +75,19 @@ def test_none(configure: Callable[..., str], tmp_path: Path) -> None:
                            "set NCCL_HOME to its folder")
     assert (f"NCCL_HOME is '{tmp_path}', but there are no include/nccl.h and lib/libnccl.so in it"
             in configure(NCCL_HOME=tmp_path))
+
+
+def test_without_mpi(need: Callable[[str], str], tmp_path: Path) -> None:
+    """A FindMPI that finds none stands for a machine without MPI."""
+    (tmp_path / "FindMPI.cmake").write_text("""include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(MPI REQUIRED_VARS MPI_OF_THIS_TEST HANDLE_COMPONENTS)
+""")
+    (tmp_path / "CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.25)
+project(without_mpi LANGUAGES NONE)
+list(APPEND CMAKE_MODULE_PATH ${{CMAKE_CURRENT_SOURCE_DIR}})
+add_subdirectory({REPOSITORY}/beyond/13_many_gpus ranks)
+""")
+    said = subprocess.run([need("cmake"), "-S", tmp_path, "-B", tmp_path / "build"], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    lines = [line for line in said.stdout.splitlines() if not re.match("-- (Configuring|Generating|Build files)", line)]
+    assert lines == ["-- 13_many_gpus is left out: there is no MPI"]

@@ -30,8 +30,8 @@ from tools.programs import STEPS, peer_names
 
 # Patterns of whole commands. Each has to be on a page.
 NOT_RUN = {
-    r"sudo apt install .*": "changes the machine; the scripts name the same packages (project_files_test.py)",
-    r"docker run .*": "downloads an image; project_files_test.py reads the command",
+    r"sudo apt install .*": "changes the machine; the scripts install the same packages",
+    r"docker run .*": "downloads an image",
     r"\./run_ladder\.sh.*": "builds for minutes; .ci/run calls it, and run_ladder_test.py its options",
     r"\./run_tests\.sh": "calls this test",
     r"cmake --build --preset release": "builds for minutes, which ./run_tests.sh does",
@@ -41,7 +41,7 @@ NOT_RUN = {
     r"python3 -m tools compare.*": "builds, and measures for minutes; compare_test.py has a made-up GPU",
     r"python3 -m tools check-pages": "the test generated_pages is this command, in the repository",
     r"node docs/stills/draw_stills\.js --check": "the test stills is this command, in the repository",
-    r"python3 -m tools rounding": "takes minutes; floating_point_test.py holds what it has written",
+    r"python3 -m tools rounding": "takes minutes; figures_test.py holds what it has written",
     r"python3 -m tools plot --out FOLDER .* RESULTS": "FOLDER and RESULTS are the reader's; plot_test.py has two cards",
     r"mpirun .* --hostfile hosts .*": "takes two machines",
     r"srun .*": "takes two machines and Slurm",
@@ -77,13 +77,13 @@ NOT_PRINTED = [
     ("00_cpu_serial/README.md", "            5   2   8", "a drawing"),
     ("06_templated/README.md", "$L__BB0_6:", "ptx_test.py"),
     ("06_templated/README.md", "setp.gt.u32 %p3", "ptx_test.py"),
-    ("06_templated/README.md", "06_templated: error: a block has", "of the exercise's solution: solutions_test.py"),
-    ("06_templated/README.md", "result  WRONG: 262144", "of the exercise's solution: solutions_test.py"),
-    *(("beyond/atomics/atomic_each/README.md", begins, "of the exercise: beyond_pages_test.py")
+    ("06_templated/README.md", "06_templated: error: a block has", "of the exercise: solutions_test.py"),
+    ("06_templated/README.md", "result  WRONG: 262144", "of the exercise: solutions_test.py"),
+    *(("beyond/atomics/atomic_each/README.md", begins, "of the exercise: solutions_test.py")
       for begins in ("uninitialised read in", "race in reduce_kernel")),
     ("beyond/12_any_operation/README.md", "reduce([storage", "a signature"),
     ("common/emulated/README.md", "03_sequential: error:", "of a kernel without its barrier"),
-    ("docs/no_gpu.md", "!git clone", "cells of a notebook: project_files_test.py"),
+    ("docs/no_gpu.md", "!git clone", "cells of a notebook"),
 ]
 # Other languages that a block may have. A shell's other names would hide its commands from this test.
 TEXT = {"text", ""}

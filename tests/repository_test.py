@@ -1,5 +1,6 @@
 """How the repository is shaped and built. CTest runs those by themselves that need a tool that is not everywhere."""
 
+import dataclasses
 import itertools
 import json
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import results
 from tools.command_line import REPOSITORY
 from tools.programs import EMULATED, NUMBERED, STEPS, Programs, steps_of
 
@@ -47,6 +49,15 @@ def test_step_shape() -> None:
         changed = subprocess.run(["git", "diff", "--no-index", "--numstat", before / "kernel.cuh", step / "kernel.cuh"],
                                  stdout=subprocess.PIPE, text=True).stdout.split()
         assert changed and max(map(int, changed[:2])) <= (12 if step.name < "06" else 30), f"{step}: {changed}"
+
+
+@pytest.mark.parametrize("record", [results.Counters, results.Milliseconds, results.Timing])
+def test_the_glossary_explains_every_key(record: type) -> None:
+    """Of what is printed as JSON, in its tables: what is printed, its keys, and the entry."""
+    text = (REPOSITORY / "docs/glossary.md").read_text("utf-8")
+    cells = re.findall(r"^\|[^|]*\|([^|]*)\|[^|]*\]\(#", text, re.MULTILINE)
+    keys = [key for cell in cells for key in re.findall(r"`(\w+)`", cell)]
+    assert {field.name for field in dataclasses.fields(record)} <= set(keys)
 
 
 def test_pages_of_stills() -> None:

@@ -1,5 +1,7 @@
-"""The exercises of the steps' pages, done: what each solution (docs/solutions) does is what its page says."""
+"""The exercises of the pages, done: each solution (docs/solutions) does what its exercise asks for. ring_test.cpp runs
+that of 11."""
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -7,128 +9,214 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY
 
-from tools.results import Counters, Result, read_one
+from tools import gpu
+from tools.results import Result, read_one
 
-# beyond_pages_test.py has the others.
-SOLUTIONS = sorted(folder.name for glob in ("0*", "10_*") for folder in REPOSITORY.glob(f"docs/solutions/{glob}"))
-SERIAL = "00_cpu_serial"
+SOLUTIONS = REPOSITORY / "docs/solutions"
+PACKAGE = REPOSITORY / "beyond/12_any_operation"
+NO_PROGRAMS = {"11_bulk_copy", "12_any_operation", "14_same_bits"}
 
-# Counters per block of a run that is verified, or words of a finding.
-Shown = dict[str, int] | str
+# Counters per block of a run that is verified, or words of what is printed.
+Shown = dict[str, float] | str
 VERIFIED: Shown = {}
-# The step, how its solution is run, and what that shows.
-RUNS: list[tuple[str, str, Shown]] = [
-    *[(SERIAL, f"-n {n} -s 1", VERIFIED) for n in ("2^20", "1000003", "7", "2", "1", "0")],
-    ("01_interleaved", "-n 65536", VERIFIED),
-    ("01_interleaved", "-n 65537", "missed barrier in reduce_kernel: thread 0 of block 256 waits at __syncthreads()\n"),
-    ("01_interleaved", "-n 65537", "\nthreads 1-255 have left the kernel\n"),
-    ("02_nondivergent", "-n 2^22", {"shared_load_wavefronts": 25, "shared_store_wavefronts": 20,
-                                    "shared_load_conflicts": 0, "shared_store_conflicts": 0}),
-    ("02_nondivergent", "-n 2^20 -b 1024", {"shared_load_conflicts": 0, "shared_store_conflicts": 0}),
-    ("03_sequential", "-n 2^20", "missed barrier in reduce_kernel: threads 0-127 of block 0 wait at __syncthreads()\n"),
-    ("03_sequential", "-n 2^20", "\nthreads 128-255 have left the kernel\n"),
-    ("04_first_add", "-n 2^18", VERIFIED),
-    ("04_first_add", "-n 1000", "out of bounds in reduce_kernel: thread 232 of block 1 reads 4-byte word 1000 of a "
-                                "global buffer (1000 words)\n"),
-    *[("05_unroll_warp", f"-n 2^18 -b {block}", VERIFIED) for block in (64, 128, 1024)],
-    ("05_unroll_warp", "-n 2^18 -b 32", "out of bounds in reduce_kernel: thread 0 of block 0 reads shared[32] "),
-    ("06_templated", "-n 2^20 -b 256", VERIFIED),
-    *[("07_cascade", f"-n {n}", VERIFIED) for n in ("2^20", "1000003", "1", "0")],
-    ("08_warp_shuffle", "-n 2^22", {"block_barriers": 1, "shared_store_requests": 8, "shared_load_requests": 8,
-                                    "shuffles": 80}),
-    *[("08_warp_shuffle", f"-n 300007 -t {t} -b {block}", VERIFIED) for t, block in (
-        ("float32", 32), ("int64", 256), ("complex128", 1024))],
-    # The last launch alone: a block of 8 warps with four loads each.
-    ("09_vector_loads", "-n 4096", {"global_load_requests": 32, "global_load_sectors": 1024}),
-    *[("09_vector_loads", f"-n {n} -t {t}", VERIFIED) for t in ("int32", "float64", "complex128") for n in (
-        "300007", "1021", "7", "0")],
-    ("10_single_pass", "-n 2^22 -b 256", {"block_barriers": 1, "atomics": 1, "shared_load_requests": 1}),
-    *[("10_single_pass", f"-n 300007 -t {t} -b {block}", VERIFIED) for t, block in (
-        ("float32", 32), ("int32", 256), ("complex64", 1024))],
-]
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def run(bin_folder: Path) -> Run:
-    def run_program(name: str, options: str, *more: str | Path) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([bin_folder / name, "--device", "emulated", *options.split(), *more], capture_output=True,
-                              text=True)
-
-    return run_program
-
-
-def counters(file: Path) -> Counters:
-    result = read_one(file, Result)
-    return result.required(result.counters, "counters")
+# By solution: the options it is run with, its exit code, and what it shows.
+RUNS: dict[str, list[tuple[str, int, Shown]]] = {
+    "00_cpu_serial": [(f"-n {n} -s 1", 0, VERIFIED) for n in ("2^20", "1000003", "7", "2", "1", "0")],
+    "01_interleaved": [
+        ("-n 65536", 0, VERIFIED),
+        ("-n 65537", 1, "missed barrier in reduce_kernel: thread 0 of block 256 waits at __syncthreads()\n"),
+        ("-n 65537", 1, "\nthreads 1-255 have left the kernel\n")],
+    "02_nondivergent": [
+        ("-n 2^22", 0, {"shared_load_wavefronts": 25, "shared_store_wavefronts": 20, "shared_load_conflicts": 0,
+                        "shared_store_conflicts": 0}),
+        ("-n 2^20 -b 1024", 0, {"shared_load_conflicts": 0, "shared_store_conflicts": 0})],
+    "03_sequential": [
+        ("-n 2^20", 1, "missed barrier in reduce_kernel: threads 0-127 of block 0 wait at __syncthreads()\n"),
+        ("-n 2^20", 1, "\nthreads 128-255 have left the kernel\n")],
+    "04_first_add": [
+        ("-n 2^18", 0, VERIFIED),
+        ("-n 1000", 1, "out of bounds in reduce_kernel: thread 232 of block 1 reads 4-byte word 1000 of a global "
+                       "buffer (1000 words)\n")],
+    "05_unroll_warp": [
+        *((f"-n 2^18 -b {block}", 0, VERIFIED) for block in (64, 128, 1024)),
+        ("-n 2^18 -b 32", 1, "out of bounds in reduce_kernel: thread 0 of block 0 reads shared[32] ")],
+    "06_templated": [
+        ("-n 2^20 -b 256", 0, VERIFIED),
+        ("-n 2^20 --data ones -b 1024", 3, "06_templated: error: a block has "),
+        ("-n 2^20 --data ones -b 512", 1, "\nresult  WRONG: ")],
+    "07_cascade": [
+        *((f"-n {n}", 0, VERIFIED) for n in ("1000003", "1", "0")),
+        ("-n 2^20", 0, "\npasses  1056 → 5 → 1 blocks of 256 threads\n")],
+    "08_warp_shuffle": [
+        ("-n 2^22", 0, {"block_barriers": 1, "shared_store_requests": 8, "shared_load_requests": 8, "shuffles": 80}),
+        *((f"-n 300007 -t {t} -b {block}", 0, VERIFIED) for t, block in (
+            ("float32", 32), ("int64", 256), ("complex128", 1024)))],
+    "09_vector_loads": [
+        # The last launch alone: a block of 8 warps with four loads each.
+        ("-n 4096", 0, {"global_load_requests": 32, "global_load_sectors": 1024}),
+        *((f"-n {n} -t {t}", 0, VERIFIED) for t in ("int32", "float64", "complex128") for n in (
+            "300007", "1021", "7", "0"))],
+    "10_single_pass": [
+        ("-n 2^22 -b 256", 0, {"blocks": 1, "block_barriers": 1, "atomics": 1, "shared_load_requests": 1,
+                               "shuffles": 46 + 5 / 1024}),
+        *((f"-n 300007 -t {t} -b {block}", 0, VERIFIED) for t, block in (
+            ("float32", 32), ("int32", 256), ("complex64", 1024)))],
+    "atomic_each": [
+        ("-n 1", 1, "uninitialised read in reduce_kernel: thread 0 of block 0 reads 4-byte word 0 of a global buffer "
+                    "(1 words), which nothing has written\n"),
+        ("-n 2^20", 1, "race in reduce_kernel: thread 0 of block 0 writes 4-byte word 0 of a global buffer (4096 words)"
+                       "\n"),
+        ("-n 2^20", 1, "thread 1 reads it, and nothing orders the two\n")],
+    "atomic_vector": [
+        ("-n 2^22", 0, {"atomics": 256, "global_load_requests": 64, "global_load_sectors": 1024}),
+        *((f"-n {n} -t {t}", 0, VERIFIED) for n in ("0", "1", "1000003") for t in ("int32", "complex64"))],
+    "atomic_block": [
+        ("-n 2^22", 0, {"atomics": 32, "block_barriers": 4, "shared_load_requests": 15, "shared_store_requests": 15}),
+        *((f"-n {n} -b {block}", 0, VERIFIED) for n in ("1", "1000003") for block in (32, 1024))],
+}
 
 
 def test_every_solution_is_run() -> None:
-    assert sorted({step for step, _, _ in RUNS}) == SOLUTIONS
+    assert {*RUNS, *NO_PROGRAMS} == {folder.name for folder in SOLUTIONS.iterdir() if folder.is_dir()}
 
 
-@pytest.mark.parametrize("step, options, shows", RUNS)
-def test_a_solution_does_what_its_page_says(run: Run, tmp_path: Path, step: str, options: str, shows: Shown) -> None:
-    file = tmp_path / "result.json"
-    ran = run(f"solution_{step}", options, "--quiet", "--json", file)
-    if isinstance(shows, str):
-        assert ran.returncode == 1 and shows in ran.stderr, ran.stderr
-        assert f"docs/solutions/{step}/kernel.cuh:" in ran.stderr
-    else:
+@pytest.mark.parametrize("name", RUNS)
+def test_a_solution_does_what_its_exercise_asks_for(bin_folder: Path, tmp_path: Path, name: str) -> None:
+    """And the exercise shows nothing that no run prints."""
+    printed = ""
+    for options, code, shows in RUNS[name]:
+        ran = subprocess.run([bin_folder / f"solution_{name}", "--device", "emulated", *options.split(), "--json",
+                              tmp_path / "result"], capture_output=True, text=True)
+        assert ran.returncode == code, (options, ran)
+        printed += ran.stdout + ran.stderr
+        if isinstance(shows, str):
+            assert shows in ran.stdout + ran.stderr
+        elif shows:
+            result = read_one(tmp_path / "result", Result)
+            counted = result.required(result.counters, "counters")
+            assert {key: getattr(counted, key) / counted.blocks for key in shows} == shows
+    [page] = (file for glob in (f"{name}/README.md", f"beyond/{name}/README.md", f"beyond/atomics/{name}/README.md")
+              for file in REPOSITORY.glob(glob))
+    exercise = page.read_text("utf-8").partition("\n## Exercise\n")[2]
+    for shown in re.findall(r"^```text\n(.*?)^```", exercise, re.MULTILINE | re.DOTALL):
+        assert shown in printed
+
+
+def test_the_bits_of_08_are_those_of_the_step(bin_folder: Path, tmp_path: Path) -> None:
+    found = []
+    for program in ("08_warp_shuffle", "solution_08_warp_shuffle"):
+        subprocess.run([bin_folder / program, *"--device emulated -n 1000003 -t float32 --json".split(),
+                        tmp_path / program], check=True, stdout=subprocess.DEVNULL)
+        found.append(read_one(tmp_path / program, Result).result)
+    assert found[0] == found[1] != 0
+
+
+# ---- those that are no programs ----
+
+
+@pytest.mark.parametrize("name, options, source", [
+    # In the place of the step's kernel, with a ring of the size that the exercise asks for.
+    ("11_bulk_copy", ["common"], (REPOSITORY / "beyond/11_bulk_copy/main.cu").read_text() + """
+static_assert(ring_bytes == 4 * (16384 + 8));
+"""),
+    ("12_any_operation", ["beyond/12_any_operation"], """#include <reduction/reduce.cuh>
+#include "moments.cuh"
+cudaError_t variance(const double* in, Moments* out, std::size_t n) {
+  return reduction::transform_reduce(in, out, n, CombineMoments{}, OfOne{});
+}
+""")])
+def test_nvcc_compiles_a_solution(need: Callable[[str], str], tmp_path: Path, name: str, options: list[str],
+                                  source: str) -> None:
+    (tmp_path / "main.cu").write_text(source)
+    folders = [f"-I{REPOSITORY}/{folder}" for folder in options]
+    ran = subprocess.run([need("nvcc"), "-std=c++17", "--expt-relaxed-constexpr", "-arch=sm_90", *folders,
+                          f"-I{SOLUTIONS / name}", "--Werror=all-warnings", "-cubin", "-o", tmp_path / "out.cubin",
+                          tmp_path / "main.cu"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def compiled(folder: Path, cmake_cache: dict[str, str], solution: str, source: str) -> Path:
+    """A program of the host."""
+    (folder / "main.cpp").write_text(source)
+    subprocess.run([cmake_cache["CMAKE_CXX_COMPILER"], "-std=c++20", "-O2", f"-I{REPOSITORY}/common",
+                    f"-I{SOLUTIONS / solution}", "-o", folder / "main", folder / "main.cpp"], check=True)
+    return folder / "main"
+
+
+def test_the_solution_of_12_combines_moments(tmp_path: Path, cmake_cache: dict[str, str]) -> None:
+    """On the host, value by value and as a tree, with identities between: mean and variance of large, close values."""
+    program = compiled(tmp_path, cmake_cache, PACKAGE.name, """#define __host__
+#define __device__
+#include "moments.cuh"
+#include <cmath>
+#include <cstring>
+#include <vector>
+bool same(const Moments& a, const Moments& b) { return std::memcmp(&a, &b, sizeof(Moments)) == 0; }
+bool close(const Moments& moments, double n) {
+  return moments.count == n && std::abs(moments.mean - 1e9) < 1e-3 && std::abs(moments.deviations / n - 1) < 1e-3;
+}
+int main() {
+  const CombineMoments combine;
+  const auto identity = CombineMoments::identity<Moments>();
+  if (!same(combine(identity, identity), identity)) return 1;
+  std::vector<Moments> level;
+  for (int i = 0; i < 4096; ++i)
+    level.push_back({1, 1e9 + (i % 2 == 0 ? 1 : -1), 0});
+  Moments running = identity;
+  for (const Moments& one : level) {
+    if (!same(combine(identity, one), one) || !same(combine(one, identity), one)) return 2;
+    running = combine(combine(running, one), identity);
+  }
+  for (; level.size() > 1; level.resize(level.size() / 2))
+    for (std::size_t i = 0; i < level.size() / 2; ++i)
+      level[i] = combine(level[i], level[i + level.size() / 2]);
+  if (!close(level[0], 4096)) return 3;
+  return close(running, 4096) ? 0 : 4;
+}
+""")
+    assert subprocess.run([program]).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def sum_in_one_order(tmp_path_factory: pytest.TempPathFactory, cmake_cache: dict[str, str]) -> Path:
+    """Adds numbers of the steps in the order of 14's exercise: float32 N DATA."""
+    return compiled(tmp_path_factory.mktemp("on_host"), cmake_cache, "14_same_bits", """#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+#include "harness/input.hpp"
+#include "one_order.hpp"
+template <typename T> void print_sum(const reduction::Input& input) {
+  std::vector<T> numbers;
+  for (std::size_t i = 0; i < input.n; ++i)
+    numbers.push_back(reduction::real_at<T>(input, i, 0, 1));
+  std::printf("%.17g", static_cast<double>(sum_in_one_order(numbers.data(), numbers.size())));
+}
+int main(int, char** words) {
+  const auto data = words[3][0] == 'r' ? reduction::Data::random : reduction::Data::cancelling;
+  const reduction::Input input{data, 1, std::strtoull(words[2], nullptr, 10)};
+  std::string(words[1]) == "float32" ? print_sum<float>(input) : print_sum<double>(input);
+}
+""")
+
+
+# The last two have more than 8192 tiles.
+@pytest.mark.parametrize("element_type, elements", [
+    *((kind, n) for kind in ("float32", "float64")
+      for n in (0, 1, 3, 5, 2047, 4096, 4097, 8192, 8193, 16385, 300007, 1000003)),
+    ("float32", 2**26 + 5), ("float64", 2**25 + 1)])
+@pytest.mark.parametrize("device", ["emulated", "cuda"])
+def test_the_order_of_the_solution_of_14_has_its_bits(bin_folder: Path, tmp_path: Path, sum_in_one_order: Path,
+                                                      device: str, element_type: str, elements: int) -> None:
+    if device == "cuda" and not gpu.said("nvidia-smi", "-L"):
+        pytest.skip("there is no GPU")
+    for data in ("random", "cancelling"):
+        ran = subprocess.run([
+            bin_folder / "14_same_bits", "--device", device, "-t", element_type, "-n", str(elements), "--data", data,
+            "--counters", "off", "-q", "--json", tmp_path / "run"], capture_output=True, text=True)
+        if device == "cuda" and "this build is without CUDA" in ran.stderr:
+            pytest.skip("this build is without CUDA")
         assert ran.returncode == 0, ran.stderr
-        assert {key: getattr(counters(file), key) / counters(file).blocks for key in shows} == shows
-
-
-def test_what_kernel_for_of_06_returns_is_checked(run: Run) -> None:
-    page = (REPOSITORY / "06_templated/README.md").read_text(encoding="utf-8")
-    refused, wrong = (run("solution_06_templated", f"-n 2^20 --data ones -b {block}") for block in (1024, 512))
-    assert (refused.returncode, wrong.returncode) == (3, 1)
-    for ran, said in ((refused, refused.stderr.splitlines()[-1]), (wrong, wrong.stdout.splitlines()[4])):
-        assert said in page
-
-
-def test_the_passes_of_07(run: Run) -> None:
-    passes = "passes  1056 → 5 → 1 blocks of 256 threads"
-    assert f"\n{passes}\n" in run("solution_07_cascade", "-n 2^20").stdout
-    assert f"`{passes}`" in (REPOSITORY / "07_cascade/README.md").read_text(encoding="utf-8")
-
-
-def test_the_bits_of_08_are_those_of_the_step(run: Run, tmp_path: Path) -> None:
-    files = [tmp_path / "step.json", tmp_path / "solution.json"]
-    for program, file in zip(("08_warp_shuffle", "solution_08_warp_shuffle"), files):
-        assert run(program, "-n 1000003 -t float32", "--json", file).returncode == 0
-    before, after = (read_one(file, Result).result for file in files)
-    assert before == after != 0
-
-
-def test_the_sectors_of_09(run: Run, tmp_path: Path) -> None:
-    """As many requests as in the step, and twice the sectors, over both passes."""
-    loads = {}
-    for program in ("09_vector_loads", "solution_09_vector_loads"):
-        assert run(program, "-n 2^22", "--json", tmp_path / program).returncode == 0
-        counted = counters(tmp_path / program)
-        loads[program] = counted.global_load_requests, counted.global_load_sectors
-    (requests, sectors), now = loads.values()
-    assert now == (requests, 2 * sectors) and sectors == 16 * requests
-
-
-def test_the_shuffles_of_10(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "result.json"
-    assert run("solution_10_single_pass", "-n 2^22 -b 256", "--json", file).returncode == 0
-    assert (counters(file).blocks, counters(file).shuffles) == (1024, 1024 * 46 + 5)
-    page = (REPOSITORY / "beyond/10_single_pass/README.md").read_text(encoding="utf-8")
-    assert "1 block barrier and 46 shuffles per block" in page
-    assert f"each lane adds {1024 // 32}, one after the other, where each of 256 threads added {1024 // 256}" in page
-
-
-def test_the_tree_of_00_becomes_several_times_as_fast(run: Run, tmp_path: Path, cmake_cache: dict[str, str]) -> None:
-    if cmake_cache["CMAKE_BUILD_TYPE"] != "Release":
-        pytest.skip("without optimisation the compiler uses no vector instructions")
-    fastest = {}
-    for program in (SERIAL, f"solution_{SERIAL}"):
-        assert run(program, "-n 2^20", "--json", tmp_path / program).returncode == 0
-        [tree] = read_one(tmp_path / program, Result).other_variants
-        assert tree.variant == "tree" and tree.ms
-        fastest[program] = tree.ms.min
-    assert fastest[SERIAL] > 2 * fastest[f"solution_{SERIAL}"], fastest
+        sum_on_host = subprocess.run([sum_in_one_order, element_type, str(elements), data], stdout=subprocess.PIPE,
+                                     text=True, check=True).stdout
+        assert read_one(tmp_path / "run", Result).result == float(sum_on_host)
