@@ -31,7 +31,7 @@ main() {
   done
   configure_with_tests ON
   build kernel_rewriter  # a build configures again where that is needed
-  # What the tests run and require is in this folder (discover_tests in tests/CMakeLists.txt).
+  # What the tests run and require is in this folder (discover_tests in tests/add_tests.cmake).
   programs=$(ctest --test-dir "$build_folder" --show-only=json-v1 "$@")
   if [[ $programs == *'"tests" : []'* ]]; then fail "$bad_usage" "there is no such test: $*"; fi
   mapfile -t programs < <(grep -o "/$build_folder/bin/[A-Za-z0-9_]*\"" <<<"$programs" | tr -d '"' | sort -u)
