@@ -1,5 +1,6 @@
 """Markdown: tables, numbers in them, and the generated sections of pages."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from tools.command_line import BadUsage
@@ -36,10 +37,14 @@ def has_section(page: str, name: str) -> bool:
 
 
 def with_section(page: str, name: str, text: str) -> str:
-    """The page with `text` between the lines <!-- name:begin --> and <!-- name:end -->.
+    """The page with `text` between the lines <!-- name:begin --> and <!-- name:end -->, or, in the midst of lines,
+    between each <!-- name --> and <!-- /name -->.
 
-    Throws BadUsage where they do not stand there once each, in this order.
+    Throws BadUsage where the two lines do not stand there once each, in this order.
     """
+    inline = re.compile(rf"(<!-- {name} -->)[^<\n]*(<!-- /{name} -->)")
+    if inline.search(page):
+        return inline.sub(rf"\g<1>{text}\g<2>", page)
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     lines = page.splitlines()
     if lines.count(begin) != 1 or lines.count(end) != 1 or lines.index(begin) > lines.index(end):

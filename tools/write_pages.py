@@ -3,9 +3,10 @@
 The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
 beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
-ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. The pictures
-of docs/stills are drawn where Node is installed, the plots where the matplotlib is that drew them before.
-docs/counters/ptx.json and compiled.json are made by the nvcc that they name, where that is.
+ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. Sentences get
+the figures that tools/figures.py names. The pictures of docs/stills are drawn where Node is installed, the plots where
+the matplotlib is that drew them before. docs/counters/ptx.json and compiled.json are made by the nvcc that they name,
+where that is.
 
 No page is written unless all could be made; the pictures are drawn last. `check-pages` only names what is stale.
 
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import (bandwidth, compiled, counters, documented_tables, output_file, pages, plot, ptx, rounding,
+from tools import (bandwidth, compiled, counters, documented_tables, figures, output_file, pages, plot, ptx, rounding,
                    step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
@@ -148,6 +149,8 @@ def generated(programs: Programs) -> Iterator[Part]:
     for page, texts in STUDIED.items():
         for name, text in texts.items():
             yield Part(page, name, text())
+    for page, name, figure in figures.of_pages():
+        yield Part(page, name, figure)
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
         page = measured.with_name("README.md").relative_to(REPOSITORY)
         yield Part(page, None, pages.card_page(measured.parent, programs))
