@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tools import bandwidth, pages
 from tools.command_line import REPOSITORY, BadUsage, read_text
+from tools.markdown import MARK
 from tools.results import H200, Result
 
 MARKED = re.compile(r"<!-- (\w+) -->[^<\n]*<!-- /\1 -->")
-HALF = re.compile(r"<!-- /?\w+ -->")
 # GitHub shows a line that begins with a comment as it is written.
 AT_THE_BEGIN = re.compile(r"^[-*\d. ]*<!-- \w+ -->", re.MULTILINE)
 
@@ -28,7 +28,7 @@ def names(text: str, page: Path) -> list[str]:
     found = list(dict.fromkeys(MARKED.findall(text)))
     if unknown := set(found) - set(FIGURES):
         raise BadUsage(f"{page}: there is no figure '{unknown.pop()}'")
-    if wrong := AT_THE_BEGIN.search(text) or HALF.search(MARKED.sub("", text)):
+    if wrong := AT_THE_BEGIN.search(text) or MARK.search(MARKED.sub("", text)):
         raise BadUsage(f"{page}: '{wrong[0]}' begins a line, or has no other half")
     return found
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from tools.command_line import BadUsage
 
 DASH = "–"
+# Round a figure in a sentence.
+MARK = re.compile(r"<!-- /?\w+ -->")
 
 
 def table(names: Sequence[str], alignments: str, rows: Iterable[Sequence[str]]) -> str:
