@@ -188,26 +188,24 @@ TEST_F(Gpu, LeavesALibraryItsOwnBlocks) {
 }
 
 TEST_F(Gpu, HoldsTheHeaderAgainstCub) {
-  const Outcome outcome = run_step_executable(
-      "12_against_cub", "-n 1,2,1000,2^16,2^18,1000003,2^22 --device cuda -s 2 -q --json -");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
-  const auto cells = nlohmann::json::parse(outcome.out);
-  EXPECT_GE(cells.size(), std::size_t{7} * 6);
-  for (const auto& cell : cells) {
-    EXPECT_EQ(cell["verified"], true) << cell;
-    EXPECT_GT(cell["ms"]["median"].get<double>(), 0.0) << cell;
-    EXPECT_GT(cell["cub_ms"]["median"].get<double>(), 0.0) << cell;
+  // A sweep has an odd number between each two powers of two.
+  for (const auto& [options, each] :
+       {std::pair("-n 1", 1U), std::pair("-n 2", 1U), std::pair("--sweep size -n 2^22", 25U)}) {
+    const Outcome outcome =
+        run_step_executable("12_against_cub", fmt::format("{} --device cuda -s 2 -q --json -", options));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
+    const auto cells = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(cells.size(), each * 24);
+    for (const auto& cell : cells) {
+      EXPECT_EQ(cell["verified"], true) << cell;
+      EXPECT_GT(cell["ms"]["median"].get<double>(), 0.0) << cell;
+      EXPECT_GT(cell["cub_ms"]["median"].get<double>(), 0.0) << cell;
+    }
   }
-}
-
-TEST_F(Gpu, LeavesOutWhatDoesNotFitAgainstCub) {
-  const Outcome outcome =
-      run_step_executable("12_against_cub", "-n 2^40,1000 --cases sum_int64 --device cuda -s 1 -q --json -");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.error;
-  EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 1u);
-  EXPECT_NE(outcome.error.find("12_against_cub: sum_int64, 2^40 elements are left out: they need 8 TiB"),
-            std::string::npos)
-      << outcome.error;
+  const Outcome too_many = run_step_executable("12_against_cub", "-n 2^40 --case sum_int64 --device cuda");
+  EXPECT_EQ(too_many.exit_code, 3);
+  EXPECT_NE(too_many.error.find("choose fewer elements"), std::string::npos) << too_many.error;
+  EXPECT_EQ(run_step_executable("12_against_cub", "-n 0").exit_code, 2);
 }
 
 }  // namespace

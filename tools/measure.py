@@ -238,14 +238,12 @@ def is_measured(file: Path, record: type) -> bool:
 
 
 def against_cub(measurement: Measurement) -> list[str]:
-    """Case by case: to what fits, or to `largest`, with sizes between the powers of two; what the steps do not sum, for
-    powers of two to 2^30.
-    """
+    """Case by case: to what fits, or to `largest`; what the steps do not sum, to 2^30."""
     largest = measurement.largest
-    sweep = f"sweep:{largest}" if largest else "sweep"
-    powers = ",".join(f"2^{k}" for k in range(10, 31) if not largest or 2**k <= largest)
-    return [f"{AGAINST_CUB} --cases {case} -n {sweep if case in pages.SUMS else powers}" for case in pages.CASES
-            if HEADER_STEP in measurement.steps]
+    to_largest = f" -n {largest}" if largest else ""
+    to_30 = f" -n {min(largest or 2**30, 2**30)}"
+    return [f"{AGAINST_CUB} --case {case} --sweep size{to_largest if case in pages.SUMS else to_30}"
+            for case in pages.CASES if HEADER_STEP in measurement.steps]
 
 
 # The runs of each part, in the order in which they are made.

@@ -2,7 +2,6 @@
 
 import dataclasses
 import importlib.util
-import itertools
 import json
 import re
 import signal
@@ -46,7 +45,7 @@ class MadeUpPrograms(Programs):
         if code == ExitCode.INTERRUPTED:
             raise KeyboardInterrupt
         if name == AGAINST_CUB:
-            Path(given["--json"]).write_text(json.dumps([made_up_results.against_cub(given["--cases"], 2**20)]))
+            Path(given["--json"]).write_text(json.dumps([made_up_results.against_cub(given["--case"], 2**20)]))
         elif "--json" in given:
             number, _, exponent = given.get("-n", "2^28").partition("^")
             sizes = [1024] * (given.get("--sweep") == "size") + [int(number) ** int(exponent or 1)]
@@ -100,8 +99,8 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     ("sweep_block", 3, "07_cascade --sweep block -s 50", "peer_cub --sweep block -s 50"),
     ("sweep_type", 3, "07_cascade --sweep type -s 50", "peer_cub --sweep type -s 50"),
     ("sweep_size", 3, "07_cascade --sweep size -s 50 -n 2048", "peer_cub --sweep size -s 50 -n 2048"),
-    ("against_cub", len(CASES), "12_against_cub --cases sum_int32 -n sweep:2048",
-     "12_against_cub --cases squares_float64 -n 2^10,2^11"),
+    ("against_cub", len(CASES), "12_against_cub --case sum_int32 --sweep size -n 2048",
+     "12_against_cub --case squares_float64 --sweep size -n 2048"),
     ("atomics", 12, "atomic_each -t float32 -n 2^15 -s 20", "atomic_block -t int32 -n 2^25 -s 20"),
     ("method_flush", 18, "07_cascade -n 2^20 --flush read -s 200", "07_cascade -n 2^28 --flush none -s 200"),
     ("method_queue", 20, "01_interleaved -n 2^10 --queue on -s 200", "07_cascade -n 2^28 --queue off -s 200"),
@@ -116,10 +115,8 @@ def test_runs(tmp_path: Path, part: str, number: int, first: str, last: str) -> 
 
 def test_runs_every_case_against_cub() -> None:
     """The program's, in its order."""
-    folder = REPOSITORY / "beyond/12_any_operation/against_cub"
-    named = [re.findall(r'_case<[^"]*"(\w+)"', (folder / f"{file}.cu").read_text())
-             for file in ("sums", "same_bits", "small_types", "other_operations")]
-    assert all(named) and tuple(itertools.chain(*named)) == tuple(CASES)
+    table = (REPOSITORY / "beyond/12_any_operation/against_cub/cases.cu").read_text()
+    assert re.findall(r'make_case<[^"]*"(\w+)"', table) == list(CASES)
 
 
 @pytest.mark.parametrize("code, failure", [
