@@ -1,11 +1,9 @@
 """python3 -m tools COMMAND [OPTION...]: runs the command, which is the module of the same name."""
 
 import importlib
-import io
-import os
 import sys
 
-from tools.command_line import ExitCode, Failure, Parser, discard, say
+from tools.command_line import ExitCode, Failure, Parser, say
 
 # In the order in which a maintainer needs them.
 COMMANDS = {
@@ -21,45 +19,18 @@ COMMANDS = {
 }
 
 
-def parse_command(words: list[str]) -> tuple[str, list[str]]:
-    """The command's name and what is behind it."""
-    width = max(len(name) for name in COMMANDS)
-    parser = Parser("tools", "Tools for maintainers and for measuring a GPU.", epilog="commands:\n" + "\n".join(
-        f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()))
-    parser.add_file("command", choices=COMMANDS, metavar="COMMAND", help="its own --help says more")
-    # Only the first word: the options behind it are the command's.
-    return parser.parse_args(words[:1]).command, words[1:]
-
-
 def main() -> int:
-    # One that is closed would give its number to the next file that is opened. In the order of their numbers.
-    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # As files are, whatever the locale; a name that is no UTF-8 as its bytes.
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
-    code = run_command()
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        say(f"tools: error: the output cannot be written: {error.strerror}")
-        discard(sys.stdout)
-        code = code or ExitCode.NOT_POSSIBLE
-    return code
-
-
-def run_command() -> int:
+    parser = Parser("", "Tools for maintainers and for measuring a GPU.", epilog="commands:\n" + "\n".join(
+        f"  {name:<11}  {text}" for name, text in COMMANDS.items()))
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="its own --help says more")
     name = "tools"
     try:
-        command, rest = parse_command(sys.argv[1:])
+        # Only the first word: the options behind it are the command's.
+        command = parser.parse_args(sys.argv[1:2]).command
         name = f"tools {command}"
-        return int(importlib.import_module(f"tools.{command.replace('-', '_')}").main(rest))
-    except SystemExit as end:
-        return int(end.code or 0)  # --help, or a build that has said what is wrong
+        return int(importlib.import_module(f"tools.{command.replace('-', '_')}").main(sys.argv[2:]))
     except Failure as failure:
-        say(*f"{name}: error: {failure}".split("\n"))
+        say(f"{name}: error: {failure}")
         return failure.code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

@@ -42,5 +42,5 @@ def stale_plots() -> list[str]:
             lines += [f"{file.relative_to(REPOSITORY)} is stale: run python3 -m tools write-pages"
                       for file in plot.stale(folder, cards)]
         except NotPossible as reason:
-            say(*f"not checked: {reason}".split("\n"))
+            say(f"not checked: {reason}")
     return lines

@@ -10,7 +10,6 @@ measured is printed all the same.
 """
 
 import argparse
-import re
 import signal
 import subprocess
 import sys
@@ -18,10 +17,10 @@ import tempfile
 from pathlib import Path
 
 from tools import gpu, output_file, programs, results
-from tools.command_line import (ELEMENT_TYPES, BadUsage, ExitCode, NotPossible, Parser, list_of, parse_count,
-                                parse_samples, parse_type, say)
+from tools.command_line import ELEMENT_TYPES, BadUsage, ExitCode, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
-from tools.peer_tables import peer_table, types_of
+from tools.peer_tables import peer_tables
+from tools.programs import Programs
 from tools.results import Result
 
 LIBRARIES = ("torch", "cupy", "jax")
@@ -30,9 +29,24 @@ NO_LIBRARY = 127
 
 
 def main(words: list[str]) -> int:
-    options, step_options = parse_options(words)
+    parser = Parser("compare", __doc__)
+    parser.add_argument("-n", type=lambda text: list(map(parse_count, text.split(","))), metavar="SIZES", dest="sizes",
+                        default=[2**20, 2**22, 2**25, 2**28], help="numbers of elements; default 2^20,2^22,2^25,2^28")
+    parser.add_argument("-t", type=lambda text: text.split(","), default=ELEMENT_TYPES, metavar="TYPES", dest="types",
+                        help=f"default all: {','.join(ELEMENT_TYPES)}")
+    # Until samples agree takes seconds for a small input, and there are hundreds of runs.
+    parser.add_argument("-s", type=int, default=100, metavar="SAMPLES", dest="samples",
+                        help="timed runs of each; default 100")
+    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from there; default: build them")
+    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM",
+                        help="the interpreter that has torch, cupy or jax; default: this one")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all results there")
+    options, step_options = parser.parse_known_args(words)
     gpu.require()
-    executables = programs.Programs(options.bin or programs.build(["ladder", "peers"]))
+    if options.json:
+        output_file.make_folder(options.json.parent)
+    executables = Programs(options.bin or programs.build(["ladder", "peers"]))
+    executables.require(program_names()[0])
     # As Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as folder:
@@ -46,32 +60,6 @@ def main(words: list[str]) -> int:
     if not measured.results:
         raise NotPossible("nothing could be measured")
     return ExitCode.DONE if all(result.verified for result in measured.results) else ExitCode.WRONG
-
-
-def parse_options(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """These, and the steps' own."""
-    parser = Parser("compare", __doc__)
-    parser.add_argument("-n", type=list_of(parse_count), default=[2**20, 2**22, 2**25, 2**28], metavar="SIZES",
-                        dest="sizes", help="numbers of elements; default 2^20,2^22,2^25,2^28")
-    parser.add_argument("-t", type=list_of(parse_type), default=ELEMENT_TYPES, metavar="TYPES", dest="types",
-                        help=f"default all: {','.join(ELEMENT_TYPES)}")
-    # Until samples agree takes seconds for a small input, and there are hundreds of runs.
-    parser.add_argument("-s", type=parse_samples, default=100, metavar="SAMPLES", dest="samples",
-                        help="timed runs of each; default 100")
-    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from there; default: build them")
-    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM",
-                        help="the interpreter that has torch, cupy or jax; default: this one")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all results there")
-    options, step_options = parser.parse_known_args(words)
-    # Before minutes of measuring, not after.
-    for word in step_options:
-        if re.match("--(elements|type|samples|device|quiet|sweep|compare|trace[a-z-]*|version)(=|$)|-q", word):
-            raise BadUsage(f"{word} is not for compare")
-    if options.bin:
-        programs.Programs(options.bin).require(program_names()[0])
-    if options.json:
-        output_file.require_writable(options.json, "--json")
-    return options, step_options
 
 
 def program_names() -> list[str]:
@@ -95,7 +83,7 @@ class Measured:
         # It shares stderr with this program: what it says is seen while it runs.
         code = subprocess.run([*command, file], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
         if file.exists():
-            self.results += results.read_list(file)
+            self.results += results.read_list(file, Result)
             self.files.append(file)
         if code == ExitCode.BAD_USAGE:
             raise BadUsage(f"{name} refuses its options; its words are above")
@@ -107,17 +95,14 @@ class Measured:
 
     def show(self, file: Path | None) -> None:
         """Writes the file, and prints the tables: stdout may be full."""
+        if self.results and file:
+            results.gather(self.files, file, Result)
         if self.results:
-            if file:
-                results.gather(self.files, file)
-            out = sys.stderr if file == output_file.STDOUT else sys.stdout
-            print("GB/s (share of CUB's):", file=out)
-            for element_type in types_of(self.results):
-                print("\n" + peer_table(self.results, element_type), end="", file=out)
+            print("GB/s (share of CUB's):\n", *peer_tables(self.results), sep="\n", end="")
 
 
-def run_programs(measured: Measured, executables: programs.Programs, options: argparse.Namespace,
-                 step_options: list[str]) -> None:
+def run_programs(measured: Measured, executables: Programs, options: argparse.Namespace, step_options: list[str]
+                 ) -> None:
     """Program by program: what has once failed for a type is not tried again for each size."""
     for name in program_names():
         if not executables.has(name):

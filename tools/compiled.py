@@ -9,7 +9,6 @@ from pathlib import Path
 from tools import nvcc
 from tools.markdown import DASH, table
 from tools.nvcc import count
-from tools.results import Count
 
 STEPS = [Path("beyond", name) for name in ("10_single_pass", "11_bulk_copy", "12_any_operation")]
 # What ptxas says of a kernel.
@@ -17,16 +16,15 @@ USED = re.compile(r"Compiling entry function '(\w+)' for 'sm_90'.*?Used (\d+) re
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
-    step: str
+class Kernel(nvcc.Compiled):
     name: str  # one_block_kernel<1024>
-    registers: Count
-    instructions: Count
-    wide_global_loads: Count
-    wide_shared_loads: Count
-    bulk_copies: Count
-    block_barriers: Count
-    cluster_barriers: Count
+    registers: int
+    instructions: int
+    wide_global_loads: int
+    wide_shared_loads: int
+    bulk_copies: int
+    block_barriers: int
+    cluster_barriers: int
     launched_ahead: list[str]  # griddepcontrol's words
 
 
@@ -47,7 +45,7 @@ def compile_step(step: Path) -> Iterator[Kernel]:
             launched_ahead=[word for line in lines for word in re.findall(r"^griddepcontrol\.(\w+)", line)])
 
 
-COMPILED = nvcc.Compiled("compiled.json", Kernel, STEPS, compile_step)
+COMPILED = nvcc.CompiledFile("compiled.json", Kernel, STEPS, compile_step)
 
 # ---- on the pages of 11 and 12 ----
 

@@ -1,14 +1,13 @@
 """What others, and this repository, have published of the steps: docs/tables/*.json, which this is the reader of."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools import results
-from tools.command_line import REPOSITORY, BadUsage, ElementType
+from tools.command_line import REPOSITORY, ElementType, read_text
 from tools.markdown import DASH, count_text, table
-from tools.results import Count, Quantity, Result
+from tools.results import Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,22 +15,22 @@ class Source:
     author: str
     title: str
     publisher: str
-    year: Count
+    year: int
     url: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
     name: str
-    peak_gbps: Quantity
+    peak_gbps: float
     peak_from: str = ""  # how the peak follows from the hardware
 
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    elements: Count | None = None  # where the source gives a size
+    elements: int | None = None  # where the source gives a size
     type: ElementType
-    block: Count | None = None
+    block: int | None = None
 
     def __str__(self) -> str:
         """2^22 int32, block 128"""
@@ -41,27 +40,19 @@ class Input:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    gbps: Quantity | None = None
-    percent: Quantity | None = None  # of the card's peak, where the source states it
-    ms: Quantity | None = None
-    note: str = ""
+    """Of a step, or by its name of what is no step here, such as a library."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class StepFigure(Figure):
-    step: str
+    step: str = ""
     also: str = ""  # another kernel of this repository that the figure is one of, or nearer to
+    name: str = ""
+    gbps: float | None = None
+    percent: float | None = None  # of the card's peak, where the source states it
+    ms: float | None = None
+    note: str = ""
 
     @property
     def kernels(self) -> list[str]:
         return [self.step, *([self.also] if self.also else [])]
-
-
-@dataclass(frozen=True, kw_only=True)
-class OtherFigure(Figure):
-    """Of what is no step here, such as a library."""
-
-    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,15 +64,12 @@ class DocumentedTable:
     hardware: Hardware
     input: Input
     method: str
-    rows: list[StepFigure]
-    others: list[OtherFigure] = field(default_factory=list)
+    rows: list[Figure]
+    others: list[Figure] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     quotes: str = ""  # the table whose figures it repeats
 
-    def figures(self) -> list[tuple[str, Figure]]:
-        return [*((row.step, row) for row in self.rows), *((row.name, row) for row in self.others)]
-
-    def find(self, step: str) -> StepFigure | None:
+    def find(self, step: str) -> Figure | None:
         return next((row for row in self.rows if step in row.kernels), None)
 
     def percent(self, figure: Figure) -> float:
@@ -104,38 +92,21 @@ class OwnTable:
 # ---- reading ----
 
 
-def read_tables(folder: Path = REPOSITORY / "docs/tables") -> dict[str, DocumentedTable]:
+def read_tables() -> dict[str, DocumentedTable]:
     """All tables by the names of their files, without .json. Throws BadUsage for one that does not fit."""
-    return {file.stem: read_table(file) for file in sorted(folder.glob("*.json"))}
+    return {file.stem: read_table(file) for file in sorted(REPOSITORY.glob("docs/tables/*.json"))}
 
 
 def read_table(file: Path) -> DocumentedTable:
-    document = results.load(file)
-    if isinstance(document, dict) and "results" in document:
+    if '"results"' in read_text(file):
         return table_of_card(results.read_one(file, OwnTable))
-    documented = results.read_one(file, DocumentedTable)
-    for name, figure in documented.figures():
-        require_consistent(figure, documented, f"'{file}': {name}")
-    return documented
-
-
-def require_consistent(figure: Figure, documented: DocumentedTable, where: str) -> None:
-    if figure.gbps is None and figure.percent is None:
-        raise BadUsage(f"{where}: neither gbps nor percent")
-    percent = documented.percent(figure)
-    # Sources state it in whole percent.
-    if figure.percent is not None and abs(figure.percent - percent) > 0.5:
-        raise BadUsage(f"{where}: {figure.gbps} GB/s are {percent:.1f} % of the peak, not {figure.percent:g} %")
-    if not 0 < percent <= 100:
-        raise BadUsage(f"{where}: {percent:.1f} % of the peak")
+    return results.read_one(file, DocumentedTable)
 
 
 def table_of_card(own: OwnTable) -> DocumentedTable:
     folder = REPOSITORY / own.results
     measured = results.measured(folder)
     steps = [result for result in results.read_list(folder / "ladder.json", Result) if result.on_gpu]
-    if not steps or not measured.date[:4].isdecimal():
-        raise BadUsage(f"'{folder}': ladder.json has no GPU's step, or the date of measured.json no year")
     # It belongs to the input only where all steps have the same; a library has none.
     blocks = {result.block for result in steps if result.block is not None}
     return DocumentedTable(
@@ -143,29 +114,24 @@ def table_of_card(own: OwnTable) -> DocumentedTable:
         source=Source(author="this repository", title=own.results, year=int(measured.date[:4]), publisher=(
             f"driver {measured.driver}, CUDA {measured.cuda}, commit {measured.short_commit}")),
         hardware=Hardware(name=measured.gpu, peak_from="memory clock × bus width × 2 / 8",
-                          peak_gbps=rounded(steps[0].required(steps[0].device.peak_gbps, "peak_gbps"), 1)),
+                          peak_gbps=round(steps[0].required(steps[0].device.peak_gbps, "peak_gbps"), 1)),
         input=Input(elements=steps[0].elements, type=steps[0].type, block=blocks.pop() if len(blocks) == 1 else None),
         method="The median of whole reductions, the L2 emptied by reading before each, by "
                f"{measured.command} on {measured.date}.",
-        rows=[StepFigure(step=result.step, gbps=rounded(result.bandwidth, 1), ms=rounded(result.median_ms, 4))
+        rows=[Figure(step=result.step, gbps=round(result.bandwidth, 1), ms=round(result.median_ms, 4))
               for result in steps])
-
-
-def rounded(number: float, digits: int) -> float:
-    scale = float(10**digits)
-    return math.floor(number * scale + 0.5) / scale
 
 
 # ---- what pages and programs show ----
 
 
-def originals(tables: dict[str, DocumentedTable]) -> list[DocumentedTable]:
+def originals() -> list[DocumentedTable]:
     """Those with figures of their own, which a result is compared with."""
-    return [documented for documented in tables.values() if not documented.quotes]
+    return [documented for documented in read_tables().values() if not documented.quotes]
 
 
-def figures_of(step: str) -> Iterator[tuple[DocumentedTable, StepFigure]]:
-    for documented in originals(read_tables()):
+def figures_of(step: str) -> Iterator[tuple[DocumentedTable, Figure]]:
+    for documented in originals():
         if figure := documented.find(step):
             yield documented, figure
 
@@ -212,8 +178,8 @@ def section(name: str, documented: DocumentedTable) -> str:
         f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
         + table(["step", "ms", "GB/s", "% of peak", *([f"% of {library.name}"] if library else []), "note"],
                 "lrrrrl" if library else "lrrrl", [
-                    [label, as_stated(row.ms), as_stated(row.gbps), *shares(row), row.note]
-                    for label, row in documented.figures()])
+                    [row.step or row.name, as_stated(row.ms), as_stated(row.gbps), *shares(row), row.note]
+                    for row in (*documented.rows, *documented.others)])
         + "\n" + "".join(f"- {remark}\n" for remark in documented.remarks) + ("\n" if documented.remarks else ""))
 
 
@@ -222,7 +188,7 @@ def header() -> str:
     rows = "".join(
         f'    PublishedFigure{{"{kernel}", {{"{documented.label}", "{documented.hardware.name}", '
         f'"{documented.input}"}}, "{as_stated(row.gbps, "")}", "{documented.percent_text(row)}"}},\n'
-        for documented in originals(read_tables()) for row in documented.rows for kernel in row.kernels)
+        for documented in originals() for row in documented.rows for kernel in row.kernels)
     return (
         "#pragma once\n"
         "/// \\file\n"

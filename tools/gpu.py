@@ -12,11 +12,9 @@ os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 
 
 def require() -> None:
-    """Throws NotPossible where there is no GPU."""
-    if not said("nvidia-smi", "-L"):
-        raise NotPossible("there is no NVIDIA GPU here, or no driver for it: nvidia-smi lists none")
-    if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
-        raise NotPossible("CUDA_VISIBLE_DEVICES is empty, which hides every GPU: name one or unset it")
+    """Throws NotPossible where CUDA sees no GPU."""
+    if not name():
+        raise NotPossible("there is no NVIDIA GPU here, or no driver for it, or CUDA_VISIBLE_DEVICES names none")
 
 
 def count() -> int:
@@ -28,7 +26,7 @@ def count() -> int:
 def name() -> str:
     """Where CUDA is to see some GPUs only, of the first of these, which is given by its number or UUID."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
-    return said("nvidia-smi", f"--id={visible}", "--query-gpu=name", "--format=csv,noheader")
+    return visible and said("nvidia-smi", f"--id={visible}", "--query-gpu=name", "--format=csv,noheader")
 
 
 def slug(of: str) -> str:

@@ -2,8 +2,8 @@
 sweeps, the header beside CUB, the atomics, and what each part of the timing method is for. It takes about ten minutes.
 
 The results are in FOLDER, docs/results/<the GPU's name> by default. Results that are there are replaced when all is
-measured; a folder with anything else is refused. Until then each run's result is a file in FOLDER.new. After a failure,
-Ctrl-C or the end of --limit the same command goes on with what is missing. Where a command may take ten minutes:
+measured. Until then each run's result is a file in FOLDER.new. After a failure, Ctrl-C or the end of --limit the same
+command goes on with what is missing. Where a command may take ten minutes:
 
   until python3 -m tools measure --limit 8; [ $? != 75 ]; do :; done
 
@@ -11,13 +11,10 @@ Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 7
 yet measured, 130 Ctrl-C.
 """
 
-import argparse
 import dataclasses
 import datetime
-import os
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -33,37 +30,40 @@ METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
 CUB = "peer_cub"
 AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case
-# Other commands write these: `scaling`, which takes several GPUs, and `compare`.
-KEPT = ("many_gpus.json", "many_gpus_alone.json", "many_gpus_measured.json", "peers.json")
 
-
-# ---- the command ----
 
 def main(words: list[str]) -> int:
     begun = time.monotonic()
     # A time limit's: the step that is running ends, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    options = parse(words)
-    require_gpu(options.bin)
+    parser = Parser("measure", __doc__)
+    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
+    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
+    parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
+    parser.add_argument("--largest", type=parse_count, metavar="COUNT",
+                        help="where the size sweep ends; default what fits")
+    parser.add_argument("--limit", type=float, default=float("inf"), metavar="MINUTES",
+                        help="begin no run when so many minutes are over; each call makes at least one")
+    options = parser.parse_args(words)
+    gpu.require()
+    if not options.bin and not shutil.which("nvcc"):
+        raise NotPossible("there is no nvcc on PATH: without it the steps are built for the emulated device only")
     folder = (options.folder or H200.with_name(gpu.slug(gpu.name()))).resolve()
-    if not folder.name:
-        raise BadUsage(f"'{folder}' has no name: name another folder")
     work = folder.with_name(folder.name + ".new")
-    require_replaceable(folder, work)
+    largest = f" --largest {count_text(options.largest)}" if options.largest else ""
     with output_file.alone_in(work):
-        measured = begun_with(work, describe(options))
+        measured = begun_with(work, measured_now(f"python3 -m tools measure{largest}", options.commit))
         executables = Programs(options.bin or programs.build(["ladder", AGAINST_CUB, *ATOMICS]))
         executables.require("ladder_table", AGAINST_CUB, *ATOMICS)
         measurement = Measurement(work, executables, runnable(executables), options.largest, begun + 60 * options.limit)
         output_file.write(work / "measured.json", results.to_text(dataclasses.asdict(measured)))
         try:
-            if complete := measurement.measure():
-                finish(work, folder, executables)
+            if not measurement.measure():
+                return TO_BE_CONTINUED
+            finish(work, folder, executables)
         finally:
             if work.exists():
                 say(f"Measured until now: {work}; call again to go on")
-    if not complete:
-        return TO_BE_CONTINUED
     say(f"The results: {folder}")
     try:
         plot.main([str(folder)])
@@ -72,38 +72,6 @@ def main(words: list[str]) -> int:
     if folder != H200:
         say(f"Beside the H200: python3 -m tools plot --out FOLDER {H200.relative_to(REPOSITORY)} {folder}")
     return ExitCode.DONE
-
-
-def parse(words: list[str]) -> argparse.Namespace:
-    parser = Parser("measure", __doc__)
-    parser.add_file("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
-    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
-    parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
-    parser.add_argument("--largest", type=parse_count, metavar="COUNT",
-                        help="where the size sweep ends; default what fits")
-    parser.add_argument("--limit", type=float, default=float("inf"), metavar="MINUTES",
-                        help="begin no run when so many minutes are over; each call makes at least one")
-    options = parser.parse_args(words)
-    # What the steps would refuse after minutes.
-    if options.largest is not None and options.largest < 1024:
-        raise BadUsage("--largest: the size sweep begins at 2^10")
-    if not options.limit >= 0:
-        raise BadUsage(f"--limit: {options.limit} is no number of minutes from 0 on")
-    return options
-
-
-def require_gpu(bin_folder: Path | None) -> None:
-    gpu.require()
-    if not gpu.name():
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-        raise NotPossible(f"nvidia-smi knows no such GPU: CUDA_VISIBLE_DEVICES={visible}")
-    if not bin_folder and not shutil.which("nvcc"):
-        raise NotPossible("there is no nvcc on PATH: without it the steps are built for the emulated device only")
-
-
-def describe(options: argparse.Namespace) -> Measured:
-    largest = f" --largest {count_text(options.largest)}" if options.largest else ""
-    return measured_now(f"python3 -m tools measure{largest}", options.commit)
 
 
 def measured_now(command: str, commit: str | None) -> Measured:
@@ -116,37 +84,24 @@ def measured_now(command: str, commit: str | None) -> Measured:
                     clock_mhz=gpu.clock_mhz(), date=f"{datetime.datetime.now(datetime.UTC):%F}", command=command)
 
 
-# ---- the folders ----
-
-def require_replaceable(results_folder: Path, work: Path) -> None:
-    """They are replaced as a whole, so they must not have what this command has not written."""
-    for folder in (results_folder, work):
-        if folder.exists() and not (folder.is_dir() and (set(os.listdir(folder)) <= OURS or folder == work and (
-                work / "measured.json").is_file())):
-            raise BadUsage(f"'{folder}' has something else than results in it: name another folder")
-
-
 def begun_with(work: Path, now: Measured) -> Measured:
     """What describes the measurement that is to go on, else `now`. Throws BadUsage where it is another one."""
     file = work / "measured.json"
     before = results.read_one(file, Measured) if file.exists() else now
-    for key in ("gpu", "driver", "cuda", "command", "commit"):
-        old, new = getattr(before, key), getattr(now, key)
-        if old != new:
-            raise BadUsage(f"'{work}' was begun with another {key}, '{old}', and this is '{new}': delete that folder")
+    if dataclasses.replace(before, date=now.date) != now:
+        raise BadUsage(f"'{work}' was begun with another GPU, driver, CUDA, commit or command: delete that folder")
     return before
 
 
 def finish(work: Path, folder: Path, executables: Programs) -> None:
-    """Makes the work the results. The old ones are deleted last."""
-    for file in filter(Path.is_file, (folder / name for name in KEPT)):
-        shutil.copy2(file, work)
-    output_file.write(work / "README.md", pages.card_page(work, executables))
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as aside:
-        if folder.exists():
-            folder.rename(Path(aside, "old"))
-        work.rename(folder)
-    shutil.rmtree(folder / "parts")
+    """Moves the results to where they belong. What other commands have written there stays."""
+    folder.mkdir(exist_ok=True)
+    for part in PARTS:
+        (folder / f"{part}.json").unlink(missing_ok=True)
+    for file in work.glob("*.json"):
+        file.replace(folder / file.name)
+    output_file.write(folder / "README.md", pages.card_page(folder, executables))
+    shutil.rmtree(work)
 
 
 # ---- what is measured ----
@@ -188,7 +143,7 @@ class Measurement:
             files = {parts / f"{part}.{number:04}.{run.replace(' ', '_')}.json": run
                      for number, run in enumerate(runs(self))}
             for file, run in files.items():
-                if is_measured(file, record):
+                if file.exists():
                     continue
                 say(f"{part}: {run}")
                 if record is not SecondClock:
@@ -211,7 +166,7 @@ class Measurement:
         # On the GPU, never on the emulated device in its place.
         ran = self.programs.run(program, "--device", "cuda", *options, "--quiet", "--json", unfinished)
         if ran.returncode != 0:
-            say(*(ran.stdout + ran.stderr).splitlines())
+            say(ran.stdout + ran.stderr)
             raise programs.failure(ran.returncode, f"{run}: exit code {ran.returncode}")
         unfinished.rename(file)
 
@@ -221,20 +176,11 @@ class Measurement:
         try:
             ncu_ms, step_ms = profile.kernel_milliseconds(self.programs, step, options)
         except NotPossible as why:
-            say(*f"second_clock: {step} is left out: {why}".split("\n"))
+            say(f"second_clock: {step} is left out: {why}")
             return False
         output_file.write(file, results.to_text(
             {"step": step, "ncu_ms": round(ncu_ms, 6), "step_ms": round(step_ms, 6)}))
         return True
-
-
-def is_measured(file: Path, record: type) -> bool:
-    """A file that is damaged is measured again."""
-    try:
-        return results.read_list_if_there(file, record) != []
-    except BadUsage as why:
-        say(f"measured again: {why}")
-        return False
 
 
 def against_cub(measurement: Measurement) -> list[str]:
@@ -278,6 +224,3 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
 }
 # What the parts' files hold, where that is not a Result.
 RECORDS: dict[str, type] = {"against_cub": AgainstCub, "second_clock": SecondClock}
-# All that may be in a folder that is replaced.
-OURS = {"measured.json", "README.md", "parts", *KEPT, *(f"{name}.json" for name in PARTS),
-        *(f"{name}.svg" for name in plot.FIGURES)}

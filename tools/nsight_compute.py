@@ -73,9 +73,9 @@ class NsightCompute:
         if len(launches) >= at_least:
             return launches
         if "ERR_NVGPUCTRPERM" in said:
-            raise NotPossible(*NOT_PERMITTED.format(command=shlex.join(sys.orig_argv)).splitlines())
-        counted = f"{len(launches)} of {at_least} launches" if launches else "nothing"
-        raise NotPossible(f"ncu counted {counted} in {Path(command[0]).name}; its last words:", *said.splitlines()[-8:])
+            raise NotPossible(NOT_PERMITTED.format(command=shlex.join(sys.orig_argv)))
+        raise NotPossible(f"ncu counted {len(launches)} of {at_least} launches in {Path(command[0]).name}; its last "
+                          f"words:\n{said[-500:]}")
 
 
 def run(metrics: list[str], selection: Sequence[str], command: Sequence[str | Path]) -> tuple[list[Launch], str]:

@@ -3,33 +3,42 @@
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, make_dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from tools import gpu, output_file, results
 from tools.command_line import REPOSITORY, NotPossible, say
 
-Kernel = TypeVar("Kernel")
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    cuda: str = field(default_factory=gpu.cuda_version)  # the release of nvcc
+    step: str
 
 
-class Compiled(Generic[Kernel]):
+Kernel = TypeVar("Kernel", bound=Compiled)
+
+
+@dataclass(frozen=True)
+class CompiledFile(Generic[Kernel]):
     """A file of docs/counters: the kernels of some steps, as the nvcc that it names compiles them."""
 
-    def __init__(self, name: str, kernel: type[Kernel], steps: Sequence[Path],
-                 compile_step: Callable[[Path], Iterator[Kernel]]) -> None:
-        self.file = REPOSITORY / "docs/counters" / name
-        self.steps = steps
-        self.compile_step = compile_step
-        self.record: Any = make_dataclass("Compiled", [("cuda", str), ("kernels", list[kernel])])  # type: ignore
+    name: str
+    kernel: type[Kernel]
+    steps: Sequence[Path]
+    compile_step: Callable[[Path], Iterator[Kernel]]
 
-    def cuda(self) -> str:
-        """The release of nvcc."""
-        return str(results.read_one(self.file, self.record).cuda)
+    @property
+    def file(self) -> Path:
+        return REPOSITORY / "docs/counters" / self.name
 
     def kernels(self) -> list[Kernel]:
         """Throws BadUsage where the file does not fit."""
-        return list(results.read_one(self.file, self.record).kernels)
+        return results.read_list(self.file, self.kernel)
+
+    def cuda(self) -> str:
+        return self.kernels()[0].cuda
 
     def write(self) -> None:
         """Makes it again, where its nvcc is. Each release compiles a little otherwise: to take another, name it in the
@@ -37,12 +46,11 @@ class Compiled(Generic[Kernel]):
         if gpu.cuda_version() == self.cuda():
             output_file.write(self.file, self.made())
         else:
-            say(f"{self.file.relative_to(REPOSITORY)} is left as it is: there is no nvcc {self.cuda()} here")
+            say(f"{self.name} is left as it is: there is no nvcc {self.cuda()} here")
 
     def made(self) -> str:
         """The text of the file by the nvcc that is here. Throws NotPossible where nvcc fails."""
-        kernels = [kernel for step in self.steps for kernel in self.compile_step(step)]
-        return results.to_text(asdict(self.record(cuda=gpu.cuda_version(), kernels=kernels)))
+        return results.to_text([asdict(kernel) for step in self.steps for kernel in self.compile_step(step)])
 
 
 def run(step: Path, *options: str) -> "subprocess.CompletedProcess[str]":

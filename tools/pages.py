@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import bandwidth, results
-from tools.command_line import ELEMENT_TYPES, BadUsage
+from tools.command_line import ELEMENT_TYPES
 from tools.documented_tables import published
 from tools.markdown import DASH, count_text, or_dash, table
-from tools.peer_tables import peer_table, types_of
+from tools.peer_tables import peer_tables
 from tools.programs import Programs
-from tools.results import AgainstCub, AloneResult, Measured, RanksResult, Result, SecondClock
+from tools.results import AgainstCub, AloneResult, Measured, RanksResult, Result, SecondClock, read, read_as
 
 # The cases of 12_against_cub: the operation, the type of the elements, and what is accumulated in.
 CASES = {
@@ -49,14 +49,6 @@ IN_THE_KERNELS = "the kernels"  # what 13_many_gpus says that its ranks' sums we
 NOT_MEASURED = "No results are committed yet.\n"
 
 
-def read(folder: Path, name: str) -> list[Result]:
-    return results.read_list(folder / f"{name}.json")
-
-
-def read_if_there(folder: Path, name: str) -> list[Result]:
-    return results.read_list_if_there(folder / f"{name}.json")
-
-
 def distinct(values: Sequence[str]) -> list[str]:
     """Each once, in the order in which they come first."""
     return list(dict.fromkeys(values))
@@ -87,17 +79,8 @@ def measured_on(number: str, measured: Measured) -> str:
             f"{measured.date}, by `{measured.command}` at commit `{measured.short_commit}`.\n")
 
 
-def first_on_gpu(ladder: list[Result]) -> Result:
-    for result in ladder:
-        if result.on_gpu and any(other.step == "peer_cub" for other in ladder):
-            return result
-    raise BadUsage("ladder.json: there is no GPU's step in it, or no peer_cub")
-
-
 def ladder_table(folder: Path, programs: Programs) -> str:
     """The first of the tables that the ladder ends with."""
-    first_on_gpu(read(folder, "ladder"))
-    programs.require("ladder_table")
     return programs.text("ladder_table", folder / "ladder.json").split("\n\n")[0] + "\n"
 
 
@@ -136,23 +119,21 @@ def flush(folder: Path) -> str:
 def queue(folder: Path) -> str:
     """What the host's launch latency adds where the device does not wait for it."""
     found = read(folder, "method_queue")
-    launched = {(result.step, result.elements): result for result in found if not the_timing(result).queued}
+    launched = {(result.step, result.elements): result.median_ms * 1e3 for result in found
+                if not the_timing(result).queued}
     rows = []
     for result in found:
-        if not the_timing(result).queued:
-            continue
-        other = launched.get((result.step, result.elements))
-        if other is None:
-            raise BadUsage("method_queue.json: a run with --queue off is missing")
-        rows.append([result.step, elements_of(result), str(len(result.passes)), f"{result.median_ms * 1e3:.1f}",
-                     f"{other.median_ms * 1e3:.1f}", f"{(other.median_ms - result.median_ms) * 1e3:.1f}"])
+        if the_timing(result).queued:
+            ahead, after = result.median_ms * 1e3, launched[result.step, result.elements]
+            rows.append([result.step, elements_of(result), str(len(result.passes)), f"{ahead:.1f}", f"{after:.1f}",
+                         f"{after - ahead:.1f}"])
     return table(["step", "elements", "passes", "µs, queued ahead", "µs, launched as it runs", "difference, µs"],
                  "lrrrrr", rows)
 
 
 def lead_in(folder: Path) -> str:
     """What empty kernels in front of a sample do to reductions of two kernels."""
-    found = read_if_there(folder, "method_lead_in")
+    found = read(folder, "method_lead_in")
     steps = distinct([result.step for result in found])
     cells = {(the_timing(result).lead_in, result.step): "{:.2f} ({:.2f}–{:.2f})".format(
         *(1e3 * ms for ms in (times(result).median, times(result).p5, times(result).p95))) for result in found}
@@ -180,8 +161,6 @@ def repeat(folder: Path) -> str:
     ladder = {result.step: result for result in read(folder, "ladder")}
     rows = []
     for second in read(folder, "repeat"):
-        if second.step not in ladder:
-            raise BadUsage("ladder.json: a step of repeat.json is missing")
         first = ladder[second.step]
         ms = times(first)
         rows.append([second.step, str(first.samples), f"{ms.p5:.4f}", f"{ms.median:.4f}", f"{ms.p95:.4f}",
@@ -192,7 +171,7 @@ def repeat(folder: Path) -> str:
 
 def second_clock(folder: Path) -> str:
     """The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so."""
-    rows = results.read_list_if_there(folder / "second_clock.json", SecondClock)
+    rows = read_as(folder, "second_clock", SecondClock)
     return table(["step", "the step's own median, ms", "Nsight Compute, ms", "difference, %"], "lrrr", [
         [row.step, f"{row.step_ms:.4f}", f"{row.ncu_ms:.4f}", f"{(row.step_ms / row.ncu_ms - 1) * 100:.1f}"]
         for row in rows]) if rows else "Nsight Compute was not run here.\n"
@@ -206,7 +185,7 @@ def scaling(folder: Path) -> str:
     jobs = jobs_of(folder)
     if not jobs:
         return ""
-    alone = results.read_list_if_there(folder / "many_gpus_alone.json", AloneResult)
+    alone = read_as(folder, "many_gpus_alone", AloneResult)
     rows = []
     for job in jobs:
         beside = slowest_alone(job, alone)
@@ -226,7 +205,7 @@ def scaling(folder: Path) -> str:
 
 
 def jobs_of(folder: Path) -> list[RanksResult]:
-    return results.read_list_if_there(folder / "many_gpus.json", RanksResult)
+    return read_as(folder, "many_gpus", RanksResult)
 
 
 def size_of_job(job: RanksResult) -> str:
@@ -283,12 +262,12 @@ def hops(combined_by: str, ranks: int) -> int:
 
 def against_cub(folder: Path) -> str:
     """The header beside CUB: the sums by size and type, then the other cases, and what they were measured with."""
-    found = results.read_list_if_there(folder / "against_cub.json", AgainstCub)
+    found = read_as(folder, "against_cub", AgainstCub)
     if not found:
         return ""
     cells = {(cell.case, cell.elements): cell for cell in found}
     versions = " and ".join(distinct([cell.version for cell in found]))
-    ladder = first_on_gpu(read(folder, "ladder")).version
+    ladder = bandwidth.first_on_gpu(folder).version
     apart = f" with version {versions} of this repository, the ladder with {ladder}," if versions != ladder else ""
     measured = f"Measured{apart} beside CUB {found[0].cub_version}.\n"
     return "\n".join(filter(None, [sums_against_cub(cells), others_against_cub(cells), measured]))
@@ -342,7 +321,7 @@ def tables_of_promises(folder: Path) -> list[str]:
     """What SameBits and CompensatedSum cost: a table per type of their times beside those of the header's sum in its
     usual order and of CUB's."""
     cells = {(cell.case, cell.elements): cell
-             for cell in results.read_list_if_there(folder / "against_cub.json", AgainstCub)}
+             for cell in read_as(folder, "against_cub", AgainstCub)}
     if not any(case in PROMISES for case, _ in cells):
         return []
     gpu = results.measured(folder).gpu
@@ -379,7 +358,7 @@ def bandwidth_and_ratio(cell: AgainstCub | None) -> str:
 
 def atomics(folder: Path) -> str:
     """The kernels that add with atomics, beside what others have published."""
-    found = read_if_there(folder, "atomics")
+    found = read(folder, "atomics")
     return table(["kernel", "type", "elements", "ms", "GB/s", "% of peak", "published"], "llrrrrl", [
         [result.step, result.type, elements_of(result), f"{result.median_ms:.4f}", f"{result.bandwidth:.1f}",
          or_dash(result.percent_of_peak, 1), published(result)] for result in found]) if found else ""
@@ -387,8 +366,8 @@ def atomics(folder: Path) -> str:
 
 def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:
     """The tables of `compare`, one for each of these types."""
-    found = read_if_there(folder, "peers")
-    tables = [peer_table(found, element_type) for element_type in types_of(found) if element_type in only]
+    found = read(folder, "peers")
+    tables = peer_tables(found, only)
     # Those of libraries that say their own version: torch 2.8.0.
     versions = distinct([result.version for result in found if " " in result.version])
     if tables and versions:
@@ -419,8 +398,7 @@ def section(folder: Path, name: str) -> str:
 def card_page(folder: Path, programs: Programs) -> str:
     """The README of a card's folder: a section for each file of results. Throws BadUsage where one does not fit."""
     measured = results.measured(folder)
-    ladder = read(folder, "ladder")
-    first = first_on_gpu(ladder)
+    ladder, first = read(folder, "ladder"), bandwidth.first_on_gpu(folder)
     elements = elements_of(first)
     swept = read(folder, "sweep_type")
     text = (

@@ -1,26 +1,24 @@
-"""The table of steps and peers, which `compare` prints and the pages show."""
+"""The tables of steps and peers, which `compare` prints and the pages show."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from tools import markdown
+from tools.command_line import ELEMENT_TYPES
 from tools.results import Result
 
 
-def types_of(results: Iterable[Result]) -> list[str]:
-    """The element types of the results, each once, in the order in which they come first."""
-    return list(dict.fromkeys(result.type for result in results))
-
-
-def peer_table(results: Sequence[Result], element_type: str) -> str:
-    """The results of one type as a Markdown table: a row per program, a column per number of elements, in each cell
-    GB/s and the share of peer_cub's."""
-    # Of results that were measured twice, the first.
-    found = {(result.step, result.elements): result for result in reversed(results) if result.type == element_type}
+def peer_tables(results: Sequence[Result], types: Sequence[str] = ELEMENT_TYPES) -> list[str]:
+    """A Markdown table for each of these types that there are results of: a row per program, a column per number of
+    elements, in each cell GB/s and the share of peer_cub's."""
     sizes = sorted({result.elements for result in results})
     steps = dict.fromkeys(result.step for result in results)
-    return markdown.table(
-        [element_type, *map(markdown.count_text, sizes)], "l" + "r" * len(sizes),
-        ([step, *(cell(found.get((step, size)), found.get(("peer_cub", size))) for size in sizes)] for step in steps))
+    tables = []
+    for element_type in dict.fromkeys(result.type for result in results if result.type in types):
+        found = {(result.step, result.elements): result for result in results if result.type == element_type}
+        tables.append(markdown.table([element_type, *map(markdown.count_text, sizes)], "l" + "r" * len(sizes), [
+            [step, *(cell(found.get((step, size)), found.get(("peer_cub", size))) for size in sizes)]
+            for step in steps]))
+    return tables
 
 
 def cell(result: Result | None, cub: Result | None) -> str:

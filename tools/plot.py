@@ -134,7 +134,7 @@ class Card:
 def read_card(folder: Path) -> Card:
     """Throws BadUsage for results that cannot be drawn."""
     measured = results.measured(folder)
-    lists: dict[str, list[Result]] = {name: results.read_list(folder / f"{name}.json") for name in ("ladder", *SWEEPS)}
+    lists = {name: results.read(folder, name) for name in ("ladder", *SWEEPS)}
     for name, row in ((name, row) for name, rows in lists.items() for row in rows):
         if not (row.verified and row.ms and row.gbps):
             raise BadUsage(f"'{folder}/{name}.json': {row.step} has {'no time' if row.verified else 'a wrong result'}; "
@@ -350,7 +350,7 @@ def stale(folder: Path, cards: Sequence[Path]) -> dict[Path, str]:
 
 def main(words: list[str]) -> int:
     parser = Parser("plot", __doc__)
-    parser.add_file("results", type=Path, nargs="*", metavar="RESULTS", help="the folder of a card's results")
+    parser.add_argument("results", type=Path, nargs="*", metavar="RESULTS", help="the folder of a card's results")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the plots go; default the first RESULTS")
     options = parser.parse_args(words)
     if options.out and not options.results:

@@ -4,9 +4,9 @@ With STEP, for example 03_sequential or peer_cub, it counts one whole reduction,
 beside those of the emulated device, then each launch, then ncu's time beside the step's own. OPTION... are the step's,
 for example -n 2^24 -t float64 -b 512; without -n there are 2^22 elements.
 
-With --counters it counts the first pass of each GPU step, and writes one file with a line `step,metric,value` for each
-count. A metric that this GPU does not have is `missing` there, and so is all of a step that it cannot run (11 takes
-compute capability 9.0). The file appears whole or not at all.
+With --counters it counts the first pass of each GPU step, and writes docs/counters/<gpu>.csv, with a line
+`step,metric,value` for each count. A metric that this GPU does not have is `missing` there, and so is all of a step
+that it cannot run (11 takes compute capability 9.0).
 
 Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it.
 """
@@ -15,10 +15,9 @@ import dataclasses
 import datetime
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from tools import counters, gpu, markdown, output_file
-from tools.command_line import BadUsage, ExitCode, Failure, NotPossible, Parser, say
+from tools.command_line import ExitCode, Failure, NotPossible, Parser, say
 from tools.counters import Counts, cell
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, OPTIONS, TIME, Launch, NsightCompute
 from tools.programs import Programs, peer_names
@@ -49,45 +48,34 @@ MOST_EMULATED_ELEMENTS = 2**24
 def main(words: list[str]) -> int:
     steps = [*counters.steps(), *peer_names()]
     parser = Parser("profile", __doc__)
-    parser.usage = "%(prog)s STEP [--bin FOLDER] [OPTION...]\n       %(prog)s --counters [--bin FOLDER] [--out FILE]"
+    parser.usage = "%(prog)s STEP [--bin FOLDER] [OPTION...]\n       %(prog)s --counters [--bin FOLDER]"
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("step", nargs="?", metavar="STEP", choices=steps, help=", ".join(steps))
     what.add_argument("--counters", action="store_true", help="all steps, into a file")
     parser.add_bin()
-    parser.add_argument("--device", default="cuda", help="cuda (default) or cuda:N")
-    parser.add_argument("--out", type=Path, metavar="FILE",
-                        help="with --counters; default docs/counters/<gpu>.csv, for example nvidia_h200.csv")
     options, rest = parser.parse_known_args(words)
-    if not options.device.startswith("cuda"):
-        raise BadUsage(f"--device '{options.device}': ncu takes cuda or cuda:N")
-    refused = [word for word in rest if options.counters or re.match(
-        "--(json|sweep|compare|version|samples|quiet|trace[a-z-]*)(=|$)|-[sq]", word)]
-    if options.step and options.out:
-        refused = ["--out"]
-    if refused:
-        raise BadUsage(f"{refused[0]} is not for profile {options.step or '--counters'}")
     programs = Programs(options.bin)
     if options.counters:
-        write_counters(programs, options.device, options.out)
+        write_counters(programs)
     else:
-        programs.require(options.step)
         size = [] if any(re.match("--elements(=|$)|-n", word) for word in rest) else ["-n", "2^22"]
-        print_reduction(programs, options.step, options.device, [*size, *rest])
+        print_reduction(programs, options.step, [*size, *rest])
     return ExitCode.DONE
 
 
 def kernel_milliseconds(programs: Programs, step: str, options: Sequence[str]) -> tuple[float, float]:
     """Of one reduction: ncu's time of all launches, and the median of the step's own times. Throws NotPossible."""
-    result, launches = count_reduction(NsightCompute(TIME), programs, step, ["--device", "cuda", *options])
+    result, launches = count_reduction(NsightCompute(TIME), programs, step, options)
     return total(launches, TIME) / 1e6, result.median_ms
 
 
 # ---- one reduction ----
 
 
-def print_reduction(programs: Programs, step: str, device: str, options: list[str]) -> None:
+def print_reduction(programs: Programs, step: str, options: list[str]) -> None:
+    programs.require(step)
     ncu = NsightCompute(*(metric for _, _, metric in ROWS if metric), DRAM_SHARE, TIME)
-    result, launches = count_reduction(ncu, programs, step, ["--device", device, *options])
+    result, launches = count_reduction(ncu, programs, step, options)
     emulated, remark = count_emulated(programs, step, options, result)
     if emulated and emulated["blocks"] != total(launches, BLOCKS):
         remark = "The emulated device has an H200's 132 multiprocessors: where a grid fills the device, this GPU " \
@@ -112,6 +100,7 @@ def print_reduction(programs: Programs, step: str, device: str, options: list[st
 def count_reduction(
         ncu: NsightCompute, programs: Programs, step: str, options: Sequence[str]) -> tuple[Result, list[Launch]]:
     """Runs the step without ncu, for its time and its number of launches, then with it."""
+    options = ["--device", "cuda", *options]
     result = programs.result(step, *options)
     passes, kernels = len(result.passes), "reduce_kernel"
     if passes == 0:
@@ -162,17 +151,16 @@ def total(launches: list[Launch], metric: str) -> float:
 # ---- the first passes of all steps ----
 
 
-def write_counters(programs: Programs, device: str, out: Path | None) -> None:
-    """Writes the counts of this GPU into `out`, by default docs/counters/<gpu>.csv."""
+def write_counters(programs: Programs) -> None:
+    """Writes the counts of this GPU into docs/counters/<gpu>.csv."""
     steps = list(counters.steps())
     programs.require(*steps)
     ncu = NsightCompute(*OF_A_FIRST_PASS)
-    on_gpu = ("--device", device, "-s", "1")
-    card = programs.result(steps[0], "-n", "1", *on_gpu).device
-    file = out or counters.FOLDER / f"{gpu.slug(card.name)}.csv"
-    output_file.require_writable(file, "--out")
+    card = programs.result(steps[0], "-n", "1", "--device", "cuda", "-s", "1").device
+    file = counters.FOLDER / f"{gpu.slug(card.name)}.csv"
     # The first launch of the step's kernel is its first pass.
-    selection, options = ("-k", "regex:reduce_kernel", "-s", "0", "-c", "1"), (*counters.INPUT, *on_gpu, "-q")
+    selection = ("-k", "regex:reduce_kernel", "-s", "0", "-c", "1")
+    options = (*counters.INPUT, "--device", "cuda", "-s", "1", "-q")
     lines = [
         "# The first pass of each step over 2^22 int32 in blocks of 256, as python3 -m tools profile --counters "
         "counted it.",

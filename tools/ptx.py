@@ -9,20 +9,18 @@ from pathlib import Path
 from tools import nvcc
 from tools.markdown import code, table
 from tools.nvcc import count
-from tools.results import Count
 
 STEPS = (Path("05_unroll_warp"), Path("06_templated"))
 BLOCK = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
-    step: str
-    block: Count | None  # the threads that it is compiled for
-    instructions: Count
-    block_barriers: Count
-    tests: Count
-    branches: Count
+class Kernel(nvcc.Compiled):
+    block: int | None  # the threads that it is compiled for
+    instructions: int
+    block_barriers: int
+    tests: int
+    branches: int
     level: list[str]  # one level of the tree above the last warp; only for any block, and for 256 threads
 
 
@@ -46,7 +44,7 @@ def level_of(lines: list[str]) -> list[str]:
     return lines[first + 1:second + 1]
 
 
-COMPILED = nvcc.Compiled("ptx.json", Kernel, STEPS, compile_step)
+COMPILED = nvcc.CompiledFile("ptx.json", Kernel, STEPS, compile_step)
 
 # ---- on the page of 06 ----
 
@@ -57,12 +55,12 @@ def of_block_256() -> list[Kernel]:
 
 def counts() -> str:
     """The kernels of both steps side by side."""
-    rows = [["instructions", *(str(kernel.instructions) for kernel in of_block_256())],
-            ["of these, block barriers: `bar.sync`", *(str(kernel.block_barriers) for kernel in of_block_256())],
-            ["tests: `setp`", *(str(kernel.tests) for kernel in of_block_256())],
-            ["branches: `bra`", *(str(kernel.branches) for kernel in of_block_256())],
-            ["instructions of one level", *(str(count(kernel.level)) for kernel in of_block_256())]]
-    return table([f"PTX by nvcc {COMPILED.cuda()}", STEPS[0].name, f"{STEPS[1]}, block of {BLOCK}"], "lrr", rows)
+    before, after = ((kernel.instructions, kernel.block_barriers, kernel.tests, kernel.branches, count(kernel.level))
+                     for kernel in of_block_256())
+    names = ("instructions", "of these, block barriers: `bar.sync`", "tests: `setp`", "branches: `bra`",
+             "instructions of one level")
+    return table([f"PTX by nvcc {COMPILED.cuda()}", STEPS[0].name, f"{STEPS[1]}, block of {BLOCK}"], "lrr", [
+        list(map(str, row)) for row in zip(names, before, after)])
 
 
 def barriers() -> str:

@@ -7,11 +7,10 @@ A file that does not fit is refused with its name and the key: BadUsage.
 import dataclasses
 import functools
 import json
-import sys
 import types
 import typing
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from tools import output_file
 from tools.command_line import REPOSITORY, BadUsage, ElementType, read_text
@@ -20,10 +19,6 @@ from tools.command_line import REPOSITORY, BadUsage, ElementType, read_text
 H200, H100 = (REPOSITORY / "docs/results" / name for name in ("nvidia_h200", "nvidia_h100_80gb_hbm3"))
 CARDS = (H200, H100)
 
-# With the least and the most. Quantities are divided by.
-Count = Annotated[int, 0, 2**63 - 1]
-Quantity = Annotated[float, 1e-9, 1e15]
-QuantityOrZero = Annotated[float, 0.0, 1e15]
 # [re, im] of a complex number; text where JSON has no such number: beyond 2^53, NaN, infinities.
 Number = int | float | str
 Value = Number | list[Number]
@@ -36,61 +31,61 @@ class Device:
     kind: Literal["cuda", "emulated", "cpu"]
     name: str
     compute_capability: str | None
-    sms: Count | None
-    l2_bytes: Count | None
-    peak_gbps: QuantityOrZero | None  # 10^9 bytes/s
+    sms: int | None
+    l2_bytes: int | None
+    peak_gbps: float | None  # 10^9 bytes/s
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Quantiles:
-    median: Quantity
-    p5: Quantity
-    p95: Quantity
+    median: float
+    p5: float
+    p95: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Milliseconds(Quantiles):
-    min: Quantity
+    min: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Timing:
     flush: Literal["read", "memset", "none"]
-    warm_up: Count  # runs
+    warm_up: int  # runs
     queued: bool
-    lead_in: Count = 0  # empty kernels
+    lead_in: int = 0  # empty kernels
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Counters:
     """What the emulated device counts, of one launch or of all."""
 
-    blocks: Count
-    threads: Count
-    shared_load_requests: Count
-    shared_load_wavefronts: Count
-    shared_load_conflicts: Count
-    shared_load_lanes: Count
-    shared_store_requests: Count
-    shared_store_wavefronts: Count
-    shared_store_conflicts: Count
-    shared_store_lanes: Count
-    global_load_requests: Count
-    global_load_sectors: Count
-    global_load_lanes: Count
-    global_store_requests: Count
-    global_store_sectors: Count
-    global_store_lanes: Count
-    block_barriers: Count
-    warp_barriers: Count
-    shuffles: Count
-    atomics: Count
+    blocks: int
+    threads: int
+    shared_load_requests: int
+    shared_load_wavefronts: int
+    shared_load_conflicts: int
+    shared_load_lanes: int
+    shared_store_requests: int
+    shared_store_wavefronts: int
+    shared_store_conflicts: int
+    shared_store_lanes: int
+    global_load_requests: int
+    global_load_sectors: int
+    global_load_lanes: int
+    global_store_requests: int
+    global_store_sectors: int
+    global_store_lanes: int
+    block_barriers: int
+    warp_barriers: int
+    shuffles: int
+    atomics: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Pass:
-    elements: Count
-    blocks: Count
+    elements: int
+    blocks: int
     counters: Counters | None
 
 
@@ -102,15 +97,15 @@ class Result:
     title: str
     device: Device
     type: ElementType
-    elements: Count
-    block: Count | None
-    grid: Count | None
-    samples: Count
+    elements: int
+    block: int | None
+    grid: int | None
+    samples: int
     ms: Milliseconds | None
-    first_run_ms: QuantityOrZero | None
+    first_run_ms: float | None
     timing: Timing | None
-    gbps: QuantityOrZero | None
-    percent_of_peak: QuantityOrZero | None
+    gbps: float | None
+    percent_of_peak: float | None
     result: Value
     expected: Value
     error: Number
@@ -150,20 +145,20 @@ Present = TypeVar("Present")
 class RanksResult(Result):
     """A run of 13_many_gpus."""
 
-    ranks: Count
-    nodes: Count
-    elements_per_rank: Count
+    ranks: int
+    nodes: int
+    elements_per_rank: int
     weak: bool
     combined_by: str
-    gbps_per_rank: QuantityOrZero | None
-    times_one_rank: QuantityOrZero | None
+    gbps_per_rank: float | None
+    times_one_rank: float | None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoneRank(Result):
     """A rank of `13_many_gpus --alone`."""
 
-    rank: Count
+    rank: int
     uuid: str
 
 
@@ -177,13 +172,12 @@ class Measured:
     date: str  # 2026-11-21
     command: str
     commit: str
-    clock_mhz: Count | None = None  # the highest of the multiprocessors; it was not always noted
+    clock_mhz: int | None = None  # the highest of the multiprocessors; it was not always noted
 
     @property
     def short_commit(self) -> str:
         """Twelve digits, and whether there were changes, as `measure` has it from git."""
-        digits, space, changes = self.commit.partition(" ")
-        return digits[:12] + space + changes
+        return " ".join([self.commit[:12], *self.commit.split()[1:]])
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -191,8 +185,8 @@ class SecondClock:
     """Of second_clock.json: the times of Nsight Compute and of the step itself."""
 
     step: str
-    ncu_ms: Quantity
-    step_ms: Quantity
+    ncu_ms: float
+    step_ms: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -200,13 +194,13 @@ class AgainstCub:
     """Of against_cub.json: 12_any_operation's header and CUB's reduction, timed in turn on one input."""
 
     case: str  # sum_int32
-    elements: Count
-    element_bytes: Count
-    samples: Count  # of each
+    elements: int
+    element_bytes: int
+    samples: int  # of each
     ms: Milliseconds | None
     cub_ms: Milliseconds | None
-    gbps: QuantityOrZero | None
-    cub_gbps: QuantityOrZero | None
+    gbps: float | None
+    cub_gbps: float | None
     verified: bool  # both have the same result
     device: Device
     timing: Timing
@@ -237,13 +231,13 @@ class AgainstCub:
 class AloneResult:
     """Of many_gpus_alone.json: one GPU of several by itself."""
 
-    rank: Count
+    rank: int
     uuid: str = ""
     type: ElementType
-    elements: Count
-    samples: Count
+    elements: int
+    samples: int
     ms: Quantiles
-    gbps: QuantityOrZero
+    gbps: float
 
 
 # ---- the reader ----
@@ -251,7 +245,7 @@ class AloneResult:
 Record = TypeVar("Record")
 
 
-def read_list(file: Path, record: type[Record] = Result) -> list[Record]:  # type: ignore[assignment]
+def read_list(file: Path, record: type[Record]) -> list[Record]:
     """The records of a file, which is a list of them or a single one. Throws BadUsage for any other file."""
     kind: typing.Any = record
     return list(decoded(file, read_text(file), kind))
@@ -261,16 +255,15 @@ def read_list(file: Path, record: type[Record] = Result) -> list[Record]:  # typ
 def decoded(file: Path, text: str, record: typing.Any) -> tuple[typing.Any, ...]:
     """The records of a file with this text: one page after the other is generated from the same files."""
     document = parse(file, text)
-    if not isinstance(document, list):
-        return (decode(record, document, f"'{file}'"),)
-    if not document:
+    records = document if isinstance(document, list) else [document]
+    if not records:
         raise BadUsage(f"'{file}' has no result")
-    return tuple(decode(record, item, f"'{file}': [{k}]") for k, item in enumerate(document))
+    return tuple(decode(record, item, f"'{file}': [{k}]") for k, item in enumerate(records))
 
 
 def read_one(file: Path, record: type[Record]) -> Record:
     """The one record of a file. Throws BadUsage for any other file."""
-    return typing.cast(Record, decode(record, load(file), f"'{file}'"))
+    return typing.cast(Record, decode(record, parse(file, read_text(file)), f"'{file}'"))
 
 
 def measured(folder: Path) -> Measured:
@@ -278,133 +271,70 @@ def measured(folder: Path) -> Measured:
     return read_one(folder / "measured.json", Measured)
 
 
-def read_list_if_there(file: Path, record: type[Record] = Result) -> list[Record]:  # type: ignore[assignment]
-    """The same of a file that not every card has: nothing where it is missing."""
+def read(folder: Path, name: str) -> list[Result]:
+    """The results in a card's file, of which not every card has all: none where it is missing."""
+    return read_as(folder, name, Result)
+
+
+def read_as(folder: Path, name: str, record: type[Record]) -> list[Record]:
+    file = folder / f"{name}.json"
     return read_list(file, record) if file.exists() else []
 
 
-def gather(files: list[Path], target: Path, record: type = Result) -> None:
+def gather(files: list[Path], target: Path, record: type) -> None:
     """Writes the records of all files into one list, as they stand there. Throws BadUsage where one does not fit."""
-    results: list[object] = []
+    gathered: list[object] = []
     for file in files:
         read_list(file, record)
-        document = load(file)
-        results += document if isinstance(document, list) else [document]
-    output_file.write(target, to_text(results))
+        document = parse(file, read_text(file))
+        gathered += document if isinstance(document, list) else [document]
+    output_file.write(target, to_text(gathered))
 
 
 def to_text(document: object) -> str:
-    """JSON with one line for each row: for each record of a list, also of a list in a record, and for each key of a
-    record by itself."""
-    return lines(document) + "\n"
+    """JSON with one line for each record of a list, and for each key of a record by itself."""
+    if isinstance(document, list):
+        return "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in document) + "\n]\n"
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def lines(value: object) -> str:
-    if isinstance(value, list):
-        return "[\n" + ",\n".join(map(on_one_line, value)) + "\n]"
-    if isinstance(value, dict):
-        items = {key: lines(item) if is_list_of_records(item) else on_one_line(item) for key, item in value.items()}
-        return "{\n" + ",\n".join(f'  "{key}": {item}' for key, item in items.items()) + "\n}"
-    return on_one_line(value)
-
-
-def is_list_of_records(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
-
-
-def on_one_line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def load(file: Path) -> object:
+def parse(file: Path, text: str) -> typing.Any:
     """The JSON of a file, whatever it is. Throws BadUsage where it is none."""
-    return parse(file, read_text(file))
-
-
-def parse(file: Path, text: str) -> object:
-    def refuse(constant: str) -> object:
-        raise ValueError(f"{constant} is no number")
-
     try:
-        document = json.loads(text, parse_constant=refuse)
-        json.dumps(document, ensure_ascii=False).encode()  # "\\ud800" is no text
-        return document
-    except (ValueError, RecursionError) as error:
+        return json.loads(text)
+    except ValueError as error:
         raise BadUsage(f"'{file}' is no JSON: {error}") from None
 
 
 def decode(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
     """`value` as a `kind`: a dataclass of the schema or the type of one of its fields. Throws BadUsage with `where`."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if dataclasses.is_dataclass(kind):
-        return decode_record(kind, value, where)
+    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        hints = types_of_fields(kind)
+        fields = {key: decode(hints[key], item, f"{where}.{key}") if key in hints else item
+                  for key, item in value.items()}
+        try:
+            return kind(**fields)
+        except TypeError as error:  # "missing 1 required keyword-only argument: 'gbps'"
+            raise BadUsage(f"{where}: {error}") from None
     if origin is list and isinstance(value, list):
         return [decode(arguments[0], item, f"{where}[{k}]") for k, item in enumerate(value)]
     if origin in (types.UnionType, typing.Union):
+        failures = []
         for choice in arguments:
-            if matches(choice, value):
+            try:
                 return decode(choice, value, where)
-    elif origin is Literal:
-        if value in arguments and isinstance(value, str):
-            return value
-    elif origin is Annotated:
-        if matches(arguments[0], value) and arguments[1] <= value <= arguments[2]:
-            return arguments[0](value)
-    elif origin is not list and matches(kind, value):
+            except BadUsage as failure:
+                failures.append(failure)
+        raise failures[0]
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is kind or origin is Literal and value in arguments:
         return value
-    raise BadUsage(f"{where} is {shown(value)}, and {described(kind)} belongs there")
-
-
-def decode_record(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
-    if not isinstance(value, dict):
-        raise BadUsage(f"{where} is {shown(value)}, and an object belongs there")
-    hints = types_of_fields(kind)
-    for key in value:
-        if key not in hints:
-            raise BadUsage(f"{where}: the key '{key[:80]}' is unknown")
-    for field in dataclasses.fields(kind):
-        optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-        if field.name not in value and not optional:
-            raise BadUsage(f"{where}: the key '{field.name}' is missing")
-    return kind(**{key: decode(hints[key], item, f"{where}.{key}") for key, item in value.items()})
+    raise BadUsage(f"{where} is {json.dumps(value)[:40]}, and {kind.__name__ if isinstance(kind, type) else kind} "
+                   "belongs there")
 
 
 @functools.cache
 def types_of_fields(kind: type) -> dict[str, typing.Any]:
-    return typing.get_type_hints(kind, include_extras=True)
-
-
-def matches(kind: typing.Any, value: object) -> bool:
-    """Whether the value has the form of this kind; what is in it, decode() looks at."""
-    origin = typing.get_origin(kind)
-    if origin is Annotated:
-        return matches(typing.get_args(kind)[0], value)
-    if dataclasses.is_dataclass(kind):
-        return isinstance(value, dict)
-    if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-    return isinstance(value, origin or kind)
-
-
-def shown(value: object) -> str:
-    if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "a list"
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def described(kind: typing.Any) -> str:
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (types.UnionType, typing.Union):
-        return " or ".join(described(choice) for choice in arguments)
-    if origin is Literal:
-        return "one of " + ", ".join(arguments)
-    if origin is Annotated:
-        return "a whole number from 0 on" if arguments[0] is int else \
-            f"a number from {arguments[1]:g} to {arguments[2]:g}"
-    if dataclasses.is_dataclass(kind):
-        return "an object"
-    return {list: "a list", int: "a whole number", float: "a number", str: "a text", bool: "true or false",
-            types.NoneType: "null"}[origin or kind]
+    return typing.get_type_hints(kind)

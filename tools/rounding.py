@@ -14,7 +14,7 @@ from tools import output_file, plot, results
 from tools.command_line import REPOSITORY, ExitCode, NotPossible, Parser, say
 from tools.markdown import DASH, count_text, table
 from tools.programs import Programs
-from tools.results import Quantity, QuantityOrZero, Result
+from tools.results import Result
 
 DATA = REPOSITORY / "docs/results/floating_point.json"
 FIGURE = REPOSITORY / "docs/floating_point.svg"
@@ -34,8 +34,8 @@ class Rounding:
 
     order: str
     elements: int
-    errors: list[QuantityOrZero]  # of each seed
-    tolerance: Quantity | None  # that the program allows; None for the compensated sum, which is no step's
+    errors: list[float]  # of each seed
+    tolerance: float | None  # that the program allows; None for the compensated sum, which is no step's
 
     @property
     def error(self) -> float:

@@ -10,7 +10,6 @@ docs/results/<the GPU's name>. All are written at the end.
 Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 130 Ctrl-C.
 """
 
-import argparse
 import dataclasses
 import shlex
 import shutil
@@ -20,10 +19,10 @@ import tempfile
 from pathlib import Path
 
 from tools import gpu, output_file, programs, results
-from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, parse_count, say
+from tools.command_line import ExitCode, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.measure import measured_now
-from tools.programs import Programs, last_words
+from tools.programs import Programs
 from tools.results import H200, AloneResult, LoneRank, Measured, Quantiles, RanksResult
 
 PROGRAM = "13_many_gpus"
@@ -36,17 +35,30 @@ BY_HOST_CLOCKS = ("-n 2^28", "-n 0")
 
 def main(words: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    options = parse(words)
+    parser = Parser("scaling", __doc__)
+    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
+    parser.add_argument("--launch", type=shlex.split, metavar="COMMAND",
+                        help="starts the ranks; default: mpirun -np N --bind-to none, with all N GPUs of this machine")
+    parser.add_argument("--weak", type=parse_count, default=MOST_OF_A_RANK, metavar="COUNT",
+                        help="the elements of each rank in weak scaling; default 2^33, 32 GiB")
+    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
+    parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
+    options = parser.parse_args(words)
     gpu.require()
-    launch = shlex.split(options.launch) if options.launch else ["mpirun", "-np", str(gpu.count()), "--bind-to", "none"]
+    command = "python3 -m tools scaling"
+    if options.launch:
+        command += f" --launch {shlex.quote(shlex.join(options.launch))}"
+    if options.weak != MOST_OF_A_RANK:
+        command += f" --weak {count_text(options.weak)}"
+    launch = options.launch or ["mpirun", "-np", str(gpu.count()), "--bind-to", "none"]
     if not shutil.which(launch[0]):
         raise NotPossible(f"there is no {launch[0]} here: install an MPI, or say with --launch what starts the ranks")
     folder = (options.folder or H200.with_name(gpu.slug(gpu.name()))).resolve()
-    measured = measured_now(command_of(options), options.commit)
-    with output_file.alone_in(folder):
-        executables = Programs(options.bin or programs.build([PROGRAM]))
-        executables.require(PROGRAM)
-        measure(Job([*launch, str(executables.folder / PROGRAM), "--device", "cuda"]), options.weak, folder, measured)
+    measured = measured_now(command, options.commit)
+    output_file.make_folder(folder)
+    executables = Programs(options.bin or programs.build([PROGRAM]))
+    executables.require(PROGRAM)
+    measure(Job([*launch, str(executables.folder / PROGRAM), "--device", "cuda"]), options.weak, folder, measured)
     say(f"The results: {folder}")
     return ExitCode.DONE
 
@@ -63,36 +75,6 @@ def measure(job: "Job", elements: int, folder: Path, measured: Measured) -> None
     for name, document in {"alone": [dataclasses.asdict(rank) for rank in alone],
                            "measured": dataclasses.asdict(measured)}.items():
         output_file.write(folder / f"many_gpus_{name}.json", results.to_text(document))
-
-
-def parse(words: list[str]) -> argparse.Namespace:
-    parser = Parser("scaling", __doc__)
-    parser.add_file("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
-    parser.add_argument("--launch", metavar="COMMAND",
-                        help="starts the ranks; default: mpirun -np N --bind-to none, with all N GPUs of this machine")
-    parser.add_argument("--weak", type=parse_count, default=MOST_OF_A_RANK, metavar="COUNT",
-                        help="the elements of each rank in weak scaling; default 2^33, 32 GiB")
-    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
-    parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
-    options = parser.parse_args(words)
-    if options.weak == 0:
-        raise BadUsage("--weak: give each rank an element at least")
-    if options.launch is not None:
-        try:
-            if not shlex.split(options.launch):
-                raise ValueError("it is empty")
-        except ValueError as why:
-            raise BadUsage(f"--launch '{options.launch}': {why}") from None
-    return options
-
-
-def command_of(options: argparse.Namespace) -> str:
-    command = "python3 -m tools scaling"
-    if options.launch:
-        command += f" --launch {shlex.quote(options.launch)}"
-    if options.weak != MOST_OF_A_RANK:
-        command += f" --weak {count_text(options.weak)}"
-    return command
 
 
 def runs_of(combiner: str, weak: str) -> list[str]:
@@ -115,7 +97,7 @@ class Job:
         say(run)
         ran = self.run(run, "--quiet", "--json", file)
         if ran.returncode != 0:
-            say(*(ran.stdout + ran.stderr).splitlines())
+            say(ran.stdout + ran.stderr)
             raise programs.failure(ran.returncode, f"{run}: exit code {ran.returncode}")
         results.read_list(file, record)
         return file
@@ -129,19 +111,12 @@ def combiners(job: Job) -> list[str]:
         if ran.returncode == ExitCode.DONE:
             able.append(combiner)
         elif ran.returncode in (ExitCode.BAD_USAGE, ExitCode.NOT_POSSIBLE):
-            say(f"{combiner} is left out: {reason(ran)}")
+            say(f"{combiner} is left out: {ran.stderr}")
         else:
-            say(*(ran.stdout + ran.stderr).splitlines())
-            raise programs.failure(ran.returncode, f"{combiner}: exit code {ran.returncode}")
+            raise programs.failure(ran.returncode, f"{combiner}: exit code {ran.returncode}: {ran.stderr}")
     if not able:
         raise NotPossible(f"neither of {' and '.join(COMBINERS)} can combine what is on these GPUs")
     return able
-
-
-def reason(ran: "subprocess.CompletedProcess[str]") -> str:
-    """What the program says of itself: mpirun writes around it."""
-    own = [line for line in ran.stderr.splitlines() if line.startswith(f"{PROGRAM}: ")]
-    return own[0] if own else last_words(ran)
 
 
 def in_short(rank: LoneRank) -> AloneResult:

@@ -54,8 +54,8 @@ LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
 def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
-    parser.add_file("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
-                    help="where it is made; default build-docs")
+    parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
+                        help="where it is made; default build-docs")
     parser.add_bin()
     given = parser.parse_args(words)
     if given.bin != parser.get_default("bin") and not given.bin.is_dir():

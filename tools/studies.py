@@ -40,7 +40,7 @@ def with_growing_grid(step: str) -> bool:
 
 def ladder() -> str:
     """Each step on each card, and how many times as fast the first card is."""
-    ladders = [{result.step: result for result in pages.read(card, "ladder")} for card in CARDS]
+    ladders = [{result.step: result for result in results.read(card, "ladder")} for card in CARDS]
     rows = []
     before = ""
     for step in ladders[0]:
@@ -57,7 +57,7 @@ def ladder() -> str:
 
 def ratios() -> dict[str, float]:
     """How many times as fast each step is on the first card as on the second."""
-    ladders = [{result.step: result for result in pages.read(card, "ladder") if result.on_gpu} for card in CARDS]
+    ladders = [{result.step: result for result in results.read(card, "ladder") if result.on_gpu} for card in CARDS]
     return {step: ladders[0][step].bandwidth / ladders[1][step].bandwidth for step in ladders[0]}
 
 
@@ -92,7 +92,7 @@ def what_differs() -> str:
 def by_block(card: Path) -> dict[str, dict[int, Result]]:
     """The sweep of each step that is told its block size."""
     found: dict[str, dict[int, Result]] = {}
-    for result in pages.read(card, "sweep_block"):
+    for result in results.read(card, "sweep_block"):
         if result.block is not None:
             found.setdefault(result.step, {})[result.block] = result
     return found
@@ -126,7 +126,7 @@ def blocks_begun() -> str:
 
 def by_size(card: Path) -> dict[str, dict[int, Result]]:
     found: dict[str, dict[int, Result]] = {}
-    for result in pages.read(card, "sweep_size"):
+    for result in results.read(card, "sweep_size"):
         found.setdefault(result.step, {})[result.elements] = result
     return found
 
@@ -159,7 +159,7 @@ def array_size() -> str:
 
 def by_type(card: Path) -> dict[str, dict[str, Result]]:
     found: dict[str, dict[str, Result]] = {}
-    for result in pages.read(card, "sweep_type"):
+    for result in results.read(card, "sweep_type"):
         found.setdefault(result.step, {})[result.type] = result
     return found
 
@@ -183,7 +183,7 @@ def element_type() -> str:
 
 def jax_of(card: Path) -> dict[int, Result]:
     """jax.numpy.sum over float32, by the number of elements."""
-    return {result.elements: result for result in pages.read_if_there(card, "peers")
+    return {result.elements: result for result in results.read(card, "peers")
             if result.step == "peer_jax" and result.type == "float32"}
 
 

@@ -130,24 +130,13 @@ def test_another_launcher(call: Callable[..., Ran], tmp_path: Path) -> None:
     assert {job.ranks for job in results.read_list(tmp_path / "card/many_gpus.json", RanksResult)} == {1, 3}
 
 
-@pytest.mark.parametrize("words, said", [
-    (["--launch", "nothing -n 2"], "there is no nothing here: install an MPI"), (["--launch", " "], "it is empty"),
-    (["--launch", "a 'b"], "No closing quotation"), (["--weak", "0"], "an element at least"),
-    (["--weak", "many"], "'many' is no count")])
-def test_refuses(call: Callable[..., Ran], tmp_path: Path, words: list[str], said: str) -> None:
-    ran = call(*words)
-    assert ran.returncode in (2, 3) and said in ran.stderr and ran.stderr.count("\n") == 1
+def test_refuses(call: Callable[..., Ran], tmp_path: Path) -> None:
+    ran = call("--launch", "nothing -n 2")
+    assert ran.returncode == 3 and "there is no nothing here: install an MPI" in ran.stderr
     assert not (tmp_path / "card").exists()
-
-
-def test_refuses_a_file_in_the_folders_place(call: Callable[..., Ran], tmp_path: Path) -> None:
     (tmp_path / "card").write_text("mine")
     ran = call()
     assert ran.returncode == 2 and "card' is no folder that can be written" in ran.stderr
-    assert (tmp_path / "card").read_text() == "mine" and not (tmp_path / "bin/calls").exists()
-
-
-def test_refuses_a_machine_without_a_gpu(call: Callable[..., Ran], tmp_path: Path) -> None:
     fake_programs.make(tmp_path / "path", "nvidia-smi", "sys.exit(9)")
     ran = call()
     assert ran.returncode == 3 and "there is no NVIDIA GPU here" in ran.stderr
