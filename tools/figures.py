@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools import bandwidth, pages
+from tools import bandwidth, results
 from tools.command_line import REPOSITORY, BadUsage, read_text
 from tools.markdown import MARK
 from tools.results import H200, Result
@@ -39,7 +39,7 @@ def names(text: str, page: Path) -> list[str]:
 @functools.cache
 def measured(file: str) -> dict[tuple[str, int, str], Result]:
     """By step, elements and type."""
-    return {(result.step, result.elements, result.type): result for result in pages.read(H200, file)}
+    return {(result.step, result.elements, result.type): result for result in results.read(H200, file)}
 
 
 def ms(file: str, step: str, elements: int, element_type: str) -> float:
