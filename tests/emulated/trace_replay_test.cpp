@@ -148,71 +148,29 @@ TEST(TraceReplay, OfKernels) {
   Array<Word> in{1024}, out{4096}, flags{64};
   for (unsigned i = 0; i < 1024; ++i)
     in[i] = i * 2654435761U;
-  sweep({{"scan",
-          [&] {
-            launch({3, 256, 0}, scan, in, out);
-          }},
-         {"scan of 64",
-          [&] {
-            launch({1, 64, 0}, scan, in, out);
-          }},
-         {"leave",
-          [&] {
-            launch({1, 128, 0}, leave, out);
-          }},
-         {"leave of 48",
-          [&] {
-            launch({1, 48, 0}, leave, out);
-          }},
-         {"rotate 1",
-          [&] {
-            launch({2, 1, 0}, rotate, out);
-          }},
-         {"rotate 33",
-          [&] {
-            launch({2, 33, 0}, rotate, out);
-          }},
-         {"rotate 48",
-          [&] {
-            launch({2, 48, 0}, rotate, out);
-          }},
-         {"rotate 1024",
-          [&] {
-            launch({2, 1024, 0}, rotate, out);
-          }},
-         {"rotate 3-D",
-          [&] {
-            launch({2, {5, 3, 7}, 0}, rotate, out);
-          }},
-         {"both kinds of shared memory",
-          [&] {
-            launch({1, 32, 128}, both_kinds, out);
-          }},
-         {"shuffles",
-          [&] {
-            launch({1, 64, 0}, shuffles, out);
-          }},
-         {"any",
-          [&] {
-            launch({1, 64, 0}, any, out);
-          }},
-         {"partial warp barriers",
-          [&] {
-            launch({1, 32, 0}, partial_warp_barriers, out);
-          }},
-         {"two buffers",
-          [&] {
-            launch({1, 32, 0}, two_buffers, in, in.begin() + 512, out);
-          }},
+  sweep({{"scan", [&] { scan<<<3, 256>>>(in, out); }},
+         {"scan of 64", [&] { scan<<<1, 64>>>(in, out); }},
+         {"leave", [&] { leave<<<1, 128>>>(out); }},
+         {"leave of 48", [&] { leave<<<1, 48>>>(out); }},
+         {"rotate 1", [&] { rotate<<<2, 1>>>(out); }},
+         {"rotate 33", [&] { rotate<<<2, 33>>>(out); }},
+         {"rotate 48", [&] { rotate<<<2, 48>>>(out); }},
+         {"rotate 1024", [&] { rotate<<<2, 1024>>>(out); }},
+         {"rotate 3-D", [&] { rotate<<<2, dim3(5, 3, 7)>>>(out); }},
+         {"both kinds of shared memory", [&] { both_kinds<<<1, 32, 128>>>(out); }},
+         {"shuffles", [&] { shuffles<<<1, 64>>>(out); }},
+         {"any", [&] { any<<<1, 64>>>(out); }},
+         {"partial warp barriers", [&] { partial_warp_barriers<<<1, 32>>>(out); }},
+         {"two buffers", [&] { two_buffers<<<1, 32>>>(in, in.begin() + 512, out); }},
          {"spin between blocks", [&] {
             std::fill(flags.begin(), flags.end(), 0U);
-            launch({3, 64, 0}, spin_between_blocks, flags, out);
+            spin_between_blocks<<<3, 64>>>(flags, out);
           }}});
 }
 
 TEST(TraceReplay, OfTwoBuffersInOneInstruction) {
   Array<Word> a{32}, b{32}, out{32};
-  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, two_buffers, a, b, out); });
+  const BlockTrace trace = trace_of([&] { two_buffers<<<1, 32>>>(a, b, out); });
   const Event& load = trace.events.front();
   ASSERT_EQ(load.kind, EventKind::global_load);
   ASSERT_EQ(load.of_lanes.size(), 32U);
@@ -230,7 +188,7 @@ template <typename T> std::string kinds_of_copying() {
   for (std::size_t i = 0; i < 128 * sizeof(T) / 4; ++i)
     words[i] = 1000 + static_cast<Word>(i);
   std::string kinds;
-  for (const Event& event : trace_of([&] { launch({1, 64, 0}, copy<T>, array, array + 64); }).events)
+  for (const Event& event : trace_of([&] { copy<T><<<1, 64>>>(array, array + 64); }).events)
     if (event.kind != EventKind::block_barrier && event.warp == 0)
       kinds += std::string{name_of(event.kind)} + ' ';
   return kinds;
@@ -249,7 +207,7 @@ TEST(TraceReplay, OfSpinsWithinABlock) {
   Array<Word> out{40};
   for (unsigned seed = 0; seed < 20; ++seed) {
     set_schedule({Order::random, seed});
-    const BlockTrace trace = trace_of([&] { launch({1, 40, 0}, spin_within_a_block, out); });
+    const BlockTrace trace = trace_of([&] { spin_within_a_block<<<1, 40>>>(out); });
     set_schedule({});
     expect_whole(trace, false);
     // Some left what they found, the others stored the number of their thread and 1.
@@ -270,9 +228,7 @@ __global__ void counts(std::size_t* out) { out[threadIdx.x] = threadIdx.x; }
 /// A small integer in a run of float64 is a number that no normal one has, and not all text is UTF-8.
 TEST(TraceReplay, OfOddBytesIsJson) {
   Array<std::size_t> out{32};
-  const std::string text = reduction::trace_json(trace_of([&] {
-                                                   launch({1, 32, 0}, counts, out);
-                                                 }),
+  const std::string text = reduction::trace_json(trace_of([&] { counts<<<1, 32>>>(out); }),
                                                  {"counts", "caf\xe9", reduction::ElementType::float64});
   EXPECT_NE(text.find("caf\xef\xbf\xbd"), std::string::npos) << text;
   EXPECT_NE(text.find("5e-324"), std::string::npos) << text;
@@ -282,9 +238,7 @@ __global__ void vote(std::size_t* out) { out[threadIdx.x] = __ballot_sync(3, thr
 
 TEST(TraceReplay, OfVotesIsJsonOfWholeNumbers) {
   Array<std::size_t> out{2};
-  const std::string text = reduction::trace_json(trace_of([&] {
-                                                   launch({1, 2, 0}, vote, out);
-                                                 }),
+  const std::string text = reduction::trace_json(trace_of([&] { vote<<<1, 2>>>(out); }),
                                                  {"vote", "", reduction::ElementType::float64});
   for (const char* part : {R"("kind":"vote")", R"("brought":[0,1])", R"("values":[2,2])"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -297,7 +251,7 @@ __global__ void take_tickets(Word* out) { out[threadIdx.x] = atomicAdd(&tickets[
 /// Wherever the program has them.
 TEST(TraceReplay, OfVariablesOfTheProgram) {
   Array<Word> out{32};
-  const BlockTrace trace = trace_of([&] { launch({1, 32, 0}, take_tickets, out); });
+  const BlockTrace trace = trace_of([&] { take_tickets<<<1, 32>>>(out); });
   EXPECT_EQ(contradiction_in(trace), "");
   EXPECT_EQ(trace.buffers, (std::vector<std::size_t>{128, 12}));
   const Event& atomic = trace.events.front();
@@ -314,7 +268,7 @@ TEST(TraceReplay, NamesTheBufferOfAnAtomic) {
   Array<Word> sum{1};
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     set_schedule({Order::random, seed});
-    const BlockTrace trace = trace_of([&] { launch({1, 64, 0}, add_each, in, sum); });
+    const BlockTrace trace = trace_of([&] { add_each<<<1, 64>>>(in, sum); });
     for (const Event& event : trace.events) {
       if (event.kind != EventKind::global_atomic) continue;
       for (const LaneEvent& lane : event.of_lanes) {
