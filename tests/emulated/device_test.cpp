@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -63,31 +62,6 @@ TEST(EmulatedDevice, RunsEveryThreadOfEveryBlockAtAnyBlockSize) {
 TEST(EmulatedDeviceDeathTest, HasOneHostThreadWhereNoMoreAddressSpaceIsLeft) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(launch_in_what_is_left(), testing::ExitedWithCode(0), "");
-}
-
-/// Passes every value around the block through shared memory: right only if the barrier is one.
-template <typename T> __global__ void rotate(T* data, unsigned rounds) {
-  alignas(16) extern __shared__ std::byte bytes[];
-  T* shared = reinterpret_cast<T*>(bytes);
-  for (unsigned round = 0; round < rounds; ++round) {
-    shared[(threadIdx.x + 1) % blockDim.x] = data[threadIdx.x];
-    __syncthreads();
-    data[threadIdx.x] = shared[threadIdx.x];
-    __syncthreads();
-  }
-}
-
-TEST(EmulatedDevice, BlockBarrierSeparatesWritesFromReads) {
-  for (const unsigned block : {1U, 48U, 1024U}) {
-    DeviceArray<std::uint64_t> data{block};
-    std::iota(data.begin(), data.end(), 0);
-    const Counters counted = counters_of([&] {
-      launch({1, block, block * sizeof(std::uint64_t)}, rotate<std::uint64_t>, data.begin(), 5U);
-    });
-    for (unsigned i = 0; i < block; ++i)
-      EXPECT_EQ(data[(i + 5) % block], i);
-    EXPECT_EQ(counted.block_barriers, 10U);
-  }
 }
 
 __global__ void miss_a_barrier(unsigned threads) {

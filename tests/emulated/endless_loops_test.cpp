@@ -36,17 +36,6 @@ __global__ void rank_sort(const unsigned* in, unsigned* out, unsigned n) {
   out[rank] = mine;
 }
 
-TEST(LongLoop, OfARankSortEnds) {
-  constexpr unsigned n = 1U << 15;
-  const Words in{n};
-  const Words out{n};
-  for (unsigned i = 0; i < n; ++i)
-    in[i] = (i * 2654435761U) % n;
-  expect_finding([&] { rank_sort<<<2, 1024>>>(in, out, n); }, Runs::once);
-  for (unsigned i = 0; i < 2048; ++i)
-    ASSERT_EQ(out[in[i]], in[i]);
-}
-
 __global__ void add_up_rows(const unsigned* in, unsigned* out, unsigned rows) {
   unsigned total = 0;
   for (unsigned row = 0; row < rows; ++row) {
@@ -58,22 +47,9 @@ __global__ void add_up_rows(const unsigned* in, unsigned* out, unsigned rows) {
   out[threadIdx.x] = total;
 }
 
-TEST(LongLoop, OfManyShufflesEnds) {
-  const Words in{32};
-  const Words out{32};
-  std::iota(in.begin(), in.end(), 1U);
-  expect_finding([&] { add_up_rows<<<1, 32>>>(in, out, 60'000); }, Runs::once);
-  EXPECT_EQ(out[0], 60'000U * 528);
-}
-
 __global__ void meet_often(unsigned times) {
   for (unsigned i = 0; i < times; ++i)
     __syncthreads();
-}
-
-TEST(LongLoop, OfAMillionBarriersEnds) {
-  expect_finding([] { meet_often<<<1, 64>>>(1'000'000); }, Runs::once);
-  EXPECT_EQ(last_launch_counters().block_barriers, 1'000'000U);
 }
 
 /// No register counts the passes, and all but one word stays the same.
@@ -88,22 +64,11 @@ __global__ void count_in_shared_memory(unsigned times) {
   }
 }
 
-TEST(LongLoop, ThatCountsInSharedMemoryEnds) {
-  expect_finding([] { count_in_shared_memory<<<1, 33>>>(300'000); }, Runs::once);
-}
-
 __global__ void read_one_word(const unsigned* in, unsigned* out, unsigned times) {
   unsigned sum = 0;
   for (unsigned i = 0; i < times; ++i)
     sum += in[0];
   out[threadIdx.x] = sum;
-}
-
-TEST(LongLoop, OverOneWordEnds) {
-  const Words in{1, 3};
-  const Words out{2};
-  expect_finding([&] { read_one_word<<<1, 2>>>(in, out, 4'000'000); }, Runs::once);
-  EXPECT_EQ(out[1], 12'000'000U);
 }
 
 __global__ void add_to_one_word(unsigned* out, unsigned times) {
@@ -115,7 +80,22 @@ __global__ void add_to_one_word(unsigned* out, unsigned times) {
     }
 }
 
-TEST(LongLoop, ThatCountsInGlobalMemoryEnds) {
+TEST(LongLoop, Ends) {
+  constexpr unsigned n = 1U << 15;
+  const Words in{n}, out{n}, naturals{32};
+  for (unsigned i = 0; i < n; ++i)
+    in[i] = (i * 2654435761U) % n;
+  std::iota(naturals.begin(), naturals.end(), 1U);
+  expect_finding([&] { rank_sort<<<2, 1024>>>(in, out, n); }, Runs::once);
+  for (unsigned i = 0; i < 2048; ++i)
+    ASSERT_EQ(out[in[i]], in[i]);
+  expect_finding([&] { add_up_rows<<<1, 32>>>(naturals, out, 60'000); }, Runs::once);
+  EXPECT_EQ(out[0], 60'000U * 528);
+  expect_finding([] { meet_often<<<1, 64>>>(1'000'000); }, Runs::once);
+  EXPECT_EQ(last_launch_counters().block_barriers, 1'000'000U);
+  expect_finding([] { count_in_shared_memory<<<1, 33>>>(300'000); }, Runs::once);
+  expect_finding([&] { read_one_word<<<1, 2>>>(Words{1, 3}, out, 4'000'000); }, Runs::once);
+  EXPECT_EQ(out[1], 12'000'000U);
   const LoopLimit limit{20s};
   expect_finding([] { add_to_one_word<<<1, 2>>>(Words{2}, 3'000'000); }, Runs::once);
 }

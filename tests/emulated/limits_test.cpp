@@ -41,38 +41,37 @@ __global__ void use_both(unsigned* out) noexcept {
   out[threadIdx.x] = shared[threadIdx.x];
 }
 
+const std::string cannot = "the emulated device cannot launch this: a block ";
+const std::string asks_for_more =
+    "; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) asks for more";
+
+/// How much a block may have, by default and where as much as there is has been asked for. Static memory is known when the
+/// kernel comes to its variable: even where nothing may be thrown, that is no abort.
 TEST(SharedMemory, BeyondADefaultHasToBeAskedFor) {
   Array out{32};
-  EXPECT_EQ(refusal_of([&] { use_dynamic<<<1, 32, 48 * 1024>>>(out.begin()); }), "");
+  const auto of_dynamic = [&](unsigned bytes) {
+    return refusal_of([&] { use_dynamic<<<1, 32, bytes>>>(out.begin()); });
+  };
+  const auto of_both = [&](unsigned bytes) {
+    return refusal_of([&] { use_both<<<1, 32, bytes>>>(out.begin()); });
+  };
+  const std::string both = cannot + "has bytes of shared memory, static and dynamic, at most ";
+  EXPECT_EQ(of_dynamic(48 * 1024), "");
   EXPECT_EQ(
-      refusal_of([&] { use_dynamic<<<1, 32, 48 * 1024 + 1>>>(out.begin()); }),
-      "the emulated device cannot launch this: a block of this kernel has bytes of dynamic shared memory, at "
-      "most 49152, not 49153; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
-      "bytes) asks for more");
-  allow_dynamic_shared_memory(reinterpret_cast<const void*>(use_dynamic), 64 * 1024);
-  EXPECT_EQ(refusal_of([&] { use_dynamic<<<1, 32, 64 * 1024>>>(out.begin()); }), "");
-  EXPECT_NE(refusal_of([&] { use_dynamic<<<1, 32, 64 * 1024 + 1>>>(out.begin()); }), "");
-  allow_dynamic_shared_memory(reinterpret_cast<const void*>(use_dynamic), 227 * 1024);
-  EXPECT_EQ(refusal_of([&] { use_dynamic<<<1, 32, 227 * 1024>>>(out.begin()); }), "");
-  EXPECT_THROW(allow_dynamic_shared_memory(reinterpret_cast<const void*>(use_dynamic), 227 * 1024 + 1),
-               std::invalid_argument);
-}
-
-/// Known when the kernel comes to its variable: even where nothing may be thrown, that is no abort.
-TEST(SharedMemory, OfBothKindsCountsTogether) {
-  Array out{32};
-  EXPECT_EQ(refusal_of([&] { use_both<<<1, 32, 40 * 1024>>>(out.begin()); }), "");
-  EXPECT_EQ(
-      refusal_of([&] { use_both<<<1, 32, 40 * 1024 + 4>>>(out.begin()); }),
-      "the emulated device cannot launch this: a block has bytes of shared memory, static and dynamic, at "
-      "most 49152, not 49156; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
-      "bytes) asks for more");
+      of_dynamic(48 * 1024 + 1),
+      cannot + "of this kernel has bytes of dynamic shared memory, at most 49152, not 49153" + asks_for_more);
+  EXPECT_EQ(of_both(40 * 1024), "");
+  EXPECT_EQ(of_both(40 * 1024 + 4), both + "49152, not 49156" + asks_for_more);
+  const auto* const dynamic = reinterpret_cast<const void*>(use_dynamic);
+  allow_dynamic_shared_memory(dynamic, 64 * 1024);
+  EXPECT_EQ(of_dynamic(64 * 1024), "");
+  EXPECT_NE(of_dynamic(64 * 1024 + 1), "");
+  allow_dynamic_shared_memory(dynamic, 227 * 1024);
   allow_dynamic_shared_memory(reinterpret_cast<const void*>(use_both), 227 * 1024);
-  EXPECT_EQ(refusal_of([&] { use_both<<<1, 32, 219 * 1024>>>(out.begin()); }), "");
-  EXPECT_EQ(
-      refusal_of([&] { use_both<<<1, 32, 219 * 1024 + 4>>>(out.begin()); }),
-      "the emulated device cannot launch this: a block has bytes of shared memory, static and dynamic, at "
-      "most 232448, not 232452");
+  EXPECT_EQ(of_dynamic(227 * 1024), "");
+  EXPECT_EQ(of_both(219 * 1024), "");
+  EXPECT_EQ(of_both(219 * 1024 + 4), both + "232448, not 232452");
+  EXPECT_THROW(allow_dynamic_shared_memory(dynamic, 227 * 1024 + 1), std::invalid_argument);
 }
 
 constexpr unsigned most = 64;
@@ -86,13 +85,10 @@ TEST(LaunchBounds, AreALimitOfTheLaunch) {
   Array out{1024};
   EXPECT_EQ(refusal_of([&] { bounded<<<1, 64>>>(out.begin()); }), "");
   EXPECT_EQ(refusal_of([&] { bounded<<<4, dim3(13, 5)>>>(out.begin()); }),
-            "the emulated device cannot launch this: a block of bounded has threads, at most 64 by its "
-            "__launch_bounds__, not 65");
+            cannot + "of bounded has threads, at most 64 by its __launch_bounds__, not 65");
   EXPECT_EQ(refusal_of([&] { bounded_by_a_parameter<unsigned, 4><<<1, 128>>>(out.begin()); }), "");
-  EXPECT_EQ(
-      refusal_of([&] { bounded_by_a_parameter<unsigned, 2><<<1, 128>>>(out.begin()); }),
-      "the emulated device cannot launch this: a block of bounded_by_a_parameter has threads, at most 64 by "
-      "its __launch_bounds__, not 128");
+  EXPECT_EQ(refusal_of([&] { bounded_by_a_parameter<unsigned, 2><<<1, 128>>>(out.begin()); }),
+            cannot + "of bounded_by_a_parameter has threads, at most 64 by its __launch_bounds__, not 128");
 }
 
 // ---- nothing seen ----

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -78,26 +77,6 @@ template <typename T> __global__ void copy(const T* in, T* out) {
   out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 
-__global__ void shuffles(Word* out) {
-  const unsigned lane = threadIdx.x % 32;
-  Word x = 100 + threadIdx.x;
-  x += __shfl_xor_sync(0xFFFFFFFFU, x, 5, 8);
-  if (lane < 12) x += __shfl_up_sync(0xFFFU, x, 2, 4);
-  if (lane >= 16) x += __shfl_sync(0xFFFF0000U, x, 3, 16);
-  const double d = __shfl_down_sync(0xFFFFFFFFU, x / 3.0, 1);
-  const std::complex<double> c = __shfl_xor_sync(0xFFFFFFFFU, std::complex<double>(d, x), 1);
-  out[threadIdx.x] = x + static_cast<Word>(c.real());
-}
-
-__global__ void any(Word* out) {
-  __shared__ Word cells[64];
-  Word n = 0;
-  do {
-    cells[threadIdx.x] = n++;
-  } while (__syncthreads_or(threadIdx.x % 5 > n));
-  out[threadIdx.x] = cells[threadIdx.x] + n;
-}
-
 __global__ void partial_warp_barriers(Word* out) {
   __shared__ Word cells[32];
   const unsigned lane = threadIdx.x;
@@ -158,8 +137,6 @@ TEST(TraceReplay, OfKernels) {
          {"rotate 1024", [&] { rotate<<<2, 1024>>>(out); }},
          {"rotate 3-D", [&] { rotate<<<2, dim3(5, 3, 7)>>>(out); }},
          {"both kinds of shared memory", [&] { both_kinds<<<1, 32, 128>>>(out); }},
-         {"shuffles", [&] { shuffles<<<1, 64>>>(out); }},
-         {"any", [&] { any<<<1, 64>>>(out); }},
          {"partial warp barriers", [&] { partial_warp_barriers<<<1, 32>>>(out); }},
          {"two buffers", [&] { two_buffers<<<1, 32>>>(in, in.begin() + 512, out); }},
          {"spin between blocks", [&] {

@@ -30,9 +30,8 @@ template <typename F, typename T> __global__ void call(F function, T* out) {
 template <typename G, typename F>
 void expect_of_threads(const char* name, unsigned threads, unsigned shuffles, G expected, F function) {
   using T = decltype(function(0U));
-  SCOPED_TRACE(name);
   Array<T> out{threads};
-  EXPECT_EQ(counters_of([&] { call<<<1, threads>>>(function, out.begin()); }).shuffles, shuffles);
+  sweep({{name, [&] { call<<<1, threads>>>(function, out.begin()); }, {{&Counters::shuffles, shuffles}}}});
   for (unsigned i = 0; i < threads; ++i) {
     if constexpr (std::is_invocable_v<G, unsigned>) {
       EXPECT_EQ(out[i], static_cast<T>(expected(i))) << "of thread " << i;
