@@ -336,7 +336,7 @@ MUTANTS = [
            "tools/measure_test.py::test_goes_on_where_it_stopped"),
     Mutant("tools/results.py", "type(value) is kind or", "isinstance(value, kind) or",
            "tools/results_test.py::test_what_does_not_fit_is_refused"),
-    Mutant("tools/results.py", "return kind(**fields)", "return kind(**{k: fields[k] for k in fields if k in hints})",
+    Mutant("tools/results.py", "raise failures[0]", "return value",
            "tools/results_test.py::test_what_does_not_fit_is_refused"),
     Mutant("tools/output_file.py", "        new.write_text(text, \"utf-8\")\n        new.replace(path)",
            "        path.write_text(text, \"utf-8\")",

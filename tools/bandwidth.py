@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import counters, results
-from tools.command_line import REPOSITORY, BadUsage, read_text
+from tools.command_line import REPOSITORY, read_text
 from tools.markdown import DASH, count_text, or_dash, table
 from tools.nsight_compute import INSTRUCTIONS, TIME
 from tools.results import CARDS, H200, Result
@@ -30,26 +30,21 @@ SHOWN = ("01_interleaved", "04_first_add", "07_cascade", "09_vector_loads", "10_
 
 
 def first_on_gpu(folder: Path) -> Result:
-    return next(result for result in results.read_list(folder / "ladder.json", Result) if result.on_gpu)
+    return next(result for result in results.read(folder, "ladder") if result.on_gpu)
 
 
 def multiprocessors(folder: Path) -> int:
-    first = first_on_gpu(folder)
-    return int(first.required(first.device.sms, "sms"))
+    return first_on_gpu(folder).device.sms or 0
 
 
 def peak(folder: Path) -> float:
     """Bytes per second."""
-    first = first_on_gpu(folder)
-    return float(first.required(first.device.peak_gbps, "peak_gbps")) * 1e9
+    return (first_on_gpu(folder).device.peak_gbps or 0) * 1e9
 
 
 def clock(folder: Path) -> float:
-    """The highest of the multiprocessors, in Hz. Throws BadUsage where it was not noted."""
-    megahertz = results.measured(folder).clock_mhz
-    if megahertz is None:
-        raise BadUsage(f"'{folder}/measured.json' has no clock_mhz")
-    return megahertz * 1e6
+    """The highest of the multiprocessors, in Hz."""
+    return (results.measured(folder).clock_mhz or 0) * 1e6
 
 
 def additions_per_second(first: Result, clock_mhz: int | None) -> dict[str, float]:
@@ -108,7 +103,7 @@ def additions_of_a_thread(step: str, elements: int, threads: int) -> int:
 
 def additions_in_a_row(result: Result) -> int:
     """T_p of a step: the additions of thread 0, pass after pass, also those of zero."""
-    block = int(result.required(result.block, "block"))
+    block = result.block or 1
     # From 08 on a tree is that of a warp, twice.
     levels = block.bit_length() - 1 if result.step < "08" else 10
     time = sum(additions_of_a_thread(result.step, one.elements, one.blocks * block) + levels for one in result.passes)
@@ -119,7 +114,7 @@ def additions_in_a_row(result: Result) -> int:
 def brent(folder: Path) -> str:
     """Each step with the threads that it launches as its processors."""
     rows = []
-    for result in results.read_list(folder / "ladder.json", Result):
+    for result in results.read(folder, "ladder"):
         if not result.step.startswith(("0", "10")):
             continue
         work, depth = result.elements - 1, math.ceil(math.log2(result.elements))
@@ -148,7 +143,7 @@ def bytes_of_a_thread(step: str) -> int:
 def in_flight(folder: Path) -> str:
     needed = bytes_needed(folder)
     rows = []
-    for result in results.read_list(folder / "ladder.json", Result):
+    for result in results.read(folder, "ladder"):
         if not result.on_gpu or result.block is None or result.step not in (*SHOWN, "08_warp_shuffle"):
             continue
         blocks = min(THREADS // result.block, math.ceil((result.grid or 0) / multiprocessors(folder)))
@@ -168,7 +163,7 @@ def in_flight(folder: Path) -> str:
 
 def small_inputs(folder: Path) -> str:
     """Times over sizes, and from which size on a step has half of its own best."""
-    swept = results.read_list(folder / "sweep_size.json", Result)
+    swept = results.read(folder, "sweep_size")
     sizes = [2**k for k in (10, 16, 20, 22, 24, 28)]
     bytes_per_second = peak(folder)
     rows = [["*its bytes at the peak*", *(f"{4 * size / bytes_per_second * 1e6:.1f}" for size in sizes), DASH, DASH]]

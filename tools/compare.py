@@ -122,7 +122,9 @@ def run_libraries(measured: Measured, options: argparse.Namespace) -> None:
     if not gpu.said(options.python, "-c", "import numpy; print(numpy.__version__)"):
         say(f"not installed: {options.python}, or numpy for it")
         return
+    cub = [file for file in measured.files if results.read_one(file, Result).step == "peer_cub"]
+    file_of_cub = measured.folder / "cub.json"
+    results.gather(cub, file_of_cub, Result)
     for library in LIBRARIES:
         # It finds the package where this process did: by the working folder or PYTHONPATH.
-        measured.run(f"{options.python}: {library}", options.python, "-m", "tools.python_peers", library,
-                     ",".join(map(str, options.sizes)), ",".join(options.types), str(options.samples))
+        measured.run(f"{options.python}: {library}", options.python, "-m", "tools.python_peers", library, file_of_cub)

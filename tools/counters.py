@@ -1,7 +1,6 @@
 """The counts of GPUs, docs/counters/<gpu>.csv (python3 -m tools profile --counters), beside the emulated device's."""
 
 import csv
-import dataclasses
 import math
 import re
 from collections.abc import Mapping
@@ -38,7 +37,7 @@ METRICS = {*MEMORY.values(), *READ.values(), *ONLY_ON_THE_GPU.values()}
 
 
 class Counts(dict[str, float]):
-    """By the names of results.Counters or of Nsight Compute. What was not counted is NaN."""
+    """By the names of the steps' JSON or of Nsight Compute. What was not counted is NaN."""
 
     def __missing__(self, name: str) -> float:
         return math.nan
@@ -129,7 +128,7 @@ def first_pass(result: Result, gpu_blocks: float) -> Counts:
     memory and what it stores stays the same, and so does what all blocks load of the input together. In a single pass
     the last block does as much once more, for the blocks' partial sums, and loads these.
     """
-    counts = Counts(dataclasses.asdict(result.required(result.passes[0].counters, "counters")))
+    counts = Counts(result.passes[0].counters or {})
     ours = counts["blocks"]
     blocks = ours if math.isnan(gpu_blocks) else gpu_blocks
     once_more = 1 if len(result.passes) == 1 else 0

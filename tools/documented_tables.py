@@ -11,15 +11,6 @@ from tools.results import Result
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
-    author: str
-    title: str
-    publisher: str
-    year: int
-    url: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Hardware:
     name: str
     peak_gbps: float
@@ -60,7 +51,8 @@ class DocumentedTable:
     """One source, one GPU, one input."""
 
     label: str  # the source in two words: Harris 2007
-    source: Source
+    source: str  # who has published it, where and when, in Markdown
+    data: str = ""  # where its figures are; its own file otherwise
     hardware: Hardware
     input: Input
     method: str
@@ -106,15 +98,15 @@ def read_table(file: Path) -> DocumentedTable:
 def table_of_card(own: OwnTable) -> DocumentedTable:
     folder = REPOSITORY / own.results
     measured = results.measured(folder)
-    steps = [result for result in results.read_list(folder / "ladder.json", Result) if result.on_gpu]
+    steps = [result for result in results.read(folder, "ladder") if result.on_gpu]
     # It belongs to the input only where all steps have the same; a library has none.
     blocks = {result.block for result in steps if result.block is not None}
     return DocumentedTable(
-        label=own.label,
-        source=Source(author="this repository", title=own.results, year=int(measured.date[:4]), publisher=(
-            f"driver {measured.driver}, CUDA {measured.cuda}, commit {measured.short_commit}")),
-        hardware=Hardware(name=measured.gpu, peak_from="memory clock × bus width × 2 / 8",
-                          peak_gbps=round(steps[0].required(steps[0].device.peak_gbps, "peak_gbps"), 1)),
+        label=own.label, data=f"../../{own.results}/ladder.json",
+        source=f"this repository, *{own.results}*, driver {measured.driver}, CUDA {measured.cuda}, commit "
+               f"{measured.short_commit}, {measured.date[:4]}",
+        hardware=Hardware(name=measured.gpu, peak_gbps=round(steps[0].device.peak_gbps or 0, 1),
+                          peak_from="memory clock × bus width × 2 / 8"),
         input=Input(elements=steps[0].elements, type=steps[0].type, block=blocks.pop() if len(blocks) == 1 else None),
         method="The median of whole reductions, the L2 emptied by reading before each, by "
                f"{measured.command} on {measured.date}.",
@@ -158,10 +150,7 @@ def all_tables() -> str:
 
 
 def section(name: str, documented: DocumentedTable) -> str:
-    source, hardware = documented.source, documented.hardware
-    own = source.author == "this repository"
-    data = f"../../{source.title}/ladder.json" if own else f"{name}.json"
-    title = f"[*{source.title}*]({source.url})" if source.url else f"*{source.title}*"
+    hardware, data = documented.hardware, documented.data or f"{name}.json"
     library = next(iter(documented.others), None)  # the mark that the source itself measures steps by
 
     def shares(figure: Figure) -> list[str]:
@@ -172,8 +161,7 @@ def section(name: str, documented: DocumentedTable) -> str:
 
     return (
         f"### {documented.label}: {hardware.name}\n\n"
-        f"- Source: {source.author}, {title}, {source.publisher}, {source.year}. "
-        f"Data: [{Path(data).name}]({data})\n"
+        f"- Source: {documented.source}. Data: [{Path(data).name}]({data})\n"
         f"- Peak: {hardware.peak_gbps:g} GB/s{f' ({hardware.peak_from})' if hardware.peak_from else ''}\n"
         f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
         + table(["step", "ms", "GB/s", "% of peak", *([f"% of {library.name}"] if library else []), "note"],

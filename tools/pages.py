@@ -58,14 +58,6 @@ def elements_of(result: Result) -> str:
     return count_text(result.elements)
 
 
-def the_timing(result: Result) -> results.Timing:
-    return result.required(result.timing, "timing")
-
-
-def times(result: Result) -> results.Milliseconds:
-    return result.required(result.ms, "ms")
-
-
 # ---- the ladder and the sweeps ----
 
 
@@ -113,17 +105,17 @@ def type_sweep(folder: Path) -> str:
 def flush(folder: Path) -> str:
     """What emptying the L2 does to the bandwidth."""
     return bandwidth_table(read(folder, "method_flush"), "GB/s, L2 emptied by", elements_of,
-                           lambda result: the_timing(result).flush)
+                           lambda result: result.method.flush)
 
 
 def queue(folder: Path) -> str:
     """What the host's launch latency adds where the device does not wait for it."""
     found = read(folder, "method_queue")
     launched = {(result.step, result.elements): result.median_ms * 1e3 for result in found
-                if not the_timing(result).queued}
+                if not result.method.queued}
     rows = []
     for result in found:
-        if the_timing(result).queued:
+        if result.method.queued:
             ahead, after = result.median_ms * 1e3, launched[result.step, result.elements]
             rows.append([result.step, elements_of(result), str(len(result.passes)), f"{ahead:.1f}", f"{after:.1f}",
                          f"{after - ahead:.1f}"])
@@ -135,8 +127,8 @@ def lead_in(folder: Path) -> str:
     """What empty kernels in front of a sample do to reductions of two kernels."""
     found = read(folder, "method_lead_in")
     steps = distinct([result.step for result in found])
-    cells = {(the_timing(result).lead_in, result.step): "{:.2f} ({:.2f}–{:.2f})".format(
-        *(1e3 * ms for ms in (times(result).median, times(result).p5, times(result).p95))) for result in found}
+    cells = {(result.method.lead_in, result.step): "{:.2f} ({:.2f}–{:.2f})".format(
+        *(1e3 * ms for ms in (result.times.median, result.times.p5, result.times.p95))) for result in found}
     return table(
         ["empty kernels in front", *(f"{step}, µs (p5–p95)" for step in steps)], "r" * (len(steps) + 1),
         [[str(number), *(cells.get((number, step), DASH) for step in steps)]
@@ -146,11 +138,10 @@ def lead_in(folder: Path) -> str:
 def warm_up(folder: Path) -> str:
     """The very first run of a process, and its first timed sample after so many warm-up runs."""
     found = read(folder, "method_warm_up")
-    groups = {"the first run, which is verified": [result.required(result.first_run_ms, "first_run_ms")
-                                                   for result in found]}
-    for runs in sorted({the_timing(result).warm_up for result in found}):
+    groups = {"the first run, which is verified": [result.first_run_ms or 0 for result in found]}
+    for runs in sorted({result.method.warm_up for result in found}):
         groups[f"first sample after {runs} warm-up runs"] = [
-            result.median_ms for result in found if the_timing(result).warm_up == runs]
+            result.median_ms for result in found if result.method.warm_up == runs]
     return table(["", "processes", "lowest, µs", "median, µs", "highest, µs"], "lrrrr", [
         [name, str(len(ms)), *(f"{value * 1e3:.1f}" for value in (min(ms), statistics.median(ms), max(ms)))]
         for name, ms in groups.items()])
@@ -162,7 +153,7 @@ def repeat(folder: Path) -> str:
     rows = []
     for second in read(folder, "repeat"):
         first = ladder[second.step]
-        ms = times(first)
+        ms = first.times
         rows.append([second.step, str(first.samples), f"{ms.p5:.4f}", f"{ms.median:.4f}", f"{ms.p95:.4f}",
                      f"{second.median_ms:.4f}", f"{(second.median_ms / ms.median - 1) * 100:.2f}"])
     return table(["step", "samples", "p5, ms", "median, ms", "p95, ms", "median of a second run, ms", "difference, %"],
@@ -334,12 +325,12 @@ def promises_of_type(cells: AgainstCubCells, element_type: str, gpu: str) -> str
     rows = []
     for elements in sizes:
         usual = cells.get((f"sum_{element_type}", elements))
-        row = [count_text(elements), microseconds(usual.medians[0] if usual else None)]
+        row = [count_text(elements), microseconds(usual.ms.median if usual else None)]
         for case in cases:
             cell = cells.get((case, elements))
-            row += [microseconds(cell.medians[0] if cell else None),
-                    or_dash(usual.medians[0] / cell.medians[0] if usual and cell else None, 2)]
-        rows.append([*row, microseconds(usual.medians[1] if usual else None)])
+            row += [microseconds(cell.ms.median if cell else None),
+                    or_dash(usual.ms.median / cell.ms.median if usual and cell else None, 2)]
+        rows.append([*row, microseconds(usual.cub_ms.median if usual else None)])
     return table([f"{element_type} on one {gpu}, µs", "Sum", "SameBits", "Sum's time / its own", "CompensatedSum",
                   "Sum's time / its own", "CUB's sum"], "lrrrrrr", rows)
 

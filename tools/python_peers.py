@@ -1,45 +1,42 @@
 """Times the sums of torch, cupy or jax by the method of the steps (sample_clock.py), on the library's own stream.
 `compare` runs it in a process for each library, since one may keep the memory that it once had:
 
-  python3 -m tools.python_peers LIBRARY SIZES TYPES SAMPLES FILE
+  python3 -m tools.python_peers LIBRARY CUB FILE
 
-The input is the steps' numbers; the reference is summed on the host, with numpy's widest type. Before each sample the
-library sums a buffer of twice the L2's size, which empties the cache. Its memory comes from its own pool, which the
-runs that are not timed fill. `dtype` is given: torch and jax choose a type themselves for sums of 32-bit integers.
+The input of each sum, the sum that is expected and its tolerance are those of the results of CUB in the file CUB.
+Before each sample the library sums a buffer of twice the L2's size, which empties the cache. Its memory comes from its
+own pool, which the runs that are not timed fill. `dtype` is given: torch and jax choose a type themselves for sums of
+32-bit integers.
 """
 
-import ctypes
 import dataclasses
 import importlib
-import itertools
+import json
 import math
 import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from tools import output_file, results, steps_input
-from tools.command_line import ElementType, ExitCode, NotPossible, say
+from tools import output_file, results
+from tools.command_line import ExitCode, NotPossible, say
 from tools.markdown import count_text
-from tools.results import Device, Milliseconds, Number, Result, Timing, Value
 from tools.sample_clock import LEAD_IN, SampleClock
-from tools.steps_input import Array
+from tools.steps_input import Array, random_input
 
 WARM_UP_RUNS = 3
-TIMING = Timing(flush="read", warm_up=WARM_UP_RUNS, queued=True, lead_in=LEAD_IN)
-# The steps' own, when they are given none.
-SEED = 1
+TIMING = {"flush": "read", "warm_up": WARM_UP_RUNS, "queued": True, "lead_in": LEAD_IN}
 
 
 def main(words: list[str]) -> int:
     """Writes FILE after each sum. What cannot be measured is a line on stderr."""
-    name, sizes, types, samples, file = words
+    name, cub, file = words
     try:
-        library, device = LIBRARIES[name](), first_gpu()
+        library = LIBRARIES[name]()
     except ModuleNotFoundError as error:
         say(f"not installed: {error.name}")
         return ExitCode.NOT_POSSIBLE
@@ -48,17 +45,15 @@ def main(words: list[str]) -> int:
         say(f"not usable: {name}: {first_line(error)}")
         return ExitCode.NOT_POSSIBLE
     measured: list[object] = []
-    for element_type, elements in itertools.product(types.split(","), map(int, sizes.split(","))):
+    for like in json.loads(Path(cub).read_text("utf-8")):
         # What does not fit, or cannot be timed, keeps nothing else from being measured. Libraries raise what they
         # like, out of memory above all.
         try:
-            result = measure(name, library, element_type, elements, int(samples), device)
+            measured.append(like | measure(library, like) | {
+                "step": f"peer_{name}", "version": f"{name} {library.module.__version__}"})
         except Exception as error:
-            say(f"not measured: {name}, {count_text(elements)} {element_type}: {first_line(error)}")
+            say(f"not measured: {name}, {count_text(like['elements'])} {like['type']}: {first_line(error)}")
             continue
-        # As a step that has one variant.
-        measured.append({key: value for key, value in dataclasses.asdict(result).items()
-                         if key not in ("variant", "other_variants")})
         # Each time: a library may also end the process.
         output_file.write(Path(file), results.to_text(measured))
     return ExitCode.DONE
@@ -66,30 +61,6 @@ def main(words: list[str]) -> int:
 
 def first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
-def first_gpu() -> Device:
-    """What the steps' JSON says of it, by the driver's own interface. Throws NotPossible where CUDA sees none."""
-    driver = ctypes.CDLL("libcuda.so.1")
-    ordinal = ctypes.c_int()
-    if driver.cuInit(0) != 0 or driver.cuDeviceGet(ctypes.byref(ordinal), 0) != 0:
-        raise NotPossible("the driver lists no GPU")
-
-    def attribute(number: int) -> int:
-        value = ctypes.c_int()
-        driver.cuDeviceGetAttribute(ctypes.byref(value), number, ordinal)
-        return value.value
-
-    name = ctypes.create_string_buffer(256)
-    driver.cuDeviceGetName(name, len(name), ordinal)
-    # CU_DEVICE_ATTRIBUTE_... MEMORY_CLOCK_RATE in kHz and GLOBAL_MEMORY_BUS_WIDTH in bits: two transfers a clock.
-    peak = attribute(36) * 1e3 * attribute(37) * 2 / 8 / 1e9
-    return Device(
-        kind="cuda", name=name.value.decode(),
-        compute_capability=f"{attribute(75)}.{attribute(76)}",  # COMPUTE_CAPABILITY_MAJOR and _MINOR
-        sms=attribute(16),  # MULTIPROCESSOR_COUNT
-        l2_bytes=attribute(38),  # L2_CACHE_SIZE
-        peak_gbps=peak or None)
 
 
 # ---- the libraries: each puts the input on the device, empties the L2, and sums ----
@@ -110,10 +81,6 @@ class Library:
     data: Any = None
     buffer: Any = None
 
-    def prepare(self, data: Array, flush_bytes: int) -> None:
-        self.data = self.to_device(data)
-        self.buffer = self.zeros(flush_bytes // 4)
-
     def sum(self) -> Any:
         return self.module.sum(self.data, dtype=self.data.dtype)
 
@@ -133,10 +100,6 @@ class Library:
             if ms is not None:
                 return ms, result
         raise RuntimeError("the device waited in vain for all of the sum to be queued, twice in a row")
-
-    def release(self) -> None:
-        self.data = self.buffer = None
-        self.free()
 
 
 def open_torch() -> Library:
@@ -209,55 +172,42 @@ LIBRARIES: dict[str, Callable[[], Library]] = {"torch": open_torch, "cupy": open
 # ---- measuring ----
 
 
-def measure(name: str, library: Library, element_type: str, elements: int, samples: int, device: Device) -> Result:
-    """Throws what a library throws, and RuntimeError where there is no time to believe."""
-    data = steps_input.random_input(element_type, elements, SEED)
-    expected, tolerance = steps_input.reference(data, device.sms or 1)
+def measure(library: Library, like: dict[str, Any]) -> dict[str, object]:
+    """What is otherwise than in CUB's result. Throws what a library throws, and RuntimeError where there is no time to
+    believe."""
+    device = like["device"]
+    data = random_input(like["type"], like["elements"], int(like["seed"]))
     try:
-        library.prepare(data, 2 * (device.l2_bytes or 0))
+        library.data = library.to_device(data)
+        library.buffer = library.zeros(2 * device["l2_bytes"] // 4)
         began = time.perf_counter()
         library.sum().item()
         first_run_ms = (time.perf_counter() - began) * 1e3
-        times, result = take_samples(library, samples)
+        for _ in range(WARM_UP_RUNS):
+            library.sample()
+        times, sums = zip(*(library.sample() for _ in range(like["samples"])))
+        result = sums[-1].item()
     finally:
-        library.release()
-    ms = summary(times)
-    gbps = data.nbytes / ms.median / 1e6
-    if device.peak_gbps and gbps > device.peak_gbps:
-        raise RuntimeError(f"{gbps:.1f} GB/s is more than this device can move: the time is wrong")
-    error = steps_input.error(result, expected)
-    return Result(
-        step=f"peer_{name}", title=library.title, device=device, type=cast(ElementType, element_type),
-        elements=elements, block=None, grid=None, samples=samples, ms=ms, first_run_ms=first_run_ms,
-        timing=TIMING, gbps=gbps, percent_of_peak=gbps / device.peak_gbps * 100 if device.peak_gbps else None,
-        result=value_of([result.real, result.imag][:len(expected)]), expected=value_of(expected),
-        error=number_or_text(error), tolerance=tolerance, verified=error <= tolerance,  # NaN is not
-        data="random", seed=SEED, version=f"{name} {library.module.__version__}", passes=[], counters=None)
-
-
-def take_samples(library: Library, count: int) -> tuple[list[float], Any]:
-    """Milliseconds, and the last sum, which is no longer on the device."""
-    for _ in range(WARM_UP_RUNS):
-        library.sample()
-    times: list[float] = []
-    for _ in range(count):
-        ms, result = library.sample()
-        times.append(ms)
-    return times, result.item()
-
-
-def summary(times: list[float]) -> Milliseconds:
+        library.data = library.buffer = None
+        library.free()
     p5, median, p95 = map(float, np.quantile(times, [0.05, 0.5, 0.95]))
-    return Milliseconds(median=median, p5=p5, p95=p95, min=min(times))
+    gbps, peak = data.nbytes / median / 1e6, device["peak_gbps"] or math.inf
+    if gbps > peak:
+        raise RuntimeError(f"{gbps:.1f} GB/s is more than this device can move: the time is wrong")
+    expected = like["expected"] if isinstance(like["expected"], list) else [like["expected"]]
+    parts = [result.real, result.imag][:len(expected)]
+    # Of integers exact; NaN if one is.
+    errors = [abs(part - type(part)(exact)) for part, exact in zip(parts, expected)]
+    error = max(errors, key=lambda size: (math.isnan(size), size))
+    numbers = [as_in_json(part) for part in parts]
+    return {"title": library.title, "ms": {"median": median, "p5": p5, "p95": p95, "min": min(times)},
+            "first_run_ms": first_run_ms, "timing": TIMING, "gbps": gbps, "percent_of_peak": gbps / peak * 100 or None,
+            "result": numbers if len(numbers) > 1 else numbers[0], "error": as_in_json(error),
+            "verified": error <= like["tolerance"]}  # NaN is not
 
 
-def value_of(parts: list[Any]) -> Value:
-    numbers = [number_or_text(part) for part in parts]
-    return numbers if len(numbers) > 1 else numbers[0]
-
-
-def number_or_text(number: int | float) -> Number:
-    """As the steps' JSON has it: text for integers beyond 2^53, and for what is not finite."""
+def as_in_json(number: int | float) -> object:
+    """Text for integers beyond 2^53, and for what is not finite."""
     exact = abs(number) <= 2**53 if isinstance(number, int) else math.isfinite(number)
     return number if exact else str(number)
 

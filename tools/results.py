@@ -1,7 +1,8 @@
-"""The one reader of result files, and their schema: what --json of the steps writes (common/harness/result_json.cpp),
-what 13_many_gpus adds to it, and the smaller files of a card's folder (docs/results).
+"""The one reader of result files: of what --json of the steps writes (common/harness/result_json.cpp), of what
+13_many_gpus adds to it, and of the smaller files of a card's folder (docs/results).
 
-A file that does not fit is refused with its name and the key: BadUsage.
+Here is of each record what the tools need; other keys may stand there. A file that does not fit is refused with its
+name and the key: BadUsage.
 """
 
 import dataclasses
@@ -37,15 +38,10 @@ class Device:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Quantiles:
+class Milliseconds:
     median: float
     p5: float
     p95: float
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Milliseconds(Quantiles):
-    min: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,36 +53,10 @@ class Timing:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Counters:
-    """What the emulated device counts, of one launch or of all."""
-
-    blocks: int
-    threads: int
-    shared_load_requests: int
-    shared_load_wavefronts: int
-    shared_load_conflicts: int
-    shared_load_lanes: int
-    shared_store_requests: int
-    shared_store_wavefronts: int
-    shared_store_conflicts: int
-    shared_store_lanes: int
-    global_load_requests: int
-    global_load_sectors: int
-    global_load_lanes: int
-    global_store_requests: int
-    global_store_sectors: int
-    global_store_lanes: int
-    block_barriers: int
-    warp_barriers: int
-    shuffles: int
-    atomics: int
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class Pass:
     elements: int
     blocks: int
-    counters: Counters | None
+    counters: dict[str, int] | None  # what the emulated device counts
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -94,7 +64,6 @@ class Result:
     """A run of a step or a peer."""
 
     step: str
-    title: str
     device: Device
     type: ElementType
     elements: int
@@ -111,11 +80,10 @@ class Result:
     error: Number
     tolerance: Number
     verified: bool
-    data: Literal["random", "ones", "cancelling"]
     seed: int | str
     version: str
     passes: list[Pass]
-    counters: Counters | None
+    counters: dict[str, int] | None  # of all passes
     variant: str = ""
     other_variants: list["Result"] = dataclasses.field(default_factory=list)
 
@@ -123,22 +91,26 @@ class Result:
     def on_gpu(self) -> bool:
         return self.device.kind == "cuda"
 
+    # Of a run that was timed.
+
+    @property
+    def times(self) -> Milliseconds:
+        assert self.ms, self
+        return self.ms
+
     @property
     def median_ms(self) -> float:
-        return self.required(self.ms, "ms").median
+        return self.times.median
 
     @property
     def bandwidth(self) -> float:
-        """GB/s of a run that was timed. Throws BadUsage for another."""
-        return self.required(self.gbps, "gbps")
+        assert self.gbps, self
+        return self.gbps
 
-    def required(self, value: "Present | None", key: str) -> "Present":
-        if value is None:
-            raise BadUsage(f"{self.step}, {self.elements} {self.type}: {key} is null, and a run with times is needed")
-        return value
-
-
-Present = TypeVar("Present")
+    @property
+    def method(self) -> Timing:
+        assert self.timing, self
+        return self.timing
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -150,16 +122,7 @@ class RanksResult(Result):
     elements_per_rank: int
     weak: bool
     combined_by: str
-    gbps_per_rank: float | None
     times_one_rank: float | None
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LoneRank(Result):
-    """A rank of `13_many_gpus --alone`."""
-
-    rank: int
-    uuid: str
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -195,48 +158,29 @@ class AgainstCub:
 
     case: str  # sum_int32
     elements: int
-    element_bytes: int
-    samples: int  # of each
-    ms: Milliseconds | None
-    cub_ms: Milliseconds | None
-    gbps: float | None
-    cub_gbps: float | None
-    verified: bool  # both have the same result
-    device: Device
-    timing: Timing
-    seed: int | str
+    ms: Milliseconds
+    cub_ms: Milliseconds
+    gbps: float
     version: str
     cub_version: str
 
     @property
-    def medians(self) -> tuple[float, float]:
-        """The header's and CUB's, in ms. Throws BadUsage where the results differed, which are not timed."""
-        if self.ms is None or self.cub_ms is None:
-            raise BadUsage(f"{self.case}, {self.elements} elements: ms is null, and a run with times is needed")
-        return self.ms.median, self.cub_ms.median
-
-    @property
     def cub_over_ours(self) -> float:
-        ours, cub = self.medians
-        return cub / ours
+        return self.cub_ms.median / self.ms.median
 
     @property
     def within_tick(self) -> bool:
         """Whether the two are as close as two readings of the same time may be: 0.1 µs, as 12_against_cub has it."""
-        ours, cub = self.medians
-        return abs(cub - ours) < 1e-4 * 1.001
+        return round(abs(self.cub_ms.median - self.ms.median), 6) <= 1e-4
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AloneResult:
-    """Of many_gpus_alone.json: one GPU of several by itself."""
+    """Of many_gpus_alone.json: one GPU of several by itself, by `13_many_gpus --alone`."""
 
     rank: int
-    uuid: str = ""
-    type: ElementType
     elements: int
-    samples: int
-    ms: Quantiles
+    ms: Milliseconds
     gbps: float
 
 
@@ -310,13 +254,14 @@ def decode(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
     """`value` as a `kind`: a dataclass of the schema or the type of one of its fields. Throws BadUsage with `where`."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind) and isinstance(value, dict):
-        hints = types_of_fields(kind)
-        fields = {key: decode(hints[key], item, f"{where}.{key}") if key in hints else item
-                  for key, item in value.items()}
+        fields = {key: decode(of, value[key], f"{where}.{key}") for key, of in types_of_fields(kind).items()
+                  if key in value}
         try:
             return kind(**fields)
         except TypeError as error:  # "missing 1 required keyword-only argument: 'gbps'"
             raise BadUsage(f"{where}: {error}") from None
+    if origin is dict and isinstance(value, dict):
+        return {key: decode(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
     if origin is list and isinstance(value, list):
         return [decode(arguments[0], item, f"{where}[{k}]") for k, item in enumerate(value)]
     if origin in (types.UnionType, typing.Union):

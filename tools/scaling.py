@@ -23,7 +23,7 @@ from tools.command_line import ExitCode, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.measure import measured_now
 from tools.programs import Programs
-from tools.results import H200, AloneResult, LoneRank, Measured, Quantiles, RanksResult
+from tools.results import H200, AloneResult, Measured, RanksResult
 
 PROGRAM = "13_many_gpus"
 COMBINERS = ("kernels", "nccl")
@@ -69,12 +69,10 @@ def measure(job: "Job", elements: int, folder: Path, measured: Measured) -> None
     by_itself = [f"{size} --alone" for size in (weak, *STRONG)]
     with tempfile.TemporaryDirectory() as scratch:
         jobs = [job.write(run, Path(scratch, f"{k}.json"), RanksResult) for k, run in enumerate(together)]
-        alone = [in_short(rank) for run in by_itself
-                 for rank in results.read_list(job.write(run, Path(scratch, "alone.json"), LoneRank), LoneRank)]
+        alone = [job.write(run, Path(scratch, f"alone_{k}.json"), AloneResult) for k, run in enumerate(by_itself)]
         results.gather(jobs, folder / "many_gpus.json", RanksResult)
-    for name, document in {"alone": [dataclasses.asdict(rank) for rank in alone],
-                           "measured": dataclasses.asdict(measured)}.items():
-        output_file.write(folder / f"many_gpus_{name}.json", results.to_text(document))
+        results.gather(alone, folder / "many_gpus_alone.json", AloneResult)
+    output_file.write(folder / "many_gpus_measured.json", results.to_text(dataclasses.asdict(measured)))
 
 
 def runs_of(combiner: str, weak: str) -> list[str]:
@@ -117,9 +115,3 @@ def combiners(job: Job) -> list[str]:
     if not able:
         raise NotPossible(f"neither of {' and '.join(COMBINERS)} can combine what is on these GPUs")
     return able
-
-
-def in_short(rank: LoneRank) -> AloneResult:
-    ms = rank.required(rank.ms, "ms")
-    return AloneResult(rank=rank.rank, uuid=rank.uuid, type=rank.type, elements=rank.elements, samples=rank.samples,
-                       ms=Quantiles(median=ms.median, p5=ms.p5, p95=ms.p95), gbps=rank.bandwidth)

@@ -16,7 +16,7 @@ from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible, r
 from tools.markdown import code, count_text, has_section, table
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY
 from tools.programs import Programs
-from tools.results import Counters, Result
+from tools.results import Result
 
 # The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
 # one block size, and steps differ in their default.
@@ -168,15 +168,15 @@ def changed(scratch: Path, card: Path, step: Path, previous: Path | None) -> str
     return table(["counted", *columns], "l" + "r" * len(columns), rows)
 
 
-def per_block(name: str, counted: Counters) -> str:
+def per_block(name: str, counted: dict[str, int]) -> str:
     """A cell of the table that steps print."""
     if name == "blocks":
-        return str(counted.blocks)
+        return str(counted["blocks"])
     keys = glossary()[name].keys
-    count = sum(getattr(counted, key) for key in keys)
+    count = sum(counted[key] for key in keys)
     if name == "active lanes per shared request":
-        return f"{count / sum(getattr(counted, key.replace('_lanes', '_requests')) for key in keys):.2f}"
-    return f"{count / counted.blocks:.4g}"
+        return f"{count / sum(counted[key.replace('_lanes', '_requests')] for key in keys):.2f}"
+    return f"{count / counted['blocks']:.4g}"
 
 
 def on_gpu(card: Path, step: Path) -> str:
@@ -191,7 +191,7 @@ def on_gpu(card: Path, step: Path) -> str:
 class Term:
     """Of a counter that steps print, in the glossary."""
 
-    keys: list[str]  # of results.Counters
+    keys: list[str]
     anchor: str
 
 
@@ -218,7 +218,7 @@ def helps(card: Path, step: Path, previous: Path | None) -> str:
     gpu = results.measured(card).gpu
     swept: dict[tuple[str, int, str, int], float] = {}
     for by in ("size", "block", "type"):
-        for found in results.read_list(card / f"sweep_{by}.json", Result):
+        for found in results.read(card, f"sweep_{by}"):
             if found.block:
                 swept[found.step, found.elements, found.type, found.block] = found.bandwidth
             if by != "block":
@@ -241,7 +241,7 @@ def helps(card: Path, step: Path, previous: Path | None) -> str:
 
 def one_core(card: Path) -> str:
     """The sums of step 00 on the machine that the card is in."""
-    [serial] = [result for result in results.read_list(card / "ladder.json", Result) if result.step == SERIAL.name]
+    [serial] = [result for result in results.read(card, "ladder") if result.step == SERIAL.name]
     return table([f"{count_text(serial.elements)} {serial.type} on {serial.device.name}", "ms", "GB/s"], "lrr", [
         [result.variant, f"{result.median_ms:.1f}", f"{result.bandwidth:.1f}"]
         for result in (serial, *serial.other_variants)])

@@ -1,8 +1,6 @@
-"""The input of the steps and its sum, number by number as common/harness/input.hpp and verification.cpp have them."""
+"""The input of the steps, number by number as common/harness/input.hpp has it."""
 
-import math
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,13 +10,6 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 # Numbers: the arrays of a piece stay in a core's cache.
 PIECE = 1 << 17
-
-
-def over_pieces(work: Callable[[int, int], Any], count: int) -> list[Any]:
-    """work(first, end) of every piece of `count` numbers, on all cores: numpy lets other threads run meanwhile."""
-    firsts = range(0, count, PIECE)
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        return list(threads.map(work, firsts, (min(first + PIECE, count) for first in firsts)))
 
 
 def random_bits(seed: int, first: int, end: int) -> Array:
@@ -38,39 +29,15 @@ def random_input(element_type: str, elements: int, seed: int) -> Array:
     real = numbers.dtype
     digits = 24 if real == np.float32 else 53
 
-    def fill(first: int, end: int) -> None:
+    def fill(first: int) -> None:
+        end = min(first + PIECE, len(numbers))
         bits = random_bits(seed, first, end)
         if real.kind == "i":
             numbers[first:end] = (bits >> np.uint64(64 - real.itemsize * 8)).astype(f"u{real}").view(real)
         else:
             numbers[first:end] = (bits >> np.uint64(64 - digits)).astype(real) / real.type(2.0 ** (digits - 1)) - 1
 
-    over_pieces(fill, len(numbers))
+    # numpy lets other threads run meanwhile.
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        list(threads.map(fill, range(0, len(numbers), PIECE)))
     return data
-
-
-def reference(data: Array, sms: int) -> tuple[list[int] | list[float], float]:
-    """The sum, a number per component, modulo 2^32 or 2^64 for integers and in higher precision for reals; and by how
-    much a library's may differ."""
-    if data.dtype.kind == "i":
-        unsigned = np.dtype(f"u{data.dtype}")
-        return [int(data.view(unsigned).sum(dtype=unsigned).view(data.dtype))], 0.0
-    reals = data.view(data.real.dtype)
-    parts = len(reals) // len(data)
-    wider, epsilon = (np.float64, 2.0**-24) if reals.dtype == np.float32 else (np.longdouble, 2.0**-53)
-
-    def sums_of(first: int, end: int) -> list[tuple[Any, Any]]:
-        """Of each component of a piece its sum, and the sum of its magnitudes."""
-        each_part = [reals[first + k:end:parts] for k in range(parts)]
-        return [(part.sum(dtype=wider), np.abs(part).sum(dtype=np.float64)) for part in each_part]
-
-    totals = np.array(over_pieces(sums_of, len(reals)), dtype=np.longdouble).sum(axis=0)
-    # A library does not say how it adds: threads that fill the device, and trees of 128 additions on top.
-    terms = (len(data) // (1024 * sms) + 129) * epsilon
-    return [float(exact) for exact, _ in totals], float(totals[:, 1].max()) * terms / (1 - terms)
-
-
-def error(result: complex, expected: list[int] | list[float]) -> float:
-    """The largest of the components' errors, exact for integers; NaN if one is."""
-    errors = [abs(part - exact) for part, exact in zip((result.real, result.imag), expected)]
-    return max(errors, key=lambda size: (math.isnan(size), size))

@@ -3,8 +3,9 @@
 Where a cell has one figure for each card, they stand in the order of CARDS: H200 · H100.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
+from typing import Any
 
 from tools import bandwidth, documented_tables, pages, results
 from tools.markdown import DASH, count_text, or_dash, table
@@ -15,24 +16,50 @@ BLOG = "2025_blog_rtx3090"
 # A doubling of the elements that takes so many times as long counts as linear.
 LINEAR = 1.9
 
+Sweep = dict[Any, Result]  # of a step, by what was swept over
+
 
 def short(card: Path) -> str:
     """H100 of "NVIDIA H100 80GB HBM3"."""
     return results.measured(card).gpu.removeprefix("NVIDIA ").split()[0]
 
 
-def both(texts: Sequence[str]) -> str:
-    """A cell with a figure for each card, in one line."""
-    return "\u00a0·\u00a0".join(texts)
-
-
-def names() -> str:
-    return both(list(map(short, CARDS)))
-
-
 def with_growing_grid(step: str) -> bool:
     """01 to 06: the larger the input, the more blocks."""
     return "01" <= step < "07"
+
+
+def swept(card: Path, name: str, key: Callable[[Result], Hashable]) -> dict[str, Sweep]:
+    found: dict[str, Sweep] = {}
+    for result in results.read(card, name):
+        found.setdefault(result.step, {})[key(result)] = result
+    return found
+
+
+def by_block(card: Path) -> dict[str, Sweep]:
+    """Of each step that is told its block size."""
+    found = swept(card, "sweep_block", lambda result: result.block)
+    return {step: sweep for step, sweep in found.items() if None not in sweep}
+
+
+def by_size(card: Path) -> dict[str, Sweep]:
+    return swept(card, "sweep_size", lambda result: result.elements)
+
+
+def by_type(card: Path) -> dict[str, Sweep]:
+    return swept(card, "sweep_type", lambda result: result.type)
+
+
+def of_both(title: str, by: Callable[[Path], dict[str, Sweep]], columns: dict[str, Callable[[Sweep], str]],
+            chosen: Callable[[str], bool] = bool) -> str:
+    """A row per step, and in each cell what the column makes of the step's sweep on either card."""
+    def both(texts: Iterable[str]) -> str:
+        return "\u00a0·\u00a0".join(texts)
+
+    sweeps = list(map(by, CARDS))
+    return table([f"{both(map(short, CARDS))}:{title}", *columns], "l" + "r" * len(columns), [
+        [step, *(both(cell(sweep[step]) for sweep in sweeps) for cell in columns.values())]
+        for step in filter(chosen, sweeps[0])])
 
 
 # ---- two cards ----
@@ -57,8 +84,9 @@ def ladder() -> str:
 
 def ratios() -> dict[str, float]:
     """How many times as fast each step is on the first card as on the second."""
-    ladders = [{result.step: result for result in results.read(card, "ladder") if result.on_gpu} for card in CARDS]
-    return {step: ladders[0][step].bandwidth / ladders[1][step].bandwidth for step in ladders[0]}
+    first, second = ({result.step: result.bandwidth for result in results.read(card, "ladder") if result.on_gpu}
+                     for card in CARDS)
+    return {step: first[step] / second[step] for step in first}
 
 
 def apart() -> str:
@@ -78,135 +106,90 @@ def provenance() -> str:
 
 def what_differs() -> str:
     """Of the cards themselves."""
-    firsts = [bandwidth.first_on_gpu(card) for card in CARDS]
     return table(["", *map(short, CARDS)], "lrr", [
         ["multiprocessors", *(str(bandwidth.multiprocessors(card)) for card in CARDS)],
         ["their highest clock, GHz", *(f"{bandwidth.clock(card) / 1e9:.2f}" for card in CARDS)],
-        ["L2, MiB", *(f"{first.required(first.device.l2_bytes, 'l2_bytes') / 2**20:.0f}" for first in firsts)],
+        ["L2, MiB", *(f"{(bandwidth.first_on_gpu(card).device.l2_bytes or 0) / 2**20:.0f}" for card in CARDS)],
         ["peak of memory, GB/s", *(f"{bandwidth.peak(card) / 1e9:.0f}" for card in CARDS)]])
 
 
-# ---- block size ----
-
-
-def by_block(card: Path) -> dict[str, dict[int, Result]]:
-    """The sweep of each step that is told its block size."""
-    found: dict[str, dict[int, Result]] = {}
-    for result in results.read(card, "sweep_block"):
-        if result.block is not None:
-            found.setdefault(result.step, {})[result.block] = result
-    return found
+# ---- the sweeps ----
 
 
 def block_size() -> str:
     """The share of a step's own best that each block size gives."""
-    sweeps = [by_block(card) for card in CARDS]
+    def share(block: int) -> Callable[[Sweep], str]:
+        return lambda sweep: f"{100 * sweep[block].bandwidth / best(sweep):.0f}"
 
-    def share(sweep: dict[int, Result], block: int) -> str:
-        return f"{100 * sweep[block].bandwidth / max(result.bandwidth for result in sweep.values()):.0f}"
-
-    return table([f"{names()}: % of the best, with threads per block", *map(str, BLOCKS)], "l" + "r" * len(BLOCKS), [
-        [step, *(both([share(sweep[step], block) for sweep in sweeps]) for block in BLOCKS)] for step in sweeps[0]])
+    return of_both(" % of the best, with threads per block", by_block, {str(block): share(block) for block in BLOCKS})
 
 
-def begun(result: Result) -> float:
-    """Blocks per ns, of all passes."""
-    return sum(one.blocks for one in result.passes) / result.median_ms / 1e6
+def best(sweep: Sweep) -> float:
+    return max(result.bandwidth for result in sweep.values())
 
 
 def blocks_begun() -> str:
-    sweeps = [by_block(card) for card in CARDS]
-    return table([f"{names()}: blocks per ns, with threads per block", *map(str, BLOCKS[:4])], "lrrrr", [
-        [step, *(both([f"{begun(sweep[step][block]):.2f}" for sweep in sweeps]) for block in BLOCKS[:4])]
-        for step in sweeps[0] if with_growing_grid(step)])
+    """Of all passes."""
+    def begun(block: int) -> Callable[[Sweep], str]:
+        return lambda sweep: f"{sum(one.blocks for one in sweep[block].passes) / sweep[block].median_ms / 1e6:.2f}"
+
+    return of_both(" blocks per ns, with threads per block", by_block,
+                   {str(block): begun(block) for block in BLOCKS[:4]}, with_growing_grid)
 
 
-# ---- array size ----
-
-
-def by_size(card: Path) -> dict[str, dict[int, Result]]:
-    found: dict[str, dict[int, Result]] = {}
-    for result in results.read(card, "sweep_size"):
-        found.setdefault(result.step, {})[result.elements] = result
-    return found
-
-
-def linear_from(sweep: dict[int, Result]) -> int:
+def linear_from(sweep: Sweep) -> int:
     """The number of elements from which on each doubling takes nearly twice as long."""
-    sizes = sorted(sweep, reverse=True)
+    sizes: list[int] = sorted(sweep, reverse=True)
     for larger, size in zip(sizes, sizes[1:]):
         if sweep[larger].median_ms < LINEAR * sweep[size].median_ms:
             return larger
     return sizes[-1]
 
 
-def half_from(sweep: dict[int, Result]) -> int:
+def half_from(sweep: Sweep) -> int:
     """The number of elements from which on half of the best bandwidth is reached."""
-    best = max(result.bandwidth for result in sweep.values())
-    return min(size for size, result in sweep.items() if result.bandwidth >= best / 2)
+    return min(result.elements for result in sweep.values() if result.bandwidth >= best(sweep) / 2)
 
 
 def array_size() -> str:
-    sweeps = [by_size(card) for card in CARDS]
-    return table([f"{names()}:", "µs for 2^10", "µs for 2^16", "half of its best GB/s from", "linear from"], "lrrrr", [
-        [step, *(both([f"{sweep[step][size].median_ms * 1e3:.1f}" for sweep in sweeps]) for size in (2**10, 2**16)),
-         *(both([count_text(of(sweep[step])) for sweep in sweeps]) for of in (half_from, linear_from))]
-        for step in sweeps[0]])
-
-
-# ---- element type ----
-
-
-def by_type(card: Path) -> dict[str, dict[str, Result]]:
-    found: dict[str, dict[str, Result]] = {}
-    for result in results.read(card, "sweep_type"):
-        found.setdefault(result.step, {})[result.type] = result
-    return found
-
-
-def times_of_int32(sweep: dict[str, Result], element_type: str) -> float:
-    """How many times as long an element takes."""
-    one, other = sweep["int32"], sweep[element_type]
-    return other.median_ms / other.elements / (one.median_ms / one.elements)
+    return of_both("", by_size, {
+        "µs for 2^10": lambda sweep: f"{sweep[2**10].median_ms * 1e3:.1f}",
+        "µs for 2^16": lambda sweep: f"{sweep[2**16].median_ms * 1e3:.1f}",
+        "half of its best GB/s from": lambda sweep: count_text(half_from(sweep)),
+        "linear from": lambda sweep: count_text(linear_from(sweep))})
 
 
 def element_type() -> str:
-    sweeps = [by_type(card) for card in CARDS]
-    types = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
-    return table([f"{names()}: × int32's time", *(f"{name}, {size} bytes" for name, size in types.items())], "lrrrrr", [
-        [step, *(both([f"{times_of_int32(sweep[step], name):.2f}" for sweep in sweeps]) for name in types)]
-        for step in sweeps[0]])
+    """How many times as long an element takes as one of int32."""
+    def times(name: str) -> Callable[[Sweep], str]:
+        return lambda sweep: "{:.2f}".format((sweep[name].median_ms / sweep[name].elements)
+                                             / (sweep["int32"].median_ms / sweep["int32"].elements))
 
-
-# ---- beside jnp.sum ----
-
-
-def jax_of(card: Path) -> dict[int, Result]:
-    """jax.numpy.sum over float32, by the number of elements."""
-    return {result.elements: result for result in results.read(card, "peers")
-            if result.step == "peer_jax" and result.type == "float32"}
+    sizes = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
+    return of_both(" × int32's time", by_type, {f"{name}, {size} bytes": times(name) for name, size in sizes.items()})
 
 
 def beside_jax() -> str:
     """Each step's share of jnp.sum: what the blog says, and what was measured of 2^28 float32."""
     blog = documented_tables.read_tables()[BLOG]
     [library] = blog.others
-    cards = [card for card in CARDS if 2**28 in jax_of(card)]
     columns = [f"{blog.label}, {blog.hardware.name}, 2^25: GB/s", "% of jnp.sum"]
-    columns += [text for card in cards for text in (f"{short(card)}, 2^28: GB/s", "% of jnp.sum")]
-    sweeps = [by_type(card) for card in cards]
+    columns += [text for card in CARDS for text in (f"{short(card)}, 2^28: GB/s", "% of jnp.sum")]
+    sums = [result.bandwidth for card in CARDS for result in results.read(card, "peers")
+            if (result.step, result.type, result.elements) == ("peer_jax", "float32", 2**28)]
+    sweeps = list(map(by_type, CARDS))
     rows = []
     for step in sweeps[0]:
         figure = blog.find(step)
         row = [step, DASH, DASH]
         if figure and figure.gbps and library.gbps:
             row = [step, f"{figure.gbps:g}", f"{100 * figure.gbps / library.gbps:.1f}"]
-        for card, sweep in zip(cards, sweeps):
-            share = sweep[step]["float32"].bandwidth / jax_of(card)[2**28].bandwidth
-            row += [f"{sweep[step]['float32'].bandwidth:.1f}", f"{100 * share:.1f}"]
+        for of_jax, sweep in zip(sums, sweeps):
+            speed = sweep[step]["float32"].bandwidth
+            row += [f"{speed:.1f}", f"{100 * speed / of_jax:.1f}"]
         rows.append(row)
-    sums = [text for card in cards for text in (f"{jax_of(card)[2**28].bandwidth:.1f}", "100.0")]
-    rows.append([library.name, f"{library.gbps:g}", "100.0", *sums])
+    rows.append([library.name, f"{library.gbps:g}", "100.0", *(text for of_jax in sums
+                                                               for text in (f"{of_jax:.1f}", "100.0"))])
     return table(["float32", *columns], "l" + "r" * len(columns), rows)
 
 

@@ -97,9 +97,8 @@ def test_a_table_per_type(compare: Compare, tmp_path: Path) -> None:
     # A type that is refused is not tried again.
     assert [line[12:] for line in said if "peer_cublas" in line] == [
         "-t int32 -n 2^20", "-t float32 -n 2^20", "-t float32 -n 2^24"]
-    assert [line for line in said if "python:" in line[:7]] == [
-        f"python: -m tools.python_peers {library} 1048576,16777216 int32,float32 100"
-        for library in ("torch", "cupy", "jax")]
+    assert [re.sub(r"\S+/cub.json", "FILE", line) for line in said if "python:" in line[:7]] == [
+        f"python: -m tools.python_peers {library} FILE" for library in ("torch", "cupy", "jax")]
     written = results.read_list(tmp_path / "all.json", Result)
     assert [result.step for result in written[-2:]] == ["peer_torch", "peer_jax"] and len(written) == 12
     assert {(result.samples, result.seed) for result in written[:-2]} == {(100, 7)}
@@ -140,15 +139,15 @@ def test_the_input_is_that_of_the_steps(
     steps_input = pytest.importorskip("tools.steps_input")
     subprocess.run([bin_folder / "00_cpu_serial", "-n", str(elements), "-t", element_type, "--seed", str(seed), "-s",
                     "1", "--json", tmp_path / "step.json"], check=True, capture_output=True)
-    [step] = results.read_list(tmp_path / "step.json", Result)
+    [step] = results.read(tmp_path, "step")
     parts = step.expected if isinstance(step.expected, list) else [step.expected]
-    mine, _ = steps_input.reference(steps_input.random_input(element_type, elements, seed), sms=132)
-    if element_type.startswith("int"):
-        assert mine == [int(part) for part in parts]
-    else:
-        # A step writes the sum of 32-bit numbers as one of them.
-        rounding = 2**-24 if element_type in ("float32", "complex64") else 1e-13
-        assert mine == pytest.approx([float(part) for part in parts], rel=rounding)
+    data = steps_input.random_input(element_type, elements, seed)
+    mine = data.sum(dtype=data.dtype if element_type.startswith("int") else "complex256").item()
+    # A step writes the sum of 32-bit numbers as one of them.
+    rounding = 2**-24 if element_type in ("float32", "complex64") else 1e-13
+    assert [mine.real, mine.imag][:len(parts)] == (
+        [int(part) for part in parts] if element_type.startswith("int") else
+        pytest.approx([float(part) for part in parts], rel=rounding))
 
 
 class Driver:
@@ -256,14 +255,20 @@ def buffer_callback(callback: Callable[..., None], out: Any, has_side_effect: bo
 def measure(monkeypatch: Patch, tmp_path: Path, capsys: Capture, driver: Driver) -> Measure:
     """Measures with a library that is a Python object, on a GPU of 4000 GB/s."""
     peers = pytest.importorskip("tools.python_peers")
-    device: Any = made_up_results.device() | {"l2_bytes": 2**20}
-    monkeypatch.setattr(peers, "first_gpu", lambda: results.Device(**device))
 
     def run(name: str, library: Any, size: int, types: str) -> tuple[list[Result], str, str]:
         monkeypatch.setitem(sys.modules, name, library)
         monkeypatch.setitem(sys.modules, "jax.experimental.buffer_callback", cast(
             ModuleType, SimpleNamespace(buffer_callback=buffer_callback)))
-        peers.main([name, str(size), types, "3", str(tmp_path / "python.json")])
+        cub = []
+        for element_type in types.split(","):
+            exact = peers.random_input(element_type, size, 1).sum(dtype=element_type)
+            parts = [exact.real.item(), exact.imag.item()][:2 if "complex" in element_type else 1]
+            cub.append(made_up_results.result(
+                "peer_cub", 1, element_type, size, samples=3, device=made_up_results.device() | {"l2_bytes": 2**20},
+                expected=parts if len(parts) > 1 else str(parts[0])))
+        (tmp_path / "cub.json").write_text(json.dumps(cub))
+        peers.main([name, str(tmp_path / "cub.json"), str(tmp_path / "python.json")])
         said = capsys.readouterr()
         return results.read(tmp_path, "python"), said.out, said.err
 
@@ -277,7 +282,9 @@ def test_sums_are_verified(measure: Measure, tmp_path: Path) -> None:
         assert (result.verified, result.samples, result.seed, result.version) == (True, 3, 1, "cupy 1.2.3")
         assert result.timing == results.Timing(flush="read", warm_up=3, queued=True, lead_in=8)
     [first, *_] = json.loads((tmp_path / "python.json").read_text())
-    assert first.keys() == made_up_results.result("", 1).keys()
+    assert first.keys() == made_up_results.result("", 1).keys() and first["title"] == "cupy.sum"
+    [wrong], _, _ = measure("cupy", cupy(lambda data, dtype: data.sum(dtype=dtype) + 1), 9, "int64")
+    assert not wrong.verified and wrong.error == 1
 
 
 def test_a_sum_that_is_no_number_is_wrong(measure: Measure) -> None:
@@ -336,6 +343,6 @@ def test_what_has_no_time_keeps_nothing_else_from_being_measured(
 def test_what_is_not_installed(measure: Measure, tmp_path: Path) -> None:
     assert measure("cupy", None, 8, "int32") == ([], "", "not installed: cupy\n")
     (tmp_path / "torch.py").write_text("raise AttributeError('built for another numpy')")
-    ran = subprocess.run([sys.executable, "-m", "tools.python_peers", "torch", "8", "int32", "1", tmp_path / "none"],
+    ran = subprocess.run([sys.executable, "-m", "tools.python_peers", "torch", "cub", tmp_path / "none"],
                          cwd=REPOSITORY, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (3, "not usable: torch: built for another numpy\n")

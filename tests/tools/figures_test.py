@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import made_up_results
-from tools import bandwidth, figures, pages, plot, results, rounding, studies
+from tools import bandwidth, figures, plot, results, rounding, studies
 from tools.command_line import BadUsage
 from tools.markdown import with_section
 from tools.programs import Programs
@@ -46,7 +46,7 @@ def test_additions_are_those_of_the_tolerance(bin_folder: Path, step: str, to_ze
 @pytest.mark.parametrize("ms, elements", [((1, 2, 3, 6, 12), 4), ((1, 2, 4, 8), 1), ((1, 2, 4, 7), 8)])
 def test_the_last_doubling_that_is_too_short_ends_what_is_linear(ms: tuple[float, ...], elements: int) -> None:
     some = results.read(H200, "ladder")[0]
-    sweep: dict[int, Result] = {2**k: dataclasses.replace(some, ms=dataclasses.replace(pages.times(some), median=value))
+    sweep: dict[int, Result] = {2**k: dataclasses.replace(some, ms=dataclasses.replace(some.times, median=value))
                                 for k, value in enumerate(ms)}
     assert studies.linear_from(sweep) == elements
 

@@ -127,12 +127,6 @@ def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
     (card / "many_gpus_alone.json").unlink()
 
 
-def test_results_without_times_are_refused(card: Path) -> None:
-    change(card / "against_cub.json", lambda found: [cell | {"ms": None, "gbps": None} for cell in found])
-    with pytest.raises(BadUsage, match="ms is null"):
-        pages.section(card, "against_cub")
-
-
 # ---- what was published ----
 
 
@@ -159,7 +153,7 @@ def test_the_repositorys_own_table_comes_from_its_results(card: Path) -> None:
     file = card / "own.json"
     file.write_text(json.dumps({"label": "L 2026", "results": str(card)}))
     own = documented_tables.read_table(file)
-    assert (own.hardware.name, own.source.year, own.hardware.peak_gbps) == ("Made up", 2026, 4000)
+    assert (own.hardware.name, own.source[-6:], own.hardware.peak_gbps) == ("Made up", ", 2026", 4000)
     assert str(own.input) == "2^28 int32, block 256" and own.rows[0].gbps == 2684.4 and own.rows[0].step == "07_cascade"
     change(card / "ladder.json", lambda found: [found[1], found[2] | {"block": 512}])
     assert str(documented_tables.read_table(file).input) == "2^28 int32"
