@@ -1,14 +1,12 @@
 """The counts of GPUs, docs/counters/<gpu>.csv (python3 -m tools profile --counters), beside the emulated device's."""
 
-import csv
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from tools import markdown
-from tools.command_line import REPOSITORY, BadUsage, read_text
+from tools.command_line import REPOSITORY, read_text
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, TIME
 from tools.programs import EMULATED, Programs, steps_of
 from tools.results import Result
@@ -33,7 +31,6 @@ ONLY_ON_THE_GPU = {
     "shared load instructions": "smsp__inst_executed_op_shared_ld.sum",
     "shared store instructions": "smsp__inst_executed_op_shared_st.sum",
     "µs": TIME}
-METRICS = {*MEMORY.values(), *READ.values(), *ONLY_ON_THE_GPU.values()}
 
 
 class Counts(dict[str, float]):
@@ -43,17 +40,6 @@ class Counts(dict[str, float]):
         return math.nan
 
 
-class Step(NamedTuple):
-    """On both sides; `emulated` is empty where only a GPU runs it."""
-
-    name: str
-    emulated: Counts
-    gpu: Counts
-
-    def title(self) -> str:
-        return self.name if self.emulated else f"{self.name} (GPU only)"
-
-
 def steps() -> dict[str, bool]:
     """The steps whose counts a GPU's file has, in order, and whether the emulated device runs them, too."""
     # 13 and 14 have nothing of their own to count: of integers they run another step's kernel.
@@ -61,10 +47,7 @@ def steps() -> dict[str, bool]:
 
 
 def tables(programs: Programs) -> tuple[str, list[str]]:
-    """The tables of all GPUs, and a line for each count that differs.
-
-    Throws BadUsage where a GPU's file does not fit, NotPossible where a step does not run.
-    """
+    """The tables of all GPUs, and a line for each count that differs. Throws NotPossible where a step does not run."""
     emulated = run_emulated(programs)
     compared = [compare(file, emulated) for file in sorted(FOLDER.glob("*.csv"))]
     return "\n".join(text for text, _ in compared), [line for _, differences in compared for line in differences]
@@ -77,47 +60,19 @@ def run_emulated(programs: Programs) -> dict[str, Result]:
     return {name: programs.result(name, "--device", "emulated", *INPUT) for name in names}
 
 
-def compare(file: Path, emulated: Mapping[str, Result]) -> tuple[str, list[str]]:
-    """The tables of one GPU, and a line for each count that differs. Throws BadUsage where its file does not fit."""
-    description, gpu = read(file)
-    compared = [Step(name, first_pass(emulated[name], counts[BLOCKS]) if name in emulated else Counts(), counts)
-                for name, counts in gpu.items()]
-    comparison = Comparison()
-    parts = [f"### {description.pop('GPU', file.stem)}",
-             " · ".join(f"{key}: {value}" for key, value in description.items() if key != "command"),
-             *shared_table(compared, "Loads from shared memory", "load", comparison),
-             *shared_table(compared, "Stores to shared memory", "store", comparison),
-             *global_table(compared, comparison),
-             *gpu_table(compared, "Bytes read, only on the GPU", READ),
-             *gpu_table(compared, "Only on the GPU", ONLY_ON_THE_GPU)]
-    count, differences = comparison.compared, comparison.differences
-    parts.append(f"**{len(differences)} of {count} compared counts differ.**" if differences else
-                 f"All {count} compared counts agree.")
-    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n", differences
-
-
 # ---- the two sides ----
 
 
 def read(file: Path) -> tuple[dict[str, str], dict[str, Counts]]:
-    """The lines `# key: value` in front, and the counts of each step. Throws BadUsage where the file does not fit."""
+    """The lines `# key: value` in front, and the counts of each step."""
     description: dict[str, str] = {}
     counts = {step: Counts() for step in steps()}
-    for number, line in enumerate(read_text(file).splitlines(), 1):
+    for line in read_text(file).splitlines():
         if line.startswith("# "):
             description.update(re.findall("^# (.*?): (.*)", line))
         elif line != "step,metric,value":
-            try:
-                [[step, metric, value]] = csv.reader([line])
-                if metric not in METRICS or value != "missing" and not 0 <= float(value) < 2**63:
-                    raise ValueError
-                counts[step][metric] = math.nan if value == "missing" else float(value)
-            except (KeyError, ValueError, csv.Error):
-                raise BadUsage(f"{file}:{number}: '{line[:80]}' is no line `step,metric,value` of a step and a metric "
-                               "that are compared") from None
-    for step in counts:
-        if not counts[step]:
-            raise BadUsage(f"'{file}' has no {step}: write it anew with python3 -m tools profile --counters")
+            step, metric, value = line.split(",")
+            counts[step][metric] = math.nan if value == "missing" else float(value)
     return description, counts
 
 
@@ -144,64 +99,79 @@ def first_pass(result: Result, gpu_blocks: float) -> Counts:
 # ---- the comparison ----
 
 
-class Comparison:
-    """What was compared so far, and what differs."""
+def compare(file: Path, emulated: Mapping[str, Result]) -> tuple[str, list[str]]:
+    """The tables of one GPU, and a line for each count that differs."""
+    description, gpu = read(file)
+    comparison = Comparison(gpu, {name: first_pass(emulated[name], counts[BLOCKS]) if name in emulated else Counts()
+                                  for name, counts in gpu.items()})
+    parts = [f"### {description.pop('GPU', file.stem)}",
+             " · ".join(f"{key}: {value}" for key, value in description.items() if key != "command"),
+             *comparison.shared_table("Loads from shared memory", "load"),
+             *comparison.shared_table("Stores to shared memory", "store"),
+             *comparison.global_table(),
+             *comparison.gpu_table("Bytes read, only on the GPU", READ),
+             *comparison.gpu_table("Only on the GPU", ONLY_ON_THE_GPU)]
+    count, differences = comparison.compared, comparison.differences
+    parts.append(f"**{len(differences)} of {count} compared counts differ.**" if differences else
+                 f"All {count} compared counts agree.")
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n", differences
 
-    def __init__(self) -> None:
+
+class Comparison:
+    """Of both sides' counts of each step; those of the emulated device are empty where only a GPU runs it."""
+
+    def __init__(self, gpu: dict[str, Counts], emulated: dict[str, Counts]) -> None:
+        self.gpu, self.emulated = gpu, emulated
         self.compared = 0
         self.differences: list[str] = []
 
-    def cells(self, step: Step, what: str, emulated: float, gpu: float, allowance: float = 0) -> list[str]:
+    def cells(self, step: str, what: str, emulated: float, gpu: float, allowance: float = 0) -> list[str]:
         """Of a count that has to be the same within `allowance`; in bold where it is not."""
         pair = [cell(emulated), cell(gpu)]
         excess = abs(gpu - emulated) - allowance
-        if math.isnan(excess):
+        self.compared += not math.isnan(excess)
+        if not excess > 0:
             return pair
-        self.compared += 1
-        if excess <= 0:
-            return pair
-        self.differences.append(f"{step.name}: {what}: emulated {pair[0]}, GPU {pair[1]}")
+        self.differences.append(f"{step}: {what}: emulated {pair[0]}, GPU {pair[1]}")
         return [f"**{text}**" for text in pair]
+
+    def steps(self) -> Iterator[tuple[str, str, Counts, Counts]]:
+        for step, gpu in self.gpu.items():
+            emulated = self.emulated[step]
+            yield step, step if emulated else f"{step} (GPU only)", emulated, gpu
+
+    def shared_table(self, title: str, access: str) -> list[str]:
+        rows = []
+        for step, name, emulated, gpu in self.steps():
+            wavefronts, conflicts = (emulated[f"shared_{access}_{count}"] for count in ("wavefronts", "conflicts"))
+            gpu_wavefronts, gpu_conflicts = (gpu[MEMORY[f"shared_{access}_{count}"]]
+                                             for count in ("wavefronts", "conflicts"))
+            rows.append([
+                name, cell(emulated[f"shared_{access}_requests"]),
+                *self.cells(step, f"{title}: wavefronts - conflicts", wavefronts - conflicts,
+                            gpu_wavefronts - gpu_conflicts),
+                *self.cells(step, f"{title}: conflicts", conflicts, gpu_conflicts, NOISE * gpu_wavefronts),
+                cell(100 * (gpu_conflicts - conflicts) / (gpu_wavefronts or math.nan), ".2f")])
+        names = ["step", "requests, emulated", "wavefronts − conflicts, emulated", "GPU", "conflicts, emulated", "GPU",
+                 "difference, % of wavefronts"]
+        return [f"**{title}**", markdown.table(names, "lrrrrrr", rows)]
+
+    def global_table(self) -> list[str]:
+        counters = [f"{access}_{count}" for access in ("load", "store") for count in ("requests", "sectors")]
+        names = [name for counter in counters for name in (f"{counter.replace('_', ' ')}, emulated", "GPU")]
+        return ["**Global memory**", markdown.table(["step", *names], "lrrrrrrrr", [
+            [name, *(text for counter in counters for text in self.cells(
+                step, f"global {counter.replace('_', ' ')}", emulated[f"global_{counter}"],
+                gpu[MEMORY[f"global_{counter}"]]))] for step, name, emulated, gpu in self.steps()])]
+
+    def gpu_table(self, title: str, metrics: dict[str, str]) -> list[str]:
+        """What the emulated device does not count. Nothing for a file that has none of it."""
+        rows = [[step, *(cell(gpu[metric] / 1000, ".2f") if metric == TIME else cell(gpu[metric])
+                         for metric in metrics.values())] for step, gpu in self.gpu.items()]
+        if all(text == markdown.DASH for row in rows for text in row[1:]):
+            return []
+        return [f"**{title}**", markdown.table(["step", *metrics], "l" + "r" * len(metrics), rows)]
 
 
 def cell(count: float, form: str = ".10g", missing: str = markdown.DASH) -> str:
     return missing if math.isnan(count) else f"{count:{form}}"
-
-
-def shared_table(compared: list[Step], title: str, access: str, comparison: Comparison) -> list[str]:
-    rows = []
-    for step in compared:
-        requests, wavefronts, conflicts = (step.emulated[f"shared_{access}_{count}"]
-                                           for count in ("requests", "wavefronts", "conflicts"))
-        gpu_wavefronts, gpu_conflicts = (step.gpu[MEMORY[f"shared_{access}_{count}"]]
-                                         for count in ("wavefronts", "conflicts"))
-        rows.append([
-            step.title(), cell(requests),
-            *comparison.cells(step, f"{title}: wavefronts - conflicts", wavefronts - conflicts,
-                              gpu_wavefronts - gpu_conflicts),
-            *comparison.cells(step, f"{title}: conflicts", conflicts, gpu_conflicts, NOISE * gpu_wavefronts),
-            cell(100 * (gpu_conflicts - conflicts) / (gpu_wavefronts or math.nan), ".2f")])
-    names = ["step", "requests, emulated", "wavefronts − conflicts, emulated", "GPU", "conflicts, emulated", "GPU",
-             "difference, % of wavefronts"]
-    return [f"**{title}**", markdown.table(names, "lrrrrrr", rows)]
-
-
-def global_table(compared: list[Step], comparison: Comparison) -> list[str]:
-    names, rows = ["step"], [[step.title()] for step in compared]
-    for counter in (f"{access}_{count}" for access in ("load", "store") for count in ("requests", "sectors")):
-        what = counter.replace("_", " ")
-        names += [f"{what}, emulated", "GPU"]
-        for row, step in zip(rows, compared):
-            row += comparison.cells(step, f"global {what}", step.emulated[f"global_{counter}"],
-                                    step.gpu[MEMORY[f"global_{counter}"]])
-    return ["**Global memory**", markdown.table(names, "lrrrrrrrr", rows)]
-
-
-def gpu_table(compared: list[Step], title: str, metrics: dict[str, str]) -> list[str]:
-    """What the emulated device does not count. Nothing for a file that has none of it."""
-    rows = [[cell(step.gpu[metric] / 1000, ".2f") if metric == TIME else cell(step.gpu[metric])
-             for metric in metrics.values()] for step in compared]
-    if all(text == markdown.DASH for row in rows for text in row):
-        return []
-    return [f"**{title}**", markdown.table(["step", *metrics], "l" + "r" * len(metrics),
-                                           [[step.name, *row] for step, row in zip(compared, rows)])]

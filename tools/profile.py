@@ -22,19 +22,9 @@ from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY, OPTIO
 from tools.programs import Programs, peer_names
 from tools.results import Result
 
-# What is printed of a reduction: what it is, the emulated device's counter and ncu's metric. Without a metric it is the
-# difference of the two rows above.
-ROWS = [
-    ("blocks", "blocks", BLOCKS),
-    *((f"shared {access}s: {what}", counter, MEMORY.get(counter, "")) for access in ("load", "store")
-      for what, counter in (("wavefronts", f"shared_{access}_wavefronts"),
-                            ("bank conflicts", f"shared_{access}_conflicts"), ("without conflicts", ""))),
-    *((f"global {access}s: {count}", f"global_{access}_{count}", MEMORY[f"global_{access}_{count}"])
-      for access in ("load", "store") for count in ("requests", "sectors")),
-    ("warp instructions", "", INSTRUCTIONS),
-    ("bytes read from DRAM", "", BYTES_READ),
-    ("bytes written to DRAM", "", "dram__bytes_write.sum")]
-DRAM_SHARE = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+# What is printed of a reduction: the emulated device's counter, or what only a GPU counts, and ncu's metric.
+PRINTED = {"blocks": BLOCKS, **MEMORY, "warp instructions": INSTRUCTIONS, "bytes read from DRAM": BYTES_READ,
+           "bytes written to DRAM": "dram__bytes_write.sum"}
 # What stands of a first pass in the file, in its order.
 OF_A_FIRST_PASS = (
     BLOCKS, "smsp__inst_executed_op_shared_ld.sum", "smsp__inst_executed_op_shared_st.sum",
@@ -73,26 +63,21 @@ def kernel_milliseconds(programs: Programs, step: str, options: Sequence[str]) -
 
 def print_reduction(programs: Programs, step: str, options: list[str]) -> None:
     programs.require(step)
-    ncu = NsightCompute(*(metric for _, _, metric in ROWS if metric), DRAM_SHARE, TIME)
+    ncu = NsightCompute(*PRINTED.values(), TIME)
     result, launches = count_reduction(ncu, programs, step, options)
-    emulated, remark = count_emulated(programs, step, options, result)
-    if emulated and emulated["blocks"] != total(launches, BLOCKS):
-        remark = "The emulated device has an H200's 132 multiprocessors: where a grid fills the device, this GPU " \
-            "takes another."
+    emulated = count_emulated(programs, step, options, result.elements)
     block = "" if result.block is None else f" in blocks of {result.block}"
     print(f"**{step}**, one reduction of {result.elements} {result.type}{block}, on {result.device.name}, as Nsight "
-          f"Compute {ncu.version()} counts it:\n\n{table_of_counts(launches, emulated)}\n"
-          "A request takes one wavefront where its elements have 4 bytes, and each bank conflict one more.\n")
-    if remark:
-        print(f"{remark}\n")
-    print(markdown.table(["launch", "kernel", "blocks", "µs", "% of DRAM's peak"], "rlrrr", [
-        [str(k), launch.kernel, launch.values.get(BLOCKS, "missing"),
-         cell(total([launch], TIME) / 1000, ".2f", "missing"), cell(total([launch], DRAM_SHARE), ".1f", "missing")]
-        for k, launch in enumerate(launches, 1)]))
+          f"Compute {ncu.version()} counts it:\n")
+    print(markdown.table(["", "Nsight Compute's metric", "GPU", "emulated"], "llrr", [
+        [what.replace("_", " "), f"`{metric}`", cell(total(launches, metric), ".0f", "missing"),
+         cell(emulated[what], ".0f")] for what, metric in PRINTED.items()]))
+    print("A request takes one wavefront where its elements have 4 bytes, and each bank conflict one more.\n")
+    for launch in launches:
+        print(f"{launch.kernel}: {total([launch], TIME) / 1e3:.2f} µs")
     own, kernels = result.median_ms, total(launches, TIME) / 1e6
-    launched = "1 launch" if len(launches) == 1 else f"{len(launches)} launches"
-    print(f"Time: ncu gives {kernels:.4f} ms (gpu__time_duration, {launched}), "
-          f"the step's own median is {own:.4f} ms: {own - kernels:+.4f} ms, {100 * (own / kernels - 1):+.1f} %.\n"
+    print(f"Time: ncu gives {kernels:.4f} ms (gpu__time_duration), the step's own median is {own:.4f} ms: "
+          f"{own - kernels:+.4f} ms, {100 * (own / kernels - 1):+.1f} %.\n"
           "The step times from before its first launch to after its last; ncu each kernel alone, with empty caches.")
 
 
@@ -114,32 +99,15 @@ def count_reduction(
     return result, launches
 
 
-def count_emulated(programs: Programs, step: str, options: Sequence[str], result: Result) -> tuple[Counts, str]:
-    """What the emulated device counts in all passes, or why it does not."""
-    if not result.passes:
-        return Counts(), "A library's kernels do not run on the emulated device."
-    if result.elements > MOST_EMULATED_ELEMENTS:
-        return Counts(), ("The emulated device counts up to 2^24 elements here: with a smaller -n its counts stand "
-                          "beside.")
+def count_emulated(programs: Programs, step: str, options: Sequence[str], elements: int) -> Counts:
+    """What the emulated device counts in all passes; says why where it does not."""
     try:
-        emulated = programs.result(step, *options, "--device", "emulated")
+        if elements > MOST_EMULATED_ELEMENTS:
+            raise NotPossible("it counts up to 2^24 elements here: give a smaller -n")
+        return Counts(programs.result(step, *options, "--device", "emulated").counters or {})
     except Failure as why:
-        return Counts(), f"The emulated device did not count: {why}"
-    return Counts(emulated.counters or {}), ""
-
-
-def table_of_counts(launches: list[Launch], emulated: Counts) -> str:
-    """With the emulated counts in its last column, where there are any."""
-    on_gpu: list[float] = []
-    ours: list[float] = []
-    for _, counter, metric in ROWS:
-        on_gpu.append(total(launches, metric) if metric else on_gpu[-2] - on_gpu[-1])
-        ours.append(emulated[counter] if metric else ours[-2] - ours[-1])
-    rows = [[what, f"`{metric}`" if metric else "their difference", cell(theirs, ".0f", "missing"), cell(own, ".0f")]
-            for (what, _, metric), theirs, own in zip(ROWS, on_gpu, ours)]
-    columns = 4 if emulated else 3
-    return markdown.table(["", "Nsight Compute's metric", "GPU", "emulated"][:columns], "llrr"[:columns],
-                          [row[:columns] for row in rows])
+        say(f"The emulated device did not count: {why}")
+        return Counts()
 
 
 def total(launches: list[Launch], metric: str) -> float:

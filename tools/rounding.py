@@ -7,11 +7,10 @@ Exit code: 0 done, 2 bad usage, 3 a program that fails.
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from tools import output_file, plot, results
-from tools.command_line import REPOSITORY, ExitCode, NotPossible, Parser, say
+from tools.command_line import REPOSITORY, ExitCode, Parser, say
 from tools.markdown import DASH, count_text, table
 from tools.programs import Programs
 from tools.results import Result
@@ -21,7 +20,6 @@ FIGURE = REPOSITORY / "docs/floating_point.svg"
 SIZES = [2**k for k in range(10, 25, 2)]
 SEEDS, MORE_SEEDS = range(1, 4), range(1, 25)  # more of the running sum, whose errors differ most and which is quick
 U = 2.0**-24  # the most that one rounding changes a float32, relative to it
-LINE = 16  # elements of 4 bytes in a cache line
 # What has an order of its own; 02 adds in that of 01, 05 and 06 in that of 04.
 STEPS = {"01_interleaved": "01 and 02, tree of 00", "03_sequential": "03", "04_first_add": "04 to 06",
          "07_cascade": "07", "08_warp_shuffle": "08", "09_vector_loads": "09", "10_single_pass": "10"}
@@ -48,12 +46,9 @@ def main(words: list[str]) -> int:
     parser.add_bin()
     programs = Programs(parser.parse_args(words).bin)
     programs.require(RUNNING, *STEPS)
-    try:
-        found = [measure(programs, order, size, seeds_of(order)) for order in (RUNNING, *STEPS) for size in SIZES]
-        found += [Rounding(order=COMPENSATED, elements=size, tolerance=None, errors=[
-            compensated_error(size, seed) for seed in SEEDS]) for size in SIZES]
-    except ImportError:
-        raise NotPossible("this takes numpy. On Debian and Ubuntu: sudo apt install python3-numpy") from None
+    found = [measure(programs, order, size, seeds_of(order)) for order in (RUNNING, *STEPS) for size in SIZES]
+    found += [Rounding(order=COMPENSATED, elements=size, tolerance=None, errors=[
+        compensated_error(size, seed) for seed in SEEDS]) for size in SIZES]
     figure = draw(found)
     output_file.write(DATA, results.to_text([dataclasses.asdict(rounding) for rounding in found]))
     output_file.write(FIGURE, figure)
@@ -91,15 +86,10 @@ def shown(number: float) -> float:
     return float(f"{number:.4g}")
 
 
-def numbers(elements: int, seed: int) -> Any:
-    """The input of the steps."""
-    from tools import steps_input  # takes numpy
-    return steps_input.random_input("float32", elements, seed)
-
-
 def compensated_error(elements: int, seed: int) -> float:
     """Of Kahan's sum, all of it in float32: what an addition loses is taken off the next number."""
-    data = numbers(elements, seed)
+    from tools import steps_input  # takes numpy
+    data = steps_input.random_input("float32", elements, seed)
     total = lost = data.dtype.type(0)
     for number in data:
         corrected = number - lost
@@ -120,44 +110,19 @@ def read() -> list[Rounding]:
     return results.read_list(DATA, Rounding)
 
 
-def figure_text(error: float) -> str:
-    return f"{error:.0f}" if error >= 10 else f"{error:.1f}"
-
-
 def errors_table() -> str:
     found = {(rounding.order, rounding.elements): rounding for rounding in read()}
     columns = [*SIZES[::2], SIZES[-1]]
     rows = []
     for order in (RUNNING, *STEPS, COMPENSATED):
-        tolerance = found[order, SIZES[-1]].tolerance
-        rows.append([label(order), *(figure_text(found[order, size].error) for size in columns),
+        tolerance, errors = found[order, SIZES[-1]].tolerance, [found[order, size].error for size in columns]
+        rows.append([label(order), *(f"{error:.{0 if error >= 10 else 1}f}" for error in errors),
                      DASH if tolerance is None else f"{tolerance:,.0f}"])
     return table(["error, in such units", *map(count_text, columns), f"tolerance at {count_text(SIZES[-1])}"],
                  "l" + "r" * (len(columns) + 1), rows)
 
 
-def cache_lines(elements: int, widening: bool) -> Iterator[tuple[int, int]]:
-    """How many lines of 64 bytes each level of step 00's tree reads and writes, or of its exercise's, whose levels add
-    the upper half to the lower one. For a power of two of int32 or float32."""
-    whole, stride = elements // LINE, 1
-    while stride < elements:
-        if widening:
-            yield min(whole, elements // stride) or 1, min(whole, elements // (2 * stride)) or 1
-        else:
-            left = elements // stride
-            yield max(left // LINE, 1), max(left // 2 // LINE, 1)
-        stride *= 2
-
-
-def passes_table() -> str:
-    rows = [["running sum", "1.0", "0.0"]]
-    for name, widening in (("tree", True), ("tree of the exercise", False)):
-        levels = list(cache_lines(2**28, widening))
-        rows.append([name, *(f"{sum(level[k] for level in levels) / (2**28 // LINE):.1f}" for k in (0, 1))])
-    return table(["of 2^28 int32, times the array", "read", "written"], "lrr", rows)
-
-
-SECTIONS: dict[str, Callable[[], str]] = {"errors": errors_table, "passes": passes_table}
+SECTIONS: dict[str, Callable[[], str]] = {"errors": errors_table}
 
 
 def draw(found: Sequence[Rounding]) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tools import counters, markdown
-from tools.command_line import BadUsage
 from tools.programs import Programs
 from tools.results import Result
 
@@ -91,16 +90,3 @@ def test_what_only_the_gpu_ran_is_shown(compare: Compare, value: str, shown: str
                         "t_requests": "32795", "t_sectors": "524396"})])
 def test_another_gpu_may_take_another_grid(compare: Compare, step: str, values: dict[str, str]) -> None:
     assert compare(changed(values, step))[1] == []
-
-
-@pytest.mark.parametrize("lines, said", [
-    ([["01_interleaved", "launch__grid_size", "x"]], "gpu.csv:3: '01_interleaved,launch__grid_size,x' is no line"),
-    ([["01_interleaved", "launch__grid_size", "inf"]], "is no line"),
-    ([["01_interleaved", "launch", "1"]], "is no line"),
-    ([*LINES, ["01_interleaved", "launch__grid_size", "1,2"]], f"gpu.csv:{len(LINES) + 3}: '01_interleaved,launch"),
-    ([*LINES, ["14_newest", "launch__grid_size", "132"]], "'14_newest,launch__grid_size,132' is no line"),
-    ([line for line in LINES if line[0] != "04_first_add"], "gpu.csv' has no 04_first_add: write it anew")])
-def test_a_file_that_does_not_fit_is_refused(compare: Compare, lines: Lines, said: str) -> None:
-    with pytest.raises(BadUsage) as refused:
-        compare(lines)
-    assert said in str(refused.value)
