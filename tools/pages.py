@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from tools import bandwidth, results
@@ -10,7 +11,7 @@ from tools.documented_tables import published
 from tools.markdown import DASH, count_text, or_dash, table
 from tools.peer_tables import peer_tables
 from tools.programs import Programs
-from tools.results import AgainstCub, AloneResult, Measured, RanksResult, Result, SecondClock, read, read_as
+from tools.results import H200, AgainstCub, AloneResult, Measured, RanksResult, Result, SecondClock, read, read_as
 
 # The cases of 12_against_cub: the operation, the type of the elements, and what is accumulated in.
 CASES = {
@@ -371,7 +372,7 @@ def peers_32_bit(folder: Path) -> str:
     return peers(folder, ("int32", "float32"))
 
 
-# What other pages show of a card's folder.
+# What other pages show of the H200's folder.
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "provenance": provenance, "flush": flush, "queue": queue, "lead_in": lead_in, "warm_up": warm_up, "repeat": repeat,
     "second_clock": second_clock, "scaling": scaling, "scaling_model": scaling_model,
@@ -381,6 +382,11 @@ SECTIONS: dict[str, Callable[[Path], str]] = {
 def section(folder: Path, name: str) -> str:
     """A section of a page that has a place for it, whether it was measured or not."""
     return SECTIONS[name](folder) or NOT_MEASURED
+
+
+def sections(*names: str, **others: str) -> dict[str, Callable[[], str]]:
+    """Those of the H200, some by other names."""
+    return {name: partial(section, H200, what) for name, what in {**dict(zip(names, names)), **others}.items()}
 
 
 # ---- the page of the folder ----

@@ -18,41 +18,48 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from tools import (bandwidth, compiled, counters, documented_tables, figures, output_file, pages, plot, ptx, rounding,
                    step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, has_section, with_section
 from tools.programs import ATOMICS, NUMBERED, Programs, last_words
-from tools.results import H200
+from tools.results import CARDS, H200
 from tools.step_pages import SERIAL, diff, kernel_diff
 
 FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
 PROMISES_PAGE = Path("beyond/14_same_bits/README.md")
-# What was measured: the sections of other pages than the card's own.
-MEASURED = {
-    Path("docs/method.md"): {name: name for name in (
-        "flush", "queue", "lead_in", "warm_up", "repeat", "second_clock", "provenance")},
-    Path("beyond/13_many_gpus/README.md"): {"scaling": "scaling", "scaling_model": "scaling_model"},
-    PACKAGE_PAGE: {"against_cub": "against_cub"},
-    Path("beyond/atomics/README.md"): {"measured": "atomics"},
-    Path("beyond/peers/README.md"): {"measured": "peers"},
-}
-# Pages that make something of it, each by a module of its own.
-STUDIED = {
+SOLUTIONS = Path("docs/solutions")
+# The sections of pages by the names of what makes them.
+SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
+    Path("docs/cuda_in_ten_minutes.md"): {"program": lambda: code("cpp", text_of(Path("docs/first_program/main.cu")))},
+    Path("common/emulated/README.md"): {"unsupported": unsupported.rows},
+    Path("docs/tables/README.md"): {"tables": documented_tables.all_tables},
     Path("README.md"): studies.TWO_CARDS,
     Path("docs/studies.md"): studies.SECTIONS,
     Path("docs/why_bandwidth.md"): bandwidth.SECTIONS,
     Path("docs/floating_point.md"): rounding.SECTIONS,
+    Path("docs/method.md"): pages.sections(*"flush queue lead_in warm_up repeat second_clock provenance".split()),
+    Path("beyond/13_many_gpus/README.md"): pages.sections("scaling", "scaling_model"),
+    Path("beyond/atomics/README.md"): pages.sections(measured="atomics"),
+    Path("beyond/peers/README.md"): pages.sections(measured="peers"),
+    PACKAGE_PAGE: {
+        **pages.sections("against_cub"),
+        "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
+        "project": lambda: code("cmake", from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")),
+        "moments": lambda: code("cpp", from_line(SOLUTIONS / "12_any_operation/moments.cuh", "struct"))},
+    PROMISES_PAGE: {
+        "example": lambda: from_package_test("sum_in_one_order|sum_with_bound"),
+        "order": lambda: code("cpp", from_line(SOLUTIONS / "14_same_bits/one_order.hpp", "/// Adds in a tree")),
+        "promises": lambda: pages.promises_of_cards(CARDS)},
 }
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A generated section of a page; the page as a whole where it has no name."""
 
     file: Path  # from the repository's root
@@ -64,51 +71,45 @@ def main(words: list[str]) -> int:
     parser = Parser("write-pages", __doc__)
     parser.add_bin()
     programs = Programs(parser.parse_args(words).bin)
-    require_programs(programs)
-    write_figures()
     ptx.COMPILED.write()
     compiled.COMPILED.write()
-    counted, differences = counters.tables(programs)
-    parts = [*generated(programs), Part(Path("docs/counters/README.md"), "counters", counted), *findings(programs)]
-    texts = stale_texts(parts)
+    parts, differences = generated(programs)
+    texts = stale_texts([*parts, *findings(programs)]) | stale_plots()
+    # Programs show these figures, and pages what programs show: a build with the old ones must not go on.
+    build_again = FIGURES in texts
     for file, text in texts.items():
-        output_file.write(REPOSITORY / file, text)
-        print(f"{file} is new")
-    draw_plots()
+        if not build_again or file == FIGURES:
+            output_file.write(REPOSITORY / file, text)
+            print(f"{file} is new")
+    if build_again:
+        raise Failure("build again, then run this again")
     draw_stills(programs)
     for line in differences:
         say(line)
     return ExitCode.WRONG if differences else ExitCode.DONE
 
 
-def require_programs(programs: Programs) -> None:
-    """Throws BadUsage where one is missing that a page takes."""
-    programs.require("ladder_table", "pitfall", "10_single_pass", *ATOMICS)
-
-
-def write_figures() -> None:
-    """Programs show these figures, and pages what programs show: a build with the old ones must not go on."""
-    if stale_figures():
-        output_file.write(REPOSITORY / FIGURES, documented_tables.header())
-        raise Failure(f"{FIGURES} is new: build again, then run this again")
-
-
-def stale_figures() -> bool:
-    return text_of(FIGURES) != documented_tables.header()
-
-
-def stale_texts(parts: list[Part]) -> dict[Path, str]:
+def stale_texts(parts: Iterable[Part]) -> dict[Path, str]:
     """The new texts of the files that are not as their parts say."""
     texts: dict[Path, str] = {}
     for part in parts:
-        if part.section is None:
-            texts[part.file] = part.text
-            continue
         try:
-            texts[part.file] = with_section(texts.get(part.file) or text_of(part.file), part.section, part.text)
+            texts[part.file] = part.text if part.section is None else with_section(
+                texts.get(part.file) or text_of(part.file), part.section, part.text)
         except BadUsage as failure:
             raise BadUsage(f"{part.file}: {failure}") from None
     return {file: text for file, text in texts.items() if not (REPOSITORY / file).exists() or text != text_of(file)}
+
+
+def stale_plots() -> dict[Path, str]:
+    """The same of the plots, where they can be compared."""
+    texts: dict[Path, str] = {}
+    for folder, cards in plot.committed().items():
+        try:
+            texts |= {file.relative_to(REPOSITORY): text for file, text in plot.stale(folder, cards).items()}
+        except NotPossible as reason:
+            say(f"not compared: {reason}")
+    return texts
 
 
 def text_of(file: Path) -> str:
@@ -118,42 +119,27 @@ def text_of(file: Path) -> str:
 # ---- the parts ----
 
 
-def generated(programs: Programs) -> Iterator[Part]:
-    """All that is on the pages whichever compiler has built the programs, but for the counts of docs/counters."""
+def generated(programs: Programs) -> tuple[list[Part], list[str]]:
+    """All that is on the pages whichever compiler has built the programs; and a line for each count of a GPU that
+    differs."""
+    programs.require("ladder_table", "pitfall", "10_single_pass", *ATOMICS)
+    counted, differences = counters.tables(programs)
+    parts = [Part(FIGURES, None, documented_tables.header()),
+             Part(Path("docs/counters/README.md"), "counters", counted),
+             *(Part(page, name, text()) for page, texts in SECTIONS.items() for name, text in texts.items()),
+             *(Part(page, name, figure) for page, name, figure in figures.of_pages())]
     with tempfile.TemporaryDirectory() as scratch:
-        yield from of_ladder(programs, Path(scratch))
-        yield from of_atomics(programs, Path(scratch))
-    yield Part(Path("docs/cuda_in_ten_minutes.md"), "program", code("cpp", text_of(Path("docs/first_program/main.cu"))))
-    yield Part(PACKAGE_PAGE, "example", from_package_test("smallest|Square|sum_of_squares|largest"))
-    project = from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")
-    yield Part(PACKAGE_PAGE, "project", code("cmake", project))
-    yield Part(PROMISES_PAGE, "example", from_package_test("sum_in_one_order|sum_with_bound"))
-    order = from_line(Path("docs/solutions/14_same_bits/one_order.hpp"), "/// Adds in a tree")
-    yield Part(PROMISES_PAGE, "order", code("cpp", order))
-    cards = sorted((file.parent for file in REPOSITORY.glob("docs/results/*/measured.json")),
-                   key=lambda card: (card != H200, card))
-    yield Part(PROMISES_PAGE, "promises", pages.promises_of_cards(cards))
-    solution = from_line(Path("docs/solutions/12_any_operation/moments.cuh"), "struct")
-    yield Part(PACKAGE_PAGE, "moments", code("cpp", solution))
+        parts += [*of_ladder(programs, Path(scratch)), *of_atomics(programs, Path(scratch))]
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
         gallery = fixed.parent.parent
         faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")
                       if (folder / fixed.name).exists())
         page = (gallery / fixed.name).with_suffix(".md").relative_to(REPOSITORY)
-        yield Part(page, "fix", fix_diff(faulty, fixed))
-    yield Part(Path("common/emulated/README.md"), "unsupported", unsupported.rows())
-    yield Part(Path("docs/tables/README.md"), "tables", documented_tables.all_tables())
-    for page, sections in MEASURED.items():
-        for name, what in sections.items():
-            yield Part(page, name, pages.section(H200, what))
-    for page, texts in STUDIED.items():
-        for name, text in texts.items():
-            yield Part(page, name, text())
-    for page, name, figure in figures.of_pages():
-        yield Part(page, name, figure)
+        parts.append(Part(page, "fix", fix_diff(faulty, fixed)))
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
         page = measured.with_name("README.md").relative_to(REPOSITORY)
-        yield Part(page, None, pages.card_page(measured.parent, programs))
+        parts.append(Part(page, None, pages.card_page(measured.parent, programs)))
+    return parts, differences
 
 
 def of_ladder(programs: Programs, scratch: Path) -> Iterator[Part]:
@@ -218,17 +204,6 @@ def findings(programs: Programs) -> Iterator[Part]:
         if ran.returncode != ExitCode.WRONG:
             raise NotPossible(f"pitfall {page.stem}: exit code {ran.returncode}, and a finding is 1: {last_words(ran)}")
         yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{ran.stderr}"))
-
-
-def draw_plots() -> None:
-    """Those that are stale, where they can be compared."""
-    for folder, cards in plot.committed().items():
-        try:
-            for file, text in plot.stale(folder, cards).items():
-                output_file.write(file, text)
-                print(f"{file.relative_to(REPOSITORY)} is new")
-        except NotPossible as reason:
-            say(str(reason))
 
 
 def draw_stills(programs: Programs) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import fake_programs
 import made_up_results
-from tools import check_pages, counters, documented_tables, pages, write_pages
+from tools import check_pages, documented_tables, pages, write_pages
 from tools.command_line import REPOSITORY, BadUsage, NotPossible
 from tools.markdown import has_section, with_section
 from tools.programs import Programs
@@ -185,15 +185,15 @@ def test_parts_of_one_page_come_together() -> None:
         write_pages.stale_texts([Part(page, "nothing", "")])
 
 
-def test_check_pages_names_what_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_pages_names_what_is_stale(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     parts = [Part(Path("docs/method.md"), "flush", "new"), Part(Path("README.md"), None, "new"),
              Part(Path("LICENSE"), None, (REPOSITORY / "LICENSE").read_text())]
-    monkeypatch.setattr(write_pages, "generated", lambda programs: iter(parts))
-    monkeypatch.setattr(counters, "tables", lambda programs: ("new", ["a count differs"]))
-    command = "run python3 -m tools write-pages"
-    assert check_pages.stale_parts(Programs(Path())) == [
-        f"docs/method.md is stale in its section 'flush': {command}", f"README.md is stale: {command}",
-        f"docs/counters/README.md is stale in its section 'counters': {command}", "a count differs"]
+    monkeypatch.setattr(write_pages, "generated", lambda programs: (parts, ["a count differs"]))
+    monkeypatch.setattr(write_pages, "stale_plots", lambda: {Path("a.svg"): "new"})
+    assert check_pages.main([]) == 1
+    assert capsys.readouterr().out == "".join(
+        f"{file} is stale: run python3 -m tools write-pages\n" for file in ("docs/method.md", "README.md", "a.svg")
+    ) + "a count differs\n"
 
 
 def test_a_program_that_fails_ends_it(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import made_up_results
 import pytest
 
 from tools import plot, write_pages
-from tools.command_line import REPOSITORY, BadUsage, NotPossible
+from tools.command_line import REPOSITORY, BadUsage
 from tools.results import CARDS
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="there is no matplotlib here")
@@ -116,18 +116,6 @@ def test_command(tools: Callable[..., CompletedProcess[str]], card: Path, tmp_pa
     assert ran.returncode == 3 and "apt install python3-matplotlib" in ran.stderr and not list(card.glob("*.svg"))
 
 
-def test_stale_plots(card: Path) -> None:
-    plot.main([str(card)])
-    ladder, missing = card / "ladder.svg", card / "bandwidth.svg"
-    fresh = {file: file.read_text() for file in (ladder, missing)}
-    ladder.write_text(fresh[ladder].replace("67.1 %", "67.2 %"))
-    missing.unlink()
-    assert plot.stale(card, [card]) == fresh
-    ladder.write_text(fresh[ladder].replace("with matplotlib 3", "with matplotlib 1"))
-    with pytest.raises(NotPossible, match="are not compared: matplotlib .* another one drew them; .* draws them anew"):
-        plot.stale(card, [card])
-
-
 def test_committed_plots(card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without RESULTS: those of each card, and of the compared cards beside each other."""
     assert set(plot.committed()) == {REPOSITORY / "docs/results", *CARDS}
@@ -139,17 +127,15 @@ def test_committed_plots(card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         plot.main(["--out", str(tmp_path)])
 
 
-def test_write_pages_draws_what_is_stale(card: Path, monkeypatch: pytest.MonkeyPatch,
-                                         capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages_are_written_with_the_plots_that_are_stale(
+        card: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(write_pages, "REPOSITORY", card.parent)
     monkeypatch.setattr(plot, "committed", lambda: {card: [card]})
     plot.main([])
-    change(card / "measured.json", "date", "2026-12-24")
-    write_pages.draw_plots()
-    assert plot.stale(card, [card]) == {} and "2026-12-24" in (card / "ladder.svg").read_text()
-    assert "card/ladder.svg is new\n" in capsys.readouterr().out
+    fresh = (card / "ladder.svg").read_text()
+    (card / "ladder.svg").write_text(fresh.replace("67.1 %", "67.2 %"))
+    assert write_pages.stale_plots() == {Path("card/ladder.svg"): fresh}
     # Another matplotlib's are left alone, and it says so.
     (card / "ladder.svg").write_text("drawn by another one")
-    write_pages.draw_plots()
-    assert (card / "ladder.svg").read_text() == "drawn by another one"
+    assert write_pages.stale_plots() == {}
     assert "python3 -m tools plot draws them anew" in capsys.readouterr().err
