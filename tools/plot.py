@@ -48,12 +48,12 @@ WIDTH = 720  # of a figure, in pixels, as all lengths here
 NAME = 144  # of the longest name of a step, in the widest font
 
 
-def colour_of(step: str) -> str:
-    return LIGHT["library" if is_library(step) else f"step{int(step[:2]) % 13}"]
-
-
 def is_library(step: str) -> bool:
     return not re.match("[0-9]{2}_", step)
+
+
+def colour_of(step: str) -> str:
+    return LIGHT["library" if is_library(step) else f"step{int(step[:2]) % 13}"]
 
 
 def curve(step: str) -> dict[str, Any]:
@@ -135,15 +135,11 @@ def read_card(folder: Path) -> Card:
     """Throws BadUsage for results that cannot be drawn."""
     measured = results.measured(folder)
     lists = {name: results.read(folder, name) for name in ("ladder", *SWEEPS)}
-    for name, row in ((name, row) for name, rows in lists.items() for row in rows):
-        if not (row.verified and row.ms and row.gbps):
-            raise BadUsage(f"'{folder}/{name}.json': {row.step} has {'no time' if row.verified else 'a wrong result'}; "
-                           "verified results with times are drawn")
-    peak = next((row.device.peak_gbps for row in lists["ladder"] if row.device.peak_gbps), None)
-    if peak is None:
+    first = next((row for row in lists["ladder"] if row.device.peak_gbps), None)
+    if first is None or first.device.peak_gbps is None:
         raise BadUsage(f"'{folder}/ladder.json' has no result of a GPU whose peak is known")
-    return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists, peak,
-                additions_per_second(next(row for row in lists["ladder"] if row.on_gpu), measured.clock_mhz))
+    return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists,
+                first.device.peak_gbps, additions_per_second(first, measured.clock_mhz))
 
 
 def input_text(rows: Sequence[Result]) -> str:
@@ -343,8 +339,8 @@ def stale(folder: Path, cards: Sequence[Path]) -> dict[Path, str]:
     fresh = {folder / name: text for name, text in draw(cards).items()}
     old = {file: read_text(file) for file in fresh if file.exists()}
     if any(drawn_by() not in text for text in old.values()):
-        raise NotPossible(f"the plots in {folder} are not compared: matplotlib {version('matplotlib')} is here, and "
-                          "another one drew them; python3 -m tools plot draws them anew")
+        raise NotPossible(f"the plots in {folder}, which another matplotlib than {version('matplotlib')} drew; "
+                          "python3 -m tools plot draws them anew")
     return {file: text for file, text in fresh.items() if old.get(file) != text}
 
 
@@ -353,17 +349,11 @@ def main(words: list[str]) -> int:
     parser.add_argument("results", type=Path, nargs="*", metavar="RESULTS", help="the folder of a card's results")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the plots go; default the first RESULTS")
     options = parser.parse_args(words)
-    if options.out and not options.results:
-        raise BadUsage("--out takes RESULTS: whose plots go there?")
     wanted = {options.out or options.results[0]: options.results} if options.results else committed()
     for folder, cards in wanted.items():
-        write_all(folder, cards)
+        texts = draw(cards)
+        output_file.make_folder(folder)
+        for name, text in texts.items():
+            output_file.write(folder / name, text)
+        say(f"{len(texts)} plots are in {folder}")
     return ExitCode.DONE
-
-
-def write_all(folder: Path, cards: Sequence[Path]) -> None:
-    texts = draw(cards)
-    output_file.make_folder(folder)
-    for name, text in texts.items():
-        output_file.write(folder / name, text)
-    say(f"{len(texts)} plots are in {folder}")

@@ -92,14 +92,9 @@ def test_colours_stand_out_from_the_paper() -> None:
             assert light / dark >= (4.5 if role in ("ink", "peak") else 3), role
 
 
-@pytest.mark.parametrize("file, key, value, said", [
-    ("sweep_size", "verified", False, "07_cascade has a wrong result"),
-    ("sweep_type", "ms", None, "07_cascade has no time"),
-    ("ladder", "device", made_up_results.device("cpu"), "ladder.json' has no result of a GPU whose peak is known"),
-])
-def test_what_cannot_be_drawn_changes_no_plot(card: Path, file: str, key: str, value: Any, said: str) -> None:
-    change(card / f"{file}.json", key, value)
-    with pytest.raises(BadUsage, match=said):
+def test_what_cannot_be_drawn_changes_no_plot(card: Path) -> None:
+    change(card / "ladder.json", "device", made_up_results.device("cpu"))
+    with pytest.raises(BadUsage, match="ladder.json' has no result of a GPU whose peak is known"):
         plot.main([str(card)])
     assert not list(card.glob("*.svg"))
 
@@ -123,8 +118,6 @@ def test_committed_plots(card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert plot.main([]) == 0
     assert (card / "ladder.svg").read_text() == plot.draw([card])["ladder.svg"]
     assert (tmp_path / "both/ladder.svg").read_text() == plot.draw([card, card])["ladder.svg"]
-    with pytest.raises(BadUsage, match="--out takes RESULTS"):
-        plot.main(["--out", str(tmp_path)])
 
 
 def test_pages_are_written_with_the_plots_that_are_stale(
