@@ -294,7 +294,7 @@ MUTANTS = [
     Mutant(MEMORY + "memory.cpp", " || variable.memory.bytes() < bytes", "", "memory_faults_test *ArrayThatWasLeft"),
     Mutant(MEMORY + "memory.cpp", "return buffer->contains(address, bytes) ? buffer : nullptr;", "return buffer;",
            "memory_faults_test OutOfBounds.*"),
-    Mutant(RUN + "block.hpp", "  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;\n",
+    Mutant(RUN + "block.hpp", "  if (!at_same_call(self, threads_[first_])) barrier_is_divergent_ = true;\n",
            "", "barriers_test Barrier.*"),
     Mutant(RUN + "block.cpp", "  if (!is_shared) last_buffer_ = global_memory().find(begin, bytes);\n", "",
            "trace_replay_test *BufferOfAnAtomic"),

@@ -125,7 +125,7 @@ class SourceLines : public testing::Test {
     std::filesystem::last_write_time(file_, std::filesystem::last_write_time("/proc/self/exe") - age_);
     const SourceLocation location{file_.string(), 1, column};
     return diagnostic_of(
-        {{Fault::out_of_bounds, "k", "4 bytes", {{"writes", 0, {1}, nullptr, location}}, "", "", ""}}, false);
+        {{Fault::out_of_bounds, "k", "4 bytes", {{{1}, 0, "writes", nullptr, location}}, "", "", ""}}, false);
   }
 
   std::filesystem::path file_;
@@ -164,7 +164,7 @@ TEST(SourceLine, IsLeftOutOfAFileThatIsNotThere) {
   const SourceLocation location{"/nowhere/kernel.cuh", 3, 4};
   EXPECT_EQ(
       diagnostic_of(
-          {{Fault::endless_loop, "", "", {{"runs", 2, {1, 2, 3}, nullptr, location}}, "do", "p.md", ""}},
+          {{Fault::endless_loop, "", "", {{{1, 2, 3}, 2, "runs", nullptr, location}}, "do", "p.md", ""}},
           false),
       "/nowhere/kernel.cuh:3:4: endless loop in a kernel: threads 1-3 of block 2 runs\n"
       "help: do\n"

@@ -45,11 +45,11 @@ std::string describe_numbers(std::string_view thing, const std::vector<unsigned>
 
 /// Threads of one block that have a part in a fault, what they do, and where.
 struct Witness {
-  std::string action;  ///< "reads", "wait at __syncthreads()": as many as there are threads
-  std::size_t block = 0;
   std::vector<unsigned> threads;
-  const void* call_site = nullptr;  ///< of an access: the return address of its hook; nullptr at a barrier
-  SourceLocation location;          ///< SourceLocation{} for threads that have left the kernel
+  std::size_t block = 0;
+  std::string action;               ///< "reads", "wait at __syncthreads()": as many as there are threads
+  const void* call_site = nullptr;  ///< as a return address; nullptr for threads that have left the kernel
+  SourceLocation location{};        ///< of the call site, and
   std::vector<SourceLocation>
       callers{};  ///< if it is in a function that has been inlined: of the calls, innermost first
 };

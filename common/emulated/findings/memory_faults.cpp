@@ -96,7 +96,7 @@ Stray stray_of(const Access& access, bool is_local, const SharedMemory& shared) 
 FaultRecord record_of(Fault fault, const ThreadAccess& by, Stray what) {
   return {fault,
           std::move(what.memory),
-          {action_of(by.block, by.thread, by.access.operation, by.access.call_site)},
+          {access_by(by.block, by.thread, by.access.operation, by.access.call_site)},
           std::move(what.help),
           std::move(what.page)};
 }
@@ -116,7 +116,7 @@ FaultRecord misaligned_access(const ThreadAccess& by) {
                         ": align the memory, and begin at an element that is aligned, too"});
 }
 
-FaultRecord uninitialised_read(std::string memory, ThreadAction reader, bool is_shared) {
+FaultRecord uninitialised_read(std::string memory, Witness reader, bool is_shared) {
   return {Fault::uninitialised_read,
           std::move(memory),
           {std::move(reader)},
@@ -129,7 +129,7 @@ FaultRecord uninitialised_read(std::string memory, ThreadAction reader, bool is_
 FaultRecord stray_release(std::size_t block, unsigned thread, const void* call_site) {
   return {Fault::out_of_bounds,
           "memory that no kernel holds",
-          {{{thread}, block, "releases", call_site, {}}},
+          {{{thread}, block, "releases", call_site}},
           "release what `new` or `malloc` has returned in a kernel, once"};
 }
 

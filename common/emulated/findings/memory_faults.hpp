@@ -23,7 +23,7 @@ FaultRecord stray_access(const ThreadAccess& by, bool is_local, const SharedMemo
 FaultRecord misaligned_access(const ThreadAccess& by);
 
 /// A read of a word that nothing has written. \param memory  the word.
-FaultRecord uninitialised_read(std::string memory, ThreadAction reader, bool is_shared);
+FaultRecord uninitialised_read(std::string memory, Witness reader, bool is_shared);
 
 /// `delete` or `free()` of what the kernel does not hold.
 FaultRecord stray_release(std::size_t block, unsigned thread, const void* call_site);

@@ -1,7 +1,6 @@
 #include "emulated/findings/report.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -9,57 +8,39 @@
 
 #include "emulated/findings/source_location.hpp"
 #include "emulated/findings/source_text.hpp"
-#include "emulated/run/lanes.hpp"
 
 namespace __emulated {
 namespace {
 
-/// Of call sites: the location, then those of the calls around it.
-using SourceLocations = std::map<const void*, std::vector<SourceLocation>>;
+/// A compiler places a call at its bracket; here it is where the function's name begins.
+unsigned column_of_name(const SourceLocation& location) {
+  const std::optional<std::string> line = source_line(location);
+  const bool is_call =
+      line && location.column != 0 && location.column <= line->size() && (*line)[location.column - 1] == '(';
+  if (!is_call) return location.column;
+  return static_cast<unsigned>(span_at(*line, location.column, false).begin) + 1;
+}
 
-/// Of all witnesses of all records, looked up at once.
-SourceLocations locations_of(const std::vector<FaultRecord>& records) {
-  std::vector<const void*> call_sites;
+/// Looks up where all witnesses of all records are, at once.
+void locate_witnesses(std::vector<FaultRecord>& records) {
+  std::vector<Witness*> witnesses;
   std::vector<const void*> instructions;
-  for (const FaultRecord& seen : records) {
-    for (const ThreadAction& witness : seen.actions) {
+  for (FaultRecord& seen : records) {
+    for (Witness& witness : seen.witnesses) {
       if (witness.call_site == nullptr) continue;
-      call_sites.push_back(witness.call_site);
+      witnesses.push_back(&witness);
       // The call is the instruction before the one to which it returns.
       instructions.push_back(static_cast<const std::byte*>(witness.call_site) - 1);
     }
   }
   const std::vector<CodeLocation> found = locate(instructions);
-  SourceLocations locations;
-  for (std::size_t i = 0; i < call_sites.size(); ++i) {
-    if (!found[i].frames.empty()) locations[call_sites[i]] = found[i].frames;
+  for (std::size_t i = 0; i < witnesses.size(); ++i) {
+    const std::vector<SourceLocation>& frames = found[i].frames;
+    if (frames.empty()) continue;
+    witnesses[i]->location = frames.front();
+    witnesses[i]->location.column = column_of_name(frames.front());
+    witnesses[i]->callers.assign(frames.begin() + 1, frames.end());
   }
-  return locations;
-}
-
-Witness witness_of(const ThreadAction& action, const SourceLocations& locations) {
-  Witness witness{action.action, action.block, action.threads, action.call_site, {}};
-  if (const auto known = locations.find(action.call_site); known != locations.end()) {
-    witness.location = known->second.front();
-    witness.callers.assign(known->second.begin() + 1, known->second.end());
-  }
-  if (action.call_site != nullptr) return witness;
-  // The compiler has told of the line alone.
-  witness.location = {action.line.file, action.line.line};
-  unsigned names = 0;
-  unsigned column = 0;
-  for (const char* const name :
-       {"__syncthreads",     "__syncthreads_or",  "__syncthreads_and", "__syncthreads_count",
-        "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
-        "__shfl_xor_sync",   "__ballot_sync",     "__any_sync",        "__all_sync",
-        "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
-        "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync"}) {
-    const unsigned here = column_of(name, witness.location);
-    if (here != 0) column = here;
-    names += here != 0;
-  }
-  if (names == 1) witness.location.column = column;
-  return witness;
 }
 
 /// A finding is told from others by its lines.
@@ -90,12 +71,21 @@ std::string text_of(const Finding& finding) {
 
 // ---- what is missing ----
 
-bool does(const ThreadAction& action, Operation operation) { return action.action == verb_of(operation); }
+bool does(const Witness& witness, Operation operation) { return witness.action == verb_of(operation); }
+
+bool are_on_one_line(const Witness& one, const Witness& other) {
+  return one.location.line != 0 && one.location.line == other.location.line &&
+         one.location.file == other.location.file;
+}
+
+bool are_on_one_line(const FaultRecord& seen) {
+  return are_on_one_line(seen.witnesses.front(), seen.witnesses.back());
+}
 
 bool is_race_at(const FaultRecord& seen, const void* site, const void* other) {
   if (seen.fault != Fault::race) return false;
-  const ThreadAction& one = seen.actions.front();
-  const ThreadAction& two = seen.actions.back();
+  const Witness& one = seen.witnesses.front();
+  const Witness& two = seen.witnesses.back();
   return (one.call_site == site && two.call_site == other) ||
          (one.call_site == other && two.call_site == site);
 }
@@ -103,27 +93,21 @@ bool is_race_at(const FaultRecord& seen, const void* site, const void* other) {
 /// How a kernel of which these races have been seen goes about the words.
 class Races {
  public:
-  Races(const std::vector<FaultRecord>& records, const SourceLocations& locations)
-      : records_{records}, locations_{locations} {}
+  explicit Races(const std::vector<FaultRecord>& records) : records_{records} {}
 
   /// Whether several threads write one word by the store that is in the race.
   bool have_many_writers(const FaultRecord& seen) const {
-    return std::ranges::any_of(seen.actions, [&](const ThreadAction& action) {
-      return does(action, Operation::store) && is_written_by_many(action.call_site);
+    return std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
+      return does(witness, Operation::store) && is_written_by_many(witness.call_site);
     });
-  }
-
-  /// Whether one line has both accesses.
-  bool are_on_one_line(const FaultRecord& seen) const {
-    return is_on_the_line_of(seen.actions.front(), seen.actions.back());
   }
 
   /// Whether several threads do to one word what one line says: read it and write it.
   bool are_of_an_update(const FaultRecord& seen) const {
-    return std::ranges::any_of(seen.actions, [&](const ThreadAction& store) {
+    return std::ranges::any_of(seen.witnesses, [&](const Witness& store) {
       return does(store, Operation::store) && is_written_by_many(store.call_site) &&
-             is_on_the_line_of(seen.actions.front(), store) &&
-             is_on_the_line_of(seen.actions.back(), store) &&
+             are_on_one_line(seen.witnesses.front(), store) &&
+             are_on_one_line(seen.witnesses.back(), store) &&
              std::ranges::any_of(records_,
                                  [&](const FaultRecord& other) { return is_read_on_the_line(other, store); });
     });
@@ -141,22 +125,14 @@ class Races {
     return std::ranges::any_of(records_,
                                [&](const FaultRecord& other) { return is_race_at(other, store, store); });
   }
-  bool is_on_the_line_of(const ThreadAction& action, const ThreadAction& other) const {
-    const auto one = locations_.find(action.call_site);
-    const auto two = locations_.find(other.call_site);
-    return one != locations_.end() && two != locations_.end() &&
-           one->second.front().file == two->second.front().file &&
-           one->second.front().line == two->second.front().line;
-  }
-  bool is_read_on_the_line(const FaultRecord& seen, const ThreadAction& store) const {
-    return std::ranges::any_of(seen.actions, [&](const ThreadAction& action) {
-      return does(action, Operation::load) && is_on_the_line_of(action, store) &&
-             is_race_at(seen, action.call_site, store.call_site);
+  bool is_read_on_the_line(const FaultRecord& seen, const Witness& store) const {
+    return std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
+      return does(witness, Operation::load) && are_on_one_line(witness, store) &&
+             is_race_at(seen, witness.call_site, store.call_site);
     });
   }
 
   const std::vector<FaultRecord>& records_;
-  const SourceLocations& locations_;
 };
 
 struct Advice {
@@ -166,21 +142,21 @@ struct Advice {
 
 /// "the read and the write".
 std::string both_accesses(const FaultRecord& seen) {
-  const auto noun = [](const ThreadAction& action) {
-    return does(action, Operation::load)    ? "read"
-           : does(action, Operation::store) ? "write"
-                                            : "atomic update";
+  const auto noun = [](const Witness& witness) {
+    return does(witness, Operation::load)    ? "read"
+           : does(witness, Operation::store) ? "write"
+                                             : "atomic update";
   };
-  std::string one = noun(seen.actions.front());
-  std::string two = noun(seen.actions.back());
+  std::string one = noun(seen.witnesses.front());
+  std::string two = noun(seen.witnesses.back());
   if (one == two) return "the two " + one + 's';
   if (one == "write" || two == "read") std::swap(one, two);
   return "the " + one + " and the " + two;
 }
 
 bool is_of_read_and_atomic(const FaultRecord& seen) {
-  const ThreadAction& one = seen.actions.front();
-  const ThreadAction& two = seen.actions.back();
+  const Witness& one = seen.witnesses.front();
+  const Witness& two = seen.witnesses.back();
   return (does(one, Operation::load) && does(two, Operation::atomic)) ||
          (does(one, Operation::atomic) && does(two, Operation::load));
 }
@@ -194,7 +170,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
         "word of its own",
         "add_without_an_atomic"};
   }
-  if (seen.actions.front().call_site == seen.actions.back().call_site) {
+  if (seen.witnesses.front().call_site == seen.witnesses.back().call_site) {
     return {
         "give each thread a word of its own, or let one thread write; between two passes of a loop, put a " +
             barrier,
@@ -208,7 +184,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   }
   if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both", ""};
   if (seen.between_warps) help += ", where all threads of the block reach it";
-  if (races.are_on_one_line(seen)) {
+  if (are_on_one_line(seen)) {
     help += "; as one line does both, read into a register first, or put it at the end of the loop's pass";
   }
   if (seen.between_warps) return {help, "no_barrier_between_levels"};
@@ -218,8 +194,8 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
 constexpr const char* volatile_is_not_enough = "`volatile` orders nothing and makes nothing atomic";
 
 Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
-  const ThreadAction& lower = seen.actions.front();
-  const ThreadAction& higher = seen.actions.back();
+  const Witness& lower = seen.witnesses.front();
+  const Witness& higher = seen.witnesses.back();
   const auto one_does = [&](Operation operation) {
     return does(lower, operation) || does(higher, operation);
   };
@@ -281,72 +257,14 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   return {std::move(help), ""};
 }
 
-std::string inactive_lane_help(const FaultRecord& seen) {
-  const auto reason = [&] {
-    switch (seen.absence) {
-      case Absence::beyond_the_block: return " is beyond the end of the block";
-      case Absence::has_left: return " has left the kernel";
-      case Absence::not_in_the_mask: break;
-    }
-    return " is not in the mask";
-  };
-  return describe_numbers("lane", seen.missing_lanes) + reason() +
-         ": a shuffle may only ask lanes that call it, too";
-}
-
-std::string missing_lanes_help(const FaultRecord& seen) {
-  if (seen.missing_lanes.empty()) return "";
-  return "the mask of thread " + std::to_string(seen.waiting_thread) + " also names " +
-         describe_numbers("lane", seen.missing_lanes) +
-         ": all lanes of a mask have to make the same call, with the same mask";
-}
-
 Advice advice_on(const FaultRecord& seen, const Races& races) {
-  const ThreadAction& first = seen.actions.front();
-  switch (seen.fault) {
-    case Fault::race:
-      return first.block == seen.actions.back().block ? advice_within_a_block(seen, races)
-                                                      : advice_between_blocks(seen, races);
-    case Fault::missed_barrier:
-      // Where blocks with a lower number have passed it, it is their input that differs.
-      return {
-          "every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
-          "condition around it that only some meet",
-          first.block == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check"};
-    case Fault::divergent_barrier:
-      return {
-          "all threads of the block have to meet at the same `__syncthreads()`: put it outside of the branch "
-          "or loop in which they go different ways" +
-              std::string{first.line == seen.actions.back().line
-                              ? "; each call is a barrier of its own, even of one function"
-                              : ""},
-          ""};
-    case Fault::invalid_mask:
-      return {"a mask has to name the lane that passes it, here lane " +
-                  std::to_string(first.threads.front() % warp_size),
-              ""};
-    case Fault::invalid_width: return {"a width is 1, 2, 4, 8, 16 or 32", ""};
-    case Fault::endless_loop:
-      return {"look at the condition of the loop around this line, and at what each pass changes of it",
-              "endless_loop"};
-    case Fault::wait_for_block:
-      return {
-          "end the kernel where blocks have to meet, and launch the rest as another one: a launch is the "
-          "barrier of all "
-          "blocks. (On a GPU such a wait ends only while all blocks are resident at once.) If it is not "
-          "meant as a wait, look at the loop's "
-          "condition",
-          ""};
-    case Fault::stack_overflow:
-      return {"call less deeply, or make local arrays smaller: a thread has 64 KiB here", ""};
-    case Fault::inactive_lane: return {inactive_lane_help(seen), ""};
-    case Fault::deadlock: return {missing_lanes_help(seen), ""};
-    case Fault::misaligned:
-    case Fault::out_of_bounds:
-    case Fault::uninitialised_read:
-    case Fault::trap: break;
+  if (seen.fault == Fault::race) {
+    const bool is_within_a_block = seen.witnesses.front().block == seen.witnesses.back().block;
+    return is_within_a_block ? advice_within_a_block(seen, races) : advice_between_blocks(seen, races);
   }
-  return {seen.help, seen.page};
+  const bool is_of_two_calls = seen.fault == Fault::divergent_barrier && are_on_one_line(seen);
+  return {seen.help + (is_of_two_calls ? "; each call is a barrier of its own, even of one function" : ""),
+          seen.page};
 }
 
 /// What the brackets of the access hold in the source, such as "i + blockDim.x"; "" where the column is not known.
@@ -372,7 +290,7 @@ std::string with_index(std::string help, const Witness& witness) {
 
 bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records) {
   return std::ranges::any_of(records, [&](const FaultRecord& seen) {
-    return seen.fault == Fault::race && std::ranges::any_of(seen.actions, [&](const ThreadAction& witness) {
+    return seen.fault == Fault::race && std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
              return witness.call_site == call_site;
            });
   });
@@ -380,8 +298,8 @@ bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records
 
 }  // namespace
 
-ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
-  return {{thread}, block, verb_of(operation), call_site, {}};
+Witness access_by(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
+  return {{thread}, block, verb_of(operation), call_site};
 }
 
 std::string kernel_name(const void* kernel) { return name_in_source(locate(kernel).function); }
@@ -393,12 +311,12 @@ std::vector<FaultRecord> FaultLog::take() {
   std::vector<FaultRecord> kept;
   for (const FaultRecord& seen : records_) {
     const bool by_luck =
-        seen.fault == Fault::uninitialised_read && is_of_a_race(seen.actions.front().call_site, records_);
+        seen.fault == Fault::uninitialised_read && is_of_a_race(seen.witnesses.front().call_site, records_);
     if (!by_luck) kept.push_back(seen);
   }
   for (FaultRecord& seen : kept) {
     if (seen.fault != Fault::race) continue;
-    const auto sites = std::minmax(seen.actions.front().call_site, seen.actions.back().call_site);
+    const auto sites = std::minmax(seen.witnesses.front().call_site, seen.witnesses.back().call_site);
     seen.between_warps = between_warps_.contains(sites);
   }
   between_warps_.clear();
@@ -406,15 +324,13 @@ std::vector<FaultRecord> FaultLog::take() {
   return kept;
 }
 
-std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel) {
+std::vector<Finding> findings_from(std::vector<FaultRecord> records, const void* kernel) {
   const std::string name = kernel_name(kernel);
-  const SourceLocations locations = locations_of(records);
+  locate_witnesses(records);
   std::vector<Finding> findings;
   std::vector<FaultRecord> of_findings;
   for (const FaultRecord& seen : records) {
-    Finding finding{seen.fault, name, seen.memory, {}, {}, {}, {}};
-    for (const ThreadAction& action : seen.actions)
-      finding.witnesses.push_back(witness_of(action, locations));
+    Finding finding{seen.fault, name, seen.memory, seen.witnesses, {}, {}, {}};
     finding.text = text_of(finding);
     const auto known = std::ranges::find_if(findings, [&](const Finding& other) {
       return other.fault == finding.fault && lines_of(other) == lines_of(finding);
@@ -426,7 +342,7 @@ std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, cons
       of_findings[static_cast<std::size_t>(known - findings.begin())].between_warps = true;
     }
   }
-  const Races races{records, locations};
+  const Races races{records};
   for (std::size_t i = 0; i < findings.size(); ++i) {
     Advice advice = advice_on(of_findings[i], races);
     const bool is_of_an_index = findings[i].fault == Fault::out_of_bounds;

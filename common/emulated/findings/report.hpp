@@ -8,40 +8,21 @@
 #include <vector>
 
 #include "emulated/findings/finding.hpp"
-#include "emulated/findings/source_line.hpp"
-#include "emulated/findings/source_location.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/fence_order.hpp"
 
 namespace __emulated {
 
-/// Threads of one block that have a part in a fault, and where in the kernel.
-struct ThreadAction {
-  std::vector<unsigned> threads;
-  std::size_t block = 0;
-  std::string action;               ///< "reads", "wait at __syncthreads()"
-  const void* call_site = nullptr;  ///< the access site as a return address,
-  SourceLine line;                  ///< or as a source line, where that is known
-};
-
 /// One thread accesses memory.
-ThreadAction action_of(std::size_t block, unsigned thread, Operation operation, const void* call_site);
+Witness access_by(std::size_t block, unsigned thread, Operation operation, const void* call_site);
 
-/// Why a lane takes no part in a shuffle.
-enum class Absence : unsigned char { beyond_the_block, has_left, not_in_the_mask };
-
-/// A fault as it was seen, before its access sites have been looked up.
+/// A fault as it was seen, before its call sites have been looked up.
 struct FaultRecord {
   Fault fault;
   std::string memory;  ///< what the first witness does it to, such as "shared[16]"
-  std::vector<ThreadAction> actions;
-  std::string help{};  ///< where whoever saw it knows more than the rest of the record says,
+  std::vector<Witness> witnesses;
+  std::string help{};  ///< except for races, whose help depends on each other,
   std::string page{};  ///< and the pitfall that is like it
-
-  // Of lanes that wait for others, or ask them, in vain.
-  std::vector<unsigned> missing_lanes{};
-  unsigned waiting_thread = 0;
-  Absence absence{};
 
   // Of a race.
   bool between_warps = false;       ///< these two access sites race in different warps of a block, too
@@ -79,7 +60,7 @@ class FaultLog {
 
 /// Puts records into words, one finding for each fault and set of source lines. \param kernel  the kernel's
 /// entry, by which it is named.
-std::vector<Finding> findings_from(const std::vector<FaultRecord>& records, const void* kernel);
+std::vector<Finding> findings_from(std::vector<FaultRecord> records, const void* kernel);
 
 /// The name of a kernel in its source, without template arguments, such as "reduce_kernel"; "" if it is not known.
 /// \param kernel  its entry.

@@ -7,24 +7,21 @@
 using __emulated::Block;
 using __emulated::caller;
 using __emulated::FenceScope;
-using __emulated::SourceLine;
 
 // ---- barriers, fences and shuffles ----
 
-void __syncthreads(SourceLine where) { Block::running()->barrier(where, false, caller()); }
-int __syncthreads_or(int predicate, SourceLine where) {
-  return Block::running()->barrier(where, predicate != 0, caller()) != 0 ? 1 : 0;
+void __syncthreads() { Block::running()->barrier(false, caller()); }
+int __syncthreads_or(int predicate) {
+  return Block::running()->barrier(predicate != 0, caller()) != 0 ? 1 : 0;
 }
-int __syncthreads_and(int predicate, SourceLine where) {
+int __syncthreads_and(int predicate) {
   // No thread brings a false one.
-  return Block::running()->barrier(where, predicate == 0, caller()) == 0 ? 1 : 0;
+  return Block::running()->barrier(predicate == 0, caller()) == 0 ? 1 : 0;
 }
-int __syncthreads_count(int predicate, SourceLine where) {
-  return static_cast<int>(Block::running()->barrier(where, predicate != 0, caller()));
+int __syncthreads_count(int predicate) {
+  return static_cast<int>(Block::running()->barrier(predicate != 0, caller()));
 }
-void __syncwarp(unsigned mask, SourceLine where) {
-  Block::running()->warp_barrier(mask, where, __builtin_return_address(0));
-}
+void __syncwarp(unsigned mask) { Block::running()->warp_barrier(mask, __builtin_return_address(0)); }
 unsigned __activemask() { return Block::running()->active_lanes(__builtin_return_address(0)); }
 void __trap() { Block::running()->trap("calls __trap()", __builtin_return_address(0)); }
 
@@ -45,13 +42,12 @@ void __threadfence_block() { Block::running()->fence(FenceScope::block, __builti
 
 namespace __emulated {
 
-void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
-             SourceLine where) {
-  Block::running()->shuffle(kind, mask, operand, width, value, bytes, where, __builtin_return_address(0));
+void shuffle(Shuffle kind, unsigned mask, int operand, int width, std::span<std::byte> value) {
+  Block::running()->shuffle(kind, mask, operand, width, value, __builtin_return_address(0));
 }
 
-std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where) {
-  return Block::running()->vote(rule, mask, value, where, __builtin_return_address(0));
+std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value) {
+  return Block::running()->vote(rule, mask, value, __builtin_return_address(0));
 }
 
 std::uint64_t ballot(const Votes& votes, unsigned) {

@@ -13,7 +13,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "emulated/findings/source_line.hpp"
 #include "emulated/language/atomic_operations.hpp"
 #include "emulated/language/guards.hpp"
 #include "emulated/language/intrinsics.hpp"
@@ -66,16 +65,16 @@ using cudaStream_t = struct CUstream_st*;
 
 // ---- barriers, fences and shuffles ----
 
-void __syncthreads(__emulated::SourceLine where = __emulated::SourceLine::current());
+void __syncthreads();
 
 /// Whether any thread of the block brings a predicate that is not 0.
-int __syncthreads_or(int predicate, __emulated::SourceLine where = __emulated::SourceLine::current());
+int __syncthreads_or(int predicate);
 
 /// Whether all threads of the block bring one that is not 0, and how many do.
-int __syncthreads_and(int predicate, __emulated::SourceLine where = __emulated::SourceLine::current());
-int __syncthreads_count(int predicate, __emulated::SourceLine where = __emulated::SourceLine::current());
+int __syncthreads_and(int predicate);
+int __syncthreads_count(int predicate);
 
-void __syncwarp(unsigned mask = 0xffffffff, __emulated::SourceLine where = __emulated::SourceLine::current());
+void __syncwarp(unsigned mask = 0xffffffff);
 
 /// Orders what the calling thread did before with its atomic operations after, for other blocks.
 void __threadfence();
@@ -92,41 +91,36 @@ void __nanosleep(unsigned nanoseconds);
 
 namespace __emulated {
 
-/// Replaces the `bytes` bytes at `value` by those that the source lane brought.
-void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
-             SourceLine where);
+/// Replaces the bytes of `value` by those that the source lane brought.
+void shuffle(Shuffle kind, unsigned mask, int operand, int width, std::span<std::byte> value);
 
 template <typename T>
-T shuffled(Shuffle kind, unsigned mask, T value, int operand, int width, SourceLine where) {
+__EMULATED_INLINE T shuffled(Shuffle kind, unsigned mask, T value, int operand, int width) {
   static_assert(sizeof(T) <= 16, "a shuffle moves 16 bytes at most");
-  shuffle(kind, mask, operand, width, &value, sizeof(T), where);
+  shuffle(kind, mask, operand, width, {reinterpret_cast<std::byte*>(&value), sizeof(T)});
   return value;
 }
 
 }  // namespace __emulated
 
 template <typename T>
-T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize,
-              __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  return __emulated::shuffled(__emulated::Shuffle::indexed, mask, value, source_lane, width, where);
+__EMULATED_INLINE T __shfl_sync(unsigned mask, T value, int source_lane, int width = warpSize) {
+  return __emulated::shuffled(__emulated::Shuffle::indexed, mask, value, source_lane, width);
 }
 
 template <typename T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                 __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  return __emulated::shuffled(__emulated::Shuffle::up, mask, value, static_cast<int>(delta), width, where);
+__EMULATED_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
+  return __emulated::shuffled(__emulated::Shuffle::up, mask, value, static_cast<int>(delta), width);
 }
 
 template <typename T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                   __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  return __emulated::shuffled(__emulated::Shuffle::down, mask, value, static_cast<int>(delta), width, where);
+__EMULATED_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
+  return __emulated::shuffled(__emulated::Shuffle::down, mask, value, static_cast<int>(delta), width);
 }
 
 template <typename T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
-                  __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  return __emulated::shuffled(__emulated::Shuffle::exclusive_or, mask, value, lane_mask, width, where);
+__EMULATED_INLINE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize) {
+  return __emulated::shuffled(__emulated::Shuffle::exclusive_or, mask, value, lane_mask, width);
 }
 
 // ---- votes and reductions of a warp ----
@@ -137,7 +131,7 @@ unsigned __activemask();
 namespace __emulated {
 
 /// Waits for the lanes of the mask, each of which brings a value. Returns what the rule gives to the calling one.
-std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where);
+std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value);
 
 std::uint64_t ballot(const Votes& votes, unsigned lane);
 std::uint64_t any(const Votes& votes, unsigned lane);
@@ -189,45 +183,38 @@ template <Matched T> std::uint64_t bits_of(T value) {
 
 }  // namespace __emulated
 
-inline unsigned __ballot_sync(unsigned mask, int predicate,
-                              __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  return static_cast<unsigned>(__emulated::vote(__emulated::ballot, mask, predicate != 0, where));
+__EMULATED_INLINE unsigned __ballot_sync(unsigned mask, int predicate) {
+  return static_cast<unsigned>(__emulated::vote(__emulated::ballot, mask, predicate != 0));
 }
-inline int __any_sync(unsigned mask, int predicate,
-                      __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  return static_cast<int>(__emulated::vote(__emulated::any, mask, predicate != 0, where));
+__EMULATED_INLINE int __any_sync(unsigned mask, int predicate) {
+  return static_cast<int>(__emulated::vote(__emulated::any, mask, predicate != 0));
 }
-inline int __all_sync(unsigned mask, int predicate,
-                      __emulated::SourceLine where = __emulated::SourceLine::current()) {
-  return static_cast<int>(__emulated::vote(__emulated::all, mask, predicate != 0, where));
+__EMULATED_INLINE int __all_sync(unsigned mask, int predicate) {
+  return static_cast<int>(__emulated::vote(__emulated::all, mask, predicate != 0));
 }
 
 /// The lanes of the mask that bring the same value as the calling one.
-template <__emulated::Matched T>
-unsigned __match_any_sync(unsigned mask, T value,
-                          __emulated::SourceLine where = __emulated::SourceLine::current()) {
+template <__emulated::Matched T> __EMULATED_INLINE unsigned __match_any_sync(unsigned mask, T value) {
   return static_cast<unsigned>(
-      __emulated::vote(__emulated::lanes_with_equal_value, mask, __emulated::bits_of(value), where));
+      __emulated::vote(__emulated::lanes_with_equal_value, mask, __emulated::bits_of(value)));
 }
 /// The lanes of the mask if all of them bring the same value, else none.
 template <__emulated::Matched T>
-unsigned __match_all_sync(unsigned mask, T value, int* is_same,
-                          __emulated::SourceLine where = __emulated::SourceLine::current()) {
+__EMULATED_INLINE unsigned __match_all_sync(unsigned mask, T value, int* is_same) {
   const __emulated::VoteRule all_or_none = [](const __emulated::Votes& votes, unsigned lane) {
     const std::uint64_t lanes = __emulated::lanes_with_equal_value(votes, lane);
     return lanes == votes.lanes ? lanes : 0;
   };
-  const std::uint64_t lanes = __emulated::vote(all_or_none, mask, __emulated::bits_of(value), where);
+  const std::uint64_t lanes = __emulated::vote(all_or_none, mask, __emulated::bits_of(value));
   *is_same = lanes != 0 ? 1 : 0;
   return static_cast<unsigned>(lanes);
 }
 
 /// \cond
-#define __EMULATED_WARP_REDUCTION(name, Operation, ...)                                              \
-  template <__emulated::OneOf<__VA_ARGS__> T>                                                        \
-  T name(unsigned mask, T value, __emulated::SourceLine where = __emulated::SourceLine::current()) { \
-    return static_cast<T>(__emulated::vote(__emulated::reduced<T, Operation>, mask,                  \
-                                           static_cast<std::make_unsigned_t<T>>(value), where));     \
+#define __EMULATED_WARP_REDUCTION(name, Operation, ...)                                          \
+  template <__emulated::OneOf<__VA_ARGS__> T> __EMULATED_INLINE T name(unsigned mask, T value) { \
+    return static_cast<T>(__emulated::vote(__emulated::reduced<T, Operation>, mask,              \
+                                           static_cast<std::make_unsigned_t<T>>(value)));        \
   }
 __EMULATED_WARP_REDUCTION(__reduce_add_sync, __emulated::Sum, int, unsigned)
 __EMULATED_WARP_REDUCTION(__reduce_min_sync, __emulated::Least, int, unsigned)

@@ -48,8 +48,8 @@ struct AccessKind {
   std::string describe(const Buffer& buffer, const std::byte* word) const {
     return buffer.describe(word + std::countr_zero(mask), bytes);
   }
-  ThreadAction action(std::size_t block, unsigned thread) const {
-    return action_of(block, thread, operation, call_site);
+  Witness action(std::size_t block, unsigned thread) const {
+    return access_by(block, thread, operation, call_site);
   }
 };
 

@@ -24,14 +24,14 @@ struct Report {
     }
     if (!faults.is_new(Fault::race, access.call_site, other.call_site)) return;
     FaultRecord race{
-        Fault::race, where(), {by(), action_of(block, other.thread, operation, other.call_site)}};
+        Fault::race, where(), {by(), access_by(block, other.thread, operation, other.call_site)}};
     race.after_warp_barrier = order.follows_warp_barrier(thread);
     faults.add(std::move(race));
   }
   [[gnu::cold]] void read_of_nothing() const { faults.add(uninitialised_read(where(), by(), true)); }
 
   std::string where() const { return memory.describe(memory.offset_of(access.address), access.bytes); }
-  ThreadAction by() const { return action_of(block, thread, access.operation, access.call_site); }
+  Witness by() const { return access_by(block, thread, access.operation, access.call_site); }
 };
 
 }  // namespace

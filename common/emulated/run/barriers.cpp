@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "emulated/run/block.hpp"
@@ -36,48 +37,30 @@ void Block::release_block(const void* call_site) {
   for (Warp& warp : warps_)
     warp.stopped = 0;
   scheduler_.make_all_ready(size_);
-  watchdog_.meet(releases_, threads_[scheduler_.current()].where);
+  watchdog_.meet(releases_, call_site);
 }
 
-void Block::warp_barrier(unsigned mask, SourceLine where, const void* call_site) {
+void Block::warp_barrier(unsigned mask, const void* call_site) {
   const AtWork at_work{*this};
-  wait_for_lanes(State::at_warp_barrier, mask, where, call_site);
-  watchdog_.take(scheduler_.current(), call_site, {});
+  wait_for_lanes({EventKind::warp_barrier, mask}, {}, call_site);
 }
 
-void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
-                    SourceLine where, const void* call_site) {
+void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, std::span<std::byte> value,
+                    const void* call_site) {
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
-  Waiting& self = waiting_[thread];
-  threads_[thread].where = where;
   if (width < 1 || width > static_cast<int>(warp_size) || (width & (width - 1)) != 0) {
-    faults_.add({Fault::invalid_width,
-                 "",
-                 {action_at_barrier(thread, "shuffles in a width of " + std::to_string(width))}});
-    scheduler_.stop();
+    stop_for(Fault::invalid_width, "shuffles in a width of " + std::to_string(width), call_site,
+             "a width is 1, 2, 4, 8, 16 or 32");
   }
-  self.shuffle = kind;
-  LaneExchange& exchange = exchanges_[thread];
-  exchange.source_lane = source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
-  self.bytes = bytes;
-  std::memcpy(exchange.brought.data(), value, bytes);
-  wait_for_lanes(State::at_shuffle, mask, where, call_site);
-  std::memcpy(value, exchange.received.data(), bytes);
-  watchdog_.take(thread, call_site, std::span{exchange.received}.first(bytes));
+  exchanges_[thread].source_lane =
+      source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
+  wait_for_lanes({EventKind::shuffle, mask, kind}, value, call_site);
 }
 
-std::uint64_t Block::vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where,
-                          const void* call_site) {
+std::uint64_t Block::vote(VoteRule rule, unsigned mask, std::uint64_t value, const void* call_site) {
   const AtWork at_work{*this};
-  const unsigned thread = scheduler_.current();
-  LaneExchange& exchange = exchanges_[thread];
-  waiting_[thread].rule = rule;
-  waiting_[thread].bytes = sizeof(value);
-  std::memcpy(exchange.brought.data(), &value, sizeof(value));
-  wait_for_lanes(State::at_vote, mask, where, call_site);
-  std::memcpy(&value, exchange.received.data(), sizeof(value));
-  watchdog_.take(thread, call_site, std::as_bytes(std::span{&value, 1}));
+  wait_for_lanes({EventKind::vote, mask, {}, rule}, std::as_writable_bytes(std::span{&value, 1}), call_site);
   return value;
 }
 
@@ -117,63 +100,58 @@ void Block::make_ready(unsigned thread) {
   scheduler_.make_ready(thread);
 }
 
-void Block::wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site) {
+/// Waits until all lanes of the mask have made the same call. What the running thread brings is replaced by what it gets.
+void Block::wait_for_lanes(const Waiting& what, std::span<std::byte> value, const void* call_site) {
   const unsigned thread = scheduler_.current();
   observers_.call(thread);
   Thread& self = threads_[thread];
   Warp& warp = warp_of(thread);
   const unsigned own = bit_of(thread % warp_size);
-  waiting_[thread].mask = mask & warp.lanes;
-  self.where = where;
   self.call_site = call_site;
+  self.chain = 0;
   require_stack();
-  if ((mask & own) == 0) {
-    faults_.add({Fault::invalid_mask, "", {action_at_barrier(thread, "is not in the mask that it passes")}});
-    scheduler_.stop();
+  if ((what.mask & own) == 0) {
+    stop_for(Fault::invalid_mask, "is not in the mask that it passes", call_site,
+             "a mask has to name the lane that passes it, here lane " + std::to_string(thread % warp_size));
   }
-  self.state = state;
+  waiting_[thread] = what;
+  waiting_[thread].mask &= warp.lanes;
+  LaneExchange& exchange = exchanges_[thread];
+  exchange.bytes = value.size();
+  std::ranges::copy(value, exchange.brought.begin());
+  self.state = State::at_lanes;
   warp.waiting |= own;
   stop_lane(thread);
   release_complete_group(thread);
   release_if_stopped(thread);
   scheduler_.suspend();
+  std::ranges::copy(std::span{exchange.received}.first(value.size()), value.begin());
+  watchdog_.take(thread, call_site, value);
 }
 
 /// Makes the lanes that wait for each other with `member` ready if the last of them has arrived.
 void Block::release_complete_group(unsigned member) {
-  const State state = threads_[member].state;
   const Waiting& first = waiting_[member];
   Warp& warp = warp_of(member);
   const unsigned group = first.mask & ~warp.finished;
   if ((warp.waiting & group) != group) return;
-  for (const unsigned lane : lanes_of(group)) {
-    const Waiting& other = waiting_[in_warp_of(member, lane)];
-    if (threads_[in_warp_of(member, lane)].state != state || other.mask != first.mask) return;
-    if (!is_same_call(state, first, other)) return;
-  }
+  for (const unsigned lane : lanes_of(group))
+    if (waiting_[in_warp_of(member, lane)] != first) return;
   warp.waiting &= ~group;
   ++meetings_;
-  WarpSync met{EventKind::warp_barrier,   member / warp_size, group, first.mask, warp.lanes, 0,
-               threads_[member].call_site};
-  if (state == State::at_shuffle) {
-    hand_over_values(member, group);
-    met.kind = EventKind::shuffle;
-    met.bytes = first.bytes;
-  } else if (state == State::at_vote) {
-    hand_over_votes(member, group);
-    met.kind = EventKind::vote;
-    met.bytes = first.bytes;
-  }
+  if (first.kind == EventKind::shuffle) hand_over_values(member, group);
+  if (first.kind == EventKind::vote) hand_over_votes(member, group);
+  const WarpSync met{first.kind,
+                     member / warp_size,
+                     group,
+                     first.mask,
+                     warp.lanes,
+                     exchanges_[member].bytes,
+                     threads_[member].call_site};
   observers_.warp_sync(met, std::span{exchanges_}.subspan(met.warp * warp_size, warp_size));
   for (const unsigned lane : lanes_of(group))
     make_ready(in_warp_of(member, lane));
-  watchdog_.meet(warp.releases, threads_[scheduler_.current()].where);
-}
-
-/// Whether two lanes that wait in one way have called the same function.
-bool Block::is_same_call(State state, const Waiting& one, const Waiting& other) {
-  if (state == State::at_shuffle) return one.shuffle == other.shuffle;
-  return state != State::at_vote || one.rule == other.rule;
+  watchdog_.meet(warp.releases, threads_[scheduler_.current()].call_site);
 }
 
 /// Gives each lane of a complete shuffle its value, now: a lane that runs on may bring the next one.
@@ -184,15 +162,17 @@ void Block::hand_over_values(unsigned member, unsigned group) {
     exchanges_[receiver].received = exchanges_[in_warp_of(member, source)].brought;
     if ((group & bit_of(source)) != 0) continue;
     const Warp& warp = warp_of(member);
-    FaultRecord record{
-        Fault::inactive_lane,
-        "",
-        {action_at_barrier(receiver, "shuffles from the inactive lane " + std::to_string(source))}};
-    record.missing_lanes = {source};
-    record.absence = (warp.lanes & bit_of(source)) == 0      ? Absence::beyond_the_block
-                     : (warp.finished & bit_of(source)) != 0 ? Absence::has_left
-                                                             : Absence::not_in_the_mask;
-    faults_.add(std::move(record));
+    const char* const reason = (warp.lanes & bit_of(source)) == 0      ? " is beyond the end of the block"
+                               : (warp.finished & bit_of(source)) != 0 ? " has left the kernel"
+                                                                       : " is not in the mask";
+    faults_.add(
+        {Fault::inactive_lane,
+         "",
+         {{{receiver},
+           number_,
+           "shuffles from the inactive lane " + std::to_string(source),
+           threads_[receiver].call_site}},
+         "lane " + std::to_string(source) + reason + ": a shuffle may only ask lanes that call it, too"});
     scheduler_.stop();
   }
 }
@@ -211,90 +191,86 @@ void Block::hand_over_votes(unsigned member, unsigned group) {
 
 /// What is to be done where threads meet takes some stack.
 void Block::require_stack() {
-  if (!scheduler_.is_stack_short(__builtin_frame_address(0))) return;
+  if (scheduler_.is_stack_short(__builtin_frame_address(0)))
+    stop_for_overflow(threads_[scheduler_.current()].call_site);
+}
+
+void Block::stop_for(Fault fault, std::string action, const void* call_site, std::string help) {
   faults_.add(
-      {Fault::stack_overflow, "", {action_at_barrier(scheduler_.current(), "has used up its stack")}});
+      {fault, "", {{{scheduler_.current()}, number_, std::move(action), call_site}}, std::move(help)});
   scheduler_.stop();
 }
 
-ThreadAction Block::action_at_barrier(unsigned thread, std::string action) const {
-  return {{thread}, number_, std::move(action), nullptr, threads_[thread].where};
-}
-
-/// Which lanes the first thread that waits for lanes has waited for in vain.
-void Block::note_missing_lanes(FaultRecord& record) const {
+/// Says which lanes the first thread that waits for lanes has waited for in vain.
+std::string Block::missing_lanes_help() const {
   for (unsigned i = 0; i < size_; ++i) {
-    const State state = threads_[i].state;
-    if (state != State::at_warp_barrier && state != State::at_shuffle && state != State::at_vote) continue;
+    if (threads_[i].state != State::at_lanes) continue;
+    std::vector<unsigned> missing;
     for (const unsigned lane : lanes_of(waiting_[i].mask & ~warps_[i / warp_size].finished)) {
       const unsigned other = in_warp_of(i, lane);
-      const bool is_here = threads_[other].state == state && waiting_[other].mask == waiting_[i].mask &&
-                           is_same_call(state, waiting_[other], waiting_[i]);
-      if (!is_here) record.missing_lanes.push_back(lane);
+      const bool is_here = threads_[other].state == State::at_lanes && waiting_[other] == waiting_[i];
+      if (!is_here) missing.push_back(lane);
     }
-    record.waiting_thread = i;
-    if (!record.missing_lanes.empty()) return;
+    if (missing.empty()) continue;
+    return "the mask of thread " + std::to_string(i) + " also names " + describe_numbers("lane", missing) +
+           ": all lanes of a mask have to make the same call, with the same mask";
+  }
+  return "";
+}
+
+/// What a thread waits at, or "" if it has left the kernel.
+std::string_view Block::waits_at(unsigned thread) const {
+  if (threads_[thread].state == State::at_block_barrier) return "__syncthreads()";
+  if (threads_[thread].state != State::at_lanes) return "";
+  switch (waiting_[thread].kind) {
+    case EventKind::shuffle: return "a shuffle";
+    case EventKind::vote: return "a vote";
+    default: return "__syncwarp()";
   }
 }
 
 /// No thread can go on. Threads by what they wait for: the same words for the same fault in every schedule.
 FaultRecord Block::stall() const {
-  struct Group {
-    State state;
-    SourceLine where;
-    std::vector<unsigned> threads;
-  };
-  std::vector<Group> groups;
+  std::vector<std::vector<unsigned>> groups;
   for (unsigned i = 0; i < size_; ++i) {
-    const Thread& thread = threads_[i];
-    const SourceLine where = thread.state == State::finished ? SourceLine{} : thread.where;
-    const auto same = [&](const Group& group) {
-      return group.state == thread.state && group.where == where &&
-             (group.state != State::at_block_barrier ||
-              at_same_barrier(thread, threads_[group.threads.front()]));
+    const auto same = [&](const std::vector<unsigned>& group) {
+      const Thread& other = threads_[group.front()];
+      return waits_at(group.front()) == waits_at(i) &&
+             (waits_at(i).empty() || at_same_call(other, threads_[i]));
     };
     auto group = std::ranges::find_if(groups, same);
-    if (group == groups.end()) group = groups.insert(groups.end(), {thread.state, where, {}});
-    group->threads.push_back(i);
+    if (group == groups.end()) group = groups.emplace(groups.end());
+    group->push_back(i);
   }
 
+  FaultRecord record{Fault::deadlock, "", {}};
   std::size_t block_barriers = 0;
   bool only_block_barriers = true;
-  FaultRecord record{Fault::deadlock, "", {}};
-  for (const Group& group : groups) {
-    const bool is_one = group.threads.size() == 1;
-    std::string action = is_one ? "has left the kernel" : "have left the kernel";
-    const std::string wait = is_one ? "waits" : "wait";
-    switch (group.state) {
-      case State::at_block_barrier:
-        action = wait + " at __syncthreads()";
-        ++block_barriers;
-        break;
-      case State::at_warp_barrier:
-        action = wait + " at __syncwarp()";
-        only_block_barriers = false;
-        break;
-      case State::at_shuffle:
-        action = wait + " at a shuffle";
-        only_block_barriers = false;
-        break;
-      case State::at_vote:
-        action = wait + " at a vote";
-        only_block_barriers = false;
-        break;
-      default: break;
-    }
-    // For several barriers on one line, its number is not enough.
-    const bool is_alone = group.state != State::at_block_barrier ||
-                          1 == std::ranges::count_if(groups, [&](const Group& other) {
-                            return other.state == group.state && other.where == group.where;
-                          });
-    const void* const call_site = is_alone ? nullptr : threads_[group.threads.front()].call_site;
-    record.actions.push_back({group.threads, number_, std::move(action), call_site, group.where});
+  for (const std::vector<unsigned>& group : groups) {
+    const Thread& first = threads_[group.front()];
+    const std::string place{waits_at(group.front())};
+    const std::string verb = group.size() == 1 ? "waits at " : "wait at ";
+    const std::string left = group.size() == 1 ? "has left the kernel" : "have left the kernel";
+    record.witnesses.push_back(
+        {group, number_, place.empty() ? left : verb + place, place.empty() ? nullptr : first.call_site});
+    if (first.state == State::at_block_barrier) ++block_barriers;
+    if (first.state == State::at_lanes) only_block_barriers = false;
   }
-  if (!only_block_barriers) note_missing_lanes(record);
-  if (only_block_barriers) {
-    record.fault = block_barriers > 1 ? Fault::divergent_barrier : Fault::missed_barrier;
+  if (!only_block_barriers) {
+    record.help = missing_lanes_help();
+  } else if (block_barriers > 1) {
+    record.fault = Fault::divergent_barrier;
+    record.help =
+        "all threads of the block have to meet at the same `__syncthreads()`: put it outside of the branch "
+        "or "
+        "loop in which they go different ways";
+  } else {
+    record.fault = Fault::missed_barrier;
+    record.help =
+        "every thread of the block has to reach this barrier, idle ones too: no `return` before it, and no "
+        "condition around it that only some meet";
+    // Where blocks with a lower number have passed it, it is their input that differs.
+    record.page = number_ == 0 ? "barrier_for_working_threads" : "barrier_inside_the_bounds_check";
   }
   return record;
 }

@@ -76,10 +76,7 @@ void Block::prepare(GridContext& grid, std::size_t number) {
 
   warps_.assign((size_ + warp_size - 1) / warp_size, Warp{});
   if (const unsigned rest = size_ % warp_size; rest != 0) warps_.back().lanes = bit_of(rest) - 1;
-  for (unsigned i = 0; i < size_; ++i) {
-    threads_[i].state = State::started;
-    threads_[i].where = {};
-  }
+  std::fill_n(threads_.begin(), size_, Thread{});
   scheduler_.begin_block(extent_of(configuration.block), grid.settings.schedule, number);
   watchdog_.begin_block(grid, number, size_, turn_);
 }
@@ -127,10 +124,8 @@ void Block::finish(unsigned thread) {
 
 void Block::stop_for_overflow(const void* call_site) {
   running_ = nullptr;
-  faults_.add({Fault::stack_overflow,
-               "",
-               {{{scheduler_.current()}, number_, "has used up its stack", call_site, {}}}});
-  scheduler_.stop();
+  stop_for(Fault::stack_overflow, "has used up its stack", call_site,
+           "call less deeply, or make local arrays smaller: a thread has 64 KiB here");
 }
 
 void Block::stop_for_time(const void* call_site) {
@@ -146,8 +141,7 @@ bool Block::is_stuck(const void* instruction) {
 
 void Block::trap(std::string action, const void* call_site) {
   const AtWork at_work{*this};
-  faults_.add({Fault::trap, "", {{{scheduler_.current()}, number_, std::move(action), call_site, {}}}});
-  scheduler_.stop();
+  stop_for(Fault::trap, std::move(action), call_site, "");
 }
 
 // ---- accesses to memory ----

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "emulated/findings/report.hpp"
-#include "emulated/findings/source_line.hpp"
-#include "emulated/findings/source_location.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/run/block_observers.hpp"
 #include "emulated/run/block_turns.hpp"
@@ -53,12 +51,11 @@ class alignas(128) Block : Scheduler::Client {
 
   // What the running thread asks for. cuda.hpp says what each does.
   /// Returns the number of threads that brought a true predicate.
-  unsigned barrier(SourceLine where, bool predicate, Caller from);
-  void warp_barrier(unsigned mask, SourceLine where, const void* call_site);
-  void shuffle(Shuffle kind, unsigned mask, int operand, int width, void* value, std::size_t bytes,
-               SourceLine where, const void* call_site);
-  std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, SourceLine where,
-                     const void* call_site);
+  unsigned barrier(bool predicate, Caller from);
+  void warp_barrier(unsigned mask, const void* call_site);
+  void shuffle(Shuffle kind, unsigned mask, int operand, int width, std::span<std::byte> value,
+               const void* call_site);
+  std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, const void* call_site);
   unsigned active_lanes(const void* call_site);
   void give_way();
   void fence(FenceScope scope, const void* call_site);
@@ -103,32 +100,31 @@ class alignas(128) Block : Scheduler::Client {
   enum class State : unsigned char {
     started,
     at_block_barrier,
-    at_warp_barrier,
-    at_shuffle,
-    at_vote,
+    at_lanes,  ///< a warp barrier, a shuffle or a vote
     at_active_lanes,
     finished
   };
 
   struct Thread {
-    SourceLine where;                 ///< the barrier or shuffle at which it waits,
-    const void* call_site = nullptr;  ///< its call,
+    const void* call_site = nullptr;  ///< the call by which it waits,
     std::uint16_t chain = 0;          ///< and of a block barrier the number of the calls that lead there
     State state = State::started;
     unsigned met = 0;  ///< block barriers that the block had passed when it came to one
   };
 
   /// Two calls of a barrier are two barriers, even on one line.
-  static bool at_same_barrier(const Thread& one, const Thread& other) {
+  static bool at_same_call(const Thread& one, const Thread& other) {
     return one.call_site == other.call_site && one.chain == other.chain;
   }
 
-  /// What a thread waits for at a warp barrier, a shuffle or a vote.
+  /// What a thread waits for at a warp barrier, a shuffle or a vote: that other lanes call the same.
   struct Waiting {
-    unsigned mask = 0;      ///< the lanes
-    Shuffle shuffle{};      ///< at a shuffle, which one,
-    VoteRule rule{};        ///< and at a vote
-    std::size_t bytes = 0;  ///< of how many bytes, which it brings and which it gets
+    EventKind kind = EventKind::warp_barrier;
+    unsigned mask = 0;        ///< the lanes
+    Shuffle shuffle{};        ///< at a shuffle, which one,
+    VoteRule rule = nullptr;  ///< and at a vote
+
+    bool operator==(const Waiting&) const = default;
   };
 
   /// The lanes of a warp, one bit each.
@@ -148,9 +144,8 @@ class alignas(128) Block : Scheduler::Client {
   void finish(unsigned thread);
 
   // Barriers and shuffles, in barriers.cpp.
-  void wait_for_lanes(State state, unsigned mask, SourceLine where, const void* call_site);
+  void wait_for_lanes(const Waiting& what, std::span<std::byte> value, const void* call_site);
   void release_complete_group(unsigned member);
-  static bool is_same_call(State state, const Waiting& one, const Waiting& other);
   void stop_lane(unsigned thread) { warp_of(thread).stopped |= bit_of(thread % warp_size); }
   void make_ready(unsigned thread);
   void release_block(const void* call_site);
@@ -162,9 +157,10 @@ class alignas(128) Block : Scheduler::Client {
   void hand_over_values(unsigned member, unsigned group);
   void hand_over_votes(unsigned member, unsigned group);
   void require_stack();
+  [[noreturn]] void stop_for(Fault fault, std::string action, const void* call_site, std::string help);
+  std::string missing_lanes_help() const;
+  std::string_view waits_at(unsigned thread) const;
   FaultRecord stall() const;
-  void note_missing_lanes(FaultRecord& record) const;
-  ThreadAction action_at_barrier(unsigned thread, std::string action) const;
   Warp& warp_of(unsigned thread) { return warps_[thread / warp_size]; }
   static unsigned in_warp_of(unsigned member, unsigned lane) { return member / warp_size * warp_size + lane; }
 
@@ -243,12 +239,11 @@ inline void Block::access(const Access& access) {
 }
 
 /// Inline, because most of what a barrier costs are its switches, and on each of them a frame more to return through.
-inline unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
+inline unsigned Block::barrier(bool predicate, Caller from) {
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
   observers_.call(thread);
   Thread& self = threads_[thread];
-  self.where = where;
   self.state = State::at_block_barrier;
   self.met = releases_;
   self.call_site = from.call_site;
@@ -257,7 +252,7 @@ inline unsigned Block::barrier(SourceLine where, bool predicate, Caller from) {
   arrived_true_ += predicate ? 1 : 0;
   stop_lane(thread);
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
-  if (!at_same_barrier(self, threads_[first_])) barrier_is_divergent_ = true;
+  if (!at_same_call(self, threads_[first_])) barrier_is_divergent_ = true;
   if (++arrived_ == size_ && !barrier_is_divergent_) release_block(from.call_site);
   release_if_stopped(thread);
   scheduler_.suspend();

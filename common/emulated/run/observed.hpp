@@ -41,6 +41,7 @@ constexpr bool is_store(EventKind kind) {
 constexpr bool is_atomic(EventKind kind) {
   return kind == EventKind::shared_atomic || kind == EventKind::global_atomic;
 }
+constexpr bool is_access(EventKind kind) { return kind < EventKind::shuffle; }
 
 /// One access of one thread to shared memory, or to a buffer in global memory. It is passed by value, for most of it stays in
 /// registers then.
@@ -69,6 +70,7 @@ struct ObservedAccess {
 /// What a lane brings to a shuffle or a vote, and gets there.
 struct LaneExchange {
   unsigned source_lane = 0;  ///< whose value it asks for in a shuffle
+  std::size_t bytes = 0;     ///< that it brings, and gets
   alignas(largest_access) std::array<std::byte, largest_access> brought{};
   alignas(largest_access) std::array<std::byte, largest_access> received{};
 };

@@ -102,9 +102,10 @@ void Watchdog::judge_accesses() {
   const Accessor* const reader = watch_.reader_of_other_blocks();
   if (reader != nullptr && may_change_by_other_blocks()) return;
   const bool may_wait = reader != nullptr && has_higher_blocks();
+  const auto [thread, call_site] = watch_.thread_in_loop();
   if (passes == Passes::identical) {
     if (may_wait) end_in_a_wait(*reader);
-    end_in_a_loop("repeats itself: its variables, and what it reads, stay the same");
+    end_in_a_loop(thread, "repeats itself: its variables, and what it reads, stay the same", call_site);
   }
   const std::chrono::nanoseconds now = cpu_time();
   if (!alike_since_) alike_since_ = now;
@@ -112,7 +113,8 @@ void Watchdog::judge_accesses() {
       grid_->settings.loop_limit * (passes == Passes::adding ? longer_for_adding : 1);
   if (now - *alike_since_ < limit) return;
   if (may_wait && passes == Passes::alike) end_in_a_wait(*reader);
-  end_in_a_loop("has repeated the same accesses for " + seconds_text(limit) + " of computing");
+  end_in_a_loop(thread, "has repeated the same accesses for " + seconds_text(limit) + " of computing",
+                call_site);
 }
 
 /// Whether lower blocks may have changed what the threads read: once they have ended, it is looked at afresh.
@@ -123,7 +125,7 @@ bool Watchdog::may_change_by_other_blocks() {
   return true;
 }
 
-void Watchdog::meet(unsigned& meetings, SourceLine where) {
+void Watchdog::meet(unsigned& meetings, const void* call_site) {
   accesses_ = 0;
   watch_after_ = first_watch;
   watched_turns_ = first_turns;
@@ -133,7 +135,7 @@ void Watchdog::meet(unsigned& meetings, SourceLine where) {
   if (meetings < first_watched_meetings - first_watched_meetings / meetings_per_watch) return;
   const unsigned end = std::bit_ceil(meetings);
   if (meetings == end - end / meetings_per_watch && !is_watching_) begin_watch(&meetings);
-  if (meetings == end && is_watching_ && watched_meetings_ == &meetings) judge_meetings(meetings, where);
+  if (meetings == end && is_watching_ && watched_meetings_ == &meetings) judge_meetings(meetings, call_site);
 }
 
 void Watchdog::thread_ends() {
@@ -142,7 +144,7 @@ void Watchdog::thread_ends() {
 }
 
 /// The threads have been watched for some of so many meetings.
-void Watchdog::judge_meetings(unsigned meetings, SourceLine where) {
+void Watchdog::judge_meetings(unsigned meetings, const void* call_site) {
   const Passes passes = watch_.passes();
   end_watch();
   alike_watches_ = passes == Passes::different ? 0 : alike_watches_ + 1;
@@ -152,30 +154,31 @@ void Watchdog::judge_meetings(unsigned meetings, SourceLine where) {
   if (reader != nullptr && passes == Passes::identical && has_higher_blocks()) {
     end_in_a_wait(*reader);
   }
-  stop(Fault::endless_loop,
-       {{scheduler_.current()},
-        block_,
-        "is still running after 2^" + std::to_string(std::countr_zero(meetings)) + " barriers",
-        nullptr,
-        where});
+  end_in_a_loop(scheduler_.current(),
+                "is still running after 2^" + std::to_string(std::countr_zero(meetings)) + " barriers",
+                call_site);
 }
 
-void Watchdog::end_in_a_loop(std::string action) {
-  const auto [thread, call_site] = watch_.thread_in_loop();
-  stop(Fault::endless_loop, {{thread}, block_, std::move(action), call_site, {}});
+void Watchdog::end_in_a_loop(unsigned thread, std::string action, const void* call_site) {
+  faults_.add({Fault::endless_loop,
+               "",
+               {{{thread}, block_, std::move(action), call_site}},
+               "look at the condition of the loop around this line, and at what each pass changes of it",
+               "endless_loop"});
+  scheduler_.stop();
 }
 
 void Watchdog::end_in_a_wait(const Accessor& reader) {
-  stop(Fault::wait_for_block,
-       {{reader.thread},
-        block_,
-        "waits for what a higher block may do, but this device runs blocks one after the other",
-        reader.call_site,
-        {}});
-}
-
-void Watchdog::stop(Fault fault, ThreadAction action) {
-  faults_.add({fault, "", {std::move(action)}});
+  faults_.add(
+      {Fault::wait_for_block,
+       "",
+       {{{reader.thread},
+         block_,
+         "waits for what a higher block may do, but this device runs blocks one after the other",
+         reader.call_site}},
+       "end the kernel where blocks have to meet, and launch the rest as another one: a launch is the "
+       "barrier of all blocks. (On a GPU such a wait ends only while all blocks are resident at once.) "
+       "If it is not meant as a wait, look at the loop's condition"});
   scheduler_.stop();
 }
 
@@ -203,12 +206,10 @@ bool Watchdog::is_stuck(std::size_t meetings, unsigned finished, const void* ins
 }
 
 void Watchdog::stop_for_time(const void* call_site) {
-  stop(Fault::endless_loop,
-       {{scheduler_.current()},
-        block_,
-        "has computed for " + seconds_text(grid_->settings.loop_limit) + " without an access to memory",
-        call_site,
-        {}});
+  end_in_a_loop(
+      scheduler_.current(),
+      "has computed for " + seconds_text(grid_->settings.loop_limit) + " without an access to memory",
+      call_site);
 }
 
 }  // namespace __emulated

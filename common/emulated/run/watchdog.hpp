@@ -32,8 +32,8 @@ class Watchdog {
 
   // ---- meetings ----
 
-  /// Threads of the block have met once more. \param meetings  counts them; \param where  the running thread has.
-  void meet(unsigned& meetings, SourceLine where);
+  /// Threads of the block have met once more. \param meetings  counts them; \param call_site  where the running thread has.
+  void meet(unsigned& meetings, const void* call_site);
   /// What a thread takes from a barrier or a shuffle.
   void take(unsigned thread, const void* call_site, std::span<const std::byte> value) {
     if (is_watching_) watch_.meet(thread, call_site, value);
@@ -81,12 +81,11 @@ class Watchdog {
   void begin_watch(const unsigned* meetings);
   void end_watch();
   void judge_accesses();
-  void judge_meetings(unsigned meetings, SourceLine where);
+  void judge_meetings(unsigned meetings, const void* call_site);
   bool may_change_by_other_blocks();
   bool has_higher_blocks() const { return block_ + 1 < count(grid_->configuration.grid); }
-  [[noreturn]] void end_in_a_loop(std::string action);
+  [[noreturn]] void end_in_a_loop(unsigned thread, std::string action, const void* call_site);
   [[noreturn]] void end_in_a_wait(const Accessor& reader);
-  [[noreturn]] void stop(Fault fault, ThreadAction action);
 
   /// Accesses without a barrier after which threads are watched for the first time.
   static constexpr std::size_t first_watch = std::size_t{1} << 22;

@@ -19,20 +19,21 @@ struct Part {
   std::size_t interval;  ///< barriers of the block before it
 };
 
-/// The events in which the witness's first thread was at its access site, in order.
+/// The events in which the witness's first thread has made its access, or has left the kernel, in order.
 std::vector<Part> parts_of(const Witness& witness, const BlockTrace& trace) {
   std::vector<Part> parts;
   if (witness.block != trace.block || witness.threads.empty()) return parts;
   const unsigned thread = witness.threads.front();
-  const bool has_left = witness.call_site == nullptr && witness.location == SourceLocation{};
-  if (witness.call_site == nullptr && !has_left) return parts;
+  const bool has_left = witness.call_site == nullptr;
   std::size_t interval = 0;
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     const Event& event = trace.events[i];
     if (event.kind == EventKind::block_barrier) ++interval;
     const std::uint32_t lane = bit_of(thread % warp_size);
     if (event.warp != thread / warp_size || (event.lanes & lane) == 0) continue;
-    if (has_left ? event.kind != EventKind::exit : event.call_site != witness.call_site) continue;
+    if (has_left ? event.kind != EventKind::exit
+                 : !is_access(event.kind) || event.call_site != witness.call_site)
+      continue;
     const auto index = static_cast<std::size_t>(std::popcount(event.lanes & (lane - 1)));
     const LaneEvent& of_lane = event.of_lanes[index];
     const std::ptrdiff_t more = event.bytes > word_bytes ? event.bytes / word_bytes - 1 : 0;

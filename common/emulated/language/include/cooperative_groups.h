@@ -11,8 +11,6 @@ namespace cooperative_groups {
 
 namespace details {
 
-using Line = __emulated::SourceLine;
-
 inline unsigned rank_in_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
@@ -35,7 +33,7 @@ inline unsigned lane_of_rank(unsigned lanes, unsigned number) {
 /// The threads of a block.
 class thread_block {
  public:
-  __EMULATED_INLINE void sync(details::Line where = details::Line::current()) const { __syncthreads(where); }
+  __EMULATED_INLINE void sync() const { __syncthreads(); }
   unsigned thread_rank() const { return details::rank_in_block(); }
   unsigned num_threads() const { return blockDim.x * blockDim.y * blockDim.z; }
   unsigned size() const { return num_threads(); }
@@ -65,18 +63,14 @@ namespace details {
 /// What groups of lanes of one warp have in common, by the lanes() of the group and its by_rank(), which has a bit for each rank.
 template <typename Group> class group_of_lanes {
  public:
-  __EMULATED_INLINE void sync(Line where = Line::current()) const { __syncwarp(group().lanes(), where); }
-  __EMULATED_INLINE int any(int predicate, Line where = Line::current()) const {
-    return __any_sync(group().lanes(), predicate, where);
+  __EMULATED_INLINE void sync() const { __syncwarp(group().lanes()); }
+  __EMULATED_INLINE int any(int predicate) const { return __any_sync(group().lanes(), predicate); }
+  __EMULATED_INLINE int all(int predicate) const { return __all_sync(group().lanes(), predicate); }
+  __EMULATED_INLINE unsigned ballot(int predicate) const {
+    return group().by_rank(__ballot_sync(group().lanes(), predicate));
   }
-  __EMULATED_INLINE int all(int predicate, Line where = Line::current()) const {
-    return __all_sync(group().lanes(), predicate, where);
-  }
-  __EMULATED_INLINE unsigned ballot(int predicate, Line where = Line::current()) const {
-    return group().by_rank(__ballot_sync(group().lanes(), predicate, where));
-  }
-  template <typename T> __EMULATED_INLINE unsigned match_any(T value, Line where = Line::current()) const {
-    return group().by_rank(__match_any_sync(group().lanes(), value, where));
+  template <typename T> __EMULATED_INLINE unsigned match_any(T value) const {
+    return group().by_rank(__match_any_sync(group().lanes(), value));
   }
 
  private:
@@ -99,20 +93,16 @@ class coalesced_group : public details::group_of_lanes<coalesced_group> {
   unsigned meta_group_rank() const { return 0; }
 
   /// Of the lanes of other ranks; one's own value where there is no such rank.
-  template <typename T>
-  __EMULATED_INLINE T shfl(T value, unsigned rank, details::Line where = details::Line::current()) const {
-    return from_rank(value, rank, where);
+  template <typename T> __EMULATED_INLINE T shfl(T value, unsigned rank) const {
+    return from_rank(value, rank);
   }
-  template <typename T>
-  __EMULATED_INLINE T shfl_up(T value, unsigned delta, details::Line where = details::Line::current()) const {
+  template <typename T> __EMULATED_INLINE T shfl_up(T value, unsigned delta) const {
     const unsigned rank = thread_rank();
-    return from_rank(value, rank >= delta ? rank - delta : rank, where);
+    return from_rank(value, rank >= delta ? rank - delta : rank);
   }
-  template <typename T>
-  __EMULATED_INLINE T shfl_down(T value, unsigned delta,
-                                details::Line where = details::Line::current()) const {
+  template <typename T> __EMULATED_INLINE T shfl_down(T value, unsigned delta) const {
     const unsigned rank = thread_rank();
-    return from_rank(value, rank + delta < num_threads() ? rank + delta : rank, where);
+    return from_rank(value, rank + delta < num_threads() ? rank + delta : rank);
   }
 
   unsigned lanes() const { return lanes_; }
@@ -124,8 +114,8 @@ class coalesced_group : public details::group_of_lanes<coalesced_group> {
   }
 
  private:
-  template <typename T> __EMULATED_INLINE T from_rank(T value, unsigned rank, details::Line where) const {
-    return __shfl_sync(lanes_, value, static_cast<int>(details::lane_of_rank(lanes_, rank)), 32, where);
+  template <typename T> __EMULATED_INLINE T from_rank(T value, unsigned rank) const {
+    return __shfl_sync(lanes_, value, static_cast<int>(details::lane_of_rank(lanes_, rank)), 32);
   }
 
   unsigned lanes_;
@@ -149,28 +139,21 @@ class thread_block_tile : public details::group_of_lanes<thread_block_tile<count
   unsigned meta_group_rank() const { return details::rank_in_block() / count; }
   unsigned meta_group_size() const { return (this_thread_block().num_threads() + count - 1) / count; }
 
-  template <typename T>
-  __EMULATED_INLINE T shfl(T value, int rank, details::Line where = details::Line::current()) const {
-    return __shfl_sync(lanes(), value, rank, count, where);
+  template <typename T> __EMULATED_INLINE T shfl(T value, int rank) const {
+    return __shfl_sync(lanes(), value, rank, count);
   }
-  template <typename T>
-  __EMULATED_INLINE T shfl_up(T value, unsigned delta, details::Line where = details::Line::current()) const {
-    return __shfl_up_sync(lanes(), value, delta, count, where);
+  template <typename T> __EMULATED_INLINE T shfl_up(T value, unsigned delta) const {
+    return __shfl_up_sync(lanes(), value, delta, count);
   }
-  template <typename T>
-  __EMULATED_INLINE T shfl_down(T value, unsigned delta,
-                                details::Line where = details::Line::current()) const {
-    return __shfl_down_sync(lanes(), value, delta, count, where);
+  template <typename T> __EMULATED_INLINE T shfl_down(T value, unsigned delta) const {
+    return __shfl_down_sync(lanes(), value, delta, count);
   }
-  template <typename T>
-  __EMULATED_INLINE T shfl_xor(T value, unsigned mask, details::Line where = details::Line::current()) const {
-    return __shfl_xor_sync(lanes(), value, static_cast<int>(mask), count, where);
+  template <typename T> __EMULATED_INLINE T shfl_xor(T value, unsigned mask) const {
+    return __shfl_xor_sync(lanes(), value, static_cast<int>(mask), count);
   }
 
-  template <typename T>
-  __EMULATED_INLINE unsigned match_all(T value, int& is_same,
-                                       details::Line where = details::Line::current()) const {
-    return by_rank(__match_all_sync(lanes(), value, &is_same, where));
+  template <typename T> __EMULATED_INLINE unsigned match_all(T value, int& is_same) const {
+    return by_rank(__match_all_sync(lanes(), value, &is_same));
   }
 
   unsigned lanes() const { return details::lanes_of_part(count); }
@@ -187,11 +170,11 @@ class thread_group {
   template <unsigned count, typename Parent>
   thread_group(const thread_block_tile<count, Parent>& tile) : lanes_{tile.lanes()} {}
 
-  __EMULATED_INLINE void sync(details::Line where = details::Line::current()) const {
+  __EMULATED_INLINE void sync() const {
     if (lanes_ == 0) {
-      __syncthreads(where);
+      __syncthreads();
     } else {
-      __syncwarp(lanes_, where);
+      __syncwarp(lanes_);
     }
   }
   unsigned thread_rank() const {
@@ -240,10 +223,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-template <typename Group>
-__EMULATED_INLINE void sync(const Group& group, details::Line where = details::Line::current()) {
-  group.sync(where);
-}
+template <typename Group> __EMULATED_INLINE void sync(const Group& group) { group.sync(); }
 template <typename Grid = grid_group> void sync(const grid_group&) {
   static_assert(
       __emulated::supports<Grid>,

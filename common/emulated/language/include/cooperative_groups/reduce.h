@@ -29,18 +29,18 @@ template <typename T = void> struct bit_xor {
 namespace details {
 
 template <typename T, typename Operation>
-__EMULATED_INLINE T reduce(const coalesced_group& group, T value, const Operation& operation, Line where) {
-  T result = group.shfl(value, 0, where);
+__EMULATED_INLINE T reduce(const coalesced_group& group, T value, const Operation& operation) {
+  T result = group.shfl(value, 0);
   for (unsigned rank = 1; rank < group.num_threads(); ++rank)
-    result = operation(result, group.shfl(value, rank, where));
+    result = operation(result, group.shfl(value, rank));
   return result;
 }
 
 template <unsigned count, typename Parent, typename T, typename Operation>
-__EMULATED_INLINE T reduce(const thread_block_tile<count, Parent>& tile, T value, const Operation& operation,
-                           Line where) {
+__EMULATED_INLINE T reduce(const thread_block_tile<count, Parent>& tile, T value,
+                           const Operation& operation) {
   for (unsigned distance = count / 2; distance > 0; distance /= 2)
-    value = operation(value, tile.shfl_xor(value, distance, where));
+    value = operation(value, tile.shfl_xor(value, distance));
   return value;
 }
 
@@ -52,24 +52,23 @@ inline constexpr bool is<Template<T>, Template> = true;
 
 /// Joins the values of the group's threads; each gets the result.
 template <typename Group, typename T, typename Operation>
-__EMULATED_INLINE T reduce(const Group& group, T value, const Operation& operation,
-                           details::Line where = details::Line::current()) {
+__EMULATED_INLINE T reduce(const Group& group, T value, const Operation& operation) {
   constexpr bool is_word = std::is_same_v<T, int> || std::is_same_v<T, unsigned>;
   const auto natural = [](T word) { return static_cast<unsigned>(word); };
   if constexpr (is_word && details::is<Operation, plus>) {
-    return __reduce_add_sync(group.lanes(), value, where);
+    return __reduce_add_sync(group.lanes(), value);
   } else if constexpr (is_word && details::is<Operation, less>) {
-    return __reduce_min_sync(group.lanes(), value, where);
+    return __reduce_min_sync(group.lanes(), value);
   } else if constexpr (is_word && details::is<Operation, greater>) {
-    return __reduce_max_sync(group.lanes(), value, where);
+    return __reduce_max_sync(group.lanes(), value);
   } else if constexpr (is_word && details::is<Operation, bit_and>) {
-    return static_cast<T>(__reduce_and_sync(group.lanes(), natural(value), where));
+    return static_cast<T>(__reduce_and_sync(group.lanes(), natural(value)));
   } else if constexpr (is_word && details::is<Operation, bit_or>) {
-    return static_cast<T>(__reduce_or_sync(group.lanes(), natural(value), where));
+    return static_cast<T>(__reduce_or_sync(group.lanes(), natural(value)));
   } else if constexpr (is_word && details::is<Operation, bit_xor>) {
-    return static_cast<T>(__reduce_xor_sync(group.lanes(), natural(value), where));
+    return static_cast<T>(__reduce_xor_sync(group.lanes(), natural(value)));
   } else {
-    return details::reduce(group, value, operation, where);
+    return details::reduce(group, value, operation);
   }
 }
 
