@@ -24,7 +24,7 @@
 #include "emulated/run/lanes.hpp"
 
 #ifdef __EMULATED_OWN_HOOKS
-#include "emulated/memory/own_hooks.hpp"
+#include "emulated/run/own_hooks.hpp"
 #endif
 
 // ---- the language ----

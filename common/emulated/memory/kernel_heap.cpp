@@ -2,9 +2,6 @@
 
 #include <iterator>
 #include <mutex>
-#include <new>
-
-#include "emulated/run/block.hpp"
 
 namespace __emulated {
 namespace {
@@ -90,57 +87,3 @@ KernelHeap::Pieces::const_iterator KernelHeap::piece_before(const std::byte* add
 }
 
 }  // namespace __emulated
-
-// ---- what kernels call, and the host ----
-
-using __emulated::Block;
-using __emulated::kernel_heap;
-
-namespace {
-
-/// Takes it from the heap in a kernel, else from `host`.
-void* allocated(std::size_t bytes, void* (*host)(std::size_t)) {
-  return Block::running() != nullptr ? Block::running()->allocate(bytes) : host(bytes);
-}
-
-/// Gives it back to the heap in a kernel. Outside it is the host's, or it is of an object that a kernel has left behind.
-template <typename... Size>
-void release(void* memory, const void* call_site, void (*host)(void*, Size...), Size... size) {
-  if (Block::running() != nullptr) {
-    Block::running()->release(memory, call_site);
-  } else if (!kernel_heap().is_near(memory)) {
-    host(memory, size...);
-  } else {
-    kernel_heap().release(memory);
-  }
-}
-
-}  // namespace
-
-// malloc and free, operator new and delete, of one object and of arrays. The linker takes these functions for the library's
-// (--wrap).
-extern "C" {
-
-void* __real_malloc(std::size_t bytes);
-void* __real__Znwm(std::size_t bytes);
-void* __real__Znam(std::size_t bytes);
-void __real_free(void* memory);
-void __real__ZdlPv(void* memory);
-void __real__ZdaPv(void* memory);
-void __real__ZdlPvm(void* memory, std::size_t bytes);
-void __real__ZdaPvm(void* memory, std::size_t bytes);
-
-void* __wrap_malloc(std::size_t bytes) { return allocated(bytes, __real_malloc); }
-void* __wrap__Znwm(std::size_t bytes) { return allocated(bytes, __real__Znwm); }
-void* __wrap__Znam(std::size_t bytes) { return allocated(bytes, __real__Znam); }
-void __wrap_free(void* memory) { release(memory, __builtin_return_address(0), __real_free); }
-void __wrap__ZdlPv(void* memory) { release(memory, __builtin_return_address(0), __real__ZdlPv); }
-void __wrap__ZdaPv(void* memory) { release(memory, __builtin_return_address(0), __real__ZdaPv); }
-void __wrap__ZdlPvm(void* memory, std::size_t bytes) {
-  release(memory, __builtin_return_address(0), __real__ZdlPvm, bytes);
-}
-void __wrap__ZdaPvm(void* memory, std::size_t bytes) {
-  release(memory, __builtin_return_address(0), __real__ZdaPvm, bytes);
-}
-
-}  // extern "C"

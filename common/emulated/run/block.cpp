@@ -44,7 +44,7 @@ Block::Block()
 
 // ---- the life of a block ----
 
-BlockOutcome Block::run(GridContext& grid, std::size_t number) {
+BlockOutcome Block::run(Grid& grid, std::size_t number) {
   prepare(grid, number);
   scheduler_.run();
   // No thread is ready: all have left the kernel, one has failed, or they are stuck.
@@ -53,7 +53,7 @@ BlockOutcome Block::run(GridContext& grid, std::size_t number) {
   return {counters, faults_.take(), std::exchange(exception_, nullptr)};
 }
 
-void Block::prepare(GridContext& grid, std::size_t number) {
+void Block::prepare(Grid& grid, std::size_t number) {
   const ExecutionConfiguration& configuration = grid.configuration;
   grid_ = &grid;
   number_ = number;
@@ -63,7 +63,7 @@ void Block::prepare(GridContext& grid, std::size_t number) {
   last_buffer_ = nullptr;
   faults_.take();  // of a block whose end had no memory
   exception_ = nullptr;
-  turn_.begin_block(grid.turns, number);
+  turn_.begin_block(grid, number);
   if (launch_number_ != grid.number) {
     shared_.begin_launch(configuration.shared_bytes, grid.most_shared_bytes);
     chains_.begin_launch();

@@ -9,21 +9,13 @@
 #include "emulated/findings/report.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/run/block_observers.hpp"
-#include "emulated/run/block_turns.hpp"
 #include "emulated/run/call_chain.hpp"
-#include "emulated/run/grid_context.hpp"
+#include "emulated/run/grid.hpp"
 #include "emulated/run/lanes.hpp"
 #include "emulated/run/scheduler.hpp"
 #include "emulated/run/watchdog.hpp"
 
 namespace __emulated {
-
-/// What a block has done, and what it has done wrong.
-struct BlockOutcome {
-  Counters counters;
-  std::vector<FaultRecord> faults;
-  std::exception_ptr exception;  ///< what a thread of the kernel has thrown
-};
 
 /// The threads of a block, and how they wait for each other. One host thread's stand-in for a multiprocessor: it runs one
 /// block at a time. Aligned so that two host threads share no cache line.
@@ -41,7 +33,7 @@ class alignas(128) Block : Scheduler::Client {
   Block& operator=(const Block&) = delete;
 
   /// Runs every thread of block number `number` to its end, or the block to its first fault.
-  BlockOutcome run(GridContext& grid, std::size_t number);
+  BlockOutcome run(Grid& grid, std::size_t number);
 
   /// While what it returns lives, a block that the calling host thread runs is ended where a thread of it has computed for
   /// so long without telling the device anything.
@@ -137,7 +129,7 @@ class alignas(128) Block : Scheduler::Client {
     unsigned releases = 0;  ///< barriers and shuffles that it has passed
   };
 
-  void prepare(GridContext& grid, std::size_t number);
+  void prepare(Grid& grid, std::size_t number);
   std::exception_ptr above_launch_bounds(unsigned most_threads) const;
   [[noreturn]] void run_threads() override;
   void run_thread();
@@ -200,7 +192,7 @@ class alignas(128) Block : Scheduler::Client {
   std::vector<const Frame*> starts_;  ///< for each thread, from where the kernel is called
   std::vector<Warp> warps_;
 
-  GridContext* grid_ = nullptr;
+  Grid* grid_ = nullptr;
   std::size_t number_ = 0;
   std::size_t launch_number_ = 0;
   unsigned size_ = 0;      ///< threads of the block

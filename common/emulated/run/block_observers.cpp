@@ -4,7 +4,7 @@
 
 namespace __emulated {
 
-void BlockObservers::begin_block(GridContext& grid, std::size_t block, unsigned threads) {
+void BlockObservers::begin_block(Grid& grid, std::size_t block, unsigned threads) {
   is_on_ = grid.settings.instrumented;
   threads_ = threads;
   recorder_.reset();

@@ -5,7 +5,7 @@
 
 #include "emulated/count/block_counts.hpp"
 #include "emulated/order/block_order.hpp"
-#include "emulated/run/grid_context.hpp"
+#include "emulated/run/grid.hpp"
 #include "emulated/run/observed.hpp"
 #include "emulated/trace/block_recorder.hpp"
 
@@ -18,7 +18,7 @@ class BlockObservers {
   /// \param memory  the block's; \param faults  where order adds what it sees. Both outlive this.
   BlockObservers(const SharedMemory& memory, FaultLog& faults) : memory_{memory}, faults_{faults} {}
 
-  void begin_block(GridContext& grid, std::size_t block, unsigned threads);
+  void begin_block(Grid& grid, std::size_t block, unsigned threads);
 
   /// Whether accesses are to be told.
   bool are_there() const { return is_on_; }

@@ -1,35 +1,33 @@
 #include "emulated/run/grid.hpp"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
-#include "emulated/findings/report.hpp"
 #include "emulated/memory/kernel_heap.hpp"
+#include "emulated/run/block.hpp"
 
 namespace __emulated {
 
-Grid::Grid(const ExecutionConfiguration& configuration, const KernelCall& kernel,
-           const GridSettings& settings, std::size_t number, unsigned host_threads,
-           std::size_t most_shared_bytes, BlockTrace* trace)
-    : context_{configuration,
-               kernel,
-               settings,
-               number,
-               most_shared_bytes,
-               trace,
-               global_memory().loaded_with(kernel.entry),
-               BlockTurns{count(configuration.grid), host_threads}},
-      failed_block_{count(configuration.grid)} {
+Grid::Grid(const ExecutionConfiguration& of_grid, const KernelCall& of_kernel, const GridSettings& of_launch,
+           std::size_t of_number, std::size_t of_shared_bytes, BlockTrace* of_block, unsigned host_threads)
+    : configuration{of_grid},
+      kernel{of_kernel},
+      settings{of_launch},
+      number{of_number},
+      most_shared_bytes{of_shared_bytes},
+      trace{of_block},
+      code{global_memory().loaded_with(of_kernel.entry)},
+      // Few enough hand-outs to cost nothing, enough of them to keep every host thread busy to the end.
+      at_a_time_{std::clamp<std::size_t>(count(of_grid.grid) / (std::size_t{host_threads} * 16), 1, 64)},
+      end_{count(of_grid.grid)} {
   kernel_heap().reuse_if_empty();
 }
 
-Grid::~Grid() { context_.races.mark_initialised(); }
-
 void Grid::work() {
-  const Watchdog::TimeLimit limit = Block::limit_time(context_.settings.loop_limit);
-  while (const std::optional<BlockTurns::Range> range = context_.turns.claim()) {
+  const Watchdog::TimeLimit limit = Block::limit_time(settings.loop_limit);
+  while (const std::optional<std::size_t> begin = claim()) {
     Counters counters;
-    for (std::size_t block = range->begin; block < range->end && !has_failed_before(block); ++block) {
+    for (std::size_t block = *begin; block < *begin + at_a_time_ && is_wanted(block); ++block) {
       BlockOutcome outcome = outcome_of(block);
       counters += outcome.counters;
       if (outcome.exception || !outcome.faults.empty()) fail(block, std::move(outcome));
@@ -37,15 +35,30 @@ void Grid::work() {
     {
       const std::lock_guard lock{mutex_};
       counters_ += counters;
+      running_.erase(*begin);
     }
-    context_.turns.complete(*range);
+    completed_.notify_all();
   }
+}
+
+/// The first of the blocks to run next; none where there are no more.
+std::optional<std::size_t> Grid::claim() {
+  const std::lock_guard lock{mutex_};
+  if (next_ >= end_) return std::nullopt;
+  running_.insert(next_);
+  return std::exchange(next_, next_ + at_a_time_);
+}
+
+bool Grid::wait_for(std::size_t block) {
+  std::unique_lock lock{mutex_};
+  completed_.wait(lock, [&] { return *running_.begin() == block / at_a_time_ * at_a_time_; });
+  return block < end_;
 }
 
 /// A host thread may have no memory for the stacks of a block: that is the block's failure, and others need not wait.
 BlockOutcome Grid::outcome_of(std::size_t block) {
   try {
-    return Block::local().run(context_, block);
+    return Block::local().run(*this, block);
   } catch (...) {
     BlockOutcome outcome;
     outcome.exception = std::current_exception();
@@ -56,22 +69,22 @@ BlockOutcome Grid::outcome_of(std::size_t block) {
 /// Blocks below a failed one still run, so that the lowest failure is found whatever the order.
 void Grid::fail(std::size_t block, BlockOutcome outcome) {
   const std::lock_guard lock{mutex_};
-  if (block >= failed_block_) return;
-  failed_block_ = block;
+  if (block >= end_) return;
+  end_ = block;
   failure_ = std::move(outcome);
-  context_.turns.end_before(block);
 }
 
-bool Grid::has_failed_before(std::size_t block) const {
+bool Grid::is_wanted(std::size_t block) {
   const std::lock_guard lock{mutex_};
-  return failed_block_ < block;
+  return block < end_;
 }
 
 LaunchResult Grid::result() const {
   if (failure_.exception) std::rethrow_exception(failure_.exception);
   // What blocks have done to each other is only known if all have run.
-  const std::vector<FaultRecord> faults = failure_.faults.empty() ? context_.races.faults() : failure_.faults;
-  return {counters_, faults.empty() ? std::vector<Finding>{} : findings_from(faults, context_.kernel.entry)};
+  std::vector<FaultRecord> faults = failure_.faults.empty() ? races.faults() : failure_.faults;
+  if (faults.empty()) return {counters_, {}};
+  return {counters_, findings_from(std::move(faults), kernel.entry)};
 }
 
 }  // namespace __emulated

@@ -1,40 +1,101 @@
 #pragma once
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
 
-#include "emulated/run/block.hpp"
-#include "emulated/run/grid_context.hpp"
+#include "emulated/findings/report.hpp"
+#include "emulated/order/grid_races.hpp"
+#include "emulated/run/execution_configuration.hpp"
 #include "emulated/run/launch.hpp"
+#include "emulated/run/schedule.hpp"
 
 namespace __emulated {
 
-/// One launch: host threads run its blocks, and it gathers what they did.
+/// How the device runs a grid, apart from what `<<<...>>>` says.
+struct GridSettings {
+  Schedule schedule;
+  bool instrumented = true;  ///< whether accesses are counted and checked
+  std::chrono::nanoseconds loop_limit = std::chrono::seconds{10};  ///< for a loop that seems endless
+};
+
+/// What a block has done, and what it has done wrong.
+struct BlockOutcome {
+  Counters counters;
+  std::vector<FaultRecord> faults;
+  std::exception_ptr exception;  ///< what a thread of the kernel has thrown
+};
+
+/// One launch: hands its blocks out to host threads in ascending order, some at a time, and gathers what they did.
 class Grid {
  public:
-  /// \param number  of the launch; \param most_shared_bytes  of a block; \param trace  of one of its blocks, or nullptr.
-  Grid(const ExecutionConfiguration& configuration, const KernelCall& kernel, const GridSettings& settings,
-       std::size_t number, unsigned host_threads, std::size_t most_shared_bytes, BlockTrace* trace);
+  Grid(const ExecutionConfiguration& of_grid, const KernelCall& of_kernel, const GridSettings& of_launch,
+       std::size_t of_number, std::size_t of_shared_bytes, BlockTrace* of_block, unsigned host_threads);
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
-  ~Grid();
+  ~Grid() { races.mark_initialised(); }
 
   /// Runs blocks on the calling host thread as long as there are any.
   void work();
 
+  /// Returns once every block below `block`, which is running, has ended: whether the block is still wanted, as none of them
+  /// has failed.
+  bool wait_for(std::size_t block);
+
   /// Returns what all blocks did, with the faults of the lowest block that failed. Throws what that one has thrown.
   LaunchResult result() const;
 
+  const ExecutionConfiguration configuration;
+  const KernelCall kernel;
+  const GridSettings settings;
+  const std::size_t number;               ///< of the launch
+  const std::size_t most_shared_bytes;    ///< of a block, static and dynamic ones
+  BlockTrace* const trace;                ///< of one of the blocks, or nullptr
+  const std::span<const std::byte> code;  ///< of the program, or library, that has the kernel
+  GridRaces races;
+
  private:
+  std::optional<std::size_t> claim();
   BlockOutcome outcome_of(std::size_t block);
   void fail(std::size_t block, BlockOutcome outcome);
-  bool has_failed_before(std::size_t block) const;
+  bool is_wanted(std::size_t block);
 
-  GridContext context_;
-
-  mutable std::mutex mutex_;
-  std::size_t failed_block_;
+  const std::size_t at_a_time_;  ///< blocks that a host thread takes
+  std::mutex mutex_;
+  std::condition_variable completed_;
+  std::size_t next_ = 0;           ///< the first block that no host thread has taken
+  std::size_t end_;                ///< the lowest block that has failed, or the number of blocks
+  std::set<std::size_t> running_;  ///< the first ones of the blocks that host threads have taken
   BlockOutcome failure_;
   Counters counters_;
+};
+
+/// The turn of one block, which it takes once.
+class Turn {
+ public:
+  void begin_block(Grid& grid, std::size_t block) {
+    grid_ = &grid;
+    block_ = block;
+    is_taken_ = false;
+  }
+
+  bool is_taken() const { return is_taken_; }
+
+  /// Returns once every lower block has ended: whether this one is still wanted.
+  bool take() {
+    is_taken_ = is_taken_ || grid_->wait_for(block_);
+    return is_taken_;
+  }
+
+ private:
+  Grid* grid_ = nullptr;
+  std::size_t block_ = 0;
+  bool is_taken_ = false;
 };
 
 }  // namespace __emulated

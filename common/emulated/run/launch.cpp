@@ -157,8 +157,8 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   for (Recording* const each : current.recordings) {
     if (auto wanted = each->begin_launch(configuration, kernel)) trace = std::move(wanted);
   }
-  Grid grid{configuration,     kernel,     current.settings, ++current.launches, used,
-            most_shared_bytes, trace.get()};
+  Grid grid{configuration, kernel, current.settings, ++current.launches, most_shared_bytes,
+            trace.get(),   used};
   const bool is_first = current.settings.instrumented && current.kernels.insert(kernel.entry).second;
   const std::uint64_t before = is_first ? global_memory().fingerprint() : 0;
   host_threads().run(used - 1, [&grid] { grid.work(); });

@@ -179,33 +179,23 @@ void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
   // Not always the running one: a switch to another may be under way.
   self->current_ = thread;
   self->stack_ = self->stack_of(thread);
-  Interrupted interrupted{context};
-  self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
-  const std::span<std::byte> stack = self->usable_stack_of(thread);
-  Fiber::drop_frames(stack);
-  interrupted.call(leave_overflowed_stack, stack.data() + stack.size());
-}
-
-/// Runs where the overflowed stack began: nothing on it is needed any more.
-void Scheduler::leave_overflowed_stack() {
-  running_->client_.stop_for_overflow(running_->call_site_);
-  std::abort();  // it does not return
+  self->leave_thread(context, [] { running_->client_.stop_for_overflow(running_->call_site_); });
 }
 
 void Scheduler::on_timer(int, siginfo_t*, void* context) {
   Scheduler* const self = running_;
   if (self == nullptr || self->current_ == host) return;
-  Interrupted interrupted{context};
-  if (!self->client_.is_stuck(interrupted.instruction())) return;
-  self->call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
-  const std::span<std::byte> stack = self->usable_stack_of(self->current_);
-  Fiber::drop_frames(stack);
-  interrupted.call(leave_endless_loop, stack.data() + stack.size());
+  if (!self->client_.is_stuck(Interrupted{context}.instruction())) return;
+  self->leave_thread(context, [] { running_->client_.stop_for_time(running_->call_site_); });
 }
 
-void Scheduler::leave_endless_loop() {
-  running_->client_.stop_for_time(running_->call_site_);
-  std::abort();  // it does not return
+/// Has the running thread go on with `stop` where its stack began: nothing on it is needed any more.
+void Scheduler::leave_thread(void* context, void (*stop)()) {
+  Interrupted interrupted{context};
+  call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
+  const std::span<std::byte> stack = usable_stack_of(current_);
+  Fiber::drop_frames(stack);
+  interrupted.call(stop, stack.data() + stack.size());
 }
 
 }  // namespace __emulated

@@ -202,9 +202,8 @@ class Scheduler {
   unsigned thread_of_guard_page(const void* address) const;
   void use_alternate_signal_stack();
   static void on_segmentation_fault(int signal, siginfo_t* info, void* context);
-  [[noreturn]] static void leave_overflowed_stack();
   static void on_timer(int signal, siginfo_t* info, void* context);
-  [[noreturn]] static void leave_endless_loop();
+  void leave_thread(void* context, void (*stop)());
 
   static inline thread_local constinit Scheduler* running_ = nullptr;
 

@@ -40,7 +40,7 @@ std::string seconds_text(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-void Watchdog::begin_block(const GridContext& grid, std::size_t block, unsigned threads, Turn& turn) {
+void Watchdog::begin_block(const Grid& grid, std::size_t block, unsigned threads, Turn& turn) {
   grid_ = &grid;
   block_ = block;
   threads_ = threads;

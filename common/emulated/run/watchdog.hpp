@@ -6,8 +6,7 @@
 #include <string>
 
 #include "emulated/findings/report.hpp"
-#include "emulated/run/block_turns.hpp"
-#include "emulated/run/grid_context.hpp"
+#include "emulated/run/grid.hpp"
 #include "emulated/run/loop_watch.hpp"
 #include "emulated/run/scheduler.hpp"
 
@@ -19,7 +18,7 @@ class Watchdog {
   /// \param scheduler  of the block; \param faults  where it adds what it finds. Both outlive this.
   Watchdog(Scheduler& scheduler, FaultLog& faults) : scheduler_{scheduler}, faults_{faults} {}
 
-  void begin_block(const GridContext& grid, std::size_t block, unsigned threads, Turn& turn);
+  void begin_block(const Grid& grid, std::size_t block, unsigned threads, Turn& turn);
 
   // ---- accesses ----
 
@@ -96,7 +95,7 @@ class Watchdog {
 
   Scheduler& scheduler_;
   FaultLog& faults_;
-  const GridContext* grid_ = nullptr;
+  const Grid* grid_ = nullptr;
   std::size_t block_ = 0;
   unsigned threads_ = 0;
   Turn* turn_ = nullptr;
