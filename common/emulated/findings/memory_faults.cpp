@@ -93,27 +93,21 @@ Stray stray_of(const Access& access, bool is_local, const SharedMemory& shared) 
   return {std::move(outside), "no memory is there: look at the pointer, and at the index"};
 }
 
-FaultRecord record_of(Fault fault, const ThreadAccess& by, Stray what) {
-  return {fault,
-          std::move(what.memory),
-          {access_by(by.block, by.thread, by.access.operation, by.access.call_site)},
-          std::move(what.help),
-          std::move(what.page)};
-}
-
 }  // namespace
 
-FaultRecord stray_access(const ThreadAccess& by, bool is_local, const SharedMemory& shared) {
-  return record_of(Fault::out_of_bounds, by, stray_of(by.access, is_local, shared));
+FaultRecord stray_access(Witness by, const Access& access, bool is_local, const SharedMemory& shared) {
+  auto [memory, help, page] = stray_of(access, is_local, shared);
+  return {Fault::out_of_bounds, std::move(memory), {std::move(by)}, std::move(help), std::move(page)};
 }
 
-FaultRecord misaligned_access(const ThreadAccess& by) {
-  const std::string bytes = std::to_string(by.access.bytes);
-  const std::size_t past = reinterpret_cast<std::uintptr_t>(by.access.address) % by.access.bytes;
-  return record_of(Fault::misaligned, by,
-                   {bytes + " bytes at an address that is no multiple of " + bytes,
-                    "the address is " + byte_text(past) + " past a multiple of " + bytes +
-                        ": align the memory, and begin at an element that is aligned, too"});
+FaultRecord misaligned_access(Witness by, const Access& access) {
+  const std::string bytes = std::to_string(access.bytes);
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(access.address) % access.bytes;
+  return {Fault::misaligned,
+          bytes + " bytes at an address that is no multiple of " + bytes,
+          {std::move(by)},
+          "the address is " + byte_text(past) + " past a multiple of " + bytes +
+              ": align the memory, and begin at an element that is aligned, too"};
 }
 
 FaultRecord uninitialised_read(std::string memory, Witness reader, bool is_shared) {
@@ -124,13 +118,6 @@ FaultRecord uninitialised_read(std::string memory, Witness reader, bool is_share
               ? "shared memory begins without values: write the word first, with 0 where there is no input"
               : "global memory begins without values: fill the buffer before the launch, or write the word "
                 "first"};
-}
-
-FaultRecord stray_release(std::size_t block, unsigned thread, const void* call_site) {
-  return {Fault::out_of_bounds,
-          "memory that no kernel holds",
-          {{{thread}, block, "releases", call_site}},
-          "release what `new` or `malloc` has returned in a kernel, once"};
 }
 
 }  // namespace __emulated

@@ -1,5 +1,4 @@
 #pragma once
-#include <cstddef>
 #include <string>
 
 #include "emulated/findings/report.hpp"
@@ -8,24 +7,14 @@
 /// The faults of one thread's use of memory, as records: what memory it is, and what helps.
 namespace __emulated {
 
-/// Who accesses memory, and how.
-struct ThreadAccess {
-  std::size_t block;
-  unsigned thread;
-  const Access& access;
-};
-
 /// An access outside of the device's memory. \param is_local  whether it is to the thread's own stack; \param shared  the
 /// block's.
-FaultRecord stray_access(const ThreadAccess& by, bool is_local, const SharedMemory& shared);
+FaultRecord stray_access(Witness by, const Access& access, bool is_local, const SharedMemory& shared);
 
 /// An access at an address that is no multiple of its size.
-FaultRecord misaligned_access(const ThreadAccess& by);
+FaultRecord misaligned_access(Witness by, const Access& access);
 
 /// A read of a word that nothing has written. \param memory  the word.
 FaultRecord uninitialised_read(std::string memory, Witness reader, bool is_shared);
-
-/// `delete` or `free()` of what the kernel does not hold.
-FaultRecord stray_release(std::size_t block, unsigned thread, const void* call_site);
 
 }  // namespace __emulated

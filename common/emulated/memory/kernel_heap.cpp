@@ -77,8 +77,7 @@ std::string KernelHeap::describe(const std::byte* address, std::size_t bytes) co
   const std::shared_lock lock{mutex_};
   const auto piece = piece_before(address);
   if (piece == pieces_.end()) return std::to_string(bytes) + " bytes of memory that no kernel holds";
-  return word_text(address - piece->first, bytes) + " of a kernel's memory (" +
-         std::to_string(piece->second.bytes / bytes) + " words)";
+  return word_text(address - piece->first, bytes, "a kernel's memory", piece->second.bytes);
 }
 
 KernelHeap::Pieces::const_iterator KernelHeap::piece_before(const std::byte* address) const {

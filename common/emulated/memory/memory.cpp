@@ -1,13 +1,15 @@
 #include "emulated/memory/memory.hpp"
 
 #include <cxxabi.h>
+#include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -17,7 +19,6 @@
 #include <string_view>
 #include <utility>
 
-#include "emulated/findings/loaded_objects.hpp"
 #include "emulated/findings/source_location.hpp"
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/device.hpp"
@@ -45,20 +46,15 @@ std::ptrdiff_t distance(std::ptrdiff_t offset, std::size_t begin, std::size_t by
   return offset < first ? first - offset : offset < end ? 0 : offset - end + 1;
 }
 
-/// The buffer that holds these bytes; the host has passed something else where there is none.
-Buffer& buffer_of(void* begin, std::size_t bytes) {
-  Buffer* const buffer = global_memory().nearest(static_cast<const std::byte*>(begin));
-  if (buffer == nullptr || (bytes != 0 && !buffer->contains(static_cast<const std::byte*>(begin), bytes))) {
-    throw std::invalid_argument{"these bytes are in no buffer of the emulated device"};
-  }
-  return *buffer;
-}
-
+/// The host has passed something else where no buffer holds these bytes.
 void mark(void* begin, std::size_t bytes, bool initialised) {
   const std::lock_guard lock{device_mutex()};
   if (bytes == 0) return;
-  Buffer& buffer = buffer_of(begin, bytes);
-  buffer.mark(static_cast<std::size_t>(static_cast<std::byte*>(begin) - buffer.begin()), bytes, initialised);
+  const auto* const first = static_cast<const std::byte*>(begin);
+  Buffer* const buffer = global_memory().nearest(first);
+  if (buffer == nullptr || !buffer->contains(first, bytes))
+    throw std::invalid_argument{"these bytes are in no buffer of the emulated device"};
+  buffer->mark(static_cast<std::size_t>(first - buffer->begin()), bytes, initialised);
 }
 
 }  // namespace
@@ -73,7 +69,19 @@ extern std::byte __stop___emulated_constant[] __attribute__((weak, visibility("h
 namespace __emulated {
 namespace {
 
-/// What the program and its libraries have of memory.
+/// The program, which comes first, and the libraries that are loaded now. Thread-local storage is the calling host thread's.
+std::vector<dl_phdr_info> loaded_objects() {
+  std::vector<dl_phdr_info> objects;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* found) {
+        static_cast<std::vector<dl_phdr_info>*>(found)->push_back(*object);
+        return 0;
+      },
+      &objects);
+  return objects;
+}
+
+/// What they have of memory.
 std::vector<Segment> loaded_segments() {
   std::vector<Segment> segments;
   for (const dl_phdr_info& object : loaded_objects()) {
@@ -90,32 +98,33 @@ std::vector<Segment> loaded_segments() {
 
 struct Variable {
   Buffer memory;
-  std::string symbol;
+  const char* symbol;
 
   const std::byte* begin() const { return memory.begin(); }
 };
 
+/// The file that the program was loaded from; nullptr where it cannot be mapped. It stays mapped.
+const std::byte* file_of_the_program() {
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0) return nullptr;
+  void* const begin =
+      mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  return begin != MAP_FAILED ? static_cast<const std::byte*>(begin) : nullptr;
+}
+
 /// The program's own variables in ascending order, by its table of symbols; none if it has been stripped of that.
 std::vector<Variable> read_variables_of_the_program() {
-  std::ifstream file{"/proc/self/exe", std::ios::binary};
-  const auto read = [&file](std::size_t offset, auto* values, std::size_t count) {
-    file.seekg(static_cast<std::streamoff>(offset));
-    file.read(reinterpret_cast<char*>(values), static_cast<std::streamsize>(count * sizeof(*values)));
-    return static_cast<bool>(file);
-  };
-  ElfW(Ehdr) header;
-  if (!read(0, &header, 1)) return {};
-  std::vector<ElfW(Shdr)> sections(header.e_shnum);
-  if (!read(header.e_shoff, sections.data(), sections.size())) return {};
+  const std::byte* const file = file_of_the_program();
+  if (file == nullptr) return {};
+  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file);
+  const std::span sections{reinterpret_cast<const ElfW(Shdr)*>(file + header.e_shoff), header.e_shnum};
   const auto table = std::ranges::find(sections, ElfW(Word){SHT_SYMTAB}, &ElfW(Shdr)::sh_type);
   if (table == sections.end()) return {};
-  std::vector<ElfW(Sym)> symbols(table->sh_size / sizeof(ElfW(Sym)));
-  if (!read(table->sh_offset, symbols.data(), symbols.size())) return {};
-  if (table->sh_link >= sections.size()) return {};
-  const ElfW(Shdr)& names_section = sections[table->sh_link];
-  std::string names(names_section.sh_size, '\0');
-  if (!read(names_section.sh_offset, names.data(), names.size())) return {};
-
+  const auto* const names = reinterpret_cast<const char*>(file + sections[table->sh_link].sh_offset);
+  const auto* const first = reinterpret_cast<const ElfW(Sym)*>(file + table->sh_offset);
+  std::vector<ElfW(Sym)> symbols{first, first + table->sh_size / sizeof(ElfW(Sym))};
   std::erase_if(symbols, [](const ElfW(Sym) & symbol) {
     return ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0;
   });
@@ -127,8 +136,7 @@ std::vector<Variable> read_variables_of_the_program() {
     if (symbol.st_value + symbol.st_size <= end) continue;
     const ElfW(Addr) begin = std::max(symbol.st_value, end);
     end = symbol.st_value + symbol.st_size;
-    const std::size_t name = std::min<std::size_t>(symbol.st_name, names.size());
-    variables.push_back({Buffer{base + begin, end - begin}, names.c_str() + name});
+    variables.push_back({Buffer{base + begin, end - begin}, names + symbol.st_name});
   }
   return variables;
 }
@@ -139,10 +147,10 @@ std::vector<Variable>& variables_of_the_program() {
 }
 
 /// "bins" of "_ZN12_GLOBAL__N_14binsE".
-std::string variable_name(const std::string& symbol) {
+std::string variable_name(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled{
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free};
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free};
   return name_in_source(demangled != nullptr ? demangled.get() : symbol);
 }
 
@@ -173,10 +181,11 @@ Mapping::~Mapping() {
 
 // ---- global memory ----
 
-std::string word_text(std::ptrdiff_t offset, std::size_t bytes) {
+std::string word_text(std::ptrdiff_t offset, std::size_t bytes, const std::string& what, std::size_t size) {
   const auto width = static_cast<std::ptrdiff_t>(bytes);
   return std::to_string(bytes) + "-byte word " +
-         std::to_string(offset < 0 ? (offset - width + 1) / width : offset / width);
+         std::to_string(offset < 0 ? (offset - width + 1) / width : offset / width) + " of " + what + " (" +
+         std::to_string(size / bytes) + " words)";
 }
 
 Buffer::Buffer(std::size_t bytes)
@@ -218,8 +227,7 @@ std::size_t Buffer::followed_bytes() const { return is_heap_ ? pages_.bytes() - 
 std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
   if (is_heap_) return kernel_heap().describe(address, bytes);
   if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";
-  return word_text(address - begin_, bytes) + " of a global buffer (" + std::to_string(bytes_ / bytes) +
-         " words)";
+  return word_text(address - begin_, bytes, "a global buffer", bytes_);
 }
 
 void GlobalMemory::begin_launch() {
@@ -285,8 +293,7 @@ std::string GlobalMemory::describe_released(const std::byte* address, std::size_
   for (std::size_t i = 1; i <= std::min(releases_, released_.size()); ++i) {
     const Released& buffer = released_[(releases_ - i) % released_.size()];
     if (address < buffer.begin || address >= buffer.begin + buffer.bytes) continue;
-    return word_text(address - buffer.begin, bytes) + " of a global buffer that has been released (" +
-           std::to_string(buffer.bytes / bytes) + " words)";
+    return word_text(address - buffer.begin, bytes, "a global buffer that has been released", buffer.bytes);
   }
   return "";
 }
@@ -303,8 +310,8 @@ std::string GlobalMemory::describe_beside_variable(const std::byte* address, std
     least = here;
   }
   if (nearest == nullptr) return "";
-  return word_text(address - nearest->begin(), bytes) + " of the variable " + variable_name(nearest->symbol) +
-         " (" + std::to_string(nearest->memory.bytes() / bytes) + " words)";
+  return word_text(address - nearest->begin(), bytes, "the variable " + variable_name(nearest->symbol),
+                   nearest->memory.bytes());
 }
 
 std::uint64_t GlobalMemory::fingerprint() const {
@@ -392,13 +399,9 @@ void* SharedMemory::static_variable(const SharedDeclaration& declaration, std::s
     throw std::invalid_argument{"a kernel has at most " + std::to_string(properties().default_shared_bytes) +
                                 " bytes of static shared memory"};
   }
-  if (dynamic_bytes_ + static_bytes_ > most_bytes_) {
-    throw std::invalid_argument{
-        "the emulated device cannot launch this: a block has bytes of shared memory, static and "
-        "dynamic, at most " +
-        std::to_string(most_bytes_) + ", not " + std::to_string(dynamic_bytes_ + static_bytes_) +
-        (most_bytes_ < properties().shared_bytes_per_block ? how_to_ask_for_shared_memory : "")};
-  }
+  require_at_most(most_bytes_, dynamic_bytes_ + static_bytes_,
+                  "a block has bytes of shared memory, static and dynamic,",
+                  most_bytes_ < properties().shared_bytes_per_block ? how_to_ask_for_shared_memory : "");
   const std::size_t offset = (end_ + 2 * shared_alignment - 1) / shared_alignment * shared_alignment;
   if (offset + bytes > capacity()) {
     throw std::invalid_argument{

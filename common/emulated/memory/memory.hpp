@@ -88,8 +88,8 @@ struct Accessor {
   const void* call_site = nullptr;
 };
 
-/// "4-byte word 3": words as wide as the access.
-std::string word_text(std::ptrdiff_t offset, std::size_t bytes);
+/// "4-byte word 3 of a global buffer (10 words)": words as wide as the access. \param size  bytes of all of it.
+std::string word_text(std::ptrdiff_t offset, std::size_t bytes, const std::string& what, std::size_t size);
 
 /// A buffer in global memory, and which of its 4-byte words have been written. Or the program's variables with static
 /// storage, which is what `__device__` variables are here: these have been written when the program starts.

@@ -175,13 +175,16 @@ bool Block::access_elsewhere(const Access& access) {
   if (watchdog_.is_out_of_time()) stop_for_time(access.call_site);
   scheduler_.cover_own_stack();
   if (scheduler_.on_own_stack(access.address)) return false;
+  const std::span<const std::byte> arguments = grid_->kernel.arguments;
+  const auto offset_in_arguments = static_cast<std::size_t>(access.address - arguments.data());
   if (shared_.contains(access.address, access.bytes)) {
     if (observers_.are_there()) observe<true>(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
     last_buffer_ = buffer;
     if (observers_.are_there() || access.operation != Operation::load) observe<false>(access);
   } else if (access.operation != Operation::load ||
-             !(in_arguments(access) || global_memory().is_constant(access.address, access.bytes))) {
+             !(offset_in_arguments < arguments.size() ||
+               global_memory().is_constant(access.address, access.bytes))) {
     stop_for_stray(access);
   } else {
     return false;
@@ -192,7 +195,7 @@ bool Block::access_elsewhere(const Access& access) {
 void Block::stop_for_stray(const Access& access) {
   observers_.last_access(scheduler_.current(), access);
   const bool is_local = scheduler_.on_own_stack(access.address);
-  faults_.add(stray_access({number_, scheduler_.current(), access}, is_local, shared_));
+  faults_.add(stray_access(by_running_thread(access), access, is_local, shared_));
   scheduler_.stop();
 }
 
@@ -203,7 +206,7 @@ void Block::refuse(const Access& access) {
   if (access.operation == Operation::atomic && scheduler_.on_own_stack(access.address))
     stop_for_stray(access);
   observers_.last_access(scheduler_.current(), access);
-  faults_.add(misaligned_access({number_, scheduler_.current(), access}));
+  faults_.add(misaligned_access(by_running_thread(access), access));
   scheduler_.stop();
 }
 
@@ -226,7 +229,10 @@ void Block::release(void* memory, const void* call_site) {
   if (memory == nullptr) return;
   const AtWork at_work{*this};
   if (kernel_heap().release(memory)) return;
-  faults_.add(stray_release(number_, scheduler_.current(), call_site));
+  faults_.add({Fault::out_of_bounds,
+               "memory that no kernel holds",
+               {{{scheduler_.current()}, number_, "releases", call_site}},
+               "release what `new` or `malloc` has returned in a kernel, once"});
   scheduler_.stop();
 }
 
@@ -313,11 +319,6 @@ unsigned Block::lanes_going_on(unsigned index) const {
     if (at_block_barrier || in_whole_warp) going_on &= ~bit_of(lane);
   }
   return going_on;
-}
-
-bool Block::in_arguments(const Access& access) const {
-  const std::span<const std::byte> arguments = grid_->kernel.arguments;
-  return static_cast<std::size_t>(access.address - arguments.data()) < arguments.size();
 }
 
 }  // namespace __emulated

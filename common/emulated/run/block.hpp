@@ -158,7 +158,9 @@ class alignas(128) Block : Scheduler::Client {
 
   // Memory.
   bool access_elsewhere(const Access& access);
-  bool in_arguments(const Access& access) const;
+  Witness by_running_thread(const Access& access) const {
+    return access_by(number_, scheduler_.current(), access.operation, access.call_site);
+  }
   template <bool is_shared> void observe(const Access& access);
   template <bool is_shared> ObservedAccess observed(const Access& access);
   void end_turn(const Access& access);
