@@ -92,8 +92,7 @@ TEST(Shuffle, HasAWidthOfAPowerOfTwoUpTo32) {
 TEST(Shuffle, LeavesTheNextBlockAsItIs) {
   expect_finding([] {
     shuffle_from<<<1, 32>>>(7, 16);
-    wait_for_a_part<<<1, 32>>>(0xffffffff);
-    EXPECT_EQ(last_launch_counters().warp_barriers, 1U);
+    EXPECT_EQ(counters_of([] { wait_for_a_part<<<1, 32>>>(0xffffffff); }).warp_barriers, 1U);
   });
 }
 

@@ -91,8 +91,8 @@ TEST(LongLoop, Ends) {
     ASSERT_EQ(out[in[i]], in[i]);
   expect_finding([&] { add_up_rows<<<1, 32>>>(naturals, out, 60'000); }, Runs::once);
   EXPECT_EQ(out[0], 60'000U * 528);
-  expect_finding([] { meet_often<<<1, 64>>>(1'000'000); }, Runs::once);
-  EXPECT_EQ(last_launch_counters().block_barriers, 1'000'000U);
+  const Counters barriers = counters_of([] { meet_often<<<1, 64>>>(1'000'000); });
+  EXPECT_EQ(barriers.block_barriers, 1'000'000U);
   expect_finding([] { count_in_shared_memory<<<1, 33>>>(300'000); }, Runs::once);
   expect_finding([&] { read_one_word<<<1, 2>>>(Words{1, 3}, out, 4'000'000); }, Runs::once);
   EXPECT_EQ(out[1], 12'000'000U);
@@ -220,8 +220,7 @@ __global__ void read_for_long(const unsigned* in, unsigned* out, unsigned times)
 
 TEST(LongLoop, IsCountedAsAShortOne) {
   constexpr unsigned times = 200'000;
-  read_for_long<<<1, 64>>>(Words{64}, Words{64}, times);
-  const Counters counted = last_launch_counters();
+  const Counters counted = counters_of([] { read_for_long<<<1, 64>>>(Words{64}, Words{64}, times); });
   // In each pass of a warp all lanes take the first line together, and half of them the second.
   EXPECT_EQ(counted.global_load_requests, 2 * 2 * times);
   EXPECT_EQ(counted.global_load_lanes, (48 + 8) * (times + times / 2));

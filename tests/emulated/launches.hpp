@@ -14,12 +14,6 @@
 /// What a test asks of a launch: the one place that knows how the device hands it out.
 namespace __emulated {
 
-/// What the only launch of `body`, or the last one, counts. A finding fails the test.
-Counters counters_of(const auto& body) {
-  body();
-  return last_launch().counters;
-}
-
 /// The findings' texts of the launches of `body`, or "".
 std::string finding_of(const auto& body) {
   try {
@@ -46,7 +40,7 @@ inline std::vector<LaunchResult> launches_of(const std::function<void()>& body) 
   return results;
 }
 
-/// What the last launch did.
-inline Counters last_launch_counters() { return last_launch().counters; }
+/// What the only launch of `body`, or the last one, counts. A finding fails the test.
+Counters counters_of(const auto& body) { return launches_of(body).back().counters; }
 
 }  // namespace __emulated

@@ -265,11 +265,11 @@ TEST(Vectors, AreLoadedAtOnceFromMultiplesOf16) {
     in[i] = i;
   expect_finding([&] {
     const Words out{128};
-    load_vectors<<<1, 32>>>(in, out);
+    const Counters counted = counters_of([&] { load_vectors<<<1, 32>>>(in, out); });
     EXPECT_EQ(out[127], 127U);
-    EXPECT_EQ(last_launch_counters().global_load_requests, 1U);
-    EXPECT_EQ(last_launch_counters().global_load_sectors, 16U);
-    EXPECT_EQ(last_launch_counters().global_load_lanes, 32U);
+    EXPECT_EQ(counted.global_load_requests, 1U);
+    EXPECT_EQ(counted.global_load_sectors, 16U);
+    EXPECT_EQ(counted.global_load_lanes, 32U);
     load_vectors<<<1, 32>>>(in + 4, out);
     EXPECT_EQ(out[127], 131U);
   });

@@ -132,11 +132,11 @@ TEST(NotCaught, RunsWithoutAFinding) {
     numbers[2] = -1e8F;
     sum_of_floats<<<3, 1>>>(numbers, sum);
     EXPECT_EQ(sum[0], 0.0F) << "1 in another order";
-    load_twice<<<1, 32>>>(in, out);
-    EXPECT_EQ(last_launch_counters().global_load_requests, 2U) << "nvcc loads once";
-    sum_of_short_rows<<<1, 32>>>(in, out);
-    EXPECT_EQ(last_launch_counters().global_load_requests, 16U) << "as on a GPU";
-    EXPECT_EQ(last_launch_counters().global_load_sectors, 136U) << "64 on a GPU, 4 a request";
+    const Counters loads = counters_of([&] { load_twice<<<1, 32>>>(in, out); });
+    EXPECT_EQ(loads.global_load_requests, 2U) << "nvcc loads once";
+    const Counters rows = counters_of([&] { sum_of_short_rows<<<1, 32>>>(in, out); });
+    EXPECT_EQ(rows.global_load_requests, 16U) << "as on a GPU";
+    EXPECT_EQ(rows.global_load_sectors, 136U) << "64 on a GPU, 4 a request";
   });
 }
 

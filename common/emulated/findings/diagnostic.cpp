@@ -17,7 +17,13 @@ namespace {
 constexpr std::size_t tab_stop = 8;
 constexpr std::size_t number_width = 5;
 
-enum class Style { bold, error, help, caret };
+/// How a terminal stresses a text (ECMA-48, "Select Graphic Rendition").
+namespace style {
+constexpr const char* bold = "1";
+constexpr const char* error = "1;31";
+constexpr const char* help = "1;36";
+constexpr const char* caret = "1;32";
+}  // namespace style
 
 class Diagnostic {
  public:
@@ -27,7 +33,7 @@ class Diagnostic {
   std::string text() const { return text_.str(); }
 
  private:
-  std::string in(Style style, const std::string& text) const;
+  std::string in(const char* style, const std::string& text) const;
   void add_location(const SourceLocation& location);
   void add_source(const SourceLocation& location, bool reads);
 
@@ -66,8 +72,8 @@ void Diagnostic::add(const Finding& finding) {
     const bool is_first = &witness == &witnesses.front();
     add_location(witness.location);
     if (is_first) {
-      text_ << in(Style::error, std::string{name_of(finding.fault)}) << " in "
-            << in(Style::bold, finding.kernel.empty() ? "a kernel" : finding.kernel) << ": ";
+      text_ << in(style::error, std::string{name_of(finding.fault)}) << " in "
+            << in(style::bold, finding.kernel.empty() ? "a kernel" : finding.kernel) << ": ";
     }
     text_ << sentence(finding, witness, is_first) << '\n';
     add_source(witness.location, witness.action == verb_of(Operation::load));
@@ -79,26 +85,18 @@ void Diagnostic::add(const Finding& finding) {
   const auto stale = std::ranges::find_if(
       witnesses, [](const Witness& w) { return is_known(w) && is_newer_than_the_program(w.location.file); });
   if (stale != witnesses.end()) {
-    text_ << in(Style::help, "note:") << ' ' << path_from_here(stale->location.file)
+    text_ << in(style::help, "note:") << ' ' << path_from_here(stale->location.file)
           << " has changed since this program was built, so its lines are not shown: build again\n";
   }
-  if (!finding.help.empty()) text_ << in(Style::help, "help:") << ' ' << finding.help << '\n';
+  if (!finding.help.empty()) text_ << in(style::help, "help:") << ' ' << finding.help << '\n';
   if (!finding.page.empty()) {
-    text_ << (finding.help.empty() ? in(Style::help, "help:") + ' ' : "      ") << "see " << finding.page
+    text_ << (finding.help.empty() ? in(style::help, "help:") + ' ' : "      ") << "see " << finding.page
           << '\n';
   }
 }
 
-std::string Diagnostic::in(Style style, const std::string& text) const {
-  if (!styled_) return text;
-  const char* code = "";
-  switch (style) {
-    case Style::bold: code = "1"; break;
-    case Style::error: code = "1;31"; break;
-    case Style::help: code = "1;36"; break;
-    case Style::caret: code = "1;32"; break;
-  }
-  return std::string{"\x1b["} + code + 'm' + text + "\x1b[0m";
+std::string Diagnostic::in(const char* style, const std::string& text) const {
+  return styled_ ? std::string{"\x1b["} + style + 'm' + text + "\x1b[0m" : text;
 }
 
 /// "directory/file:17:44: ".
@@ -106,7 +104,7 @@ void Diagnostic::add_location(const SourceLocation& location) {
   if (location.line == 0) return;
   std::string text = path_from_here(location.file) + ':' + std::to_string(location.line) + ':';
   if (location.column != 0) text += std::to_string(location.column) + ':';
-  text_ << in(Style::bold, text) << ' ';
+  text_ << in(style::bold, text) << ' ';
 }
 
 /// The line, with tabs as spaces, and below it what the location means.
@@ -139,7 +137,7 @@ void Diagnostic::add_source(const SourceLocation& location, bool reads) {
   number.insert(0, number_width - std::min(number.size(), number_width), ' ');
   text_ << number << " | " << shown << '\n'
         << std::string(number.size(), ' ') << " | " << marks.substr(0, first)
-        << in(Style::caret, marks.substr(first)) << '\n';
+        << in(style::caret, marks.substr(first)) << '\n';
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "emulated/findings/finding.hpp"
 
-#include <array>
 #include <sstream>
 #include <utility>
 
@@ -19,21 +18,23 @@ std::string lines_of(const std::vector<Finding>& findings) {
 }  // namespace
 
 std::string_view name_of(Fault fault) {
-  constexpr std::array<std::string_view, 14> names{"race",
-                                                   "missed barrier",
-                                                   "divergent barrier",
-                                                   "deadlock",
-                                                   "invalid mask",
-                                                   "shuffle from an inactive lane",
-                                                   "invalid width",
-                                                   "misaligned access",
-                                                   "out of bounds",
-                                                   "uninitialised read",
-                                                   "endless loop",
-                                                   "wait for another block",
-                                                   "stack overflow",
-                                                   "trap"};
-  return names.at(static_cast<std::size_t>(fault));
+  switch (fault) {
+    case Fault::race: return "race";
+    case Fault::missed_barrier: return "missed barrier";
+    case Fault::divergent_barrier: return "divergent barrier";
+    case Fault::deadlock: return "deadlock";
+    case Fault::invalid_mask: return "invalid mask";
+    case Fault::inactive_lane: return "shuffle from an inactive lane";
+    case Fault::invalid_width: return "invalid width";
+    case Fault::misaligned: return "misaligned access";
+    case Fault::out_of_bounds: return "out of bounds";
+    case Fault::uninitialised_read: return "uninitialised read";
+    case Fault::endless_loop: return "endless loop";
+    case Fault::wait_for_block: return "wait for another block";
+    case Fault::stack_overflow: return "stack overflow";
+    case Fault::trap: return "trap";
+  }
+  return "fault";
 }
 
 std::string to_string(const SourceLocation& location) {

@@ -137,7 +137,7 @@ class Races {
 
 struct Advice {
   std::string help;
-  std::string page;
+  std::string page{};
 };
 
 /// "the read and the write".
@@ -173,8 +173,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
   if (seen.witnesses.front().call_site == seen.witnesses.back().call_site) {
     return {
         "give each thread a word of its own, or let one thread write; between two passes of a loop, put a " +
-            barrier,
-        ""};
+        barrier};
   }
   const bool is_one_more = !seen.between_warps && seen.after_warp_barrier;
   std::string help = (is_one_more ? "put one more " : "put a ") + barrier + " between " + both_accesses(seen);
@@ -182,7 +181,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
     return {help + "; if they are meant to meet, as before a loop of `atomicCAS()`, " + read_by_an_atomic,
             seen.between_warps ? "no_barrier_between_levels" : ""};
   }
-  if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both", ""};
+  if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both"};
   if (seen.between_warps) help += ", where all threads of the block reach it";
   if (are_on_one_line(seen)) {
     help += "; as one line does both, read into a register first, or put it at the end of the loop's pass";
@@ -221,14 +220,12 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   }
   if (lacks_atomic) {
     return {"the `__threadfence()` after the " + access +
-                " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
-                "other block ask by one, such as `atomicAdd(&flag, 0)`",
-            ""};
+            " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
+            "other block ask by one, such as `atomicAdd(&flag, 0)`"};
   }
   if (lacks_barrier) {
     return {"put a `__syncthreads()` between the " + access +
-                " and the atomic by which another of its threads tells other blocks of it",
-            ""};
+            " and the atomic by which another of its threads tells other blocks of it"};
   }
   const std::string by_atomics =
       std::string{
@@ -242,19 +239,18 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   }
   const std::string suffix = seen.is_volatile ? std::string{"; "} + volatile_is_not_enough : "";
   if (is_of_read_and_atomic(seen)) {
-    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic + suffix,
-            ""};
+    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic +
+            suffix};
   }
   if (one_does(Operation::atomic) && one_does(Operation::store)) {
     return {"blocks run in any order: write the word before the launch, or make the write an atomic, too" +
-                suffix,
-            ""};
+            suffix};
   }
   std::string help =
       "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the "
       "last, as in beyond/10_single_pass";
   if (races.may_be_of_a_flag(seen)) help += "; if it is a flag, " + by_atomics;
-  return {std::move(help), ""};
+  return {std::move(help)};
 }
 
 Advice advice_on(const FaultRecord& seen, const Races& races) {

@@ -40,7 +40,6 @@ struct State {
   std::map<const void*, std::size_t>
       dynamic_shared_bytes;       ///< that kernels may have, if the program has asked for them
   std::set<const void*> kernels;  ///< that have been launched and counted
-  LaunchResult last;
   std::vector<Recording*> recordings;
 };
 
@@ -148,7 +147,6 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   State& current = state();
-  current.last = {};
   require_possible(configuration);
   const std::size_t most_shared_bytes = require_allowed(configuration, kernel);
   global_memory().begin_launch();
@@ -171,7 +169,6 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   }
   for (Recording* const each : current.recordings)
     each->end_launch(result);
-  current.last = result;
   return result;
 }
 
@@ -179,8 +176,6 @@ void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& 
   LaunchResult result = run_grid(configuration, kernel);
   if (!result.findings.empty()) throw KernelFinding{std::move(result.findings)};
 }
-
-const LaunchResult& last_launch() { return state().last; }
 
 void run_with_results(const std::function<void()>& program, std::vector<LaunchResult>& results,
                       const std::optional<TracedBlock>& traced) {

@@ -29,9 +29,6 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
 /// The same for a program that does not look at the result. Throws KernelFinding for a faulty kernel.
 void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
 
-/// What the last launch of the process counted and found; of one that threw, nothing.
-const LaunchResult& last_launch();
-
 /// A block of one of the launches of a program.
 struct TracedBlock {
   std::size_t launch = 1;  ///< counted from 1

@@ -46,11 +46,8 @@ void Watchdog::begin_block(const Grid& grid, std::size_t block, unsigned threads
   threads_ = threads;
   turn_ = &turn;
   accesses_left_ = scheduler_.accesses_in_a_turn();
-  accesses_ = 0;
-  watch_after_ = first_watch;
-  watched_turns_ = first_turns;
+  since_meeting_ = {};
   is_watching_ = false;
-  alike_since_.reset();
   alike_watches_ = 0;
   stuck_thread_ = ReadyThreads::capacity;
   ticks_without_progress_ = 0;
@@ -74,16 +71,16 @@ void Watchdog::end_watch() {
 
 void Watchdog::end_turn(const Access& access, bool is_shared_by_blocks) {
   if (is_watching_) {
-    ++accesses_;
+    ++since_meeting_.accesses;
     accesses_left_ = 1;
     watch_.access(scheduler_.current(), access, is_shared_by_blocks);
     if (--watched_accesses_left_ != 0) return;
     watched_accesses_left_ = LoopWatch::accesses_in_a_turn;
-    if (watched_meetings_ == nullptr && watch_.turns() >= watched_turns_) judge_accesses();
+    if (watched_meetings_ == nullptr && watch_.turns() >= since_meeting_.watched_turns) judge_accesses();
   } else {
     accesses_left_ = scheduler_.accesses_in_a_turn();
-    accesses_ += accesses_left_;
-    if (accesses_ >= watch_after_) begin_watch(nullptr);
+    since_meeting_.accesses += accesses_left_;
+    if (since_meeting_.accesses >= since_meeting_.watch_after) begin_watch(nullptr);
   }
   scheduler_.give_way();
 }
@@ -93,12 +90,12 @@ void Watchdog::judge_accesses() {
   const Passes passes = watch_.passes();
   end_watch();
   if (passes == Passes::different) {
-    alike_since_.reset();
-    watch_after_ = 2 * accesses_;
-    watched_turns_ *= 2;
+    since_meeting_.alike_since.reset();
+    since_meeting_.watch_after = 2 * since_meeting_.accesses;
+    since_meeting_.watched_turns *= 2;
     return;
   }
-  watch_after_ = accesses_ + first_watch;
+  since_meeting_.watch_after = since_meeting_.accesses + first_watch;
   const Accessor* const reader = watch_.reader_of_other_blocks();
   if (reader != nullptr && may_change_by_other_blocks()) return;
   const bool may_wait = reader != nullptr && has_higher_blocks();
@@ -108,10 +105,10 @@ void Watchdog::judge_accesses() {
     end_in_a_loop(thread, "repeats itself: its variables, and what it reads, stay the same", call_site);
   }
   const std::chrono::nanoseconds now = cpu_time();
-  if (!alike_since_) alike_since_ = now;
+  if (!since_meeting_.alike_since) since_meeting_.alike_since = now;
   const std::chrono::nanoseconds limit =
       grid_->settings.loop_limit * (passes == Passes::adding ? longer_for_adding : 1);
-  if (now - *alike_since_ < limit) return;
+  if (now - *since_meeting_.alike_since < limit) return;
   if (may_wait && passes == Passes::alike) end_in_a_wait(*reader);
   end_in_a_loop(thread, "has repeated the same accesses for " + seconds_text(limit) + " of computing",
                 call_site);
@@ -121,15 +118,12 @@ void Watchdog::judge_accesses() {
 bool Watchdog::may_change_by_other_blocks() {
   if (turn_->is_taken()) return false;
   if (!turn_->take()) scheduler_.stop();
-  alike_since_.reset();
+  since_meeting_.alike_since.reset();
   return true;
 }
 
 void Watchdog::meet(unsigned& meetings, const void* call_site) {
-  accesses_ = 0;
-  watch_after_ = first_watch;
-  watched_turns_ = first_turns;
-  alike_since_.reset();
+  since_meeting_ = {};
   if (is_watching_ && watched_meetings_ == nullptr) end_watch();
   ++meetings;
   if (meetings < first_watched_meetings - first_watched_meetings / meetings_per_watch) return;
@@ -139,7 +133,7 @@ void Watchdog::meet(unsigned& meetings, const void* call_site) {
 }
 
 void Watchdog::thread_ends() {
-  alike_since_.reset();
+  since_meeting_.alike_since.reset();
   if (is_watching_ && watched_meetings_ == nullptr) end_watch();
 }
 
@@ -185,8 +179,10 @@ void Watchdog::end_in_a_wait(const Accessor& reader) {
 // ---- loops of which the device hears nothing ----
 
 bool Watchdog::is_stuck(std::size_t meetings, unsigned finished, const void* instruction) {
-  const Progress now{block_,  accesses_, meetings + calls_of_peers(), accesses_left_, scheduler_.current(),
-                     finished};
+  // Those who ask their peers have a limit of their own.
+  const unsigned thread = scheduler_.current();
+  const std::array<std::size_t, 6> now{
+      block_, since_meeting_.accesses, accesses_left_, meetings + calls_of_peers(), thread, finished};
   if (now != progress_) {
     progress_ = now;
     ticks_without_progress_ = 0;
@@ -194,9 +190,9 @@ bool Watchdog::is_stuck(std::size_t meetings, unsigned finished, const void* ins
     return false;
   }
   if (++ticks_without_progress_ < ticks_of_the_limit) return false;
-  if (stuck_thread_ != now.thread) {
+  if (stuck_thread_ != thread) {
     // Better at one of its accesses to its local variables, if it makes any: their places are known.
-    stuck_thread_ = now.thread;
+    stuck_thread_ = thread;
     scheduler_.expose_own_stack();
     return false;
   }

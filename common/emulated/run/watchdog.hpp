@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -57,18 +58,6 @@ class Watchdog {
     Scheduler& scheduler_;
   };
 
-  /// What has happened so far: it stays the same while a thread does nothing but compute.
-  struct Progress {
-    std::size_t block = 0;
-    std::size_t accesses = 0;
-    std::size_t meetings = 0;  ///< of threads, and questions to peers, whose own limit ends a wait for them
-    unsigned accesses_left = 0;
-    unsigned thread = 0;
-    unsigned finished = 0;
-
-    bool operator==(const Progress&) const = default;
-  };
-
   /// In a signal's handler: whether the running thread has had its time without any progress. It is ended only in code of
   /// the program: a library may hold a lock.
   bool is_stuck(std::size_t meetings, unsigned finished, const void* instruction);
@@ -100,20 +89,25 @@ class Watchdog {
   unsigned threads_ = 0;
   Turn* turn_ = nullptr;
 
-  unsigned accesses_left_ = 0;   ///< that the running thread may make before another has its turn
-  std::size_t accesses_ = 0;     ///< accesses of the block since threads of it last met
-  std::size_t watch_after_ = 0;  ///< so many of them, threads are watched
+  unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
+
+  /// What there has been since threads of the block last met.
+  struct SinceMeeting {
+    std::size_t accesses = 0;
+    std::size_t watch_after = first_watch;    ///< so many accesses
+    std::size_t watched_turns = first_turns;  ///< that each thread is watched for
+    std::optional<std::chrono::nanoseconds>
+        alike_since{};  ///< the host thread's time when a loop first seemed endless
+  } since_meeting_;
 
   bool is_watching_ = false;
   const unsigned* watched_meetings_ = nullptr;  ///< their count, if they are what the watch is for
   LoopWatch watch_;
-  std::size_t watched_turns_ = 0;  ///< that each thread is watched for
   unsigned watched_accesses_left_ = 0;
-  std::optional<std::chrono::nanoseconds>
-      alike_since_;             ///< the host thread's time when a loop first seemed endless
   unsigned alike_watches_ = 0;  ///< of meetings, one after the other
 
-  Progress progress_;
+  /// What has happened so far: it stays the same while a thread does nothing but compute.
+  std::array<std::size_t, 6> progress_{};
   int ticks_without_progress_ = 0;
   unsigned stuck_thread_ = ReadyThreads::capacity;  ///< ends at its next access
 };
