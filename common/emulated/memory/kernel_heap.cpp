@@ -56,15 +56,14 @@ bool KernelHeap::release(const void* begin) {
 
 bool KernelHeap::is_near(const void* address) const {
   const std::byte* const begin = begin_.load(std::memory_order_relaxed);
-  return begin != nullptr &&
-         static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin) < all_bytes;
+  return begin != nullptr && __emulated::contains({begin, all_bytes}, static_cast<const std::byte*>(address));
 }
 
 bool KernelHeap::contains(const std::byte* address, std::size_t bytes) const {
   const std::shared_lock lock{mutex_};
   const auto piece = piece_before(address);
   return piece != pieces_.end() && piece->second.is_held &&
-         static_cast<std::size_t>(address - piece->first) + bytes <= piece->second.bytes;
+         __emulated::contains({piece->first, piece->second.bytes}, address, bytes);
 }
 
 bool KernelHeap::is_released(const std::byte* address) const {

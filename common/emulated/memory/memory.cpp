@@ -90,7 +90,7 @@ std::vector<Segment> loaded_segments() {
       const bool is_table = header.p_type == PT_GNU_RELRO;
       if (header.p_type != PT_LOAD && !is_table) continue;
       auto* const begin = reinterpret_cast<std::byte*>(object.dlpi_addr + header.p_vaddr);
-      segments.push_back({begin, header.p_memsz, (header.p_flags & PF_W) != 0 && !is_table});
+      segments.push_back({{begin, header.p_memsz}, (header.p_flags & PF_W) != 0 && !is_table});
     }
   }
   return segments;
@@ -155,13 +155,13 @@ std::string variable_name(const char* symbol) {
 }
 
 /// The calling host thread's variables, those of the program itself.
-Segment thread_storage() {
+std::span<const std::byte> thread_storage() {
   const dl_phdr_info program = loaded_objects().front();
   for (const auto& header : std::span{program.dlpi_phdr, program.dlpi_phnum}) {
     if (header.p_type == PT_TLS && program.dlpi_tls_data != nullptr)
-      return {static_cast<std::byte*>(program.dlpi_tls_data), header.p_memsz, true};
+      return {static_cast<const std::byte*>(program.dlpi_tls_data), header.p_memsz};
   }
-  return {nullptr, 0, true};
+  return {};
 }
 
 }  // namespace
@@ -233,20 +233,19 @@ std::string Buffer::describe(const std::byte* address, std::size_t bytes) const 
 void GlobalMemory::begin_launch() {
   loaded_ = loaded_segments();
   static_storage_.clear();
-  for (Segment segment : loaded_) {
-    if (!segment.is_writable) continue;
+  for (auto [bytes, is_writable] : loaded_) {
+    if (!is_writable) continue;
     for (const Segment& table : loaded_) {
-      if (table.is_writable || table.begin != segment.begin) continue;
-      segment.begin += table.bytes;
-      segment.bytes -= std::min(segment.bytes, table.bytes);
+      if (!table.is_writable && table.bytes.data() == bytes.data())
+        bytes = bytes.subspan(std::min(bytes.size(), table.bytes.size()));
     }
-    std::byte* const end = segment.begin + segment.bytes;
     std::byte* const constants = __start___emulated_constant;
-    if (constants != nullptr && segment.contains(constants, 0)) {
-      static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(constants - segment.begin));
-      segment.begin = __stop___emulated_constant;
+    if (constants != nullptr && contains(bytes, constants)) {
+      const auto before = static_cast<std::size_t>(constants - bytes.data());
+      static_storage_.emplace_back(bytes.data(), before);
+      bytes = bytes.subspan(static_cast<std::size_t>(__stop___emulated_constant - bytes.data()));
     }
-    static_storage_.emplace_back(segment.begin, static_cast<std::size_t>(end - segment.begin));
+    static_storage_.emplace_back(bytes.data(), bytes.size());
   }
 }
 
@@ -291,9 +290,10 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
 std::string GlobalMemory::describe_released(const std::byte* address, std::size_t bytes) const {
   if (is_mapped(address)) return "";  // something else is there by now
   for (std::size_t i = 1; i <= std::min(releases_, released_.size()); ++i) {
-    const Released& buffer = released_[(releases_ - i) % released_.size()];
-    if (address < buffer.begin || address >= buffer.begin + buffer.bytes) continue;
-    return word_text(address - buffer.begin, bytes, "a global buffer that has been released", buffer.bytes);
+    const std::span<const std::byte> buffer = released_[(releases_ - i) % released_.size()];
+    if (contains(buffer, address))
+      return word_text(address - buffer.data(), bytes, "a global buffer that has been released",
+                       buffer.size());
   }
   return "";
 }
@@ -325,16 +325,16 @@ std::uint64_t GlobalMemory::fingerprint() const {
 }
 
 bool GlobalMemory::is_constant(const std::byte* address, std::size_t bytes) const {
-  static thread_local const Segment own = thread_storage();
-  if (own.contains(address, bytes) || is_constant_memory(address)) return true;
+  static thread_local const std::span own = thread_storage();
+  if (contains(own, address, bytes) || is_constant_memory(address)) return true;
   return std::ranges::any_of(loaded_, [&](const Segment& segment) {
-    return !segment.is_writable && segment.contains(address, bytes);
+    return !segment.is_writable && contains(segment.bytes, address, bytes);
   });
 }
 
 std::span<const std::byte> GlobalMemory::loaded_with(const void* address) const {
   for (const Segment& segment : loaded_)
-    if (segment.contains(static_cast<const std::byte*>(address), 1)) return {segment.begin, segment.bytes};
+    if (contains(segment.bytes, static_cast<const std::byte*>(address))) return segment.bytes;
   return {};
 }
 

@@ -48,6 +48,12 @@ inline constexpr std::size_t largest_access = 16;  ///< bytes of the widest acce
 /// Bytes on either side of a buffer, or of shared memory, that are nobody's: an access there is known to be a stray one.
 inline constexpr std::size_t margin = std::size_t{64} << 10;
 
+/// Whether all of these bytes are in a range.
+inline bool contains(std::span<const std::byte> range, const std::byte* address, std::size_t count = 1) {
+  const auto offset = static_cast<std::size_t>(address - range.data());
+  return offset < range.size() && count <= range.size() - offset;
+}
+
 /// What an access does to memory.
 enum class Operation : unsigned char { load, store, atomic };
 
@@ -107,8 +113,7 @@ class Buffer {
   /// The same, but for the heap those that kernels may be given.
   std::size_t followed_bytes() const;
   bool contains(const std::byte* address, std::size_t count) const {
-    const auto offset = static_cast<std::size_t>(address - begin_);
-    return offset < bytes_ && count <= bytes_ - offset;
+    return __emulated::contains({begin_, bytes_}, address, count);
   }
 
   /// The number of the 4-byte word that holds the address.
@@ -152,14 +157,8 @@ class Buffer {
 
 /// A part of a file that the program, or one of its libraries, was loaded from.
 struct Segment {
-  std::byte* begin;
-  std::size_t bytes;
+  std::span<std::byte> bytes;
   bool is_writable;
-
-  bool contains(const std::byte* address, std::size_t count) const {
-    const auto offset = static_cast<std::size_t>(address - begin);
-    return offset < bytes && count <= bytes - offset;
-  }
 };
 
 /// The emulated device's global memory: every buffer that has been allocated and not yet released, and the program's
@@ -195,14 +194,9 @@ class GlobalMemory {
   std::uint64_t fingerprint() const;
 
  private:
-  struct Released {
-    const std::byte* begin;
-    std::size_t bytes;
-  };
-
   std::map<const std::byte*, Buffer> buffers_;
-  std::array<Released, 64> released_{};  ///< the last ones,
-  std::size_t releases_ = 0;             ///< of so many
+  std::array<std::span<const std::byte>, 64> released_{};  ///< the last ones,
+  std::size_t releases_ = 0;                               ///< of so many
   std::vector<Segment> loaded_;
   std::vector<Buffer> static_storage_;
 };
@@ -254,13 +248,12 @@ class SharedMemory {
     return static_cast<std::ptrdiff_t>(offset_of(address) / word_bytes);
   }
   bool dynamic_contains(const std::byte* address, std::size_t bytes) const {
-    const std::size_t offset = offset_of(address);
-    return offset < dynamic_bytes_ && bytes <= dynamic_bytes_ - offset;
+    return __emulated::contains({begin(), dynamic_bytes_}, address, bytes);
   }
   bool contains(const std::byte* address, std::size_t bytes) const;
   /// Whether the address is in shared memory or near to it.
   bool is_near(const std::byte* address) const {
-    return static_cast<std::size_t>(address - pages_.begin()) < pages_.bytes();
+    return __emulated::contains({pages_.begin(), pages_.bytes()}, address);
   }
 
   /// "shared[32] (shared has 32 elements)", of the variable nearest to a stray access.

@@ -175,15 +175,13 @@ bool Block::access_elsewhere(const Access& access) {
   if (watchdog_.is_out_of_time()) stop_for_time(access.call_site);
   scheduler_.cover_own_stack();
   if (scheduler_.on_own_stack(access.address)) return false;
-  const std::span<const std::byte> arguments = grid_->kernel.arguments;
-  const auto offset_in_arguments = static_cast<std::size_t>(access.address - arguments.data());
   if (shared_.contains(access.address, access.bytes)) {
     if (observers_.are_there()) observe<true>(access);
   } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
     last_buffer_ = buffer;
     if (observers_.are_there() || access.operation != Operation::load) observe<false>(access);
   } else if (access.operation != Operation::load ||
-             !(offset_in_arguments < arguments.size() ||
+             !(contains(grid_->kernel.arguments, access.address) ||
                global_memory().is_constant(access.address, access.bytes))) {
     stop_for_stray(access);
   } else {

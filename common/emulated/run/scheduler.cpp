@@ -189,13 +189,13 @@ void Scheduler::on_timer(int, siginfo_t*, void* context) {
   self->leave_thread(context, [] { running_->client_.stop_for_time(running_->call_site_); });
 }
 
-/// Has the running thread go on with `stop` where its stack began: nothing on it is needed any more.
-void Scheduler::leave_thread(void* context, void (*stop)()) {
+/// Has the running thread go on with `leave` where its stack began: nothing on it is needed any more.
+void Scheduler::leave_thread(void* context, void (*leave)()) {
   Interrupted interrupted{context};
   call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
   const std::span<std::byte> stack = usable_stack_of(current_);
   Fiber::drop_frames(stack);
-  interrupted.call(stop, stack.data() + stack.size());
+  interrupted.call(leave, stack.data() + stack.size());
 }
 
 }  // namespace __emulated

@@ -203,7 +203,7 @@ class Scheduler {
   void use_alternate_signal_stack();
   static void on_segmentation_fault(int signal, siginfo_t* info, void* context);
   static void on_timer(int signal, siginfo_t* info, void* context);
-  void leave_thread(void* context, void (*stop)());
+  void leave_thread(void* context, void (*leave)());
 
   static inline thread_local constinit Scheduler* running_ = nullptr;
 

@@ -196,9 +196,7 @@ bool Watchdog::is_stuck(std::size_t meetings, unsigned finished, const void* ins
     scheduler_.expose_own_stack();
     return false;
   }
-  const auto offset =
-      static_cast<std::size_t>(static_cast<const std::byte*>(instruction) - grid_->code.data());
-  return offset < grid_->code.size();
+  return contains(grid_->code, static_cast<const std::byte*>(instruction));
 }
 
 void Watchdog::stop_for_time(const void* call_site) {
