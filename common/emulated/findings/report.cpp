@@ -90,50 +90,43 @@ bool is_race_at(const FaultRecord& seen, const void* site, const void* other) {
          (one.call_site == other && two.call_site == site);
 }
 
-/// How a kernel of which these races have been seen goes about the words.
-class Races {
- public:
-  explicit Races(const std::vector<FaultRecord>& records) : records_{records} {}
+// How a kernel of which these faults have been seen goes about the words of a race.
+using Records = std::vector<FaultRecord>;
 
-  /// Whether several threads write one word by the store that is in the race.
-  bool have_many_writers(const FaultRecord& seen) const {
-    return std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
-      return does(witness, Operation::store) && is_written_by_many(witness.call_site);
-    });
-  }
+bool is_written_by_many(const void* store, const Records& all) {
+  return std::ranges::any_of(all, [&](const FaultRecord& other) { return is_race_at(other, store, store); });
+}
 
-  /// Whether several threads do to one word what one line says: read it and write it.
-  bool are_of_an_update(const FaultRecord& seen) const {
-    return std::ranges::any_of(seen.witnesses, [&](const Witness& store) {
-      return does(store, Operation::store) && is_written_by_many(store.call_site) &&
-             are_on_one_line(seen.witnesses.front(), store) &&
-             are_on_one_line(seen.witnesses.back(), store) &&
-             std::ranges::any_of(records_,
-                                 [&](const FaultRecord& other) { return is_read_on_the_line(other, store); });
-    });
-  }
+/// Whether several threads write one word by the store that is in the race.
+bool has_many_writers(const FaultRecord& seen, const Records& all) {
+  return std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
+    return does(witness, Operation::store) && is_written_by_many(witness.call_site, all);
+  });
+}
 
-  /// Whether the word may be a flag that one block stores for another one to wait for.
-  bool may_be_of_a_flag(const FaultRecord& seen) const {
-    return seen.is_volatile || std::ranges::any_of(records_, [](const FaultRecord& other) {
-             return other.untold == Untold::lacks_atomic;
-           });
-  }
+bool is_read_on_the_line(const FaultRecord& seen, const Witness& store) {
+  return std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
+    return does(witness, Operation::load) && are_on_one_line(witness, store) &&
+           is_race_at(seen, witness.call_site, store.call_site);
+  });
+}
 
- private:
-  bool is_written_by_many(const void* store) const {
-    return std::ranges::any_of(records_,
-                               [&](const FaultRecord& other) { return is_race_at(other, store, store); });
-  }
-  bool is_read_on_the_line(const FaultRecord& seen, const Witness& store) const {
-    return std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
-      return does(witness, Operation::load) && are_on_one_line(witness, store) &&
-             is_race_at(seen, witness.call_site, store.call_site);
-    });
-  }
+/// Whether several threads do to one word what one line says: read it and write it.
+bool is_of_an_update(const FaultRecord& seen, const Records& all) {
+  return std::ranges::any_of(seen.witnesses, [&](const Witness& store) {
+    return does(store, Operation::store) && is_written_by_many(store.call_site, all) &&
+           are_on_one_line(seen.witnesses.front(), store) && are_on_one_line(seen.witnesses.back(), store) &&
+           std::ranges::any_of(all,
+                               [&](const FaultRecord& other) { return is_read_on_the_line(other, store); });
+  });
+}
 
-  const std::vector<FaultRecord>& records_;
-};
+/// Whether the word may be a flag that one block stores for another one to wait for.
+bool may_be_of_a_flag(const FaultRecord& seen, const Records& all) {
+  return seen.is_volatile || std::ranges::any_of(all, [](const FaultRecord& other) {
+           return other.untold == Untold::lacks_atomic;
+         });
+}
 
 struct Advice {
   std::string help;
@@ -162,9 +155,9 @@ bool is_of_read_and_atomic(const FaultRecord& seen) {
 }
 constexpr const char* read_by_an_atomic = "read by an atomic, too, as in `atomicAdd(&word, 0)`";
 
-Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
+Advice advice_within_a_block(const FaultRecord& seen, const Records& all) {
   const std::string barrier = seen.between_warps ? "`__syncthreads()`" : "`__syncwarp()`";
-  if (races.are_of_an_update(seen)) {
+  if (is_of_an_update(seen, all)) {
     return {
         "use an atomic, such as `atomicAdd()`, in place of the read and the write, or give each thread a "
         "word of its own",
@@ -181,7 +174,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
     return {help + "; if they are meant to meet, as before a loop of `atomicCAS()`, " + read_by_an_atomic,
             seen.between_warps ? "no_barrier_between_levels" : ""};
   }
-  if (races.have_many_writers(seen)) return {help + ", or use an atomic in place of both"};
+  if (has_many_writers(seen, all)) return {help + ", or use an atomic in place of both"};
   if (seen.between_warps) help += ", where all threads of the block reach it";
   if (are_on_one_line(seen)) {
     help += "; as one line does both, read into a register first, or put it at the end of the loop's pass";
@@ -192,7 +185,7 @@ Advice advice_within_a_block(const FaultRecord& seen, const Races& races) {
 
 constexpr const char* volatile_is_not_enough = "`volatile` orders nothing and makes nothing atomic";
 
-Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
+Advice advice_between_blocks(const FaultRecord& seen, const Records& all) {
   const Witness& lower = seen.witnesses.front();
   const Witness& higher = seen.witnesses.back();
   const auto one_does = [&](Operation operation) {
@@ -209,7 +202,7 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
       lacks_fence    ? "; in a lock, put a `__threadfence()` before the atomic that opens it"
       : lacks_atomic ? "; in a lock, open it by an atomic behind the fence, such as `atomicExch()`"
                      : "";
-  if (races.are_of_an_update(seen)) {
+  if (is_of_an_update(seen, all)) {
     return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
             "add_without_an_atomic"};
   }
@@ -249,14 +242,14 @@ Advice advice_between_blocks(const FaultRecord& seen, const Races& races) {
   std::string help =
       "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the "
       "last, as in beyond/10_single_pass";
-  if (races.may_be_of_a_flag(seen)) help += "; if it is a flag, " + by_atomics;
+  if (may_be_of_a_flag(seen, all)) help += "; if it is a flag, " + by_atomics;
   return {std::move(help)};
 }
 
-Advice advice_on(const FaultRecord& seen, const Races& races) {
+Advice advice_on(const FaultRecord& seen, const Records& all) {
   if (seen.fault == Fault::race) {
     const bool is_within_a_block = seen.witnesses.front().block == seen.witnesses.back().block;
-    return is_within_a_block ? advice_within_a_block(seen, races) : advice_between_blocks(seen, races);
+    return is_within_a_block ? advice_within_a_block(seen, all) : advice_between_blocks(seen, all);
   }
   const bool is_of_two_calls = seen.fault == Fault::divergent_barrier && are_on_one_line(seen);
   return {seen.help + (is_of_two_calls ? "; each call is a barrier of its own, even of one function" : ""),
@@ -284,7 +277,7 @@ std::string with_index(std::string help, const Witness& witness) {
   return help;
 }
 
-bool is_of_a_race(const void* call_site, const std::vector<FaultRecord>& records) {
+bool is_of_a_race(const void* call_site, const Records& records) {
   return std::ranges::any_of(records, [&](const FaultRecord& seen) {
     return seen.fault == Fault::race && std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
              return witness.call_site == call_site;
@@ -338,9 +331,8 @@ std::vector<Finding> findings_from(std::vector<FaultRecord> records, const void*
       of_findings[static_cast<std::size_t>(known - findings.begin())].between_warps = true;
     }
   }
-  const Races races{records};
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    Advice advice = advice_on(of_findings[i], races);
+    Advice advice = advice_on(of_findings[i], records);
     const bool is_of_an_index = findings[i].fault == Fault::out_of_bounds;
     findings[i].help = is_of_an_index ? with_index(std::move(advice.help), findings[i].witnesses.front())
                                       : std::move(advice.help);

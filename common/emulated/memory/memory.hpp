@@ -243,10 +243,6 @@ class SharedMemory {
   std::size_t offset_of(const std::byte* address) const {
     return static_cast<std::size_t>(address - begin());
   }
-  /// The number of the 4-byte word that holds the address.
-  std::ptrdiff_t word_of(const std::byte* address) const {
-    return static_cast<std::ptrdiff_t>(offset_of(address) / word_bytes);
-  }
   bool dynamic_contains(const std::byte* address, std::size_t bytes) const {
     return __emulated::contains({begin(), dynamic_bytes_}, address, bytes);
   }

@@ -37,8 +37,8 @@ class alignas(128) Block : Scheduler::Client {
 
   /// While what it returns lives, a block that the calling host thread runs is ended where a thread of it has computed for
   /// so long without telling the device anything.
-  static Watchdog::TimeLimit limit_time(std::chrono::nanoseconds limit) {
-    return {local().scheduler_, limit};
+  static Scheduler::Ticks limit_time(std::chrono::nanoseconds limit) {
+    return {local().scheduler_, limit / Watchdog::ticks_of_the_limit};
   }
 
   // What the running thread asks for. cuda.hpp says what each does.

@@ -5,6 +5,7 @@
 
 #include "emulated/count/block_counts.hpp"
 #include "emulated/order/block_order.hpp"
+#include "emulated/run/device.hpp"
 #include "emulated/run/grid.hpp"
 #include "emulated/run/observed.hpp"
 #include "emulated/trace/block_recorder.hpp"
@@ -18,7 +19,20 @@ class BlockObservers {
   /// \param memory  the block's; \param faults  where order adds what it sees. Both outlive this.
   BlockObservers(const SharedMemory& memory, FaultLog& faults) : memory_{memory}, faults_{faults} {}
 
-  void begin_block(Grid& grid, std::size_t block, unsigned threads);
+  void begin_block(Grid& grid, std::size_t block, unsigned threads) {
+    is_on_ = grid.settings.instrumented;
+    threads_ = threads;
+    recorder_.reset();
+    if (!is_on_) return;
+    if (!order_) {
+      const unsigned most_threads = properties().threads_per_block;
+      order_.emplace(memory_, faults_, most_threads);
+      counts_.emplace(most_threads);
+    }
+    order_->begin_block(block, grid.races);
+    if (grid.trace != nullptr && grid.trace->block == block) recorder_.emplace(*grid.trace, threads);
+    counts_->begin_block(threads, recorder_ ? &*recorder_ : nullptr);
+  }
 
   /// Whether accesses are to be told.
   bool are_there() const { return is_on_; }
@@ -67,7 +81,14 @@ class BlockObservers {
   void count_early(unsigned thread, unsigned going_on) { counts_->count_early(thread, going_on); }
 
   /// \param is_complete  whether all threads have left the kernel. Returns what was counted.
-  Counters end_block(bool is_complete);
+  Counters end_block(bool is_complete) {
+    if (!is_on_) return {.blocks = 1, .threads = threads_};
+    const Counters counters = counts_->end_block(is_complete);
+    order_->end_block();
+    if (recorder_) recorder_->end_block(counters, memory_);
+    recorder_.reset();
+    return counters;
+  }
 
  private:
   void record(ObservedAccess seen) {

@@ -24,7 +24,7 @@ Grid::Grid(const ExecutionConfiguration& of_grid, const KernelCall& of_kernel, c
 }
 
 void Grid::work() {
-  const Watchdog::TimeLimit limit = Block::limit_time(settings.loop_limit);
+  const Scheduler::Ticks limit = Block::limit_time(settings.loop_limit);
   while (const std::optional<std::size_t> begin = claim()) {
     Counters counters;
     for (std::size_t block = *begin; block < *begin + at_a_time_ && is_wanted(block); ++block) {

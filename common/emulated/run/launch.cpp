@@ -143,7 +143,7 @@ bool has_seen_accesses(const Counters& counters) {
 
 }  // namespace
 
-LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
+void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
   if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   State& current = state();
@@ -169,11 +169,6 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   }
   for (Recording* const each : current.recordings)
     each->end_launch(result);
-  return result;
-}
-
-void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
-  LaunchResult result = run_grid(configuration, kernel);
   if (!result.findings.empty()) throw KernelFinding{std::move(result.findings)};
 }
 

@@ -22,11 +22,8 @@ struct LaunchResult {
   std::shared_ptr<const BlockTrace> trace{};  ///< of the block that was to be traced, if this launch has it
 };
 
-/// Runs every thread of every block to its end, or to the first fault of its block. Throws std::invalid_argument if the
-/// device cannot run such a launch, and whatever a thread of the kernel throws.
-LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
-
-/// The same for a program that does not look at the result. Throws KernelFinding for a faulty kernel.
+/// Runs every thread of every block to its end, or to the first fault of its block. Throws KernelFinding for a faulty kernel,
+/// std::invalid_argument if the device cannot run such a launch, and whatever a thread of the kernel throws.
 void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
 
 /// A block of one of the launches of a program.

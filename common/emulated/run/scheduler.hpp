@@ -155,8 +155,19 @@ class Scheduler {
   /// While threads are watched, watch_turn() hears of every turn.
   void set_watched(bool on) { is_watched_ = on; }
 
-  /// Has is_stuck() called after every so much of the calling host thread's time on a CPU; never again for 0.
-  void set_tick(std::chrono::nanoseconds tick);
+  /// While one lives, is_stuck() is called after every so much of the calling host thread's time on a CPU.
+  class Ticks {
+   public:
+    Ticks(Scheduler& scheduler, std::chrono::nanoseconds tick) : scheduler_{scheduler} {
+      scheduler_.set_tick(tick);
+    }
+    Ticks(const Ticks&) = delete;
+    Ticks& operator=(const Ticks&) = delete;
+    ~Ticks() { scheduler_.set_tick({}); }
+
+   private:
+    Scheduler& scheduler_;
+  };
 
   /// Makes the running thread's stack none of its own until its next turn, so that its next access to it is seen.
   void expose_own_stack() { stack_ = nullptr; }
@@ -187,6 +198,7 @@ class Scheduler {
 
   static constexpr std::size_t stack_reserve = std::size_t{12} << 10;
 
+  void set_tick(std::chrono::nanoseconds tick);
   void prepare(unsigned thread);
   void run_next() {
     // Of a thread that is watched, registers are to be on its stack: it always gives way to the host.

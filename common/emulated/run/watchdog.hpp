@@ -43,20 +43,8 @@ class Watchdog {
 
   // ---- time ----
 
-  /// While one lives, a block that the calling host thread runs is ended where a thread of it has computed for so long
-  /// without telling the device anything.
-  class TimeLimit {
-   public:
-    TimeLimit(Scheduler& scheduler, std::chrono::nanoseconds limit) : scheduler_{scheduler} {
-      scheduler_.set_tick(limit / ticks_of_the_limit);
-    }
-    TimeLimit(const TimeLimit&) = delete;
-    TimeLimit& operator=(const TimeLimit&) = delete;
-    ~TimeLimit() { scheduler_.set_tick(std::chrono::nanoseconds{0}); }
-
-   private:
-    Scheduler& scheduler_;
-  };
+  /// So many ticks without progress are the limit.
+  static constexpr int ticks_of_the_limit = 10;
 
   /// In a signal's handler: whether the running thread has had its time without any progress. It is ended only in code of
   /// the program: a library may hold a lock.
@@ -79,8 +67,6 @@ class Watchdog {
   static constexpr std::size_t first_watch = std::size_t{1} << 22;
   /// Turns of each thread in such a watch; more in later ones, as a loop's pass may be long.
   static constexpr std::size_t first_turns = 32;
-  /// So many ticks without progress are the limit.
-  static constexpr int ticks_of_the_limit = 10;
 
   Scheduler& scheduler_;
   FaultLog& faults_;
