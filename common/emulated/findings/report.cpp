@@ -44,9 +44,9 @@ void locate_witnesses(std::vector<FaultRecord>& records) {
 }
 
 /// A finding is told from others by its lines.
-std::vector<std::pair<std::string, unsigned>> lines_of(const Finding& finding) {
+std::vector<std::pair<std::string, unsigned>> lines_of(const FaultRecord& seen) {
   std::vector<std::pair<std::string, unsigned>> lines;
-  for (const Witness& witness : finding.witnesses) {
+  for (const Witness& witness : seen.witnesses) {
     if (witness.location != SourceLocation{})
       lines.emplace_back(witness.location.file, witness.location.line);
   }
@@ -277,14 +277,6 @@ std::string with_index(std::string help, const Witness& witness) {
   return help;
 }
 
-bool is_of_a_race(const void* call_site, const Records& records) {
-  return std::ranges::any_of(records, [&](const FaultRecord& seen) {
-    return seen.fault == Fault::race && std::ranges::any_of(seen.witnesses, [&](const Witness& witness) {
-             return witness.call_site == call_site;
-           });
-  });
-}
-
 }  // namespace
 
 Witness access_by(std::size_t block, unsigned thread, Operation operation, const void* call_site) {
@@ -294,49 +286,43 @@ Witness access_by(std::size_t block, unsigned thread, Operation operation, const
 std::string kernel_name(const void* kernel) { return name_in_source(locate(kernel).function); }
 
 std::vector<FaultRecord> FaultLog::take() {
-  seen_.clear();
-  // Whether the read or the write of a race came first is luck: that the read may have found nothing is no fault
-  // of its own.
-  std::vector<FaultRecord> kept;
-  for (const FaultRecord& seen : records_) {
-    const bool by_luck =
-        seen.fault == Fault::uninitialised_read && is_of_a_race(seen.witnesses.front().call_site, records_);
-    if (!by_luck) kept.push_back(seen);
-  }
-  for (FaultRecord& seen : kept) {
+  std::set<const void*> racing;
+  for (FaultRecord& seen : records_) {
     if (seen.fault != Fault::race) continue;
     const auto sites = std::minmax(seen.witnesses.front().call_site, seen.witnesses.back().call_site);
     seen.between_warps = between_warps_.contains(sites);
+    racing.insert({sites.first, sites.second});
   }
+  // Whether the read or the write of a race came first is luck: that the read may have found nothing is no fault of its own.
+  std::erase_if(records_, [&](const FaultRecord& seen) {
+    return seen.fault == Fault::uninitialised_read && racing.contains(seen.witnesses.front().call_site);
+  });
+  seen_.clear();
   between_warps_.clear();
-  records_.clear();
-  return kept;
+  return std::exchange(records_, {});
 }
 
 std::vector<Finding> findings_from(std::vector<FaultRecord> records, const void* kernel) {
   const std::string name = kernel_name(kernel);
   locate_witnesses(records);
-  std::vector<Finding> findings;
-  std::vector<FaultRecord> of_findings;
+  std::vector<FaultRecord> kept;
   for (const FaultRecord& seen : records) {
-    Finding finding{seen.fault, name, seen.memory, seen.witnesses, {}, {}, {}};
-    finding.text = text_of(finding);
-    const auto known = std::ranges::find_if(findings, [&](const Finding& other) {
-      return other.fault == finding.fault && lines_of(other) == lines_of(finding);
+    const auto known = std::ranges::find_if(kept, [&](const FaultRecord& other) {
+      return other.fault == seen.fault && lines_of(other) == lines_of(seen);
     });
-    if (known == findings.end()) {
-      findings.push_back(std::move(finding));
-      of_findings.push_back(seen);
-    } else if (seen.between_warps) {
-      of_findings[static_cast<std::size_t>(known - findings.begin())].between_warps = true;
+    if (known == kept.end()) {
+      kept.push_back(seen);
+    } else {
+      known->between_warps |= seen.between_warps;
     }
   }
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    Advice advice = advice_on(of_findings[i], records);
-    const bool is_of_an_index = findings[i].fault == Fault::out_of_bounds;
-    findings[i].help = is_of_an_index ? with_index(std::move(advice.help), findings[i].witnesses.front())
-                                      : std::move(advice.help);
-    if (!advice.page.empty()) findings[i].page = "docs/pitfalls/" + advice.page + ".md";
+  std::vector<Finding> findings;
+  for (const FaultRecord& seen : kept) {
+    auto [help, page] = advice_on(seen, records);
+    if (seen.fault == Fault::out_of_bounds) help = with_index(std::move(help), seen.witnesses.front());
+    if (!page.empty()) page = "docs/pitfalls/" + page + ".md";
+    findings.push_back({seen.fault, name, seen.memory, seen.witnesses, std::move(help), std::move(page), ""});
+    findings.back().text = text_of(findings.back());
   }
   return findings;
 }
