@@ -78,7 +78,7 @@ void Block::prepare(Grid& grid, std::size_t number) {
   if (const unsigned rest = size_ % warp_size; rest != 0) warps_.back().lanes = bit_of(rest) - 1;
   std::fill_n(threads_.begin(), size_, Thread{});
   scheduler_.begin_block(extent_of(configuration.block), grid.settings.schedule, number);
-  watchdog_.begin_block(grid, number, size_, turn_);
+  watchdog_.begin_block(grid, number, size_);
 }
 
 /// The life of a fiber.

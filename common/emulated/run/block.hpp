@@ -184,7 +184,8 @@ class alignas(128) Block : Scheduler::Client {
   std::exception_ptr exception_;
   Scheduler scheduler_;
   SharedMemory shared_;
-  Watchdog watchdog_{scheduler_, faults_};
+  Turn turn_;  ///< to run atomic operations on global memory
+  Watchdog watchdog_{scheduler_, turn_, faults_};
   BlockObservers observers_{shared_, faults_};
   CallChains chains_;
 
@@ -206,7 +207,6 @@ class alignas(128) Block : Scheduler::Client {
   unsigned released_true_ = 0;  ///< and to the last one that all have passed
   unsigned releases_ = 0;       ///< block barriers that the block has passed
   std::size_t meetings_ = 0;    ///< other barriers, shuffles and votes, and atomic operations
-  Turn turn_;                   ///< to run atomic operations on global memory
   Buffer* last_buffer_ = nullptr;
 };
 

@@ -28,7 +28,13 @@ void Grid::work() {
   while (const std::optional<std::size_t> begin = claim()) {
     Counters counters;
     for (std::size_t block = *begin; block < *begin + at_a_time_ && is_wanted(block); ++block) {
-      BlockOutcome outcome = outcome_of(block);
+      BlockOutcome outcome;
+      try {
+        outcome = Block::local().run(*this, block);
+      } catch (...) {
+        // The host thread may have no memory for stacks: that is the block's failure, and others need not wait.
+        outcome.exception = std::current_exception();
+      }
       counters += outcome.counters;
       if (outcome.exception || !outcome.faults.empty()) fail(block, std::move(outcome));
     }
@@ -53,17 +59,6 @@ bool Grid::wait_for(std::size_t block) {
   std::unique_lock lock{mutex_};
   completed_.wait(lock, [&] { return *running_.begin() == block / at_a_time_ * at_a_time_; });
   return block < end_;
-}
-
-/// A host thread may have no memory for the stacks of a block: that is the block's failure, and others need not wait.
-BlockOutcome Grid::outcome_of(std::size_t block) {
-  try {
-    return Block::local().run(*this, block);
-  } catch (...) {
-    BlockOutcome outcome;
-    outcome.exception = std::current_exception();
-    return outcome;
-  }
 }
 
 /// Blocks below a failed one still run, so that the lowest failure is found whatever the order.

@@ -61,7 +61,6 @@ class Grid {
 
  private:
   std::optional<std::size_t> claim();
-  BlockOutcome outcome_of(std::size_t block);
   void fail(std::size_t block, BlockOutcome outcome);
   bool is_wanted(std::size_t block);
 

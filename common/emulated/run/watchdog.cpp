@@ -40,11 +40,10 @@ std::string seconds_text(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-void Watchdog::begin_block(const Grid& grid, std::size_t block, unsigned threads, Turn& turn) {
+void Watchdog::begin_block(const Grid& grid, std::size_t block, unsigned threads) {
   grid_ = &grid;
   block_ = block;
   threads_ = threads;
-  turn_ = &turn;
   accesses_left_ = scheduler_.accesses_in_a_turn();
   since_meeting_ = {};
   is_watching_ = false;
@@ -116,8 +115,8 @@ void Watchdog::judge_accesses() {
 
 /// Whether lower blocks may have changed what the threads read: once they have ended, it is looked at afresh.
 bool Watchdog::may_change_by_other_blocks() {
-  if (turn_->is_taken()) return false;
-  if (!turn_->take()) scheduler_.stop();
+  if (turn_.is_taken()) return false;
+  if (!turn_.take()) scheduler_.stop();
   since_meeting_.alike_since.reset();
   return true;
 }

@@ -16,10 +16,11 @@ namespace __emulated {
 /// Finds that a block runs for ever: it watches the block's threads from time to time, and the clock of their host thread.
 class Watchdog {
  public:
-  /// \param scheduler  of the block; \param faults  where it adds what it finds. Both outlive this.
-  Watchdog(Scheduler& scheduler, FaultLog& faults) : scheduler_{scheduler}, faults_{faults} {}
+  /// \param scheduler  of the block, as the others; \param faults  where it adds what it finds. All outlive this.
+  Watchdog(Scheduler& scheduler, Turn& turn, FaultLog& faults)
+      : scheduler_{scheduler}, turn_{turn}, faults_{faults} {}
 
-  void begin_block(const Grid& grid, std::size_t block, unsigned threads, Turn& turn);
+  void begin_block(const Grid& grid, std::size_t block, unsigned threads);
 
   // ---- accesses ----
 
@@ -69,11 +70,11 @@ class Watchdog {
   static constexpr std::size_t first_turns = 32;
 
   Scheduler& scheduler_;
+  Turn& turn_;
   FaultLog& faults_;
   const Grid* grid_ = nullptr;
   std::size_t block_ = 0;
   unsigned threads_ = 0;
-  Turn* turn_ = nullptr;
 
   unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
 
