@@ -14,8 +14,7 @@ extern "C" const char* __asan_default_options() { return "detect_stack_use_after
 #endif
 
 // A switch ends in a return, as it began with a call, so that the processor predicts it and the returns that follow. It
-// leaves the modes of floating-point arithmetic alone, which all fibers share. A new fiber begins in
-// __emulated_begin_fiber, with its function and that one's argument in two of the registers.
+// leaves the modes of floating-point arithmetic alone, which all fibers share. For a new fiber, to return is to begin.
 #if defined(__x86_64__)
 asm(R"(
 .text
@@ -39,12 +38,6 @@ __emulated_switch_stack:
   popq %rbp
   ret
 .size __emulated_switch_stack, . - __emulated_switch_stack
-.type __emulated_begin_fiber, @function
-__emulated_begin_fiber:
-  movq %r15, %rdi
-  call *%r14
-  ud2
-.size __emulated_begin_fiber, . - __emulated_begin_fiber
 )");
 #elif defined(__aarch64__)
 asm(R"(
@@ -78,18 +71,10 @@ __emulated_switch_stack:
   ldp x19, x20, [sp], #160
   ret
 .size __emulated_switch_stack, . - __emulated_switch_stack
-.type __emulated_begin_fiber, %function
-__emulated_begin_fiber:
-  mov x0, x19
-  blr x20
-  brk #1
-.size __emulated_begin_fiber, . - __emulated_begin_fiber
 )");
 #else
 #error "the emulated device switches stacks on x86-64 and AArch64 only: add how this processor does"
 #endif
-
-extern "C" void __emulated_begin_fiber();
 
 namespace __emulated {
 namespace {
@@ -97,22 +82,19 @@ namespace {
 /// What a switch to a new fiber takes for its registers.
 struct NewRegisters {
 #if defined(__x86_64__)
-  void* argument;                     // r15
-  void (*body)(void*);                // r14
-  std::array<std::uint64_t, 4> zero;  // r13, r12, rbx, rbp
-  void (*begin)();                    // the return address
+  std::array<std::uint64_t, 6> zero;  // r15, r14, r13, r12, rbx, rbp
+  void (*body)();                     // the return address
+  void* caller;                       // the body's own, where a call would have put it: there is none
 #elif defined(__aarch64__)
-  void* argument;                               // x19
-  void (*body)(void*);                          // x20
-  std::array<std::uint64_t, 9> zero;            // x21 to x29
-  void (*begin)();                              // x30
+  std::array<std::uint64_t, 11> zero;           // x19 to x29
+  void (*body)();                               // x30
   std::array<std::uint64_t, 8> floating_point;  // d8 to d15
 #endif
 };
 
 }  // namespace
 
-void Fiber::prepare(std::span<std::byte> stack, void (*body)(void*), void* argument) {
+void Fiber::prepare(std::span<std::byte> stack, void (*body)()) {
   drop_frames(stack);
 #ifdef REDUCTION_ADDRESS_SANITIZER
   stack_bottom_ = stack.data();
@@ -120,9 +102,7 @@ void Fiber::prepare(std::span<std::byte> stack, void (*body)(void*), void* argum
   fake_stack_ = nullptr;
 #endif
   NewRegisters registers{};
-  registers.argument = argument;
   registers.body = body;
-  registers.begin = &__emulated_begin_fiber;
   constexpr std::size_t alignment = 16;
   std::byte* const end = stack.data() + stack.size();
   std::byte* const bottom = end - reinterpret_cast<std::uintptr_t>(end) % alignment;

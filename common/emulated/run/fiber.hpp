@@ -24,9 +24,9 @@ class Fiber {
   Fiber() = default;
   Fiber(Fiber&&) = delete;
 
-  /// Makes this a fiber that runs body(argument), which never returns, on `stack` once switched to. What it was before is
+  /// Makes this a fiber that runs body(), which never returns, on `stack` once switched to. What it was before is
   /// dropped. The body has to begin with take_up_stack().
-  void prepare(std::span<std::byte> stack, void (*body)(void*), void* argument);
+  void prepare(std::span<std::byte> stack, void (*body)());
 
   /// Suspends this fiber, which is the running one, and continues `next`.
   void switch_to(Fiber& next) {

@@ -142,13 +142,12 @@ void Scheduler::prepare(unsigned thread) {
   }
   // Stacks that begin at different cache sets: at equal ones their tops would evict each other.
   const std::size_t offset = thread % 16 * 256;
-  const auto run = [](void* scheduler) {
-    auto* const self = static_cast<Scheduler*>(scheduler);
-    self->fibers_[self->current_].take_up_stack();
-    self->client_.run_threads();
+  const auto run_threads = [] {
+    running_->fibers_[running_->current_].take_up_stack();
+    running_->client_.run_threads();
   };
   const std::span<std::byte> usable = usable_stack_of(thread);
-  fibers_[thread].prepare(usable.first(usable.size() - offset), run, this);
+  fibers_[thread].prepare(usable.first(usable.size() - offset), run_threads);
 }
 
 std::span<std::byte> Scheduler::usable_stack_of(unsigned thread) const {
