@@ -49,7 +49,7 @@ def ranks(number: int, ms: float, elements: int, weak: bool = True, combined_by:
 
 
 def alone(rank: int, ms: float, elements: int = 2**10) -> Result:
-    """A rank of 13_many_gpus --alone, in short."""
+    """One GPU of several by itself, in short."""
     return {"rank": rank, "uuid": f"GPU-{rank}", "type": "int32", "elements": elements, "samples": 9,
             "ms": {"median": ms, "p5": ms, "p95": ms}, "gbps": elements * 4 / ms / 1e6}
 

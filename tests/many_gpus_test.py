@@ -1,7 +1,5 @@
 """13_many_gpus as several ranks of one job, on the emulated device; what only GPUs can show is in test_on_gpus_*."""
 
-import contextlib
-import fcntl
 import json
 import os
 import re
@@ -17,7 +15,6 @@ import pytest
 from tools import gpu
 from tools.results import RanksResult, read_list
 
-VERIFIED = r"(?m)^\| ([123]) \| \1 × emulated .* \| yes \|$"
 # A CI's container runs as root, and has fewer cores than a test has ranks: one that waits should leave its core. What
 # is left of a failed job is killed at once, not after two seconds, and hwloc starts no OpenCL in each process.
 MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -38,92 +35,64 @@ def job(bin_folder: Path, need: Callable[[str], str]) -> Command:
         *([] if "--device" in options else ["--device", "emulated"]), *options]
 
 
+@pytest.fixture
+def faulty(job: Command, bin_folder: Path) -> Command:
+    return lambda *words: [bin_folder / "faulty_rank" if word == bin_folder / "13_many_gpus" else word
+                           for word in job(*words)]
+
+
 @pytest.mark.parametrize("ranks, options, code, said, times", [
-    (3, "-n 100003 -t float64 --data cancelling --scaling", 0, VERIFIED, 3),
-    (3, "-n 100003 -t complex64 --data cancelling --scaling", 0, VERIFIED, 3),
-    (3, "-n 1000 --weak --scaling --combine mpi", 0, r"(?m)^\| ([123]) \| \1 × .* \| 1000 \| .* \| yes \|$", 3),
-    (3, "-n 2^13 --weak --scaling", 0, r"(?m)^\| ([123]) \| \1 × .* \| 2\^13 \| .* \| yes \|$", 3),
+    (3, "-n 100003 -t complex64 --data cancelling --scaling", 0,
+     r"(?m)^\| 13_many_gpus \| complex64 \| 100003 \| – \| [123] \| 1 \| .* \| the kernels \| .* \| yes \|$", 3),
+    (3, "-n 1000 --weak --scaling --combine mpi", 0,
+     r"(?m)^\| .* \| ([123])000 \| – \| \1 \| .* \| MPI \| .* \| yes \|$", 3),
+    (3, "--sweep type -n 2^13", 0, r"(?m)^\| .* \| 2\^13 \| – \| 3 \| .* \| yes \|$", 6),
     (3, "-n 2 -t float64", 0, r"\| yes \|\n", 1),
     (3, "-n 0", 0, r"\nresult  0, exact\n", 1),
     (3, "-n 1000 --weak --data ones", 0, r"\nresult  3000, exact\n", 1),
-    (2, "--help", 0, "(?mi)^options:", 1),
+    (3, "-n 1000003 --combine mpi -t float64", 0, r"\nranks   3 on 1 node, combined by MPI\n", 1),
+    (2, "--help", 0, r"(?mi)^options:", 1),
     (3, "--type int16", 2, "--type 'int16': choose one of", 1),
-    (2, "--device cuda:1", 2, "--device 'cuda:1': choose one of auto, cuda, emulated", 1),
-    (3, "-n 1000003 --combine mpi -t float64", 0, r"(?m)^\| 3 \| .* \| MPI \| yes \|$", 1),
-    (3, "-n 1000003 --combine kernels", 0, r"(?m)^\| 3 \| .* \| the kernels \| yes \|$", 1),
-    (3, "-n 1000003 --alone", 0, r"(?m)^\| [012] \| emulated H200 \| int32 \| 335872 \| .* \| yes \|$", 3),
-    (3, "--alone --scaling", 2, "--alone and --scaling are two runs", 1),
+    (2, "--device cuda:1", 2, "--device: each rank takes a GPU of its own", 1),
+    (2, "--trace x.html", 2, "--trace is of one device", 1),
     (2, "--combine nccl", 2, "--combine nccl: NCCL combines GPUs' sums only", 1),
     (2, "--combine tree", 2, "--combine 'tree': choose one of auto, kernels, nccl, mpi", 1),
     (2, "--time-limit 0", 2, "--time-limit '0': give a whole number", 1),
     (2, "--json {folder}/nowhere/file", 2, "--json '{folder}/nowhere/file'", 1),
     (2, "--device cuda", 3, "rank 0 on ", 1),
     (3, "-n 2^44", 3, "choose fewer elements", 1),
-    (2, "-n 2^48", 3, "choose fewer elements", 1),
-    (2, "-n 2^48 --alone", 3, "choose fewer elements", 1),
-    (2, "-n 2^47 --weak --combine kernels", 3, "choose fewer elements", 1),
-    (73, "-n 1000 -q --combine kernels", 2, "--combine kernels: at most 72 ranks do so: choose nccl or mpi", 1)])
+    (2, "-n 2^47 --weak", 3, "choose fewer elements", 1),
+    (73, "-n 1000 -q --combine kernels", 2, "--combine kernels: at most 72 ranks on one machine do so", 1)])
 def test_ranks(job: Command, tmp_path: Path, ranks: int, options: str, code: int, said: str, times: int) -> None:
     ran = subprocess.run(job(ranks, *options.format(folder=tmp_path).split()), capture_output=True, text=True, env=MPI)
     assert ran.returncode == code, ran
     assert len(re.findall(said.replace("{folder}", str(tmp_path)), ran.stdout + ran.stderr)) == times, ran
     # However many ranks there are, the program has one line to say; mpirun adds words of its own.
-    assert len(re.findall("(?m)^13_many_gpus: ", ran.stderr)) == (1 if code else 0), ran
+    assert len(re.findall("(?m)^13_many_gpus: .*error: ", ran.stderr)) == (1 if code else 0), ran
 
 
-@pytest.mark.parametrize("first, other, said", [
-    ("--help", "--weak", "rank 2 has '--weak' where rank 0 has '--help'"),
-    ("--help", "", "rank 2 has no option where rank 0 has '--help'"),
-    ("--scaling", "--scaling --weak", "rank 2 has '--weak' where rank 0 has no option"),
-    ("-n 1000 -q", "-n 2000 -q", "rank 2 has '-n 2000' where rank 0 has '-n 1000'"),
-    ("", "--json {folder}/nowhere/file", "rank 2 has '--json' where rank 0 has no option"),
-    ("--type int16", "-n abc", "rank 2 has '-n' where rank 0 has '--type'")])
-def test_ranks_with_different_options(job: Command, tmp_path: Path, first: str, other: str, said: str) -> None:
-    """All end, at once and with one line, whatever each was to do."""
-    options = [words.format(folder=tmp_path).split() for words in (first, other)]
-    apart = [*job(2, *options[0]), ":", *job(1, *options[1])[4:]]  # without mpirun's own options
-    ran = subprocess.run(apart, capture_output=True, text=True, env=MPI, timeout=60)
-    assert ran.returncode == 2 and not ran.stdout, ran
-    lines = re.findall("(?m)^13_many_gpus: .*", ran.stderr)
-    assert lines == [f"13_many_gpus: error: {said}: give all ranks the same options"], ran
-
-
-def test_any_number_of_ranks_finds_the_same_sum(job: Command, tmp_path: Path) -> None:
-    """To the bit, as integers do."""
-    results: list[RanksResult] = []
-    for ranks, *options in ((1,), (2,), (3,), (3, "--scaling")):
-        command = job(ranks, *options, "-n", "100003", "--json", tmp_path / "results.json")
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=MPI)
-        results += read_list(tmp_path / "results.json", RanksResult)
-    assert [result.ranks for result in results] == [1, 2, 3] * 2
-    assert [result.elements_per_rank for result in results] == [100003, 57344, 40960] * 2  # of 13 chunks of 8192
-    assert all(result.verified and result.result == results[0].result for result in results)
-
-
-@pytest.mark.parametrize("element", ["float32", "complex64"])
+@pytest.mark.parametrize("element", ["int32", "float32", "complex64"])
 def test_any_number_of_ranks_finds_the_bits_of_one(job: Command, bin_folder: Path, tmp_path: Path,
                                                    element: str) -> None:
-    """Of floats, too, and they are those of 14_same_bits."""
-    options: list[str | Path] = ["-t", element, "-n", "1000003", "-q", "--json", tmp_path / "results.json"]
-    one: list[str | Path] = [bin_folder / "14_same_bits", "--device", "emulated", *options]
-    found = []
-    for command in (one, *(job(ranks, *options) for ranks in (1, 2, 3, 5, 7, 8))):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=MPI)
-        found.append(json.loads((tmp_path / "results.json").read_text())["result"])
-    assert found[0] != 0 and found == found[:1] * 7
+    """Those of 14_same_bits, and each rank has whole chunks: of 13 with 8192 elements."""
+    options: list[str | Path] = ["-t", element, "-n", "100003", "-q", "--json", tmp_path / "results.json"]
+    subprocess.run([bin_folder / "14_same_bits", "--device", "emulated", *options], check=True, capture_output=True)
+    expected = json.loads((tmp_path / "results.json").read_text())["result"]
+    for ranks, shard in ((1, 100003), (2, 57344), (3, 40960), (5, None), (8, None)):
+        subprocess.run(job(ranks, *options), check=True, capture_output=True, env=MPI)
+        [found] = read_list(tmp_path / "results.json", RanksResult)
+        assert found.verified and found.result == expected != 0 and found.ranks == ranks
+        assert shard is None or element != "int32" or found.elements_per_rank == shard
 
 
-@pytest.mark.parametrize("fault, code, said", [
-    ("", 0, "yes"), ("lose", 1, r"\*\*NO\*\*"), ("double", 1, r"\*\*NO\*\*")])
 @pytest.mark.parametrize("element", ["int32", "float64"])
-def test_an_element_that_a_rank_loses_or_counts_twice(job: Command, bin_folder: Path, element: str, fault: str,
-                                                      code: int, said: str) -> None:
+@pytest.mark.parametrize("fault", ["lose", "double"])
+def test_an_element_that_a_rank_loses_or_counts_twice(faulty: Command, element: str, fault: str) -> None:
     """Although that rank sums a part of the reference, too."""
-    command = [bin_folder / "faulty_rank" if word == bin_folder / "13_many_gpus" else word
-               for word in job(3, "-n", "1000003", "-t", element)]
-    ran = subprocess.run(command, capture_output=True, text=True, env=MPI | {"FAULT": fault})
-    assert ran.returncode == code and len(re.findall(rf"(?m)^\| 3 \| .* \| {said} \|$", ran.stdout)) == 1, ran
-    assert len(re.findall("(?m)^13_many_gpus: 3 ranks of emulated H200: WRONG: ", ran.stderr)) == code, ran
+    ran = subprocess.run(faulty(3, "-n", "1000003", "-t", element), capture_output=True, text=True,
+                         env=MPI | {"FAULT": fault})
+    assert ran.returncode == 1 and re.search(r"\| \*\*NO\*\* \|\n", ran.stdout), ran
+    assert len(re.findall("(?m)^13_many_gpus: error: WRONG: ", ran.stderr)) == 1, ran
 
 
 @pytest.mark.parametrize("fault, said", [
@@ -148,33 +117,10 @@ def test_an_nccl_that_comes(job: Command, bin_folder: Path) -> None:
     assert ran.returncode == 0 and ran.stdout == "1\ndestroyed\n", ran
 
 
-def test_the_file_is_there_before_the_table(job: Command, bin_folder: Path, tmp_path: Path) -> None:
-    results = tmp_path / "results.json"
-    reader, writer = os.pipe()
-    fcntl.fcntl(writer, fcntl.F_SETFL, os.O_NONBLOCK)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            os.write(writer, b" " * 4096)
-    fcntl.fcntl(writer, fcntl.F_SETFL, 0)
-    command = job(1, "-n", "1000", "-q", "--json", results)
-    # One rank, without mpirun, which would read the table: it waits until somebody does.
-    alone = command[command.index(bin_folder / "13_many_gpus"):]
-    with subprocess.Popen(alone, stdout=writer, env=MPI) as running:
-        os.close(writer)
-        deadline = time.monotonic() + 30
-        while not results.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        early = results.exists()
-        with open(reader) as table:
-            assert "| yes |" in table.read()
-    assert early and running.returncode == 0
-
-
 @pytest.mark.parametrize("who", ["kernels", "mpi"])
-def test_a_rank_that_fails_ends_the_job(job: Command, bin_folder: Path, who: str) -> None:
-    command = [bin_folder / "faulty_rank" if word == bin_folder / "13_many_gpus" else word
-               for word in job(3, "-n", "1000003", "--combine", who)]
-    ran = subprocess.run(command, capture_output=True, text=True, env=MPI | {"FAULT": "fail"}, timeout=60)
+def test_a_rank_that_fails_ends_the_job(faulty: Command, who: str) -> None:
+    ran = subprocess.run(faulty(3, "-n", "1000003", "--combine", who), capture_output=True, text=True,
+                         env=MPI | {"FAULT": "fail"}, timeout=60)
     assert ran.returncode == 3 and not re.search(r"(?m)^(result|\|)", ran.stdout), ran
     assert re.findall("(?m)^13_many_gpus: .*", ran.stderr) == [
         f"13_many_gpus: rank 2 on {socket.gethostname()} with emulated H200: error: made to fail"], ran

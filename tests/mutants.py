@@ -100,7 +100,6 @@ MUTANTS = [
            "emulated_across_test *"),
     Mutant("common/emulated/memory/peer_memory.cpp", "if (before.word == &word) Block::running()->give_way();", "",
            "emulated_across_test *LeavesTurns*"),
-    Mutant("beyond/13_many_gpus/own_gpu.hpp", "rank_on_node % visible", "rank_on_node", "own_gpu_test *"),
     Mutant(AGAINST_CUB + "compare.cpp", "  if (!first.verified()) return first;\n", "", "against_cub_test *"),
     Mutant(AGAINST_CUB + "compare.cpp", "      poison();\n", "", "against_cub_test *"),
     Mutant(AGAINST_CUB + "compare.cpp", "    require_possible(*found.gbps, device_.info());\n", "",
@@ -128,8 +127,7 @@ MUTANTS = [
     Mutant(HARNESS + "sampling.cpp", ".p95 = quantile(samples, 0.95)", ".p95 = samples.back()", "sampling_test *"),
     Mutant(HARNESS + "result.hpp", "return input_bytes() / ms->median / 1e6;",
            "return input_bytes() / ms->median / 1048576;", "measure_test Measure.*"),
-    Mutant(HARNESS + "result.hpp", "*gbps() / *device.peak_gbps / devices * 100;",
-           "*device.peak_gbps / *gbps() / devices * 100;",
+    Mutant(HARNESS + "result.hpp", "*gbps() / *device.peak_gbps / (", "*device.peak_gbps / *gbps() / (",
            "measure_test Measure.*"),
     Mutant(HARNESS + "measure.cpp", "  if (!result.ms) return result;\n  reduction.check(reference, result);\n",
            "  if (!result.ms) return result;\n", "measure_test Measure.*"),
@@ -206,8 +204,6 @@ MUTANTS = [
     Mutant(HARNESS + "memory.cpp", "return limit > used ? limit - used : 0;", "return limit;",
            "memory_test *"),
     Mutant(HARNESS + "memory.cpp", "bytes + memory.own_bytes;", "bytes;", "memory_test *"),
-    Mutant("beyond/13_many_gpus/rank_kernels.hpp", "(number < longer ? 1 : 0)", "(number <= longer ? 1 : 0)",
-           "shard_test *"),
 
     # ---- the emulated device: what the rewriter reads and writes ----
     Mutant(REWRITE + "tokens.cpp", "find_first_not_of(\" \\t\\r\", position_ + 1)",

@@ -112,6 +112,25 @@ TEST(ToJson, WritesWhatADeviceDoesNotHaveAsNull) {
       R"({"kind":"cpu","name":"","compute_capability":null,"sms":null,"l2_bytes":null,"peak_gbps":null})");
 }
 
+/// As tools reads it of 13_many_gpus.
+TEST(ToJson, WritesHowRanksShareAnInput) {
+  Result result = result_of<float>(ElementType::float32, 1.0f);
+  result.device.peak_gbps = 10;
+  result.input.n = 1'000'000'000;
+  result.ms = Summary{200, 200, 200, 200};
+  result.shared = SharedBy{4, 2, 250'000'000, true, "MPI", 8};
+  const Json json = result;
+  EXPECT_EQ(json["gbps"], 20.0);
+  EXPECT_EQ(json["percent_of_peak"], 50.0);
+  std::string own;
+  for (auto key = json.find("ranks"); key != json.end(); ++key)
+    own += key.key() + " " + key->dump() + " ";
+  EXPECT_EQ(own,
+            "ranks 4 nodes 2 elements_per_rank 250000000 weak true combined_by \"MPI\" gbps_per_rank 5.0 "
+            "times_one_rank 2.5 ");
+  EXPECT_EQ(json.get<Result>().percent_of_peak(), 50.0);
+}
+
 TEST(ToJson, WritesALargeSeedAsText) {
   Result result = result_of<float>(ElementType::float32, 1.0f);
   result.input.seed = ~std::uint64_t{0};

@@ -14,13 +14,12 @@ int main(int argc, char** argv) {
   try {
     constexpr ElementType type = ElementType::int32;
     const std::unique_ptr<Device> device = open_emulated_device();
-    const DeviceBuffer one(*device, size_of(type));
-    device->fill(one.data(), {Data::ones, 1, 1}, type, 0, 1);
     const RankKernel kernel{1, 8, 8, nullptr, nullptr, nullptr};
     const std::unique_ptr<Combine> combine = combine_by_nccl({job.ranks(), *device, kernel, type});
-    combine->start(one.data());
+    device->fill(combine->sum(), {Data::ones, 1, 1}, type, 0, 1);
+    combine->start();
     combine->wait();
-    std::puts(to_string(combine->sum()).c_str());
+    std::puts(to_string(combine->value()).c_str());
   } catch (...) {
     job.abort_with_current_exception();
   }

@@ -176,7 +176,7 @@ class AgainstCub:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AloneResult:
-    """Of many_gpus_alone.json: one GPU of several by itself, by `13_many_gpus --alone`."""
+    """Of many_gpus_alone.json: one GPU of several by itself."""
 
     rank: int
     elements: int

@@ -1,5 +1,6 @@
 """Measures 13_many_gpus on the GPUs of this machine, or on those where COMMAND starts it: weak and strong scaling, a
-sum of nothing, both clocks, combined in the kernels and by NCCL, and each GPU's part alone. It takes some minutes.
+sum of nothing, both clocks, combined in the kernels and by NCCL, and on this machine each GPU's part alone. It takes
+some minutes.
 
   python3 -m tools scaling
   python3 -m tools scaling --launch "srun --nodes 2 --ntasks-per-node 4 --gpus-per-node 4 --gpu-bind none"
@@ -11,6 +12,8 @@ Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 1
 """
 
 import dataclasses
+import json
+import os
 import shlex
 import shutil
 import signal
@@ -23,7 +26,7 @@ from tools.command_line import ExitCode, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.measure import measured_now
 from tools.programs import Programs
-from tools.results import H200, AloneResult, Measured, RanksResult
+from tools.results import H200, Measured, RanksResult
 
 PROGRAM = "13_many_gpus"
 COMBINERS = ("kernels", "nccl")
@@ -58,37 +61,48 @@ def main(words: list[str]) -> int:
     output_file.make_folder(folder)
     executables = Programs(options.bin or programs.build([PROGRAM]))
     executables.require(PROGRAM)
-    measure(Job([*launch, str(executables.folder / PROGRAM), "--device", "cuda"]), options.weak, folder, measured)
+    program = [str(executables.folder / PROGRAM), "--device", "cuda"]
+    numbers = ",".join(map(str, range(gpu.count())))
+    # Another launcher may start ranks on other machines.
+    gpus = [] if options.launch else os.environ.get("CUDA_VISIBLE_DEVICES", numbers).split(",")
+    measure(Job([*launch, *program]), [Job(program, {"CUDA_VISIBLE_DEVICES": each}) for each in gpus], options.weak,
+            folder, measured)
     say(f"The results: {folder}")
     return ExitCode.DONE
 
 
-def measure(job: "Job", elements: int, folder: Path, measured: Measured) -> None:
+def measure(job: "Job", alone: list["Job"], elements: int, folder: Path, measured: Measured) -> None:
     weak = f"--weak -n {count_text(elements)} --samples {SAMPLES_OF_WEAK}"
     together = [run for who in combiners(job) for run in runs_of(who, weak)]
-    by_itself = [f"{size} --alone" for size in (weak, *STRONG)]
     with tempfile.TemporaryDirectory() as scratch:
         jobs = [job.write(run, Path(scratch, f"{k}.json"), RanksResult) for k, run in enumerate(together)]
-        alone = [job.write(run, Path(scratch, f"alone_{k}.json"), AloneResult) for k, run in enumerate(by_itself)]
+        found = [result for file in jobs for result in results.read_list(file, RanksResult)]
+        most = max(result.ranks for result in found)
+        shards = sorted({result.elements_per_rank for result in found if result.ranks == most}, reverse=True)
+        by_itself = [json.loads(own.write(f"-n {shard}", Path(scratch, "alone.json"), RanksResult).read_text("utf-8"))
+                     | {"rank": rank} for shard in shards for rank, own in enumerate(alone)]
         results.gather(jobs, folder / "many_gpus.json", RanksResult)
-        results.gather(alone, folder / "many_gpus_alone.json", AloneResult)
+    (folder / "many_gpus_alone.json").unlink(missing_ok=True)
+    if by_itself:
+        output_file.write(folder / "many_gpus_alone.json", results.to_text(by_itself))
     output_file.write(folder / "many_gpus_measured.json", results.to_text(dataclasses.asdict(measured)))
 
 
 def runs_of(combiner: str, weak: str) -> list[str]:
     return [f"{size} --scaling --combine {combiner}{clock}" for clock, sizes in (
-        ("", (weak, *STRONG)), (" --host-clock", BY_HOST_CLOCKS)) for size in sizes]
+        ("", (weak, *STRONG)), (" --queue off", BY_HOST_CLOCKS)) for size in sizes]
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """Starts ranks with these words; a run is the words behind them."""
+    """Starts ranks with these words and variables; a run is the words behind them."""
 
     words: list[str]
+    variables: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def run(self, run: str, *more: str | Path) -> "subprocess.CompletedProcess[str]":
         return subprocess.run([*self.words, *run.split(), *more], stdin=subprocess.DEVNULL, capture_output=True,
-                              encoding="utf-8", errors="replace")
+                              encoding="utf-8", errors="replace", env=os.environ | self.variables)
 
     def write(self, run: str, file: Path, record: type) -> Path:
         """Writes its results to the file, and returns it. Throws the failure that the program's exit code says."""

@@ -4,37 +4,12 @@
 #include <string>
 
 #include "harness/device.hpp"
-#include "harness/element_type.hpp"
-#include "rank_kernels.hpp"
-#include "ranks.hpp"
+#include "mailboxes.hpp"
 
 namespace reduction {
 
-/// Makes one sum of all ranks' sums, on every rank. A complex element is two reals, which are added each for itself; integers
-/// wrap around, as unsigned ones do.
-class Combine {
- public:
-  virtual ~Combine() = default;
-
-  /// Returns who does it, for the report: "NCCL 2.28.9".
-  virtual std::string name() const = 0;
-
-  /// Returns the devices whose kernels leave one sum: of all ranks, or this one alone.
-  virtual const Neighbours& neighbours() const = 0;
-
-  /// Starts to combine what those kernels, launched before, leave at `sum` in device memory. By all.
-  virtual void start(void* sum) = 0;
-
-  /// Waits until this rank has the sum of all, within the time limit. By all.
-  virtual void wait() = 0;
-
-  /// Returns it, on the host.
-  virtual Value sum() = 0;
-
-  /// Queues a meeting of all ranks' devices: none goes on before all have come. Returns false if they cannot meet without
-  /// their hosts. By all.
-  virtual bool meet() = 0;
-};
+/// Who makes one sum of the ranks' sums.
+enum class Combiner { automatic, kernels, nccl, mpi };
 
 /// What a combination needs to know. The objects outlive it.
 struct CombineSettings {
@@ -42,6 +17,42 @@ struct CombineSettings {
   Device& device;
   const RankKernel& kernel;
   ElementType type;
+};
+
+/// Makes one sum of all ranks' sums, on every rank. A complex element is two reals, which are added each for itself; integers
+/// wrap around, as unsigned ones do.
+class Combine {
+ public:
+  explicit Combine(const CombineSettings& settings);
+  virtual ~Combine() = default;
+
+  /// Returns who does it, for the report: "NCCL 2.28.9".
+  virtual std::string name() const = 0;
+
+  /// Returns the devices whose kernels leave one sum: of all ranks, or this one alone.
+  const Neighbours& neighbours() const { return mailboxes_->neighbours(); }
+
+  /// Returns where they leave it, in device memory.
+  void* sum() const { return sum_.data(); }
+
+  /// Starts to combine what those kernels, launched before, leave there. By all.
+  virtual void start() = 0;
+
+  /// Waits until this rank has the sum of all, within the time limit. By all.
+  virtual void wait() = 0;
+
+  /// Returns it, on the host.
+  virtual Value value();
+
+  /// Queues a meeting of all ranks' devices: none goes on before all have come. Returns false if they cannot meet without
+  /// their hosts. By all.
+  virtual bool meet() = 0;
+
+ protected:
+  CombineSettings settings_;
+  std::unique_ptr<Mailboxes> mailboxes_;
+  DeviceBuffer sum_;
+  DeviceBuffer meeting_;  ///< an element for meet()
 };
 
 /// Combines in the kernels themselves, in memory that all ranks' devices reach. By all. Throws DeviceError, on all ranks, if

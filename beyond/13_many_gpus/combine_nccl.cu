@@ -6,7 +6,6 @@
 
 #include "combine.hpp"
 #include "device/cuda_check.cuh"
-#include "mailboxes.hpp"
 
 namespace reduction {
 
@@ -67,19 +66,12 @@ class Communicator {
 class CombineByNccl final : public Combine {
  public:
   explicit CombineByNccl(const CombineSettings& settings)
-      : settings_(settings),
-        communicator_(settings.ranks),
-        own_(make_mailboxes(settings.device, settings.kernel)),
-        meeting_(settings.device, size_of(settings.type)) {}
+      : Combine(settings), communicator_(settings.ranks) {}
 
   std::string name() const override { return nccl_name(); }
-  const Neighbours& neighbours() const override { return own_->neighbours(); }
 
   // On the stream of the kernels before, so that it starts when they have ended and the host need not wait.
-  void start(void* sum) override {
-    sum_ = sum;
-    all_reduce(sum);
-  }
+  void start() override { all_reduce(sum()); }
 
   void wait() override {
     const WaitLimit::Wait wait(settings_.ranks.limit(), "the sum of all GPUs did not come");
@@ -90,12 +82,6 @@ class CombineByNccl final : public Combine {
       if (status != cudaErrorNotReady) cuda_check(status, "running the kernels");
       static_cast<void>(cudaGetLastError());  // CUDA would report "not ready" at the next launch
     }
-  }
-
-  Value sum() override {
-    Value value{settings_.type, {}};
-    settings_.device.download(value.bytes.data(), sum_, size_of(settings_.type));
-    return value;
   }
 
   bool meet() override {
@@ -115,16 +101,11 @@ class CombineByNccl final : public Combine {
   /// A connection or a GPU that fails is found by NCCL's own threads; the kernel would wait on.
   void require_no_failure() const {
     ncclResult_t status = ncclSuccess;
-    if (ncclCommGetAsyncError(communicator_.get(), &status) == ncclSuccess && status == ncclSuccess) return;
-    throw DeviceError(std::string("combining the sums by NCCL: ") + ncclGetErrorString(status) + ": " +
-                      ncclGetLastError(communicator_.get()));
+    const ncclResult_t asked = ncclCommGetAsyncError(communicator_.get(), &status);
+    nccl_check(asked == ncclSuccess ? status : asked, "combining the sums by NCCL");
   }
 
-  CombineSettings settings_;
   Communicator communicator_;
-  std::unique_ptr<Mailboxes> own_;
-  DeviceBuffer meeting_;
-  const void* sum_ = nullptr;
 };
 
 }  // namespace

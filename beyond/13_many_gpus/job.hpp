@@ -1,19 +1,17 @@
 #pragma once
 
+#include <exception>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "harness/exit_code.hpp"
 #include "ranks.hpp"
 
 namespace reduction {
 
-/// A failure that every rank of the job knows of, so that all of them can end in order and one speaks for all.
-struct AgreedFailure : std::runtime_error {
-  AgreedFailure(ExitCode exit_code, const std::string& what) : std::runtime_error(what), code(exit_code) {}
-  ExitCode code;
+/// A failure that every rank of the job knows of, so that all of them end in order and one speaks for all.
+struct AgreedFailure {
+  std::exception_ptr own;  ///< of the one that speaks; else null
 };
 
 /// All that mpirun or srun has started: MPI from its start to its end, and what happens when a rank fails.
@@ -26,34 +24,30 @@ class Job {
 
   const Ranks& ranks() const { return ranks_; }
   const Ranks& node() const { return node_; }  ///< those on this machine
+  bool is_on_one_node() const { return node_.count() == ranks_.count(); }
 
   /// Says what this rank calls its device if it fails.
   void name_device(const std::string& name);
 
-  /// How long a rank waits for the others, before it ends the whole job with such a line as abort()'s.
+  /// How long a rank waits for the others, before it ends the whole job with a line that names it and its device.
   WaitLimit& wait_limit() { return wait_limit_; }
 
-  /// Throws the AgreedFailure of a UsageError unless all ranks have the same words behind the program's name. By all, and
-  /// before any of them is read: ranks that are to do different things would wait for each other for ever.
-  void require_same_words(int argc, const char* const* argv) const;
-
-  /// Runs `body` on every rank. Where it throws on one or more, every rank throws the AgreedFailure of the lowest of
-  /// them: UsageError as bad_usage, anything else as device_fault; by all.
+  /// Runs `body` on every rank. Where it throws on one or more, all throw AgreedFailure, and the lowest of them speaks; by all.
   void agree(const std::function<void()>& body) const;
 
-  /// Ends the whole job at once, with a line that names this rank and its device. Nothing is unwound: to release what
+  /// Says what the exception is, and returns its exit code.
+  int exit_code_of_failure(const std::exception_ptr& failure) const;
+
+  /// Does so for the exception that is being handled, and ends the whole job at once. Nothing is unwound: to release what
   /// waits for a lost rank could wait for ever.
-  [[noreturn]] void abort(const std::string& what) const;
+  [[noreturn]] void abort_with_current_exception() const;
 
   /// Does the same where other ranks did not do `what` within the time limit.
   [[noreturn]] void end_too_late(const std::string& what) const;
 
-  /// Does the same for the exception that is being handled.
-  [[noreturn]] void abort_with_current_exception() const;
-
  private:
   std::string program_;
-  std::string speaker_;  ///< what a line of this rank alone begins with
+  std::string speaker_;  ///< what a line of this rank begins with
   WaitLimit wait_limit_;
   Ranks ranks_;
   Ranks node_;

@@ -21,7 +21,7 @@ class HostMailboxes final : public Mailboxes {
   }
 
  private:
-  bool share_among(const Ranks& ranks, std::string&) override {
+  bool share_among(const Ranks& ranks) override {
     void* own = nullptr;
     const WaitLimit::Wait wait(ranks.limit(), silent);
     mpi_check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes_), 1, MPI_INFO_NULL, ranks.communicator(),
@@ -55,14 +55,10 @@ Mailboxes::Mailboxes(Device& device, const RankKernel& kernel)
   neighbours_ = {0, {own_.data()}, partial_.data()};
 }
 
-bool Mailboxes::share(const Ranks& ranks, std::string& reason) {
+bool Mailboxes::share(const Ranks& ranks) {
   if (ranks.count() == 1) return true;
-  if (ranks.nodes() != 1) {
-    reason = "the ranks are on several machines";
-    return false;
-  }
   neighbours_.rank = static_cast<unsigned>(ranks.rank());
-  return share_among(ranks, reason);
+  return share_among(ranks);
 }
 
 std::unique_ptr<Mailboxes> make_mailboxes(Device& device, const RankKernel& kernel) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "harness/device.hpp"
 #include "rank_kernels.hpp"
@@ -21,12 +20,12 @@ class Mailboxes {
 
   const Neighbours& neighbours() const { return neighbours_; }
 
-  /// Makes all ranks neighbours, and all mailboxes zero. By all. Returns false on all ranks if a device does not reach
-  /// another's memory; `reason` says why on those that see it.
-  bool share(const Ranks& ranks, std::string& reason);
+  /// Makes all ranks of a machine neighbours, and all mailboxes zero. By all. Returns false on all ranks if a device does not
+  /// reach another's memory.
+  bool share(const Ranks& ranks);
 
  protected:
-  virtual bool share_among(const Ranks& ranks, std::string& reason) = 0;
+  virtual bool share_among(const Ranks& ranks) = 0;
 
   DeviceBuffer own_;
   DeviceBuffer partial_;
@@ -36,8 +35,8 @@ class Mailboxes {
 /// Makes a mailbox for the kind of device.
 std::unique_ptr<Mailboxes> make_mailboxes(Device& device, const RankKernel& kernel);
 
-/// What make_mailboxes() does for GPUs, in a build that has any: CUDA's interprocess handles, and peer access over NVLink or
-/// PCIe.
+/// Does so for a GPU: CUDA's interprocess handles, and peer access over NVLink or PCIe. Throws DeviceError in a build without
+/// CUDA.
 std::unique_ptr<Mailboxes> make_gpu_mailboxes(Device& device, const RankKernel& kernel);
 
 }  // namespace reduction

@@ -1,13 +1,10 @@
 #include "measure_ranks.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "combine.hpp"
 #include "emulated/memory/peer_memory.hpp"
-#include "harness/exit_code.hpp"
 #include "harness/memory.hpp"
 #include "harness/sampling.hpp"
 
@@ -15,7 +12,9 @@ namespace reduction {
 
 namespace {
 
-/// Makes the one that the command line asks for. By all.
+constexpr const char* no_sum = "the sum of all GPUs did not come";
+
+/// Makes the one that was chosen. By all.
 std::unique_ptr<Combine> make_combine(const CombineSettings& settings, Combiner combiner) {
   switch (combiner) {
     case Combiner::kernels: return combine_in_kernels(settings);
@@ -38,186 +37,152 @@ Reference reference_of(const Ranks& ranks, const Input& input, ElementType type)
   return total;
 }
 
-constexpr const char* no_sum = "the sum of all GPUs did not come";
-
 /// One rank's part of the sum of n elements.
 class RankReduction {
  public:
-  RankReduction(const Ranks& ranks, Device& device, const RankMeasurement& measurement, Combine& combine)
+  RankReduction(const Ranks& ranks, Device& device, const RankMeasurement& measurement)
       : kernel_(measurement.kernel),
-        combine_(combine),
-        shard_(measurement.shard(ranks.rank(), ranks.count())),
-        n_(measurement.combine == Combiner::kernels ? measurement.n : shard_.count),
-        in_(device, shard_.count * size_of(measurement.line.type)),
-        sum_(device, size_of(measurement.line.type)),
         device_(device),
         limit_(ranks.limit()),
-        type_(measurement.line.type) {
-    device.fill(in_.data(), {measurement.line.data, measurement.line.seed, measurement.n}, type_,
-                shard_.first, shard_.count);
+        combine_(make_combine({ranks, device, kernel_, measurement.type}, measurement.combiner)),
+        shard_(kernel_.shard(measurement.n, static_cast<unsigned>(ranks.rank()),
+                             static_cast<unsigned>(ranks.count()))),
+        n_(measurement.combiner == Combiner::kernels ? measurement.n : shard_.count),
+        element_bytes_(size_of(measurement.type)),
+        in_(device, shard_.count * element_bytes_) {
+    const Input input{measurement.options.data, measurement.options.seed, measurement.n};
+    device.fill(in_.data(), input, measurement.type, shard_.first, shard_.count);
   }
+
+  Combine& combine() const { return *combine_; }
 
   /// Returns the most additions that an element goes through in this rank's kernels.
   std::uint64_t most_additions() const { return kernel_.most_additions(n_); }
 
   /// Overwrites the sum with a pattern that is no plausible one.
-  void poison() { device_.poison(sum_.data(), size_of(type_)); }
+  void poison() { device_.poison(combine_->sum(), element_bytes_); }
 
   /// Queues kernels and combination; by all.
   void start() {
     // A GPU's launch returns before it has ended, or soon after (CUDA_LAUNCH_BLOCKING=1); an emulated one takes its time.
     std::optional<WaitLimit::Wait> wait;
     if (device_.info().kind == DeviceKind::cuda) wait.emplace(limit_, no_sum);
-    kernel_.launch(combine_.neighbours(), in_.data(), sum_.data(), n_);
-    combine_.start(sum_.data());
+    kernel_.launch(combine_->neighbours(), in_.data(), combine_->sum(), n_);
+    combine_->start();
   }
 
  private:
   const RankKernel& kernel_;
-  Combine& combine_;
-  Shard shard_;
-  std::uint64_t n_;  ///< that the kernels sum, with those of all neighbours
-  DeviceBuffer in_;
-  DeviceBuffer sum_;
   Device& device_;
   WaitLimit& limit_;
-  ElementType type_;
-};
-
-/// How samples were taken, and their times in ms, which are the same on all ranks.
-struct RankSamples {
-  std::vector<double> ms;
-  std::optional<TimingMethod> by_device;  ///< none: by the hosts' clocks
+  std::unique_ptr<Combine> combine_;
+  Shard shard_;
+  std::uint64_t n_;  ///< that the kernels sum, with those of all neighbours
+  std::size_t element_bytes_;
+  DeviceBuffer in_;
 };
 
 /// Times by the devices' clocks: all devices meet, and each has its clock run from there until it has the sum of all. A sample
 /// is the slowest one's. None of it is launched, by any host, while the clocks run. Throws SampleNotQueued, on all ranks, where
 /// a device does not wait for its host.
-std::vector<double> time_by_devices(const Ranks& ranks, const std::optional<std::size_t>& samples,
-                                    const TimingMethod& method, RankReduction& reduction, Combine& combine,
-                                    Device& device) {
-  const std::unique_ptr<SampleTimer> timer = device.make_timer(method);
+double time_by_devices(const Ranks& ranks, RankReduction& reduction, SampleTimer& timer) {
+  constexpr double unqueued = -1;
   const auto time_once = [&] {
     const WaitLimit::Wait wait(ranks.limit(), no_sum);
     reduction.poison();
-    timer->start([&] { combine.meet(); });
+    timer.start([&] { reduction.combine().meet(); });
     reduction.start();
-    return timer->stop([&] { combine.wait(); });
-  };
-  const auto take_sample = [&] {
-    double ms = 0;
-    bool was_queued = true;
     try {
-      ms = time_once();
+      return timer.stop([&] { reduction.combine().wait(); });
     } catch (const SampleNotQueued&) {
-      was_queued = false;
+      return unqueued;
     }
-    if (ranks.largest(was_queued ? 0 : 1) != 0) throw SampleNotQueued{};
-    return ranks.largest(ms);
   };
-  return take_samples(
-      samples, [&] { return take_queued_sample(take_sample); },
-      [&](double seconds) { return ranks.largest(seconds); });
+  return take_queued_sample([&] {
+    const std::vector<double> ms = ranks.gather(time_once());
+    if (std::ranges::count(ms, unqueued) > 0) throw SampleNotQueued{};
+    return *std::ranges::max_element(ms);
+  });
 }
 
 /// Times by the hosts' clocks, from a barrier to the end of the slowest rank: launches are in the times, and how far apart the
 /// ranks leave the barrier.
-std::vector<double> time_by_hosts(const Ranks& ranks, const std::optional<std::size_t>& samples,
-                                  const TimingMethod& method, RankReduction& reduction, Combine& combine,
-                                  Device& device) {
-  const std::unique_ptr<SampleTimer> l2 = device.make_timer(method);
-  const auto take_sample = [&] {
-    reduction.poison();
-    l2->empty_l2();
-    device.synchronize();
-    ranks.barrier();
-    const Stopwatch sample;
-    reduction.start();
-    combine.wait();
-    return ranks.largest(sample.ms());
-  };
-  return take_samples(samples, take_sample, [&](double seconds) { return ranks.largest(seconds); });
+double time_by_hosts(const Ranks& ranks, RankReduction& reduction, SampleTimer& timer, Device& device) {
+  reduction.poison();
+  timer.empty_l2();
+  device.synchronize();
+  ranks.barrier();
+  const Stopwatch sample;
+  reduction.start();
+  reduction.combine().wait();
+  return ranks.largest(sample.ms());
 }
 
-RankSamples time_ranks(const Ranks& ranks, const CommandLine& line, RankReduction& reduction,
-                       Combine& combine, Device& device) {
-  const TimingMethod method;
-  for (unsigned run = 0; run < method.warm_up_runs; ++run) {
+void time_ranks(const Ranks& ranks, const Options& options, RankReduction& reduction, Device& device,
+                Result& result) {
+  for (unsigned run = 0; run < options.timing.warm_up_runs; ++run) {
     reduction.start();
-    combine.wait();
+    reduction.combine().wait();
   }
-  const auto can_meet = [&] {
+  bool by_devices = options.timing.queued;
+  if (by_devices) {
     const WaitLimit::Wait wait(ranks.limit(), "the other GPUs did not come");
-    if (!combine.meet()) return false;
-    combine.wait();
-    return true;
-  };
-  if (!line.host_clock && can_meet()) {
-    try {
-      return {time_by_devices(ranks, line.samples, method, reduction, combine, device), method};
-    } catch (const SampleNotQueued&) {  // as with CUDA_LAUNCH_BLOCKING=1
-    }
+    by_devices = reduction.combine().meet();
+    if (by_devices) reduction.combine().wait();
   }
-  return {time_by_hosts(ranks, line.samples, method, reduction, combine, device), std::nullopt};
+  const std::unique_ptr<SampleTimer> timer = device.make_timer(options.timing);
+  const std::vector<double> ms = take_samples(
+      options.samples,
+      [&] {
+        return by_devices ? time_by_devices(ranks, reduction, *timer)
+                          : time_by_hosts(ranks, reduction, *timer, device);
+      },
+      [&](double seconds) { return ranks.largest(seconds); });
+  result.samples = ms.size();
+  result.ms = summarise(ms);
+  if (by_devices) result.timing = options.timing;
 }
 
 }  // namespace
 
-std::optional<double> RankResult::gbps_per_rank() const {
-  if (!result.gbps()) return std::nullopt;
-  return *result.gbps() / ranks;
-}
-
-std::optional<double> RankResult::times_one_rank() const {
-  if (!result.gbps() || one_rank_gbps.value_or(0) <= 0) return std::nullopt;
-  return *result.gbps() / *one_rank_gbps;
-}
-
-Shard RankMeasurement::shard(int rank, int count) const {
-  if (combine == Combiner::kernels)
-    return kernel.shard(n, static_cast<unsigned>(rank), static_cast<unsigned>(count));
-  return shard_of(n, rank, count);
-}
-
-void require_memory_for_shard(const Job& job, const Device& device, const RankKernel& kernel,
-                              const WholeInput& input, int count) {
+void require_memory_for_shard(const Job& job, const Device& device, const RankMeasurement& measurement,
+                              int count) {
   // The ranks of a node share the host's memory; a GPU is one rank's alone.
   const bool is_shared = device.info().kind == DeviceKind::emulated;
   const auto sharers = static_cast<std::size_t>(is_shared ? job.node().count() : 1);
+  const RankKernel& kernel = measurement.kernel;
   Memory memory = device.memory();
   memory.own_bytes *= sharers;
   const auto require = [&](std::uint64_t longest) {
-    const std::size_t bytes = longest * size_of(input.type) + kernel.mailbox_bytes + kernel.partial_bytes;
-    require_memory(longest * sharers, input.type, bytes * sharers, memory);
+    const std::size_t bytes =
+        longest * size_of(measurement.type) + kernel.mailbox_bytes + kernel.partial_bytes;
+    require_memory(longest * sharers, measurement.type, bytes * sharers, memory);
   };
-  require(shard_of(input.n, 0, count).count);  // before chunks are made of it, which cannot be of any size
-  if (static_cast<unsigned>(count) <= kernel.most_neighbours)
-    require(kernel.shard(input.n, 0, static_cast<unsigned>(count)).count);
+  const auto ranks = static_cast<unsigned>(count);
+  require(measurement.n / ranks);  // before chunks are made of it, which cannot be of any size
+  require(kernel.shard(measurement.n, 0, ranks).count);
 }
 
-RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
-                         const RankMeasurement& measurement) {
-  const CommandLine& line = measurement.line;
-  RankResult found;
-  Result& result = found.result;
+Result measure_ranks(const Job& job, const Ranks& ranks, Device& device, const RankMeasurement& measurement) {
+  const Options& options = measurement.options;
+  Result result;
   result.step = measurement.step.name;
   result.title = measurement.step.title;
   result.device = device.info();
-  result.type = line.type;
-  result.input = {line.data, line.seed, measurement.n};
-  const bool speaks = ranks.rank() == 0;
-  result.devices = found.ranks = ranks.count();
-  found.nodes = ranks.nodes();
-
-  const CombineSettings settings{ranks, device, measurement.kernel, line.type};
-  const std::unique_ptr<Combine> combine = make_combine(settings, measurement.combine);
-  found.combined_by = combine->name();
-  RankReduction reduction(ranks, device, measurement, *combine);
-  found.elements_per_rank = measurement.shard(0, ranks.count()).count;
+  result.type = measurement.type;
+  result.input = {options.data, options.seed, measurement.n};
+  RankReduction reduction(ranks, device, measurement);
+  SharedBy& shared = result.shared.emplace();
+  shared.ranks = ranks.count();
+  shared.nodes = static_cast<int>(std::ranges::count(ranks.gather(job.node().rank()), 0));
+  shared.elements_per_rank =
+      measurement.kernel.shard(measurement.n, 0, static_cast<unsigned>(ranks.count())).count;
+  shared.weak = measurement.weak;
+  shared.combined_by = reduction.combine().name();
 
   // Nothing is unwound from here on: to release what a kernel uses would wait for that kernel, which may wait for ever.
   try {
-    const Reference reference = reference_of(ranks, result.input, line.type);
+    const Reference reference = reference_of(ranks, result.input, result.type);
     result.expected = to_value(reference);
     // In which order MPI or NCCL adds the ranks' sums is theirs to choose, and one after the other is the longest.
     const std::uint64_t most_additions =
@@ -225,7 +190,7 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
 
     // Rank 0 verifies every rank's copy of the sum, and shows the first that is wrong.
     const auto check = [&] {
-      for (const Value& value : ranks.gather(combine->sum())) {
+      for (const Value& value : ranks.gather(reduction.combine().value())) {
         result.value = value;
         result.verdict = verify(value, reference, most_additions);
         if (!result.verdict.verified) break;
@@ -236,27 +201,20 @@ RankResult measure_ranks(const Job& job, const Ranks& ranks, Device& device,
     reduction.poison();
     ranks.barrier();  // the time limit is no limit for the reference
     reduction.start();
-    combine->wait();
+    reduction.combine().wait();
     check();
-    if (result.device.kind != DeviceKind::cuda || !result.verdict.verified) return found;
+    if (result.device.kind != DeviceKind::cuda || !result.verdict.verified) return result;
 
-    const RankSamples samples = time_ranks(ranks, line, reduction, *combine, device);
+    time_ranks(ranks, options, reduction, device, result);
     check();
-    result.samples = samples.ms.size();
-    result.ms = summarise(samples.ms);
-    result.timing = samples.by_device;
-    if (speaks && result.percent_of_peak().value_or(0) > 100) {
-      throw MeasurementError(
-          fmt::format("{:.1f} GB/s per rank are more than the {:.1f} GB/s that its device can move: "
-                      "the time is wrong",
-                      *found.gbps_per_rank(), *result.device.peak_gbps));
-    }
+    if (options.timing.flush != Flush::none && result.gbps())
+      require_possible(*result.gbps() / ranks.count(), result.device);
   } catch (const __emulated::NoWordFromPeers&) {
     job.end_too_late("the sums of the other ranks did not come");
   } catch (...) {
     job.abort_with_current_exception();
   }
-  return found;
+  return result;
 }
 
 }  // namespace reduction

@@ -2,7 +2,6 @@
 /// \file
 /// kernel.cuh as the compiled program sees it: functions per element type and kind of device.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,15 +18,6 @@ struct Shard {
   std::uint64_t count = 0;
 };
 
-/// Gives each of `ranks` ranks neighbouring elements, and none more than one element above another.
-constexpr Shard shard_of(std::uint64_t n, int rank, int ranks) {
-  const auto number = static_cast<std::uint64_t>(rank);
-  const auto count = static_cast<std::uint64_t>(ranks);
-  const std::uint64_t each = n / count;
-  const std::uint64_t longer = n % count;  // so many ranks, the first ones, have one element more
-  return {number * each + std::min(number, longer), each + (number < longer ? 1 : 0)};
-}
-
 /// Devices whose kernels combine their sums among themselves, in memory that all of them reach: as one of them sees them.
 struct Neighbours {
   unsigned rank = 0;
@@ -40,7 +30,7 @@ struct RankKernel {
   unsigned most_neighbours;
   std::size_t mailbox_bytes;  ///< that each device needs
   std::size_t partial_bytes;
-  /// Returns the elements of n that one of `count` neighbours sums: whole chunks.
+  /// Returns the elements of n that one of `count` ranks sums: whole chunks.
   Shard (*shard)(std::uint64_t n, unsigned rank, unsigned count);
   /// Returns the most additions that one of n elements goes through.
   std::uint64_t (*most_additions)(std::uint64_t n);

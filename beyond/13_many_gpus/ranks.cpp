@@ -1,6 +1,8 @@
 #include "ranks.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include "device/device_error.hpp"
 
@@ -26,55 +28,35 @@ void Ranks::barrier(Seconds more) const {
   mpi_check(MPI_Barrier(communicator_), "waiting for the other ranks");
 }
 
-void Ranks::broadcast(void* data, std::size_t bytes, int root, Seconds more) const {
-  const WaitLimit::Wait wait(*limit_, silent, more);
-  mpi_check(MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, communicator_), "sending to all ranks");
-}
-
-void Ranks::broadcast(std::string& text, int root, Seconds more) const {
-  std::size_t length = text.size();
-  broadcast(&length, sizeof(length), root, more);
-  text.resize(length);
-  broadcast(text.data(), length, root);
+void Ranks::broadcast(void* data, std::size_t bytes) const {
+  const WaitLimit::Wait wait(*limit_, silent);
+  mpi_check(MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, communicator_), "sending to all ranks");
 }
 
 double Ranks::largest(double number) const {
-  const WaitLimit::Wait wait(*limit_, silent);
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_MAX, communicator_),
-            "comparing the ranks");
-  return number;
+  const std::vector<double> numbers = gather(number);
+  return *std::max_element(numbers.begin(), numbers.end());
 }
 
 std::uint64_t Ranks::smallest(std::uint64_t number) const {
-  const WaitLimit::Wait wait(*limit_, silent);
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_UINT64_T, MPI_MIN, communicator_),
-            "comparing the ranks");
-  return number;
+  const std::vector<std::uint64_t> numbers = gather(number);
+  return *std::min_element(numbers.begin(), numbers.end());
 }
 
-Ranks Ranks::part(int first, int count) const {
-  const bool takes_part = rank_ >= first && rank_ < first + count;
+Ranks Ranks::first(int count) const {
   const WaitLimit::Wait wait(*limit_, silent);
   MPI_Comm communicator = MPI_COMM_NULL;
-  mpi_check(MPI_Comm_split(communicator_, takes_part ? 0 : MPI_UNDEFINED, rank_, &communicator),
+  mpi_check(MPI_Comm_split(communicator_, rank_ < count ? 0 : MPI_UNDEFINED, rank_, &communicator),
             "splitting the ranks");
-  Ranks ranks(communicator, *limit_);
-  if (takes_part) {
-    MPI_Comm node = ranks.on_this_node().communicator();
-    mpi_check(MPI_Comm_free(&node), "counting the nodes");
-  }
-  return ranks;
+  return {communicator, *limit_};
 }
 
-Ranks Ranks::on_this_node() {
+Ranks Ranks::on_this_node() const {
   const WaitLimit::Wait wait(*limit_, silent);
   MPI_Comm communicator = MPI_COMM_NULL;
   mpi_check(MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &communicator),
             "finding the ranks of this node");
-  const Ranks node(communicator, *limit_);
-  nodes_ = node.rank() == 0 ? 1 : 0;  // each machine has one rank that is the first on it
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &nodes_, 1, MPI_INT, MPI_SUM, communicator_), "counting the nodes");
-  return node;
+  return {communicator, *limit_};
 }
 
 }  // namespace reduction

@@ -1,14 +1,12 @@
 #pragma once
 /// \file
 /// The part of MPI that this step needs. Every function that is called `by all` must be called by every rank, in the
-/// same order; every one throws DeviceError if MPI reports an error.
+/// same order; every one throws DeviceError if MPI reports an error. Where a rank waits for others it does so within the limit.
 
 #include <mpi.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -22,8 +20,7 @@ inline constexpr const char* silent = "the other ranks said nothing";
 /// Throws DeviceError, with what was being done and MPI's own reason, unless `status` is MPI_SUCCESS.
 void mpi_check(int status, const char* doing);
 
-/// Ranks that work together: an MPI communicator. It lives until MPI_Finalize. Where a rank waits for others it does so within
-/// the limit.
+/// Ranks that work together: an MPI communicator. It lives until MPI_Finalize.
 class Ranks {
  public:
   /// Turns MPI's errors on this communicator into DeviceErrors. By default they would end the process without a word of
@@ -34,17 +31,12 @@ class Ranks {
   WaitLimit& limit() const { return *limit_; }
   int rank() const { return rank_; }    ///< this process's number, from 0
   int count() const { return count_; }  ///< of ranks
-  int nodes() const {
-    return nodes_;
-  }  ///< number of machines that they are on; of part() and after on_this_node()
 
   /// Waits for the others, which may take so much longer than the limit; by all.
   void barrier(Seconds more = {}) const;
 
-  /// Overwrites `bytes` at `data`, or `text`, with those of rank `root`, which may take so much longer
-  /// than the limit; by all.
-  void broadcast(void* data, std::size_t bytes, int root = 0, Seconds more = {}) const;
-  void broadcast(std::string& text, int root = 0, Seconds more = {}) const;
+  /// Overwrites `bytes` at `data` with those of rank 0; by all.
+  void broadcast(void* data, std::size_t bytes) const;
 
   /// Returns the largest of all ranks' numbers; by all.
   double largest(double number) const;
@@ -55,18 +47,17 @@ class Ranks {
   /// Returns the values of all ranks, in their order. The others may take so much longer than the limit; by all.
   template <typename T> std::vector<T> gather(const T& value, Seconds more = {}) const;
 
-  /// Makes `count` ranks from `first` on a communicator of their own; on the others, it means nothing. By all.
-  Ranks part(int first, int count) const;
+  /// Makes the first `count` ranks a communicator of their own; on the others, it means nothing. By all.
+  Ranks first(int count) const;
 
-  /// Returns the ranks of this one that share its machine, and counts the machines; by all.
-  Ranks on_this_node();
+  /// Returns the ranks that share this one's machine; by all.
+  Ranks on_this_node() const;
 
  private:
   MPI_Comm communicator_;
   WaitLimit* limit_;
   int rank_ = -1;
   int count_ = 0;
-  int nodes_ = 1;
 };
 
 template <typename T> std::vector<T> Ranks::gather(const T& value, Seconds more) const {

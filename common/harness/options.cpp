@@ -200,7 +200,7 @@ void require_trace_file(const TraceOptions& trace) {
 }
 
 Options parse_options(int argc, const char* const* argv, std::string_view name, std::string_view title,
-                      const Options& defaults) {
+                      const Options& defaults, const std::function<void(OptionParser&)>& add_own) {
   Options options = defaults;
   OptionParser app(
       std::string(name),
@@ -250,6 +250,8 @@ Options parse_options(int argc, const char* const* argv, std::string_view name, 
   add_trace_options(app, options.trace);
   app.add_file("--json", "also write the results there; - for stdout", options.json_file);
   app.add_flag("-q,--quiet", "print the result rows only", options.quiet);
+
+  add_own(app);
 
   options.answer = app.read(argc, argv);
   settle_trace(options);

@@ -49,8 +49,8 @@ struct TraceOptions {
   std::string beside_file;  ///< another trace, for the same page; empty: none
 };
 
-/// What a sweep varies.
-enum class Sweep { block, size, type };
+/// What a sweep varies; the ranks only in 13_many_gpus.
+enum class Sweep { block, size, type, ranks };
 
 /// The command line of a step; the defaults are those of `--help`.
 struct Options {
@@ -154,8 +154,10 @@ void add_trace_options(OptionParser& app, TraceOptions& trace);
 /// Throws UsageError for a trace that has no file, or one that is neither .html nor .json.
 void require_trace_file(const TraceOptions& trace);
 
-/// Reads the command line of a step; what it does not name is as in `defaults`. Throws UsageError.
-Options parse_options(int argc, const char* const* argv, std::string_view name, std::string_view title,
-                      const Options& defaults = {});
+/// Reads the command line of a step; what it does not name is as in `defaults`. `add_own` adds the step's own options. Throws
+/// UsageError.
+Options parse_options(
+    int argc, const char* const* argv, std::string_view name, std::string_view title,
+    const Options& defaults = {}, const std::function<void(OptionParser&)>& add_own = [](OptionParser&) {});
 
 }  // namespace reduction

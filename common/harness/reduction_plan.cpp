@@ -103,6 +103,7 @@ std::vector<Configuration> plan_configurations(const Options& options, DeviceKin
       for (const ElementType type : element_types)
         list.push_back({type, elements_of(type), base.block});
       break;
+    case Sweep::ranks: list.push_back(base); break;
   }
   if (list.empty()) throw UsageError("--sweep size goes from 2^10 to --elements: give 1024 elements or more");
   return list;

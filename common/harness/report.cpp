@@ -32,7 +32,7 @@ std::string variant_text(const Result& result) { return result.variant.empty() ?
 /// Says how many samples a time is of, and in what the timing differs from the usual.
 std::string samples_text(const Result& result) {
   std::string text = fmt::format("{} sample{}", result.samples, result.samples == 1 ? "" : "s");
-  if (!result.timing) return text;
+  if (!result.timing) return text + (result.shared ? ", by the hosts' clocks" : "");
   const TimingMethod usual;
   if (result.timing->flush != usual.flush)
     text += fmt::format(", --flush {}", to_string(result.timing->flush));
@@ -85,7 +85,14 @@ Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Te
   add({"elements", Align::right, both, "", 8}, count_text(result.input.n));
   add({"block", Align::right, result.block > 0 ? both : markdown},
       result.block > 0 ? std::to_string(result.block) : "–");
-  if (result.device.kind == DeviceKind::emulated) {
+  if (const auto& shared = result.shared) {
+    add({"ranks"}, std::to_string(shared->ranks));
+    add({"nodes", Align::right, markdown}, std::to_string(shared->nodes));
+    add({"elements per rank", Align::right, markdown}, count_text(shared->elements_per_rank));
+    add({"combined by", Align::left}, shared->combined_by);
+    add({"× one rank", Align::right, both, "", 5}, or_dash(result.times_one_rank(), 3));
+  }
+  if (result.device.kind == DeviceKind::emulated && !result.shared) {
     // What chooses its own launch does not say how many it makes.
     const bool known = !result.passes.empty();
     add({"passes"}, known ? fmt::to_string(result.passes.size()) : "–");
@@ -151,12 +158,12 @@ std::string verdict_text(const Result& result) {
   return fmt::format("{}, error {:.3g}, tolerance {:.3g}", value, verdict.error, verdict.tolerance);
 }
 
-Report::Report(const Options& options)
+Report::Report(const Options& options, bool for_terminal)
     : quiet_(options.quiet),
       sweep_(options.sweep),
       json_file_(options.json_file),
       out_(json_file_.is_stdout() ? stderr : stdout),
-      terminal_(terminal_of(out_)) {
+      terminal_(for_terminal ? terminal_of(out_) : Terminal{}) {
   if (!options.compare_file.empty())
     compared_ = read_compared_result(options.compare_file, options.type, options.sweep.has_value());
 }
@@ -215,6 +222,12 @@ void Report::tell(const Result& result) {
   if (!same_device_ || input_text(*compared_) != input_text(result))
     print(labelled("input", input_text(result), terminal_));
   if (!result.passes.empty()) print(labelled("passes", passes_text(result), terminal_));
+  if (const auto& shared = result.shared) {
+    print(labelled("ranks",
+                   fmt::format("{} on {} node{}, combined by {}", shared->ranks, shared->nodes,
+                               shared->nodes == 1 ? "" : "s", shared->combined_by),
+                   terminal_));
+  }
   if (terminal_.present) {
     print(time_lines(result, terminal_));
     for (const Result& variant : result.other_variants)

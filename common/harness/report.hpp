@@ -30,7 +30,8 @@ std::string verdict_text(const Result& result);
 class Report {
  public:
   /// Throws UsageError if the --json file cannot be written or the --compare file cannot be read, before anything runs.
-  explicit Report(const Options& options);
+  /// \param for_terminal  whether a terminal gets its own form.
+  explicit Report(const Options& options, bool for_terminal = true);
 
   /// Writes the --json file: the result, or the list of a sweep; none where there is no result.
   ~Report();

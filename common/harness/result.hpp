@@ -18,6 +18,16 @@
 
 namespace reduction {
 
+/// How ranks share an input: those of 13_many_gpus.
+struct SharedBy {
+  int ranks = 1;
+  int nodes = 1;
+  std::uint64_t elements_per_rank = 0;  ///< of the longest part
+  bool weak = false;                    ///< the elements of each rank were given, not those of all
+  std::string combined_by;              ///< "the kernels", "MPI" or "NCCL 2.28.9"
+  std::optional<double> one_rank_gbps;  ///< of a run of one rank before
+};
+
 /// One step, run once on one input.
 struct Result {
   std::string step;
@@ -26,7 +36,7 @@ struct Result {
   DeviceInfo device;
   ElementType type = ElementType::int32;
   Input input;
-  int devices = 1;                                  ///< that shared the input: the ranks of 13_many_gpus
+  std::optional<SharedBy> shared;
   unsigned block = 0;                               ///< threads per block; 0 on the CPU and for a library
   std::vector<Pass> passes;                         ///< none on the CPU and for a library
   std::vector<__emulated::Counters> pass_counters;  ///< one per pass, where the device counts
@@ -74,10 +84,16 @@ struct Result {
     return input_bytes() / ms->median / 1e6;
   }
 
-  /// Returns gbps() as a share of what the devices could do together, in percent.
+  /// Returns gbps() as a share of what all devices could do together, in percent.
   std::optional<double> percent_of_peak() const {
     if (!gbps() || !device.peak_gbps) return std::nullopt;
-    return *gbps() / *device.peak_gbps / devices * 100;
+    return *gbps() / *device.peak_gbps / (shared ? shared->ranks : 1) * 100;
+  }
+
+  /// Returns the bandwidth as a multiple of that of one rank, if that was measured.
+  std::optional<double> times_one_rank() const {
+    if (!gbps() || !shared || shared->one_rank_gbps.value_or(0) <= 0) return std::nullopt;
+    return *gbps() / *shared->one_rank_gbps;
   }
 };
 

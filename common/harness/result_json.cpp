@@ -206,6 +206,15 @@ void to_json(Json& json, const Result& result) {
     json["passes"][k]["counters"] =
         k < result.pass_counters.size() ? Json(result.pass_counters[k]) : Json(nullptr);
   json["counters"] = result.counters();
+  if (const auto& shared = result.shared) {
+    json["ranks"] = shared->ranks;
+    json["nodes"] = shared->nodes;
+    json["elements_per_rank"] = shared->elements_per_rank;
+    json["weak"] = shared->weak;
+    json["combined_by"] = shared->combined_by;
+    json["gbps_per_rank"] = result.gbps() ? Json(*result.gbps() / shared->ranks) : Json(nullptr);
+    json["times_one_rank"] = result.times_one_rank();
+  }
   if (!result.variant.empty()) json["variant"] = result.variant;
   if (!result.other_variants.empty()) json["other_variants"] = result.other_variants;
 }
@@ -222,7 +231,7 @@ void from_json(const Json& json, Result& result) {
   // A step that chooses its own launch does not say which passes were counted.
   read("counters", counters);
   if (counters && result.passes.empty()) result.pass_counters = {*counters};
-  if (json.contains("ranks")) read("ranks", result.devices);
+  if (json.contains("ranks")) read("ranks", result.shared.emplace().ranks);
   if (json.contains("variant")) read("variant", result.variant);
   if (json.contains("other_variants")) read("other_variants", result.other_variants);
 }

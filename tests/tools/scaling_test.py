@@ -35,17 +35,15 @@ if os.environ.get("FAILS", "none") in options:
 assert words[:2] == ["--device", "cuda"]
 if "--json" not in words:
     sys.exit()
-ranks, given = int(os.environ["RANKS"]), dict(zip(words, words[1:]))
+given = dict(zip(words, words[1:]))
 base, _, exponent = given["-n"].partition("^")
 elements = int(base) ** int(exponent or 1)
 weak = "--weak" in words
-shard = elements if weak else elements // ranks
-if "--alone" in words:
-    own = made_up_results.result("13_many_gpus", 1, elements=shard)
-    found = [own | {{"rank": rank, "uuid": f"GPU-{{rank}}"}} for rank in range(ranks)]
+if gpu := os.environ.get("CUDA_VISIBLE_DEVICES"):
+    found = made_up_results.ranks(1, 1 + int(gpu), elements)
 else:
     found = [made_up_results.ranks(p, 2 / p, elements if weak else elements // p, weak, given["--combine"])
-             for p in (1, ranks)]
+             for p in (1, int(os.environ["RANKS"]))]
 Path(given["--json"]).write_text(json.dumps(found))
 """
 
@@ -84,8 +82,8 @@ def test_measures_everything(call: Callable[..., Ran], tmp_path: Path) -> None:
     jobs = results.read_list(card / "many_gpus.json", RanksResult)
     assert len(jobs) == 2 * 2 * 6 and {job.combined_by for job in jobs} == {"kernels", "nccl"}
     alone = results.read_list(card / "many_gpus_alone.json", AloneResult)
-    assert [(gpu.rank, gpu.elements) for gpu in alone] == [
-        (rank, elements) for elements in (2**20, 2**27, 2**23, 0) for rank in (0, 1)]
+    assert [(gpu.rank, gpu.elements, gpu.ms.median) for gpu in alone] == [
+        (rank, elements, 1 + rank) for elements in (2**27, 2**23, 2**20, 0) for rank in (0, 1)]
     measured = results.read_one(card / "many_gpus_measured.json", Measured)
     assert (measured.gpu, measured.cuda, measured.clock_mhz) == ("Made Up", "12.9", 1980)
     assert measured.command == "python3 -m tools scaling --weak 2^20"
@@ -95,8 +93,8 @@ def test_measures_everything(call: Callable[..., Ran], tmp_path: Path) -> None:
     assert made[2:8] == [
         "--weak -n 2^20 --samples 200 --scaling --combine kernels", "-n 2^28 --scaling --combine kernels",
         "-n 2^24 --scaling --combine kernels", "-n 0 --scaling --combine kernels",
-        "-n 2^28 --scaling --combine kernels --host-clock", "-n 0 --scaling --combine kernels --host-clock"]
-    assert made[14:] == ["--weak -n 2^20 --samples 200 --alone", "-n 2^28 --alone", "-n 2^24 --alone", "-n 0 --alone"]
+        "-n 2^28 --scaling --combine kernels --queue off", "-n 0 --scaling --combine kernels --queue off"]
+    assert made[14:] == [f"-n {elements}" for elements in (2**27, 2**23, 2**20, 0) for _ in (0, 1)]
 
 
 @pytest.mark.parametrize("code", ["2", "3"])
@@ -109,7 +107,7 @@ def test_leaves_out_who_cannot_combine(call: Callable[..., Ran], tmp_path: Path,
 
 
 @pytest.mark.parametrize("fails, code, expected", [
-    ("--weak", "3", 3), ("--alone", "1", 1), ("-n 0 --scaling", "139", 3), ("-n 1024", "1", 1)])
+    ("--weak", "3", 3), ("-n 134217728", "1", 1), ("-n 0 --scaling", "139", 3), ("-n 1024", "1", 1)])
 def test_a_failing_run_leaves_the_old_results(call: Callable[..., Ran], tmp_path: Path, fails: str, code: str,
                                               expected: int) -> None:
     (tmp_path / "card").mkdir()
@@ -128,6 +126,7 @@ def test_another_launcher(call: Callable[..., Ran], tmp_path: Path) -> None:
     assert results.read_one(tmp_path / "card/many_gpus_measured.json", Measured).command == (
         "python3 -m tools scaling --launch 'srun -n 3'")
     assert {job.ranks for job in results.read_list(tmp_path / "card/many_gpus.json", RanksResult)} == {1, 3}
+    assert not (tmp_path / "card/many_gpus_alone.json").exists()
 
 
 def test_refuses(call: Callable[..., Ran], tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ def test_refuses(call: Callable[..., Ran], tmp_path: Path) -> None:
 
 
 def test_the_options_are_those_of_the_program() -> None:
-    text = (REPOSITORY / "beyond/13_many_gpus/command_line.cpp").read_text()
-    given = {word for run in [*scaling.runs_of("nccl", "--weak -n 1"), "--alone"] for word in run.split()
-             if word.startswith("--")}
+    text = "".join((REPOSITORY / file).read_text() for file in (
+        "beyond/13_many_gpus/run_ranks.cpp", "common/harness/options.cpp"))
+    given = {word for run in scaling.runs_of("nccl", "--weak -n 1") for word in run.split() if word.startswith("--")}
     assert given and all(f'"{option}"' in text for option in given)
