@@ -366,10 +366,10 @@ class Copy:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
 
-    def configure(self) -> None:
+    def configure(self, *settings: str) -> None:
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        subprocess.run(["cmake", "--preset", "debug", "-DREDUCTION_CUDA=OFF", *generator], cwd=self.folder, check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "--preset", "debug", "-DREDUCTION_CUDA=OFF", *generator, *settings], cwd=self.folder,
+                       check=True, stdout=subprocess.DEVNULL)
 
     def builds(self, *targets: str) -> bool:
         command = ["cmake", "--build", str(self.build), "--parallel", str(len(os.sched_getaffinity(0))), "--target",
@@ -379,15 +379,15 @@ class Copy:
             print(built.stdout[-4000:])
         return built.returncode == 0
 
-    def passes(self, test: str) -> bool:
+    def passes(self, test: str, **variables: str) -> bool:
         if is_pytest(test):
             command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--bin",
                        f"{self.build}/bin", f"tests/{test}"]
         else:
             target, tests = test.split()
-            command = [f"{self.build}/bin/{target}", f"--gtest_filter={tests}", "--gtest_brief=1"]
+            command = [f"{self.build}/bin/{target}", f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"]
         # Python would take a module that changes twice in a second for the same.
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **variables}
         try:
             # A mutant's traceback is not worth reading.
             return subprocess.run(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
