@@ -20,11 +20,6 @@ def test_page() -> None:
         assert {line.partition("  //")[0].strip() for line in shown.splitlines()} <= lines
 
 
-def test_without_a_gpu(bin_folder: Path) -> None:
-    ran = subprocess.run([bin_folder / "first_program"], capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "499500003, which is right\n", "")
-
-
 @pytest.mark.parametrize("name", ["main", "memories", "divergence"])
 def test_with_nvcc(name: str, tmp_path: Path) -> None:
     if shutil.which("nvcc") is None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tools import gpu
 from tools.results import RanksResult, read_list
 
 # A CI's container runs as root, and has fewer cores than a test has ranks: one that waits should leave its core. What
@@ -188,19 +187,3 @@ def test_a_lost_rank_takes_the_job_along(at_work: subprocess.Popen[str], number:
     os.kill(victims[-1], number)
     output = at_work.communicate(timeout=60)[0]
     assert at_work.returncode == 128 + number and not re.search(r"(?m)^(result|\|)", output), output
-
-
-def test_mpirun_ends_with_1_for_ctrl_c(at_work: subprocess.Popen[str]) -> None:
-    at_work.send_signal(signal.SIGINT)
-    output = at_work.communicate(timeout=60)[0]
-    assert at_work.returncode == 1 and not re.search(r"(?m)^(result|\|)", output), output
-
-
-@pytest.mark.parametrize("words, by_version_5", [(["--host", "localhost:1"], 1),  # one slot
-                                                 (["-x", "OMPI_MCA_btl=nothing"], 14)])  # nothing to send with
-def test_mpirun_ends_with_1_where_no_rank_starts(job: Command, words: list[str], by_version_5: int) -> None:
-    mpirun, *others = (word for word in job(2) if word != "--oversubscribe")
-    ran = subprocess.run([mpirun, *words, *others], capture_output=True, text=True, env=MPI, timeout=60)
-    version = re.search(r"(\d+)\.", gpu.said(str(mpirun), "--version"))
-    assert version and ran.returncode == (1 if int(version[1]) < 5 else by_version_5), ran
-    assert not ran.stdout and not re.search("(?m)^13_many_gpus: ", ran.stderr), ran

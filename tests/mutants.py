@@ -315,7 +315,7 @@ MUTANTS = [
 
     # ---- the scripts ----
     Mutant("common/scripts/set_up.sh", "if ! flock --nonblock 9", "if false",
-           "set_up_test.py::test_the_second_run_waits_for_the_first"),
+           "scripts_test.py::test_the_second_run_waits_for_the_first"),
 
     # ---- the tools ----
     Mutant("tools/check_pages.py", " | write_pages.stale_plots()", "",

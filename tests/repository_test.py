@@ -12,7 +12,6 @@ import pytest
 from tools.command_line import REPOSITORY
 from tools.programs import EMULATED, NUMBERED, STEPS, Programs, steps_of
 
-Ran = subprocess.CompletedProcess[str]
 # Those with a kernel to hold against the one before. The last one runs on GPUs only.
 LADDER = [REPOSITORY / folder for folder in NUMBERED[1:12]]
 
@@ -58,22 +57,12 @@ def test_the_glossary_explains_every_key(bin_folder: Path) -> None:
     assert counted and {*counted, *timed["ms"], *timed["timing"]} <= explained
 
 
-def test_counts_of_the_readme(bin_folder: Path) -> None:
-    """The counts per block in the table of the ladder."""
-    readme = (REPOSITORY / "README.md").read_text()
-
-    def per_block(step: str, *keys: str) -> int:
-        ran = Programs(bin_folder).result(step, "--device", "emulated", "-n", "2^16", "-b", "256")
-        first = ran.passes[0].counters or {}
-        return int(sum(first[key] for key in keys) / first["blocks"])
-
-    def claimed(row: str) -> list[int]:
-        return [int(number) for number in re.findall(rf"^\| \[{row}.*?(\d+) → (\d+)", readme, re.MULTILINE)[0]]
-
-    requests, wavefronts = (("shared_load_" + what, "shared_store_" + what) for what in ("requests", "wavefronts"))
-    assert [per_block(step, *requests) for step in ("01_interleaved", "02_nondivergent")] == claimed("02")
-    assert [per_block(step, *wavefronts) for step in ("02_nondivergent", "03_sequential")] == claimed("03")
-    assert [per_block(step, "block_barriers") for step in ("04_first_add", "05_unroll_warp")] == claimed("05")
+def test_the_pitfall_that_no_compiler_accepts_is_fixed(build_folder: Path, cmake_cache: dict[str, str]) -> None:
+    """Its page's commands show the rest (page_commands_test.py)."""
+    folder = build_folder / "emulated"
+    output_of(cmake_cache["CMAKE_CXX_COMPILER"], "-std=c++20", "-w", "-fsyntax-only", "-x", "c++",
+              f"-I{folder}/common", f"-I{REPOSITORY}/common",
+              folder / "docs/pitfalls/fixed/block_size_outside_the_template.cuh")
 
 
 @pytest.mark.parametrize("step", LADDER[:7], ids=[step.name for step in LADDER[:7]])
@@ -150,12 +139,3 @@ def test_editor(build_folder: Path) -> None:
     [folder] = re.findall(r"(?m)^ *CompilationDatabase: (.+)$", (REPOSITORY / ".clangd").read_text())
     presets = json.loads((REPOSITORY / "CMakePresets.json").read_text())["configurePresets"]
     assert f"${{sourceDir}}/{folder}" in [preset["binaryDir"] for preset in presets]
-
-
-def test_gpu_memory_turns(build_folder: Path) -> None:
-    """Each test that takes 16 GiB of a GPU's memory takes turns with the others: beside each other they need more than
-    a GPU has. What CMake has written is read, as a CTest inside of CTest would overwrite its log."""
-    written = "".join(file.read_text() for file in build_folder.glob("tests/gpu_test*_tests.cmake"))
-    large = [test for test in written.split("add_test(") if "NeedsMoreThan32BitsForAnIndex" in test]
-    # CMake has come to quote properties in brackets.
-    assert large and [test for test in large if not re.search(r"RESOURCE_LOCK[\] =\[]*gpu_memory", test)] == []
