@@ -50,11 +50,6 @@ IN_THE_KERNELS = "the kernels"  # what 13_many_gpus says that its ranks' sums we
 NOT_MEASURED = "No results are committed yet.\n"
 
 
-def distinct(values: Sequence[str]) -> list[str]:
-    """Each once, in the order in which they come first."""
-    return list(dict.fromkeys(values))
-
-
 def elements_of(result: Result) -> str:
     return count_text(result.elements)
 
@@ -72,32 +67,14 @@ def measured_on(number: str, measured: Measured) -> str:
             f"{measured.date}, by `{measured.command}` at commit `{measured.short_commit}`.\n")
 
 
-def ladder_table(folder: Path, programs: Programs) -> str:
-    """The first of the tables that the ladder ends with."""
-    return programs.text("ladder_table", folder / "ladder.json").split("\n\n")[0] + "\n"
-
-
 def bandwidth_table(found: list[Result], corner: str, row: Callable[[Result], str],
                     column: Callable[[Result], str]) -> str:
     """GB/s: a line for each value of `row`, a column for each value of `column`, both in order of appearance."""
-    columns = distinct([column(result) for result in found])
+    columns = list(dict.fromkeys(map(column, found)))
     cells = {(row(result), column(result)): f"{result.bandwidth:.1f}" for result in found}
     return table([corner, *columns], "l" + "r" * len(columns), [
         [name, *(cells.get((name, other), DASH) for other in columns)]
-        for name in distinct([row(result) for result in found])])
-
-
-def block_sweep(folder: Path) -> str:
-    return bandwidth_table(read(folder, "sweep_block"), "GB/s with blocks of", lambda result: result.step,
-                           lambda result: "its own" if result.block is None else str(result.block))
-
-
-def size_sweep(folder: Path) -> str:
-    return bandwidth_table(read(folder, "sweep_size"), "elements", elements_of, lambda result: result.step)
-
-
-def type_sweep(folder: Path) -> str:
-    return bandwidth_table(read(folder, "sweep_type"), "GB/s", lambda result: result.step, lambda result: result.type)
+        for name in dict.fromkeys(map(row, found))])
 
 
 # ---- the parts of the timing method ----
@@ -112,14 +89,10 @@ def flush(folder: Path) -> str:
 def queue(folder: Path) -> str:
     """What the host's launch latency adds where the device does not wait for it."""
     found = read(folder, "method_queue")
-    launched = {(result.step, result.elements): result.median_ms * 1e3 for result in found
-                if not result.method.queued}
-    rows = []
-    for result in found:
-        if result.method.queued:
-            ahead, after = result.median_ms * 1e3, launched[result.step, result.elements]
-            rows.append([result.step, elements_of(result), str(len(result.passes)), f"{ahead:.1f}", f"{after:.1f}",
-                         f"{after - ahead:.1f}"])
+    after = {(result.step, result.elements): result.median_ms * 1e3 for result in found if not result.method.queued}
+    rows = [[result.step, elements_of(result), str(len(result.passes)), f"{1e3 * result.median_ms:.1f}",
+             *(f"{us:.1f}" for us in (after[key], after[key] - 1e3 * result.median_ms))]
+            for result in found if result.method.queued for key in [(result.step, result.elements)]]
     return table(["step", "elements", "passes", "µs, queued ahead", "µs, launched as it runs", "difference, µs"],
                  "lrrrrr", rows)
 
@@ -127,7 +100,7 @@ def queue(folder: Path) -> str:
 def lead_in(folder: Path) -> str:
     """What empty kernels in front of a sample do to reductions of two kernels."""
     found = read(folder, "method_lead_in")
-    steps = distinct([result.step for result in found])
+    steps = dict.fromkeys(result.step for result in found)
     cells = {(result.method.lead_in, result.step): "{:.2f} ({:.2f}–{:.2f})".format(
         *(1e3 * ms for ms in (result.times.median, result.times.p5, result.times.p95))) for result in found}
     return table(
@@ -174,10 +147,9 @@ def second_clock(folder: Path) -> str:
 
 def scaling(folder: Path) -> str:
     """13_many_gpus on more and more ranks, each GPU alone, and where they were measured."""
-    jobs = jobs_of(folder)
+    jobs, alone = read_as(folder, "many_gpus", RanksResult), read_as(folder, "many_gpus_alone", AloneResult)
     if not jobs:
         return ""
-    alone = read_as(folder, "many_gpus_alone", AloneResult)
     rows = []
     for job in jobs:
         beside = slowest_alone(job, alone)
@@ -194,10 +166,6 @@ def scaling(folder: Path) -> str:
     measured = folder / "many_gpus_measured.json"
     most = max(job.ranks for job in jobs)
     return text + ("\n" + measured_on(f"{most} ×", results.read_one(measured, Measured)) if measured.exists() else "")
-
-
-def jobs_of(folder: Path) -> list[RanksResult]:
-    return read_as(folder, "many_gpus", RanksResult)
 
 
 def size_of_job(job: RanksResult) -> str:
@@ -221,7 +189,7 @@ def slowest_alone(job: RanksResult, alone: list[AloneResult]) -> float | None:
 def scaling_model(folder: Path) -> str:
     """The inputs of the model on 13's page, n·s / (P·B) + L + α · hops, and what it predicts beside what took place."""
     groups: dict[tuple[str, str], list[RanksResult]] = {}
-    for job in jobs_of(folder):
+    for job in read_as(folder, "many_gpus", RanksResult):
         groups.setdefault((job.combined_by, clock_of(job)), []).append(job)
     inputs, rows = [], []
     for (combined_by, clock), jobs in groups.items():
@@ -258,7 +226,7 @@ def against_cub(folder: Path) -> str:
     if not found:
         return ""
     cells = {(cell.case, cell.elements): cell for cell in found}
-    versions = " and ".join(distinct([cell.version for cell in found]))
+    versions = " and ".join(dict.fromkeys(cell.version for cell in found))
     ladder = bandwidth.first_on_gpu(folder).version
     apart = f" with version {versions} of this repository, the ladder with {ladder}," if versions != ladder else ""
     measured = f"Measured{apart} beside CUB {found[0].cub_version}.\n"
@@ -271,15 +239,14 @@ def sums_against_cub(cells: AgainstCubCells) -> str:
     if not sums:
         return ""
     powers = sorted({cell.elements for cell in sums if cell.elements.bit_count() == 1})
-    text = table(["elements", *(CASES[case][1] for case in SUMS)], "l" + "r" * len(SUMS), [
-        [count_text(elements), *(ratio_text(cells.get((case, elements))) for case in SUMS)] for elements in powers])
     means = []
     for name, least, most in (
             ("below 2^20", 0, 2**20 - 1), ("from 2^20 to 2^25", 2**20, 2**25), ("above", 2**25 + 1, 2**63)):
         if ratios := [cell.cub_over_ours for cell in sums if least <= cell.elements <= most]:
             means.append(f"{statistics.geometric_mean(ratios):.2f} {name}")
     lowest = min(sums, key=lambda cell: cell.cub_over_ours)
-    return text + (
+    return table(["elements", *(CASES[case][1] for case in SUMS)], "l" + "r" * len(SUMS), [
+        [count_text(elements), *(ratio_text(cells.get((case, elements))) for case in SUMS)] for elements in powers]) + (
         f"\nWith the odd sizes between, these are {len(sums)}. Their geometric mean: {', '.join(means)}. The lowest: "
         f"{ratio_text(lowest)} ({count_text(lowest.elements)} {CASES[lowest.case][1]}). A ≈ says that the two times "
         "are at most 0.1 µs apart, the clock's tick.\n")
@@ -287,13 +254,20 @@ def sums_against_cub(cells: AgainstCubCells) -> str:
 
 def others_against_cub(cells: AgainstCubCells) -> str:
     """The header's GB/s and CUB's time over its own, a row per case and a column for each of a few sizes."""
-    cases = [case for case in CASES if case not in (*SUMS, *PROMISES)]
-    sizes = [elements for elements in (2**20, 2**24, 2**28, 2**30) if any((case, elements) in cells for case in cases)]
-    rows = [[*CASES[case], *(bandwidth_and_ratio(cells.get((case, elements))) for elements in sizes)]
-            for case in cases if any((case, elements) in cells for elements in sizes)]
+    def shown(cell: AgainstCub | None) -> str:
+        return f"{cell.gbps:.1f} ({ratio_text(cell)})" if cell else DASH
+
+    others = {key: cell for key, cell in cells.items() if cell.case not in (*SUMS, *PROMISES)}
+    sizes = [size for size in (2**20, 2**24, 2**28, 2**30) if any(size == elements for _, elements in others)]
+    rows = [[*CASES[case], *(shown(others.get((case, elements))) for elements in sizes)]
+            for case in CASES if any((case, elements) in others for elements in sizes)]
     return "Other operations: GB/s of 12_any_operation, and in brackets CUB's time over its own.\n\n" + table(
         ["operation", "element type", "accumulated in", *map(count_text, sizes)], "lll" + "r" * len(sizes), rows
     ) if rows else ""
+
+
+def ratio_text(cell: AgainstCub | None) -> str:
+    return f"{'≈ ' * cell.within_tick}{cell.cub_over_ours:.2f}" if cell else DASH
 
 
 def promises(folder: Path) -> str:
@@ -312,8 +286,7 @@ def promises_of_cards(folders: Sequence[Path]) -> str:
 def tables_of_promises(folder: Path) -> list[str]:
     """What SameBits and CompensatedSum cost: a table per type of their times beside those of the header's sum in its
     usual order and of CUB's."""
-    cells = {(cell.case, cell.elements): cell
-             for cell in read_as(folder, "against_cub", AgainstCub)}
+    cells = {(cell.case, cell.elements): cell for cell in read_as(folder, "against_cub", AgainstCub)}
     if not any(case in PROMISES for case, _ in cells):
         return []
     gpu = results.measured(folder).gpu
@@ -321,31 +294,24 @@ def tables_of_promises(folder: Path) -> list[str]:
 
 
 def promises_of_type(cells: AgainstCubCells, element_type: str, gpu: str) -> str:
-    cases = [f"{name}_{element_type}" for name in ("same_bits", "compensated")]
-    sizes = sorted({elements for case, elements in cells if case in cases} & set(PROMISE_SIZES))
+    def ms(name: str, elements: int) -> float | None:
+        cell = cells.get((f"{name}_{element_type}", elements))
+        return cell.ms.median if cell else None
+
     rows = []
-    for elements in sizes:
-        usual = cells.get((f"sum_{element_type}", elements))
-        row = [count_text(elements), microseconds(usual.ms.median if usual else None)]
-        for case in cases:
-            cell = cells.get((case, elements))
-            row += [microseconds(cell.ms.median if cell else None),
-                    or_dash(usual.ms.median / cell.ms.median if usual and cell else None, 2)]
-        rows.append([*row, microseconds(usual.cub_ms.median if usual else None)])
+    for elements in PROMISE_SIZES:
+        usual, *promised = (ms(name, elements) for name in ("sum", "same_bits", "compensated"))
+        if any(promised):
+            cub = cells[f"sum_{element_type}", elements].cub_ms.median if usual else None
+            rows.append([count_text(elements), microseconds(usual), *(
+                text for own in promised for text in (microseconds(own), or_dash(own and usual and usual / own, 2))),
+                microseconds(cub)])
     return table([f"{element_type} on one {gpu}, µs", "Sum", "SameBits", "Sum's time / its own", "CompensatedSum",
                   "Sum's time / its own", "CUB's sum"], "lrrrrrr", rows)
 
 
 def microseconds(ms: float | None) -> str:
-    return or_dash(None if ms is None else 1e3 * ms, 1)
-
-
-def ratio_text(cell: AgainstCub | None) -> str:
-    return DASH if cell is None else f"{'≈ ' * cell.within_tick}{cell.cub_over_ours:.2f}"
-
-
-def bandwidth_and_ratio(cell: AgainstCub | None) -> str:
-    return DASH if cell is None else f"{or_dash(cell.gbps, 1)} ({ratio_text(cell)})"
+    return or_dash(ms and 1e3 * ms, 1)
 
 
 def atomics(folder: Path) -> str:
@@ -361,22 +327,16 @@ def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:
     found = read(folder, "peers")
     tables = peer_tables(found, only)
     # Those of libraries that say their own version: torch 2.8.0.
-    versions = distinct([result.version for result in found if " " in result.version])
-    if tables and versions:
+    if versions := dict.fromkeys(result.version for result in found if " " in result.version):
         tables.append(f"The libraries: {', '.join(versions)}.\n")
     return "\n".join(tables)
-
-
-def peers_32_bit(folder: Path) -> str:
-    """Of the types that most readers look for."""
-    return peers(folder, ("int32", "float32"))
 
 
 # What other pages show of the H200's folder.
 SECTIONS: dict[str, Callable[[Path], str]] = {
     "provenance": provenance, "flush": flush, "queue": queue, "lead_in": lead_in, "warm_up": warm_up, "repeat": repeat,
-    "second_clock": second_clock, "scaling": scaling, "scaling_model": scaling_model,
-    "against_cub": against_cub, "atomics": atomics, "peers": peers_32_bit, "promises": promises}
+    "second_clock": second_clock, "scaling": scaling, "scaling_model": scaling_model, "against_cub": against_cub,
+    "atomics": atomics, "peers": partial(peers, only=("int32", "float32")), "promises": promises}
 
 
 def section(folder: Path, name: str) -> str:
@@ -394,48 +354,44 @@ def sections(*names: str, **others: str) -> dict[str, Callable[[], str]]:
 
 def card_page(folder: Path, programs: Programs) -> str:
     """The README of a card's folder: a section for each file of results. Throws BadUsage where one does not fit."""
-    measured = results.measured(folder)
-    ladder, first = read(folder, "ladder"), bandwidth.first_on_gpu(folder)
+    measured, first = results.measured(folder), bandwidth.first_on_gpu(folder)
+    ladder, blocks, sizes, types = (read(folder, name) for name in (
+        "ladder", "sweep_block", "sweep_size", "sweep_type"))
     elements = elements_of(first)
-    swept = read(folder, "sweep_type")
     text = (
         f"# Results · {measured.gpu}\n\n{provenance(folder)}\n"
         f"Peak: {or_dash(first.device.peak_gbps, 0)} GB/s (memory clock × bus width × 2 / 8). Each time is the median "
         "of a run's samples; [the method](../../method.md) says how they are taken; [the studies](../../studies.md) "
         "say what sweeps show. This page is written by `python3 -m tools write-pages` from the JSON files beside it.\n")
-    text += with_plot("The ladder", "ladder", "ladder", f"{elements} {first.type}{in_blocks(ladder)}",
-                      ladder_table(folder, programs))
-    text += with_plot("The roofline", "ladder", "roofline", "Additions per second against additions per byte: "
-                      "[why bandwidth](../../why_bandwidth.md#one-addition-for-four-bytes)", bandwidth.roofs([folder]))
-    text += with_plot("Block size", "sweep_block", "sweep_block",
-                      f"GB/s of {elements} {first.type} in blocks of 32 to 1024 threads", block_sweep(folder))
-    text += with_plot("Array size", "sweep_size", "bandwidth",
-                      f"GB/s of {first.type}{in_blocks(read(folder, 'sweep_size'))}", size_sweep(folder))
-    text += "\nThe same as time against size:\n\n![Time against array size](sweep_size.svg)\n"
-    text += with_plot("Element type", "sweep_type", "sweep_type",
-                      f"GB/s of {range_of_elements(swept)} elements{in_blocks(swept)}", type_sweep(folder))
-    # Not every card has these results.
-    text += if_there("12_any_operation against CUB", "against_cub",
-                     "CUB's time over that of 12_any_operation: above 1 CUB takes longer ([when and how it was "
-                     "measured](../README.md#the-files))", against_cub(folder))
-    text += if_there("Sums that promise more", "against_cub",
-                     "What [SameBits and CompensatedSum](../../../beyond/14_same_bits/README.md) of 12_any_operation's "
-                     "header take, beside its sum in the usual order and CUB's", promises(folder))
-    text += if_there("Peers", "peers",
-                     "GB/s, and the share of CUB's, in one run of `python3 -m tools compare`. A dash is what a program "
-                     "cannot sum or was not measured on", peers(folder))
-    text += if_there("Atomics", "atomics", "The kernels of [beyond/atomics](../../../beyond/atomics/README.md) beside "
-                     "what others have published", atomics(folder))
+    for title, file, plot, what, shown in (
+            # The first of the tables that the ladder ends with.
+            ("The ladder", "ladder", "ladder", f"{elements} {first.type}{in_blocks(ladder)}",
+             programs.text("ladder_table", folder / "ladder.json").split("\n\n")[0] + "\n"),
+            ("The roofline", "ladder", "roofline", "Additions per second against additions per byte: "
+             "[why bandwidth](../../why_bandwidth.md#one-addition-for-four-bytes)", bandwidth.roofs([folder])),
+            ("Block size", "sweep_block", "sweep_block", f"GB/s of {elements} {first.type} in blocks of 32 to 1024 "
+             "threads", bandwidth_table(blocks, "GB/s with blocks of", lambda result: result.step,
+                                        lambda result: str(result.block or "its own"))),
+            ("Array size", "sweep_size", "bandwidth", f"GB/s of {first.type}{in_blocks(sizes)}",
+             bandwidth_table(sizes, "elements", elements_of, lambda result: result.step)
+             + "\nThe same as time against size:\n\n![Time against array size](sweep_size.svg)\n"),
+            ("Element type", "sweep_type", "sweep_type", f"GB/s of {range_of_elements(types)} elements"
+             f"{in_blocks(types)}", bandwidth_table(types, "GB/s", lambda result: result.step,
+                                                    lambda result: result.type)),
+            # Not every card has these results.
+            ("12_any_operation against CUB", "against_cub", "", "CUB's time over that of 12_any_operation: above 1 CUB "
+             "takes longer ([when and how it was measured](../README.md#the-files))", against_cub(folder)),
+            ("Sums that promise more", "against_cub", "", "What "
+             "[SameBits and CompensatedSum](../../../beyond/14_same_bits/README.md) of 12_any_operation's header take, "
+             "beside its sum in the usual order and CUB's", promises(folder)),
+            ("Peers", "peers", "", "GB/s, and the share of CUB's, in one run of `python3 -m tools compare`. A dash is "
+             "what a program cannot sum or was not measured on", peers(folder)),
+            ("Atomics", "atomics", "", "The kernels of [beyond/atomics](../../../beyond/atomics/README.md) beside what "
+             "others have published", atomics(folder))):
+        if shown:
+            picture = f"![{title}]({plot}.svg)\n\n" if plot else ""
+            text += f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n{picture}{shown}"
     return text
-
-
-def with_plot(title: str, file: str, plot: str, what: str, text: str) -> str:
-    section = f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n![{title}]({plot}.svg)\n"
-    return f"{section}\n{text}" if text else section
-
-
-def if_there(title: str, file: str, what: str, text: str) -> str:
-    return text and f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n{text}"
 
 
 def in_blocks(found: list[Result]) -> str:
