@@ -54,40 +54,33 @@ LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
 def main(words: list[str]) -> int:
     parser = Parser("site", __doc__)
-    parser.add_argument("folder", nargs="?", default=str(REPOSITORY / "build-docs"), metavar="FOLDER",
+    parser.add_argument("folder", nargs="?", type=Path, default=REPOSITORY / "build-docs", metavar="FOLDER",
                         help="where it is made; default build-docs")
     parser.add_bin()
-    given = parser.parse_args(words)
-    if given.bin != parser.get_default("bin") and not given.bin.is_dir():
-        raise BadUsage(f"--bin '{given.bin}': there is no such folder")
-    folder = Path(given.folder).resolve()
+    options = parser.parse_args(words)
+    folder = options.folder.resolve()
     with output_file.alone_in(folder):
         if not installed():
-            raise NotPossible(
-                "the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and Ubuntu:",
-                "  sudo apt install --no-install-recommends "
-                "doxygen doxygen-awesome-css libjs-mathjax nodejs libjs-lunr")
-        return make(folder, given.bin)
-
-
-def make(folder: Path, bin_folder: Path) -> ExitCode:
-    make_own_folders(folder)
-    site = Site(folder / "site")
-    site.make_explorers(Programs(bin_folder))
-    for page in site.pages:
-        text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
-        output_file.write(folder / f"pages/{label(page)}.md", text + site.neighbours(page))
-    for path, text in site.source_pages():
-        output_file.write(folder / f"pages/{source_label(path)}.md", text)
-    output_file.write(folder / "layout.xml", site.navigation())
-    for part in MATHJAX_FOLDERS:
-        shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
-    for part in MATHJAX_FILES:
-        shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
-    run_doxygen(folder)
-    tidy(folder / "site")
-    search.make(folder / "site", {f"{label(page)}.html": WEIGHTS.get(page, WEIGHTS[chapter])
-                                  for chapter, pages in site.chapters.items() for page in pages})
+            raise NotPossible("the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and "
+                              "Ubuntu:\n  sudo apt install --no-install-recommends doxygen doxygen-awesome-css "
+                              "libjs-mathjax nodejs libjs-lunr")
+        make_own_folders(folder)
+        site = Site(folder / "site")
+        site.make_explorers(Programs(options.bin))
+        for page in site.pages:
+            text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
+            output_file.write(folder / f"pages/{label(page)}.md", text + site.neighbours(page))
+        for path, text in site.source_pages():
+            output_file.write(folder / f"pages/{source_label(path)}.md", text)
+        output_file.write(folder / "layout.xml", site.navigation())
+        for part in MATHJAX_FOLDERS:
+            shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
+        for part in MATHJAX_FILES:
+            shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
+        run_doxygen(folder)
+        tidy(folder / "site")
+        search.make(folder / "site", {f"{label(page)}.html": WEIGHTS.get(page, WEIGHTS[chapter])
+                                      for chapter, pages in site.chapters.items() for page in pages})
     dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")
     return ExitCode.WRONG if dead else ExitCode.DONE
@@ -99,13 +92,11 @@ def installed() -> bool:
 
 def make_own_folders(folder: Path) -> None:
     """Afresh. Throws BadUsage where one is somebody else's, such as docs/site."""
-    own = [folder / "site", folder / "pages"]
-    for path in own:
-        if path.exists() and not (folder / "pages/index.md").is_file():
+    is_own = (folder / "pages/index.md").is_file()
+    for path in (folder / "site", folder / "pages"):
+        if path.exists() and not is_own:
             raise BadUsage(f"'{path}' is not from this command, which would replace it: name another folder")
-    for path in filter(Path.exists, own):
-        shutil.rmtree(path)
-    for path in own:
+        shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
 
 
