@@ -1,7 +1,6 @@
 """The generated parts of a step's page: its diff, its counters beside those of the step before, what was measured and
 published of it, and the solution of its exercise. A page has those whose marks stand on it."""
 
-import dataclasses
 import functools
 import os.path
 import re
@@ -9,14 +8,14 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tools import counters as counters_of_gpus
-from tools import compiled, documented_tables, output_file, ptx, results
-from tools.command_line import REPOSITORY, BadUsage, ElementType, NotPossible, read_text
+from tools import compiled, documented_tables, ptx, results
+from tools.command_line import REPOSITORY, BadUsage, NotPossible, read_text
 from tools.markdown import code, count_text, has_section, table
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY
 from tools.programs import Programs
-from tools.results import Result
 
 # The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
 # one block size, and steps differ in their default.
@@ -43,31 +42,26 @@ CHANGED = {
     "atomic_vector": ("blocks", "global memory requests", "atomics"),
     "atomic_block": ("blocks", "shared memory requests", "atomics"),
 }
+WIDER = [(2**28, "int64", 256), (2**28, "complex128", 256)]
 # Where it helps and where it does not: elements, type and threads per block, of the sweeps of a card. Two numbers of
 # threads are those of the step before and of the step; with 0 each has its own blocks.
-HELPS: dict[str, Sequence[tuple[int, ElementType, int | tuple[int, int]]]] = {
+HELPS: dict[str, Sequence[tuple[int, str, int | tuple[int, int]]]] = {
     "01_interleaved": [(2**k, "int32", 256) for k in (12, 16, 20, 24, 28)],
-    "02_nondivergent": [(2**28, "int32", block) for block in (32, 64, 128, 256)] + [
-        (2**28, "int64", 256), (2**28, "complex128", 256)],
-    "03_sequential": [(2**28, "int32", block) for block in (32, 64, 128, 256)] + [
-        (2**28, "int64", 256), (2**28, "complex128", 256)],
-    "04_first_add": [(2**k, "int32", 256) for k in (12, 16, 17, 20, 28)] + [
-        (2**28, "int32", 32), (2**28, "complex128", 256)],
-    "05_unroll_warp": [(2**28, "int32", block) for block in (32, 64, 128, 256, 1024)] + [
-        (2**16, "int32", 256), (2**28, "complex128", 256)],
-    "06_templated": [(2**28, "int32", block) for block in (32, 64, 128, 256, 1024)] + [
-        (2**28, "int64", 256), (2**28, "complex128", 256)],
-    "07_cascade": [(2**k, "int32", 256) for k in (10, 12, 18, 19, 28)] + [
-        (2**28, "int32", 32), (2**28, "complex128", 256)],
-    "08_warp_shuffle": [(2**k, "int32", 256) for k in (12, 20, 22, 28)] + [
-        (2**28, "int32", 32), (2**28, "int32", 1024), (2**28, "complex128", 256)],
-    "09_vector_loads": [(2**k, "int32", 256) for k in (12, 16, 20, 28)] + [
-        (2**28, "int32", 32), (2**28, "int64", 256), (2**28, "complex128", 256)],
-    "10_single_pass": [(2**k, "int32", (256, 1024)) for k in (10, 13, 16, 20, 28)] + [
-        (2**28, "int32", block) for block in (32, 256, 1024)],
-    "11_bulk_copy": [(2**k, "int32", 1024) for k in (14, 20, 22, 27, 28, 33)] + [
-        (2**28, "complex128", 1024), (2**28, "int32", 256), (2**28, "int32", 64), (2**28, "int32", 32)],
-    "12_any_operation": [(2**k, "int32", 0) for k in (10, 14, 17, 20, 24, 28, 33)] + [(2**28, "complex128", 0)],
+    "02_nondivergent": [*((2**28, "int32", block) for block in (32, 64, 128, 256)), *WIDER],
+    "03_sequential": [*((2**28, "int32", block) for block in (32, 64, 128, 256)), *WIDER],
+    "04_first_add": [*((2**k, "int32", 256) for k in (12, 16, 17, 20, 28)), (2**28, "int32", 32), WIDER[1]],
+    "05_unroll_warp": [*((2**28, "int32", block) for block in (32, 64, 128, 256, 1024)), (2**16, "int32", 256),
+                       WIDER[1]],
+    "06_templated": [*((2**28, "int32", block) for block in (32, 64, 128, 256, 1024)), *WIDER],
+    "07_cascade": [*((2**k, "int32", 256) for k in (10, 12, 18, 19, 28)), (2**28, "int32", 32), WIDER[1]],
+    "08_warp_shuffle": [*((2**k, "int32", 256) for k in (12, 20, 22, 28)), (2**28, "int32", 32),
+                        (2**28, "int32", 1024), WIDER[1]],
+    "09_vector_loads": [*((2**k, "int32", 256) for k in (12, 16, 20, 28)), (2**28, "int32", 32), *WIDER],
+    "10_single_pass": [*((2**k, "int32", (256, 1024)) for k in (10, 13, 16, 20, 28)),
+                       *((2**28, "int32", block) for block in (32, 256, 1024))],
+    "11_bulk_copy": [*((2**k, "int32", 1024) for k in (14, 20, 22, 27, 28, 33)), (2**28, "complex128", 1024),
+                     *((2**28, "int32", block) for block in (256, 64, 32))],
+    "12_any_operation": [*((2**k, "int32", 0) for k in (10, 14, 17, 20, 24, 28, 33)), (2**28, "complex128", 0)],
 }
 # What only a GPU counts for the steps that the emulated device does not run, in all and in the comparison's run.
 ON_GPU = {
@@ -79,14 +73,16 @@ STEPS_ON_GPU = {"11_bulk_copy": ("10_single_pass", "11_bulk_copy"),
                 "12_any_operation": ("10_single_pass", "11_bulk_copy", "12_any_operation")}
 
 
-def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous: Path | None) -> dict[str, str]:
+def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous: Path | None, origin: Path = SERIAL
+             ) -> dict[str, str]:
     """The texts of the generated sections on the step's page, by their names.
 
-    `previous` is the step before, where there is one to compare with; `scratch` keeps what a step counts for the next.
+    `previous` is the step before, where there is one to compare with, and `origin` what the kernel is shown beside;
+    `scratch` keeps what a step counts for the next.
     """
     texts: dict[str, Callable[[], str]] = {
         "kernel": lambda: kernel(step),
-        "diff": lambda: kernel_diff(previous or SERIAL, step),
+        "diff": lambda: kernel_diff(origin, step),
         "counters": lambda: counters(programs, scratch, step, previous),
         "changed": lambda: changed(scratch, card, step, previous),
         "documented": lambda: documented_tables.published_text(step.name),
@@ -98,7 +94,7 @@ def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous
         "compiled": compiled.side_by_side,
         "compiled_package": compiled.of_package,
         "on_gpu": lambda: on_gpu(card, step),
-        "solution": lambda: solution(step),
+        "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
     }
     page = read_text(REPOSITORY / step / "README.md")
     return {name: text() for name, text in texts.items() if has_section(page, name)}
@@ -118,17 +114,12 @@ def kernel_diff(before: Path, after: Path, *options: str) -> str:
     return code("diff", diff(*texts, "-u", *options, f"--label={old}", f"--label={new}"))
 
 
-def solution(step: Path) -> str:
-    """What the exercise changes."""
-    return kernel_diff(step, Path("docs/solutions") / step.name, "-U1")
-
-
 def diff(old: str, new: str, *options: str) -> str:
     """By the program of that name: difflib's are longer, and less like what a reader sees at home."""
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("old", "new")]
         for file, text in zip(files, (old, new)):
-            output_file.write(file, text)
+            file.write_text(text, "utf-8")
         return subprocess.run(["diff", *options, *files], capture_output=True, encoding="utf-8").stdout
 
 
@@ -152,18 +143,19 @@ def counters(programs: Programs, scratch: Path, step: Path, previous: Path | Non
 def changed(scratch: Path, card: Path, step: Path, previous: Path | None) -> str:
     """The counters that CHANGED names, per block; of blocks, all there are."""
     folders = [folder for folder in (previous, step) if folder]
-    runs = [results.read_one(scratch / f"{folder.name}.json", Result) for folder in folders]
+    runs = [results.read(scratch, folder.name)[0] for folder in folders]
     description, gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
     rows = []
     for name in CHANGED[step.name]:
         if name == WARP_INSTRUCTIONS:
             card_name = description["GPU"].partition(",")[0]
             term = f"[{name}]({os.path.relpath(GLOSSARY, step)}#warp-instruction) on one {card_name}"
-            counts = [gpu[folder.name] for folder in folders]
-            rows.append([term, *(f"{count[INSTRUCTIONS] / count[BLOCKS]:.4g}" for count in counts)])
-            continue
-        term = in_glossary(name, step).replace("of these, bank", "shared memory bank") + ", in all" * (name == "blocks")
-        rows.append([term, *(per_block(name, run.counters) for run in runs if run.counters)])
+            cells = [f"{gpu[folder.name][INSTRUCTIONS] / gpu[folder.name][BLOCKS]:.4g}" for folder in folders]
+        else:
+            term = in_glossary(name, step).replace("of these, bank", "shared memory bank")
+            term += ", in all" * (name == "blocks")
+            cells = [per_block(name, run.counters or {}) for run in runs]
+        rows.append([term, *cells])
     columns = ["per block before", "per block now"] if previous else ["per block"]
     return table(["counted", *columns], "l" + "r" * len(columns), rows)
 
@@ -187,8 +179,7 @@ def on_gpu(card: Path, step: Path) -> str:
         [what, *(f"{gpu[name][metric]:.0f}" for name in names)] for what, metric in ON_GPU.items()])
 
 
-@dataclasses.dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """Of a counter that steps print, in the glossary."""
 
     keys: list[str]
@@ -215,27 +206,23 @@ def in_glossary(name: str, step: Path) -> str:
 
 def helps(card: Path, step: Path, previous: Path | None) -> str:
     """GB/s of the step, beside the step before, for the inputs and blocks that HELPS names."""
-    gpu = results.measured(card).gpu
     swept: dict[tuple[str, int, str, int], float] = {}
     for by in ("size", "block", "type"):
         for found in results.read(card, f"sweep_{by}"):
-            if found.block:
-                swept[found.step, found.elements, found.type, found.block] = found.bandwidth
-            if by != "block":
-                swept[found.step, found.elements, found.type, 0] = found.bandwidth
+            for block in (found.block or 0, 0 if by != "block" else found.block or 0):
+                swept[found.step, found.elements, found.type, block] = found.bandwidth
     names = [folder.name for folder in (previous, step) if folder]
     rows = []
     for elements, element_type, blocks in HELPS[step.name]:
         each = [blocks] * len(names) if isinstance(blocks, int) else blocks
-        row = [f"{count_text(elements)} {element_type}"]
-        if blocks:
-            row[0] += f", blocks of {' and '.join(map(str, dict.fromkeys(each)))}"
+        of_blocks = f", blocks of {' and '.join(map(str, dict.fromkeys(each)))}" if blocks else ""
         try:
             speeds = [swept[name, elements, element_type, block] for name, block in zip(names, each)]
         except KeyError as missing:
             raise BadUsage(f"the sweeps in '{card}' have no {missing}") from None
-        rows.append(row + [f"{speed:.1f}" for speed in speeds] + [f"{speeds[1] / speeds[0]:.2f}" for _ in speeds[1:]])
-    columns = [f"GB/s on one {gpu}", *names, *["×" for _ in names[1:]]]
+        rows.append([f"{count_text(elements)} {element_type}{of_blocks}", *(f"{speed:.1f}" for speed in speeds),
+                     *(f"{speed / speeds[0]:.2f}" for speed in speeds[1:])])
+    columns = [f"GB/s on one {results.measured(card).gpu}", *names, *["×" for _ in names[1:]]]
     return table(columns, "l" + "r" * (len(columns) - 1), rows)
 
 

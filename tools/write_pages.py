@@ -25,10 +25,10 @@ from typing import NamedTuple
 from tools import (bandwidth, compiled, counters, documented_tables, figures, output_file, pages, plot, ptx, rounding,
                    step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
-from tools.markdown import code, has_section, with_section
+from tools.markdown import code, with_section
 from tools.programs import ATOMICS, NUMBERED, Programs, last_words
 from tools.results import CARDS, H200
-from tools.step_pages import SERIAL, diff, kernel_diff
+from tools.step_pages import SERIAL, diff
 
 FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
@@ -127,9 +127,7 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
     parts = [Part(FIGURES, None, documented_tables.header()),
              Part(Path("docs/counters/README.md"), "counters", counted),
              *(Part(page, name, text()) for page, texts in SECTIONS.items() for name, text in texts.items()),
-             *(Part(page, name, figure) for page, name, figure in figures.of_pages())]
-    with tempfile.TemporaryDirectory() as scratch:
-        parts += [*of_ladder(programs, Path(scratch)), *of_atomics(programs, Path(scratch))]
+             *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs)]
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
         gallery = fixed.parent.parent
         faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")
@@ -142,29 +140,21 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
     return parts, differences
 
 
-def of_ladder(programs: Programs, scratch: Path) -> Iterator[Part]:
+def of_steps(programs: Programs) -> Iterator[Part]:
+    atomics = [Path("beyond/atomics", name) for name in ATOMICS]
+    # Each with the one before it, and with the one whose kernel it changes: atomic_block has the tree of 04.
+    steps: list[tuple[Path, Path | None, Path]] = [
+        *zip(atomics, (None, *atomics), (SERIAL, atomics[0], Path("04_first_add")))]
     previous = None
     for folder in NUMBERED:
-        for name, text in step_pages.sections(programs, scratch, H200, folder, previous).items():
-            yield Part(folder / "README.md", name, text)
+        steps.append((folder, previous, previous or SERIAL))
         # 13 is 12 on several GPUs: what comes after it begins with 12, too.
         if not folder.name.startswith("13_"):
             previous = folder if folder != SERIAL else None
-
-
-def of_atomics(programs: Programs, scratch: Path) -> Iterator[Part]:
-    """Each beside the one before it, but the diff of the last from the step with its tree."""
-    folder = Path("beyond/atomics")
-    each, vector, block = (folder / name for name in ATOMICS)
-    for kernel, previous in ((each, None), (vector, each), (block, vector)):
-        page = kernel / "README.md"
-        yield Part(page, "counters", step_pages.counters(programs, scratch, kernel, previous))
-        yield Part(page, "changed", step_pages.changed(scratch, H200, kernel, previous))
-        if has_section(text_of(page), "documented"):
-            yield Part(page, "documented", documented_tables.published_text(kernel.name))
-        yield Part(page, "solution", step_pages.solution(kernel))
-    yield Part(vector / "README.md", "diff", kernel_diff(each, vector))
-    yield Part(block / "README.md", "diff", kernel_diff(Path("04_first_add"), block))
+    with tempfile.TemporaryDirectory() as scratch:
+        for folder, before, origin in steps:
+            texts = step_pages.sections(programs, Path(scratch), H200, folder, before, origin)
+            yield from (Part(folder / "README.md", name, text) for name, text in texts.items())
 
 
 def fix_diff(faulty: Path, fixed: Path) -> str:
