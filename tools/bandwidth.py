@@ -16,9 +16,8 @@ from tools.results import CARDS, H200, Result
 
 # Additions per clock cycle on one multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
 # Instructions".
-ADDITIONS = {
-    "int32": {"7.0": 64, "7.5": 64, "8.0": 64, "8.6": 64, "8.9": 64, "9.0": 64},
-    "float32": {"7.0": 64, "7.5": 64, "8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128}}
+ADDITIONS = {"int32": dict.fromkeys(["7.0", "7.5", "8.0", "8.6", "8.9", "9.0"], 64),
+             "float32": {"7.0": 64, "7.5": 64, "8.0": 64, "8.6": 128, "8.9": 128, "9.0": 128}}
 # Warp instructions that a multiprocessor can begin in a clock cycle: one for each of its schedulers.
 SCHEDULERS = 4
 INTENSITY = 1 / 4  # additions per byte, of a sum of 4-byte numbers
@@ -49,9 +48,8 @@ def clock(folder: Path) -> float:
 
 def additions_per_second(first: Result, clock_mhz: int | None) -> dict[str, float]:
     """The most that a card can do, in 10^9, for each type; nothing where its clock or architecture is not known."""
-    per_cycle = {kind: of.get(first.device.compute_capability or "") for kind, of in ADDITIONS.items()}
-    return {kind: number * (first.device.sms or 0) * (clock_mhz or 0) / 1e3
-            for kind, number in per_cycle.items() if number and first.device.sms and clock_mhz}
+    return {kind: of[first.device.compute_capability or ""] * (first.device.sms or 0) * clock_mhz / 1e3
+            for kind, of in ADDITIONS.items() if clock_mhz and first.device.compute_capability in of}
 
 
 # ---- the two roofs ----
@@ -63,12 +61,10 @@ def roofs(cards: Sequence[Path]) -> str:
     rows: list[list[str]] = []
     for card in cards:
         first, measured = first_on_gpu(card), results.measured(card)
-        gbps = first.device.peak_gbps
-        if gbps is None:
-            continue
+        of_memory = (first.device.peak_gbps or 0) * INTENSITY
         rows += [[measured.gpu, kind, str(ADDITIONS[kind][first.device.compute_capability or ""]), f"{number:.0f}",
-                  f"{number / gbps:.1f}", f"{gbps * INTENSITY:.0f}", f"{gbps * INTENSITY / number * 100:.1f} %"]
-                 for kind, number in additions_per_second(first, measured.clock_mhz).items()]
+                  f"{number / of_memory * INTENSITY:.1f}", f"{of_memory:.0f}", f"{of_memory / number * 100:.1f} %"]
+                 for kind, number in additions_per_second(first, measured.clock_mhz).items() if of_memory]
     return table(["GPU", "type", "additions per cycle and multiprocessor", "10⁹ additions/s: the flat roof",
                   "additions per byte where the roofs meet", "10⁹ additions/s at the peak of memory",
                   "of the flat roof"], "llrrrrr", rows) if rows else ""
@@ -91,22 +87,17 @@ def instructions(folder: Path) -> str:
 # ---- work and depth ----
 
 
-def additions_of_a_thread(step: str, elements: int, threads: int) -> int:
-    """That it executes one after the other before its block's tree; the first of a loop is to zero."""
-    if step < "04":
-        return 0
-    if step < "07":
-        return 1
-    width = 2 if step < "09" else 4  # of what it takes at a time
-    return width * math.ceil(elements / (width * threads))
-
-
 def additions_in_a_row(result: Result) -> int:
     """T_p of a step: the additions of thread 0, pass after pass, also those of zero."""
-    block = result.block or 1
+    block, step = result.block or 1, result.step
     # From 08 on a tree is that of a warp, twice.
-    levels = block.bit_length() - 1 if result.step < "08" else 10
-    time = sum(additions_of_a_thread(result.step, one.elements, one.blocks * block) + levels for one in result.passes)
+    levels = block.bit_length() - 1 if step < "08" else 10
+    width = 2 if step < "09" else 4  # of what a thread of a loop takes at a time
+    time = 0
+    for one in result.passes:
+        # Before its block's tree; the first of a loop is to zero.
+        time += levels + (0 if step < "04" else 1 if step < "07" else
+                          width * math.ceil(one.elements / (width * one.blocks * block)))
     left = result.passes[-1].blocks  # for the last block to add up
     return time + (math.ceil(left / block) + levels if left > 1 else 0)
 
@@ -134,24 +125,19 @@ def bytes_needed(folder: Path) -> float:
     return peak(folder) * LATENCY / clock(folder) / multiprocessors(folder)
 
 
-def bytes_of_a_thread(step: str) -> int:
-    """That it asks for before it needs the first of them; 0 where the TMA asks for them."""
-    number = int(step[:2])
-    return 4 if number < 4 else 8 if number < 9 else 64 if number < 11 else 0
-
-
 def in_flight(folder: Path) -> str:
     needed = bytes_needed(folder)
     rows = []
     for result in results.read(folder, "ladder"):
-        if not result.on_gpu or result.block is None or result.step not in (*SHOWN, "08_warp_shuffle"):
+        if result.block is None or result.step not in (*SHOWN, "08_warp_shuffle"):
             continue
         blocks = min(THREADS // result.block, math.ceil((result.grid or 0) / multiprocessors(folder)))
-        # Of the three stages of 11, with 32 KiB each, two are under way while one is read.
-        each = bytes_of_a_thread(result.step) * result.block or 2 * 2048 * 16
-        rows.append([result.step, f"{blocks} × {result.block}", or_dash(bytes_of_a_thread(result.step) or None, 0),
-                     f"{blocks * each / 1024:.0f}", f"{blocks * each / needed:.1f}", f"{result.bandwidth:.1f}",
-                     f"{result.percent_of_peak:.1f}"])
+        # What a thread asks for before it needs the first of it. For 11 the TMA asks: of its three stages with 32 KiB
+        # each, two are under way while one is read.
+        of_thread = next((size for end, size in {"04": 4, "09": 8, "11": 64}.items() if result.step < end), None)
+        each = of_thread * result.block if of_thread else 2 * 2048 * 16
+        rows.append([result.step, f"{blocks} × {result.block}", or_dash(of_thread, 0), f"{blocks * each / 1024:.0f}",
+                     f"{blocks * each / needed:.1f}", f"{result.bandwidth:.1f}", f"{result.percent_of_peak:.1f}"])
     text = table(["step", "blocks × threads", "bytes per thread", "KiB under way", "× needed", "GB/s", "% of peak"],
                  "lrrrrrr", rows)
     return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {LATENCY:.0f} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
