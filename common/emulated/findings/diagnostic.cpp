@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "emulated/findings/source_text.hpp"
 #include "emulated/memory/memory.hpp"
@@ -25,20 +26,12 @@ constexpr const char* help = "1;36";
 constexpr const char* caret = "1;32";
 }  // namespace style
 
-class Diagnostic {
- public:
-  explicit Diagnostic(bool styled) : styled_{styled} {}
-
-  void add(const Finding& finding);
-  std::string text() const { return text_.str(); }
-
- private:
-  std::string in(const char* style, const std::string& text) const;
-  void add_location(const SourceLocation& location);
-  void add_source(const SourceLocation& location, bool reads);
-
-  bool styled_;
-  std::ostringstream text_;
+/// Colours and the like, where they are wanted.
+struct Styled {
+  bool is_on;
+  std::string in(const char* style, const std::string& text) const {
+    return is_on ? std::string{"\x1b["} + style + 'm' + text + "\x1b[0m" : text;
+  }
 };
 
 /// As a shell in the current directory would take it.
@@ -48,6 +41,12 @@ std::string path_from_here(const std::string& file) {
   if (error) return file;
   const std::filesystem::path path = std::filesystem::path{file}.lexically_normal().lexically_relative(here);
   return path.empty() || *path.begin() == ".." ? file : path.string();
+}
+
+/// "directory/file:17:44".
+std::string place_text(const SourceLocation& location) {
+  const std::string line = path_from_here(location.file) + ':' + std::to_string(location.line);
+  return location.column != 0 ? line + ':' + std::to_string(location.column) : line;
 }
 
 /// "thread 0 of block 2 reads shared[32]".
@@ -64,51 +63,8 @@ std::string sentence(const Finding& finding, const Witness& witness, bool is_fir
 
 bool is_known(const Witness& witness) { return witness.location.line != 0; }
 
-void Diagnostic::add(const Finding& finding) {
-  // First those that are at a line: it is the one to go to.
-  std::vector<Witness> witnesses = finding.witnesses;
-  std::stable_partition(witnesses.begin(), witnesses.end(), is_known);
-  for (const Witness& witness : witnesses) {
-    const bool is_first = &witness == &witnesses.front();
-    add_location(witness.location);
-    if (is_first) {
-      text_ << in(style::error, std::string{name_of(finding.fault)}) << " in "
-            << in(style::bold, finding.kernel.empty() ? "a kernel" : finding.kernel) << ": ";
-    }
-    text_ << sentence(finding, witness, is_first) << '\n';
-    add_source(witness.location, witness.action == verb_of(Operation::load));
-    for (const SourceLocation& caller : witness.callers) {
-      text_ << std::string(number_width, ' ') << " = in the call at " << path_from_here(caller.file) << ':'
-            << caller.line << (caller.column != 0 ? ':' + std::to_string(caller.column) : "") << '\n';
-    }
-  }
-  const auto stale = std::ranges::find_if(
-      witnesses, [](const Witness& w) { return is_known(w) && is_newer_than_the_program(w.location.file); });
-  if (stale != witnesses.end()) {
-    text_ << in(style::help, "note:") << ' ' << path_from_here(stale->location.file)
-          << " has changed since this program was built, so its lines are not shown: build again\n";
-  }
-  if (!finding.help.empty()) text_ << in(style::help, "help:") << ' ' << finding.help << '\n';
-  if (!finding.page.empty()) {
-    text_ << (finding.help.empty() ? in(style::help, "help:") + ' ' : "      ") << "see " << finding.page
-          << '\n';
-  }
-}
-
-std::string Diagnostic::in(const char* style, const std::string& text) const {
-  return styled_ ? std::string{"\x1b["} + style + 'm' + text + "\x1b[0m" : text;
-}
-
-/// "directory/file:17:44: ".
-void Diagnostic::add_location(const SourceLocation& location) {
-  if (location.line == 0) return;
-  std::string text = path_from_here(location.file) + ':' + std::to_string(location.line) + ':';
-  if (location.column != 0) text += std::to_string(location.column) + ':';
-  text_ << in(style::bold, text) << ' ';
-}
-
 /// The line, with tabs as spaces, and below it what the location means.
-void Diagnostic::add_source(const SourceLocation& location, bool reads) {
+void add_source(std::ostream& text, const SourceLocation& location, Styled styled, bool reads) {
   const std::optional<std::string> line = source_line(location);
   if (!line) return;
   const Span span = span_at(*line, location.column, reads);
@@ -135,18 +91,48 @@ void Diagnostic::add_source(const SourceLocation& location, bool reads) {
   const auto first = std::min(marks.find_first_not_of(' '), marks.size());
   std::string number = std::to_string(location.line);
   number.insert(0, number_width - std::min(number.size(), number_width), ' ');
-  text_ << number << " | " << shown << '\n'
-        << std::string(number.size(), ' ') << " | " << marks.substr(0, first)
-        << in(style::caret, marks.substr(first)) << '\n';
+  text << number << " | " << shown << '\n'
+       << std::string(number.size(), ' ') << " | " << marks.substr(0, first)
+       << styled.in(style::caret, marks.substr(first)) << '\n';
+}
+
+void add(std::ostream& text, const Finding& finding, Styled styled) {
+  // First those that are at a line: it is the one to go to.
+  std::vector<Witness> witnesses = finding.witnesses;
+  std::stable_partition(witnesses.begin(), witnesses.end(), is_known);
+  for (const Witness& witness : witnesses) {
+    const bool is_first = &witness == &witnesses.front();
+    if (is_known(witness)) text << styled.in(style::bold, place_text(witness.location) + ':') << ' ';
+    if (is_first) {
+      text << styled.in(style::error, std::string{name_of(finding.fault)}) << " in "
+           << styled.in(style::bold, finding.kernel.empty() ? "a kernel" : finding.kernel) << ": ";
+    }
+    text << sentence(finding, witness, is_first) << '\n';
+    add_source(text, witness.location, styled, witness.action == verb_of(Operation::load));
+    for (const SourceLocation& caller : witness.callers) {
+      text << std::string(number_width, ' ') << " = in the call at " << place_text(caller) << '\n';
+    }
+  }
+  const auto stale = std::ranges::find_if(
+      witnesses, [](const Witness& w) { return is_known(w) && is_newer_than_the_program(w.location.file); });
+  if (stale != witnesses.end()) {
+    text << styled.in(style::help, "note:") << ' ' << path_from_here(stale->location.file)
+         << " has changed since this program was built, so its lines are not shown: build again\n";
+  }
+  if (!finding.help.empty()) text << styled.in(style::help, "help:") << ' ' << finding.help << '\n';
+  if (!finding.page.empty()) {
+    text << (finding.help.empty() ? styled.in(style::help, "help:") + ' ' : "      ") << "see "
+         << finding.page << '\n';
+  }
 }
 
 }  // namespace
 
 std::string diagnostic_of(const std::vector<Finding>& findings, bool styled) {
-  Diagnostic diagnostic{styled};
+  std::ostringstream text;
   for (const Finding& finding : findings)
-    diagnostic.add(finding);
-  return diagnostic.text();
+    add(text, finding, {styled});
+  return std::move(text).str();
 }
 
 }  // namespace __emulated
