@@ -62,8 +62,8 @@ def test_a_mode_is_a_peer_where_the_headers_have_it(tmp_path: Path, need: Callab
         assert {"peer_cub", f"peer_cub_{mode}"} <= peers and f"peer_cub_{other}" not in peers, said
         assert [line for line in said.splitlines() if "peer_cub" in line] == [
             f"-- peer_cub_{other} is left out: these headers of CUB do not have the mode (REDUCTION_CCCL_INCLUDE)"]
-        for peer in ("cub", f"cub_{mode}"):
-            command = compiler_call(tmp_path / "build", f"peers/{peer}/main.cu").replace('"', "")
+        for source in ("main", "mode"):
+            command = compiler_call(tmp_path / "build", f"peers/cub/{source}.cu").replace('"', "")
             assert f"-I{tmp_path / mode} " in command and "sm_80" in command and "sm_90" not in command
 
 

@@ -40,7 +40,8 @@ def steps_of(*parts: str) -> list[str]:
 
 
 def peer_names() -> list[str]:
-    return [f"peer_{kernel.parent.name}" for kernel in sorted(REPOSITORY.glob("beyond/peers/*/kernel.cuh"))]
+    folders = [kernel.parent.name for kernel in REPOSITORY.glob("beyond/peers/*/kernel.cuh")]
+    return sorted(f"peer_{name}" for name in (*folders, "cub_gpu_to_gpu", "cub_not_guaranteed"))
 
 
 def build(targets: Sequence[str]) -> Path:
