@@ -70,40 +70,28 @@ template <typename Address> using Pointed = std::remove_pointer_t<decltype(+std:
 
 }  // namespace __emulated
 
-template <typename Address, __emulated::OneOf<int, unsigned, unsigned long long, float, double> T =
-                                __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(address,
-                                          [=](T before) { return __emulated::wrapped_sum(before, value); });
-}
-
-template <typename Address, __emulated::OneOf<int, unsigned> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicSub(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(
-      address, [=](T before) { return static_cast<unsigned>(before) - static_cast<unsigned>(value); });
-}
-
-template <typename Address,
-          __emulated::OneOf<int, unsigned, unsigned long long, float> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(address, [=](T) { return value; });
-}
+/// \cond
+// An operation on what is there, `before`, and a value, of one of these types. (No function makes a name of a name.)
+#define __EMULATED_ATOMIC(name, update, ...)                                                             \
+  template <typename Address, __emulated::OneOf<__VA_ARGS__> T = __emulated::Pointed<Address>>           \
+  __EMULATED_INLINE T name(Address address, std::type_identity_t<T> value) {                             \
+    return __emulated::update_atomically<T>(address, [=]([[maybe_unused]] T before) { return update; }); \
+  }
+__EMULATED_ATOMIC(atomicAdd, __emulated::wrapped_sum(before, value), int, unsigned, unsigned long long, float,
+                  double)
+__EMULATED_ATOMIC(atomicSub, static_cast<unsigned>(before) - static_cast<unsigned>(value), int, unsigned)
+__EMULATED_ATOMIC(atomicExch, value, int, unsigned, unsigned long long, float)
+__EMULATED_ATOMIC(atomicMin, value < before ? value : before, int, unsigned, long long, unsigned long long)
+__EMULATED_ATOMIC(atomicMax, before < value ? value : before, int, unsigned, long long, unsigned long long)
+__EMULATED_ATOMIC(atomicAnd, (before & value), int, unsigned, long long, unsigned long long)
+__EMULATED_ATOMIC(atomicOr, (before | value), int, unsigned, long long, unsigned long long)
+__EMULATED_ATOMIC(atomicXor, (before ^ value), int, unsigned, long long, unsigned long long)
+#undef __EMULATED_ATOMIC
+/// \endcond
 
 template <typename Address, __emulated::OfSixteenBytes T = __emulated::Pointed<Address>>
 __EMULATED_INLINE T atomicExch(Address address, std::type_identity_t<T> value) {
   return __emulated::exchange_sixteen_bytes<T>(address, value);
-}
-
-template <typename Address,
-          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicMin(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(address, [=](T before) { return value < before ? value : before; });
-}
-
-template <typename Address,
-          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicMax(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(address, [=](T before) { return before < value ? value : before; });
 }
 
 /// Adds 1, or sets the value to 0 where it is `last` already or above it.
@@ -130,24 +118,6 @@ template <typename Address, __emulated::OfSixteenBytes T = __emulated::Pointed<A
 __EMULATED_INLINE T atomicCAS(Address address, std::type_identity_t<T> expected,
                               std::type_identity_t<T> value) {
   return __emulated::exchange_sixteen_bytes<T>(address, value, &expected);
-}
-
-template <typename Address,
-          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicAnd(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(address, [=](T before) { return before & value; });
-}
-
-template <typename Address,
-          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicOr(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(address, [=](T before) { return before | value; });
-}
-
-template <typename Address,
-          __emulated::OneOf<int, unsigned, long long, unsigned long long> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicXor(Address address, std::type_identity_t<T> value) {
-  return __emulated::update_atomically<T>(address, [=](T before) { return before ^ value; });
 }
 
 /// Not indivisible as a whole: each component is.

@@ -139,34 +139,16 @@ std::uint64_t all(const Votes& votes, unsigned lane);
 std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned lane);
 
 /// Joins the lanes' values, two at a time.
-template <typename T, typename Operation> std::uint64_t reduced(const Votes& votes, unsigned) {
+template <typename T, typename Operation> std::uint64_t reduced(const Votes& votes, Operation operation) {
   T result{};
   bool is_first = true;
   for (const unsigned lane : lanes_of(votes.lanes)) {
     const T value = static_cast<T>(votes.values[lane]);
-    result = is_first ? value : static_cast<T>(Operation{}(result, value));
+    result = is_first ? value : operation(result, value);
     is_first = false;
   }
   return static_cast<std::make_unsigned_t<T>>(result);
 }
-struct Sum {
-  template <typename T> T operator()(T a, T b) const { return wrapped_sum(a, b); }
-};
-struct Least {
-  template <typename T> T operator()(T a, T b) const { return b < a ? b : a; }
-};
-struct Greatest {
-  template <typename T> T operator()(T a, T b) const { return a < b ? b : a; }
-};
-struct And {
-  unsigned operator()(unsigned a, unsigned b) const { return a & b; }
-};
-struct Or {
-  unsigned operator()(unsigned a, unsigned b) const { return a | b; }
-};
-struct ExclusiveOr {
-  unsigned operator()(unsigned a, unsigned b) const { return a ^ b; }
-};
 
 /// What lanes may compare.
 template <typename T>
@@ -211,17 +193,20 @@ __EMULATED_INLINE unsigned __match_all_sync(unsigned mask, T value, int* is_same
 }
 
 /// \cond
-#define __EMULATED_WARP_REDUCTION(name, Operation, ...)                                          \
-  template <__emulated::OneOf<__VA_ARGS__> T> __EMULATED_INLINE T name(unsigned mask, T value) { \
-    return static_cast<T>(__emulated::vote(__emulated::reduced<T, Operation>, mask,              \
-                                           static_cast<std::make_unsigned_t<T>>(value)));        \
+// Joins two lanes' values, `a` and `b`, of one of these types. (No function makes a name of a name.)
+#define __EMULATED_WARP_REDUCTION(name, joined, ...)                                                  \
+  template <__emulated::OneOf<__VA_ARGS__> T> __EMULATED_INLINE T name(unsigned mask, T value) {      \
+    const __emulated::VoteRule rule = [](const __emulated::Votes& votes, unsigned) {                  \
+      return __emulated::reduced<T>(votes, [](T a, T b) { return joined; });                          \
+    };                                                                                                \
+    return static_cast<T>(__emulated::vote(rule, mask, static_cast<std::make_unsigned_t<T>>(value))); \
   }
-__EMULATED_WARP_REDUCTION(__reduce_add_sync, __emulated::Sum, int, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_min_sync, __emulated::Least, int, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_max_sync, __emulated::Greatest, int, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_and_sync, __emulated::And, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_or_sync, __emulated::Or, unsigned)
-__EMULATED_WARP_REDUCTION(__reduce_xor_sync, __emulated::ExclusiveOr, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_add_sync, __emulated::wrapped_sum(a, b), int, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_min_sync, b < a ? b : a, int, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_max_sync, a < b ? b : a, int, unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_and_sync, (a & b), unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_or_sync, (a | b), unsigned)
+__EMULATED_WARP_REDUCTION(__reduce_xor_sync, (a ^ b), unsigned)
 #undef __EMULATED_WARP_REDUCTION
 /// \endcond
 

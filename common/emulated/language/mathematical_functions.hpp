@@ -110,33 +110,23 @@ inline long double length(long double a, long double b, long double c = 0, long 
 
 }  // namespace __emulated
 
-template <typename = void> double rhypot(double a, double b) {
-  return static_cast<double>(1 / __emulated::length(a, b));
-}
-template <typename = void> double norm3d(double a, double b, double c) {
-  return static_cast<double>(__emulated::length(a, b, c));
-}
-template <typename = void> double rnorm3d(double a, double b, double c) {
-  return static_cast<double>(1 / __emulated::length(a, b, c));
-}
-template <typename = void> double norm4d(double a, double b, double c, double d) {
-  return static_cast<double>(__emulated::length(a, b, c, d));
-}
-template <typename = void> double rnorm4d(double a, double b, double c, double d) {
-  return static_cast<double>(1 / __emulated::length(a, b, c, d));
-}
-template <typename = void> float rhypotf(float a, float b) {
-  return static_cast<float>(1 / __emulated::length(a, b));
-}
-template <typename = void> float norm3df(float a, float b, float c) {
-  return static_cast<float>(__emulated::length(a, b, c));
-}
-template <typename = void> float rnorm3df(float a, float b, float c) {
-  return static_cast<float>(1 / __emulated::length(a, b, c));
-}
-template <typename = void> float norm4df(float a, float b, float c, float d) {
-  return static_cast<float>(__emulated::length(a, b, c, d));
-}
-template <typename = void> float rnorm4df(float a, float b, float c, float d) {
-  return static_cast<float>(1 / __emulated::length(a, b, c, d));
-}
+/// \cond
+// Those of float have an f at the end of their names. (No function makes a name of a name.)
+#define __EMULATED_LENGTHS(f, T)                                                                            \
+  template <typename = void> T rhypot##f(T a, T b) { return static_cast<T>(1 / __emulated::length(a, b)); } \
+  template <typename = void> T norm3d##f(T a, T b, T c) {                                                   \
+    return static_cast<T>(__emulated::length(a, b, c));                                                     \
+  }                                                                                                         \
+  template <typename = void> T rnorm3d##f(T a, T b, T c) {                                                  \
+    return static_cast<T>(1 / __emulated::length(a, b, c));                                                 \
+  }                                                                                                         \
+  template <typename = void> T norm4d##f(T a, T b, T c, T d) {                                              \
+    return static_cast<T>(__emulated::length(a, b, c, d));                                                  \
+  }                                                                                                         \
+  template <typename = void> T rnorm4d##f(T a, T b, T c, T d) {                                             \
+    return static_cast<T>(1 / __emulated::length(a, b, c, d));                                              \
+  }
+__EMULATED_LENGTHS(, double)
+__EMULATED_LENGTHS(f, float)
+#undef __EMULATED_LENGTHS
+/// \endcond

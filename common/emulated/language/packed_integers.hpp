@@ -32,7 +32,7 @@ template <typename T> int saturated(int value) {
 }
 
 /// The sum of |a - b| for all integers T of two words.
-template <typename T> unsigned sum_of_differences(unsigned a, unsigned b) {
+template <typename T> unsigned distance(unsigned a, unsigned b) {
   unsigned sum = 0;
   for (unsigned k = 0; k < 4 / sizeof(T); ++k)
     sum += static_cast<unsigned>(std::abs(part_of<T>(a, k) - part_of<T>(b, k)));
@@ -40,8 +40,7 @@ template <typename T> unsigned sum_of_differences(unsigned a, unsigned b) {
 }
 
 /// The dot product of the integers A of a word with as many integers B of another, from number `first` on, added to `sum`.
-template <typename A, typename B, typename Word>
-Word dot_product(Word a, Word b, Word sum, unsigned first = 0) {
+template <typename A, typename B, typename Word> Word dot_product(Word a, Word b, Word sum, unsigned first) {
   auto result = static_cast<unsigned>(sum);
   for (unsigned k = 0; k < 4 / sizeof(A); ++k)
     result += static_cast<unsigned>(part_of<A>(a, k)) * static_cast<unsigned>(part_of<B>(b, first + k));
@@ -107,33 +106,21 @@ inline unsigned __vneg4(unsigned a) { return __vsub4(0, a); }
 inline unsigned __vnegss2(unsigned a) { return __vsubss2(0, a); }
 inline unsigned __vnegss4(unsigned a) { return __vsubss4(0, a); }
 
-inline unsigned __vsads2(unsigned a, unsigned b) {
-  return __emulated::sum_of_differences<std::int16_t>(a, b);
-}
-inline unsigned __vsads4(unsigned a, unsigned b) { return __emulated::sum_of_differences<std::int8_t>(a, b); }
-inline unsigned __vsadu2(unsigned a, unsigned b) {
-  return __emulated::sum_of_differences<std::uint16_t>(a, b);
-}
-inline unsigned __vsadu4(unsigned a, unsigned b) {
-  return __emulated::sum_of_differences<std::uint8_t>(a, b);
-}
+inline unsigned __vsads2(unsigned a, unsigned b) { return __emulated::distance<std::int16_t>(a, b); }
+inline unsigned __vsads4(unsigned a, unsigned b) { return __emulated::distance<std::int8_t>(a, b); }
+inline unsigned __vsadu2(unsigned a, unsigned b) { return __emulated::distance<std::uint16_t>(a, b); }
+inline unsigned __vsadu4(unsigned a, unsigned b) { return __emulated::distance<std::uint8_t>(a, b); }
 
-inline int __dp4a(int a, int b, int sum) {
-  return __emulated::dot_product<std::int8_t, std::int8_t>(a, b, sum);
-}
-inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
-  return __emulated::dot_product<std::uint8_t, std::uint8_t>(a, b, sum);
-}
-/// With the lower, or the upper, two bytes of b.
-inline int __dp2a_lo(int a, int b, int sum) {
-  return __emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum);
-}
-inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
-  return __emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum);
-}
-inline int __dp2a_hi(int a, int b, int sum) {
-  return __emulated::dot_product<std::int16_t, std::int8_t>(a, b, sum, 2);
-}
-inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
-  return __emulated::dot_product<std::uint16_t, std::uint8_t>(a, b, sum, 2);
-}
+/// \cond
+#define __EMULATED_DOT_PRODUCTS(name, first, A, B)                                        \
+  inline int name(int a, int b, int sum) {                                                \
+    return __emulated::dot_product<std::int##A##_t, std::int##B##_t>(a, b, sum, first);   \
+  }                                                                                       \
+  inline unsigned name(unsigned a, unsigned b, unsigned sum) {                            \
+    return __emulated::dot_product<std::uint##A##_t, std::uint##B##_t>(a, b, sum, first); \
+  }
+__EMULATED_DOT_PRODUCTS(__dp4a, 0, 8, 8)
+__EMULATED_DOT_PRODUCTS(__dp2a_lo, 0, 16, 8)
+__EMULATED_DOT_PRODUCTS(__dp2a_hi, 2, 16, 8)
+#undef __EMULATED_DOT_PRODUCTS
+/// \endcond

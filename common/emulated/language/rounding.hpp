@@ -5,7 +5,6 @@
 
 #include <cfenv>
 #include <cmath>
-#include <concepts>
 #include <limits>
 #include <type_traits>
 

@@ -59,45 +59,39 @@ template <__emulated::Small T> T __hmin_nan(T a, T b) {
   return std::isunordered(float{a}, float{b}) ? float{a} + float{b} : float{__hmin(a, b)};
 }
 
-// Never merged into a fused operation, which nothing is here. (No function makes names of a name.)
+template <__emulated::Small T> T __hfma_sat(T a, T b, T c) { return __emulated::saturated(__hfma(a, b, c)); }
+template <__emulated::Small T> T __hfma_relu(T a, T b, T c) { return __emulated::rectified(__hfma(a, b, c)); }
+
+// Of pairs, a function of their numbers. (No function makes names of a name.)
+#define __EMULATED_OF_PAIRS(name, of_numbers)                                    \
+  template <__emulated::SmallPair T> T name(T a, std::same_as<T> auto... more) { \
+    return {of_numbers(a.x, more.x...), of_numbers(a.y, more.y...)};             \
+  }
+// Never merged into a fused operation, which nothing is here.
 #define __EMULATED_OF_TWO(name)                                                                       \
   template <__emulated::Small T> T name##_rn(T a, T b) { return name(a, b); }                         \
   template <__emulated::Small T> T name##_sat(T a, T b) { return __emulated::saturated(name(a, b)); } \
-  template <__emulated::SmallPair T> T name##2(T a, T b) { return {name(a.x, b.x), name(a.y, b.y)}; } \
-  template <__emulated::SmallPair T> T name##2_rn(T a, T b) { return name##2(a, b); }                 \
-  template <__emulated::SmallPair T> T name##2_sat(T a, T b) {                                        \
-    return {name##_sat(a.x, b.x), name##_sat(a.y, b.y)};                                              \
-  }
+  __EMULATED_OF_PAIRS(name##2, name)                                                                  \
+  __EMULATED_OF_PAIRS(name##2_rn, name)                                                               \
+  __EMULATED_OF_PAIRS(name##2_sat, name##_sat)
 __EMULATED_OF_TWO(__hadd)
 __EMULATED_OF_TWO(__hsub)
 __EMULATED_OF_TWO(__hmul)
+__EMULATED_OF_PAIRS(__h2div, __hdiv)
+__EMULATED_OF_PAIRS(__hneg2, __hneg)
+__EMULATED_OF_PAIRS(__habs2, __habs)
+__EMULATED_OF_PAIRS(__hfma2, __hfma)
+__EMULATED_OF_PAIRS(__hfma2_sat, __hfma_sat)
+__EMULATED_OF_PAIRS(__hfma2_relu, __hfma_relu)
+__EMULATED_OF_PAIRS(__hmax2, __hmax)
+__EMULATED_OF_PAIRS(__hmin2, __hmin)
+__EMULATED_OF_PAIRS(__hmax2_nan, __hmax_nan)
+__EMULATED_OF_PAIRS(__hmin2_nan, __hmin_nan)
 #undef __EMULATED_OF_TWO
 
-template <__emulated::Small T> T __hfma_sat(T a, T b, T c) { return __emulated::saturated(__hfma(a, b, c)); }
-template <__emulated::Small T> T __hfma_relu(T a, T b, T c) { return __emulated::rectified(__hfma(a, b, c)); }
-template <__emulated::SmallPair T> T __h2div(T a, T b) { return a / b; }
-template <__emulated::SmallPair T> T __hneg2(T a) { return -a; }
-template <__emulated::SmallPair T> T __habs2(T a) { return {__habs(a.x), __habs(a.y)}; }
-template <__emulated::SmallPair T> T __hfma2(T a, T b, T c) {
-  return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
-}
-template <__emulated::SmallPair T> T __hfma2_sat(T a, T b, T c) {
-  return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)};
-}
-template <__emulated::SmallPair T> T __hfma2_relu(T a, T b, T c) {
-  return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)};
-}
 /// a * b + c of complex numbers.
 template <__emulated::SmallPair T> T __hcmadd(T a, T b, T c) {
   return {__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
-}
-template <__emulated::SmallPair T> T __hmax2(T a, T b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
-template <__emulated::SmallPair T> T __hmin2(T a, T b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
-template <__emulated::SmallPair T> T __hmax2_nan(T a, T b) {
-  return {__hmax_nan(a.x, b.x), __hmax_nan(a.y, b.y)};
-}
-template <__emulated::SmallPair T> T __hmin2_nan(T a, T b) {
-  return {__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)};
 }
 
 // ---- comparisons: false if a number is NaN, and with `u` true ----
@@ -154,7 +148,7 @@ template <__emulated::SmallPair T> T __hisnan2(T a) {
     const double a = float{number};                    \
     return T{expression};                              \
   }                                                    \
-  template <__emulated::SmallPair T> T h2##name(T pair) { return {h##name(pair.x), h##name(pair.y)}; }
+  __EMULATED_OF_PAIRS(h2##name, h##name)
 __EMULATED_OF_SMALL(sqrt, std::sqrt(a))
 __EMULATED_OF_SMALL(rsqrt, 1 / std::sqrt(a))
 __EMULATED_OF_SMALL(rcp, 1 / a)
@@ -173,6 +167,7 @@ __EMULATED_OF_SMALL(floor, std::floor(a))
 __EMULATED_OF_SMALL(trunc, std::trunc(a))
 __EMULATED_OF_SMALL(rint, std::nearbyint(a))
 #undef __EMULATED_OF_SMALL
+#undef __EMULATED_OF_PAIRS
 
 // ---- conversions ----
 

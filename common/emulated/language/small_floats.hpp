@@ -121,7 +121,6 @@ template <typename Number, typename Format> class SmallFloat {
   friend Number& operator--(Number& a) { return a -= Number{1.0F}; }
 
   friend bool operator==(Number a, Number b) { return float{a} == float{b}; }
-  friend bool operator!=(Number a, Number b) { return float{a} != float{b}; }
   friend bool operator<(Number a, Number b) { return float{a} < float{b}; }
   friend bool operator>(Number a, Number b) { return float{a} > float{b}; }
   friend bool operator<=(Number a, Number b) { return float{a} <= float{b}; }
@@ -163,24 +162,13 @@ concept SmallPair = OneOf<T, __half2, __nv_bfloat162>;
 
 // ---- atomic addition ----
 
-template <typename Address, __emulated::OneOf<__half, __nv_bfloat16> T = __emulated::Pointed<Address>>
+template <typename Address, __emulated::Small T = __emulated::Pointed<Address>>
 __EMULATED_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
   return __emulated::update_atomically<T>(address, [=](T before) { return before + value; });
 }
 /// Not indivisible as a whole: each component is.
-template <typename Address, __emulated::OneOf<__half2, __nv_bfloat162> T = __emulated::Pointed<Address>>
+template <typename Address, __emulated::SmallPair T = __emulated::Pointed<Address>>
 __EMULATED_INLINE T atomicAdd(Address address, std::type_identity_t<T> value) {
   T* const pair = address;
   return T{atomicAdd(&pair->x, value.x), atomicAdd(&pair->y, value.y)};
-}
-
-template <typename Address,
-          __emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicAdd_block(Address address, std::type_identity_t<T> value) {
-  return atomicAdd(address, value);
-}
-template <typename Address,
-          __emulated::OneOf<__half, __half2, __nv_bfloat16, __nv_bfloat162> T = __emulated::Pointed<Address>>
-__EMULATED_INLINE T atomicAdd_system(Address address, std::type_identity_t<T> value) {
-  return atomicAdd(address, value);
 }

@@ -3,8 +3,6 @@
 /// Stands in for CUDA's header of this name on the emulated device: groups of threads, as far as they are made of barriers of
 /// the block and functions of a warp. (CUDA C++ Programming Guide, "Cooperative Groups")
 
-#include <type_traits>
-
 #include "emulated/language/cuda.hpp"
 
 namespace cooperative_groups {

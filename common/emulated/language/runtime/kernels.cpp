@@ -5,22 +5,22 @@
 #include "emulated/run/device.hpp"
 #include "emulated/run/launch.hpp"
 
-cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) try {
+cudaError_t cudaFuncSetAttribute(__emulated::NamedKernel kernel, cudaFuncAttribute attribute, int value) try {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
-    __emulated::allow_dynamic_shared_memory(kernel, static_cast<size_t>(value));
+    __emulated::allow_dynamic_shared_memory(kernel.entry, static_cast<size_t>(value));
   return cudaSuccess;  // the other one is advice
 } catch (const std::invalid_argument&) {
   return __emulated::noted(cudaErrorInvalidValue);
 }
 
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::NamedKernel) {
   *attributes = {};
   attributes->maxThreadsPerBlock = static_cast<int>(__emulated::properties().threads_per_block);
   attributes->ptxVersion = attributes->binaryVersion = 80;
   return cudaSuccess;
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, __emulated::NamedKernel, int threads,
                                                           size_t dynamic_shared_bytes) try {
   if (threads <= 0) return __emulated::noted(cudaErrorInvalidValue);
   const size_t resident = __emulated::resident_blocks(static_cast<unsigned>(threads), dynamic_shared_bytes);

@@ -5,16 +5,25 @@
 #include "emulated/language/cuda.hpp"
 #include "emulated/language/runtime/errors.hpp"
 
+namespace __emulated {
+
+/// A kernel by its name, or by its entry.
+struct NamedKernel {
+  NamedKernel(const void* its_entry) : entry{its_entry} {}
+  template <typename... Parameters>
+  NamedKernel(void (*kernel)(Parameters...)) : entry{reinterpret_cast<const void*>(kernel)} {}
+
+  const void* entry;
+};
+
+}  // namespace __emulated
+
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
 };
 
-cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
-template <typename... Parameters>
-cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
-  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
-}
+cudaError_t cudaFuncSetAttribute(__emulated::NamedKernel kernel, cudaFuncAttribute attribute, int value);
 
 enum cudaFuncCache {
   cudaFuncCachePreferNone,
@@ -35,20 +44,10 @@ struct cudaFuncAttributes {
   int numRegs;  ///< not known
   int ptxVersion, binaryVersion;
 };
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
-template <typename... Parameters>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*kernel)(Parameters...)) {
-  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
-}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::NamedKernel kernel);
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
-                                                          size_t dynamic_shared_bytes);
-template <typename... Parameters>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*kernel)(Parameters...),
-                                                          int threads, size_t dynamic_shared_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void*>(kernel), threads,
-                                                       dynamic_shared_bytes);
-}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, __emulated::NamedKernel kernel,
+                                                          int threads, size_t dynamic_shared_bytes);
 
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeClusterDimension = 4,

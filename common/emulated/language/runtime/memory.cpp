@@ -111,7 +111,6 @@ void know_variable(const void* begin, std::size_t bytes) {
 }  // namespace __emulated
 
 cudaError_t cudaFree(void* pointer) { return __emulated::release_if(false, pointer); }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 cudaError_t cudaFreeHost(void* pointer) { return __emulated::release_if(true, pointer); }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
@@ -121,9 +120,6 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
   __emulated::mark_written(to, bytes);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy(to, from, bytes, kind);
-}
 
 cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
   if (bytes == 0) return cudaSuccess;
@@ -131,9 +127,6 @@ cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
   std::memset(begin, value, bytes);
   __emulated::mark_written(begin, bytes);
   return cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t) {
-  return cudaMemset(begin, value, bytes);
 }
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -144,10 +137,6 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
                         static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
   }
   return status;
-}
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height) {
   cudaError_t status = __emulated::error_unless(width <= pitch);

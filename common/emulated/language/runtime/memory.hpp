@@ -51,7 +51,7 @@ cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned = cudaMemAttac
   return __emulated::allocate_as(__emulated::Allocation::managed, pointer, bytes);
 }
 cudaError_t cudaFree(void* pointer);
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
+inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 
 /// Of the host: kernels may use it, too, by the same pointer.
 template <typename T> cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned) {
@@ -68,10 +68,14 @@ template <typename T> cudaError_t cudaHostGetDevicePointer(T** on_device, void* 
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t stream = nullptr);
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
 cudaError_t cudaMemset(void* begin, int value, size_t bytes);
-cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t stream = nullptr);
+inline cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t = nullptr) {
+  return cudaMemset(begin, value, bytes);
+}
 
 /// Rows of `width` bytes, each `pitch` bytes after the one before.
 template <typename T> cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
@@ -81,8 +85,11 @@ template <typename T> cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, si
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                          size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                                     size_t width, size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t = nullptr) {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
 cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height);
 
 // ---- advice for managed memory ----

@@ -3,6 +3,8 @@
 /// Stands in for CUDA's header of this name on the emulated device. As on a GPU of compute capability 8.0 or above, whole
 /// numbers of 4 bytes are reduced by one instruction of the warp, all other types by shuffles.
 
+#include <type_traits>
+
 #include "cooperative_groups.h"
 
 namespace cooperative_groups {
