@@ -18,7 +18,7 @@ namespace {
 struct Row {
   unsigned bytes = 0, lanes = 0;
   unsigned share = 1, multiplier = 0, modulus = 1;  // as bank_conflicts.cu says
-  SharedTransactions load, store;
+  RequestCost load, store;
 };
 
 std::vector<Row> measured() {
@@ -52,11 +52,11 @@ std::string text_of(const Row& row) {
   return std::move(text).str();
 }
 
-void expect_as_measured(EventKind kind, SharedTransactions Row::*measured_of) {
+void expect_as_measured(EventKind kind, RequestCost Row::*measured_of) {
   const std::vector<Row> rows = measured();
   EXPECT_EQ(rows.size(), 3348U) << "36 sets of lanes, 31 patterns of addresses, 3 widths";
   for (const Row& row : rows) {
-    const SharedTransactions counted = shared_transactions(kind, addresses_of(row), row.lanes, row.bytes);
+    const RequestCost counted = cost_of(kind, addresses_of(row), row.lanes, row.bytes);
     EXPECT_EQ(counted.wavefronts, (row.*measured_of).wavefronts) << text_of(row);
     EXPECT_EQ(counted.conflicts, (row.*measured_of).conflicts) << text_of(row);
   }

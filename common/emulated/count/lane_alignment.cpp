@@ -123,32 +123,29 @@ class Alignment {
   /// Takes places off both ends that all lanes have there, and pass once. Returns whether there were any.
   bool peel(Segment& segment) {
     bool any = false;
-    while (const unsigned lanes = segment.lanes()) {
-      const bool is_peeled = peel_one(lanes, [&](unsigned lane) { return segment.begin[lane]; });
-      if (!is_peeled) break;
-      for (const unsigned lane : lanes_of(lanes))
-        ++segment.begin[lane];
-      any = true;
-    }
-    while (const unsigned lanes = segment.lanes()) {
-      const bool is_peeled = peel_one(lanes, [&](unsigned lane) { return segment.end[lane] - 1; });
-      if (!is_peeled) break;
-      for (const unsigned lane : lanes_of(lanes))
-        --segment.end[lane];
-      any = true;
+    for (const bool at_begin : {true, false}) {
+      while (peel_one(segment, at_begin))
+        any = true;
     }
     return any;
   }
 
-  /// Makes an instruction of these accesses of the lanes if they are of one place that no lane passes again.
-  template <typename AccessOf> bool peel_one(unsigned lanes, const AccessOf& access_of) {
+  /// Makes an instruction of the first, or last, accesses of the lanes if they are of one place that no lane passes again.
+  bool peel_one(Segment& segment, bool at_begin) {
+    const unsigned lanes = segment.lanes();
+    if (lanes == 0) return false;
+    const auto access_of = [&](unsigned lane) {
+      return at_begin ? segment.begin[lane] : segment.end[lane] - 1;
+    };
     const unsigned first = *lanes_of(lanes).begin();
     const std::uint32_t here = place(first, access_of(first));
     if (visits_[here].most > 1) return false;
     for (const unsigned lane : lanes_of(lanes))
       if (place(lane, access_of(lane)) != here) return false;
-    for (const unsigned lane : lanes_of(lanes))
+    for (const unsigned lane : lanes_of(lanes)) {
       instructions_[lane][access_of(lane)] = next_;
+      at_begin ? ++segment.begin[lane] : --segment.end[lane];
+    }
     ++next_;
     return true;
   }

@@ -165,9 +165,9 @@ void BlockRecorder::request(unsigned warp, const CountedRequest& request) {
   }
   auto& events = warps_[warp].unordered;
   Event event = begun_event(*actions[0], warp);
-  event.wavefronts = request.wavefronts;
-  event.conflicts = request.conflicts;
-  event.sectors = request.sectors;
+  event.wavefronts = request.cost.wavefronts;
+  event.conflicts = request.cost.conflicts;
+  event.sectors = request.cost.sectors;
   events.push_back(std::move(event));
   count = 0;
   for (const unsigned lane : lanes_of(request.lanes))

@@ -99,21 +99,11 @@ std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const 
 }
 
 std::string_view name_of(EventKind kind) {
-  switch (kind) {
-    case EventKind::shared_load: return "shared_load";
-    case EventKind::shared_store: return "shared_store";
-    case EventKind::global_load: return "global_load";
-    case EventKind::global_store: return "global_store";
-    case EventKind::shared_atomic: return "shared_atomic";
-    case EventKind::global_atomic: return "global_atomic";
-    case EventKind::shuffle: return "shuffle";
-    case EventKind::vote: return "vote";
-    case EventKind::block_barrier: return "block_barrier";
-    case EventKind::warp_barrier: return "warp_barrier";
-    case EventKind::fence: return "fence";
-    case EventKind::exit: return "exit";
-  }
-  return "event";
+  constexpr std::array<std::string_view, 12> names{
+      "shared_load", "shared_store", "global_load",   "global_store", "shared_atomic", "global_atomic",
+      "shuffle",     "vote",         "block_barrier", "warp_barrier", "fence",         "exit"};
+  static_assert(static_cast<std::size_t>(EventKind::exit) + 1 == names.size());
+  return names[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace __emulated
