@@ -15,21 +15,25 @@ class BlockOrder {
  public:
   /// \param memory  the block's; \param faults  what is seen is added to these. Both outlive this.
   BlockOrder(const SharedMemory& memory, FaultLog& faults, unsigned threads)
-      : faults_{faults}, order_{threads / warp_size}, fences_{order_, threads}, shared_races_{memory} {}
+      : faults_{faults},
+        order_{threads / warp_size},
+        fences_{order_, threads},
+        shared_races_{memory, order_, faults} {}
 
   void begin_block(std::size_t block, GridRaces& grid) {
     block_ = block;
     grid_ = &grid;
     order_.begin_block();
     fences_.begin_block(block, grid.order());
+    shared_races_.begin_block(block);
   }
 
   /// Throws where the block makes more kinds of accesses than can be followed.
   void access(ObservedAccess seen) {
     if (seen.is_shared) {
-      shared_races_.check(seen.access, seen.position, seen.thread, block_, order_, faults_);
+      shared_races_.check(seen.access, seen.position, seen.thread);
     } else {
-      global_races_.check(seen.access, *seen.buffer, seen.thread, order_);
+      global_races_.check(seen.access, *seen.buffer, seen.thread);
     }
   }
   void atomic(unsigned thread, const FenceOrder::Update& update) { fences_.atomic(thread, update); }
@@ -45,7 +49,7 @@ class BlockOrder {
   }
   void end_block() {
     block_sync();
-    global_races_.end_block(block_, order_, faults_, *grid_);
+    global_races_.end_block(block_, faults_, *grid_);
   }
 
  private:
@@ -55,7 +59,7 @@ class BlockOrder {
   HappensBefore order_;
   FenceOrder fences_;
   SharedRaces shared_races_;
-  GlobalRaces global_races_{fences_};
+  GlobalRaces global_races_{order_, fences_};
 };
 
 }  // namespace __emulated

@@ -4,6 +4,7 @@
 #include <bit>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "emulated/run/lanes.hpp"
 
@@ -65,14 +66,14 @@ unsigned GlobalRaces::number_of(const AccessKind& kind) {
   return number;
 }
 
-void GlobalRaces::check(const Access& access, Buffer& buffer, unsigned thread, const HappensBefore& order) {
+void GlobalRaces::check(const Access& access, Buffer& buffer, unsigned thread) {
   const auto offset = static_cast<std::size_t>(access.address - buffer.begin());
   const std::size_t end = offset + access.bytes;
   AccessKind kind{access.call_site, fences_.acquired(thread), access.operation,
                   static_cast<std::uint8_t>(access.bytes)};
   const unsigned flags = (fences_.is_acquired(thread) ? AccessKind::knows_atomics : 0U) |
                          (access.is_volatile ? AccessKind::is_volatile : 0U);
-  const auto moment = static_cast<std::uint32_t>(order.now(thread) - order.block_begin());
+  const auto moment = now(thread);
   for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes) {
     const bool may_be_padding = access.may_be_padding(at < offset ? 0 : at - offset);
     const bool is_unwritten =
@@ -85,28 +86,28 @@ void GlobalRaces::check(const Access& access, Buffer& buffer, unsigned thread, c
     if (shadow.is_empty() || shadow.bits == bits) {
       shadow = {moment, bits};
     } else {
-      check_word(shadow, buffer.begin() + at, buffer, number, thread, order);
+      check_word(shadow, buffer.begin() + at, buffer, number, thread);
     }
   }
 }
 
 /// Others have accessed the word, or the thread has done so otherwise.
 void GlobalRaces::check_word(ShadowWord& shadow, const std::byte* word, const Buffer& buffer, unsigned kind,
-                             unsigned thread, const HappensBefore& order) {
+                             unsigned thread) {
   if (!shadow.has_groups()) {
     const ShadowWord before = std::exchange(shadow, ShadowWord{0, in_groups});
     note(shadow, before.kind(), before.thread(), before.moment);
   }
   // Loads among loads are most of what there is.
   if (shadow.moment != 0 || kinds_[kind].writes()) {
-    kind = number_of(check_groups(shadow, word, buffer, kinds_[kind], thread, order));
+    kind = number_of(check_groups(shadow, word, buffer, kinds_[kind], thread));
   }
-  note(shadow, kind, thread, static_cast<std::uint32_t>(order.now(thread) - order.block_begin()));
+  note(shadow, kind, thread, now(thread));
 }
 
 /// Notes the races of an access. Returns its kind, as what came before it makes it.
 AccessKind GlobalRaces::check_groups(const ShadowWord& shadow, const std::byte* word, const Buffer& buffer,
-                                     AccessKind self, unsigned thread, const HappensBefore& order) {
+                                     AccessKind self, unsigned thread) {
   for (std::uint32_t next = shadow.first_group(); next != 0; next = groups_[next - 1].next) {
     const LaneGroup& group = groups_[next - 1];
     const AccessKind& other = kinds_[group.kind];
@@ -116,7 +117,7 @@ AccessKind GlobalRaces::check_groups(const ShadowWord& shadow, const std::byte* 
     bool is_noted = false;
     for (const unsigned lane : lanes_of(group.lanes)) {
       const unsigned other_thread = group.warp * warp_size + lane;
-      if (order.ordered(order.block_begin() + group.moment, other_thread, thread)) {
+      if (order_.ordered(order_.block_begin() + group.moment, other_thread, thread)) {
         if (other.writes()) self.flags &= static_cast<std::uint8_t>(~AccessKind::unwritten);
         if (other.operation == Operation::atomic && self.operation != Operation::atomic) {
           self.flags |= AccessKind::follows_atomic;
@@ -127,7 +128,7 @@ AccessKind GlobalRaces::check_groups(const ShadowWord& shadow, const std::byte* 
                    {self, thread},
                    {other, other_thread},
                    thread / warp_size != group.warp,
-                   order.follows_warp_barrier(thread)});
+                   order_.follows_warp_barrier(thread)});
       }
     }
   }
@@ -195,7 +196,7 @@ void GlobalRaces::note_race(const Race& seen) {
   if (rank(race) < rank(*known)) *known = race;
 }
 
-void GlobalRaces::report_races(std::size_t block, FaultLog& findings) {
+void GlobalRaces::report_races(std::size_t block, FaultLog& faults) {
   std::ranges::sort(races_, {}, [](const Race& race) {
     return std::tuple{race.word, race.one.thread, race.other.thread, race.one.kind.call_site,
                       race.other.kind.call_site};
@@ -205,8 +206,8 @@ void GlobalRaces::report_races(std::size_t block, FaultLog& findings) {
                        one.kind.describe(*buffer, word),
                        {one.kind.action(block, one.thread), other.kind.action(block, other.thread)}};
     record.after_warp_barrier = after_warp_barrier;
-    if (between_warps) findings.add_race_between_warps(one.kind.call_site, other.kind.call_site);
-    findings.add(std::move(record));
+    if (between_warps) faults.add_race_between_warps(one.kind.call_site, other.kind.call_site);
+    faults.add(std::move(record));
   }
   races_.clear();
 }
@@ -214,9 +215,10 @@ void GlobalRaces::report_races(std::size_t block, FaultLog& findings) {
 // ---- when it ends ----
 
 /// The number of an access's kind for other blocks.
-unsigned GlobalRaces::grid_kind_of(unsigned kind, unsigned thread, Moment moment) {
+unsigned GlobalRaces::grid_kind_of(unsigned kind, unsigned thread, std::uint32_t since_begin) {
   Told told;
   if (fences_.has_device_fences()) {
+    const Moment moment = order_.block_begin() + since_begin;
     if (told_.size() <= thread) told_.resize(thread + 1);
     const bool knew = kinds_[kind].has(AccessKind::knows_atomics);
     Told& known = told_[thread];
@@ -236,7 +238,7 @@ unsigned GlobalRaces::set_of(const BlockSummary::KindSet& kinds) {
   return set_of_last_word_ = summary_.sets.number_of(kinds) + 1;
 }
 
-BlockSummary::Word GlobalRaces::summary_of(const ShadowWord& shadow, Moment begin) {
+BlockSummary::Word GlobalRaces::summary_of(const ShadowWord& shadow) {
   if (shadow.is_empty()) return {};
   BlockSummary::KindSet& kinds = kinds_of_word_;
   kinds.clear();
@@ -245,7 +247,7 @@ BlockSummary::Word GlobalRaces::summary_of(const ShadowWord& shadow, Moment begi
     if (set_of_kind_.size() <= kind) set_of_kind_.resize(kind + 1);
     unsigned& set = set_of_kind_[kind];
     if (fences_.has_device_fences() || set == 0) {
-      kinds.emplace_back(grid_kind_of(kind, shadow.thread(), begin + shadow.moment), 0);
+      kinds.emplace_back(grid_kind_of(kind, shadow.thread(), shadow.moment), 0);
       set = set_of(kinds);
     }
     return {set, shadow.thread()};
@@ -254,7 +256,7 @@ BlockSummary::Word GlobalRaces::summary_of(const ShadowWord& shadow, Moment begi
     const LaneGroup& group = groups_[next - 1];
     for (const unsigned lane : lanes_of(group.lanes)) {
       const unsigned thread = group.warp * warp_size + lane;
-      const unsigned kind = grid_kind_of(group.kind, thread, begin + group.moment);
+      const unsigned kind = grid_kind_of(group.kind, thread, group.moment);
       const auto known = std::ranges::find(kinds, kind, [](const auto& entry) { return entry.first; });
       if (known == kinds.end()) {
         kinds.emplace_back(kind, thread);
@@ -271,10 +273,10 @@ BlockSummary::Word GlobalRaces::summary_of(const ShadowWord& shadow, Moment begi
   return {set_of(kinds), first};
 }
 
-void GlobalRaces::summarise(const ShadowLine& line, Moment begin) {
+void GlobalRaces::summarise(const ShadowLine& line) {
   BlockSummary::Words words;
   std::ranges::transform(line.words, words.begin(),
-                         [&](const ShadowWord& shadow) { return summary_of(shadow, begin); });
+                         [&](const ShadowWord& shadow) { return summary_of(shadow); });
   const BlockSummary::Word first = words[0];
   const auto next =
       std::ranges::find_if(words, [&](const auto& word) { return word.thread != first.thread; });
@@ -289,12 +291,11 @@ void GlobalRaces::summarise(const ShadowLine& line, Moment begin) {
   summary_.lines.push_back({line.buffer, line.number, first, shift, is_regular ? 0 : summary_.words.size()});
 }
 
-void GlobalRaces::end_block(std::size_t block, const HappensBefore& order, FaultLog& findings,
-                            GridRaces& launch) {
-  report_races(block, findings);
+void GlobalRaces::end_block(std::size_t block, FaultLog& faults, GridRaces& grid) {
+  report_races(block, faults);
   for (std::size_t i = 0; i < lines_; ++i)
-    summarise(slabs_[i / lines_in_slab][i % lines_in_slab], order.block_begin());
-  launch.add(block, summary_);
+    summarise(slabs_[i / lines_in_slab][i % lines_in_slab]);
+  grid.add(block, summary_);
   clear();
 }
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "emulated/findings/report.hpp"
@@ -20,13 +19,14 @@ namespace __emulated {
 /// What other blocks need to know of it goes to GridRaces at its end.
 class GlobalRaces {
  public:
-  /// \param fences  the block's, which outlive this.
-  explicit GlobalRaces(FenceOrder& fences) : fences_{fences}, slots_(least_slots) {}
+  /// \param order, fences  the block's, which outlive this.
+  GlobalRaces(const HappensBefore& order, const FenceOrder& fences)
+      : order_{order}, fences_{fences}, slots_(least_slots) {}
 
-  void check(const Access& access, Buffer& buffer, unsigned thread, const HappensBefore& order);
+  void check(const Access& access, Buffer& buffer, unsigned thread);
 
-  /// Hands over what the block did: its races to `findings`, the rest to `launch`.
-  void end_block(std::size_t block, const HappensBefore& order, FaultLog& findings, GridRaces& launch);
+  /// Hands over what the block did: its races to `faults`, the rest to `grid`.
+  void end_block(std::size_t block, FaultLog& faults, GridRaces& grid);
 
  private:
   /// The lanes of a warp that made accesses of a kind, and when each did so the last time: a block's moments count from its
@@ -83,23 +83,27 @@ class GlobalRaces {
   ShadowLine& new_line(Buffer& buffer, std::size_t number);
   Slot& slot_of(const std::byte* begin);
   void check_word(ShadowWord& shadow, const std::byte* word, const Buffer& buffer, unsigned kind,
-                  unsigned thread, const HappensBefore& order);
+                  unsigned thread);
   AccessKind check_groups(const ShadowWord& shadow, const std::byte* word, const Buffer& buffer,
-                          AccessKind self, unsigned thread, const HappensBefore& order);
+                          AccessKind self, unsigned thread);
   void note(ShadowWord& shadow, unsigned kind, unsigned thread, std::uint32_t moment);
   void note_race(const Race& race);
-  void report_races(std::size_t block, FaultLog& findings);
-  unsigned grid_kind_of(unsigned kind, unsigned thread, Moment moment);
+  void report_races(std::size_t block, FaultLog& faults);
+  unsigned grid_kind_of(unsigned kind, unsigned thread, std::uint32_t moment);
   unsigned set_of(const BlockSummary::KindSet& kinds);
-  BlockSummary::Word summary_of(const ShadowWord& shadow, Moment begin);
-  void summarise(const ShadowLine& line, Moment begin);
+  BlockSummary::Word summary_of(const ShadowWord& shadow);
+  void summarise(const ShadowLine& line);
+  std::uint32_t now(unsigned thread) const {
+    return static_cast<std::uint32_t>(order_.now(thread) - order_.block_begin());
+  }
   void clear();
 
   static constexpr std::uint32_t in_groups = 1U << 31;
   static constexpr std::size_t least_slots = 64;
   static constexpr std::size_t lines_in_slab = 128;
 
-  FenceOrder& fences_;
+  const HappensBefore& order_;
+  const FenceOrder& fences_;
   Numbering<AccessKind> kinds_;
   std::array<unsigned, 64> recent_{};  ///< kinds, from 1
   std::vector<std::unique_ptr<ShadowLine[]>> slabs_;

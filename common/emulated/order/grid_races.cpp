@@ -214,7 +214,7 @@ bool GridRaces::is_written(const PackedHistory& history) const {
 }
 
 std::vector<FaultRecord> GridRaces::faults() const {
-  FaultLog findings;
+  FaultLog faults;
   for (const auto& [begin, lines] : lines_) {
     for (std::size_t number = lines.begin; number < lines.end; ++number) {
       const PackedHistory& line = lines.at(number);
@@ -224,15 +224,15 @@ std::vector<FaultRecord> GridRaces::faults() const {
         const PackedHistory& history = has_words ? (*words_[line.index()])[word] : line;
         if (!may_be_wrong(history)) continue;
         check_word(*lines.buffer, begin + number * line_bytes + word * word_bytes,
-                   unpacked(history, has_words ? 0 : word), findings);
+                   unpacked(history, has_words ? 0 : word), faults);
       }
     }
   }
-  return findings.take();
+  return faults.take();
 }
 
 void GridRaces::check_word(const Buffer& buffer, const std::byte* word, AccessHistory history,
-                           FaultLog& findings) const {
+                           FaultLog& faults) const {
   // Two stores say most about a race, so that they come first.
   const auto rank = [&](const KindAccessors& accessors) {
     const GridAccessKind& kind = kinds_[accessors.kind];
@@ -248,13 +248,13 @@ void GridRaces::check_word(const Buffer& buffer, const std::byte* word, AccessHi
                       kind.call_site};
   };
   std::ranges::sort(history, {}, rank);
-  check_reads(buffer, word, history, findings);
-  check_races(buffer, word, history, findings);
+  check_reads(buffer, word, history, faults);
+  check_races(buffer, word, history, faults);
 }
 
 /// A read is of an unwritten word unless a lower block has stored to it: with that one it is in order, or in a race.
 void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                            FaultLog& findings) const {
+                            FaultLog& faults) const {
   for (const KindAccessors& read : history) {
     const GridAccessKind& kind = kinds_[read.kind];
     if (!kind.has(AccessKind::unwritten)) continue;
@@ -262,8 +262,8 @@ void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const A
     const bool is_stored_to = std::ranges::any_of(history, [&](const KindAccessors& other) {
       return kinds_[other.kind].operation == Operation::store && other.threads.front().block < lowest.block;
     });
-    if (is_stored_to || !findings.is_new(Fault::uninitialised_read, kind.call_site)) continue;
-    findings.add(
+    if (is_stored_to || !faults.is_new(Fault::uninitialised_read, kind.call_site)) continue;
+    faults.add(
         uninitialised_read(kind.describe(buffer, word), kind.action(lowest.block, lowest.thread), false));
   }
 }
@@ -277,7 +277,7 @@ bool GridRaces::ordered(const GridAccessKind& before, std::size_t lower, const G
 }
 
 void GridRaces::check_races(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                            FaultLog& findings) const {
+                            FaultLog& faults) const {
   for (const KindAccessors& one : history) {
     for (const KindAccessors& other : history) {
       const GridAccessKind& before = kinds_[one.kind];
@@ -293,7 +293,7 @@ void GridRaces::check_races(const Buffer& buffer, const std::byte* word, const A
         return higher != nullptr;
       });
       const auto [low, high] = std::minmax(before.call_site, after.call_site);
-      if (higher == nullptr || !findings.is_new(Fault::race, low, high)) continue;
+      if (higher == nullptr || !faults.is_new(Fault::race, low, high)) continue;
       FaultRecord fault{
           Fault::race,
           before.describe(buffer, word),
@@ -301,7 +301,7 @@ void GridRaces::check_races(const Buffer& buffer, const std::byte* word, const A
       const bool may_be_told = after.has(AccessKind::knows_atomics) || before.untold == Untold::lacks_atomic;
       fault.untold = may_be_told ? before.untold : Untold::no;
       fault.is_volatile = before.has(AccessKind::is_volatile) || after.has(AccessKind::is_volatile);
-      findings.add(std::move(fault));
+      faults.add(std::move(fault));
     }
   }
 }

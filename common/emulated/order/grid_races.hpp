@@ -140,12 +140,11 @@ class GridRaces {
   bool is_written(const PackedHistory& history) const;
   bool ordered(const GridAccessKind& before, std::size_t lower, const GridAccessKind& after,
                std::size_t higher) const;
-  void check_word(const Buffer& buffer, const std::byte* word, AccessHistory history,
-                  FaultLog& findings) const;
+  void check_word(const Buffer& buffer, const std::byte* word, AccessHistory history, FaultLog& faults) const;
   void check_reads(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                   FaultLog& findings) const;
+                   FaultLog& faults) const;
   void check_races(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                   FaultLog& findings) const;
+                   FaultLog& faults) const;
 
   GridOrder order_;
   std::mutex mutex_;

@@ -7,111 +7,102 @@
 #include "emulated/run/lanes.hpp"
 
 namespace __emulated {
-namespace {
 
-/// Adds what is wrong with an access to the faults of its block. It is rare, and built where it is used.
-struct Report {
-  const SharedMemory& memory;
-  const Access& access;
-  unsigned thread;
-  std::size_t block;
-  const HappensBefore& order;
-  FaultLog& faults;
+SharedRaces::SharedRaces(const SharedMemory& memory, const HappensBefore& order, FaultLog& faults)
+    : memory_{memory},
+      order_{order},
+      faults_{faults},
+      words_{SharedMemory::capacity() / word_bytes},
+      bytes_{SharedMemory::capacity()} {}
 
-  [[gnu::cold]] void race(const Accessor& other, Operation operation) const {
-    if (other.thread / warp_size != thread / warp_size) {
-      faults.add_race_between_warps(access.call_site, other.call_site);
-    }
-    if (!faults.is_new(Fault::race, access.call_site, other.call_site)) return;
-    FaultRecord race{
-        Fault::race, where(), {by(), access_by(block, other.thread, operation, other.call_site)}};
-    race.after_warp_barrier = order.follows_warp_barrier(thread);
-    faults.add(std::move(race));
+[[gnu::cold]] void SharedRaces::report_race(const Access& access, unsigned thread, const Accessor& other,
+                                            Operation operation) {
+  if (other.thread / warp_size != thread / warp_size) {
+    faults_.add_race_between_warps(access.call_site, other.call_site);
   }
-  [[gnu::cold]] void read_of_nothing() const { faults.add(uninitialised_read(where(), by(), true)); }
+  if (!faults_.is_new(Fault::race, access.call_site, other.call_site)) return;
+  FaultRecord race{Fault::race,
+                   describe(access),
+                   {access_by(block_, thread, access.operation, access.call_site),
+                    access_by(block_, other.thread, operation, other.call_site)}};
+  race.after_warp_barrier = order_.follows_warp_barrier(thread);
+  faults_.add(std::move(race));
+}
 
-  std::string where() const { return memory.describe(memory.offset_of(access.address), access.bytes); }
-  Witness by() const { return access_by(block, thread, access.operation, access.call_site); }
-};
-
-}  // namespace
-
-SharedRaces::SharedRaces(const SharedMemory& memory)
-    : memory_{memory}, words_{SharedMemory::capacity() / word_bytes}, bytes_{SharedMemory::capacity()} {}
+[[gnu::cold]] void SharedRaces::report_read_of_nothing(const Access& access, unsigned thread) {
+  faults_.add(uninitialised_read(describe(access),
+                                 access_by(block_, thread, access.operation, access.call_site), true));
+}
 
 /// A whole word, or several, or parts of one.
-void SharedRaces::check_parts(const Access& access, unsigned thread, std::size_t block,
-                              const HappensBefore& order, FaultLog& faults) {
+void SharedRaces::check_parts(const Access& access, unsigned thread) {
   const std::size_t begin = memory_.offset_of(access.address);
   const std::size_t end = begin + access.bytes;
   for (std::size_t word = begin / word_bytes; word * word_bytes < end; ++word) {
     const bool is_whole = begin <= word * word_bytes && (word + 1) * word_bytes <= end;
-    if (is_whole && !is_split(word, order)) {
-      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults,
+    if (is_whole && !is_split(word)) {
+      check_cell(words_.cell(word), words_.moments(word), access, thread,
                  access.may_be_padding(word * word_bytes - begin));
       continue;
     }
-    if (!is_split(word, order)) split(word, order);
+    if (!is_split(word)) split(word);
     // A struct is copied with what pads it, which nobody has written.
-    const bool may_be_padding = (is_whole && is_partly_written(word, order)) ||
+    const bool may_be_padding = (is_whole && is_partly_written(word)) ||
                                 access.may_be_padding(std::max(begin, word * word_bytes) - begin);
     const std::size_t first = std::max(begin, word * word_bytes);
     const std::size_t last = std::min(end, (word + 1) * word_bytes);
     for (std::size_t byte = first; byte < last; ++byte)
-      check_cell(bytes_.cell(byte), bytes_.moments(byte), access, thread, block, order, faults,
-                 may_be_padding);
+      check_cell(bytes_.cell(byte), bytes_.moments(byte), access, thread, may_be_padding);
   }
 }
 
-bool SharedRaces::is_written(const Cell& cell, const HappensBefore& order) {
-  return cell.written >= order.block_begin() ||
-         (cell.atomics.lanes != 0 && cell.atomics.interval >= order.block_begin());
+bool SharedRaces::is_written(const Cell& cell) const {
+  return cell.written >= order_.block_begin() ||
+         (cell.atomics.lanes != 0 && cell.atomics.interval >= order_.block_begin());
 }
 
-bool SharedRaces::is_partly_written(std::size_t word, const HappensBefore& order) const {
+bool SharedRaces::is_partly_written(std::size_t word) const {
   for (std::size_t byte = word * word_bytes; byte < (word + 1) * word_bytes; ++byte)
-    if (is_written(bytes_.cell(byte), order)) return true;
+    if (is_written(bytes_.cell(byte))) return true;
   return false;
 }
 
 /// What was done to the word so far was done to each of its bytes.
-void SharedRaces::split(std::size_t word, const HappensBefore& order) {
+void SharedRaces::split(std::size_t word) {
   for (std::size_t byte = word * word_bytes; byte < (word + 1) * word_bytes; ++byte) {
     Cell& cell = bytes_.cell(byte) = words_.cell(word);
     for (Accessors* const accessors : {&cell.readers, &cell.atomics}) {
-      const bool counts = accessors->interval >= order.last_block_barrier() && accessors->by_warps;
+      const bool counts = accessors->interval >= order_.last_block_barrier() && accessors->by_warps;
       accessors->others = counts ? copied(accessors->others) : 0;
     }
     bytes_.moments(byte) = words_.moments(word);
   }
-  words_.cell(word).split = order.last_block_barrier();
+  words_.cell(word).split = order_.last_block_barrier();
 }
 
 void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
-                             std::size_t block, const HappensBefore& order, FaultLog& faults,
                              bool may_be_padding) {
-  const auto report = [&] { return Report{memory_, access, thread, block, order, faults}; };
-  const bool stored = before.written >= order.block_begin();
-  if (!is_written(before, order) && !may_be_padding && access.operation != Operation::store &&
-      faults.is_new(Fault::uninitialised_read, access.call_site)) {
-    report().read_of_nothing();
+  const bool stored = before.written >= order_.block_begin();
+  if (!is_written(before) && !may_be_padding && access.operation != Operation::store &&
+      faults_.is_new(Fault::uninitialised_read, access.call_site)) {
+    report_read_of_nothing(access, thread);
   }
-  if (stored && !order.ordered(before.written, before.writer, thread)) {
-    report().race({before.writer, before.write_site}, Operation::store);
+  if (stored && !order_.ordered(before.written, before.writer, thread)) {
+    report_race(access, thread, {before.writer, before.write_site}, Operation::store);
   }
-  if (access.operation != Operation::atomic && may_race(before.atomics, thread, order)) {
-    const auto other = racing(before.atomics, moments.atomics, thread, order);
-    if (other) report().race(*other, Operation::atomic);
+  if (access.operation != Operation::atomic && may_race(before.atomics, thread)) {
+    const auto other = racing(before.atomics, moments.atomics, thread);
+    if (other) report_race(access, thread, *other, Operation::atomic);
   }
-  if (access.operation != Operation::load && may_race(before.readers, thread, order)) {
-    const auto other = racing(before.readers, moments.readers, thread, order);
-    if (other) report().race(*other, Operation::load);
+  if (access.operation != Operation::load && may_race(before.readers, thread)) {
+    const auto other = racing(before.readers, moments.readers, thread);
+    if (other) report_race(access, thread, *other, Operation::load);
   }
   switch (access.operation) {
-    case Operation::load: note(before.readers, moments.readers, thread, access.call_site, order); break;
-    case Operation::atomic: note(before.atomics, moments.atomics, thread, access.call_site, order); break;
+    case Operation::load: note(before.readers, moments.readers, thread, access.call_site); break;
+    case Operation::atomic: note(before.atomics, moments.atomics, thread, access.call_site); break;
     case Operation::store:
-      before.written = order.now(thread);
+      before.written = order_.now(thread);
       before.writer = static_cast<std::uint16_t>(thread);
       before.write_site = access.call_site;
       break;
@@ -119,18 +110,19 @@ void SharedRaces::check_cell(Cell& before, CellMoments& moments, const Access& a
 }
 
 std::optional<Accessor> SharedRaces::racing(const Accessors& accessors, const LaneMoments& moments,
-                                            unsigned thread, const HappensBefore& order) const {
+                                            unsigned thread) const {
   const unsigned warp = thread / warp_size;
   const unsigned first = accessors.warp * warp_size;
-  const bool by_barriers = !order.has_acquired();
+  const bool by_barriers = !order_.has_acquired();
   if (by_barriers && accessors.warp == warp && accessors.by_warps) {
     return Accessor{accessors.other, accessors.other_site};
   }
   std::optional<Accessor> found;
   for (const unsigned lane : lanes_of{accessors.lanes}) {
-    const Moment moment = order.in_parts(thread) || !by_barriers ? std::max(accessors.interval, moments[lane])
-                                                                 : accessors.interval;
-    if (order.ordered(moment, first + lane, thread)) continue;
+    const Moment moment = order_.in_parts(thread) || !by_barriers
+                              ? std::max(accessors.interval, moments[lane])
+                              : accessors.interval;
+    if (order_.ordered(moment, first + lane, thread)) continue;
     const void* const site = site_of(accessors, lane);
     // One of which the place is known says more.
     if (!found || site != nullptr) found = Accessor{first + lane, site};
@@ -141,7 +133,7 @@ std::optional<Accessor> SharedRaces::racing(const Accessors& accessors, const La
     const Group& group = groups_[next - 1];
     for (const unsigned lane : lanes_of{group.lanes}) {
       const unsigned other = group.warp * warp_size + lane;
-      if (!order.ordered(group.moment, other, thread)) return Accessor{other, group.site};
+      if (!order_.ordered(group.moment, other, thread)) return Accessor{other, group.site};
     }
   }
   return std::nullopt;
@@ -168,19 +160,18 @@ void SharedRaces::note_site(Accessors& accessors, std::uint32_t own, const void*
   accessors.at_site |= own;
 }
 
-void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
-                       const HappensBefore& order) {
+void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site) {
   const unsigned warp = thread / warp_size;
   const unsigned own = bit_of(thread % warp_size);
-  const Moment interval = order.last_warp_barrier(thread);
-  if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) {
+  const Moment interval = order_.last_warp_barrier(thread);
+  if (accessors.lanes == 0 || accessors.interval < order_.last_block_barrier()) {
     accessors = {interval, call_site, nullptr, own, own, 0, static_cast<std::uint16_t>(warp), 0, false, 0};
   } else if (accessors.warp != warp) {
     accessors.by_warps = true;
     accessors.other = static_cast<std::uint16_t>(thread);
     accessors.other_site = call_site;
     accessors.at_other_site = 0;
-    note_other(accessors, thread, call_site, order);
+    note_other(accessors, thread, call_site);
   } else {
     // What the warp did before its last barrier cannot race with the warp itself any more.
     if (accessors.interval < interval) accessors.lanes = accessors.at_site = accessors.at_other_site = 0;
@@ -188,17 +179,16 @@ void SharedRaces::note(Accessors& accessors, LaneMoments& moments, unsigned thre
     accessors.interval = interval;
     note_site(accessors, own, call_site);
   }
-  if (accessors.warp == warp && order.in_parts(thread)) moments[thread % warp_size] = order.now(thread);
+  if (accessors.warp == warp && order_.in_parts(thread)) moments[thread % warp_size] = order_.now(thread);
 }
 
 /// Of each thread, the last time is kept.
-void SharedRaces::note_other(Accessors& accessors, unsigned thread, const void* call_site,
-                             const HappensBefore& order) {
-  if (groups_begin_ != order.last_block_barrier()) groups_.clear();
-  groups_begin_ = order.last_block_barrier();
+void SharedRaces::note_other(Accessors& accessors, unsigned thread, const void* call_site) {
+  if (groups_begin_ != order_.last_block_barrier()) groups_.clear();
+  groups_begin_ = order_.last_block_barrier();
   const auto warp = static_cast<std::uint16_t>(thread / warp_size);
   const unsigned own = bit_of(thread % warp_size);
-  const Moment now = order.now(thread);
+  const Moment now = order_.now(thread);
   // Mostly lanes of one warp do it one after the other. What they did before orders no less than this.
   if (accessors.others != 0) {
     Group& last = groups_[accessors.others - 1];

@@ -17,17 +17,18 @@ namespace __emulated {
 /// every schedule.
 class SharedRaces {
  public:
-  explicit SharedRaces(const SharedMemory& memory);
+  /// \param memory, order  the block's; \param faults  what is seen is added to these. All outlive this.
+  SharedRaces(const SharedMemory& memory, const HappensBefore& order, FaultLog& faults);
+
+  void begin_block(std::size_t block) { block_ = block; }
 
   /// \param offset  of the access, from the beginning of shared memory.
-  void check(const Access& access, std::size_t offset, unsigned thread, std::size_t block,
-             const HappensBefore& order, FaultLog& faults) {
+  void check(const Access& access, std::size_t offset, unsigned thread) {
     const std::size_t word = offset / word_bytes;
-    if (access.bytes == word_bytes && !is_split(word, order)) {
-      check_cell(words_.cell(word), words_.moments(word), access, thread, block, order, faults,
-                 access.may_be_padding(0));
+    if (access.bytes == word_bytes && !is_split(word)) {
+      check_cell(words_.cell(word), words_.moments(word), access, thread, access.may_be_padding(0));
     } else {
-      check_parts(access, thread, block, order, faults);
+      check_parts(access, thread);
     }
   }
 
@@ -89,33 +90,36 @@ class SharedRaces {
     Mapping moments_;
   };
 
-  bool is_split(std::size_t word, const HappensBefore& order) const {
-    return words_.cell(word).split >= order.block_begin();
-  }
-  void check_parts(const Access& access, unsigned thread, std::size_t block, const HappensBefore& order,
-                   FaultLog& faults);
-  void split(std::size_t word, const HappensBefore& order);
+  bool is_split(std::size_t word) const { return words_.cell(word).split >= order_.block_begin(); }
+  void check_parts(const Access& access, unsigned thread);
+  void split(std::size_t word);
   void check_cell(Cell& before, CellMoments& moments, const Access& access, unsigned thread,
-                  std::size_t block, const HappensBefore& order, FaultLog& faults,
-                  bool may_be_padding = false);
-  static bool is_written(const Cell& cell, const HappensBefore& order);
-  bool is_partly_written(std::size_t word, const HappensBefore& order) const;
+                  bool may_be_padding);
+  void report_race(const Access& access, unsigned thread, const Accessor& other, Operation operation);
+  void report_read_of_nothing(const Access& access, unsigned thread);
+  std::string describe(const Access& access) const {
+    return memory_.describe(memory_.offset_of(access.address), access.bytes);
+  }
+  bool is_written(const Cell& cell) const;
+  bool is_partly_written(std::size_t word) const;
   /// Whether any thread but this one may race with it: most have no other in a cell.
-  static bool may_race(const Accessors& accessors, unsigned thread, const HappensBefore& order) {
-    if (accessors.lanes == 0 || accessors.interval < order.last_block_barrier()) return false;
+  bool may_race(const Accessors& accessors, unsigned thread) const {
+    if (accessors.lanes == 0 || accessors.interval < order_.last_block_barrier()) return false;
     return accessors.by_warps || accessors.warp != thread / warp_size ||
            accessors.lanes != bit_of(thread % warp_size);
   }
-  std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments, unsigned thread,
-                                 const HappensBefore& order) const;
+  std::optional<Accessor> racing(const Accessors& accessors, const LaneMoments& moments,
+                                 unsigned thread) const;
   static const void* site_of(const Accessors& accessors, unsigned lane);
   static void note_site(Accessors& accessors, std::uint32_t own, const void* call_site);
-  void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site,
-            const HappensBefore& order);
-  void note_other(Accessors& accessors, unsigned thread, const void* call_site, const HappensBefore& order);
+  void note(Accessors& accessors, LaneMoments& moments, unsigned thread, const void* call_site);
+  void note_other(Accessors& accessors, unsigned thread, const void* call_site);
   std::uint32_t copied(std::uint32_t group);
 
   const SharedMemory& memory_;
+  const HappensBefore& order_;
+  FaultLog& faults_;
+  std::size_t block_ = 0;
   Cells words_;
   Cells bytes_;
   std::vector<Group> groups_;

@@ -1,7 +1,5 @@
 #include "emulated/rewrite/variables.hpp"
 
-#include <string>
-
 namespace emulated_rewrite {
 namespace {
 
