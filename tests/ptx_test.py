@@ -1,15 +1,14 @@
-"""What nvcc makes of the kernels is what docs/counters/ptx.json and compiled.json say."""
+"""What nvcc makes of the kernels is what docs/counters/compiled.json says."""
 
 from collections.abc import Callable
 
 import pytest
 
-from tools import compiled, gpu, nvcc, ptx
+from tools import compiled, gpu
 
 
-@pytest.mark.parametrize("kernels", [ptx.COMPILED, compiled.COMPILED], ids=["ptx", "compiled"])
-def test_nvcc_makes_it_again(kernels: "nvcc.CompiledFile[nvcc.Compiled]", need: Callable[[str], str]) -> None:
+def test_nvcc_makes_it_again(need: Callable[[str], str]) -> None:
     need("nvcc")
-    if gpu.cuda_version() != kernels.cuda():
-        pytest.skip(f"{kernels.file.name} is by nvcc {kernels.cuda()}, and here is {gpu.cuda_version()}")
-    assert kernels.made() == kernels.file.read_text(encoding="utf-8")
+    if gpu.cuda_version() != compiled.kernels()[0].cuda:
+        pytest.skip(f"{compiled.FILE.name} is by nvcc {compiled.kernels()[0].cuda}, and here is {gpu.cuda_version()}")
+    assert compiled.made() == compiled.FILE.read_text("utf-8")

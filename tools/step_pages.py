@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools import counters as counters_of_gpus
-from tools import compiled, documented_tables, ptx, results
+from tools import compiled, documented_tables, results
 from tools.command_line import REPOSITORY, BadUsage, NotPossible, read_text
 from tools.markdown import code, count_text, has_section, table
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY
@@ -88,10 +88,10 @@ def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous
         "documented": lambda: documented_tables.published_text(step.name),
         "helps": lambda: helps(card, step, previous),
         "one_core": lambda: one_core(card),
-        "ptx": ptx.counts,
-        "ptx_barriers": ptx.barriers,
-        "ptx_levels": ptx.levels,
-        "compiled": compiled.side_by_side,
+        "ptx": compiled.of_levels,
+        "ptx_barriers": compiled.barriers,
+        "ptx_levels": compiled.levels,
+        "compiled": compiled.ring,
         "compiled_package": compiled.of_package,
         "on_gpu": lambda: on_gpu(card, step),
         "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),

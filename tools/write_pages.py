@@ -5,8 +5,7 @@ beside those of the step before, the figures that were measured and published, a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
 ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. Sentences get
 the figures that tools/figures.py names. The pictures of docs/stills are drawn where Node is installed, the plots where
-the matplotlib is that drew them before. docs/counters/ptx.json and compiled.json are made by the nvcc that they name,
-where that is.
+the matplotlib is that drew them before. docs/counters/compiled.json is made by the nvcc that it names, where that is.
 
 No page is written unless all could be made; the pictures are drawn last. `check-pages` only names what is stale.
 
@@ -22,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tools import (bandwidth, compiled, counters, documented_tables, figures, output_file, pages, plot, ptx, rounding,
+from tools import (bandwidth, compiled, counters, documented_tables, figures, output_file, pages, plot, rounding,
                    step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, with_section
@@ -71,8 +70,7 @@ def main(words: list[str]) -> int:
     parser = Parser("write-pages", __doc__)
     parser.add_bin()
     programs = Programs(parser.parse_args(words).bin)
-    ptx.COMPILED.write()
-    compiled.COMPILED.write()
+    compiled.write()
     parts, differences = generated(programs)
     texts = stale_texts([*parts, *findings(programs)]) | stale_plots()
     # Programs show these figures, and pages what programs show: a build with the old ones must not go on.
