@@ -191,23 +191,18 @@ Record = TypeVar("Record")
 
 def read_list(file: Path, record: type[Record]) -> list[Record]:
     """The records of a file, which is a list of them or a single one. Throws BadUsage for any other file."""
-    kind: typing.Any = record
-    return list(decoded(file, read_text(file), kind))
-
-
-@functools.lru_cache(maxsize=64)
-def decoded(file: Path, text: str, record: typing.Any) -> tuple[typing.Any, ...]:
-    """The records of a file with this text: one page after the other is generated from the same files."""
-    document = parse(file, text)
+    try:
+        document = json.loads(read_text(file))
+    except ValueError as error:
+        raise BadUsage(f"'{file}' is no JSON: {error}") from None
     records = document if isinstance(document, list) else [document]
     if not records:
         raise BadUsage(f"'{file}' has no result")
-    return tuple(decode(record, item, f"'{file}': [{k}]") for k, item in enumerate(records))
+    return [decode(record, item, f"'{file}': [{k}]") for k, item in enumerate(records)]
 
 
 def read_one(file: Path, record: type[Record]) -> Record:
-    """The one record of a file. Throws BadUsage for any other file."""
-    return typing.cast(Record, decode(record, parse(file, read_text(file)), f"'{file}'"))
+    return read_list(file, record)[0]
 
 
 def measured(folder: Path) -> Measured:
@@ -230,7 +225,7 @@ def gather(files: list[Path], target: Path, record: type) -> None:
     gathered: list[object] = []
     for file in files:
         read_list(file, record)
-        document = parse(file, read_text(file))
+        document = json.loads(read_text(file))
         gathered += document if isinstance(document, list) else [document]
     output_file.write(target, to_text(gathered))
 
@@ -240,14 +235,6 @@ def to_text(document: object) -> str:
     if isinstance(document, list):
         return "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in document) + "\n]\n"
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-
-
-def parse(file: Path, text: str) -> typing.Any:
-    """The JSON of a file, whatever it is. Throws BadUsage where it is none."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise BadUsage(f"'{file}' is no JSON: {error}") from None
 
 
 def decode(kind: typing.Any, value: typing.Any, where: str) -> typing.Any:
