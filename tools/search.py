@@ -1,13 +1,14 @@
 """The index of the site's search, over the words of its pages: made by lunr in Node, asked by docs/site/search.js."""
 
+import html
 import json
 import re
 import shutil
 import subprocess
-from dataclasses import asdict, dataclass, field
-from html.parser import HTMLParser
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 from tools import output_file
 from tools.command_line import REPOSITORY, Failure, read_text
@@ -22,91 +23,45 @@ def installed() -> bool:
     return LUNR.is_file() and shutil.which("node") is not None
 
 
-@dataclass
-class Section:
-    """What stands below a heading of a page, and the link that leads there."""
+def sections(page: str, weight: float, text: str) -> Iterator[dict[str, Any]]:
+    """What stands below each heading of a page for Doxygen, and the link that leads there."""
+    text = re.sub(r"(?s)<nav.*?</nav>|<!--.*?-->|@(end)?htmlonly(\[block\])?|^@anchor \S+\n\n(?!#)", " ", text)
+    lead, *rest = re.split(r"(?m)^@anchor (\S+)\n\n#+ (.*)\n", text)
+    title, _, lead = lead.partition("\n")
+    title = plain(re.sub(r"^# | \{#\w+\}$", "", title))
+    for anchor, heading, body in [("", title, lead), *zip(rest[::3], rest[1::3], rest[2::3])]:
+        prose = re.sub(r"(?sm)^```.*?^```|<pre.*?</pre>", " ", body)
+        yield {"page": page, "link": f"{page}#{anchor}" if anchor else page, "title": title, "heading": plain(heading),
+               "weight": weight, "text": plain(body),
+               # What stands out of the text: most paragraphs begin with what they say.
+               "bold": plain(" ".join(re.findall(r"(?s)\*\*(.+?)\*\*", prose))),
+               "links": sorted(set(re.findall(r"\]\((\w+\.html)#", body)) - {page}),
+               "shown": shorten(plain(prose) or plain(body), EXCERPT, placeholder=" …")}
 
-    page: str
-    link: str
-    title: str
-    heading: str
-    weight: float
-    text: str = ""
-    # The text without its code.
-    prose: str = ""
-    # What stands out of the text: most paragraphs begin with what they say.
-    bold: str = ""
-    links: list[str] = field(default_factory=list)
 
-
-class Sections(HTMLParser):
-    """The sections of a page that Doxygen has made: a heading below an anchor begins one."""
-
-    def __init__(self, page: str, weight: float, html: str) -> None:
-        super().__init__()
-        self.page, self.weight, self.title, self.anchor = page, weight, "", ""
-        self.found: list[Section] = []
-        # The tags that are open since the title, the contents, a heading, or what is not to be found has begun.
-        self.inside: list[tuple[str, str]] = []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        of = {key: value or "" for key, value in attributes}
-        kind = "skipped" if tag in ("nav", "script") or of.get("class", "").startswith("toc") else \
-            "heading" if re.fullmatch("h[1-6]", tag) and self.anchor else \
-            {"title": "title", "contents": "contents"}.get(of.get("class", ""), "")
-        if self.inside and self.inside[-1][1] == "contents":
-            kind = "bold" if tag == "b" else "code" if "fragment" in of.get("class", "") else kind
-        if tag == "a" and of.get("class") == "anchor":
-            self.anchor = of["id"]
-        if kind == "contents":
-            self.found.append(Section(self.page, self.page, self.title.strip(), self.title.strip(), self.weight))
-        elif kind == "heading":
-            self.found.append(Section(self.page, f"{self.page}#{self.anchor}", self.title.strip(), "", self.weight))
-        if self.inside and self.inside[-1][1] in ("contents", "bold", "code"):
-            # A picture has its words, too.
-            self.found[-1].text += f" {of['alt']} " if "alt" in of else ""
-            self.found[-1].links += [of["href"].partition("#")[0]] if ".html#" in of.get("href", "") else []
-        if kind or self.inside and tag == self.inside[-1][0]:
-            self.inside.append((tag, kind or self.inside[-1][1]))
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.inside and tag == self.inside[-1][0]:
-            self.inside.pop()
-
-    def handle_data(self, data: str) -> None:
-        kind = self.inside[-1][1] if self.inside else ""
-        if kind == "title":
-            self.title += data
-        elif kind == "heading":
-            self.found[-1].heading += data
-            self.anchor = ""
-        elif kind in ("contents", "bold", "code"):
-            self.found[-1].text += data
-            self.found[-1].prose += data if kind != "code" else ""
-            self.found[-1].bold += f" {data} " if kind == "bold" else ""
-            # An anchor that something else than a heading follows leads to that.
-            self.anchor = "" if data.strip() else self.anchor
+def plain(text: str) -> str:
+    """Without the marks of Markdown and HTML. A picture has its words, too."""
+    text = html.unescape(re.sub(r"</?[a-z][^>\n]*>", "", text))
+    for mark, left in ((r"!?\[([^][]*)\]\([^)]*\)", r"\1"), (r"(\*+)(\S[^*]*?)\1", r"\2"), (r"```\w*|`", ""),
+                       (r"(?m)^ *(- |\d+\. |\|[:|-]+$)", ""), (r"\|", " ")):
+        text = re.sub(mark, left, text)
+    return " ".join(text.split())
 
 
 def make(site: Path, pages: dict[str, float]) -> None:
-    """Writes SITE/search_index.js, from these HTML files of the site, each with its weight. Throws Failure."""
-    sections = [asdict(section) for page, weight in pages.items()
-                for section in Sections(page, weight, read_text(site / page)).found]
-    for section in sections:
-        section["text"] = " ".join(section["text"].split())
-        section["links"] = sorted({link for link in section["links"] if link in pages and link != section["page"]})
+    """Writes SITE/search_index.js, from the site's pages by their labels, each with its weight. Throws Failure."""
+    found = [section for label, weight in pages.items() for section in sections(
+        f"{label}.html", weight, read_text(site.parent / f"pages/{label}.md"))]
     code = f"""
         const lunr = require({json.dumps(str(LUNR))});
         const sections = JSON.parse(require("fs").readFileSync(0));
         process.stdout.write(JSON.stringify(require({json.dumps(str(SEARCH))}).makeIndex(lunr, sections)));"""
-    made = subprocess.run(["node", "-e", code], input=json.dumps(sections), encoding="utf-8", stdout=subprocess.PIPE)
+    made = subprocess.run(["node", "-e", code], input=json.dumps(found), encoding="utf-8", stdout=subprocess.PIPE)
     if made.returncode != 0:
         raise Failure(f"Node ended with exit code {made.returncode}; its words are above")
     # A page shows no more of a section than this.
     shown = [{**{key: section[key] for key in ("page", "link", "title", "heading", "weight", "links")},
-              "text": shorten(section["prose"] or section["text"], EXCERPT, placeholder=" …")} for section in sections]
+              "text": section["shown"]} for section in found]
     data = json.dumps({"sections": shown}, ensure_ascii=False, separators=(",", ":"))
     # A script, because a page that is opened from a file may load no JSON.
     output_file.write(site / "search_index.js", f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n")

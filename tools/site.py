@@ -79,7 +79,7 @@ def main(words: list[str]) -> int:
             shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
         run_doxygen(folder)
         tidy(folder / "site")
-        search.make(folder / "site", {f"{label(page)}.html": WEIGHTS.get(page, WEIGHTS[chapter])
+        search.make(folder / "site", {label(page): WEIGHTS.get(page, WEIGHTS[chapter])
                                       for chapter, pages in site.chapters.items() for page in pages})
     dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")

@@ -20,44 +20,22 @@ ASKED: dict[str, list[str]] = {
     # Newcomers.
     "wavefront": ["docs_glossary", "step_02_nondivergent"],
     "what is a warp": ["docs_glossary"],
-    "why 32 banks": ["docs_glossary", "step_02_nondivergent"],
-    "what is a wavefront": ["docs_glossary", "step_02_nondivergent"],
     "why is 01 slow if nothing diverges": ["step_01_interleaved"],
     "what does the tolerance mean": ["docs_floating_point"],
-    "why does 06 count the same": ["step_06_templated"],
-    "what is occupancy": ["docs_glossary"],
     "why not `volatile`": ["docs_pitfalls_warp_synchronous_tail"],
-    "why is my GB/s above the table's": ["docs_tables"],
     "which header do I use in my own code": ["beyond_12_any_operation"],
-    "same bits on every GPU": ["beyond_14_same_bits"],
     "TwoSum": ["docs_glossary", "beyond_14_same_bits"],
     # The issues of other repositories with a reduction.
-    "size no power of two": ["step_01_interleaved"],
-    "sizes that are no power of two": ["step_01_interleaved"],
     "array size is not a power of two": ["step_01_interleaved"],
-    "n = 1 reads out of bounds": ["docs_pitfalls_unguarded_second_load"],
     "one element reads out of bounds": ["docs_pitfalls_unguarded_second_load"],
-    "volatile warp tails that break": ["docs_pitfalls_warp_synchronous_tail"],
-    "scan in place": ["docs_pitfalls_scan_in_place"],
-    "transpose with a tile": ["docs_pitfalls_transpose_without_a_barrier"],
     "histogram with atomics": ["docs_pitfalls_histogram_without_atomics"],
-    "double buffer": ["docs_pitfalls_double_buffer_overwritten"],
-    "wrong second pass": ["docs_cuda_in_ten_minutes"],
     "the second pass gives a wrong sum": ["docs_cuda_in_ten_minutes"],
-    "verifiers that pass wrong kernels": ["common"],
-    "verification passes NaN": ["common"],
     "all-ones data passes a wrong kernel": ["common"],
-    "float sums that differ from the CPU's": ["docs_floating_point"],
     "GPU sum different from CPU": ["docs_floating_point"],
-    "impossible bandwidth out of L2": ["docs_method"],
     "bandwidth above the peak": ["docs_method"],
-    "a build for the wrong architecture": ["docs_cuda_in_ten_minutes"],
-    "kernels silently do nothing": ["docs_cuda_in_ten_minutes"],
     "no kernel image is available": ["docs_cuda_in_ten_minutes"],
     "figures nobody can reproduce": ["docs_results"],
     "some block sizes fail": ["step_03_sequential"],
-    "no GPU": ["docs_no_gpu"],
-    "no permission for counters": ["docs_counters"],
     "ERR_NVGPUCTRPERM": ["docs_counters"],
     # A word that is not yet complete, a name in code, what no page has, and words that every page has.
     "bank confl": ["docs_glossary"],
@@ -149,17 +127,14 @@ def found_by_the_search(made: Path, asked: Collection[str]) -> dict[str, list[st
 
 
 def test_the_sections_of_a_page() -> None:
-    found = search.Sections("p.html", 1, '''<script>no</script><div class="title">01 &middot; A <code>T</code></div>
-        <div class="contents"><div class="textblock"><a class="anchor" id="md"></a><p>lead <img alt="picture"></p>
-        <p><a class="anchor" id="p_one"></a></p><h1>One <i>more</i></h1><p>text
-        <b>says <i>it</i></b> <a href="q.html#x">link</a></p>
-        <div class="fragment"><div>code</div></div>
-        <nav>no</nav></div></div><div>no</div>''').found
-    assert [(each.link, each.heading, each.text.split(), each.bold.split(), each.links) for each in found] == [
-        ("p.html", "01 · A T", ["lead", "picture"], [], []),
-        ("p.html#p_one", "One more", ["text", "says", "it", "link", "code"], ["says", "it"], ["q.html"])]
-    assert found[1].prose.split() == ["text", "says", "it", "link"]
-    assert {each.title for each in found} == {"01 · A T"}
+    lead, one = search.sections("p.html", 1, """# 01 · A `T` {#p}\n\nlead ![picture](a.svg)\n
+@anchor p_one\n\n## One *more*\n\n- text **says it** [link](q.html#q_x) [−1, 1)\n
+| a | b |\n|:--|--:|\n```sh\n--code\n```\n@htmlonly[block]\n<pre class="fragment diff"><span>&lt;x&gt;</span></pre>
+<nav class="neighbours">no</nav>\n@endhtmlonly\n""")
+    assert (lead["link"], lead["title"], lead["heading"], lead["text"]) == ("p.html", *["01 · A T"] * 2, "lead picture")
+    assert (one["link"], one["title"], one["heading"]) == ("p.html#p_one", "01 · A T", "One more")
+    assert one["text"] == "text says it link [−1, 1) a b --code <x>" and one["shown"] == "text says it link [−1, 1) a b"
+    assert (one["bold"], one["links"]) == ("says it", ["q.html"])
 
 
 @needs_all
