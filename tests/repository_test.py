@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import gpu
 from tools.command_line import REPOSITORY
 from tools.programs import EMULATED, NUMBERED, STEPS, Programs, steps_of
 
@@ -86,6 +87,15 @@ int main() {
 }
 """)
     output_of(need("nvcc"), "-std=c++17", "-arch=sm_75", "--Werror=all-warnings", "-c", "-o", tmp_path / "out.o", file)
+
+
+@pytest.mark.parametrize("name", ["main", "memories", "divergence"])
+def test_first_program(name: str, need: Callable[[str], str], tmp_path: Path) -> None:
+    """The programs of docs/cuda_in_ten_minutes.md, which take nothing but CUDA."""
+    output_of(need("nvcc"), "-Xcompiler", "-Wall,-Wextra", "--Werror=all-warnings", "-o", tmp_path / name,
+              REPOSITORY / f"docs/first_program/{name}.cu")
+    if gpu.said("nvidia-smi", "-L"):
+        output_of(tmp_path / name)
 
 
 @pytest.mark.parametrize("machine", ["x86-64", "x86-64-v3"])
