@@ -1,4 +1,4 @@
-# Puts the page together: cmake -DFOLDER=common/explorer -DCODE=x.cpp -P bundle.cmake, or -DPAGE=x.html for the page
+# Puts the page together: cmake -DFOLDER=common/explorer -DCODE=x.hpp -P bundle.cmake, or -DPAGE=x.html for the page
 # with @explorer_traces@ in the place of the traces. A script inside a page cannot import from file://, so the modules
 # become one: each import stands on a line of its own, and no two modules share a name.
 
@@ -31,14 +31,13 @@ math(EXPR place "${place} + ${length}")
 string(SUBSTRING "${page}" ${place} -1 after)
 
 # Bytes, because a string literal has a limit and a delimiter.
-set(code "// Written by common/explorer/bundle.cmake.\n#include \"explorer_page_parts.hpp\"\n\nnamespace reduction {\n")
+set(code "// Written by common/explorer/bundle.cmake.\nnamespace reduction {\n")
 foreach(part IN ITEMS before after)
   file(WRITE "${CODE}.${part}" "${${part}}")
   file(READ "${CODE}.${part}" bytes HEX)
   string(REGEX REPLACE "(................................................................)" "\\1\n" bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-  string(APPEND code "const unsigned char page_${part}_traces[] = {\n${bytes}};\n"
-                     "const unsigned page_${part}_traces_size = sizeof page_${part}_traces;\n")
+  string(APPEND code "constexpr unsigned char page_${part}_traces[] = {\n${bytes}};\n")
 endforeach()
 string(APPEND code "}  // namespace reduction\n")
 file(WRITE "${CODE}" "${code}")

@@ -324,13 +324,6 @@ function showProblem(text) {
   problem.hidden = text === "";
 }
 
-/** Scrolls the source to the line of a finding. */
-function showMarkedLine() {
-  const line = document.querySelector(".source li:has(b)");
-  const box = line?.closest(".source");
-  if (box) box.scrollTop = line.offsetTop - box.offsetTop - box.clientHeight / 2;
-}
-
 /** Shows one trace, or two in step. */
 function show(traces, keep) {
   const event = keep ? momentsAt(state.at)?.[0] : undefined;
@@ -361,7 +354,8 @@ function show(traces, keep) {
       a.findings[0]?.witnesses.find((each) => each.line > 0 && each.source === modelOf(a).kernelSource);
   const isSeen = Number.isInteger(named?.event) && named.block === a.block;
   state.asked = event === undefined && named && !isSeen ? {number: 0, line: named.line} : null;
-  if (isEmpty(a)) showMarkedLine();
+  const marked = document.querySelector(".source li:has(b)");
+  if (isEmpty(a) && marked) showLine(marked.closest(".pane"), marked);
   state.at = Math.max(0, state.steps.findIndex((step) => step[0] === Math.min(wanted, a.events.length - 1)));
 }
 

@@ -18,8 +18,13 @@ export const rectangle = (x, y, width, height, classes, title) =>
         round(Math.max(0, height))}" ` +
     `class="${classes}"${title ? `><title>${escapeText(title)}</title></rect>` : "/>"}`;
 
-export const line = (x1, y1, x2, y2, classes) =>
-    `<path d="M${round(x1)} ${round(y1)}L${round(x2)} ${round(y2)}" class="${classes}"/>`;
+export const segment = (x1, y1, x2, y2) => `M${round(x1)} ${round(y1)}L${round(x2)} ${round(y2)}`;
+
+export const line = (x1, y1, x2, y2, classes) => path(segment(x1, y1, x2, y2), classes);
+
+/** A circle; `inside` is what stands in it, a title. */
+export const circle = (x, y, r, classes, inside) => `<circle cx="${round(x)}" cy="${round(y)}" r="${
+    round(r)}" class="${classes}"${inside === undefined ? "/>" : `>${inside}</circle>`}`;
 
 export const path = (d, classes) => (d === "" ? "" : `<path d="${d}" class="${classes}"/>`);
 

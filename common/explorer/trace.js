@@ -38,25 +38,8 @@ const elementBytesOf = {
   complex128: 16
 };
 
-const listsOfKind = {
-  shared_load: ["words", "values"],
-  shared_store: ["words", "values"],
-  global_load: ["words", "values"],
-  global_store: ["words", "values"],
-  shared_atomic: ["words", "before", "values"],
-  global_atomic: ["words", "before", "values"],
-  shuffle: ["from", "brought", "values"],
-  vote: ["brought", "values"],
-  block_barrier: [],
-  warp_barrier: [],
-  fence: [],
-  exit: [],
-};
-
 /** What is wrong with a file, in one sentence for its reader. */
 export class TraceError extends Error {}
-
-const isCount = (value) => Number.isInteger(value) && value >= 0;
 
 /** Returns the traces in a .json file, or in a page that these programs wrote; throws a TraceError. */
 export function tracesFromText(text, name) {
@@ -83,68 +66,23 @@ export function tracesFromText(text, name) {
   return traces;
 }
 
-/** Throws a TraceError unless the object is a trace that this page can draw. */
-export function checkTrace(trace, name) {
+/** Throws a TraceError unless the object is a trace of this version. */
+function checkTrace(trace, name) {
   const fail = (what) => {
     throw new TraceError(`${name} is not a trace that this page can draw: ${what}.`);
   };
-  if (trace === null || typeof trace !== "object" || trace.format !== traceFormat)
-    fail(`its "format" is not "${traceFormat}"`);
+  if (trace?.format !== traceFormat) fail(`its "format" is not "${traceFormat}"`);
   if (trace.version !== traceVersion)
     fail(`its version is ${JSON.stringify(trace.version ?? null)}, and this page reads version ${
         traceVersion}`);
   if (!Object.hasOwn(elementBytesOf, trace.type)) fail(`its type is ${JSON.stringify(trace.type ?? null)}`);
-  for (const key of ["grid", "block"]) {
-    const sizes = trace.launch?.[key];
-    if (!Array.isArray(sizes) || sizes.length !== 3 || !sizes.every((size) => isCount(size) && size > 0))
-      fail(`launch.${key} does not hold three sizes`);
+  try {
+    modelOf(trace);
+  } catch {
+    fail("what it holds is not what these programs write");
   }
-  const threads = trace.launch.block.reduce((product, size) => product * size, 1);
-  if (threads > 1024) fail("a block has at most 1024 threads");
-  if (!Array.isArray(trace.sources) ||
-      !trace.sources.every((source) => typeof source?.file === "string" && Array.isArray(source.lines)))
-    fail('"sources" is not a list of files and lines');
-  if (!Array.isArray(trace.buffers)) fail('"buffers" is not a list');
-  if (!Array.isArray(trace.shared ?? []) ||
-      !(trace.shared ?? []).every((each) => typeof each?.name === "string" && Array.isArray(each.extents)))
-    fail('"shared" is not a list of names and extents');
-  if (trace.counters === null || typeof trace.counters !== "object") fail('it has no "counters"');
-  if (!Array.isArray(trace.findings)) fail('"findings" is not a list');
   // A block's first access may be its fault.
-  if (!Array.isArray(trace.events) || (trace.events.length === 0 && trace.findings.length === 0))
-    fail("it has no events");
-  trace.events.forEach((event, index) => {
-    const bad = (what) => fail(`event ${index} ${what}`);
-    if (!Object.hasOwn(listsOfKind, event?.kind))
-      bad(`is of no kind that is known: ${JSON.stringify(event?.kind ?? null)}`);
-    if (!isCount(event.line) || !isCount(event.source)) bad('has no "source" and "line"');
-    if (event.kind === "block_barrier") return;
-    if (!isCount(event.warp) || event.warp * warpSize >= threads)
-      bad("is of a warp that the block does not have");
-    if (!isCount(event.lanes) || event.lanes < 1 || event.lanes > 0xffffffff) bad("has no active lane");
-    const lists = listsOfKind[event.kind];
-    const active = countLanes(event.lanes);
-    for (const key of lists) {
-      if (!Array.isArray(event[key]) || event[key].length !== active)
-        bad(`has no "${key}" for each active lane`);
-    }
-    if (lists.length > 0 && ![1, 2, 4, 8, 16].includes(event.bytes))
-      bad('has no "bytes" of 1, 2, 4, 8 or 16');
-    if (lists[0] === "words" && !event.words.every(isCount)) bad('has a word that is no index');
-    if (event.buffers !== undefined && !(Array.isArray(event.buffers) && event.buffers.length === active))
-      bad('has no buffer for each active lane');
-    if (lists[0] === "from" && !event.from.every((lane) => isCount(lane) && lane < warpSize))
-      bad("takes a value from a lane that no warp has");
-    if (/^(shared|global)_(load|store)$/.test(event.kind)) {
-      const count = event.kind.startsWith("shared") ? event.wavefronts : event.sectors;
-      if (!isCount(count)) bad("has no count of wavefronts or sectors");
-    }
-  });
-  for (const finding of trace.findings) {
-    if (typeof finding?.text !== "string" || !Array.isArray(finding.witnesses) ||
-        !finding.witnesses.every((witness) => Array.isArray(witness?.threads)))
-      fail("a finding has no text or no witnesses");
-  }
+  if (trace.events.length === 0 && trace.findings.length === 0) fail("it has no events");
 }
 
 /** The number of lanes in a mask. */
@@ -177,8 +115,8 @@ function lanesTogether(event) {
   const least = event.bytes <= 8 ? warpSize / 2 : warpSize / 4;
   if (event.kind !== "shared_load") return least;
   const wordOf = new Map(lanesIn(event.lanes).map((lane, k) => [lane, event.words[k]]));
-  const agree = (distance) =>
-      [...wordOf].every(([lane, word]) => (wordOf.get(lane ^ distance) ?? word) === word);
+  const agree =
+      (distance) => [...wordOf].every(([lane, word]) => (wordOf.get(lane ^ distance) ?? word) === word);
   return agree(1) || agree(2) ? 2 * least : least;
 }
 
@@ -378,23 +316,10 @@ export function statesAt(trace, moment) {
 export function sharedAt(trace, moment) {
   const words = [];
   for (const [word, history] of modelOf(trace).sharedHistory) {
-    const node = latest(history, moment);
+    const node = history.findLast(({event}) => event <= moment);
     if (node) words.push({word, node, now: node.event === moment});
   }
   return words.sort((a, b) => a.word - b.word);
-}
-
-function latest(history, moment) {
-  let low = 0;
-  let high = history.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (history[middle].event <= moment)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low > 0 ? history[low - 1] : null;
 }
 
 /** Global buffers' names: what the source calls them where they are accessed, else the kernel's parameters. */
@@ -487,13 +412,6 @@ function arithmetic(type) {
   };
 }
 
-/** The elements of an access: one, or a list if the access holds several. */
-function elementsOf(value, bytes, type, elementBytes) {
-  if (bytes <= elementBytes) return [value];
-  if (!Array.isArray(value)) return [value];
-  return value;
-}
-
 /**
  * Follows values through registers, shared memory, shuffles and atomics. A node is a value that was stored, brought to
  * a shuffle or left by an atomic; a leaf is what a thread loaded from global memory. A node's sources are the thread's
@@ -514,7 +432,7 @@ function traceValues(trace, threads, intervalOf) {
 
   const parsed = (value, bytes) => {
     if (value === null || value === undefined) return null;
-    const list = elementsOf(value, bytes, trace.type, elementBytes);
+    const list = bytes > elementBytes && Array.isArray(value) ? value : [value];  // of several elements
     if (bytes < elementBytes || list.some((element) => element === null)) return null;
     try {
       return list.map(sums.parse).reduce(sums.add);
@@ -824,43 +742,4 @@ export function stepsInStep(a, b) {
     }
   }
   return steps;
-}
-
-/**
- * Finds a moment. `wanted` is a number (negative: from the end), "end", or conditions such as
- * "line=17,interval=4,kind=shared_load,warp=0,nth=2": the nth event that fulfils them, the first unless it says so.
- */
-export function findMoment(trace, wanted) {
-  const count = trace.events.length;
-  const text = String(wanted);
-  if (count === 0) throw new TraceError(`moment ${text}: the trace has no events.`);
-  if (text === "end") return count - 1;
-  if (/^-?\d+$/.test(text)) {
-    const number = Number(text) < 0 ? count + Number(text) : Number(text);
-    if (number < 0 || number >= count)
-      throw new TraceError(`moment ${text}: the trace has ${count} events, numbered from 0.`);
-    return number;
-  }
-  const conditions = new Map();
-  for (const part of text.split(",")) {
-    const [key, value] = part.split("=");
-    if (!["line", "interval", "kind", "warp", "nth", "lanes"].includes(key) || !value)
-      throw new TraceError(
-          `moment ${text}: a number, "end", or conditions of line=, interval=, kind=, warp=, lanes=, nth=.`);
-    conditions.set(key, value);
-  }
-  const {intervalOf} = modelOf(trace);
-  let left = Number(conditions.get("nth") ?? 1);
-  const fits = (event, index) => [...conditions].every(([key, value]) => {
-    switch (key) {
-      case "interval": return intervalOf[index] === Number(value);
-      case "lanes": return event.lanes !== undefined && countLanes(event.lanes) === Number(value);
-      case "nth": return true;
-      default: return String(event[key]) === value;
-    }
-  });
-  for (let index = 0; index < count; ++index) {
-    if (fits(trace.events[index], index) && --left === 0) return index;
-  }
-  throw new TraceError(`moment ${text}: the trace has no such event.`);
 }

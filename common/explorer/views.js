@@ -1,7 +1,7 @@
 // The renderer: pure functions from a trace, a moment and options to a picture as SVG text. No DOM, no randomness.
 // Options: width (in pixels), font (its size), still (a picture on its own, with its colours and its background).
 
-import {escapeText, label, legend, line, path, picture, rectangle, richLines, round, settled, stateCell, textWidth, wrapText} from "./svg.js";
+import {circle, escapeText, label, legend, line, path, picture, rectangle, richLines, round, segment, settled, stateCell, textWidth, wrapText} from "./svg.js";
 import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
 import {eventText, nodeText, placeOf, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText, whenText, witnessText, wordText} from "./words.js";
 
@@ -52,25 +52,71 @@ function findingAt(trace, moment, options) {
       trace.findings[0];
 }
 
-const flag = (x, y, size, letter) =>
-    `<g><circle cx="${round(x)}" cy="${round(y)}" r="${round(size * 0.62)}" class="flag"/>` +
+const flag = (x, y, size, letter) => `<g>${circle(x, y, size * 0.62, "flag")}` +
     `${label(x, y + size * 0.34, size * 0.92, letter, "onflag", "middle")}</g>`;
+
+// Marks of a legend.
+const square = (classes) => (x, y, size) => rectangle(x, y, size, size, classes);
+const across = (classes) => (x, y, size) => line(x, y + size / 2, x + size, y + size / 2, classes);
+const upright = (classes) => (x, y, size) => line(x + size / 2, y, x + size / 2, y + size, classes);
+const dot = (classes) => (x, y, size) => circle(x + size / 2, y + size / 2, size * 0.36, classes);
 
 /** A short message where a picture has nothing to draw. */
 function message(text, options) {
-  const {width, font, still} = options;
-  const lines = wrapText(text, Math.floor(width / (font * 0.56)));
-  const body = lines.map((each, k) => label(0, font * (1.3 + 1.4 * k), font, each, "muted")).join("");
-  return picture({width, height: font * (1 + 1.4 * lines.length), title: text, description: "", body, still});
+  const {width, font} = options;
+  const {svg, height} = textLines(text, 0, font * 1.3, width, font, {size: 1, letter: 0.56, step: 1.4});
+  return picture({...options, height: font + height, title: text, description: "", body: svg});
+}
+
+/**
+ * A view: a function of a trace, a moment and options that returns SVG text. `draw` returns its body, height, title and
+ * description, or a sentence where there is nothing to draw.
+ */
+export const view = (draw) => (trace, moment, given) => {
+  const options = settled(given);
+  const drawn = draw(trace, moment, options);
+  return typeof drawn === "string" ? message(drawn, options) : picture({...options, ...drawn});
+};
+
+/** Lines of text from a first baseline on, in a width for which a letter takes `letter` of the font. Returns {svg, height}. */
+function textLines(
+    text, x, y, width, font, {size = 0.95, letter = 0.52, step = 1.3, classes = "muted"} = {}) {
+  const lines = wrapText(text, Math.floor(width / (font * letter)));
+  const svg = lines.map((each, k) => label(x, y + k * step * font, font * size, each, classes)).join("");
+  return {svg, height: lines.length * step * font};
+}
+
+/** The lanes of a warp in a row: the state of each, what pointing at it says, and a finding's letter. */
+function laneRow(left, y, cell, high, {state, title, letter = () => undefined, numbers, count = warpSize}) {
+  let svg = "";
+  for (let lane = 0; lane < count; ++lane) {
+    const x = left + lane * cell;
+    if (numbers && lane % 4 === 0)
+      svg += label(x + cell / 2, y - numbers * 0.5, numbers * 0.87, lane, "muted", "middle");
+    svg += stateCell(x, y, cell, high, state(lane), title(lane));
+    if (letter(lane)) svg += flag(x + cell / 2, y + high / 2, Math.min(cell, high) * 0.85, letter(lane));
+  }
+  return svg;
 }
 
 /** Where words below a picture begin: below what they are about, or at the edge where there is little room. */
 const textLeft = (width, left) => (width < 560 ? 0 : left);
 
+/** The eight words of a sector, and a link to each lane that asks for one. Returns {boxes, links}. */
+function sectorWords(sector, x, y, word, high, {title, link}) {
+  let [boxes, links] = ["", ""];
+  for (let w = 0; w < 8; ++w) {
+    const lanes = sector.words.get(sector.first + w) ?? [];
+    boxes += rectangle(
+        x + w * word, y, word, high, lanes.length > 0 ? "active" : "cell", title?.(sector.first + w, lanes));
+    links += lanes.map((lane) => link(x + (w + 0.5) * word, lane)).join("");
+  }
+  return {boxes, links};
+}
+
 // ---- warps x lanes ----
 
-function drawLanes(trace, moment, given) {
-  const options = settled(given);
+function drawLanes(trace, moment, options) {
   const {width, font, still} = options;
   const {warps, threads} = modelOf(trace);
   const states = statesAt(trace, moment);
@@ -89,12 +135,12 @@ function drawLanes(trace, moment, given) {
     const now = trace.events[moment].warp === warp;
     if (high >= 9 || warp % 4 === 0)
       body += label(0, y + high * 0.78, rowFont, `warp ${warp}`, now ? "bold" : "muted");
-    for (let lane = 0; lane < warpSize && warp * warpSize + lane < threads; ++lane) {
-      const thread = warp * warpSize + lane;
-      body += stateCell(
-          left + lane * cell, y, cell, high, states[thread],
-          still ? "" : `${threadText(thread)}: ${stateText[states[thread]]}`);
-    }
+    const first = warp * warpSize;
+    body += laneRow(left, y, cell, high, {
+      count: Math.min(warpSize, threads - first),
+      state: (lane) => states[first + lane],
+      title: (lane) => (still ? "" : `${threadText(first + lane)}: ${stateText[states[first + lane]]}`)
+    });
   }
   // Each run of a witness's threads has a frame and its letter.
   const flagged = [...named].filter(([thread]) => thread < threads).sort((a, b) => a[0] - b[0]);
@@ -119,14 +165,12 @@ function drawLanes(trace, moment, given) {
                   left: "has left"
                 }[state]]),
       left, top + warps * high + font * 0.7, width - left, font);
-  return picture({
-    width,
+  return {
     height: top + warps * high + font * 0.7 + marks.height,
-    still,
     body: body + marks.svg,
     title: "What each lane does at this moment",
     description: `${statesText(states)}. ${eventText(trace, trace.events[moment])}`
-  });
+  };
 }
 
 // ---- threads x levels ----
@@ -162,12 +206,11 @@ function levelNodes(model) {
   return byLevel;
 }
 
-function drawActivity(trace, moment, given) {
-  const options = settled(given);
+function drawActivity(trace, moment, options) {
   const {width, font, still} = options;
   const model = modelOf(trace);
   const {warps, threads} = model;
-  if (model.levels.length === 0) return message("No thread has written a value in this trace.", options);
+  if (model.levels.length === 0) return "No thread has written a value in this trace.";
   const {shown: levels, now, hidden} = levelsAround(model, moment);
   const left = still ?
       Math.max(...levels.map((level) => textWidth(levelName(level), font * 0.87))) + font * 0.6 :
@@ -177,6 +220,8 @@ function drawActivity(trace, moment, given) {
   const high = Math.max(font * 1.7, Math.min(26, cell * 2));
   const top = font * 2.7;
   const inner = width - left - right;
+  // Neighbours stay apart where there is room for it, else they become one bar.
+  const gap = cell > 5 ? 0.8 : cell > 2.5 ? 0.4 : 0;
   let body = label(left, font, font * 0.9, `${threads} threads in ${plural(warps, "warp")}`, "muted") +
       label(width, font, font * 0.9, "threads that", "muted", "end") +
       label(width, font * 2.1, font * 0.9, "write", "muted", "end");
@@ -205,25 +250,15 @@ function drawActivity(trace, moment, given) {
       ++working;
       body += rectangle(left + first * cell, begin, (last - first) * cell, end - begin, "track");
       for (let thread = first; thread < last;) {
-        let next = thread;
-        while (next < last && active[next] === active[thread])
+        let next = thread + 1;
+        while (gap === 0 && next < last && active[next] === active[thread])
           ++next;
-        const x = left + thread * cell;
-        const span = (next - thread) * cell;
-        if (active[thread]) {
-          // Neighbours stay apart where there is room for it, else they become one bar.
-          const gap = cell > 5 ? 0.8 : cell > 2.5 ? 0.4 : 0;
-          if (gap > 0)
-            for (let k = thread; k < next; ++k)
-              filled += `M${round(left + k * cell + gap)} ${round(begin)}h${round(cell - 2 * gap)}V${
-                  round(end)}h${round(2 * gap - cell)}z`;
-          else
-            filled += `M${round(x)} ${round(begin)}h${round(span)}V${round(end)}h${round(-span)}z`;
-        } else if (cell > 3) {
-          for (let k = thread; k < next; ++k)
-            idle += `M${round(left + k * cell + 1)} ${round(end - 1)}L${round(left + (k + 1) * cell - 1)} ${
-                round(begin + 1)}`;
-        }
+        const [x, span] = [left + thread * cell, (next - thread) * cell];
+        if (active[thread])
+          filled += `M${round(x + gap)} ${round(begin)}h${round(span - 2 * gap)}V${round(end)}h${
+              round(2 * gap - span)}z`;
+        else if (cell > 3)
+          idle += segment(x + 1, end - 1, x + span - 1, begin + 1);
         thread = next;
       }
     }
@@ -248,28 +283,20 @@ function drawActivity(trace, moment, given) {
   });
   const end = top + levels.length * high + (hidden > 0 ? font * 1.4 : 0);
   if (hidden > 0) body += label(left, end, font * 0.9, hiddenText(hidden), "muted");
-  const marks = legend(
-      [
-        [(x, y, s) => rectangle(x, y, s, s, "active"), "writes a value"],
-        [
-          (x, y, s) => rectangle(x, y, s, s, "track") + line(x, y + s, x + s, y, "slash"),
-          "idle in a warp that works"
-        ],
-        [(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "rule"), "whole warp idle"],
-        ...(model.intervals.length > 1 ?
-                [[(x, y, s) => line(x, y + s / 2, x + s, y + s / 2, "barrier"), "__syncthreads()"]] :
-                []),
-      ],
-      textLeft(width, left), end + font * 0.8, width - textLeft(width, left), font);
-  return picture({
-    width,
+  const slashed = (x, y, s) => rectangle(x, y, s, s, "track") + line(x, y + s, x + s, y, "slash");
+  const entries = [
+    [square("active"), "writes a value"], [slashed, "idle in a warp that works"],
+    [across("rule"), "whole warp idle"]
+  ];
+  if (model.intervals.length > 1) entries.push([across("barrier"), "__syncthreads()"]);
+  const marks = legend(entries, textLeft(width, left), end + font * 0.8, width - textLeft(width, left), font);
+  return {
     height: end + font * 0.8 + marks.height,
-    still,
     body: body + marks.svg,
     title: "Which threads take part in each level",
     description:
         levels.map((level) => `${levelName(level)}: ${nodes[level.number].length} of ${threads}`).join(", ")
-  });
+  };
 }
 
 // ---- banks, sectors, shuffles, atomics: the access of this moment ----
@@ -317,11 +344,10 @@ function servedNote(event, parts) {
   return parts.length > 1 ? "Accesses of 8 bytes go by half warps, of 16 by quarter warps." : "";
 }
 
-function drawBanks(trace, moment, given) {
-  const options = settled(given);
+function drawBanks(trace, moment, options) {
   const {width, font, still} = options;
   const event = trace.events[moment];
-  if (!event.kind.startsWith("shared")) return message("This event does not access shared memory.", options);
+  if (!event.kind.startsWith("shared")) return "This event does not access shared memory.";
   const parts = servedParts(event);
   const named = accessLetters(trace, moment, options);
   const columns = width < 560 ? 16 : bankCount;
@@ -373,10 +399,9 @@ function drawBanks(trace, moment, given) {
             classes: turn > 0 ? "conflict" : "active",
             ink: turn > 0 ? "onwarn" : "on",
             letter: asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean),
-            title: still ?
-                "" :
-                `${sharedName(trace, asked.word, 4)}, word ${asked.word} of bank ${first + k}, asked by ${
-                    who}, in wavefront ${row} of ${total}`,
+            title: still ? "" :
+                           `${sharedName(trace, asked.word, 4)}, word ${asked.word} of bank ${
+                               first + k}, asked by ${who}, in wavefront ${row} of ${total}`,
           });
         });
         body += "</g>";
@@ -387,37 +412,28 @@ function drawBanks(trace, moment, given) {
   }
   const conflicts = total - parts.length;
   const note = [
-    "In a cell: the word, and below it the lane that asks for it.",
-    servedNote(event, parts),
+    "In a cell: the word, and below it the lane that asks for it.", servedNote(event, parts),
     named.size > 0 ? `${[...new Set(named.values())].join(" and ")}: the finding's word.` : ""
   ].filter(Boolean).join(" ");
-  const entries = [[(x, top, s) => rectangle(x, top, s, s, "active"), "first wavefront"]];
-  if (conflicts > 0)
-    entries.push([
-      (x, top, s) => rectangle(x, top, s, s, "conflict"), `bank conflict: another wavefront (${conflicts})`
-    ]);
+  const entries = [[square("active"), "first wavefront"]];
+  if (conflicts > 0) entries.push([square("conflict"), `bank conflict: another wavefront (${conflicts})`]);
   const below = textLeft(width, left);
   const marks = legend(entries, below, y, width - below, font);
   y += marks.height;
-  const notes = wrapText(note, Math.floor((width - below) / (font * 0.52)));
-  const text =
-      notes.map((each, k) => label(below, y + font * (0.9 + 1.3 * k), font * 0.92, each, "muted")).join("");
-  return picture({
-    width,
-    height: y + font * (0.6 + 1.3 * notes.length),
-    still,
-    body: body + marks.svg + text,
+  const notes = textLines(note, below, y + font * 0.9, width - below, font, {size: 0.92});
+  return {
+    height: y + font * 0.6 + notes.height,
+    body: body + marks.svg + notes.svg,
     title: "The 32 banks of shared memory, and the words asked of each",
     description: eventText(trace, event)
-  });
+  };
 }
 
-function drawSectors(trace, moment, given) {
-  const options = settled(given);
+function drawSectors(trace, moment, options) {
   const {width, font, still} = options;
   const event = trace.events[moment];
   if (event.kind !== "global_load" && event.kind !== "global_store")
-    return message("This event does not access global memory.", options);
+    return "This event does not access global memory.";
   const model = modelOf(trace);
   const sectors = sectorsOf(event);
   const named = accessLetters(trace, moment, options);
@@ -433,15 +449,12 @@ function drawSectors(trace, moment, given) {
   const rowHeight = high + font * 2;
   let body = label(0, top + high * 0.75, font * 0.95, "lanes", "muted") +
       label(0, boxTop + high * 0.75, font * 0.95, "sectors", "muted");
-  for (let lane = 0; lane < warpSize; ++lane) {
-    const x = left + lane * cell;
-    if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.87, lane, "muted", "middle");
-    body += stateCell(
-        x, top, cell, high, active.has(lane) ? "active" : "idle",
-        still ? "" : `lane ${lane}${active.has(lane) ? "" : " does not take part"}`);
-    const letter = named.get(event.warp * warpSize + lane);
-    if (letter) body += flag(x + cell / 2, top + high / 2, Math.min(cell, high) * 0.85, letter);
-  }
+  body += laneRow(left, top, cell, high, {
+    numbers: font,
+    state: (lane) => (active.has(lane) ? "active" : "idle"),
+    title: (lane) => (still ? "" : `lane ${lane}${active.has(lane) ? "" : " does not take part"}`),
+    letter: (lane) => named.get(event.warp * warpSize + lane)
+  });
   let links = "";
   const perElement = Math.max(1, model.elementBytes / 4);
   const offsetX = left + Math.max(0, (width - left - Math.min(perRow, sectors.length) * span) / 2);
@@ -457,19 +470,14 @@ function drawSectors(trace, moment, given) {
   sectors.forEach((sector, k) => {
     const x = offsetX + (k % perRow) * span;
     const y = boxTop + Math.floor(k / perRow) * rowHeight;
-    const word = (span - gap) / 8;
-    for (let w = 0; w < 8; ++w) {
-      const lanes = sector.words.get(sector.first + w);
-      body += rectangle(
-          x + w * word, y, word, high, lanes ? "active" : "cell",
-          still ? "" :
-                  `word ${sector.first + w} of ${nameOf(sector)}${
-                      lanes ? `: lane ${ranges(lanes)}` : ", fetched and not used"}`);
-      if (lanes && y === boxTop)
-        for (const lane of lanes)
-          links += `M${round(left + (lane + 0.5) * cell)} ${round(top + high + 1)}L${
-              round(x + (w + 0.5) * word)} ${round(y - 1)}`;
-    }
+    const says = (word, lanes) => `word ${word} of ${nameOf(sector)}${
+        lanes.length > 0 ? `: lane ${ranges(lanes)}` : ", fetched and not used"}`;
+    const words = sectorWords(sector, x, y, (span - gap) / 8, high, {
+      title: still ? undefined : says,
+      link: (at, lane) => segment(left + (lane + 0.5) * cell, top + high + 1, at, y - 1)
+    });
+    body += words.boxes;
+    if (y === boxTop) links += words.links;
     body += rectangle(x - 1, y - 1, span - gap + 2, high + 2, "ready");
     if (k % perRow % every === 0)
       body += label(
@@ -485,23 +493,20 @@ function drawSectors(trace, moment, given) {
       `${plural(sectors.length, "sector")} of 32 bytes, ${
           Math.round(used * 100 / (sectors.length * 8))} % of their bytes asked for`,
       "muted");
-  return picture({
-    width,
+  return {
     height: y + font,
-    still,
     body,
     title: "Lanes and the sectors of global memory that they ask for",
     description: eventText(trace, event)
-  });
+  };
 }
 
 /** A shuffle, or a vote: all lanes' values go into what each of them gets. */
-function drawShuffle(trace, moment, given) {
-  const options = settled(given);
+function drawShuffle(trace, moment, options) {
   const {width, font, still} = options;
   const event = trace.events[moment];
   const isVote = event.kind === "vote";
-  if (event.kind !== "shuffle" && !isVote) return message("This event is no shuffle.", options);
+  if (event.kind !== "shuffle" && !isVote) return "This event is no shuffle.";
   const left = textWidth("after", font) + font * 0.8;
   const cell = (width - left) / warpSize;
   const high = Math.min(22, Math.max(cell, 10));
@@ -512,56 +517,50 @@ function drawShuffle(trace, moment, given) {
   const lower = top + high + drop;
   let body = label(0, top + high * 0.75, font * 0.95, "gives", "muted") +
       label(0, lower + high * 0.75, font * 0.95, "takes", "muted");
-  let links = "";
-  for (let lane = 0; lane < warpSize; ++lane) {
-    const k = active.indexOf(lane);
-    const x = left + lane * cell;
-    if (lane % 4 === 0) body += label(x + cell / 2, font, font * 0.87, lane, "muted", "middle");
-    const state = k >= 0 ? "active" : "idle";
-    body += stateCell(
-        x, top, cell, high, state,
-        still     ? "" :
-            k < 0 ? `lane ${lane} does not take part` :
-                    `lane ${lane} brings ${valueText(event.brought[k])}`);
-    body += stateCell(
-        x, lower, cell, high, state,
-        still || k < 0 ? "" :
-                         `lane ${lane} takes ${valueText(event.values[k])}` +
-                (isVote ? "" : ` from lane ${event.from[k]}`));
-    const letter = named.get(event.warp * warpSize + lane);
-    if (letter) body += flag(x + cell / 2, top + high / 2, Math.min(cell, high) * 0.85, letter);
-    const middle = `${round(left + warpSize / 2 * cell)} ${round(top + high + drop / 2)}`;
-    if (k >= 0 && isVote)
-      links += `M${round(x + cell / 2)} ${round(top + high + 1)}L${middle}L${round(x + cell / 2)} ${
-          round(lower - 1)}`;
-    else if (k >= 0)
-      links += `M${round(left + (event.from[k] + 0.5) * cell)} ${round(top + high + 1)}L${
-          round(x + cell / 2)} ${round(lower - 1)}`;
-  }
+  const index = (lane) => active.indexOf(lane);
+  const state = (lane) => (index(lane) >= 0 ? "active" : "idle");
+  const title = (text) => (lane) => still ? "" : text(lane, index(lane));
+  body += laneRow(left, top, cell, high, {
+    numbers: font,
+    state,
+    title: title(
+        (lane, k) =>
+            `lane ${lane} ${k < 0 ? "does not take part" : `brings ${valueText(event.brought[k])}`}`),
+    letter: (lane) => named.get(event.warp * warpSize + lane)
+  });
+  body += laneRow(left, lower, cell, high, {
+    state,
+    title: title(
+        (lane, k) => k < 0 ? "" :
+                             `lane ${lane} takes ${valueText(event.values[k])}` +
+                (isVote ? "" : ` from lane ${event.from[k]}`))
+  });
+  const center = (lane) => left + (lane + 0.5) * cell;
+  const [above, middle, below] = [top + high + 1, top + high + drop / 2, lower - 1];
+  const linkOf = (lane, k) => isVote ? `${segment(center(lane), above, left + warpSize / 2 * cell, middle)}L${
+                                           round(center(lane))} ${round(below)}` :
+                                       segment(center(event.from[k]), above, center(lane), below);
+  const links = active.map(linkOf).join("");
   body += path(links, "link");
   const own = isVote ? 0 : active.filter((lane, k) => event.from[k] === lane).length;
   const y = lower + high + font * 1.4;
   const what = isVote ? "Each lane learns of the registers of all" : "A register of one lane goes to another";
   const note = `${what}: no memory, no barrier.${
       own > 0 ? ` ${plural(own, "lane")} keep${own === 1 ? "s" : ""} the own value.` : ""}`;
-  const below = textLeft(width, left);
-  const notes = wrapText(note, Math.floor((width - below) / (font * 0.53)));
-  body += notes.map((each, k) => label(below, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
-  return picture({
-    width,
-    height: y + font * (1.3 * notes.length - 0.7),
-    still,
-    body,
+  const inset = textLeft(width, left);
+  const notes = textLines(note, inset, y, width - inset, font, {letter: 0.53});
+  return {
+    height: y + notes.height - font * 0.7,
+    body: body + notes.svg,
     title: isVote ? "A vote: which lanes take part" : "A shuffle: which lane takes its value from which",
     description: eventText(trace, event)
-  });
+  };
 }
 
-function drawAtomic(trace, moment, given) {
-  const options = settled(given);
+function drawAtomic(trace, moment, options) {
   const {width, font, still} = options;
   const event = trace.events[moment];
-  if (!event.kind.endsWith("_atomic")) return message("This event is no atomic operation.", options);
+  if (!event.kind.endsWith("_atomic")) return "This event is no atomic operation.";
   const model = modelOf(trace);
   const active = lanesIn(event.lanes);
   const left = textWidth("lanes", font) + font * 0.6;
@@ -588,30 +587,26 @@ function drawAtomic(trace, moment, given) {
                 `${plural(loaded.length, "sector")}, ${loaded.length * 32} bytes, in one request`, "muted") +
         label(0, above + high * 0.75, font * 0.95, "input", "muted");
     loaded.forEach((sector, k) => {
-      const x = left + k * wide;
-      for (let w = 0; w < 8; ++w) {
-        const asking = sector.words.get(sector.first + w) ?? [];
-        const at = x + 1.5 + w * (wide - 3) / 8;
-        body += rectangle(at, above, (wide - 3) / 8, high, asking.length > 0 ? "active" : "cell");
-        for (const lane of asking)
-          links += `M${round(at + (wide - 3) / 16)} ${round(bottom + 1)}L${
-              round(left + (lane + 0.5) * cell)} ${round(top - font * 1.35)}`;
-      }
+      const words = sectorWords(
+          sector, left + k * wide + 1.5, above, (wide - 3) / 8, high,
+          {link: (at, lane) => segment(at, bottom + 1, left + (lane + 0.5) * cell, top - font * 1.35)});
+      body += words.boxes;
+      links += words.links;
     });
   }
-  for (let lane = 0; lane < warpSize; ++lane) {
-    const k = active.indexOf(lane);
-    const x = left + lane * cell;
-    if (lane % 4 === 0) body += label(x + cell / 2, top - font * 0.5, font * 0.87, lane, "muted", "middle");
-    body += stateCell(
-        x, top, cell, high, k < 0 ? "idle" : "active",
-        still || k < 0 ? "" :
-                         `lane ${lane}: ${valueText(event.before[k])} becomes ${valueText(event.values[k])}`);
-    const at = k < 0 ? -1 : shown.indexOf(event.words[k]);
+  const index = (lane) => active.indexOf(lane);
+  const becomes = (lane, k) =>
+      `lane ${lane}: ${valueText(event.before[k])} becomes ${valueText(event.values[k])}`;
+  body += laneRow(left, top, cell, high, {
+    numbers: font,
+    state: (lane) => (index(lane) < 0 ? "idle" : "active"),
+    title: (lane) => (still || index(lane) < 0 ? "" : becomes(lane, index(lane)))
+  });
+  active.forEach((lane, k) => {
+    const at = shown.indexOf(event.words[k]);
     if (at >= 0)
-      links += `M${round(x + cell / 2)} ${round(top + high + 1)}L${round(offset + (at + 0.5) * span)} ${
-          round(boxTop - 1)}`;
-  }
+      links += segment(left + (lane + 0.5) * cell, top + high + 1, offset + (at + 0.5) * span, boxTop - 1);
+  });
   body += path(links, "link");
   const high2 = font * 2;
   const nameOf = (word) => event.kind === "shared_atomic" ?
@@ -626,23 +621,20 @@ function drawAtomic(trace, moment, given) {
     if (textWidth(nameOf(word), font) < span - 6)
       body += label(x + span / 2, boxTop + font * 1.35, font, nameOf(word), "", "middle");
   });
-  const notes = wrapText(
+  const y = boxTop + high2 + font * 1.4;
+  const below = textLeft(width, left);
+  const notes = textLines(
       `${plural(active.length, "atomic operation")} on ${
           plural(
               words.length,
               "word")}. Operations on one word happen one after the other, in an order that the hardware chooses.`,
-      Math.floor((width - textLeft(width, left)) / (font * 0.52)));
-  const y = boxTop + high2 + font * 1.4;
-  body += notes.map((each, k) => label(textLeft(width, left), y + k * font * 1.3, font * 0.95, each, "muted"))
-              .join("");
-  return picture({
-    width,
-    height: y + font * (1.3 * notes.length - 0.5),
-    still,
-    body,
+      below, y, width - below, font);
+  return {
+    height: y + notes.height - font * 0.5,
+    body: body + notes.svg,
     title: "Atomic operations: which lane updates which word",
     description: eventText(trace, event)
-  });
+  };
 }
 
 /** The picture of what this event accesses: banks, sectors, lanes that pass values, or a sentence. */
@@ -652,7 +644,7 @@ function drawAccess(trace, moment, options) {
   if (kind.startsWith("shared")) return drawBanks(trace, moment, options);
   if (kind.startsWith("global")) return drawSectors(trace, moment, options);
   if (kind === "shuffle" || kind === "vote") return drawShuffle(trace, moment, options);
-  return message(`${eventText(trace, trace.events[moment])} No memory is accessed.`, settled(options));
+  return `${eventText(trace, trace.events[moment])} No memory is accessed.`;
 }
 
 // ---- the tree of additions ----
@@ -689,8 +681,8 @@ function treeLayout(trace, moment, options) {
   const levelHeight = options.levelHeight ?? Math.max(font * 2.6, Math.min(44, 14 + cell * 1.2));
   const top = font * 1.4;
   const levelTop = top + rows * rowHeight + font * 0.6;
-  const nodes = model.nodes.filter(
-      (node) => node.level.number >= shown[0].number && node.level.number <= shown.at(-1).number);
+  const isDrawn = (number) => number >= shown[0].number && number <= shown.at(-1).number;
+  const nodes = model.nodes.filter((node) => isDrawn(node.level.number));
   const atX = (slot) => left + 4 + slot * cell;
   const slotOf = (node) => by === "word" && node.kind.startsWith("shared") ?
       Math.floor(node.word * 4 / model.elementBytes) :
@@ -703,30 +695,10 @@ function treeLayout(trace, moment, options) {
   const place = (node) => node.kind === "element" ?
       [atX(slotOf(above.get(node) ?? node) + 0.5), top + (Math.min(node.order, rows - 1) + 0.5) * rowHeight] :
       [atX(slotOf(node) + 0.5), levelTop + (node.level.number - shown[0].number + 0.5) * levelHeight];
-  const isShown = (node) => node.kind === "element" ? rows > 0 :
-                                                      node.kind !== "unknown" &&
-          node.level.number >= shown[0].number && node.level.number <= shown.at(-1).number;
-  return {
-    model,
-    shown,
-    now: current,
-    hidden,
-    by,
-    slots,
-    left,
-    cell,
-    size,
-    loads,
-    rows,
-    rowHeight,
-    levelHeight,
-    top,
-    levelTop,
-    nodes,
-    atX,
-    place,
-    isShown
-  };
+  const isShown = (node) =>
+      node.kind === "element" ? rows > 0 : node.kind !== "unknown" && isDrawn(node.level.number);
+  const scale = {left, cell, size, top, levelTop, rowHeight, levelHeight, slots};
+  return {...scale, model, nodes, shown, hidden, now: current, by, loads, rows, atX, place, isShown};
 }
 
 /** A value and all that it was made of. */
@@ -755,7 +727,7 @@ function treeEdges(layout, moment, ancestors) {
     for (const source of node.sources) {
       if (!layout.isShown(source)) continue;
       const [sx, sy] = layout.place(source);
-      groups[group] += `M${round(sx)} ${round(sy)}L${round(x)} ${round(y)}`;
+      groups[group] += segment(sx, sy, x, y);
     }
   }
   const fine = layout.slots > 128 ? " fine" : "";
@@ -773,35 +745,26 @@ function treeLevels(trace, layout, width, font) {
     if (!passed.has(key)) passed.set(key, new Map());
     passed.get(key).set(event.warp, (passed.get(key).get(event.warp) ?? 0) + 1);
   });
-  return shown
-      .map((level, row) => {
-        const y = levelTop + row * levelHeight;
-        const name = label(
-            0, y + levelHeight * 0.5 + font * 0.35, font * 0.9,
-            level.step === 0 ? `interval ${level.interval}` : `part ${level.step + 1}`,
-            level === now ? "bold" : "muted");
-        const before = shown[row - 1];
-        const isFirst = !before || before.interval !== level.interval;
-        const solid = before && isFirst ? line(left, y, width, y, "barrier") : "";
-        // As many lines as the warp meets barriers between the two levels.
-        return name + solid +
-            [...(passed.get(`${level.interval}:${level.step}`) ?? [])]
-                .map(
-                    ([warp, count]) =>
-                        Array
-                            .from(
-                                {length: Math.min(count, 3)},
-                                (_, k) => {
-                                  const at =
-                                      y + (isFirst ? 5 * (k + 1) : 5 * (k - (Math.min(count, 3) - 1) / 2));
-                                  return line(
-                                      atX(warp * warpSize), at, atX(Math.min((warp + 1) * warpSize, slots)),
-                                      at, "warpbarrier");
-                                })
-                            .join(""))
-                .join("");
-      })
-      .join("");
+  let svg = "";
+  shown.forEach((level, row) => {
+    const y = levelTop + row * levelHeight;
+    const before = shown[row - 1];
+    const isFirst = !before || before.interval !== level.interval;
+    svg += label(
+        0, y + levelHeight * 0.5 + font * 0.35, font * 0.9,
+        level.step === 0 ? `interval ${level.interval}` : `part ${level.step + 1}`,
+        level === now ? "bold" : "muted");
+    if (before && isFirst) svg += line(left, y, width, y, "barrier");
+    // As many lines as the warp meets barriers between the two levels.
+    for (const [warp, met] of passed.get(`${level.interval}:${level.step}`) ?? []) {
+      const count = Math.min(met, 3);
+      for (let k = 0; k < count; ++k) {
+        const at = y + 5 * (isFirst ? k + 1 : k - (count - 1) / 2);
+        svg += line(atX(warp * warpSize), at, atX(Math.min((warp + 1) * warpSize, slots)), at, "warpbarrier");
+      }
+    }
+  });
+  return svg;
 }
 
 const diamond = (x, y, r) => `M${round(x)} ${round(y - r)}l${round(r)} ${round(r)}l${round(-r)} ${round(r)}l${
@@ -811,9 +774,7 @@ const diamond = (x, y, r) => `M${round(x)} ${round(y - r)}l${round(r)} ${round(r
 function valueMark(shape, x, y, r, classes, title) {
   const inside = title ? `<title>${escapeText(title)}</title>` : "";
   switch (shape) {
-    case "circle":
-      return `<circle cx="${round(x)}" cy="${round(y)}" r="${round(r)}" class="${classes}">${
-          inside}</circle>`;
+    case "circle": return circle(x, y, r, classes, inside);
     case "diamond": return `<path d="${diamond(x, y, r * 1.25)}" class="${classes}">${inside}</path>`;
     default:
       return `<rect x="${round(x - r)}" y="${round(y - r)}" width="${round(2 * r)}" height="${
@@ -842,8 +803,7 @@ function treeMarks(trace, moment, layout, {font, still}, chosen) {
     body += valueMark(
         shapeOf(node), x, y, radius, `${when(node, "node")}${radius < 2.5 ? " dense" : ""}`,
         later ? "" : says(node));
-    if (node === chosen)
-      body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius + 3.5)}" class="ring"/>`;
+    if (node === chosen) body += circle(x, y, radius + 3.5, "ring");
     const value = valueText(node.value, 6);
     if (!later && cell > font * 2 && textWidth(value, font * 0.87) < cell * 1.3)
       body += label(x, y + radius + font * 0.95, font * 0.87, value, "", "middle");
@@ -855,24 +815,22 @@ function treeLegend(trace, {model, nodes}, chosen) {
   const shapes = new Set(nodes.map(shapeOf));
   const mark = (shape, part, classes) => (x, y, s) =>
       valueMark(shape, x + s / 2, y + s / 2, s * part, classes, "");
-  const stroke = (classes) => (x, y, s) => line(x, y + s / 2, x + s, y + s / 2, classes);
   return [
     [mark("square", 0.3, "leaf"), "element of global memory", true],
     [mark("circle", 0.36, "node"), "value in shared memory", shapes.has("circle")],
     [mark("diamond", 0.4, "node"), "register in a shuffle", shapes.has("diamond")],
     [mark("square", 0.36, "node"), "value in global memory", shapes.has("square")],
-    [stroke("barrier"), "__syncthreads()", model.intervals.length > 1],
-    [stroke("warpbarrier"), "__syncwarp()", trace.events.some((event) => event.kind === "warp_barrier")],
-    [stroke("edge guess"), "computed from", nodes.some((node) => !node.exact && node.sources.length > 0)],
-    [stroke("origin"), "origin of the value below", Boolean(chosen)],
+    [across("barrier"), "__syncthreads()", model.intervals.length > 1],
+    [across("warpbarrier"), "__syncwarp()", trace.events.some((event) => event.kind === "warp_barrier")],
+    [across("edge guess"), "computed from", nodes.some((node) => !node.exact && node.sources.length > 0)],
+    [across("origin"), "origin of the value below", Boolean(chosen)],
   ].filter(([, , needed]) => needed);
 }
 
-function drawTree(trace, moment, given) {
-  const options = settled(given);
+function drawTree(trace, moment, options) {
   const {width, font, still} = options;
   const {nodes} = modelOf(trace);
-  if (nodes.length === 0) return message("No value has been written in this trace.", options);
+  if (nodes.length === 0) return "No value has been written in this trace.";
   const layout = treeLayout(trace, moment, options);
   const {left, top, rows, rowHeight, by, slots, size, place} = layout;
   const chosen = options.word !== undefined ?
@@ -891,7 +849,7 @@ function drawTree(trace, moment, given) {
     if (!node) return;
     // Above its mark, with a ring around that, so that it does not read as the next word.
     const [x, y] = place(node);
-    body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(size + 2.5)}" class="witness"/>` +
+    body += circle(x, y, size + 2.5, "witness") +
         flag(x, y - size - 3 - font * 0.56, font * 0.9, letters[k % letters.length]);
   });
   body += label(
@@ -913,23 +871,21 @@ function drawTree(trace, moment, given) {
   body += marks.svg;
   y += marks.height + font * 0.3;
   const said = chosen ? nodeText(trace, chosen) : "Nothing has been written yet.";
-  const lines = wrapText(said, Math.floor((width - below) / (font * 0.55)));
-  lines.forEach((each, k) => {
-    body += label(below, y + font * (0.9 + 1.3 * k), font * 0.98, each);
-  });
-  y += font * (0.6 + 1.3 * lines.length);
-  return picture({width, height: y, still, body, title: "The tree of additions", description: said});
+  const lines =
+      textLines(said, below, y + font * 0.9, width - below, font, {size: 0.98, letter: 0.55, classes: ""});
+  body += lines.svg;
+  y += font * 0.6 + lines.height;
+  return {height: y, body, title: "The tree of additions", description: said};
 }
 
 // ---- shared memory ----
 
-function drawMemory(trace, moment, given) {
-  const options = settled(given);
+function drawMemory(trace, moment, options) {
   const {width, font, still} = options;
   const model = modelOf(trace);
   const perElement = model.elementBytes / 4;
   const words = sharedAt(trace, moment).filter(({word, node}) => word === node.word);
-  if (words.length === 0) return message("Nothing has been written to shared memory yet.", options);
+  if (words.length === 0) return "Nothing has been written to shared memory yet.";
   const names = new Map(words.map(({word, node}) => [word, sharedName(trace, word, node.bytes)]));
   const named = Math.max(...[...names.values()].map((name) => textWidth(name, font * 0.78)));
   const columns = Math.max(2, Math.floor(width / (named + font * (perElement > 1 ? 7 : 5.2))));
@@ -946,25 +902,22 @@ function drawMemory(trace, moment, given) {
     body +=
         rectangle(x + 1, y + 1, cell - 2, high, now ? "active" : "cell", still ? "" : nodeText(trace, node));
     const value = valueText(node.value, Math.floor((cell - named - font) / (font * 0.6)));
-    body +=
-        `<g pointer-events="none">${label(x + 5, y + high * 0.66, font * 0.78, names.get(word), now ? "on" : "muted")}` +
+    body += `<g pointer-events="none">${
+                label(x + 5, y + high * 0.66, font * 0.78, names.get(word), now ? "on" : "muted")}` +
         `${label(x + cell - 5, y + high * 0.68, font * 0.95, value, now ? "on bold" : "", "end")}</g>`;
   }
-  return picture({
-    width,
+  return {
     height: rowOf.size * (high + 3) + 2,
-    still,
     body,
     title: "Words of shared memory and their values",
     description: plural(words.length, "value")
-  });
+  };
 }
 
 // ---- the whole trace at a glance ----
 
 /** One bar per event: its wavefronts or sectors; a line over the whole height is a barrier of the block. */
-function drawTimeline(trace, moment, given) {
-  const options = settled(given);
+function drawTimeline(trace, moment, options) {
   const {width, font, still} = options;
   const height = options.height ?? 46;
   const count = trace.events.length;
@@ -1022,15 +975,13 @@ function drawTimeline(trace, moment, given) {
           Math.min(width - font * 0.6, placed.get(at)), font * 0.75 + (k % 2) * font * 1.3, font * 0.9,
           letters[k % letters.length]);
   }));
-  return picture({
-    width,
+  return {
     height,
-    still,
     body,
     title: "All events of the trace",
     description:
         `${plural(count, "event")}; bars are wavefronts or sectors, long lines are barriers of the block`
-  });
+  };
 }
 
 const triangle = (x, y, r) =>
@@ -1051,8 +1002,7 @@ function lineFromSpot(trace, model, events, number, columns) {
 }
 
 /** The lines of the source that one warp executes, event by event: a loop is a zigzag. */
-function drawPath(trace, moment, given) {
-  const options = settled(given);
+function drawPath(trace, moment, options) {
   const {width, font, still} = options;
   const model = modelOf(trace);
   const warp = options.warp ?? trace.events[moment].warp ?? 0;
@@ -1062,7 +1012,7 @@ function drawPath(trace, moment, given) {
         event.source === model.kernelSource)
       events.push([event, index]);
   });
-  if (events.length === 0) return message(`Warp ${warp} does nothing in this trace.`, options);
+  if (events.length === 0) return `Warp ${warp} does nothing in this trace.`;
   // Of very many events, those around this moment.
   const all = events.length;
   const around = events.findIndex(([, index]) => index >= moment);
@@ -1088,184 +1038,49 @@ function drawPath(trace, moment, given) {
     body += label(gutter, y + high / 2 + size * 0.35, size, number, "muted mono", "end");
     body += label(gutter + font * 0.6, y + high / 2 + size * 0.35, size, texts[k], "mono");
   });
-  const at = events.map(
-      ([event, index],
-       k) => [left + 4 + (k + 0.5) * step, top + (numbers.indexOf(event.line) + 0.5) * high, event, index]);
-  body += path(at.map(([x, y], k) => `${k === 0 ? "M" : "L"}${round(x)} ${round(y)}`).join(""), "edge");
+  const at = events.map(([event, index], k) => {
+    const [x, y] = [left + 4 + (k + 0.5) * step, top + (numbers.indexOf(event.line) + 0.5) * high];
+    return {x, y, event, index};
+  });
+  body += path(at.map(({x, y}, k) => `${k === 0 ? "M" : "L"}${round(x)} ${round(y)}`).join(""), "edge");
   const radius = Math.max(still ? 2.4 : 1.8, Math.min(5.5, step * 0.42));
   const counted = new Set();
-  for (const [x, y, event, index] of at) {
+  for (const {x, y, event, index} of at) {
     const title = still ? "" : `<title>${escapeText(eventText(trace, event))}</title>`;
-    const now = index === moment && !still;
-    if (event.kind === "block_barrier") {
-      body += `<path d="M${round(x)} ${round(y - radius * 2)}V${round(y + radius * 2)}" class="barrier">${
-          title}</path>`;
-      counted.add("barrier");
-    } else if (event.kind === "warp_barrier") {
-      body += `<path d="M${round(x)} ${round(y - radius * 1.8)}V${
-          round(y + radius * 1.8)}" class="warpbarrier" style="stroke-dasharray:2 2">${title}</path>`;
-      counted.add("warp_barrier");
-    } else {
-      const full = countLanes(event.lanes) === warpSize;
-      const classes = now ? "nodenow" : event.conflicts > 0 ? "conflict" : full ? "node" : "leaf";
-      counted.add(event.conflicts > 0 ? "conflict" : full ? "full" : "some");
-      body += event.conflicts > 0 ?
-          `<path d="${triangle(x, y, radius * 1.15)}" class="${classes}">${title}</path>` :
-          `<circle cx="${round(x)}" cy="${round(y)}" r="${round(radius)}" class="${classes}">${
-              title}</circle>`;
-    }
+    const bar = (reach, more) => `<path d="M${round(x)} ${round(y - radius * reach)}V${
+        round(y + radius * reach)}" class="${more}>${title}</path>`;
+    const full = event.lanes !== undefined && countLanes(event.lanes) === warpSize;
+    const kind = event.kind.endsWith("barrier") ? event.kind :
+        event.conflicts > 0                     ? "conflict" :
+        full                                    ? "node" :
+                                                  "leaf";
+    const classes = index === moment && !still ? "nodenow" : kind;
+    counted.add(kind);
+    if (kind === "block_barrier")
+      body += bar(2, `barrier"`);
+    else if (kind === "warp_barrier")
+      body += bar(1.8, `warpbarrier" style="stroke-dasharray:2 2"`);
+    else if (kind === "conflict")
+      body += `<path d="${triangle(x, y, radius * 1.15)}" class="${classes}">${title}</path>`;
+    else
+      body += circle(x, y, radius, classes, title);
   }
-  const dot = (classes) => (x, y, s) =>
-      `<circle cx="${round(x + s / 2)}" cy="${round(y + s / 2)}" r="${round(s * 0.36)}" class="${classes}"/>`;
+  const conflict = (x, y, s) => path(triangle(x + s / 2, y + s / 2, s * 0.42), "conflict");
   const entries =
       [
-        ["full", dot("node"), "all 32 lanes"], ["some", dot("leaf"), "some lanes"],
-        [
-          "conflict", (x, y, s) => path(triangle(x + s / 2, y + s / 2, s * 0.42), "conflict"),
-          "with bank conflicts"
-        ],
-        ["barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "barrier"), "__syncthreads()"],
-        ["warp_barrier", (x, y, s) => line(x + s / 2, y, x + s / 2, y + s, "warpbarrier"), "__syncwarp()"]
-      ].filter(([key]) => counted.has(key))
+        ["node", dot("node"), "all 32 lanes"], ["leaf", dot("leaf"), "some lanes"],
+        ["conflict", conflict, "with bank conflicts"],
+        ["block_barrier", upright("barrier"), "__syncthreads()"],
+        ["warp_barrier", upright("warpbarrier"), "__syncwarp()"]
+      ].filter(([kind]) => counted.has(kind))
           .map(([, mark, text]) => [mark, text]);
   const marks = legend(entries, 0, top + numbers.length * high + font * 0.4, width, font);
-  return picture({
-    width,
+  return {
     height: top + numbers.length * high + font * 0.4 + marks.height,
-    still,
     body: body + marks.svg,
     title: `The lines that warp ${warp} executes`,
     description: plural(events.length, "event")
-  });
-}
-
-// ---- a block's tiles of the input ----
-
-/** Blocks over the input: each turn of a grid-stride loop is a row, and one thread's elements are marked in it. */
-function drawInput(trace, moment, given) {
-  const options = settled(given);
-  const {width, font, still} = options;
-  const model = modelOf(trace);
-  const thread = options.thread ?? 5;
-  const buffer = options.buffer ?? model.leaves[0]?.buffer;
-  const byOrder = new Map();
-  for (const leaf of model.leaves) {
-    if (leaf.buffer !== buffer) continue;
-    if (!byOrder.has(leaf.order)) byOrder.set(leaf.order, []);
-    byOrder.get(leaf.order).push(leaf);
-  }
-  if (byOrder.size === 0) return message("No element of global memory is loaded in this trace.", options);
-  const name = model.names[buffer] ?? "in";
-  const grid = trace.launch.grid.reduce((product, size) => product * size, 1);
-  const rows =
-      [...byOrder].sort((a, b) => a[0] - b[0]).map(([, leaves]) => ({
-                                                     first: Math.min(...leaves.map((leaf) => leaf.first)),
-                                                     last: Math.max(...leaves.map(
-                                                         (leaf) => leaf.first + leaf.count - 1)),
-                                                     mine: leaves.find((leaf) => leaf.thread === thread),
-                                                   }));
-  // Loads side by side are parts of one tile.
-  const turns = [];
-  for (const row of rows) {
-    const before = turns[turns.length - 1];
-    if (before && row.first === before.last + 1 && grid > 1) {
-      before.parts.push(row);
-      before.last = row.last;
-    } else
-      turns.push({first: row.first, last: row.last, parts: [row]});
-  }
-  const most = options.turns ?? 5;
-  const shown = turns.slice(0, most);
-  const strips = grid === 1 ? 1 : Math.min(grid, width < 560 ? 4 : 5);
-  const side = strips === 1 ? 0 : Math.min(84, width * 0.1);
-  const mineAt = Math.min(trace.block, Math.max(0, Math.floor((strips - 1) / 2)));
-  const wide = width - side * (strips - 1);
-  const labels = [];
-  for (let k = 0; k < strips; ++k) {
-    const block = trace.block - mineAt + k;
-    labels.push(
-        k === strips - 1 && grid > strips                   ? grid - 1 :
-            k === strips - 2 && grid > strips && strips > 3 ? null :
-                                                              block);
-  }
-  const high = font * 4.4;
-  const gap = font * 2.2;
-  const heading = wrapText(
-      `The input, turn by turn: the tiles of block ${trace.block} of ${grid}, and the path of thread ${
-          thread}`,
-      Math.floor(width / (font * 0.52)));
-  const top = font * (0.5 + 1.3 * heading.length);
-  let body = "";
-  const points = [];
-  shown.forEach((turn, t) => {
-    const y = top + t * (high + gap);
-    let x = 0;
-    labels.forEach((block, k) => {
-      const span = k === mineAt ? wide : side;
-      if (k !== mineAt) {
-        if (block === null)
-          body += label(x + span / 2, y + high * 0.58, font, "…", "muted", "middle");
-        else {
-          body += rectangle(x + 2, y, span - 4, high, "track");
-          body += label(x + span / 2, y + high * 0.5, font * 0.9, "block", "muted", "middle") +
-              label(x + span / 2, y + high * 0.5 + font * 1.1, font * 0.9, block, "muted", "middle");
-        }
-        x += span;
-        return;
-      }
-      const part = (span - 4) / turn.parts.length;
-      turn.parts.forEach((row, p) => {
-        const px = x + 2 + p * part;
-        const full = `${name}[${row.first}..${row.last}]`;
-        body += rectangle(px, y, part - 2, high, "active");
-        body += label(
-            px + part / 2, y + font * 1.25, font * 0.95,
-            textWidth(full, font * 1.05) < part ? full : `${name}[${row.first}..]`, "on bold", "middle");
-        if (row.mine) {
-          const share = (row.mine.first - row.first + row.mine.count / 2) / (row.last - row.first + 1);
-          points.push([px + share * (part - 2), y + high * 0.55, row.mine, y + high]);
-        }
-      });
-      x += span;
-    });
-  });
-  // Within a turn the path goes straight on; from one turn to the next it goes through the gap between the rows.
-  const trail = points
-                    .map(([x, y], k) => {
-                      const before = points[k - 1];
-                      if (!before) return `M${round(x)} ${round(y)}`;
-                      if (before[1] === y) return `H${round(x)}`;
-                      return `V${round(before[3] + gap / 2)}H${round(x)}V${round(y)}`;
-                    })
-                    .join("");
-  body += path(trail, "trail") + path(trail, "now guess");
-  for (const [x, y, leaf] of points) {
-    body += `<circle cx="${round(x)}" cy="${round(y)}" r="${round(font * 0.38)}" class="leaf"/>`;
-    const text = `${name}[${leaf.first}${leaf.count > 1 ? `..${leaf.first + leaf.count - 1}` : ""}]`;
-    body += label(x + font * 0.6, y + font * 1.25, font * 0.9, text, "on");
-  }
-  body += heading.map((each, k) => label(0, font * (1 + 1.3 * k), font * 0.95, each, "muted")).join("");
-  let y = top + shown.length * (high + gap) - gap + font * 1.5;
-  const left_ = turns.length - shown.length;
-  const notes = [];
-  if (left_ > 0) notes.push(`and ${plural(left_, "more turn")}`);
-  if (turns.length > 1)
-    notes.push(`from one turn to the next the block moves on by ${
-        (turns[1].first - turns[0].first).toLocaleString("en")} elements`);
-  if (notes.length > 0) {
-    const lines = wrapText(
-        `${notes.join("; ")}.`.replace(/^./, (c) => c.toUpperCase()), Math.floor(width / (font * 0.53)));
-    body += lines.map((each, k) => label(0, y + k * font * 1.3, font * 0.95, each, "muted")).join("");
-    y += lines.length * font * 1.3;
-  }
-  return picture({
-    width,
-    height: y,
-    still,
-    body,
-    title: `The tiles of block ${trace.block} and the path of thread ${thread}`,
-    description: turns.map((turn) => `${name}[${turn.first}..${turn.last}]`).slice(0, most).join(", ")
-  });
+  };
 }
 
 // ---- a finding ----
@@ -1354,11 +1169,10 @@ function between(finding, k, y, {width, font}) {
 }
 
 /** Both threads of a finding, what they do, where, and what is missing between them. */
-function drawFinding(trace, moment, given) {
-  const options = settled(given);
+function drawFinding(trace, moment, options) {
   const {width, font, still} = options;
   const finding = findingAt(trace, moment, options);
-  if (!finding) return message("The emulated device has found nothing in this run.", options);
+  if (!finding) return "The emulated device has found nothing in this run.";
   const heading = wrapText(`${finding.kind} in ${trace.kernel}`, Math.floor(width / (font * 0.65)));
   let y = font * (0.3 + 1.4 * heading.length);
   let body = heading.map((each, k) => label(0, font * (1.1 + 1.4 * k), font * 1.05, each, "bold")).join("");
@@ -1375,29 +1189,26 @@ function drawFinding(trace, moment, given) {
     body += richLines(lines, 0, y + font * 1.5, font, font * 1.35, "warntext bold");
     y += font * (0.4 + 1.35 * lines.length);
   }
-  return picture({
-    width,
+  return {
     height: y + font * 0.4,
-    still,
     body,
     title: `Finding: ${finding.kind} in ${trace.kernel}`,
     description: finding.help ? `${finding.text}. ${finding.help}` : finding.text
-  });
+  };
 }
 
 /** The pictures by name: each a function of a trace, a moment and options that returns SVG text. */
 export const views = {
-  lanes: drawLanes,
-  activity: drawActivity,
-  access: drawAccess,
-  banks: drawBanks,
-  sectors: drawSectors,
-  shuffle: drawShuffle,
-  atomic: drawAtomic,
-  tree: drawTree,
-  memory: drawMemory,
-  timeline: drawTimeline,
-  path: drawPath,
-  input: drawInput,
-  finding: drawFinding,
+  lanes: view(drawLanes),
+  activity: view(drawActivity),
+  access: view(drawAccess),
+  banks: view(drawBanks),
+  sectors: view(drawSectors),
+  shuffle: view(drawShuffle),
+  atomic: view(drawAtomic),
+  tree: view(drawTree),
+  memory: view(drawMemory),
+  timeline: view(drawTimeline),
+  path: view(drawPath),
+  finding: view(drawFinding),
 };

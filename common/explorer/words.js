@@ -261,14 +261,6 @@ export function tallyText(trace, moment) {
       .join(" · ");
 }
 
-/** The number of threads with each state. */
-export function stateCounts(states) {
-  const counts = {active: 0, idle: 0, ready: 0, waiting: 0, left: 0};
-  for (const state of states)
-    ++counts[state];
-  return counts;
-}
-
 /** What the lanes' picture shows, for those who do not see it. */
 export function statesText(states) {
   const names = {
@@ -278,13 +270,12 @@ export function statesText(states) {
     waiting: "waiting at the barrier",
     left: "left"
   };
-  return Object.entries(stateCounts(states))
-      .filter(([, count]) => count > 0)
-      .map(([state, count]) => `${count} ${names[state]}`)
+  return Object.entries(names)
+      .map(([state, name]) => [states.filter((each) => each === state).length, name])
+      .filter(([count]) => count > 0)
+      .map(([count, name]) => `${count} ${name}`)
       .join(", ");
 }
-
-
 
 /** Which part of a source line a column is about, as [begin, end): an element, an assignment's left side, a call. */
 export function spotOf(text, column) {

@@ -11,7 +11,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { drawSchedule, drawStill } from "../../common/explorer/draw.js";
+import { drawSchedule, drawStill } from "./pictures.js";
 import { tracesFromText } from "../../common/explorer/trace.js";
 import { stills } from "./stills.js";
 
