@@ -84,7 +84,8 @@ class Draw:
     def __init__(self, folder: Path, mistakes: list[Mistake]) -> None:
         self.copy = Copy(folder)
         self.mistakes = dict(enumerate(mistakes))
-        self.write({mistake.file for mistake in mistakes})
+        self.sources = {file: (folder / file).read_text("utf-8") for file in {mistake.file for mistake in mistakes}}
+        self.write(set(self.sources))
         self.copy.configure("-DCMAKE_CXX_FLAGS_DEBUG=-g -O1 -w")
         targets = re.findall(r"^(\w+): phony", self.ninja("-t", "targets", "all").stdout, re.MULTILINE)
         sources = {file.stem for file in (REPOSITORY / "tests").rglob("*_test.cpp")} - {"gpu_test"}
@@ -96,7 +97,7 @@ class Draw:
 
     def write(self, files: set[str]) -> None:
         for file in files:
-            lines = (REPOSITORY / file).read_text("utf-8").splitlines()
+            lines = self.sources[file].splitlines()
             for number, mistake in self.mistakes.items():
                 if mistake.file == file:
                     lines[mistake.line] = mistake.becomes.replace("NUMBER", str(number))

@@ -219,7 +219,7 @@ TEST_F(Executables, TakeAReaderWhoLeavesForNoError) {
 TEST_F(Executables, ReadAndWritePipes) {
   const std::string read = "python3 -c 'import json, sys; print(json.load(sys.stdin)[\"step\"])'";
   for (const std::string& command : {small + " --json /dev/stdout 2>/dev/null | " + read,
-                                    small + " --json >(" + read + ") >/dev/null; wait $!"})
+                                     small + " --json >(" + read + ") >/dev/null; wait $!"})
     EXPECT_EQ(outcome_of(command).out, "03_sequential\n") << command;
   expect({{small + " -q --json x.json && mkfifo pipe"},
           {small + " --compare <(sleep 0.1; cat x.json)", 0, {"| same |"}},
@@ -247,8 +247,7 @@ TEST_F(Executables, KeepWhatASweepMeasuredBeforeCtrlC) {
 // ---- what they say ----
 
 TEST_F(Executables, WriteTheResultAsJson) {
-  const std::string quiet =
-      run({"04_first_add -n 1000003 -t int64 --device emulated -q --json x.json"}).out;
+  const std::string quiet = run({"04_first_add -n 1000003 -t int64 --device emulated -q --json x.json"}).out;
   EXPECT_EQ(lines(quiet), 3u) << "--quiet prints the table only: " << quiet;
   const auto json = nlohmann::json::parse(std::ifstream("x.json"));
   EXPECT_EQ(json["step"], "04_first_add");
@@ -328,8 +327,7 @@ TEST_F(LadderTable, FailsWhereAResultIsWrong) {
 TEST_F(LadderTable, ComparesLikeWithLikeInASweep) {
   for (const std::string step : {"01_interleaved", "02_nondivergent"})
     expect({{step + " -n 4096 --sweep block --device emulated -q --json " + step}});
-  const Outcome outcome =
-      run({"ladder_table 0* --json -", 0, {"| 02_nondivergent | int32 | 2^12 | 1024 |"}});
+  const Outcome outcome = run({"ladder_table 0* --json -", 0, {"| 02_nondivergent | int32 | 2^12 | 1024 |"}});
   EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 12u);
 }
 
