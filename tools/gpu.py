@@ -23,25 +23,19 @@ def count() -> int:
     return len(visible.split(",")) if visible else said("nvidia-smi", "-L").count("GPU ")
 
 
-def name() -> str:
-    """Where CUDA is to see some GPUs only, of the first of these, which is given by its number or UUID."""
+def query(field: str) -> str:
+    """Of the first GPU that CUDA sees, which is given by its number or UUID."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
-    return visible and said("nvidia-smi", f"--id={visible}", "--query-gpu=name", "--format=csv,noheader")
+    return visible and said("nvidia-smi", f"--id={visible}", f"--query-gpu={field}", "--format=csv,noheader,nounits")
+
+
+def name() -> str:
+    return query("name")
 
 
 def slug(of: str) -> str:
     """A GPU's name as that of a file: nvidia_h200."""
     return re.sub(r"[^a-z0-9]+", "_", of.lower()).strip("_") or "gpu"
-
-
-def driver() -> str:
-    return said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split("\n")[0]
-
-
-def clock_mhz() -> int | None:
-    """The highest of the multiprocessors; None where it is not said."""
-    megahertz = said("nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits").split("\n")[0]
-    return int(megahertz) if megahertz.isdigit() else None
 
 
 def cuda_version() -> str:

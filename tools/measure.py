@@ -80,8 +80,10 @@ def measured_now(command: str, commit: str | None) -> Measured:
                                 "--dirty= with changes")
     if not commit:
         raise BadUsage("this is no git repository: say with --commit which commit the programs are of")
-    return Measured(gpu=gpu.name(), driver=gpu.driver(), cuda=gpu.cuda_version(), commit=commit,
-                    clock_mhz=gpu.clock_mhz(), date=f"{datetime.datetime.now(datetime.UTC):%F}", command=command)
+    clock = gpu.query("clocks.max.sm")
+    return Measured(gpu=gpu.name(), driver=gpu.query("driver_version"), cuda=gpu.cuda_version(), commit=commit,
+                    clock_mhz=int(clock) if clock.isdigit() else None, command=command,
+                    date=f"{datetime.datetime.now(datetime.UTC):%F}")
 
 
 def begun_with(work: Path, now: Measured) -> Measured:

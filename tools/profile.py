@@ -132,7 +132,7 @@ def write_counters(programs: Programs) -> None:
         "# The first pass of each step over 2^22 int32 in blocks of 256, as python3 -m tools profile --counters "
         "counted it.",
         f"# GPU: {card.name}, compute capability {card.compute_capability}",
-        f"# driver: {gpu.driver()}",
+        f"# driver: {gpu.query('driver_version')}",
         f"# CUDA: {gpu.cuda_version()}",
         f"# Nsight Compute: {ncu.version()}",
         f"# date: {datetime.datetime.now(datetime.timezone.utc):%F}",

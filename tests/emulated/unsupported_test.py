@@ -1,6 +1,7 @@
 """What of CUDA the emulated device does not have is refused by name when a kernel is compiled, with what to do."""
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -28,8 +29,33 @@ IN_CODE = {
 OF_REWRITER = "<<<>>> in a kernel"
 
 
+def is_header(name: str) -> bool:
+    return re.search(r"^[^(<]*[./]", name) is not None
+
+
+def text(name: str, reason: str, instead: str) -> str:
+    """What is said of a refused name; a header has its name in brackets."""
+    return f"{f'<{name}>' if is_header(name) else name}: {reason}{unsupported.WHERE}{instead}"
+
+
+def of_list() -> dict[str, str]:
+    """What is said of the functions and headers, by their names."""
+    said: dict[str, str] = {}
+    reason = instead = ""
+    for line in (unsupported.DEVICE / "language/unsupported.txt").read_text("utf-8").splitlines():
+        if line.startswith("  "):
+            said |= {name: text(name, reason, instead) for name in line.split()}
+        elif not line.startswith("#"):
+            reason, _, instead = line.partition(": ")
+    return said
+
+
+def of_code() -> dict[str, str]:
+    return {name: text(name, *why) for why, names in unsupported.of_code().items() for name in names}
+
+
 def line_with(name: str) -> str:
-    if unsupported.is_header(name):
+    if is_header(name):
         return f"#include <{name}>"
     # As programs do that check errors: nothing else is wrong there.
     checked = f"if (cudaSuccess != {name}(nullptr, 1)) return;" if name.startswith("cuda") else f"{name}(nullptr, 1);"
@@ -51,26 +77,22 @@ def said_of(source: str, folder: Path, build: Path, compiler: str, *flags: str) 
 
 
 def test_named_by_the_rewriter(build_folder: Path, tmp_path: Path, need: Callable[[str], str]) -> None:
-    [text] = [refusal.text(OF_REWRITER) for refusal in unsupported.of_code() if OF_REWRITER in refusal.names]
     code, said = said_of(IN_CODE[OF_REWRITER], tmp_path, build_folder, need("g++"))
-    assert code == 1 and f"kernel.cu:4: error: {text}" in said
+    assert code == 1 and f"kernel.cu:4: error: {of_code()[OF_REWRITER]}" in said
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_named_by_the_compiler(compiler: str, build_folder: Path, tmp_path: Path, need: Callable[[str], str]) -> None:
     """The list and the code that refuses, each in a program: an error more does not hide the others."""
-    of_code = unsupported.of_code()
-    assert {name for refusal in of_code for name in refusal.names} == set(IN_CODE)
-    in_code = {name: (IN_CODE[name], refusal.text(name)) for refusal in of_code for name in refusal.names
-               if name != OF_REWRITER}
-    in_list = {name: (line_with(name), refusal.text(name)) for refusal in unsupported.of_list()
-               for name in refusal.names}
+    assert of_code().keys() == IN_CODE.keys()
+    in_code = {name: (IN_CODE[name], said) for name, said in of_code().items() if name != OF_REWRITER}
+    in_list = {name: (line_with(name), said) for name, said in of_list().items()}
     for program in (in_code, in_list):
         code, said = said_of("".join(f"{line}\n" for line, _ in program.values()), tmp_path, build_folder,
                              need(compiler))
         assert code != 0
-        for number, (name, (_, text)) in enumerate(program.items(), start=BEFORE.count("\n") + 1):
-            assert text in said, f"{name}: {said}"
+        for number, (name, (_, refusal)) in enumerate(program.items(), start=BEFORE.count("\n") + 1):
+            assert refusal in said, f"{name}: {said}"
             assert f"kernel.cu:{number}:" in said, f"{name}: {said}"
         # Nor is there any other error.
         errors = [line for line in said.splitlines() if "error: " in line or "error, " in line]

@@ -56,7 +56,7 @@ def call(tmp_path: Path) -> Callable[..., Ran]:
     fake_programs.make(tmp_path / "path", "nvcc", "print('Cuda compilation tools, release 12.9, V12.9.1')")
     fake_programs.make(tmp_path / "path", "nvidia-smi", """
         said = {"-L": "GPU 0: Made Up (UUID: GPU-0)\\nGPU 1: Made Up (UUID: GPU-1)",
-                "--query-gpu=driver_version": "123.45\\n123.45", "--query-gpu=clocks.max.sm": "1980\\n1980"}
+                "--query-gpu=driver_version": "123.45", "--query-gpu=clocks.max.sm": "1980"}
         print(next((said[word] for word in words if word in said), "Made Up"))""")
 
     def run(*words: str, **environment: str) -> Ran:
