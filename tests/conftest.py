@@ -59,6 +59,13 @@ def need() -> Callable[[str], str]:
     return path_of
 
 
+@pytest.fixture(scope="session")
+def gpus() -> int:
+    """How many there are; without one, the test is skipped."""
+    from tools import gpu
+    return len(gpu.said("nvidia-smi", "-L").splitlines()) or pytest.skip("there is no GPU here")
+
+
 @pytest.fixture(scope="module")
 def browser(need: Callable[[str], str]) -> Iterator["Browser"]:
     pytest.importorskip("selenium", reason="there is no Selenium here (python3-selenium)")

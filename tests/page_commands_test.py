@@ -18,7 +18,6 @@ import pytest
 from conftest import REPOSITORY
 
 import fake_programs
-from tools import gpu
 
 # Patterns of whole commands. Each has to be on a page.
 NOT_RUN = {
@@ -218,10 +217,9 @@ def test_long(page: str, place: Place) -> None:
 
 
 @with_pages(Command.takes_a_gpu_where_there_is_one)
-def test_on_a_gpu(page: str, place: Place) -> None:
-    gpus = len(gpu.said("nvidia-smi", "-L").splitlines())
-    if gpus == 0 or not (place.programs / "12_any_operation").exists():
-        pytest.skip("there is no GPU here, or this build is without CUDA")
+def test_on_a_gpu(page: str, gpus: int, place: Place) -> None:
+    if not (place.programs / "12_any_operation").exists():
+        pytest.skip("this build is without CUDA")
     run_page(page, place, lambda command: command.gpus() <= gpus and not command.is_one_of(LONG), 600, on_a_gpu=True)
 
 

@@ -4,7 +4,6 @@ compiler and options. After a change of the order, which is a new version of the
 build/bin/same_bits_emulated > tests/same_bits/bits.txt
 """
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -34,28 +33,14 @@ def test_emulated_device(bin_folder: Path) -> None:
     assert lines(bin_folder / "same_bits_emulated") == kept()
 
 
-def test_draws_vary() -> None:
-    cases = [line.split() for line in kept()]
-    assert [int(number) for number, *_ in cases] == list(range(500))
-    assert len({kind for _, kind, *_ in cases}) == 25
-    assert {int(start) for *_, start, _ in cases} == set(range(16))
-    assert max(int(n) for _, _, n, *_ in cases) > 528 * 8192, "more chunks than a GPU has blocks at once"
-
-
-@pytest.fixture(scope="module")
-def gpu() -> None:
-    if shutil.which("nvidia-smi") is None or subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode != 0:
-        pytest.skip("there is no GPU here")
-
-
-@pytest.mark.usefixtures("gpu")
+@pytest.mark.usefixtures("gpus")
 def test_on_a_gpu(bin_folder: Path) -> None:
     assert lines(bin_folder / "same_bits") == kept()
     large = subprocess.run([bin_folder / "same_bits", "--large"], capture_output=True, text=True)
     assert large.returncode == 0, large.stderr
 
 
-@pytest.mark.usefixtures("gpu")
+@pytest.mark.usefixtures("gpus")
 @pytest.mark.parametrize("options", OPTIONS)
 @cuda_compilers.each()
 def test_on_a_gpu_by(compiler: CudaCompiler, options: str, tmp_path: Path) -> None:
