@@ -33,7 +33,7 @@ TEST(ExitCodeOf, IsTheBodysOwn) {
 TEST(ExitCodeOf, SaysWhatHasFailed) {
   __emulated::Finding race{};
   race.kernel = "reduce";
-  race.witnesses = {{"writes", 0, {3}, nullptr, {}}};
+  race.witnesses = {{{3}, 0, "writes"}};
   EXPECT_EQ(code_of(__emulated::KernelFinding({race})), 1);
   EXPECT_EQ(code_of(MeasurementError("faster than the peak")), 1);
   EXPECT_EQ(code_of(UsageError("no such option")), 2);
