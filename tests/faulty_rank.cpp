@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "device/device_error.hpp"
-#include "run_ranks.hpp"
+#include "rank_kernels.hpp"
 
 namespace reduction {
 

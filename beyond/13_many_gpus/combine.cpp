@@ -79,12 +79,10 @@ Value Combine::value() {
   return value;
 }
 
-std::unique_ptr<Combine> combine_in_kernels(const CombineSettings& settings) {
+std::unique_ptr<Combine> make_combine(const CombineSettings& settings, Combiner combiner) {
+  if (combiner == Combiner::nccl) return combine_by_nccl(settings);
+  if (combiner == Combiner::mpi) return std::make_unique<CombineByMpi>(settings);
   return std::make_unique<CombineInKernels>(settings);
-}
-
-std::unique_ptr<Combine> combine_by_mpi(const CombineSettings& settings) {
-  return std::make_unique<CombineByMpi>(settings);
 }
 
 }  // namespace reduction

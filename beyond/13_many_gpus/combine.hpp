@@ -55,15 +55,12 @@ class Combine {
   DeviceBuffer meeting_;  ///< an element for meet()
 };
 
-/// Combines in the kernels themselves, in memory that all ranks' devices reach. By all. Throws DeviceError, on all ranks, if
-/// they do not reach each other's.
-std::unique_ptr<Combine> combine_in_kernels(const CombineSettings& settings);
+/// Makes the one that was chosen: the kernels combine in memory that all ranks' devices reach, MPI on the host, as every machine
+/// can. By all.
+std::unique_ptr<Combine> make_combine(const CombineSettings& settings, Combiner combiner);
 
-/// Combines on the host, by MPI: every machine can. By all.
-std::unique_ptr<Combine> combine_by_mpi(const CombineSettings& settings);
-
-/// Combines from GPU to GPU, by NCCL: over NVLink or the network, without the host. By all. Throws DeviceError in a build
-/// without NCCL.
+/// Makes the one from GPU to GPU, over NVLink or the network, without the host. By all. Throws DeviceError in a build without
+/// NCCL.
 std::unique_ptr<Combine> combine_by_nccl(const CombineSettings& settings);
 
 /// Says whether this build has NCCL.

@@ -42,7 +42,7 @@ class Communicator {
   explicit Communicator(const Ranks& ranks) : limit_(ranks.limit()) {
     ncclUniqueId id{};
     if (ranks.rank() == 0) nccl_check(ncclGetUniqueId(&id), "starting NCCL");
-    ranks.broadcast(&id, sizeof(id));
+    id = ranks.gather(id).front();
     const WaitLimit::Wait wait(limit_, "NCCL did not connect the GPUs");
     nccl_check(ncclCommInitRank(&communicator_, ranks.count(), id, ranks.rank()),
                "connecting the GPUs by NCCL");

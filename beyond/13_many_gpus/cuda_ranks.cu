@@ -29,8 +29,9 @@ class GpuMailboxes final : public Mailboxes {
     MPI_Barrier(ranks_->communicator());  // no memory is released before the others have closed it
   }
 
- private:
-  bool share_among(const Ranks& ranks) override {
+  bool share(const Ranks& ranks) override {
+    if (ranks.count() == 1) return true;
+    neighbours_.rank = static_cast<unsigned>(ranks.rank());
     const auto self = static_cast<std::size_t>(ranks.rank());
     cudaIpcMemHandle_t handle{};
     cudaError_t status = cudaIpcGetMemHandle(&handle, own_.data());
@@ -48,6 +49,7 @@ class GpuMailboxes final : public Mailboxes {
     return ranks.largest(status == cudaSuccess ? 0 : 1) == 0;
   }
 
+ private:
   void close() {
     for (void* const mailbox : neighbours_.mailboxes) {
       if (mailbox != nullptr && mailbox != own_.data() && cudaIpcCloseMemHandle(mailbox) != cudaSuccess)

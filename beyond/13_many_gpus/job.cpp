@@ -43,20 +43,9 @@ void Job::name_device(const std::string& name) {
   speaker_ = fmt::format("{}: rank {} on {} with {}", program_, ranks_.rank(), node.data(), name);
 }
 
-void Job::agree(const std::function<void()>& body) const {
-  std::exception_ptr failure;
-  try {
-    body();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  const auto nobody = static_cast<std::uint64_t>(ranks_.count());
-  const auto self = static_cast<std::uint64_t>(ranks_.rank());
-  const std::uint64_t speaker = ranks_.smallest(failure ? self : nobody);
-  if (speaker != nobody) throw AgreedFailure{speaker == self ? failure : nullptr};
-}
-
 int Job::exit_code_of_failure(const std::exception_ptr& failure) const {
+  // The first to end makes mpirun or srun end the rest.
+  std::this_thread::sleep_for(std::chrono::seconds(std::min(ranks_.rank(), 4)));
   return exit_code_of(speaker_, [&]() -> ExitCode { std::rethrow_exception(failure); });
 }
 
@@ -66,8 +55,6 @@ void Job::abort_with_current_exception() const {
 }
 
 void Job::end_too_late(const std::string& what) const {
-  // All others wait for the same rank. The first to end makes mpirun or srun end the rest.
-  std::this_thread::sleep_for(std::chrono::seconds(3 * std::min(ranks_.rank(), 4)));
   const auto limit = wait_limit_.limit().count();
   const int code = exit_code_of_failure(
       std::make_exception_ptr(DeviceError(fmt::format("{} within {} s (--time-limit)", what, limit))));

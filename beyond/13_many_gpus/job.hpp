@@ -1,18 +1,12 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "ranks.hpp"
 
 namespace reduction {
-
-/// A failure that every rank of the job knows of, so that all of them end in order and one speaks for all.
-struct AgreedFailure {
-  std::exception_ptr own;  ///< of the one that speaks; else null
-};
 
 /// All that mpirun or srun has started: MPI from its start to its end, and what happens when a rank fails.
 class Job {
@@ -32,20 +26,17 @@ class Job {
   /// How long a rank waits for the others, before it ends the whole job with a line that names it and its device.
   WaitLimit& wait_limit() { return wait_limit_; }
 
-  /// Runs `body` on every rank. Where it throws on one or more, all throw AgreedFailure, and the lowest of them speaks; by all.
-  void agree(const std::function<void()>& body) const;
-
-  /// Says what the exception is, and returns its exit code.
-  int exit_code_of_failure(const std::exception_ptr& failure) const;
-
-  /// Does so for the exception that is being handled, and ends the whole job at once. Nothing is unwound: to release what
-  /// waits for a lost rank could wait for ever.
+  /// Says what the exception that is being handled is, and ends the whole job at once. Nothing is unwound: to release what
+  /// waits for a lost rank could wait for ever. Where several ranks fail, the lowest of them speaks for all.
   [[noreturn]] void abort_with_current_exception() const;
 
   /// Does the same where other ranks did not do `what` within the time limit.
   [[noreturn]] void end_too_late(const std::string& what) const;
 
  private:
+  /// Says what the exception is where no lower rank does so, and returns its exit code.
+  int exit_code_of_failure(const std::exception_ptr& failure) const;
+
   std::string program_;
   std::string speaker_;  ///< what a line of this rank begins with
   WaitLimit wait_limit_;

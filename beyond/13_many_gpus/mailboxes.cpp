@@ -20,8 +20,7 @@ class HostMailboxes final : public Mailboxes {
     MPI_Win_free(&window_);
   }
 
- private:
-  bool share_among(const Ranks& ranks) override {
+  bool share(const Ranks& ranks) override {
     void* own = nullptr;
     const WaitLimit::Wait wait(ranks.limit(), silent);
     mpi_check(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes_), 1, MPI_INFO_NULL, ranks.communicator(),
@@ -29,6 +28,7 @@ class HostMailboxes final : public Mailboxes {
               "sharing the host's memory");
     ranks_ = ranks;
     std::memset(own, 0, bytes_);
+    neighbours_.rank = static_cast<unsigned>(ranks.rank());
     neighbours_.mailboxes.clear();
     for (int rank = 0; rank < ranks.count(); ++rank) {
       MPI_Aint bytes = 0;
@@ -41,6 +41,7 @@ class HostMailboxes final : public Mailboxes {
     return true;
   }
 
+ private:
   std::size_t bytes_;
   std::optional<Ranks> ranks_;
   MPI_Win window_ = MPI_WIN_NULL;
@@ -53,12 +54,6 @@ Mailboxes::Mailboxes(Device& device, const RankKernel& kernel)
   device.clear(own_.data(), kernel.mailbox_bytes);
   device.synchronize();
   neighbours_ = {0, {own_.data()}, partial_.data()};
-}
-
-bool Mailboxes::share(const Ranks& ranks) {
-  if (ranks.count() == 1) return true;
-  neighbours_.rank = static_cast<unsigned>(ranks.rank());
-  return share_among(ranks);
 }
 
 std::unique_ptr<Mailboxes> make_mailboxes(Device& device, const RankKernel& kernel) {

@@ -22,11 +22,9 @@ class Mailboxes {
 
   /// Makes all ranks of a machine neighbours, and all mailboxes zero. By all. Returns false on all ranks if a device does not
   /// reach another's memory.
-  bool share(const Ranks& ranks);
+  virtual bool share(const Ranks& ranks) = 0;
 
  protected:
-  virtual bool share_among(const Ranks& ranks) = 0;
-
   DeviceBuffer own_;
   DeviceBuffer partial_;
   Neighbours neighbours_;

@@ -1,5 +1,4 @@
 #include "rank_kernels.hpp"
-#include "run_ranks.hpp"
 
 int main(int argc, char** argv) {
   using namespace reduction;

@@ -14,15 +14,6 @@ namespace {
 
 constexpr const char* no_sum = "the sum of all GPUs did not come";
 
-/// Makes the one that was chosen. By all.
-std::unique_ptr<Combine> make_combine(const CombineSettings& settings, Combiner combiner) {
-  switch (combiner) {
-    case Combiner::kernels: return combine_in_kernels(settings);
-    case Combiner::nccl: return combine_by_nccl(settings);
-    default: return combine_by_mpi(settings);
-  }
-}
-
 /// Returns the reference of the whole input. Every rank sums chunks from all over it, not its shard: a shard that is
 /// missing, or counted twice, is an error that this finds. By all.
 Reference reference_of(const Ranks& ranks, const Input& input, ElementType type) {
@@ -195,7 +186,7 @@ Result measure_ranks(const Job& job, const Ranks& ranks, Device& device, const R
         result.verdict = verify(value, reference, most_additions);
         if (!result.verdict.verified) break;
       }
-      ranks.broadcast(&result.verdict.verified, sizeof(result.verdict.verified));
+      result.verdict.verified = ranks.gather(result.verdict.verified ? 1 : 0).front() == 1;
     };
 
     reduction.poison();

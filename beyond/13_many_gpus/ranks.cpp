@@ -28,11 +28,6 @@ void Ranks::barrier(Seconds more) const {
   mpi_check(MPI_Barrier(communicator_), "waiting for the other ranks");
 }
 
-void Ranks::broadcast(void* data, std::size_t bytes) const {
-  const WaitLimit::Wait wait(*limit_, silent);
-  mpi_check(MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, communicator_), "sending to all ranks");
-}
-
 double Ranks::largest(double number) const {
   const std::vector<double> numbers = gather(number);
   return *std::max_element(numbers.begin(), numbers.end());

@@ -5,7 +5,6 @@
 
 #include <mpi.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -34,9 +33,6 @@ class Ranks {
 
   /// Waits for the others, which may take so much longer than the limit; by all.
   void barrier(Seconds more = {}) const;
-
-  /// Overwrites `bytes` at `data` with those of rank 0; by all.
-  void broadcast(void* data, std::size_t bytes) const;
 
   /// Returns the largest of all ranks' numbers; by all.
   double largest(double number) const;

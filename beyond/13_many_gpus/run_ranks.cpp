@@ -1,5 +1,3 @@
-#include "run_ranks.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,28 +50,21 @@ RankOptions parse(int argc, const char* const* argv, const RankStep& step) {
 
 /// Opens a GPU for this rank, and not the same as for another one; by all.
 std::unique_ptr<Device> open_own_gpu(Job& job) {
-  std::unique_ptr<Device> gpu;
   job.name_device("no device yet");
-  job.agree([&] {
-    // Ranks of a machine see the same GPUs, or each its own only, as with srun --gpus-per-task=1.
-    const int ordinal = job.node().rank() % std::max(1, visible_cuda_devices());
-    gpu = open_cuda_device(ordinal);
-    job.name_device(fmt::format("{} (cuda:{})", gpu->info().name, ordinal));
-  });
+  // Ranks of a machine see the same GPUs, or each its own only, as with srun --gpus-per-task=1.
+  const int ordinal = job.node().rank() % std::max(1, visible_cuda_devices());
+  std::unique_ptr<Device> gpu = open_cuda_device(ordinal);
+  job.name_device(fmt::format("{} (cuda:{})", gpu->info().name, ordinal));
   // Only the UUIDs tell: a GPU's number depends on what its rank sees.
   std::array<char, 64> uuid{};
   gpu->info().uuid.copy(uuid.data(), uuid.size() - 1);
   const auto uuids = job.node().gather(uuid);
-  job.agree([&] {
-    const auto owner = std::ranges::find(uuids, uuid) - uuids.begin();
-    if (owner == job.node().rank()) return;
-    throw DeviceError(
-        fmt::format("it has the same GPU as rank {} of this machine: start no more ranks per machine than it "
-                    "has GPUs, give each "
-                    "rank its own (--gpus-per-task=1, CUDA_VISIBLE_DEVICES), or choose --device emulated",
-                    owner));
-  });
-  return gpu;
+  const auto owner = std::ranges::find(uuids, uuid) - uuids.begin();
+  if (owner == job.node().rank()) return gpu;
+  throw DeviceError(fmt::format(
+      "it has the same GPU as rank {} of this machine: start no more ranks per machine than it has GPUs, "
+      "give each rank its own (--gpus-per-task=1, CUDA_VISIBLE_DEVICES), or choose --device emulated",
+      owner));
 }
 
 /// Opens a GPU for each rank, or the emulated device for all of them: by all. The note says why there is no GPU.
@@ -95,28 +86,22 @@ Combiner choose_combiner(const Job& job, Device& device, const RankKernel& kerne
   const bool on_gpu = device.info().kind == DeviceKind::cuda;
   const bool may_reach =
       job.is_on_one_node() && static_cast<unsigned>(job.ranks().count()) <= kernel.most_neighbours;
-  job.agree([&] {
-    if (asked_for == Combiner::nccl && !on_gpu)
-      throw UsageError("--combine nccl: NCCL combines GPUs' sums only: choose kernels or mpi");
-    if (asked_for == Combiner::nccl && !has_nccl())
-      throw UsageError("--combine nccl: this program was built without NCCL: choose kernels or mpi");
-    if (asked_for == Combiner::kernels && !may_reach) {
-      throw UsageError(
-          fmt::format("--combine kernels: at most {} ranks on one machine do so: choose nccl or mpi",
-                      kernel.most_neighbours));
-    }
-  });
+  if (asked_for == Combiner::nccl && !on_gpu)
+    throw UsageError("--combine nccl: NCCL combines GPUs' sums only: choose kernels or mpi");
+  if (asked_for == Combiner::nccl && !has_nccl())
+    throw UsageError("--combine nccl: this program was built without NCCL: choose kernels or mpi");
+  if (asked_for == Combiner::kernels && !may_reach) {
+    throw UsageError(
+        fmt::format("--combine kernels: at most {} ranks on one machine do so: choose nccl or mpi",
+                    kernel.most_neighbours));
+  }
   if (asked_for == Combiner::nccl || asked_for == Combiner::mpi) return asked_for;
   if (may_reach) {
-    std::unique_ptr<Mailboxes> mailboxes;
-    job.agree([&] { mailboxes = make_mailboxes(device, kernel); });
-    if (mailboxes->share(job.ranks())) return Combiner::kernels;
-    note = fmt::format("not combined in the kernels: {}", no_reach);
-  }
-  job.agree([&] {
+    if (make_mailboxes(device, kernel)->share(job.ranks())) return Combiner::kernels;
     if (asked_for == Combiner::kernels)
       throw DeviceError(fmt::format("--combine kernels: {}: choose nccl or mpi", no_reach));
-  });
+    note = fmt::format("not combined in the kernels: {}", no_reach);
+  }
   return on_gpu && has_nccl() ? Combiner::nccl : Combiner::mpi;
 }
 
@@ -131,38 +116,33 @@ std::vector<Planned> plan(const Job& job, const Device& device, const RankStep& 
                           const RankKernels& kernels, const RankOptions& options, Combiner combiner) {
   Memory memory = device.memory();
   memory.free_bytes = job.ranks().smallest(memory.free_bytes);
+  const int most = job.ranks().count();
+  std::vector<Configuration> configurations = plan_configurations(options, device.info().kind, memory);
+  if (options.sweep == Sweep::block) configurations.resize(1);  // the kernels choose their launch
   std::vector<Planned> planned;
-  job.agree([&] {
-    std::vector<Configuration> configurations = plan_configurations(options, device.info().kind, memory);
-    if (options.sweep == Sweep::block) configurations.resize(1);  // the kernels choose their launch
-    for (const auto& [type, elements, block] : configurations) {
-      for (int ranks = options.scaling ? 1 : job.ranks().count();;
-           ranks = std::min(2 * ranks, job.ranks().count())) {
-        const std::uint64_t n = options.weak ? elements * static_cast<std::uint64_t>(ranks) : elements;
-        const RankKernel& kernel = kernels[static_cast<std::size_t>(type)];
-        planned.push_back({{step, options, kernel, type, combiner, n, options.weak}, ranks});
-        if (job.ranks().rank() < ranks)
-          require_memory_for_shard(job, device, planned.back().measurement, ranks);
-        if (ranks == job.ranks().count()) break;
-      }
+  for (const auto& [type, elements, block] : configurations) {
+    for (int ranks = options.scaling ? 1 : most;; ranks = std::min(2 * ranks, most)) {
+      const std::uint64_t n = options.weak ? elements * static_cast<std::uint64_t>(ranks) : elements;
+      const RankKernel& kernel = kernels[static_cast<std::size_t>(type)];
+      planned.push_back({{step, options, kernel, type, combiner, n, options.weak}, ranks});
+      if (job.ranks().rank() < ranks)
+        require_memory_for_shard(job, device, planned.back().measurement, ranks);
+      if (ranks == most) break;
     }
-  });
+  }
   return planned;
 }
 
 ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
   const Ranks& ranks = job.ranks();
-  RankOptions options;
-  std::optional<Report> report;  // of rank 0
-  job.agree([&] {
-    options = parse(argc, argv, step);
-    // mpirun gives it a terminal, whatever mpirun's own output goes to.
-    if (ranks.rank() == 0 && options.answer.empty()) report.emplace(options, false);
-  });
+  const RankOptions options = parse(argc, argv, step);
   if (!options.answer.empty()) {
     if (ranks.rank() == 0) print(stdout, options.answer);
     return ExitCode::verified;
   }
+  std::optional<Report> report;
+  // mpirun gives it a terminal, whatever mpirun's own output goes to.
+  if (ranks.rank() == 0) report.emplace(options, false);
 
   job.wait_limit().set(options.time_limit);
   __emulated::set_peer_limit(options.time_limit);
@@ -195,8 +175,6 @@ int run_ranks(const RankStep& step, int argc, char** argv) {
   try {
     const ExitCode code = run(step, job, argc, argv);
     return exit_code_of(step.name, [&] { return code; });
-  } catch (const AgreedFailure& failure) {
-    return failure.own ? job.exit_code_of_failure(failure.own) : 0;
   } catch (...) {
     job.abort_with_current_exception();
   }
