@@ -341,7 +341,7 @@ MUTANTS = [
            "tools/results_test.py::test_committed_files_fit"),
     Mutant("tools/compare.py", "if all(result.verified for", "if any(result.verified for",
            "tools/compare_test.py::test_what_was_measured_is_shown"),
-    Mutant("tools/peer_tables.py", "    if not result.verified:\n        return \"**WRONG**\"\n", "",
+    Mutant("tools/compare.py", "    if not result.verified:\n        return \"**WRONG**\"\n", "",
            "tools/compare_test.py::test_what_was_measured_is_shown"),
     Mutant("tools/documented_tables.py", "self.hardware.peak_gbps * 100", "self.hardware.peak_gbps * 90",
            "tools/pages_test.py::test_the_published_tables_fit_together"),

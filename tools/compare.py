@@ -14,12 +14,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools import gpu, output_file, programs, results
 from tools.command_line import ELEMENT_TYPES, BadUsage, ExitCode, NotPossible, Parser, parse_count, say
-from tools.markdown import count_text
-from tools.peer_tables import peer_tables
+from tools.markdown import DASH, count_text, table
 from tools.programs import Programs
 from tools.results import Result
 
@@ -128,3 +128,32 @@ def run_libraries(measured: Measured, options: argparse.Namespace) -> None:
     for library in LIBRARIES:
         # It finds the package where this process did: by the working folder or PYTHONPATH.
         measured.run(f"{options.python}: {library}", options.python, "-m", "tools.python_peers", library, file_of_cub)
+
+
+# ---- the tables ----
+
+
+def peer_tables(results: Sequence[Result], types: Sequence[str] = ELEMENT_TYPES) -> list[str]:
+    """A Markdown table for each of these types that there are results of: a row per program, a column per number of
+    elements, in each cell GB/s and the share of peer_cub's."""
+    sizes = sorted({result.elements for result in results})
+    steps = dict.fromkeys(result.step for result in results)
+    tables = []
+    for element_type in dict.fromkeys(result.type for result in results if result.type in types):
+        found = {(result.step, result.elements): result for result in results if result.type == element_type}
+        tables.append(table([element_type, *map(count_text, sizes)], "l" + "r" * len(sizes), [
+            [step, *(cell(found.get((step, size)), found.get(("peer_cub", size))) for size in sizes)]
+            for step in steps]))
+    return tables
+
+
+def cell(result: Result | None, cub: Result | None) -> str:
+    """"3695.4 (83.5 %)"; a dash where the program was not run or has no such type."""
+    if result is None:
+        return DASH
+    if not result.verified:
+        return "**WRONG**"
+    if result.gbps is None:
+        return "not timed"
+    share = f" ({result.gbps / cub.gbps * 100:.1f} %)" if cub and cub.gbps else ""
+    return f"{result.gbps:.1f}{share}"

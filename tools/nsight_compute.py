@@ -70,12 +70,12 @@ class NsightCompute:
             # version: so each metric is tried alone.
             self.metrics = [metric for metric in self.metrics if run([metric], selection, command)[0]]
             launches, said = run(self.metrics, selection, command)
-        if len(launches) >= at_least:
-            return launches
         if "ERR_NVGPUCTRPERM" in said:
             raise NotPossible(NOT_PERMITTED.format(command=shlex.join(sys.orig_argv)))
-        raise NotPossible(f"ncu counted {len(launches)} of {at_least} launches in {Path(command[0]).name}; its last "
-                          f"words:\n{said[-500:]}")
+        if len(launches) < at_least:
+            raise NotPossible(f"ncu counted {len(launches)} of {at_least} launches in {Path(command[0]).name}; its "
+                              f"last words:\n{said[-500:]}")
+        return launches
 
 
 def run(metrics: list[str], selection: Sequence[str], command: Sequence[str | Path]) -> tuple[list[Launch], str]:
@@ -83,8 +83,7 @@ def run(metrics: list[str], selection: Sequence[str], command: Sequence[str | Pa
     said = subprocess.run(["ncu", *selection, *OPTIONS, "--metrics", ",".join(metrics), *command],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
                           errors="replace", env={**os.environ, "LC_ALL": "C"}).stdout
-    launches = read_report(said)
-    return (launches if any(launch.values for launch in launches) else []), said
+    return [launch for launch in read_report(said) if launch.values], said
 
 
 def read_report(text: str) -> list[Launch]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tools import bandwidth, results
 from tools.command_line import ELEMENT_TYPES
+from tools.compare import peer_tables
 from tools.documented_tables import published
 from tools.markdown import DASH, count_text, or_dash, table
-from tools.peer_tables import peer_tables
 from tools.programs import Programs
 from tools.results import H200, AgainstCub, AloneResult, Measured, RanksResult, Result, SecondClock, read, read_as
 
