@@ -61,7 +61,6 @@ class Block(NamedTuple):
     language: str
     line: int
     text: str
-    is_generated: bool
 
 
 class Command(NamedTuple):
@@ -96,8 +95,7 @@ def blocks_of(page: Path) -> list[Block]:
     """But for those of exercises' solutions."""
     text = page.read_text("utf-8")
     exercise = text.find("\n## Exercise\n") % (len(text) + 1)
-    return [Block(found[2], text.count("\n", 0, found.start()) + 2, found[3],
-                  text.rfind(":begin -->", 0, found.start()) > text.rfind(":end -->", 0, found.start()))
+    return [Block(found[2], text.count("\n", 0, found.start()) + 2, found[3])
             for found in re.finditer(r"(?ms)^(`{3,})(\S*)[^\n`]*\n(.*?)^\1`*$", text)
             if found[2] == "sh" or found.start() < exercise]
 
@@ -191,15 +189,14 @@ def run_page(page: str, place: Place, chosen: Callable[[Command], bool], seconds
 
 
 def compare_with_page(page: str, printed: dict[str, str]) -> None:
-    """A `text` block is printed by the command that it names behind a $, or else by any; times may differ. One that is
-    generated and names none is no output."""
+    """A `text` block is printed by the command that it names behind a $, or else by any; times may differ."""
 
     def without_times(text: str) -> str:
         return re.sub(r"[\d.]+(?= ?(?:GB/s|[mµn]?s)\b)", "*", text)
 
     for block in PAGES[page]:
         named = re.match(r"\$ (.*)\n", block.text)
-        if block.language == "text" and (named or not block.is_generated):
+        if block.language == "text":
             by = [output for command, output in printed.items() if not named or command == named[1]]
             shown = block.text.removeprefix(named[0]) if named else block.text
             assert any(without_times(shown) in without_times(output) for output in by), (
@@ -234,11 +231,11 @@ def test_what_is_on_a_list_is_on_a_page(pattern: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_has_a_language_that_is_known(page: str) -> None:
     assert {block.language for block in PAGES[page]} <= LANGUAGES
-    assert all(block.language != "text" or block.is_generated or COMMANDS_OF[page] for block in PAGES[page])
+    assert all(block.language != "text" or COMMANDS_OF[page] for block in PAGES[page])
 
 
 def test_a_block_is_split_into_commands() -> None:
     text = ("# above, exit code 2\nnvcc a.cu\n\nfirst \\\n  -q   # exit code 1\n"
             "[ $# = 0 ] || echo \"exit code $?\"\n# below\n")
-    assert list(commands_in(Block("sh", 7, text, False))) == [
+    assert list(commands_in(Block("sh", 7, text))) == [
         ("nvcc a.cu", 8, 2), ("first -q", 11, 1), ("[ $# = 0 ] || echo \"exit code $?\"", 12, 0)]

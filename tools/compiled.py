@@ -101,7 +101,7 @@ def kernels(*steps: int) -> list[Kernel]:
 
 def levels() -> str:
     """A level of 05 and 06, as nvcc writes it."""
-    return "\n".join(f"{kernel.step}:\n\n{code('text', chr(10).join(kernel.level))}"
+    return "\n".join(f"{kernel.step}:\n\n{code('', chr(10).join(kernel.level))}"
                      for kernel in kernels(5, 6) if kernel.level)
 
 
