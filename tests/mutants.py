@@ -307,9 +307,9 @@ MUTANTS = [
     Mutant(COUNT + "warp_instructions.cpp", "if (std::find(here.begin(), end, word) != end) continue;", "",
            "plain_kernels_test *SharedMemory"),
     Mutant(COUNT + "warp_instructions.cpp", "total.conflicts += needed - 1;", "total.conflicts += needed;",
-           "step_matrix_02_nondivergent_test *ModelByHand*"),
+           "bank_conflicts_test *"),
     Mutant(COUNT + "warp_instructions.cpp", "bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;", "bytes <= 8 ? 32 : 8;",
-           "step_matrix_02_nondivergent_test *ModelByHand*"),
+           "bank_conflicts_test *"),
     Mutant(COUNT + "warp_instructions.cpp", "pairs_agree(addresses, lanes, 1) || pairs_agree(addresses, lanes, 2)",
            "pairs_agree(addresses, lanes, 1)", "bank_conflicts_test *Loads*"),
 

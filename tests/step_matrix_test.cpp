@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "emulated/launches.hpp"
-#include "emulated/step_model.hpp"
 #include "emulated/trace_checks.hpp"
 #include "harness/device.hpp"
 #include "harness/measure.hpp"
@@ -219,6 +218,22 @@ TEST(Step, TracesAllThatItCounts) {
   }
 }
 
+/// What Nsight Compute 2025.3 counts on an H200 for the first pass over 2^22 int32 in blocks of 256. Other widths are in
+/// bank_conflicts_test.cpp.
+struct Measured {
+  std::string_view step;
+  std::uint64_t blocks, shared_load_requests, load_conflicts, store_conflicts, shared_stores, global_loads,
+      sectors;
+};
+
+constexpr Measured h200[] = {{"01_interleaved", 16384, 95, 0, 0, 901120, 131072, 524288},
+                             {"02_nondivergent", 16384, 25, 1146880, 573440, 327680, 131072, 524288},
+                             {"03_sequential", 16384, 25, 0, 0, 327680, 131072, 524288},
+                             {"04_first_add", 8192, 25, 0, 0, 163840, 131072, 524288},
+                             {"05_unroll_warp", 8192, 20, 0, 0, 163840, 131072, 524288},
+                             {"06_templated", 8192, 20, 0, 0, 163840, 131072, 524288},
+                             {"07_cascade", 1056, 20, 0, 0, 21120, 131072, 524288}};
+
 /// So many elements that a thread of a grid-stride loop takes several. The last block is traced.
 TEST(Step, CountsALargeInputAsAnH200DoesAndTracesABlock) {
   const Configuration configuration{ElementType::int32, 1 << 22, 256};
@@ -228,8 +243,8 @@ TEST(Step, CountsALargeInputAsAnH200DoesAndTracesABlock) {
   expect_whole(
       __emulated::trace_of([&] { counted = run(configuration, Data::ones).pass_counters.front(); }, last),
       !adds_atomically());
-  const auto* const measured = std::ranges::find(step_model::h200, step_name, &step_model::Measured::step);
-  if (measured == std::end(step_model::h200)) return;
+  const auto* const measured = std::ranges::find(h200, step_name, &Measured::step);
+  if (measured == std::end(h200)) return;
   EXPECT_EQ(counted.blocks, measured->blocks);
   EXPECT_EQ(counted.shared_load_requests, measured->shared_load_requests * measured->blocks);
   EXPECT_EQ(counted.shared_load_wavefronts - counted.shared_load_conflicts, counted.shared_load_requests);
@@ -238,30 +253,6 @@ TEST(Step, CountsALargeInputAsAnH200DoesAndTracesABlock) {
   EXPECT_EQ(counted.shared_store_wavefronts - counted.shared_store_conflicts, measured->shared_stores);
   EXPECT_EQ(counted.global_load_requests, measured->global_loads);
   EXPECT_EQ(counted.global_load_sectors, measured->sectors);
-}
-
-/// A counter that differs, for a failure's text.
-std::string difference(const Counters& counted, const Counters& expected) {
-  std::string text;
-  for (const auto& [name, counter] : __emulated::counter_names)
-    if (counted.*counter != expected.*counter)
-      text += fmt::format("{} {}, not {}; ", name, counted.*counter, expected.*counter);
-  return text;
-}
-
-TEST(Step, CountsWhatTheModelByHandDoes) {
-  const auto* const known = std::ranges::find(step_model::modelled, step_name);
-  if (known == step_model::modelled.end()) return;
-  const auto step = static_cast<unsigned>(known - step_model::modelled.begin()) + 1;
-  for (const ElementType type : element_types) {
-    const auto bytes = static_cast<unsigned>(size_of(type));
-    for (const unsigned block : block_sizes) {
-      constexpr unsigned grid = 3;
-      const Configuration tiles{type, grid * step_model::elements_a_thread(step, bytes) * block, block};
-      const Counters counted = run(tiles, Data::ones).pass_counters.front();
-      EXPECT_EQ(difference(counted, step_model::model_pass(step, block, grid, bytes)), "") << text_of(tiles);
-    }
-  }
 }
 
 // ---- atomics ----

@@ -187,47 +187,39 @@ INSTANTIATE_TEST_SUITE_P(Pitfalls, Gallery, testing::ValuesIn(gallery()),
 
 // ---- the program ----
 
-TEST(Pitfall, PrintsTheFindingAndEndsWithOne) {
-  const reduction::Outcome outcome =
-      run_command("cd '" SOURCE_FOLDER "' && " PITFALL " add_without_an_atomic");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_TRUE(outcome.error.starts_with("pitfall: error: docs/pitfalls/add_without_an_atomic.cuh:15:"))
-      << outcome.error;
-  EXPECT_TRUE(outcome.error.ends_with("see docs/pitfalls/add_without_an_atomic.md\n")) << outcome.error;
-  EXPECT_EQ(outcome.error.find('\x1b'), std::string::npos) << "colours without a terminal";
-}
+/// What the program answers, where it is run in the project's folder.
+struct Answer {
+  std::string arguments;
+  int code;
+  std::string begins{}, has{}, ends{};  ///< of stderr, of both, and of stderr
+};
 
-TEST(Pitfall, RunsTheFixedForm) {
-  const reduction::Outcome outcome = run_command(PITFALL " --fixed ticket_without_a_fence");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
-  EXPECT_NE(outcome.out.find("no finding, and the same result as on the CPU: 5559936"), std::string::npos)
-      << outcome.out;
-}
-
-TEST(Pitfall, ListsThemAll) {
-  const reduction::Outcome outcome = run_command(PITFALL " --list");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
-  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 16) << outcome.out;
-}
-
-TEST(Pitfall, RefusesAnotherNameInOneLine) {
-  for (const char* const arguments :
-       {" lockstep", "", " endless_loop endless_loop", " --slow endless_loop", " --list endless_loop",
-        " --list ''", " --list --fixed", " --list --trace-beside x.json"}) {
-    const reduction::Outcome outcome = run_command(PITFALL + std::string{arguments});
-    EXPECT_EQ(outcome.exit_code, 2) << arguments;
-    EXPECT_TRUE(outcome.error.starts_with("pitfall: error: ")) << outcome.error;
-    EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1) << outcome.error;
-  }
-  EXPECT_NE(run_command(PITFALL " lockstep").error.find("ticket_without_a_fence"), std::string::npos);
-}
-
-TEST(Pitfall, SaysWhenItsOutputIsLost) {
-  for (const char* const arguments : {" --list", " --help", " --fixed ticket_without_a_fence"}) {
-    const reduction::Outcome outcome = run_command(PITFALL + std::string{arguments} + " >/dev/full");
-    EXPECT_EQ(outcome.exit_code, 3) << arguments;
-    EXPECT_EQ(outcome.error, "pitfall: error: stdout does not take the output\n");
+TEST(Pitfall, AnswersInOneLineOrWithAFinding) {
+  const std::string lost = "pitfall: error: stdout does not take the output\n";
+  std::vector<Answer> answers{
+      {"add_without_an_atomic", 1, "pitfall: error: docs/pitfalls/add_without_an_atomic.cuh:15:", "",
+       "see docs/pitfalls/add_without_an_atomic.md\n"},
+      {"--fixed ticket_without_a_fence", 0, "", "no finding, and the same result as on the CPU: 5559936"},
+      {"--list | wc -l", 0, "", "16\n"},
+      {"lockstep", 2, "pitfall: error: ", "ticket_without_a_fence", "\n"}};
+  for (const char* const refused :
+       {"", "endless_loop endless_loop", "--slow endless_loop", "--list endless_loop", "--list ''",
+        "--list --fixed", "--list --trace-beside x.json"})
+    answers.push_back({refused, 2, "pitfall: error: ", "", "\n"});
+  for (const std::string command : {"--list", "--help", "--fixed ticket_without_a_fence"})
+    answers.push_back({command + " >/dev/full", 3, lost, "", lost});
+  for (const auto& [arguments, code, begins, has, ends] : answers) {
+    const auto [exit_code, out, error] = run_command("cd '" SOURCE_FOLDER "' && " PITFALL " " + arguments);
+    EXPECT_EQ(exit_code, code) << arguments;
+    EXPECT_TRUE(error.starts_with(begins) && error.ends_with(ends)) << error;
+    EXPECT_NE((out + error).find(has), std::string::npos) << out << error;
+    EXPECT_EQ(error.find('\x1b'), std::string::npos) << "colours without a terminal";
+    if (code != 0) {
+      EXPECT_EQ(out, "");
+    }
+    if (code > 1) {
+      EXPECT_EQ(std::ranges::count(error, '\n'), 1) << error;
+    }
   }
 }
 
@@ -235,21 +227,17 @@ TEST(Pitfall, SaysWhenItsOutputIsLost) {
 TEST(Pitfall, DoesWithoutBinutils) {
   const std::filesystem::path tools = temporary_path("tools");
   std::filesystem::create_directory(tools);
-  const std::string run = "PATH=" + tools.string() + ' ' + PITFALL;
-  const reduction::Outcome without_any = run_command(run + " add_without_an_atomic");
-  EXPECT_EQ(without_any.exit_code, 1);
-  EXPECT_TRUE(without_any.error.starts_with("pitfall: error: race in a kernel: thread 0 of block 0 writes "))
-      << without_any.error;
-  const reduction::Outcome barrier = run_command(run + " barrier_for_working_threads");
-  EXPECT_TRUE(
-      barrier.error.starts_with("pitfall: error: missed barrier in a kernel: threads 0-63 of block 0 "))
-      << barrier.error;
-
+  const auto said = [&](const std::string& pitfall) {
+    return run_command("PATH=" + tools.string() + ' ' + PITFALL + ' ' + pitfall).error;
+  };
+  EXPECT_TRUE(said("add_without_an_atomic")
+                  .starts_with("pitfall: error: race in a kernel: thread 0 of block 0 writes "));
+  EXPECT_TRUE(said("barrier_for_working_threads")
+                  .starts_with("pitfall: error: missed barrier in a kernel: threads 0-63 of block 0 "));
   ASSERT_EQ(run_command("ln -s \"$(command -v addr2line)\" " + tools.string()).exit_code, 0);
-  const reduction::Outcome lines = run_command(run + " add_without_an_atomic");
-  EXPECT_NE(lines.error.find("add_without_an_atomic.cuh:15: race in add_without_an_atomic: "),
-            std::string::npos)
-      << lines.error;
+  EXPECT_NE(
+      said("add_without_an_atomic").find("add_without_an_atomic.cuh:15: race in add_without_an_atomic: "),
+      std::string::npos);
   std::filesystem::remove_all(tools);
 }
 
