@@ -11,25 +11,6 @@ from tools.results import Result
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hardware:
-    name: str
-    peak_gbps: float
-    peak_from: str = ""  # how the peak follows from the hardware
-
-
-@dataclass(frozen=True, kw_only=True)
-class Input:
-    elements: int | None = None  # where the source gives a size
-    type: ElementType
-    block: int | None = None
-
-    def __str__(self) -> str:
-        """2^22 int32, block 128"""
-        size = f"{count_text(self.elements)} {self.type}" if self.elements else f"{self.type}, no size given"
-        return size + (f", block {self.block}" if self.block else "")
-
-
-@dataclass(frozen=True, kw_only=True)
 class Figure:
     """Of a step, or by its name of what is no step here, such as a library."""
 
@@ -53,20 +34,30 @@ class DocumentedTable:
     label: str  # the source in two words: Harris 2007
     source: str  # who has published it, where and when, in Markdown
     data: str = ""  # where its figures are; its own file otherwise
-    hardware: Hardware
-    input: Input
+    gpu: str
+    peak_gbps: float
+    peak_from: str = ""  # how it follows from the hardware
+    elements: int | None = None  # where the source gives a size
+    type: ElementType
+    block: int | None = None
     method: str
     rows: list[Figure]
     others: list[Figure] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     quotes: str = ""  # the table whose figures it repeats
 
+    @property
+    def input(self) -> str:
+        """2^22 int32, block 128"""
+        size = f"{count_text(self.elements)} {self.type}" if self.elements else f"{self.type}, no size given"
+        return size + (f", block {self.block}" if self.block else "")
+
     def find(self, step: str) -> Figure | None:
         return next((row for row in self.rows if step in row.kernels), None)
 
     def percent(self, figure: Figure) -> float:
         """Of the peak: that of the GB/s, or what the source states without GB/s."""
-        return figure.gbps / self.hardware.peak_gbps * 100 if figure.gbps is not None else figure.percent or 0
+        return figure.gbps / self.peak_gbps * 100 if figure.gbps is not None else figure.percent or 0
 
     def percent_text(self, figure: Figure) -> str:
         """With no more digits than the source gives: 11.3, but 92 where that is all it states."""
@@ -105,9 +96,9 @@ def table_of_card(own: OwnTable) -> DocumentedTable:
         label=own.label, data=f"../../{own.results}/ladder.json",
         source=f"this repository, *{own.results}*, driver {measured.driver}, CUDA {measured.cuda}, commit "
                f"{measured.short_commit}, {measured.date[:4]}",
-        hardware=Hardware(name=measured.gpu, peak_gbps=round(steps[0].device.peak_gbps or 0, 1),
-                          peak_from="memory clock × bus width × 2 / 8"),
-        input=Input(elements=steps[0].elements, type=steps[0].type, block=blocks.pop() if len(blocks) == 1 else None),
+        gpu=measured.gpu, peak_gbps=round(steps[0].device.peak_gbps or 0, 1),
+        peak_from="memory clock × bus width × 2 / 8", elements=steps[0].elements, type=steps[0].type,
+        block=blocks.pop() if len(blocks) == 1 else None,
         method="The median of whole reductions, the L2 emptied by reading before each, by "
                f"{measured.command} on {measured.date}.",
         rows=[Figure(step=result.step, gbps=round(result.bandwidth, 1), ms=round(result.median_ms, 4))
@@ -131,7 +122,7 @@ def figures_of(step: str) -> Iterator[tuple[DocumentedTable, Figure]]:
 def published_text(step: str) -> str:
     """The figures of a step as the step itself prints them: not every machine can run all of them."""
     return table(["documented", "GPU", "input", "GB/s", "% of peak"], "lllrr", [
-        [documented.label, documented.hardware.name, str(documented.input), as_stated(figure.gbps),
+        [documented.label, documented.gpu, documented.input, as_stated(figure.gbps),
          documented.percent_text(figure)] for documented, figure in figures_of(step)])
 
 
@@ -139,9 +130,8 @@ def published(result: Result) -> str:
     """What others have published of a step for the same input: 2.47 GB/s, 0.3 % of peak (blog 2025, RTX 3090)."""
     return "; ".join(
         f"{figure.gbps:.5g} GB/s, {documented.percent_text(figure)} % of peak ({documented.label}, "
-        f"{documented.hardware.name})" for documented, figure in figures_of(result.step)
-        if figure.gbps is not None and (documented.input.type, documented.input.elements) == (
-            result.type, result.elements)) or DASH
+        f"{documented.gpu})" for documented, figure in figures_of(result.step)
+        if figure.gbps is not None and (documented.type, documented.elements) == (result.type, result.elements)) or DASH
 
 
 def all_tables() -> str:
@@ -150,31 +140,29 @@ def all_tables() -> str:
 
 
 def section(name: str, documented: DocumentedTable) -> str:
-    hardware, data = documented.hardware, documented.data or f"{name}.json"
+    data = documented.data or f"{name}.json"
+    peak_from = f" ({documented.peak_from})" if documented.peak_from else ""
     library = next(iter(documented.others), None)  # the mark that the source itself measures steps by
-
-    def shares(figure: Figure) -> list[str]:
-        percent = [documented.percent_text(figure)]
-        if library and figure.gbps and library.gbps:
-            percent.append(f"{figure.gbps / library.gbps * 100:.1f}")
-        return percent
-
+    rows = []
+    for row in (*documented.rows, *documented.others):
+        shares = [documented.percent_text(row)]
+        if library and row.gbps and library.gbps:
+            shares.append(f"{row.gbps / library.gbps * 100:.1f}")
+        rows.append([row.step or row.name, as_stated(row.ms), as_stated(row.gbps), *shares, row.note])
     return (
-        f"### {documented.label}: {hardware.name}\n\n"
+        f"### {documented.label}: {documented.gpu}\n\n"
         f"- Source: {documented.source}. Data: [{Path(data).name}]({data})\n"
-        f"- Peak: {hardware.peak_gbps:g} GB/s{f' ({hardware.peak_from})' if hardware.peak_from else ''}\n"
+        f"- Peak: {documented.peak_gbps:g} GB/s{peak_from}\n"
         f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
         + table(["step", "ms", "GB/s", "% of peak", *([f"% of {library.name}"] if library else []), "note"],
-                "lrrrrl" if library else "lrrrl", [
-                    [row.step or row.name, as_stated(row.ms), as_stated(row.gbps), *shares(row), row.note]
-                    for row in (*documented.rows, *documented.others)])
+                "lrrrrl" if library else "lrrrl", rows)
         + "\n" + "".join(f"- {remark}\n" for remark in documented.remarks) + ("\n" if documented.remarks else ""))
 
 
 def header() -> str:
     """common/harness/published_figures_data.hpp: what programs show of the steps beside their own figures."""
     rows = "".join(
-        f'    PublishedFigure{{"{kernel}", {{"{documented.label}", "{documented.hardware.name}", '
+        f'    PublishedFigure{{"{kernel}", {{"{documented.label}", "{documented.gpu}", '
         f'"{documented.input}"}}, "{as_stated(row.gbps, "")}", "{documented.percent_text(row)}"}},\n'
         for documented in originals() for row in documented.rows for kernel in row.kernels)
     return (

@@ -47,8 +47,9 @@ def with_section(page: str, name: str, text: str) -> str:
     inline = re.compile(rf"(<!-- {name} -->)[^<\n]*(<!-- /{name} -->)")
     if inline.search(page):
         return inline.sub(rf"\g<1>{text}\g<2>", page)
-    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-    lines = page.splitlines()
-    if lines.count(begin) != 1 or lines.count(end) != 1 or lines.index(begin) > lines.index(end):
-        raise BadUsage(f"the lines '{begin}' and '{end}' have to stand once each, in this order")
-    return "\n".join(lines[: lines.index(begin) + 1] + [text.rstrip("\n")] + lines[lines.index(end):]) + "\n"
+    begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->\n"
+    new = "\n".join([begin.rstrip(), text.rstrip("\n"), end])
+    page, count = re.subn(f"(?ms)^{begin}.*?^{end}", lambda _: new, page)
+    if count != 1:
+        raise BadUsage(f"the marks {name}:begin and {name}:end have to stand once each, in this order")
+    return page

@@ -173,7 +173,7 @@ def beside_jax() -> str:
     """Each step's share of jnp.sum: what the blog says, and what was measured of 2^28 float32."""
     blog = documented_tables.read_tables()[BLOG]
     [library] = blog.others
-    columns = [f"{blog.label}, {blog.hardware.name}, 2^25: GB/s", "% of jnp.sum"]
+    columns = [f"{blog.label}, {blog.gpu}, 2^25: GB/s", "% of jnp.sum"]
     columns += [text for card in CARDS for text in (f"{short(card)}, 2^28: GB/s", "% of jnp.sum")]
     sums = [result.bandwidth for card in CARDS for result in results.read(card, "peers")
             if (result.step, result.type, result.elements) == ("peer_jax", "float32", 2**28)]
