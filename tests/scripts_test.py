@@ -18,7 +18,6 @@ from tools.programs import EMULATED, steps_of
 
 Running = subprocess.Popen[str]
 Start = Callable[..., Running]
-Need = Callable[[str], str]
 
 CLASSIC = ["00_cpu_serial", *steps_of("ladder")]
 BEYOND = [*CLASSIC, *(step for step in steps_of("beyond") if step in EMULATED)]
@@ -222,9 +221,8 @@ def test_help_takes_no_build(tmp_path: Path, line: str, said: str) -> None:
 # ---- one run at a time ----
 
 
-def test_the_second_run_waits_for_the_first(checkout: Path, start: Start, need: Need) -> None:
+def test_the_second_run_waits_for_the_first(checkout: Path, start: Start) -> None:
     """In a fresh checkout, both at once: each has its own results, and nothing is configured twice."""
-    need("flock")
     first = start(checkout / "run_ladder.sh", "-n", "4M")
     read_until(first, "Configuring build")
     code, waited = end_of(start(checkout / "run_ladder.sh", "-q"))
@@ -232,8 +230,7 @@ def test_the_second_run_waits_for_the_first(checkout: Path, start: Start, need: 
     assert waited.startswith(f"Waiting for another run, which works in {checkout}/build\n00_cpu_serial -q\n"), waited
 
 
-def test_ctrl_c_ends_the_waiting(checkout: Path, start: Start, need: Need) -> None:
-    need("flock")
+def test_ctrl_c_ends_the_waiting(checkout: Path, start: Start) -> None:
     read_until(start("bash", "-c", TAKE + "echo taken; read -r < <(sleep 60)"), "taken")
     second = start(checkout / "run_tests.sh")
     read_until(second, "Waiting for another run")
@@ -241,9 +238,8 @@ def test_ctrl_c_ends_the_waiting(checkout: Path, start: Start, need: Need) -> No
     assert second.wait(10) == 130
 
 
-def test_a_daemon_of_a_build_keeps_nobody_waiting(checkout: Path, start: Start, need: Need) -> None:
+def test_a_daemon_of_a_build_keeps_nobody_waiting(checkout: Path, start: Start) -> None:
     """Neither another run, nor whoever reads the table."""
-    need("flock")
     fake_programs.make(checkout / "fake", "cmake", CMAKE + """
 import subprocess
 if words[-1] == "00_cpu_serial":
@@ -260,9 +256,8 @@ if words[-1] == "00_cpu_serial":
         os.kill(int((checkout / "daemon").read_text()), signal.SIGKILL)
 
 
-def test_tools_hold_the_folder_until_they_end(checkout: Path, start: Start, need: Need) -> None:
+def test_tools_hold_the_folder_until_they_end(checkout: Path, start: Start) -> None:
     """And a script that a run calls does not wait for it."""
-    need("flock")
     assert end_of(start("bash", "-c", f"{TAKE} bash -c '{TAKE} echo inside'"), 10) == (0, "inside\n")
     shutil.copytree(REPOSITORY / "tools", checkout / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     script = "from tools import programs; print(programs.build(['00_cpu_serial']), flush=True); input()"
