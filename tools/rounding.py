@@ -13,7 +13,6 @@ from tools import output_file, plot, results
 from tools.command_line import REPOSITORY, ExitCode, Parser, say
 from tools.markdown import DASH, count_text, table
 from tools.programs import Programs
-from tools.results import Result
 
 DATA = REPOSITORY / "docs/results/floating_point.json"
 FIGURE = REPOSITORY / "docs/floating_point.svg"
@@ -24,6 +23,7 @@ U = 2.0**-24  # the most that one rounding changes a float32, relative to it
 STEPS = {"01_interleaved": "01 and 02, tree of 00", "03_sequential": "03", "04_first_add": "04 to 06",
          "07_cascade": "07", "08_warp_shuffle": "08", "09_vector_loads": "09", "10_single_pass": "10"}
 RUNNING, COMPENSATED = "00_cpu_serial", "compensated"
+ORDERS = {RUNNING: "running sum of 00", **STEPS, COMPENSATED: "compensated"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,10 @@ def main(words: list[str]) -> int:
 
 
 def measure(programs: Programs, order: str, elements: int, seeds: Sequence[int]) -> Rounding:
-    runs = [run(programs, order, elements, seed) for seed in seeds]
+    device = [] if order == RUNNING else ["--device", "emulated", "--counters", "off"]
+    # Also a wrong sum, as the running sum's may be.
+    runs = [programs.result(order, *device, "-n", str(elements), "-t", "float32", "--seed", str(seed), "-s", "1",
+                            accepted=(ExitCode.DONE, ExitCode.WRONG)) for seed in seeds]
     return Rounding(order=order, elements=elements, errors=[shown(float(one.error) / unit(elements)) for one in runs],
                     tolerance=shown(max(float(one.tolerance) for one in runs) / unit(elements)))
 
@@ -72,13 +75,6 @@ def seeds_of(order: str) -> Sequence[int]:
 def unit(elements: int) -> float:
     """What rounding changes a sum of usual size: numbers in [-1, 1) have a mean square of 1/3."""
     return U * math.sqrt(elements / 3)
-
-
-def run(programs: Programs, step: str, elements: int, seed: int) -> Result:
-    """What the step finds: also a wrong sum, as the running sum's may be."""
-    device = [] if step == RUNNING else ["--device", "emulated", "--counters", "off"]
-    return programs.result(step, *device, "-n", str(elements), "-t", "float32", "--seed", str(seed), "-s", "1",
-                           accepted=(ExitCode.DONE, ExitCode.WRONG))
 
 
 def shown(number: float) -> float:
@@ -102,10 +98,6 @@ def compensated_error(elements: int, seed: int) -> float:
 # ---- what is shown ----
 
 
-def label(order: str) -> str:
-    return {RUNNING: "running sum of 00", COMPENSATED: "compensated"}.get(order) or STEPS[order]
-
-
 def read() -> list[Rounding]:
     return results.read_list(DATA, Rounding)
 
@@ -114,9 +106,9 @@ def errors_table() -> str:
     found = {(rounding.order, rounding.elements): rounding for rounding in read()}
     columns = [*SIZES[::2], SIZES[-1]]
     rows = []
-    for order in (RUNNING, *STEPS, COMPENSATED):
+    for order in ORDERS:
         tolerance, errors = found[order, SIZES[-1]].tolerance, [found[order, size].error for size in columns]
-        rows.append([label(order), *(f"{error:.{0 if error >= 10 else 1}f}" for error in errors),
+        rows.append([ORDERS[order], *(f"{error:.{0 if error >= 10 else 1}f}" for error in errors),
                      DASH if tolerance is None else f"{tolerance:,.0f}"])
     return table(["error, in such units", *map(count_text, columns), f"tolerance at {count_text(SIZES[-1])}"],
                  "l" + "r" * (len(columns) + 1), rows)
@@ -134,11 +126,11 @@ def draw(found: Sequence[Rounding]) -> str:
                          "dashed: the tolerance", left,
                          plot.WIDTH - left - plot.NAME - 60, height)
     axes.set(xscale="log", yscale="log")
-    for order in (RUNNING, *STEPS, COMPENSATED):
+    for order in ORDERS:
         of_order = [rounding for rounding in found if rounding.order == order]
         sizes = [rounding.elements for rounding in of_order]
         style = plot.curve(order)
-        axes.plot(sizes, [rounding.error for rounding in of_order], label=label(order), **style)
+        axes.plot(sizes, [rounding.error for rounding in of_order], label=ORDERS[order], **style)
         if order in ("01_interleaved", "07_cascade"):
             axes.plot(sizes, [rounding.tolerance for rounding in of_order], color=style["color"],
                       linestyle=plot.DASHED, linewidth=1.5)
