@@ -14,7 +14,7 @@ import fake_programs
 import made_up_results
 import pytest
 
-from tools import gpu, measure, output_file, plot, profile, results
+from tools import gpu, measure, plot, profile, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
 from tools.measure import AGAINST_CUB, HEADER_STEP, PARTS, RECORDS, TO_BE_CONTINUED, Measurement
 from tools.pages import CASES
@@ -140,16 +140,6 @@ def test_the_old_results_stay_until_the_new_ones_are_there(call: Callable[..., i
     of_others = ("thesis", "many_gpus.json", "many_gpus_alone.json", "many_gpus_measured.json", "peers.json")
     assert all(after[name] == before[name] for name in of_others) and after["ladder.json"] != before["ladder.json"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["card"]
-
-
-def test_two_at_once(call: Callable[..., int], tmp_path: Path) -> None:
-    """The second one is refused, and leaves what the first one has."""
-    with output_file.alone_in(tmp_path / "card.new"):
-        (tmp_path / "card.new/parts").mkdir()
-        with pytest.raises(NotPossible, match="another process works in '.*/card.new'"):
-            call()
-        assert [file.name for file in tmp_path.rglob("*")] == ["card.new", "parts"]
-    assert call() == ExitCode.DONE
 
 
 def test_leaves_out_what_this_gpu_cannot_run(call: Callable[..., int], tmp_path: Path,
