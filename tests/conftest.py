@@ -23,8 +23,6 @@ Ran = subprocess.CompletedProcess[str]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bin", type=Path, default=REPOSITORY / "build/bin", help="the executables")
-    parser.addoption("--traces", type=Path, help="for browser_test.py: a folder of traces that are opened, too")
-    parser.addoption("--screenshots", type=Path, help="for browser_test.py: a folder for pictures of the pages")
 
 
 @pytest.fixture(scope="session")

@@ -170,7 +170,7 @@ class AgainstCub:
 
     @property
     def within_tick(self) -> bool:
-        """Whether the two are as close as two readings of the same time may be: 0.1 µs, as 12_against_cub has it."""
+        """Whether the two are as close as two readings of the same time may be: 0.1 µs."""
         return round(abs(self.cub_ms.median - self.ms.median), 6) <= 1e-4
 
 

@@ -136,8 +136,7 @@ void time_ranks(const Ranks& ranks, const Options& options, RankReduction& reduc
 
 }  // namespace
 
-void require_memory_for_shard(const Job& job, const Device& device, const RankMeasurement& measurement,
-                              int count) {
+void require_memory_for_shard(const Job& job, const Device& device, const RankMeasurement& measurement) {
   // The ranks of a node share the host's memory; a GPU is one rank's alone.
   const bool is_shared = device.info().kind == DeviceKind::emulated;
   const auto sharers = static_cast<std::size_t>(is_shared ? job.node().count() : 1);
@@ -149,7 +148,7 @@ void require_memory_for_shard(const Job& job, const Device& device, const RankMe
         longest * size_of(measurement.type) + kernel.mailbox_bytes + kernel.partial_bytes;
     require_memory(longest * sharers, measurement.type, bytes * sharers, memory);
   };
-  const auto ranks = static_cast<unsigned>(count);
+  const auto ranks = static_cast<unsigned>(measurement.ranks);
   require(measurement.n / ranks);  // before chunks are made of it, which cannot be of any size
   require(kernel.shard(measurement.n, 0, ranks).count);
 }

@@ -18,14 +18,14 @@ struct RankMeasurement {
   const RankKernel& kernel;  ///< of the type
   ElementType type;
   Combiner combiner;  ///< never automatic
-  std::uint64_t n;    ///< number of elements of all ranks together
+  int ranks;          ///< the first of the job's
+  std::uint64_t n;    ///< number of elements of all of them together
   bool weak;          ///< that was given for each of them
 };
 
-/// Throws DeviceError if the longest of `count` ranks' shards does not fit into this rank's device, or into its share of the
-/// host's memory where the device is emulated.
-void require_memory_for_shard(const Job& job, const Device& device, const RankMeasurement& measurement,
-                              int count);
+/// Throws DeviceError if the longest shard does not fit into this rank's device, or into its share of the host's memory where
+/// the device is emulated.
+void require_memory_for_shard(const Job& job, const Device& device, const RankMeasurement& measurement);
 
 /// Has ranks sum n elements: each fills and reduces its shard, the sums are combined, and rank 0 verifies what every rank got.
 /// Then, on GPUs, the timed samples, and rank 0 verifies what the last of them left. By all of `ranks`. Throws DeviceError if

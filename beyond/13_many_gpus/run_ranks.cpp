@@ -105,28 +105,21 @@ Combiner choose_combiner(const Job& job, Device& device, const RankKernel& kerne
   return on_gpu && has_nccl() ? Combiner::nccl : Combiner::mpi;
 }
 
-/// One run: of the first ranks, or of all.
-struct Planned {
-  RankMeasurement measurement;
-  int ranks;
-};
-
 /// Lists what the command line asks for, the same on all ranks, before the first of it runs: by all.
-std::vector<Planned> plan(const Job& job, const Device& device, const RankStep& step,
-                          const RankKernels& kernels, const RankOptions& options, Combiner combiner) {
+std::vector<RankMeasurement> plan(const Job& job, const Device& device, const RankStep& step,
+                                  const RankKernels& kernels, const RankOptions& options, Combiner combiner) {
   Memory memory = device.memory();
   memory.free_bytes = job.ranks().smallest(memory.free_bytes);
   const int most = job.ranks().count();
   std::vector<Configuration> configurations = plan_configurations(options, device.info().kind, memory);
   if (options.sweep == Sweep::block) configurations.resize(1);  // the kernels choose their launch
-  std::vector<Planned> planned;
+  std::vector<RankMeasurement> planned;
   for (const auto& [type, elements, block] : configurations) {
     for (int ranks = options.scaling ? 1 : most;; ranks = std::min(2 * ranks, most)) {
       const std::uint64_t n = options.weak ? elements * static_cast<std::uint64_t>(ranks) : elements;
       const RankKernel& kernel = kernels[static_cast<std::size_t>(type)];
-      planned.push_back({{step, options, kernel, type, combiner, n, options.weak}, ranks});
-      if (job.ranks().rank() < ranks)
-        require_memory_for_shard(job, device, planned.back().measurement, ranks);
+      planned.push_back({step, options, kernel, type, combiner, ranks, n, options.weak});
+      if (job.ranks().rank() < ranks) require_memory_for_shard(job, device, planned.back());
       if (ranks == most) break;
     }
   }
@@ -150,15 +143,15 @@ ExitCode run(const RankStep& step, Job& job, int argc, char** argv) {
   const std::unique_ptr<Device> device = open_device(job, options, note);
   const RankKernels& kernels = device->info().kind == DeviceKind::cuda ? *step.cuda : *step.emulated;
   const Combiner combiner = choose_combiner(job, *device, kernels.front(), options.combiner, note);
-  const std::vector<Planned> planned = plan(job, *device, step, kernels, options, combiner);
+  const std::vector<RankMeasurement> planned = plan(job, *device, step, kernels, options, combiner);
 
   if (report) report->begin(step.name, step.title, device->info(), note);
   std::optional<double> one_rank_gbps;
-  for (const auto& [measurement, count] : planned) {
-    const Ranks group = ranks.first(count);
-    if (ranks.rank() < count) {
+  for (const RankMeasurement& measurement : planned) {
+    const Ranks group = ranks.first(measurement.ranks);
+    if (ranks.rank() < measurement.ranks) {
       Result found = measure_ranks(job, group, *device, measurement);
-      if (count == 1) one_rank_gbps = found.gbps();
+      if (measurement.ranks == 1) one_rank_gbps = found.gbps();
       found.shared->one_rank_gbps = one_rank_gbps;
       if (report) report->add(found);
     }

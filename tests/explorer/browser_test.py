@@ -1,8 +1,7 @@
 """The explorer's page in a browser: headless Chromium, driven by Selenium.
 
 Skipped where there is no Chromium, no driver for it, no Selenium or no Node; the test with axe-core also where neither
-AXE_CORE names an axe.min.js nor a virtual environment in a build*/ has one. With --traces FOLDER the pages of these
-traces are opened, too; --screenshots FOLDER keeps pictures of all pages.
+AXE_CORE names an axe.min.js nor a virtual environment in a build*/ has one.
 """
 
 import json
@@ -121,17 +120,6 @@ class Browser:
             " (error) => done([{impact: 'critical', id: String(error), nodes: []}]))", options)
         return [(found["id"], [node["html"][:160] for node in found["nodes"][:3]]) for found in violations
                 if found["impact"] in ("serious", "critical")]
-
-    def save(self, folder: Path | None, name: str) -> None:
-        """Saves the whole page as a picture."""
-        if folder is None:
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        height = self.js("return document.body.scrollHeight + 30")
-        width = self.js("return innerWidth")
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        self.driver.save_screenshot(str(folder / f"{name}.png"))
 
 
 def check_steps(browser: Browser, where: str) -> None:
@@ -283,8 +271,7 @@ def second_trace(need: Callable[[str], str], tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="module")
-def pages(second_trace: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-          ) -> dict[str, Path]:
+def pages(second_trace: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of each kind."""
     folder = tmp_path_factory.mktemp("explorer pages")
     template = folder / "template.html"
@@ -297,9 +284,6 @@ def pages(second_trace: Path, tmp_path_factory: pytest.TempPathFactory, request:
     traces = {"one": [conflicts], "two": [conflicts, none], "finding": [simulated("racyTrace()")], "evil": [evil],
               "refused": [simulated("refusedTrace()")], "shuffles": [simulated("simulate('shuffles')")],
               "no events": [without_events], "second without events": [none, without_events]}
-    given = request.config.getoption("--traces")
-    for file in sorted(given.glob("*.json")) if given else []:
-        traces[file.stem] = [json.loads(file.read_text(encoding="utf-8"))]
     made = {}
     for name, shown in traces.items():
         made[name] = folder / f"{name}.html"
@@ -311,8 +295,7 @@ def pages(second_trace: Path, tmp_path_factory: pytest.TempPathFactory, request:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_pages(browser: Browser, pages: dict[str, Path], second_trace: Path, size: str, scheme: str,
-               request: pytest.FixtureRequest) -> None:
+def test_pages(browser: Browser, pages: dict[str, Path], second_trace: Path, size: str, scheme: str) -> None:
     for kind, path in pages.items():
         where = f"{kind} {size} {scheme}"
         browser.open(path, SIZES[size], scheme)
@@ -340,7 +323,6 @@ def test_pages(browser: Browser, pages: dict[str, Path], second_trace: Path, siz
         assert "broken in" not in title or kind == "evil" and title.startswith("</script>"), title
         assert browser.js("return document.images.length") == 0, where
         browser.check_quiet(where)
-        browser.save(request.config.getoption("--screenshots"), where.replace(" ", "_"))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -45,58 +45,34 @@ function* storeResult(tid, bytes) {
     yield {kind: "global_store", buffer: 1, word: 0, bytes, line: 10, value: yield load(0, bytes, 10)};
 }
 
+const rising = (block) => Array.from({length: Math.log2(block)}, (_, k) => 2 ** k);
+
+/** A tree in shared memory: with each stride, the thread adds to the element that `placeOf` gives it, if it gives one. */
+const tree = (strides, placeOf) => function*({tid, block, bytes, width}) {
+  yield* loadTile(tid * width, bytes);
+  for (const stride of strides(block)) {
+    const place = placeOf(tid, stride, block);
+    if (place !== null) {
+      const a = yield load((place + stride) * width, bytes, 7);
+      const b = yield load(place * width, bytes, 7);
+      yield {kind: "shared_store", word: place * width, bytes, line: 7, value: a + b};
+    }
+    yield {kind: "block_barrier", line: 8};
+  }
+  yield* storeResult(tid, bytes);
+};
+
 const kernels = {
-  *
-      interleaved({tid, block, bytes, width}) {
-        yield* loadTile(tid * width, bytes);
-        for (let stride = 1; stride < block; stride *= 2) {
-          if (tid % (2 * stride) === 0) {
-            const a = yield load((tid + stride) * width, bytes, 7);
-            const b = yield load(tid * width, bytes, 7);
-            yield {kind: "shared_store", word: tid * width, bytes, line: 7, value: a + b};
-          }
-          yield {kind: "block_barrier", line: 8};
-        }
-        yield* storeResult(tid, bytes);
-      },
-  *
-      nondivergent({tid, block, bytes, width}) {
-        yield* loadTile(tid * width, bytes);
-        for (let stride = 1; stride < block; stride *= 2) {
-          const index = 2 * stride * tid;
-          if (index < block) {
-            const a = yield load((index + stride) * width, bytes, 7);
-            const b = yield load(index * width, bytes, 7);
-            yield {kind: "shared_store", word: index * width, bytes, line: 7, value: a + b};
-          }
-          yield {kind: "block_barrier", line: 8};
-        }
-        yield* storeResult(tid, bytes);
-      },
-  *
-      sequential({tid, block, bytes, width}) {
-        yield* loadTile(tid * width, bytes);
-        for (let stride = block / 2; stride >= 1; stride /= 2) {
-          if (tid < stride) {
-            const a = yield load((tid + stride) * width, bytes, 7);
-            const b = yield load(tid * width, bytes, 7);
-            yield {kind: "shared_store", word: tid * width, bytes, line: 7, value: a + b};
-          }
-          yield {kind: "block_barrier", line: 8};
-        }
-        yield* storeResult(tid, bytes);
-      },
+  interleaved: tree(rising, (tid, stride) => (tid % (2 * stride) === 0 ? tid : null)),
+  nondivergent: tree(rising, (tid, stride, block) => (2 * stride * tid < block ? 2 * stride * tid : null)),
+  sequential: tree((block) => rising(block).reverse(), (tid, stride) => (tid < stride ? tid : null)),
   *
       shuffles({tid, bytes, width}) {
         let sum = yield {kind: "global_load", buffer: 0, word: tid * width, bytes, line: 4};
-        for (let delta = 16; delta >= 1; delta /= 2)
-          sum += yield {
-            kind: "shuffle",
-            bytes,
-            line: 5,
-            value: sum,
-            from: Math.min(31, tid % 32 + delta) === tid % 32 + delta ? tid % 32 + delta : tid % 32
-          };
+        for (let delta = 16; delta >= 1; delta /= 2) {
+          const from = tid % 32 + delta < 32 ? tid % 32 + delta : tid % 32;
+          sum += yield {kind: "shuffle", bytes, line: 5, value: sum, from};
+        }
         if (tid % 32 === 0) yield {kind: "global_atomic", buffer: 1, word: 0, bytes, line: 6, value: sum};
       },
 };
@@ -235,15 +211,7 @@ export function racyTrace() {
     help: "put a `__syncwarp()` between the read and the write",
     page: "docs/pitfalls/warp_synchronous_tail.md",
     witnesses: [
-      {
-        action: "writes shared[1]",
-        block: 0,
-        threads: [1],
-        source: 0,
-        line: 7,
-        column: 15,
-        event: writes
-      },
+      {action: "writes shared[1]", block: 0, threads: [1], source: 0, line: 7, column: 15, event: writes},
       {action: "reads it", block: 0, threads: [0], source: 0, line: 7, column: 21, event: reads}
     ],
   });

@@ -18,6 +18,8 @@ namespace reduction {
 namespace {
 
 constexpr const char* program = "12_against_cub";
+/// More than the storage and the results of both take beside the input, with what the driver rounds that up to.
+constexpr std::size_t room_for_both = std::size_t{64} << 20;
 constexpr const char* row = "{:<23} {:>11} {:>9} {:>7} {:>9} {:>7} {:>5}\n";
 
 /// Some of a step's options, and the name of a case.
@@ -70,7 +72,6 @@ ExitCode run(const std::vector<Case>& cases, const CommandLine& line) {
   if (!line.quiet) print(out, fmt::format("{}, CUB {}\n\n", device_text(device->info()), cub_version()));
   print(out, fmt::format(row, "case", "elements", "ms", "GB/s", "CUB: ms", "GB/s", "ratio"));
 
-  const Interruption interruption;
   ExitCode code = ExitCode::verified;
   auto results = nlohmann::ordered_json::array();
   const auto add = [&](const Case& chosen, std::uint64_t n) {
@@ -102,20 +103,16 @@ ExitCode run(const std::vector<Case>& cases, const CommandLine& line) {
     }
   };
 
-  const auto fits = [&](const Case& chosen, std::uint64_t n) {
-    constexpr std::size_t room_for_both = std::size_t{64} << 20;  // beside the input
-    return n * chosen.element_bytes + room_for_both <= device->memory().free_bytes;
-  };
   const std::uint64_t elements = line.elements.value_or(std::uint64_t{1} << (line.sweep ? 36 : 28));
   for (const Case& chosen : cases) {
     if (!line.only.empty() && line.only != chosen.name) continue;
     for (const std::uint64_t n : line.sweep ? sweep_sizes(elements) : std::vector{elements}) {
-      if (interruption.requested() || (line.sweep && !fits(chosen, n))) break;
+      if (line.sweep && n * chosen.element_bytes + room_for_both > device->memory().free_bytes) break;
       add(chosen, n);
     }
   }
   json_file.write(results.dump(2) + '\n');
-  return code == ExitCode::verified && interruption.requested() ? ExitCode::interrupted : code;
+  return code;
 }
 
 }  // namespace
