@@ -174,6 +174,9 @@ TEST(WrittenPrograms, RaceWhereNoBarrierOfBothIsBetween) {
        "put one more `__syncwarp()` between the read and the write; see one_syncwarp_a_level"},
       {"0:w0 3 / 6; 0:0 store s0; 0:2 / / store s0"},
       {"0:w0 3 / 0; 0:0 store s0; 0:2 / / store s0", "0:0 writes, 0:2 writes s0"},
+      // Of lanes that read at the same place, those that have met the writer and those that have not.
+      {"0:w0 5; 0:0 load g0 load' g0; 0:1 load g0; 0:2 / store g0", "0:1 reads, 0:2 writes g0"},
+      {"0:w0 5; 0:0 load s0 load' s0; 0:1 load s0; 0:2 / store s0", "0:1 reads, 0:2 writes s0"},
       // What is read before a part meets, and after it.
       {"0:w0 ffffffff / 3; 0:0 / / store s0; 0:1 / load s0"},
       {"0:w0 ffffffff / 3; 0:0 / / store s0; 0:1 / load s0 / load' s0", "0:0 writes, 0:1 reads' s0"},
@@ -282,6 +285,9 @@ TEST(WrittenPrograms, RaceUnlessAChainOfAtomicsLeadsFromBlockToBlock) {
       {zero + one + two + "3:0 add g2 load g0 load g1"},
       {zero + one + two + "3:0 add g3 load g0"},
       {zero + one + two + "3:0 add g3 load g1", "2:0 writes, 3:0 reads g1"},
+      // What it released before it stored tells nothing of that.
+      {"0:0 store g1 fence add g2; 1:0 add g2 fence add g3 store g0 fence / add g2; 2:0 add g3 load g0",
+       "1:0 writes, 2:0 reads g0"},
       {zero + "1:0 fence add g3; 3:0 add g3 load g0", race},
       {zero + "1:0 add g2 add g3; 3:0 add g3 load g0", race},
       {"0:0 store g0 fence_block add g2; 3:0 add g2 load g0", race},
@@ -303,10 +309,10 @@ Program drawn(std::mt19937_64& random) {
   };
   for (unsigned block = 0; block < program.blocks; ++block) {
     for (unsigned phase = 0; phase < phases; ++phase) {
-      constexpr std::array<unsigned, 6> masks{0, 0, 0, ~0U, 0b11, 0b110};
+      constexpr std::array<unsigned, 6> masks{0, 0, ~0U, 0b11, 0b110, 0b101};
       for (unsigned warp = 0; warp < 2; ++warp)
         for (unsigned step = 0; step + 1 < steps; ++step)
-          program.masks[block][phase][warp][step] = masks[below(warp == 0 ? 6 : 5)] & (warp == 0 ? ~0U : 3U);
+          program.masks[block][phase][warp][step] = masks[below(warp == 0 ? 6 : 4)] & (warp == 0 ? ~0U : 3U);
       for (unsigned thread = 0; thread < active.size(); ++thread) {
         for (auto& step : program.action[block][thread][phase]) {
           if (below(crowd) != 0) continue;
