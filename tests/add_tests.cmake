@@ -68,6 +68,7 @@ function(add_test_of_kind kind name extension labels)
     if(NOT test_KERNELS)
       set(test_KERNELS ${source})
       rewritten_path(${source} sources)
+      set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)  # of a .cu file, too
     endif()
     rewrite_kernels(${name}_rewritten ${test_KERNELS})
     list(APPEND test_PROGRAMS ${name}_rewritten)

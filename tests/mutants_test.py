@@ -23,7 +23,8 @@ def test_a_mutant_applies(mutant: Mutant) -> None:
     else:
         target, tests = mutant.test.split()
         file = re.sub(r"^step_matrix_\w+", "step_matrix_test", target)  # compiled once for each step
-        source = next((REPOSITORY / "tests").rglob(f"{file}.cpp")).read_text("utf-8")
-        names = map(".".join, re.findall(r"^TEST(?:_F)?\((\w+), (\w+)\)", source, re.MULTILINE))
+        file = re.sub(r"^header_", "", file)  # of reduce_header
+        source = next((REPOSITORY / "tests").rglob(f"{file}.c[pu]*")).read_text("utf-8")
+        names = map(".".join, re.findall(r"^(?:TYPED_)?TEST(?:_F)?\((\w+), (\w+)\)", source, re.MULTILINE))
         pattern = tests.replace(".", r"\.").replace("*", ".*")
         assert any(re.fullmatch(pattern, name) for name in names), tests

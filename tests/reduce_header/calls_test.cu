@@ -1,0 +1,211 @@
+/// \file
+/// How 12's header is called: init, nothing at all, the number of elements, the size of the storage, and what is refused.
+
+#include "reduce_header/suite.cuh"
+
+namespace reduction {
+namespace {
+
+/// In chunks, although any order gives the same sum: the header does not know that of this operation.
+const SameBits sum_in_chunks{WithIdentity{Sum{}, 0}};
+
+struct Twice {
+  __device__ float operator()(float value) const { return 2 * value; }
+};
+
+// ---- init ----
+
+TEST_F(Reduce, InitIsFoldedInOnce) {
+  const auto sum_plus_1000 = [](auto* begin, auto* end) {
+    return sum<std::decay_t<decltype(*begin)>>()(begin, end) + 1000;
+  };
+  expect<int, int>(small_number<int>, sum_plus_1000, by(Sum{}, 1000));
+  expect<int, int>(small_number<int>, sum_plus_1000, by(sum_in_chunks, 1000));
+  expect<float, float>(small_number<float>, sum_plus_1000, by(Sum{}, 1000));
+}
+
+/// Any integer is an init, 0 too; nullptr is a stream.
+template <typename T> void expect_zero_to_be_an_init() {
+  const auto one = [](std::size_t) { return T(1); };
+  const auto of_all = [](T value) { return [=](auto*, auto*) { return value; }; };
+  expect<T, T>(one, of_all(0), by(Product{}, 0));
+  expect<T, T>(one, of_all(0), by(Product{}, false, nullptr));
+  expect<T, T>(one, of_all(1), by(Product{}, nullptr));
+}
+
+TEST_F(Reduce, ZeroIsAnInit) {
+  expect_zero_to_be_an_init<int>();
+  expect_zero_to_be_an_init<double>();
+}
+
+// ---- nothing ----
+
+/// Of no elements, wherever they are not.
+template <typename Out, typename T = Out, typename... Rest> Out of_nothing(const Rest&... rest) {
+  return result<Out>(static_cast<const T*>(nullptr), 0, by(rest...));
+}
+
+TEST_F(Reduce, NothingGivesTheIdentity) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(agree(of_nothing<float>(Sum{}), 0.0f)) << "not -0";
+  EXPECT_TRUE(agree(of_nothing<float>(SameBits{Sum{}}), 0.0f)) << "not -0";
+  EXPECT_EQ(of_nothing<float>(Product{}), 1);
+  EXPECT_EQ(of_nothing<float>(Min{}), infinity);
+  EXPECT_EQ(of_nothing<float>(Max{}), -infinity);
+  EXPECT_EQ(of_nothing<float>(MinOrNaN{}), infinity);
+  EXPECT_EQ(of_nothing<float>(MaxOrNaN{}), -infinity);
+  EXPECT_EQ(of_nothing<float>(LogicalAnd{}), 1);
+  EXPECT_EQ(of_nothing<float>(LogicalOr{}), 0);
+  EXPECT_EQ(of_nothing<float>(WithIdentity{Min{}, 17}), 17);
+  EXPECT_EQ(of_nothing<float>(SameBits{WithIdentity{Min{}, 17}}), 17);
+  EXPECT_EQ(of_nothing<int>(Sum{}), 0);
+  EXPECT_EQ(of_nothing<int>(Min{}), std::numeric_limits<int>::max());
+  EXPECT_EQ(of_nothing<int>(Max{}), std::numeric_limits<int>::lowest());
+  EXPECT_EQ((of_nothing<Indexed<float, unsigned>, float>(ArgMax{}).index), ~0u);
+}
+
+TEST_F(Reduce, NothingGivesTheInit) {
+  EXPECT_EQ(of_nothing<float>(Sum{}, 3), 3);
+  EXPECT_TRUE(agree(of_nothing<float>(Sum{}, -0.0f), -0.0f));
+  EXPECT_EQ(of_nothing<float>(Product{}, 0), 0);
+  EXPECT_EQ(of_nothing<float>(Min{}, 17.5), 17.5);
+  EXPECT_EQ(of_nothing<float>(WithIdentity{Min{}, 17}, 18), 18);
+  const Indexed<float> init{-8, 1000000};
+  EXPECT_EQ((of_nothing<Indexed<float>, float>(ArgMin{}, init).index), 1000000);
+}
+
+// ---- n, and what is refused ----
+
+template <typename... Counts> void expect_numbers_of_elements(Counts... counts) {
+  const DeviceArray<int> in(std::vector<int>(100, 3));
+  const DeviceArray<int> out(1);
+  const auto expect_it_of = [&](auto n) {
+    out.set(0, 0);
+    ASSERT_EQ(reduction::reduce(in.get(), out.get(), n, Sum{}), cudaSuccess);
+    EXPECT_EQ(out.at(0), 300) << sizeof(n) << " bytes";
+  };
+  (expect_it_of(counts), ...);
+}
+
+TEST_F(Reduce, AnyIntegerIsANumberOfElements) {
+  using Byte = unsigned char;
+  using Word = unsigned short;
+  expect_numbers_of_elements(char{100}, static_cast<signed char>(100), Byte{100}, short{100}, Word{100}, 100,
+                             100u, 100l, 100ul, 100ll, 100ull);
+}
+
+class ReduceRefuses : public Reduce {
+ protected:
+  void TearDown() override {
+    if (IsSkipped()) return;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(out_->at(0), 17) << "something was launched";
+  }
+  void SetUp() override {
+    Reduce::SetUp();
+    if (IsSkipped()) return;
+    in_ = std::make_unique<DeviceArray<double>>(std::vector<double>(1 << 18, 1.0));
+    out_ = std::make_unique<DeviceArray<float>>(std::vector<float>{17, 17});
+  }
+  std::unique_ptr<DeviceArray<double>> in_;
+  std::unique_ptr<DeviceArray<float>> out_;
+};
+
+TEST_F(ReduceRefuses, ANegativeNumberOfElements) {
+  const auto* const in = reinterpret_cast<const float*>(in_->get());
+  float* const out = out_->get();
+  const DeviceArray<std::byte> storage(1 << 20);
+  const auto expect_a_refusal_of = [&](auto n) {
+    std::size_t bytes = 77;
+    EXPECT_EQ(reduction::reduce(nullptr, bytes, in, out, n, Sum{}), cudaErrorInvalidValue);
+    EXPECT_EQ(bytes, 77u);
+    bytes = 1 << 20;
+    EXPECT_EQ(reduction::reduce(storage.get(), bytes, in, out, n, Sum{}, 3), cudaErrorInvalidValue);
+    EXPECT_EQ(reduction::reduce(in, out, n, Sum{}), cudaErrorInvalidValue);
+    EXPECT_EQ(reduction::transform_reduce(storage.get(), bytes, in, out, n, Sum{}, Twice{}, 1),
+              cudaErrorInvalidValue);
+    EXPECT_EQ(reduction::transform_reduce(in, out, n, Sum{}, Twice{}), cudaErrorInvalidValue);
+  };
+  expect_a_refusal_of(-1);
+  expect_a_refusal_of(short{-1});
+  expect_a_refusal_of(static_cast<signed char>(-128));
+  expect_a_refusal_of(std::numeric_limits<long long>::min());
+}
+
+TEST_F(ReduceRefuses, MoreElementsThanAnIndexCanCount) {
+  const auto* const in = reinterpret_cast<const float*>(in_->get());
+  using Pair = Indexed<float, std::int8_t>;
+  const DeviceArray<Pair> found(1);
+  EXPECT_EQ(reduction::reduce(in, found.get(), 127, ArgMin{}), cudaSuccess);
+  EXPECT_EQ(reduction::reduce(in, found.get(), 128, ArgMin{}), cudaErrorInvalidValue);
+  EXPECT_EQ(reduction::transform_reduce(in, found.get(), 128, ArgMax{}, Twice{}), cudaErrorInvalidValue);
+  // Those that bring their index are not counted.
+  const DeviceArray<Pair> pairs(std::vector<Pair>(1000, Pair{1, 2}));
+  EXPECT_EQ(reduction::reduce(pairs.get(), found.get(), 1000, ArgMin{}), cudaSuccess);
+}
+
+TEST_F(ReduceRefuses, MisalignedAddresses) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(in_->get());
+  float* const out = out_->get();
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1000}, std::size_t{1} << 17}) {
+    for (std::size_t past = 1; past < 4; ++past) {
+      const auto* const floats = reinterpret_cast<const float*>(bytes + past);
+      EXPECT_EQ(reduction::reduce(floats, out, n, Sum{}), cudaErrorInvalidValue) << past;
+      EXPECT_EQ(reduction::transform_reduce(floats, out, n, Sum{}, Twice{}), cudaErrorInvalidValue) << past;
+      auto* const beside = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(out) + past);
+      EXPECT_EQ(reduction::reduce(in_->get(), beside, n, Sum{}), cudaErrorInvalidValue) << past;
+    }
+    EXPECT_EQ(reduction::reduce(reinterpret_cast<const double*>(bytes + 4), out, n, Sum{}),
+              cudaErrorInvalidValue);
+    EXPECT_EQ(reduction::reduce(reinterpret_cast<const short*>(bytes + 1), out, n, Sum{}),
+              cudaErrorInvalidValue);
+  }
+}
+
+// ---- storage ----
+
+template <typename Out, typename T, typename Call>
+std::size_t storage_bytes(std::size_t n, const Call& call) {
+  std::size_t bytes = 0;
+  cuda_check(call(nullptr, bytes, static_cast<const T*>(nullptr), static_cast<Out*>(nullptr), n),
+             "asking reduce()");
+  return bytes;
+}
+
+/// One number for each accumulator.
+TEST_F(Reduce, NeedsTheSameStorageForEveryN) {
+  const auto of_float = storage_bytes<float, float>(0, by(Sum{}));
+  EXPECT_EQ(of_float % (4 * sizeof(float)), 0u) << "four blocks per multiprocessor";
+  for (std::size_t n = 1; n <= std::size_t{1} << 40; n = 2 * n + 1) {
+    EXPECT_EQ((storage_bytes<float, float>(n, by(Sum{}))), of_float) << n;
+    EXPECT_EQ((storage_bytes<float, float>(n, by(Max{}))), of_float) << n;
+    EXPECT_EQ((storage_bytes<float, std::int8_t>(n, by(Sum{}))), of_float) << n;
+    EXPECT_EQ((storage_bytes<double, float>(n, by(Sum{}))), 2 * of_float) << n;
+    EXPECT_EQ((storage_bytes<float, float>(n, by<double>(Sum{}))), 2 * of_float) << n;
+    EXPECT_EQ((storage_bytes<Indexed<float>, float>(n, by(ArgMin{}))), 4 * of_float) << n;
+    EXPECT_EQ((storage_bytes<std::int8_t, std::int8_t>(n, by(Sum{}))), of_float / 4) << n;
+    EXPECT_EQ((storage_bytes<float, float>(n, by(SameBits{Sum{}}))), 8192 * sizeof(float)) << n;
+    EXPECT_EQ((storage_bytes<int, float>(n, by(SameBits{Sum{}}))), 8192 * sizeof(int)) << n;
+  }
+}
+
+TEST_F(ReduceRefuses, StorageThatIsTooSmallOrMisaligned) {
+  const double* const in = in_->get();
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1000}, std::size_t{1} << 18}) {
+    const auto needed = storage_bytes<float, double>(n, by(Sum{}));
+    const DeviceArray<std::byte> storage(needed + 1);
+    const auto expect_a_refusal = [&](std::size_t past, std::size_t bytes, auto operation) {
+      const std::size_t given = bytes;
+      EXPECT_EQ(reduction::reduce(storage.get() + past, bytes, in, out_->get(), n, operation),
+                cudaErrorInvalidValue);
+      EXPECT_EQ(bytes, given);
+    };
+    expect_a_refusal(0, needed - 1, Sum{});
+    expect_a_refusal(1, needed, Sum{});
+    expect_a_refusal(0, needed, SameBits{Sum{}});
+  }
+}
+
+}  // namespace
+}  // namespace reduction
