@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <numeric>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
@@ -26,26 +25,6 @@ class LoopLimit {
 };
 
 // ---- loops that end ----
-
-/// Every thread reads all elements, which differ.
-__global__ void rank_sort(const unsigned* in, unsigned* out, unsigned n) {
-  const unsigned mine = in[blockIdx.x * blockDim.x + threadIdx.x];
-  unsigned rank = 0;
-  for (unsigned j = 0; j < n; ++j)
-    rank += in[j] < mine ? 1 : 0;
-  out[rank] = mine;
-}
-
-__global__ void add_up_rows(const unsigned* in, unsigned* out, unsigned rows) {
-  unsigned total = 0;
-  for (unsigned row = 0; row < rows; ++row) {
-    unsigned sum = in[threadIdx.x];
-    for (unsigned offset = 16; offset > 0; offset /= 2)
-      sum += __shfl_down_sync(0xffffffff, sum, offset);
-    total += sum;
-  }
-  out[threadIdx.x] = total;
-}
 
 __global__ void meet_often(unsigned times) {
   for (unsigned i = 0; i < times; ++i)
@@ -80,17 +59,9 @@ __global__ void add_to_one_word(unsigned* out, unsigned times) {
     }
 }
 
+/// More kinds of passes are in loop_watch_test.cpp.
 TEST(LongLoop, Ends) {
-  constexpr unsigned n = 1U << 15;
-  const Words in{n}, out{n}, naturals{32};
-  for (unsigned i = 0; i < n; ++i)
-    in[i] = (i * 2654435761U) % n;
-  std::iota(naturals.begin(), naturals.end(), 1U);
-  expect_finding([&] { rank_sort<<<2, 1024>>>(in, out, n); }, Runs::once);
-  for (unsigned i = 0; i < 2048; ++i)
-    ASSERT_EQ(out[in[i]], in[i]);
-  expect_finding([&] { add_up_rows<<<1, 32>>>(naturals, out, 60'000); }, Runs::once);
-  EXPECT_EQ(out[0], 60'000U * 528);
+  const Words out{2};
   const Counters barriers = counters_of([] { meet_often<<<1, 64>>>(1'000'000); });
   EXPECT_EQ(barriers.block_barriers, 1'000'000U);
   expect_finding([] { count_in_shared_memory<<<1, 33>>>(300'000); }, Runs::once);
