@@ -273,6 +273,7 @@ TEST(WrittenPrograms, RaceUnlessAFenceAndATicketTellOtherBlocks) {
       // A warp barrier carries a fence.
       {"0:w0 3; 0:0 store g0 fence; 0:1 / add g2; 1:0 add g2 load g0"},
       {"0:0 store g0 fence; 0:1 / add g2; 1:0 add g2 load g0", race, barrier},
+      {"0:w1 3; 0:0 store g0 fence; 0:32 / add g2; 1:0 add g2 load g0", race, barrier},
       {"0:w0 3; 0:0 / store g0 fence; 0:1 / add g2; 1:0 add g2 load g0", race, barrier},
   });
 }
