@@ -107,7 +107,7 @@ class Draw:
 
     def build(self) -> None:
         """Takes out the mistakes that the compiler's errors name, until there are none."""
-        for targets in (["harness", "rewriter"], self.tests):
+        for targets in (["harness", "rewriter"], ["all"]):
             while (built := self.ninja("-k0", *targets)).returncode != 0:
                 named = {number for number, mistake in self.mistakes.items()
                          if re.search(rf"drawn::\w+<{number}\b|{mistake.file}:{mistake.line + 2}:", built.stdout)}

@@ -33,7 +33,7 @@ Result measure_on(FakeDevice& device, const StepKernel& kernel, std::uint64_t n,
   options.samples = device.sample_ms.size();
   options.timing.warm_up_runs = 0;
   const ReductionPlan plan = plan_reduction(kernel, {ElementType::int32, n, 32}, device.info());
-  return measure({"fake", "", nullptr, nullptr}, device, plan, options);
+  return measure({"fake", "a sum", nullptr, nullptr}, device, plan, options);
 }
 
 Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, bool chooses_launch = false,
@@ -51,6 +51,7 @@ Result measure_ones(FakeDevice& device, std::uint64_t n, int right_launches, boo
 TEST(Measure, ReportsTheMedianAndTheBandwidth) {
   FakeDevice device;
   const Result result = measure_ones(device, 100'000, 100);
+  EXPECT_EQ(result.title, "a sum");
   EXPECT_TRUE(result.verified());
   ASSERT_TRUE(result.ms);
   EXPECT_DOUBLE_EQ(result.ms->median, 2.0);

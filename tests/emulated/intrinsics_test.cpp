@@ -31,6 +31,9 @@ TEST(Intrinsics, OfBits) {
   EXPECT_EQ(__brevll(2), 1ULL << 62);
   EXPECT_EQ(__byte_perm(0x33221100, 0x77665544, 0x7610), 0x77661100U);
   EXPECT_EQ(__float_as_uint(__int_as_float(0x3F800000) + 1.0F), 0x40000000U);
+  EXPECT_EQ(__hiloint2double(0x3FF80000, 1), 1.5 + std::numeric_limits<double>::epsilon());
+  EXPECT_EQ(__double2hiint(-1.5), static_cast<int>(0xBFF80000U));
+  EXPECT_EQ(__double2loint(1.5 + std::numeric_limits<double>::epsilon()), 1);
   EXPECT_EQ(__funnelshift_lc(0x12345678, 0x9abcdef0, 8), 0xbcdef012U);
   EXPECT_EQ(__funnelshift_lc(0x12345678, 0x9abcdef0, 40), 0x12345678U);
   EXPECT_EQ(__funnelshift_rc(0x12345678, 0x9abcdef0, 8), 0xf0123456U);

@@ -196,6 +196,11 @@ __global__ void copy(const unsigned* in, unsigned* out) {
   out[threadIdx.x] = in[threadIdx.x];  // one
 }
 
+__global__ void write_two(unsigned* out) {
+  out[threadIdx.x] = 1;
+  out[threadIdx.x + 32] = 2;
+}
+
 TEST(UninitialisedRead, IsOfAWordThatNobodyHasWritten) {
   Words in{40};
   in.forget(32, 8);
@@ -205,6 +210,15 @@ TEST(UninitialisedRead, IsOfAWordThatNobodyHasWritten) {
     both.forget(0, 32);
     copy<<<1, 32>>>(in, both);  // what a kernel has stored is written
     copy<<<1, 32>>>(both, Words{32});
+  });
+  expect_finding([&] {
+    Words both{64};
+    both.forget(0, 64);
+    set_instrumented(false);
+    write_two<<<1, 32>>>(both);  // also what is stored while nothing is counted
+    set_instrumented(true);
+    copy<<<1, 32>>>(both, Words{32});
+    copy<<<1, 32>>>(both + 32, Words{32});
   });
   in.forget(7, 1);
   // uninitialised read in copy: block 0, thread 7 reads 4-byte word 7 of a global buffer (40 words) at one;
@@ -225,6 +239,12 @@ __global__ void begin_with(Access access, unsigned* out, bool written) {
   }
 }
 
+__global__ void read_a_byte_and_its_word(unsigned* out) {
+  alignas(4) __shared__ unsigned char bytes[4];
+  out[0] = bytes[1];                                   // one
+  out[1] = *reinterpret_cast<const unsigned*>(bytes);  // two
+}
+
 TEST(UninitialisedRead, IsOfSharedMemoryToo) {
   expect_finding([] {
     begin_with<<<2, 64>>>(Access::atomic, Words{64}, true);
@@ -235,6 +255,9 @@ TEST(UninitialisedRead, IsOfSharedMemoryToo) {
   expect_finding([] { begin_with<<<1, 64>>>(Access::load, Words{64}, false); });
   // uninitialised read in begin_with: block 0, thread ... atomically updates ... at two
   expect_finding([] { begin_with<<<1, 64>>>(Access::atomic, Words{64}, false); });
+  // uninitialised read in read_a_byte_and_its_word: block 0, thread 0 reads ... at one
+  // and uninitialised read in read_a_byte_and_its_word: block 0, thread 0 reads ... at two
+  expect_finding([] { read_a_byte_and_its_word<<<1, 1>>>(Words{2}); });
 }
 
 // ---- alignment ----

@@ -204,6 +204,9 @@ TEST(WrittenPrograms, RaceWithAtomicsThatNoBarrierSeparates) {
        "0)`"},
       {"0:0 store g2 add g2; 1:0 add g2", "0:0 writes, 1:0 atomically updates g2"},
       {"0:0 store g2 fence add g2; 1:0 add g2", "0:0 writes, 1:0 atomically updates g2"},
+      // An atomic of a lower block has been when one of its own returns, and needs no release for that.
+      {"0:0 add g2; 1:0 add g2 load g2"},
+      {"0:0 add g2; 1:0 add g3 load g2", "0:0 atomically updates, 1:0 reads g2"},
   });
 }
 
@@ -288,6 +291,9 @@ TEST(WrittenPrograms, RaceUnlessAChainOfAtomicsLeadsFromBlockToBlock) {
       {zero + one + two + "3:0 add g3 load g1", "2:0 writes, 3:0 reads g1"},
       // What it released before it stored tells nothing of that.
       {"0:0 store g1 fence add g2; 1:0 add g2 fence add g3 store g0 fence / add g2; 2:0 add g3 load g0",
+       "1:0 writes, 2:0 reads g0"},
+      // Atomics come in the order of blocks: what a higher one releases is not there yet.
+      {"0:0 fence add g3; 1:0 store g0 fence add g2; 2:0 add g3 load g0; 3:0 add g2 fence add g3",
        "1:0 writes, 2:0 reads g0"},
       {zero + "1:0 fence add g3; 3:0 add g3 load g0", race},
       {zero + "1:0 add g2 add g3; 3:0 add g3 load g0", race},
