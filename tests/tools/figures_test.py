@@ -18,6 +18,10 @@ MARKED = "It takes <!-- latency_us -->9<!-- /latency_us --> µs, <!-- latency_us
 need_numpy = pytest.mark.skipif(find_spec("numpy") is None, reason="there is no numpy here")
 
 
+def test_every_figure_is_on_a_page() -> None:
+    assert {name for _, name, _ in figures.of_pages()} == set(figures.FIGURES)
+
+
 def test_a_figure_in_a_sentence_is_replaced_wherever_it_stands() -> None:
     assert figures.names(MARKED, Path("a.md")) == ["latency_us"]
     assert with_section(MARKED, "latency_us", "0.3") == MARKED.replace("9", "0.3").replace("8", "0.3")
