@@ -39,6 +39,8 @@ TEST_F(Executables, VerifyAndRefuseWhicheverStepItIs) {
     expect_refused({{step + " -n 2^45 --device emulated", 3, {"2^45 int32 need 12", "free"}},
                     {step + " -n abc", 2, {"--elements 'abc'"}}});
   }
+  EXPECT_TRUE(lacks_memory(outcome_of("01_interleaved -n 2^45 --device emulated"))) << "as gpu_test asks";
+  EXPECT_FALSE(lacks_memory(outcome_of("11_bulk_copy -n 1000 --device emulated")));
 }
 
 TEST_F(Executables, RefuseFilesThatTheyCannotReadOrWrite) {

@@ -111,24 +111,6 @@ TEST(PlanPasses, EndAfterAPassThatIsTheWholeReduction) {
   EXPECT_EQ(passes[0].blocks, 3907u);
 }
 
-TEST(MostAdditions, OfALibraryAreThoseOfThreadsThatFillTheDevice) {
-  StepKernel library = one_element_per_thread();
-  library.traits.chooses_launch = true;
-  DeviceInfo device;
-  device.sms = 100;
-  const auto most = [&](std::size_t n) {
-    return plan_reduction(library, {ElementType::float32, n, 256}, device).most_additions;
-  };
-  EXPECT_EQ(most(1024 * 100 * 7), 7u + 128);
-  EXPECT_EQ(most(1000), 128u);
-}
-
-TEST(MostAdditions, OfAtomicsAreThoseOfATree) {
-  StepKernel atomics = one_element_per_thread();
-  atomics.traits.adds_atomically = true;
-  EXPECT_EQ(plan_reduction(atomics, {ElementType::float32, 1 << 24, 256}, {}).most_additions, 24u);
-}
-
 /// Blocks of 256 threads, `blocks` of them in the one pass.
 template <std::size_t blocks> StepKernel single_pass() {
   StepKernel kernel{[](std::size_t, unsigned) { return blocks; }, nullptr};
@@ -144,42 +126,48 @@ template <std::size_t blocks> StepKernel vectors() {
   return kernel;
 }
 
-std::uint64_t depth(const StepKernel& kernel, std::size_t n) {
-  return plan_reduction(kernel, {ElementType::float32, n, 256}, {}).most_additions;
-}
-
-TEST(AdditionDepth, IsThatOfThreadsAndTreesPassAfterPass) {
-  // 256 sums of 256 elements, then one of 256: no thread adds anything itself.
-  EXPECT_EQ(depth(one_element_per_thread(), 1 << 16), 2 * (1u + 8));
+TEST(MostAdditions, AreThoseOfThreadsAndTreesPassAfterPass) {
   // Two elements per thread, as from step 04 on.
   const StepKernel pairs{[](std::size_t n, unsigned block) { return (n + 2 * block - 1) / (2 * block); },
                          nullptr};
-  EXPECT_EQ(depth(pairs, 1 << 17), 2u + 8 + 1 + 8);
-}
-
-TEST(AdditionDepth, CountsAWholeTurnForWhatIsLeftOfThePairs) {
-  EXPECT_EQ(depth(single_pass<1>(), 1 << 18), 1024u + 8);
-  EXPECT_EQ(depth(single_pass<1>(), (1 << 18) + 1), 1026u + 8);
-}
-
-TEST(AdditionDepth, AddsAVectorsElementsToEachOtherFirst) {
-  // 32 of the 256 threads have a vector each: three additions in it, and one to the thread's sum.
-  EXPECT_EQ(depth(vectors<1>(), 128), 3u + 1 + 8);
-  // 257 vectors for 256 threads: one of these adds two.
-  EXPECT_EQ(depth(vectors<1>(), 4 * 256), 3u + 1 + 8);
-  EXPECT_EQ(depth(vectors<1>(), 4 * 256 + 1), 3u + 2 + 8);
-}
-
-TEST(AdditionDepth, CountsAllVectorsThatAThreadTakesAtATime) {
   StepKernel tiles = vectors<1>();
   tiles.traits.vectors_at_a_time = [](unsigned) { return std::size_t{2048}; };
-  EXPECT_EQ(depth(tiles, 4 * 2048), 3u + 8 + 8);
-  EXPECT_EQ(depth(tiles, 4 * 2048 + 4), 3u + 16 + 8);
-}
-
-TEST(AdditionDepth, CountsTheLastBlocksOwnAdditions) {
-  EXPECT_EQ(depth(vectors<256>(), 1 << 20), 3u + 4 + 8 + 1 + 8);
-  EXPECT_EQ(depth(vectors<1024>(), 1 << 20), 3u + 1 + 8 + 4 + 8);
+  StepKernel library = one_element_per_thread();
+  library.traits.chooses_launch = true;
+  StepKernel atomics = one_element_per_thread();
+  atomics.traits.adds_atomically = true;
+  DeviceInfo device;
+  device.sms = 100;
+  struct Row {
+    StepKernel kernel;
+    std::size_t elements;
+    std::uint64_t additions;
+  };
+  const Row rows[] = {
+      // 256 sums of 256 elements, then one of 256: no thread adds anything itself.
+      {one_element_per_thread(), 1 << 16, 2 * (1 + 8)},
+      {pairs, 1 << 17, 2 + 8 + 1 + 8},
+      // A whole turn for what is left of the pairs.
+      {single_pass<1>(), 1 << 18, 1024 + 8},
+      {single_pass<1>(), (1 << 18) + 1, 1026 + 8},
+      // 32 of the 256 threads have a vector each: three additions in it, and one to the thread's sum.
+      {vectors<1>(), 128, 3 + 1 + 8},
+      // 257 vectors for 256 threads: one of these adds two.
+      {vectors<1>(), 4 * 256, 3 + 1 + 8},
+      {vectors<1>(), 4 * 256 + 1, 3 + 2 + 8},
+      // All vectors that a thread takes at a time.
+      {tiles, 4 * 2048, 3 + 8 + 8},
+      {tiles, 4 * 2048 + 4, 3 + 16 + 8},
+      // The last block's own additions.
+      {vectors<256>(), 1 << 20, 3 + 4 + 8 + 1 + 8},
+      {vectors<1024>(), 1 << 20, 3 + 1 + 8 + 4 + 8},
+      // A library's threads fill the device; atomics add as a tree does.
+      {library, 1024 * 100 * 7, 7 + 128},
+      {library, 1000, 128},
+      {atomics, 1 << 24, 24}};
+  for (const auto& [kernel, elements, additions] : rows)
+    EXPECT_EQ(plan_reduction(kernel, {ElementType::float32, elements, 256}, device).most_additions, additions)
+        << elements;
 }
 
 }  // namespace
