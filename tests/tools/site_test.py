@@ -70,12 +70,9 @@ def test_a_page_is_converted(github: str, doxygen: str) -> None:
     assert converted(github, "page", lambda link: places.get(link, link)) == f"{doxygen}\n"
 
 
-def test_chapters_and_neighbours(tmp_path: Path) -> None:
+def test_every_page_has_a_chapter_and_neighbours(tmp_path: Path) -> None:
     made = site.Site(tmp_path)
-    assert list(made.chapters) == ["Start", "Ladder", "Beyond", "Pitfalls", "Reference"]
-    assert made.pages[:2] == ["README.md", "docs/cuda_in_ten_minutes.md"] and len(set(made.pages)) == len(made.pages)
-    assert "docs/glossary.md" in made.chapters["Start"] and "tools/README.md" in made.chapters["Reference"]
-    assert [page[:3] for page in made.chapters["Ladder"]] == [f"0{k}_" for k in range(8)]
+    assert len(set(made.pages)) == len(made.pages)
     # As their list has them.
     assert made.chapters["Pitfalls"][:3] == [f"docs/pitfalls/{name}.md" for name in (
         "README", "endless_loop", "no_barrier_between_levels")]
@@ -84,8 +81,8 @@ def test_chapters_and_neighbours(tmp_path: Path) -> None:
         ways = made.neighbours(page)
         # Once: by the page itself, or by the site.
         assert ("→](" in last_line) == (ways == ""), page
-        assert ways == "" or f'rel="prev" href="{site.label(before)}.html"' in ways, page
-        assert ways == "" or f'rel="next" href="{site.label(after)}.html"' in ways, page
+        for way, other in (("prev", before), ("next", after)):
+            assert ways == "" or f'rel="{way}" href="{site.label(other)}.html"' in ways, page
     assert "prev" not in made.neighbours(made.pages[0]) and "next" not in made.neighbours(made.pages[-1])
 
 
