@@ -273,6 +273,9 @@ TEST(WrittenPrograms, RaceUnlessAFenceAndATicketTellOtherBlocks) {
       {"0:0 store g0 fence add g2; 1:1 add g2; 1:0 load g0", race},
       {"1:w0 ffffffff; 0:0 store g0 fence add g2; 1:0 add g2; 1:1 / load g0"},
       {"1:w0 6; 0:0 store g0 fence add g2; 1:0 add g2; 1:1 / load g0", "0:0 writes, 1:1 reads g0"},
+      // Behind its own atomic a block may set the ticket back.
+      {"0:0 add g2; 1:0 add g2 load g2 store g2"},
+      {"0:0 add g2; 1:0 store g2 add g2", "0:0 atomically updates, 1:0 writes g2"},
       // A warp barrier carries a fence.
       {"0:w0 3; 0:0 store g0 fence; 0:1 / add g2; 1:0 add g2 load g0"},
       {"0:0 store g0 fence; 0:1 / add g2; 1:0 add g2 load g0", race, barrier},
