@@ -20,7 +20,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SKIPPED = 77
-TEST_SECONDS = 120  # a mutant that goes on forever is noticed, too
+TEST_SECONDS = 200  # a mutant that goes on forever is noticed, too
 
 
 @dataclass(frozen=True)
