@@ -147,6 +147,12 @@ def in_flight(folder: Path) -> str:
 # ---- small inputs ----
 
 
+def half_from(swept: Sequence[Result]) -> int:
+    """The number of elements from which on half of the best bandwidth is reached."""
+    best = max(result.bandwidth for result in swept)
+    return min(result.elements for result in swept if result.bandwidth >= best / 2)
+
+
 def small_inputs(folder: Path) -> str:
     """Times over sizes, and from which size on a step has half of its own best."""
     swept = results.read(folder, "sweep_size")
@@ -156,9 +162,8 @@ def small_inputs(folder: Path) -> str:
     for step in SHOWN:
         of_step = [result for result in swept if result.step == step]
         times = {result.elements: result.median_ms * 1e3 for result in of_step}
-        best = max(of_step, key=lambda result: result.bandwidth)
-        half = min(result.elements for result in of_step if result.bandwidth >= best.bandwidth / 2)
-        rows.append([step, *(f"{times[size]:.1f}" for size in sizes), f"{best.bandwidth:.0f}", count_text(half)])
+        best = max(result.bandwidth for result in of_step)
+        rows.append([step, *(f"{times[size]:.1f}" for size in sizes), f"{best:.0f}", count_text(half_from(of_step))])
     return table(["µs", *map(count_text, sizes), "best GB/s", "half of it from"], "l" + "r" * (len(sizes) + 2), rows)
 
 

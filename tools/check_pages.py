@@ -8,7 +8,7 @@ Exit code: 0 nothing is, 1 what is stale is listed, 2 bad usage or a file that d
 """
 
 from tools import links, write_pages
-from tools.command_line import ExitCode, Parser
+from tools.command_line import REPOSITORY, ExitCode, Parser
 from tools.programs import Programs
 
 
@@ -18,6 +18,6 @@ def main(words: list[str]) -> int:
     parts, differences = write_pages.generated(Programs(parser.parse_args(words).bin))
     stale = write_pages.stale_texts(parts) | write_pages.stale_plots()
     lines = [f"{file} is stale: run python3 -m tools write-pages" for file in stale]
-    lines += differences + links.dead_links_of_pages()
+    lines += differences + links.dead_links(REPOSITORY, links.pages_of(REPOSITORY), links.markdown_page)
     print(*lines, sep="\n", end="\n" if lines else "")
     return ExitCode.WRONG if lines else ExitCode.DONE

@@ -12,6 +12,9 @@ from tools.programs import EMULATED, Programs, steps_of
 from tools.results import Result
 
 FOLDER = REPOSITORY / "docs/counters"
+# The steps whose counts a GPU's file has, in order. 13 and 14 have nothing of their own to count: of integers they run
+# another step's kernel.
+STEPS = steps_of("ladder", "beyond")
 # What both sides count.
 INPUT = ("-n", "2^22", "-t", "int32", "-b", "256")
 # Other traffic through the L1 cache adds to a GPU's bank conflicts, and as much to its wavefronts. This share of the
@@ -40,12 +43,6 @@ class Counts(dict[str, float]):
         return math.nan
 
 
-def steps() -> dict[str, bool]:
-    """The steps whose counts a GPU's file has, in order, and whether the emulated device runs them, too."""
-    # 13 and 14 have nothing of their own to count: of integers they run another step's kernel.
-    return {step: step in EMULATED for step in steps_of("ladder", "beyond")}
-
-
 def tables(programs: Programs) -> tuple[str, list[str]]:
     """The tables of all GPUs, and a line for each count that differs. Throws NotPossible where a step does not run."""
     emulated = run_emulated(programs)
@@ -55,7 +52,7 @@ def tables(programs: Programs) -> tuple[str, list[str]]:
 
 def run_emulated(programs: Programs) -> dict[str, Result]:
     """All steps that the emulated device runs, by their names."""
-    names = [name for name, runs_emulated in steps().items() if runs_emulated]
+    names = [name for name in STEPS if name in EMULATED]
     programs.require(*names)
     return {name: programs.result(name, "--device", "emulated", *INPUT) for name in names}
 
@@ -66,7 +63,7 @@ def run_emulated(programs: Programs) -> dict[str, Result]:
 def read(file: Path) -> tuple[dict[str, str], dict[str, Counts]]:
     """The lines `# key: value` in front, and the counts of each step."""
     description: dict[str, str] = {}
-    counts = {step: Counts() for step in steps()}
+    counts = {step: Counts() for step in STEPS}
     for line in read_text(file).splitlines():
         if line.startswith("# "):
             description.update(re.findall("^# (.*?): (.*)", line))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tools import bandwidth, results
 from tools.command_line import REPOSITORY, BadUsage, read_text
+from tools.links import pages_of
 from tools.markdown import MARK
 from tools.results import H200, Result
 
@@ -17,11 +18,10 @@ AT_THE_BEGIN = re.compile(r"^[-*\d. ]*<!-- \w+ -->", re.MULTILINE)
 
 def of_pages() -> Iterator[tuple[Path, str, str]]:
     """A page, a name that stands on it, and its figure. Throws BadUsage for a mark that does not fit."""
-    for file in sorted(REPOSITORY.rglob("*.md")):
+    for file in pages_of(REPOSITORY):
         page = file.relative_to(REPOSITORY)
-        if not str(page).startswith((".", "build")):  # hidden, or built
-            for name in names(read_text(file), page):
-                yield page, name, FIGURES[name]()
+        for name in names(read_text(file), page):
+            yield page, name, FIGURES[name]()
 
 
 def names(text: str, page: Path) -> list[str]:

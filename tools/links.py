@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-from tools.command_line import REPOSITORY, read_text
+from tools.command_line import read_text
 
 HEADING = re.compile(r" {0,3}(#{1,6}) +(.*)")
 FENCED = re.compile(r"^ *(```+|~~~+).*?(^ *\1|\Z)|<!--.*?-->", re.MULTILINE | re.DOTALL)
@@ -72,7 +72,6 @@ def dead_links(folder: Path, files: Iterable[Path], read: Callable[[str], Page])
     return lines
 
 
-def dead_links_of_pages(folder: Path = REPOSITORY) -> list[str]:
-    """The dead links of the repository's Markdown pages, a line each. What is built or hidden has none of them."""
-    return dead_links(folder, (file for file in folder.rglob("*.md")
-                               if not str(file.relative_to(folder)).startswith((".", "build"))), markdown_page)
+def pages_of(folder: Path) -> list[Path]:
+    """The Markdown pages. What is built or hidden has none of them."""
+    return sorted(file for file in folder.rglob("*.md") if not str(file.relative_to(folder)).startswith((".", "build")))

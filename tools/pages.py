@@ -332,21 +332,14 @@ def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:
     return "\n".join(tables)
 
 
-# What other pages show of the H200's folder.
-SECTIONS: dict[str, Callable[[Path], str]] = {
-    "provenance": provenance, "flush": flush, "queue": queue, "lead_in": lead_in, "warm_up": warm_up, "repeat": repeat,
-    "second_clock": second_clock, "scaling": scaling, "scaling_model": scaling_model, "against_cub": against_cub,
-    "atomics": atomics, "peers": partial(peers, only=("int32", "float32")), "promises": promises}
-
-
-def section(folder: Path, name: str) -> str:
+def section(shown: Callable[[Path], str], folder: Path = H200) -> str:
     """A section of a page that has a place for it, whether it was measured or not."""
-    return SECTIONS[name](folder) or NOT_MEASURED
+    return shown(folder) or NOT_MEASURED
 
 
-def sections(*names: str, **others: str) -> dict[str, Callable[[], str]]:
-    """Those of the H200, some by other names."""
-    return {name: partial(section, H200, what) for name, what in {**dict(zip(names, names)), **others}.items()}
+def sections(*shown: Callable[[Path], str]) -> dict[str, Callable[[], str]]:
+    """Those of the H200, by the names of what makes them."""
+    return {show.__name__: partial(section, show) for show in shown}
 
 
 # ---- the page of the folder ----

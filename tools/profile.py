@@ -25,17 +25,14 @@ from tools.results import Result
 # What is printed of a reduction: the emulated device's counter, or what only a GPU counts, and ncu's metric.
 PRINTED = {"blocks": BLOCKS, **MEMORY, "warp instructions": INSTRUCTIONS, "bytes read from DRAM": BYTES_READ,
            "bytes written to DRAM": "dram__bytes_write.sum"}
-# What stands of a first pass in the file, in its order.
-OF_A_FIRST_PASS = (
-    BLOCKS, "smsp__inst_executed_op_shared_ld.sum", "smsp__inst_executed_op_shared_st.sum",
-    *MEMORY.values(), *counters.READ.values(), INSTRUCTIONS, "smsp__thread_inst_executed_per_inst_executed.ratio",
-    "smsp__sass_branch_targets_threads_divergent.sum", TIME)
+# What stands of a first pass in the file: what the page shows.
+OF_A_FIRST_PASS = (*MEMORY.values(), *counters.READ.values(), *counters.ONLY_ON_THE_GPU.values())
 # The emulated device takes seconds for as many, minutes for many more.
 MOST_EMULATED_ELEMENTS = 2**24
 
 
 def main(words: list[str]) -> int:
-    steps = [*counters.steps(), *peer_names()]
+    steps = [*counters.STEPS, *peer_names()]
     parser = Parser("profile", __doc__)
     parser.usage = "%(prog)s STEP [--bin FOLDER] [OPTION...]\n       %(prog)s --counters [--bin FOLDER]"
     what = parser.add_mutually_exclusive_group(required=True)
@@ -120,10 +117,9 @@ def total(launches: list[Launch], metric: str) -> float:
 
 def write_counters(programs: Programs) -> None:
     """Writes the counts of this GPU into docs/counters/<gpu>.csv."""
-    steps = list(counters.steps())
-    programs.require(*steps)
+    programs.require(*counters.STEPS)
     ncu = NsightCompute(*OF_A_FIRST_PASS)
-    card = programs.result(steps[0], "-n", "1", "--device", "cuda", "-s", "1").device
+    card = programs.result(counters.STEPS[0], "-n", "1", "--device", "cuda", "-s", "1").device
     file = counters.FOLDER / f"{gpu.slug(card.name)}.csv"
     # The first launch of the step's kernel is its first pass.
     selection = ("-k", "regex:reduce_kernel", "-s", "0", "-c", "1")
@@ -138,7 +134,7 @@ def write_counters(programs: Programs) -> None:
         f"# date: {datetime.datetime.now(datetime.timezone.utc):%F}",
         f"# command: ncu {' '.join((*selection, *OPTIONS))} --metrics <those below> <step> {' '.join(options)}",
         "step,metric,value"]
-    for step in steps:
+    for step in counters.STEPS:
         say(step)
         try:
             values = ncu.count(selection, [programs.folder / step, *options])[0].values

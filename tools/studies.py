@@ -146,16 +146,11 @@ def linear_from(sweep: Sweep) -> int:
     return sizes[-1]
 
 
-def half_from(sweep: Sweep) -> int:
-    """The number of elements from which on half of the best bandwidth is reached."""
-    return min(result.elements for result in sweep.values() if result.bandwidth >= best(sweep) / 2)
-
-
 def array_size() -> str:
     return of_both("", by_size, {
         "µs for 2^10": lambda sweep: f"{sweep[2**10].median_ms * 1e3:.1f}",
         "µs for 2^16": lambda sweep: f"{sweep[2**16].median_ms * 1e3:.1f}",
-        "half of its best GB/s from": lambda sweep: count_text(half_from(sweep)),
+        "half of its best GB/s from": lambda sweep: count_text(bandwidth.half_from([*sweep.values()])),
         "linear from": lambda sweep: count_text(linear_from(sweep))})
 
 

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,12 +43,14 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/studies.md"): studies.SECTIONS,
     Path("docs/why_bandwidth.md"): bandwidth.SECTIONS,
     Path("docs/floating_point.md"): rounding.SECTIONS,
-    Path("docs/method.md"): pages.sections(*"flush queue lead_in warm_up repeat second_clock provenance".split()),
-    Path("beyond/13_many_gpus/README.md"): pages.sections("scaling", "scaling_model"),
-    Path("beyond/atomics/README.md"): pages.sections(measured="atomics"),
-    Path("beyond/peers/README.md"): pages.sections(measured="peers"),
+    Path("docs/method.md"): pages.sections(
+        pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.second_clock, pages.provenance),
+    Path("beyond/13_many_gpus/README.md"): pages.sections(pages.scaling, pages.scaling_model),
+    Path("beyond/atomics/README.md"): {"measured": partial(pages.section, pages.atomics)},
+    Path("beyond/peers/README.md"): {
+        "measured": partial(pages.section, partial(pages.peers, only=("int32", "float32")))},
     PACKAGE_PAGE: {
-        **pages.sections("against_cub"),
+        **pages.sections(pages.against_cub),
         "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
         "project": lambda: code("cmake", from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")),
         "moments": lambda: code("cpp", from_line(SOLUTIONS / "12_any_operation/moments.cuh", "struct"))},

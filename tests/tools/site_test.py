@@ -316,6 +316,6 @@ def test_dead_links_are_found(tmp_path: Path) -> None:
             ("build/y.md", "[made](by/somebody.md)\n")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert sorted(links.dead_links_of_pages(tmp_path)) == [
+    assert sorted(links.dead_links(tmp_path, links.pages_of(tmp_path), links.markdown_page)) == [
         "README.md: dead link #same-a_b-2-2", "README.md: dead link no.png", "README.md: dead link no.svg",
         "README.md: dead link nowhere.md", "docs/x.md: dead link ../README.md#no"]
