@@ -67,7 +67,7 @@ def roofs(cards: Sequence[Path]) -> str:
                  for kind, number in additions_per_second(first, measured.clock_mhz).items() if of_memory]
     return table(["GPU", "type", "additions per cycle and multiprocessor", "10⁹ additions/s: the flat roof",
                   "additions per byte where the roofs meet", "10⁹ additions/s at the peak of memory",
-                  "of the flat roof"], "llrrrrr", rows) if rows else ""
+                  "of the flat roof"], rows, "llrrrrr") if rows else ""
 
 
 def instructions(folder: Path) -> str:
@@ -81,7 +81,7 @@ def instructions(folder: Path) -> str:
         rows.append([step, f"{counted[INSTRUCTIONS] / 2**22:.2f}", f"{for_instructions:.1f}", f"{for_memory:.1f}",
                      f"{measured:.1f}", "instructions" if for_instructions > for_memory else "memory"])
     return table(["2^22 int32, first pass", "warp instructions per element", "µs for these, at the least",
-                  "µs for the bytes, at the least", "µs, by Nsight Compute", "which is longer"], "lrrrrl", rows)
+                  "µs for the bytes, at the least", "µs, by Nsight Compute", "which is longer"], rows, "lrrrrl")
 
 
 # ---- work and depth ----
@@ -114,7 +114,7 @@ def brent(folder: Path) -> str:
         rows.append([result.step, f"{threads:,}", f"{work / threads + depth:,.0f}" if result.on_gpu else DASH,
                      f"{time:,}", f"{work / time:,.0f}", f"{threads * time / work:.2f}"])
     return table(["step", "p, threads", "W/p + S", "T_p, additions of thread 0", "speed-up, W / T_p",
-                  "cost, p · T_p / W"], "lrrrrr", rows)
+                  "cost, p · T_p / W"], rows)
 
 
 # ---- latency ----
@@ -139,7 +139,7 @@ def in_flight(folder: Path) -> str:
         rows.append([result.step, f"{blocks} × {result.block}", or_dash(of_thread, 0), f"{blocks * each / 1024:.0f}",
                      f"{blocks * each / needed:.1f}", f"{result.bandwidth:.1f}", f"{result.percent_of_peak:.1f}"])
     text = table(["step", "blocks × threads", "bytes per thread", "KiB under way", "× needed", "GB/s", "% of peak"],
-                 "lrrrrrr", rows)
+                 rows)
     return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {LATENCY:.0f} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
             f"{multiprocessors(folder)} multiprocessors = **{needed / 1024:.1f} KiB** per multiprocessor.\n\n{text}")
 
@@ -164,7 +164,7 @@ def small_inputs(folder: Path) -> str:
         times = {result.elements: result.median_ms * 1e3 for result in of_step}
         best = max(result.bandwidth for result in of_step)
         rows.append([step, *(f"{times[size]:.1f}" for size in sizes), f"{best:.0f}", count_text(half_from(of_step))])
-    return table(["µs", *map(count_text, sizes), "best GB/s", "half of it from"], "l" + "r" * (len(sizes) + 2), rows)
+    return table(["µs", *map(count_text, sizes), "best GB/s", "half of it from"], rows)
 
 
 # The sections of docs/why_bandwidth.md.

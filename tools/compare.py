@@ -141,7 +141,7 @@ def peer_tables(results: Sequence[Result], types: Sequence[str] = ELEMENT_TYPES)
     tables = []
     for element_type in dict.fromkeys(result.type for result in results if result.type in types):
         found = {(result.step, result.elements): result for result in results if result.type == element_type}
-        tables.append(table([element_type, *map(count_text, sizes)], "l" + "r" * len(sizes), [
+        tables.append(table([element_type, *map(count_text, sizes)], [
             [step, *(cell(found.get((step, size)), found.get(("peer_cub", size))) for size in sizes)]
             for step in steps]))
     return tables

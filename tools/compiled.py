@@ -112,16 +112,15 @@ def of_levels() -> str:
         for kernel in kernels(5, 6) if kernel.level)
     names = ("instructions", "of these, block barriers: `bar.sync`", "tests: `setp`", "branches: `bra`",
              "instructions of one level")
-    return table([f"PTX by nvcc {kernels()[0].cuda}", STEPS[0].name, f"{STEPS[1]}, block of 256"], "lrr", [
+    return table([f"PTX by nvcc {kernels()[0].cuda}", STEPS[0].name, f"{STEPS[1]}, block of 256"], [
         list(map(str, row)) for row in zip(names, before, after)])
 
 
 def barriers() -> str:
     """Of each block size."""
-    found = kernels(5, 6)
-    blocks = [kernel.name.partition("<")[2].rstrip(">") or "any size (05)" for kernel in found]
-    return table(["compiled for blocks of", *blocks], "l" + "r" * len(found),
-                 [["`bar.sync` in the kernel", *(str(kernel.counts["bar.sync"]) for kernel in found)]])
+    counts = {kernel.name.partition("<")[2].rstrip(">") or "any size (05)": str(kernel.counts["bar.sync"])
+              for kernel in kernels(5, 6)}
+    return table(["compiled for blocks of", *counts], [["`bar.sync` in the kernel", *counts.values()]])
 
 
 def ring() -> str:
@@ -132,7 +131,7 @@ def ring() -> str:
     names = ("registers per thread", "instructions in the PTX", "loads of 16 bytes from global memory: `ld.global.v4`",
              "loads of 16 bytes from shared memory: `ld.shared.v4`", "bulk copies: `cp.async.bulk`",
              "block barriers: `bar`")
-    return table([f"by nvcc {kernels()[0].cuda}, for `int32`", STEPS[2].name, STEPS[3].name], "lrr", [
+    return table([f"by nvcc {kernels()[0].cuda}, for `int32`", STEPS[2].name, STEPS[3].name], [
         list(map(str, row)) for row in zip(names, before, after)])
 
 
@@ -140,6 +139,6 @@ def of_package() -> str:
     """Those of 12, and what each of them is for."""
     shown = ("ld.global.v4", "cp.async.bulk", "bar", "barrier.cluster.wait")
     names = ["registers per thread", *(f"`{name}`" for name in (*shown, "griddepcontrol"))]
-    return table([f"by nvcc {kernels()[0].cuda}, for `int32`", *names], "lrrrrrl", [
+    return table([f"by nvcc {kernels()[0].cuda}, for `int32`", *names], [
         [f"`{kernel.name}`", str(kernel.registers), *(str(kernel.counts[name]) for name in shown),
-         " ".join(f"`{word}`" for word in kernel.launched_ahead) or DASH] for kernel in kernels(12)])
+         " ".join(f"`{word}`" for word in kernel.launched_ahead) or DASH] for kernel in kernels(12)], "lrrrrrl")

@@ -151,12 +151,12 @@ class Comparison:
                 cell(100 * (gpu_conflicts - conflicts) / (gpu_wavefronts or math.nan), ".2f")])
         names = ["step", "requests, emulated", "wavefronts − conflicts, emulated", "GPU", "conflicts, emulated", "GPU",
                  "difference, % of wavefronts"]
-        return [f"**{title}**", markdown.table(names, "lrrrrrr", rows)]
+        return [f"**{title}**", markdown.table(names, rows)]
 
     def global_table(self) -> list[str]:
         counters = [f"{access}_{count}" for access in ("load", "store") for count in ("requests", "sectors")]
         names = [name for counter in counters for name in (f"{counter.replace('_', ' ')}, emulated", "GPU")]
-        return ["**Global memory**", markdown.table(["step", *names], "lrrrrrrrr", [
+        return ["**Global memory**", markdown.table(["step", *names], [
             [name, *(text for counter in counters for text in self.cells(
                 step, f"global {counter.replace('_', ' ')}", emulated[f"global_{counter}"],
                 gpu[MEMORY[f"global_{counter}"]]))] for step, name, emulated, gpu in self.steps()])]
@@ -167,7 +167,7 @@ class Comparison:
                          for metric in metrics.values())] for step, gpu in self.gpu.items()]
         if all(text == markdown.DASH for row in rows for text in row[1:]):
             return []
-        return [f"**{title}**", markdown.table(["step", *metrics], "l" + "r" * len(metrics), rows)]
+        return [f"**{title}**", markdown.table(["step", *metrics], rows)]
 
 
 def cell(count: float, form: str = ".10g", missing: str = markdown.DASH) -> str:

@@ -121,9 +121,9 @@ def figures_of(step: str) -> Iterator[tuple[DocumentedTable, Figure]]:
 
 def published_text(step: str) -> str:
     """The figures of a step as the step itself prints them: not every machine can run all of them."""
-    return table(["documented", "GPU", "input", "GB/s", "% of peak"], "lllrr", [
+    return table(["documented", "GPU", "input", "GB/s", "% of peak"], [
         [documented.label, documented.gpu, documented.input, as_stated(figure.gbps),
-         documented.percent_text(figure)] for documented, figure in figures_of(step)])
+         documented.percent_text(figure)] for documented, figure in figures_of(step)], "lllrr")
 
 
 def published(result: Result) -> str:
@@ -155,7 +155,7 @@ def section(name: str, documented: DocumentedTable) -> str:
         f"- Peak: {documented.peak_gbps:g} GB/s{peak_from}\n"
         f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
         + table(["step", "ms", "GB/s", "% of peak", *([f"% of {library.name}"] if library else []), "note"],
-                "lrrrrl" if library else "lrrrl", rows)
+                rows, "lrrrrl" if library else "lrrrl")
         + "\n" + "".join(f"- {remark}\n" for remark in documented.remarks) + ("\n" if documented.remarks else ""))
 
 

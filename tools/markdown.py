@@ -10,11 +10,11 @@ DASH = "–"
 MARK = re.compile(r"<!-- /?\w+ -->")
 
 
-def table(names: Sequence[str], alignments: str, rows: Iterable[Sequence[str]]) -> str:
-    """A table whose columns are aligned as `alignments` says, a letter each: l or r."""
+def table(names: Sequence[str], rows: Iterable[Sequence[str]], alignments: str = "") -> str:
+    """A table whose columns are aligned as `alignments` says, a letter each: l, or r as all are but the first."""
     ends = {"l": ":--|", "r": "--:|"}
     lines = ["|" + "".join(f" {name} |" if name else " |" for name in names),
-             "|" + "".join(ends[letter] for letter in alignments)]
+             "|" + "".join(ends[letter] for letter in alignments or "l" + "r" * (len(names) - 1))]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 

@@ -72,7 +72,7 @@ def bandwidth_table(found: list[Result], corner: str, row: Callable[[Result], st
     """GB/s: a line for each value of `row`, a column for each value of `column`, both in order of appearance."""
     columns = list(dict.fromkeys(map(column, found)))
     cells = {(row(result), column(result)): f"{result.bandwidth:.1f}" for result in found}
-    return table([corner, *columns], "l" + "r" * len(columns), [
+    return table([corner, *columns], [
         [name, *(cells.get((name, other), DASH) for other in columns)]
         for name in dict.fromkeys(map(row, found))])
 
@@ -93,8 +93,7 @@ def queue(folder: Path) -> str:
     rows = [[result.step, elements_of(result), str(len(result.passes)), f"{1e3 * result.median_ms:.1f}",
              *(f"{us:.1f}" for us in (after[key], after[key] - 1e3 * result.median_ms))]
             for result in found if result.method.queued for key in [(result.step, result.elements)]]
-    return table(["step", "elements", "passes", "µs, queued ahead", "µs, launched as it runs", "difference, µs"],
-                 "lrrrrr", rows)
+    return table(["step", "elements", "passes", "µs, queued ahead", "µs, launched as it runs", "difference, µs"], rows)
 
 
 def lead_in(folder: Path) -> str:
@@ -103,10 +102,9 @@ def lead_in(folder: Path) -> str:
     steps = dict.fromkeys(result.step for result in found)
     cells = {(result.method.lead_in, result.step): "{:.2f} ({:.2f}–{:.2f})".format(
         *(1e3 * ms for ms in (result.times.median, result.times.p5, result.times.p95))) for result in found}
-    return table(
-        ["empty kernels in front", *(f"{step}, µs (p5–p95)" for step in steps)], "r" * (len(steps) + 1),
-        [[str(number), *(cells.get((number, step), DASH) for step in steps)]
-         for number in sorted({number for number, _ in cells})]) if found else ""
+    return table(["empty kernels in front", *(f"{step}, µs (p5–p95)" for step in steps)], [
+        [str(number), *(cells.get((number, step), DASH) for step in steps)]
+        for number in sorted({number for number, _ in cells})], "r" * (len(steps) + 1)) if found else ""
 
 
 def warm_up(folder: Path) -> str:
@@ -116,7 +114,7 @@ def warm_up(folder: Path) -> str:
     for runs in sorted({result.method.warm_up for result in found}):
         groups[f"first sample after {runs} warm-up runs"] = [
             result.median_ms for result in found if result.method.warm_up == runs]
-    return table(["", "processes", "lowest, µs", "median, µs", "highest, µs"], "lrrrr", [
+    return table(["", "processes", "lowest, µs", "median, µs", "highest, µs"], [
         [name, str(len(ms)), *(f"{value * 1e3:.1f}" for value in (min(ms), statistics.median(ms), max(ms)))]
         for name, ms in groups.items()])
 
@@ -131,13 +129,13 @@ def repeat(folder: Path) -> str:
         rows.append([second.step, str(first.samples), f"{ms.p5:.4f}", f"{ms.median:.4f}", f"{ms.p95:.4f}",
                      f"{second.median_ms:.4f}", f"{(second.median_ms / ms.median - 1) * 100:.2f}"])
     return table(["step", "samples", "p5, ms", "median, ms", "p95, ms", "median of a second run, ms", "difference, %"],
-                 "lrrrrrr", rows)
+                 rows)
 
 
 def second_clock(folder: Path) -> str:
     """The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so."""
     rows = read_as(folder, "second_clock", SecondClock)
-    return table(["step", "the step's own median, ms", "Nsight Compute, ms", "difference, %"], "lrrr", [
+    return table(["step", "the step's own median, ms", "Nsight Compute, ms", "difference, %"], [
         [row.step, f"{row.step_ms:.4f}", f"{row.ncu_ms:.4f}", f"{(row.step_ms / row.ncu_ms - 1) * 100:.1f}"]
         for row in rows]) if rows else "Nsight Compute was not run here.\n"
 
@@ -158,11 +156,11 @@ def scaling(folder: Path) -> str:
                      or_dash(beside and job.ranks * beside / job.median_ms if job.elements else None, 3),
                      or_dash(beside and 1e3 * (job.median_ms - beside), 1)])
     text = table(["elements", "ranks", "nodes", "combined by", "clocks", "ms", "GB/s", "× one rank",
-                  "× its slowest GPU alone", "µs longer than that"], "lrrllrrrrr", rows)
+                  "× its slowest GPU alone", "µs longer than that"], rows, "lrrllrrrrr")
     if alone:
-        text += "\n" + table(["GPU alone", "elements", "ms", "GB/s"], "rrrr", [
+        text += "\n" + table(["GPU alone", "elements", "ms", "GB/s"], [
             [str(gpu.rank), count_text(gpu.elements), f"{gpu.ms.median:.4f}", or_dash(gpu.gbps or None, 1)]
-            for gpu in alone])
+            for gpu in alone], "rrrr")
     measured = folder / "many_gpus_measured.json"
     most = max(job.ranks for job in jobs)
     return text + ("\n" + measured_on(f"{most} ×", results.read_one(measured, Measured)) if measured.exists() else "")
@@ -212,7 +210,7 @@ def scaling_model(folder: Path) -> str:
         return ""
     names = ["elements", "ranks", "combined by", "clocks", "predicted, ms", "measured, ms", "difference, %"]
     return "\n".join(["With what was measured put in:\n", table(
-        ["combined by", "clocks", "B, GB/s", "L, µs", "α, µs"], "llrrr", inputs), table(names, "lrllrrr", rows)])
+        ["combined by", "clocks", "B, GB/s", "L, µs", "α, µs"], inputs, "llrrr"), table(names, rows, "lrllrrr")])
 
 
 def hops(combined_by: str, ranks: int) -> int:
@@ -245,7 +243,7 @@ def sums_against_cub(cells: AgainstCubCells) -> str:
         if ratios := [cell.cub_over_ours for cell in sums if least <= cell.elements <= most]:
             means.append(f"{statistics.geometric_mean(ratios):.2f} {name}")
     lowest = min(sums, key=lambda cell: cell.cub_over_ours)
-    return table(["elements", *(CASES[case][1] for case in SUMS)], "l" + "r" * len(SUMS), [
+    return table(["elements", *(CASES[case][1] for case in SUMS)], [
         [count_text(elements), *(ratio_text(cells.get((case, elements))) for case in SUMS)] for elements in powers]) + (
         f"\nWith the odd sizes between, these are {len(sums)}. Their geometric mean: {', '.join(means)}. The lowest: "
         f"{ratio_text(lowest)} ({count_text(lowest.elements)} {CASES[lowest.case][1]}). A ≈ says that the two times "
@@ -262,7 +260,7 @@ def others_against_cub(cells: AgainstCubCells) -> str:
     rows = [[*CASES[case], *(shown(others.get((case, elements))) for elements in sizes)]
             for case in CASES if any((case, elements) in others for elements in sizes)]
     return "Other operations: GB/s of 12_any_operation, and in brackets CUB's time over its own.\n\n" + table(
-        ["operation", "element type", "accumulated in", *map(count_text, sizes)], "lll" + "r" * len(sizes), rows
+        ["operation", "element type", "accumulated in", *map(count_text, sizes)], rows, "lll" + "r" * len(sizes)
     ) if rows else ""
 
 
@@ -307,7 +305,7 @@ def promises_of_type(cells: AgainstCubCells, element_type: str, gpu: str) -> str
                 text for own in promised for text in (microseconds(own), or_dash(own and usual and usual / own, 2))),
                 microseconds(cub)])
     return table([f"{element_type} on one {gpu}, µs", "Sum", "SameBits", "Sum's time / its own", "CompensatedSum",
-                  "Sum's time / its own", "CUB's sum"], "lrrrrrr", rows)
+                  "Sum's time / its own", "CUB's sum"], rows)
 
 
 def microseconds(ms: float | None) -> str:
@@ -317,9 +315,9 @@ def microseconds(ms: float | None) -> str:
 def atomics(folder: Path) -> str:
     """The kernels that add with atomics, beside what others have published."""
     found = read(folder, "atomics")
-    return table(["kernel", "type", "elements", "ms", "GB/s", "% of peak", "published"], "llrrrrl", [
+    return table(["kernel", "type", "elements", "ms", "GB/s", "% of peak", "published"], [
         [result.step, result.type, elements_of(result), f"{result.median_ms:.4f}", f"{result.bandwidth:.1f}",
-         or_dash(result.percent_of_peak, 1), published(result)] for result in found]) if found else ""
+         or_dash(result.percent_of_peak, 1), published(result)] for result in found], "llrrrrl") if found else ""
 
 
 def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:

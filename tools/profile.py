@@ -66,9 +66,9 @@ def print_reduction(programs: Programs, step: str, options: list[str]) -> None:
     block = "" if result.block is None else f" in blocks of {result.block}"
     print(f"**{step}**, one reduction of {result.elements} {result.type}{block}, on {result.device.name}, as Nsight "
           f"Compute {ncu.version()} counts it:\n")
-    print(markdown.table(["", "Nsight Compute's metric", "GPU", "emulated"], "llrr", [
+    print(markdown.table(["", "Nsight Compute's metric", "GPU", "emulated"], [
         [what.replace("_", " "), f"`{metric}`", cell(total(launches, metric), ".0f", "missing"),
-         cell(emulated[what], ".0f")] for what, metric in PRINTED.items()]))
+         cell(emulated[what], ".0f")] for what, metric in PRINTED.items()], "llrr"))
     print("A request takes one wavefront where its elements have 4 bytes, and each bank conflict one more.\n")
     for launch in launches:
         print(f"{launch.kernel}: {total([launch], TIME) / 1e3:.2f} µs")

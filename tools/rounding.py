@@ -110,8 +110,7 @@ def errors_table() -> str:
         tolerance, errors = found[order, SIZES[-1]].tolerance, [found[order, size].error for size in columns]
         rows.append([ORDERS[order], *(f"{error:.{0 if error >= 10 else 1}f}" for error in errors),
                      DASH if tolerance is None else f"{tolerance:,.0f}"])
-    return table(["error, in such units", *map(count_text, columns), f"tolerance at {count_text(SIZES[-1])}"],
-                 "l" + "r" * (len(columns) + 1), rows)
+    return table(["error, in such units", *map(count_text, columns), f"tolerance at {count_text(SIZES[-1])}"], rows)
 
 
 SECTIONS: dict[str, Callable[[], str]] = {"errors": errors_table}

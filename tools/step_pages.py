@@ -156,8 +156,7 @@ def changed(scratch: Path, card: Path, step: Path, previous: Path | None) -> str
             term += ", in all" * (name == "blocks")
             cells = [per_block(name, run.counters or {}) for run in runs]
         rows.append([term, *cells])
-    columns = ["per block before", "per block now"] if previous else ["per block"]
-    return table(["counted", *columns], "l" + "r" * len(columns), rows)
+    return table(["counted", *(["per block before", "per block now"] if previous else ["per block"])], rows)
 
 
 def per_block(name: str, counted: dict[str, int]) -> str:
@@ -175,7 +174,7 @@ def on_gpu(card: Path, step: Path) -> str:
     """What a GPU counts of the step beside those before it."""
     description, gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
     names = STEPS_ON_GPU[step.name]
-    return table([f"counted on one {description['GPU'].partition(',')[0]}", *names], "l" + "r" * len(names), [
+    return table([f"counted on one {description['GPU'].partition(',')[0]}", *names], [
         [what, *(f"{gpu[name][metric]:.0f}" for name in names)] for what, metric in ON_GPU.items()])
 
 
@@ -222,13 +221,12 @@ def helps(card: Path, step: Path, previous: Path | None) -> str:
             raise BadUsage(f"the sweeps in '{card}' have no {missing}") from None
         rows.append([f"{count_text(elements)} {element_type}{of_blocks}", *(f"{speed:.1f}" for speed in speeds),
                      *(f"{speed / speeds[0]:.2f}" for speed in speeds[1:])])
-    columns = [f"GB/s on one {results.measured(card).gpu}", *names, *["×" for _ in names[1:]]]
-    return table(columns, "l" + "r" * (len(columns) - 1), rows)
+    return table([f"GB/s on one {results.measured(card).gpu}", *names, *["×" for _ in names[1:]]], rows)
 
 
 def one_core(card: Path) -> str:
     """The sums of step 00 on the machine that the card is in."""
     [serial] = [result for result in results.read(card, "ladder") if result.step == SERIAL.name]
-    return table([f"{count_text(serial.elements)} {serial.type} on {serial.device.name}", "ms", "GB/s"], "lrr", [
+    return table([f"{count_text(serial.elements)} {serial.type} on {serial.device.name}", "ms", "GB/s"], [
         [result.variant, f"{result.median_ms:.1f}", f"{result.bandwidth:.1f}"]
         for result in (serial, *serial.other_variants)])

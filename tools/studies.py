@@ -4,6 +4,7 @@ Where a cell has one figure for each card, they stand in the order of CARDS: H20
 """
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def of_both(title: str, by: Callable[[Path], dict[str, Sweep]], columns: dict[st
         return "\u00a0·\u00a0".join(texts)
 
     sweeps = list(map(by, CARDS))
-    return table([f"{both(map(short, CARDS))}:{title}", *columns], "l" + "r" * len(columns), [
+    return table([f"{both(map(short, CARDS))}:{title}", *columns], [
         [step, *(both(cell(sweep[step]) for sweep in sweeps) for cell in columns.values())]
         for step in filter(chosen, sweeps[0])])
 
@@ -65,11 +66,14 @@ def of_both(title: str, by: Callable[[Path], dict[str, Sweep]], columns: dict[st
 # ---- two cards ----
 
 
+def read_ladders() -> list[dict[str, Result]]:
+    return [{result.step: result for result in results.read(card, "ladder")} for card in CARDS]
+
+
 def ladder() -> str:
     """Each step on each card, and how many times as fast the first card is."""
-    ladders = [{result.step: result for result in results.read(card, "ladder")} for card in CARDS]
-    rows = []
-    before = ""
+    ladders = read_ladders()
+    rows, before = [], ""
     for step in ladders[0]:
         row = [step]
         for found in ladders:
@@ -78,15 +82,14 @@ def ladder() -> str:
             row += [f"{found[step].bandwidth:.1f}", or_dash(found[step].percent_of_peak, 1), or_dash(gain, 2)]
         rows.append([*row, or_dash(ratios().get(step), 2)])
         before = step if ladders[0][step].on_gpu else ""
-    columns = [name for card in CARDS for name in (f"{short(card)}: GB/s", "% of peak", "× previous")]
-    return table(["step", *columns, " / ".join(map(short, CARDS))], "l" + "r" * 7, rows)
+    columns = (name for card in CARDS for name in (f"{short(card)}: GB/s", "% of peak", "× previous"))
+    return table(["step", *columns, " / ".join(map(short, CARDS))], rows)
 
 
 def ratios() -> dict[str, float]:
     """How many times as fast each step is on the first card as on the second."""
-    first, second = ({result.step: result.bandwidth for result in results.read(card, "ladder") if result.on_gpu}
-                     for card in CARDS)
-    return {step: first[step] / second[step] for step in first}
+    first, second = read_ladders()
+    return {step: result.bandwidth / second[step].bandwidth for step, result in first.items() if result.on_gpu}
 
 
 def apart() -> str:
@@ -106,7 +109,7 @@ def provenance() -> str:
 
 def what_differs() -> str:
     """Of the cards themselves."""
-    return table(["", *map(short, CARDS)], "lrr", [
+    return table(["", *map(short, CARDS)], [
         ["multiprocessors", *(str(bandwidth.multiprocessors(card)) for card in CARDS)],
         ["their highest clock, GHz", *(f"{bandwidth.clock(card) / 1e9:.2f}" for card in CARDS)],
         ["L2, MiB", *(f"{(bandwidth.first_on_gpu(card).device.l2_bytes or 0) / 2**20:.0f}" for card in CARDS)],
@@ -118,23 +121,20 @@ def what_differs() -> str:
 
 def block_size() -> str:
     """The share of a step's own best that each block size gives."""
-    def share(block: int) -> Callable[[Sweep], str]:
-        return lambda sweep: f"{100 * sweep[block].bandwidth / best(sweep):.0f}"
+    def share(sweep: Sweep, block: int) -> str:
+        return f"{100 * sweep[block].bandwidth / max(result.bandwidth for result in sweep.values()):.0f}"
 
-    return of_both(" % of the best, with threads per block", by_block, {str(block): share(block) for block in BLOCKS})
-
-
-def best(sweep: Sweep) -> float:
-    return max(result.bandwidth for result in sweep.values())
+    return of_both(" % of the best, with threads per block", by_block, {
+        str(block): partial(share, block=block) for block in BLOCKS})
 
 
 def blocks_begun() -> str:
     """Of all passes."""
-    def begun(block: int) -> Callable[[Sweep], str]:
-        return lambda sweep: f"{sum(one.blocks for one in sweep[block].passes) / sweep[block].median_ms / 1e6:.2f}"
+    def begun(sweep: Sweep, block: int) -> str:
+        return f"{sum(one.blocks for one in sweep[block].passes) / sweep[block].median_ms / 1e6:.2f}"
 
-    return of_both(" blocks per ns, with threads per block", by_block,
-                   {str(block): begun(block) for block in BLOCKS[:4]}, with_growing_grid)
+    return of_both(" blocks per ns, with threads per block", by_block, {
+        str(block): partial(begun, block=block) for block in BLOCKS[:4]}, with_growing_grid)
 
 
 def linear_from(sweep: Sweep) -> int:
@@ -156,12 +156,13 @@ def array_size() -> str:
 
 def element_type() -> str:
     """How many times as long an element takes as one of int32."""
-    def times(name: str) -> Callable[[Sweep], str]:
-        return lambda sweep: "{:.2f}".format((sweep[name].median_ms / sweep[name].elements)
-                                             / (sweep["int32"].median_ms / sweep["int32"].elements))
+    def times(sweep: Sweep, name: str) -> str:
+        each, of_int32 = (result.median_ms / result.elements for result in (sweep[name], sweep["int32"]))
+        return f"{each / of_int32:.2f}"
 
     sizes = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
-    return of_both(" × int32's time", by_type, {f"{name}, {size} bytes": times(name) for name, size in sizes.items()})
+    return of_both(" × int32's time", by_type, {
+        f"{name}, {size} bytes": partial(times, name=name) for name, size in sizes.items()})
 
 
 def beside_jax() -> str:
@@ -185,7 +186,7 @@ def beside_jax() -> str:
         rows.append(row)
     rows.append([library.name, f"{library.gbps:g}", "100.0", *(text for of_jax in sums
                                                                for text in (f"{of_jax:.1f}", "100.0"))])
-    return table(["float32", *columns], "l" + "r" * len(columns), rows)
+    return table(["float32", *columns], rows)
 
 
 # The sections of the README, and of docs/studies.md.

@@ -24,5 +24,5 @@ def of_code() -> dict[tuple[str, str], list[str]]:
 
 def rows() -> str:
     """What the emulated device's page shows: the list itself is easy to read."""
-    return table(("is refused", "because on the emulated device", "instead"), "lll", [
-        (", ".join(f"`{name}`" for name in names), *why) for why, names in of_code().items()])
+    return table(("is refused", "because on the emulated device", "instead"), [
+        (", ".join(f"`{name}`" for name in names), *why) for why, names in of_code().items()], "lll")
