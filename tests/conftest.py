@@ -1,5 +1,6 @@
 """What the tests in Python share. CTest runs each file by itself (tests/CMakeLists.txt)."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
+os.environ.pop("REDUCTION_PRESET", None)  # of CI: made-up checkouts have the usual one
 # What CTest shows as skipped.
 SKIPPED = 77
 
