@@ -25,7 +25,6 @@ Ran = subprocess.CompletedProcess[str]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bin", type=Path, default=REPOSITORY / "build/bin", help="the executables")
-    parser.addoption("--screenshots", type=Path, help="for site_test.py: a folder for pictures of the pages")
 
 
 @pytest.fixture(scope="session")
