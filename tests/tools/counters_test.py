@@ -75,12 +75,6 @@ def test_what_the_gpu_does_not_have_is_left_out(compare: Compare, missing: str) 
     assert differences == [] and "| – |" in text and ("Bytes read" in text) == (missing != "bytes")
 
 
-@pytest.mark.parametrize("value, shown", [("4711", " – | 4711 |" * 4), ("missing", " – |" * 8)])
-def test_what_only_the_gpu_ran_is_shown(compare: Compare, value: str, shown: str) -> None:
-    text, differences = compare(changed({"": value}, "11_bulk_copy"))
-    assert differences == [] and f"| 11_bulk_copy (GPU only) |{shown}" in text
-
-
 # 108 multiprocessors with 8 blocks each. In 07 a block loads 20 times from shared memory, and stores as often. In 10
 # there are 8 stores and 1 load for each block, and once more in the last: its 864 sums are 27 requests and 108 sectors.
 @pytest.mark.parametrize("step, values", [

@@ -1,18 +1,14 @@
 """What pages compute from results, beside what programs find."""
 
-import dataclasses
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-import made_up_results
-from tools import bandwidth, figures, plot, results, rounding, studies
+from tools import bandwidth, figures, plot, rounding
 from tools.command_line import BadUsage
 from tools.markdown import with_section
 from tools.programs import Programs
-from tools.results import H200, Result
-from tools.step_pages import helps, in_glossary
 
 MARKED = "It takes <!-- latency_us -->9<!-- /latency_us --> µs, <!-- latency_us -->8<!-- /latency_us -->\n"
 need_numpy = pytest.mark.skipif(find_spec("numpy") is None, reason="there is no numpy here")
@@ -47,14 +43,6 @@ def test_additions_are_those_of_the_tolerance(bin_folder: Path, step: str, to_ze
     assert depth == bandwidth.additions_in_a_row(result) + to_zero
 
 
-@pytest.mark.parametrize("ms, elements", [((1, 2, 3, 6, 12), 4), ((1, 2, 4, 8), 1), ((1, 2, 4, 7), 8)])
-def test_the_last_doubling_that_is_too_short_ends_what_is_linear(ms: tuple[float, ...], elements: int) -> None:
-    some = results.read(H200, "ladder")[0]
-    sweep: dict[int, Result] = {2**k: dataclasses.replace(some, ms=dataclasses.replace(some.times, median=value))
-                                for k, value in enumerate(ms)}
-    assert studies.linear_from(sweep) == elements
-
-
 @need_numpy
 @pytest.mark.parametrize("order", [rounding.RUNNING, *rounding.STEPS, rounding.COMPENSATED])
 def test_programs_find_the_committed_errors(bin_folder: Path, order: str) -> None:
@@ -72,14 +60,3 @@ def test_the_figure_of_the_errors_is_of_the_committed_ones() -> None:
     if find_spec("matplotlib") is None or plot.drawn_by() not in old:
         pytest.skip("another matplotlib drew it, or there is none here")
     assert rounding.draw(rounding.read()) == old
-
-
-def test_a_counter_that_the_glossary_lacks_is_named() -> None:
-    with pytest.raises(BadUsage, match="docs/glossary.md does not explain 'spills', which 04_first_add prints"):
-        in_glossary("spills", Path("04_first_add"))
-
-
-def test_a_measurement_that_the_sweeps_lack_is_named(tmp_path: Path) -> None:
-    made_up_results.write_card(tmp_path)
-    with pytest.raises(BadUsage, match=r"have no \('01_interleaved', 268435456, 'int32', 32\)"):
-        helps(tmp_path, Path("02_nondivergent"), Path("01_interleaved"))

@@ -14,8 +14,7 @@ import made_up_results
 import pytest
 
 from tools import plot, write_pages
-from tools.command_line import REPOSITORY, BadUsage
-from tools.results import CARDS
+from tools.command_line import BadUsage
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="there is no matplotlib here")
 
@@ -65,33 +64,6 @@ def test_two_cards(card: Path, tmp_path: Path) -> None:
     assert ladder > {"4000", "8000", "1000", "7000"} and not ladder & {"20 %", "9000"}
 
 
-def test_names_may_be_anything(card: Path) -> None:
-    """And a step may choose its blocks in one run of a sweep, and be given them in another."""
-    rows = json.loads((card / "sweep_block.json").read_text())
-    rows[0]["block"] = None
-    rows[2]["step"], rows[3]["step"] = "seven", "7 of $\\frac$"
-    (card / "sweep_block.json").write_text(json.dumps(rows))
-    assert "7 of $\\frac$" in texts_of(plot.draw([card])["sweep_block.svg"])
-
-
-def test_steps_differ() -> None:
-    names = ["peer_cub", *(f"{k:02}_step" for k in range(15))]
-    assert len({str(plot.curve(name)) for name in names}) == len(names)
-
-
-def test_colours_stand_out_from_the_paper() -> None:
-
-    def luminance(colour: str) -> float:
-        """WCAG's, nearly."""
-        red, green, blue = ((int(colour[k:k + 2], 16) / 255) ** 2.2 for k in (1, 3, 5))
-        return float(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
-
-    for role in plot.COLOURS.keys() - {"paper"}:
-        for pair in zip(plot.COLOURS[role], plot.COLOURS["paper"]):
-            dark, light = sorted(map(luminance, pair))
-            assert light / dark >= (4.5 if role in ("ink", "peak") else 3), role
-
-
 def test_what_cannot_be_drawn_changes_no_plot(card: Path) -> None:
     change(card / "ladder.json", "device", made_up_results.device("cpu"))
     with pytest.raises(BadUsage, match="ladder.json' has no result of a GPU whose peak is known"):
@@ -109,15 +81,6 @@ def test_command(tools: Callable[..., CompletedProcess[str]], card: Path, tmp_pa
     (tmp_path / "matplotlib.py").write_text("raise ImportError")
     ran = tools("plot", card, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert ran.returncode == 3 and "apt install python3-matplotlib" in ran.stderr and not list(card.glob("*.svg"))
-
-
-def test_committed_plots(card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without RESULTS: those of each card, and of the compared cards beside each other."""
-    assert set(plot.committed()) == {REPOSITORY / "docs/results", *CARDS}
-    monkeypatch.setattr(plot, "committed", lambda: {card: [card], tmp_path / "both": [card, card]})
-    assert plot.main([]) == 0
-    assert (card / "ladder.svg").read_text() == plot.draw([card])["ladder.svg"]
-    assert (tmp_path / "both/ladder.svg").read_text() == plot.draw([card, card])["ladder.svg"]
 
 
 def test_pages_are_written_with_the_plots_that_are_stale(

@@ -8,7 +8,7 @@ from pathlib import Path
 import fake_programs
 import pytest
 
-from tools import pages, results, scaling
+from tools import pages, results
 from tools.command_line import REPOSITORY
 from tools.results import AloneResult, Measured, RanksResult
 
@@ -139,10 +139,3 @@ def test_refuses(call: Callable[..., Ran], tmp_path: Path) -> None:
     fake_programs.make(tmp_path / "path", "nvidia-smi", "sys.exit(9)")
     ran = call()
     assert ran.returncode == 3 and "there is no NVIDIA GPU here" in ran.stderr
-
-
-def test_the_options_are_those_of_the_program() -> None:
-    text = "".join((REPOSITORY / file).read_text() for file in (
-        "beyond/13_many_gpus/run_ranks.cpp", "common/harness/options.cpp"))
-    given = {word for run in scaling.runs_of("nccl", "--weak -n 1") for word in run.split() if word.startswith("--")}
-    assert given and all(f'"{option}"' in text for option in given)
