@@ -16,7 +16,7 @@ import pytest
 
 from tools import gpu, measure, plot, profile, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
-from tools.measure import AGAINST_CUB, HEADER_STEP, PARTS, RECORDS, TO_BE_CONTINUED, Measurement
+from tools.measure import AGAINST_CUB, HEADER_STEP, PARTS, RECORDS, TO_BE_CONTINUED
 from tools.pages import CASES
 from tools.programs import ATOMICS, Programs
 from tools.results import Measured, Result, SecondClock
@@ -151,23 +151,6 @@ def test_leaves_out_what_this_gpu_cannot_run(call: Callable[..., int], tmp_path:
     monkeypatch.setattr(MadeUpPrograms, "probed", {"07_cascade": 3})
     with pytest.raises(NotPossible, match="have to run on the GPU"):
         call()
-
-
-@pytest.mark.parametrize("without, tried, found", [(0, 1, []), (1, 3, ["07_cascade", "peer_cub"])])
-def test_second_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without: int, tried: int,
-                      found: list[str]) -> None:
-    """Where Nsight Compute has none for the first step, no other is tried."""
-    asked: list[str] = []
-
-    def kernel_milliseconds(programs: Programs, step: str, options: list[str]) -> tuple[float, float]:
-        asked.append(step)
-        if step == STEPS[without]:
-            raise NotPossible("it is not permitted")
-        return 0.2, 0.25
-
-    monkeypatch.setattr(profile, "kernel_milliseconds", kernel_milliseconds)
-    assert Measurement(tmp_path, MadeUpPrograms(tmp_path), STEPS).measure() and len(asked) == tried
-    assert [clock.step for clock in results.read_as(tmp_path, "second_clock", SecondClock)] == found
 
 
 @pytest.mark.parametrize("name, visible, refusal", [

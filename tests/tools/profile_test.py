@@ -88,13 +88,7 @@ def test_one_reduction_from_end_to_end(
     assert len(rows) == 12 and all(
         on_gpu == COUNTED.get(metric, "missing") and (ours in (on_gpu, "–") or "_data_" in metric)
         for metric, on_gpu, ours in rows)
-    us = int(COUNTED[TIME]) / 1000
-    for text in (
-            "**10_single_pass**, one reduction of 4194304 int32 in blocks of 256, on Made up, as Nsight Compute "
-            "2025.3.1.0 counts it:\n\n| | Nsight Compute's metric | GPU | emulated |\n|:--|:--|--:|--:|\n| blocks |",
-            f"\nreduce_kernel: {us:.2f} µs\nTime: ncu gives {us / 1000:.4f} ms (gpu__time_duration), the step's own "
-            "median is 0.0100 ms: +0.00"):
-        assert text in ran.stdout
+    assert f"\nreduce_kernel: {int(COUNTED[TIME]) / 1000:.2f} µs\n" in ran.stdout
 
 
 def test_a_report_is_read_among_other_lines() -> None:
@@ -111,17 +105,13 @@ def test_a_report_is_read_among_other_lines() -> None:
 
 @pytest.mark.parametrize("words, made_up, failure, said", [
     ("", {}, BadUsage, "one of the arguments STEP --counters is required"),
-    ("00_cpu_serial", {}, BadUsage, "invalid choice: '00_cpu_serial'"),
-    ("peer_cub --bin nowhere", {}, BadUsage, "there is no peer_cub in"),
     ("--counters --bin nowhere", {}, BadUsage, "there is no 01_interleaved in"),
     ("--counters", {"ncu": None}, NotPossible, "there is no ncu on PATH"),
     ("--counters", {"on_gpu": (3, "no CUDA device")}, NotPossible, "01_interleaved: exit code 3: no CUDA device"),
     ("peer_cub", {"on_gpu": (1, "peer_cub: error: wrong")}, Failure, "peer_cub: error: wrong"),
     ("peer_cub", {"on_gpu": (2, "peer_cub: error: -n '2x'")}, BadUsage, "peer_cub: error: -n '2x'"),
-    ("peer_cub", {"on_gpu": (-11, "")}, NotPossible, "peer_cub: exit code -11: nothing was said"),
     ("peer_cub", {"counted": lambda *_: "ERR_NVGPUCTRPERM"}, NotPossible, "NVreg_RestrictProfilingToAdminUsers=0"),
     ("peer_cub", {"counted": lambda *_: "a\nb"}, NotPossible, "0 of 3 launches in peer_cub; its last words:\na\nb"),
-    ("peer_cub", {"counted": lambda *_: report(["none__there"], KERNEL)}, NotPossible, "0 of 3 launches in peer_cub"),
     ("peer_cub", {"counted": lambda *_: report([TIME], KERNEL)}, NotPossible, "counted 1 of 3 launches in peer_cub")])
 def test_refusals(machine: Machine, words: str, made_up: dict[str, object], failure: type[Failure], said: str) -> None:
     vars(machine).update(made_up)
