@@ -29,17 +29,17 @@ class CudaCompiler:
     def is_clang(self) -> bool:
         return self.name.startswith("clang")
 
-    def command(self, *architectures: str, standard: int = 17, header: Path = HEADER) -> list[str]:
-        """Compiles a file for these architectures, such as "90a", and newer ones, with the header in that folder."""
+    def command(self, *architectures: str, standard: int = 17) -> list[str]:
+        """Compiles a file for these architectures, such as "90a", and newer ones, with the header."""
         if not self.is_clang:
             targets = [f"-gencode=arch=compute_{each},code=[sm_{each},compute_{each}]" for each in architectures]
             # The host's compiler may be newer than an older toolkit knows.
-            return [self.program, "-allow-unsupported-compiler", *targets, f"-std=c++{standard}", f"-I{header}"]
+            return [self.program, "-allow-unsupported-compiler", *targets, f"-std=c++{standard}", f"-I{HEADER}"]
         targets = [f"--cuda-gpu-arch=sm_{each}" for each in architectures]
         # What nvcc finds by itself from CUDA 13.0 on.
         library = ["-isystem", str(self.toolkit / "include/cccl")] if (self.toolkit / "include/cccl").exists() else []
         return [self.program, f"--cuda-path={self.toolkit}", "-Wno-unknown-cuda-version", "--cuda-include-ptx=all",
-                *targets, *library, f"-std=c++{standard}", f"-I{header}", "-x", "cuda"]
+                *targets, *library, f"-std=c++{standard}", f"-I{HEADER}", "-x", "cuda"]
 
     def architectures(self) -> set[str]:
         """Those that it can compile for, such as "90" and "90a"."""
