@@ -38,27 +38,18 @@ def test_package(prefix: Path, tmp_path: Path) -> None:
         "share/cmake/reduction/reductionConfig.cmake", "share/cmake/reduction/reductionConfigVersion.cmake",
         "share/licenses/reduction/LICENSE"]
     build(PROJECTS / "without_cuda", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
-
-
-def test_package_version(prefix: Path) -> None:
-    """The headers' is the one that find_package sees."""
-    given = re.search(r'PACKAGE_VERSION "(\d+)\.(\d+)\.(\d+)"',
-                      (prefix / "share/cmake/reduction/reductionConfigVersion.cmake").read_text())
-    said = re.search(r"#define REDUCTION_VERSION (\d+)", (prefix / "include/reduction/version.cuh").read_text())
-    assert given and said
-    major, minor, patch = map(int, given.groups())
-    assert int(said[1]) == 10000 * major + 100 * minor + patch
-    # What libraries hand to each other has a namespace that is written out.
-    assert f"inline namespace v{major}_{minor} {{" in (prefix / "include/reduction/operations.cuh").read_text()
-
-
-def test_package_licence(prefix: Path) -> None:
-    """Who takes one of the files, or the folder, has the repository's licence with it."""
+    # The headers' version is the one that find_package sees, and names what libraries hand to each other.
+    [given] = re.findall(r'PACKAGE_VERSION "(\d+)\.(\d+)\.(\d+)"',
+                         (prefix / "share/cmake/reduction/reductionConfigVersion.cmake").read_text())
+    major, minor, patch = map(int, given)
+    headers = {header.name: header.read_text() for header in (prefix / "include/reduction").iterdir()}
+    assert f"#define REDUCTION_VERSION {10000 * major + 100 * minor + patch}\n" in headers["version.cuh"]
+    assert f"inline namespace v{major}_{minor} {{" in headers["operations.cuh"]
+    # Who takes one of the files, or the folder, has the repository's licence with it.
     licence = (REPOSITORY / "LICENSE").read_text()
     assert (prefix / "share/licenses/reduction/LICENSE").read_text() == licence
     name = licence.partition(" License\n")[0]
-    for header in (prefix / "include/reduction").iterdir():
-        assert header.read_text().startswith(f"// SPDX-License-Identifier: {name}\n"), header
+    assert all(text.startswith(f"// SPDX-License-Identifier: {name}\n") for text in headers.values())
 
 
 def test_package_with_nvcc(prefix: Path, tmp_path: Path, cmake_cache: dict[str, str], need: Callable[[str], str]
