@@ -27,7 +27,7 @@ NOT_RUN = {
     r"\./run_tests\.sh": "calls this test",
     r"cmake --build --preset release": "builds for minutes, which ./run_tests.sh does",
     r"ctest --preset release.*": "calls this test",
-    r"(until )?python3 -m tools measure.*": "builds, and measures for ten minutes; measure_test.py has a made-up GPU",
+    r"(until .*)?python3 -m tools measure.*": "builds, and measures for ten minutes; measure_test.py has a made-up GPU",
     r"python3 -m tools scaling": "builds, and measures several GPUs; scaling_test.py has made-up ones",
     r"python3 -m tools compare.*": "builds, and measures for minutes; compare_test.py has a made-up GPU",
     r"python3 -m tools check-pages": "the test generated_pages is this command, in the repository",

@@ -51,6 +51,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--bin", type=Path, default=REPOSITORY / "build/bin", metavar="FOLDER",
                           help="the executables; default build/bin")
 
+    def add_measurement(self) -> None:
+        """What commands that build and measure share."""
+        self.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
+        self.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
+        self.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
+
 
 def parse_count(text: str) -> int:
     """A number of elements as the steps take it: 1000003, 2^28, 64M."""

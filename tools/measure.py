@@ -2,20 +2,16 @@
 sweeps, the header beside CUB, the atomics, and what each part of the timing method is for. It takes about ten minutes.
 
 The results are in FOLDER, docs/results/<the GPU's name> by default. Results that are there are replaced when all is
-measured. Until then each run's result is a file in FOLDER.new. After a failure, Ctrl-C or the end of --limit the same
-command goes on with what is missing. Where a command may take ten minutes:
+measured. Until then each run's result is a file in FOLDER.new. After a failure, Ctrl-C or SIGTERM the same command goes
+on with what is missing.
 
-  until python3 -m tools measure --limit 8; [ $? != 75 ]; do :; done
-
-Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 75 --limit is over and something is not
-yet measured, 130 Ctrl-C.
+Exit code: 0 done, 1 a wrong result, 2 bad usage, 3 this machine cannot do it, 130 Ctrl-C.
 """
 
 import dataclasses
 import datetime
 import shutil
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +21,6 @@ from tools.markdown import count_text
 from tools.programs import ATOMICS, Programs, last_words
 from tools.results import H200, AgainstCub, Measured, Result, SecondClock
 
-TO_BE_CONTINUED = 75  # EX_TEMPFAIL of sysexits.h: call again
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
 CUB = "peer_cub"
@@ -33,17 +28,12 @@ AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process,
 
 
 def main(words: list[str]) -> int:
-    begun = time.monotonic()
     # A time limit's: the step that is running ends, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = Parser("measure", __doc__)
-    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
-    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
-    parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
+    parser.add_measurement()
     parser.add_argument("--largest", type=parse_count, metavar="COUNT",
                         help="where the size sweep ends; default what fits")
-    parser.add_argument("--limit", type=float, default=float("inf"), metavar="MINUTES",
-                        help="begin no run when so many minutes are over; each call makes at least one")
     options = parser.parse_args(words)
     gpu.require()
     if not options.bin and not shutil.which("nvcc"):
@@ -51,19 +41,18 @@ def main(words: list[str]) -> int:
     folder = (options.folder or H200.with_name(gpu.slug(gpu.name()))).resolve()
     work = folder.with_name(folder.name + ".new")
     largest = f" --largest {count_text(options.largest)}" if options.largest else ""
-    with output_file.alone_in(work):
-        measured = begun_with(work, measured_now(f"python3 -m tools measure{largest}", options.commit))
-        executables = Programs(options.bin or programs.build(["ladder", AGAINST_CUB, *ATOMICS]))
-        executables.require("ladder_table", AGAINST_CUB, *ATOMICS)
-        measurement = Measurement(work, executables, runnable(executables), options.largest, begun + 60 * options.limit)
-        output_file.write(work / "measured.json", results.to_text(dataclasses.asdict(measured)))
-        try:
-            if not measurement.measure():
-                return TO_BE_CONTINUED
-            finish(work, folder, executables)
-        finally:
-            if work.exists():
-                say(f"Measured until now: {work}; call again to go on")
+    output_file.make_folder(work)
+    measured = begun_with(work, measured_now(f"python3 -m tools measure{largest}", options.commit))
+    executables = Programs(options.bin or programs.build(["ladder", AGAINST_CUB, *ATOMICS]))
+    executables.require("ladder_table", AGAINST_CUB, *ATOMICS)
+    measurement = Measurement(work, executables, runnable(executables), options.largest)
+    output_file.write(work / "measured.json", results.to_text(dataclasses.asdict(measured)))
+    try:
+        measurement.measure()
+        finish(work, folder, executables)
+    finally:
+        if work.exists():
+            say(f"Measured until now: {work}; call again to go on")
     say(f"The results: {folder}")
     try:
         plot.main([str(folder)])
@@ -131,13 +120,12 @@ class Measurement:
     programs: Programs
     steps: list[str]
     largest: int | None = None
-    deadline: float = float("inf")  # of time.monotonic(), s
 
     def each(self, options: str = "") -> list[str]:
         return [f"{step} {options}".rstrip() for step in self.steps]
 
-    def measure(self) -> bool:
-        """Makes the runs whose results are not there. Returns whether it came to the end before the deadline."""
+    def measure(self) -> None:
+        """Makes the runs whose results are not there."""
         parts = self.work / "parts"
         parts.mkdir(exist_ok=True)
         for part, runs in PARTS.items():
@@ -151,14 +139,9 @@ class Measurement:
                 if record is not SecondClock:
                     self.run(run, file)
                 elif not self.run_with_second_clock(run, file):
-                    if file == next(iter(files)):
-                        break  # ncu may not read the counters here: for no step
-                    continue
-                if time.monotonic() >= self.deadline:
-                    return False
+                    break  # ncu may not read the counters here: for no step
             if found := list(filter(Path.exists, files)):
                 results.gather(found, self.work / f"{part}.json", record)
-        return True
 
     def run(self, run: str, file: Path) -> None:
         """Throws the failure that the program's exit code says."""

@@ -39,13 +39,11 @@ BY_HOST_CLOCKS = ("-n 2^28", "-n 0")
 def main(words: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = Parser("scaling", __doc__)
-    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="where the results go")
+    parser.add_measurement()
     parser.add_argument("--launch", type=shlex.split, metavar="COMMAND",
                         help="starts the ranks; default: mpirun -np N --bind-to none, with all N GPUs of this machine")
     parser.add_argument("--weak", type=parse_count, default=MOST_OF_A_RANK, metavar="COUNT",
                         help="the elements of each rank in weak scaling; default 2^33, 32 GiB")
-    parser.add_argument("--bin", type=Path, metavar="FOLDER", help="take executables from it, and build none")
-    parser.add_argument("--commit", metavar="HASH", help="what they are built from; default what git says")
     options = parser.parse_args(words)
     gpu.require()
     command = "python3 -m tools scaling"

@@ -59,28 +59,28 @@ def main(words: list[str]) -> int:
     parser.add_bin()
     options = parser.parse_args(words)
     folder = options.folder.resolve()
-    with output_file.alone_in(folder):
-        if not installed():
-            raise NotPossible("the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and "
-                              "Ubuntu:\n  sudo apt install --no-install-recommends doxygen doxygen-awesome-css "
-                              "libjs-mathjax nodejs libjs-lunr")
-        make_own_folders(folder)
-        site = Site(folder / "site")
-        site.make_explorers(Programs(options.bin))
-        for page in site.pages:
-            text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
-            output_file.write(folder / f"pages/{label(page)}.md", text + site.neighbours(page))
-        for path, text in site.source_pages():
-            output_file.write(folder / f"pages/{source_label(path)}.md", text)
-        output_file.write(folder / "layout.xml", site.navigation())
-        for part in MATHJAX_FOLDERS:
-            shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
-        for part in MATHJAX_FILES:
-            shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
-        run_doxygen(folder)
-        tidy(folder / "site")
-        search.make(folder / "site", {label(page): WEIGHTS.get(page, WEIGHTS[chapter])
-                                      for chapter, pages in site.chapters.items() for page in pages})
+    output_file.make_folder(folder)
+    if not installed():
+        raise NotPossible("the site takes Doxygen, doxygen-awesome-css, MathJax 2, Node and lunr. On Debian and "
+                          "Ubuntu:\n  sudo apt install --no-install-recommends doxygen doxygen-awesome-css "
+                          "libjs-mathjax nodejs libjs-lunr")
+    make_own_folders(folder)
+    site = Site(folder / "site")
+    site.make_explorers(Programs(options.bin))
+    for page in site.pages:
+        text = converted(site.with_kernel(page), label(page), lambda link: site.place_of_link(page, link))
+        output_file.write(folder / f"pages/{label(page)}.md", text + site.neighbours(page))
+    for path, text in site.source_pages():
+        output_file.write(folder / f"pages/{source_label(path)}.md", text)
+    output_file.write(folder / "layout.xml", site.navigation())
+    for part in MATHJAX_FOLDERS:
+        shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
+    for part in MATHJAX_FILES:
+        shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
+    run_doxygen(folder)
+    tidy(folder / "site")
+    search.make(folder / "site", {label(page): WEIGHTS.get(page, WEIGHTS[chapter])
+                                  for chapter, pages in site.chapters.items() for page in pages})
     dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")
     return ExitCode.WRONG if dead else ExitCode.DONE

@@ -6,13 +6,13 @@ import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import PIPE, CompletedProcess
+from subprocess import CompletedProcess
 
 import pytest
 
 from tools import output_file
 from tools.__main__ import COMMANDS
-from tools.command_line import REPOSITORY, BadUsage, NotPossible, parse_count
+from tools.command_line import REPOSITORY, BadUsage, parse_count
 
 Tools = Callable[..., CompletedProcess[str]]
 
@@ -28,7 +28,7 @@ def test_every_command_has_help(tools: Tools, command: str) -> None:
     (("mesure",), "invalid choice: 'mesure' (choose from 'measure'"),
     (("plot", "/nowhere"), "'/nowhere/measured.json' cannot be read: No such file"),
     (("measure", "--largest", "many"), "'many' is no count: give 1000003, 2^28 or 64M"),
-    (("measure", "--lim", "3"), "unrecognized arguments: --lim"),
+    (("measure", "--larg", "3"), "unrecognized arguments: --larg"),
     (("write-pages", "more"), "unrecognized arguments: more"), (("check-pages", "--bin"), "expected one argument"),
     (("check-pages", "--bin", "/nowhere"), "there is no ladder_table in '/nowhere'"),
     (("compare", "-n", "8,2^49"), "'2^49' is no count"),
@@ -62,18 +62,6 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
     assert [(file.name, file.read_text("utf-8")) for file in tmp_path.iterdir()] == [("file", "µ")]
 
 
-def test_two_processes_do_not_write_into_one_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "made/new"
-    script = "from pathlib import Path; import sys; from tools import output_file\n" \
-        "with output_file.alone_in(Path(sys.argv[1])): print('in', flush=True); input()"
-    first = subprocess.Popen([sys.executable, "-c", script, folder], cwd=REPOSITORY, stdin=PIPE, stdout=PIPE, text=True)
-    assert first.stdout and first.stdout.readline() == "in\n"
-    with pytest.raises(NotPossible, match="another process works in '.*/made/new': wait for its end"):
-        with output_file.alone_in(folder):
-            pytest.fail("both are in")
-    first.kill()
-    first.wait()
-    with output_file.alone_in(folder):  # one that was killed leaves no lock
-        pass
+def test_a_folder_that_cannot_be_written_is_refused() -> None:
     with pytest.raises(BadUsage, match="is no folder that can be written: No such file"):
         output_file.make_folder(Path("/proc/x"))
