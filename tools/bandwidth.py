@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tools import counters, results
 from tools.command_line import REPOSITORY, read_text
-from tools.markdown import DASH, count_text, or_dash, table
+from tools.markdown import DASH, count_text, fixed, table
 from tools.nsight_compute import INSTRUCTIONS, TIME
 from tools.results import CARDS, H200, Result
 
@@ -67,7 +67,7 @@ def roofs(cards: Sequence[Path]) -> str:
                  for kind, number in additions_per_second(first, measured.clock_mhz).items() if of_memory]
     return table(["GPU", "type", "additions per cycle and multiprocessor", "10⁹ additions/s: the flat roof",
                   "additions per byte where the roofs meet", "10⁹ additions/s at the peak of memory",
-                  "of the flat roof"], rows, "llrrrrr") if rows else ""
+                  "of the flat roof"], rows, "llrrrrr")
 
 
 def instructions(folder: Path) -> str:
@@ -136,7 +136,7 @@ def in_flight(folder: Path) -> str:
         # each, two are under way while one is read.
         of_thread = next((size for end, size in {"04": 4, "09": 8, "11": 64}.items() if result.step < end), None)
         each = of_thread * result.block if of_thread else 2 * 2048 * 16
-        rows.append([result.step, f"{blocks} × {result.block}", or_dash(of_thread, 0), f"{blocks * each / 1024:.0f}",
+        rows.append([result.step, f"{blocks} × {result.block}", fixed(of_thread, 0), f"{blocks * each / 1024:.0f}",
                      f"{blocks * each / needed:.1f}", f"{result.bandwidth:.1f}", f"{result.percent_of_peak:.1f}"])
     text = table(["step", "blocks × threads", "bytes per thread", "KiB under way", "× needed", "GB/s", "% of peak"],
                  rows)

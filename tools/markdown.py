@@ -10,12 +10,16 @@ DASH = "–"
 MARK = re.compile(r"<!-- /?\w+ -->")
 
 
-def table(names: Sequence[str], rows: Iterable[Sequence[str]], alignments: str = "") -> str:
-    """A table whose columns are aligned as `alignments` says, a letter each: l, or r as all are but the first."""
+def table(names: Sequence[str], rows: Iterable[Sequence[object]], alignments: str = "") -> str:
+    """A table whose columns are aligned as `alignments` says, a letter each: l, or r as all are but the first. A cell
+    that is None is a dash; without rows there is no table."""
+    rows = list(rows)
+    if not rows:
+        return ""
     ends = {"l": ":--|", "r": "--:|"}
     lines = ["|" + "".join(f" {name} |" if name else " |" for name in names),
              "|" + "".join(ends[letter] for letter in alignments or "l" + "r" * (len(names) - 1))]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    lines += ["| " + " | ".join(DASH if cell is None else str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -24,8 +28,8 @@ def count_text(count: int) -> str:
     return f"2^{count.bit_length() - 1}" if count >= 1024 and count & (count - 1) == 0 else str(count)
 
 
-def or_dash(number: float | None, digits: int) -> str:
-    return DASH if number is None else f"{number:.{digits}f}"
+def fixed(number: float | None, digits: int) -> str | None:
+    return None if number is None else f"{number:.{digits}f}"
 
 
 def code(language: str, text: str) -> str:

@@ -103,6 +103,10 @@ class Result:
         return self.times.median
 
     @property
+    def us(self) -> float:
+        return 1e3 * self.median_ms
+
+    @property
     def bandwidth(self) -> float:
         assert self.gbps, self
         return self.gbps
@@ -161,7 +165,6 @@ class AgainstCub:
     ms: Milliseconds
     cub_ms: Milliseconds
     gbps: float
-    version: str
     cub_version: str
 
     @property

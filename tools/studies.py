@@ -3,16 +3,18 @@
 Where a cell has one figure for each card, they stand in the order of CARDS: H200 · H100.
 """
 
-from collections.abc import Callable, Hashable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from tools import bandwidth, documented_tables, pages, results
-from tools.markdown import DASH, count_text, or_dash, table
+from tools.markdown import count_text, fixed, table
 from tools.results import CARDS, Result
 
+# The files of the sweeps, and the key of a result that was swept over.
+BY_BLOCK, BY_SIZE, BY_TYPE = ("sweep_block", "block"), ("sweep_size", "elements"), ("sweep_type", "type")
 BLOCKS = (32, 64, 128, 256, 512, 1024)
+BYTES = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
 BLOG = "2025_blog_rtx3090"
 # A doubling of the elements that takes so many times as long counts as linear.
 LINEAR = 1.9
@@ -30,36 +32,25 @@ def with_growing_grid(step: str) -> bool:
     return "01" <= step < "07"
 
 
-def swept(card: Path, name: str, key: Callable[[Result], Hashable]) -> dict[str, Sweep]:
-    found: dict[str, Sweep] = {}
-    for result in results.read(card, name):
-        found.setdefault(result.step, {})[key(result)] = result
-    return found
+def swept(name: str, key: str) -> list[dict[str, Sweep]]:
+    """On each card, of each step; what chooses its blocks by itself is in no sweep over these."""
+    cards: list[dict[str, Sweep]] = [{} for _ in CARDS]
+    for card, found in zip(CARDS, cards):
+        for result in results.read(card, name):
+            if (value := getattr(result, key)) is not None:
+                found.setdefault(result.step, {})[value] = result
+    return cards
 
 
-def by_block(card: Path) -> dict[str, Sweep]:
-    """Of each step that is told its block size."""
-    found = swept(card, "sweep_block", lambda result: result.block)
-    return {step: sweep for step, sweep in found.items() if None not in sweep}
-
-
-def by_size(card: Path) -> dict[str, Sweep]:
-    return swept(card, "sweep_size", lambda result: result.elements)
-
-
-def by_type(card: Path) -> dict[str, Sweep]:
-    return swept(card, "sweep_type", lambda result: result.type)
-
-
-def of_both(title: str, by: Callable[[Path], dict[str, Sweep]], columns: dict[str, Callable[[Sweep], str]],
+def of_both(title: str, by: tuple[str, str], columns: dict[str, Any], cell: Callable[[Sweep, Any], str],
             chosen: Callable[[str], bool] = bool) -> str:
-    """A row per step, and in each cell what the column makes of the step's sweep on either card."""
+    """A row per step, and in each cell what `cell` makes of the step's sweep on either card and of the column."""
     def both(texts: Iterable[str]) -> str:
         return "\u00a0·\u00a0".join(texts)
 
-    sweeps = list(map(by, CARDS))
+    sweeps = swept(*by)
     return table([f"{both(map(short, CARDS))}:{title}", *columns], [
-        [step, *(both(cell(sweep[step]) for sweep in sweeps) for cell in columns.values())]
+        [step, *(both(cell(sweep[step], column) for sweep in sweeps) for column in columns.values())]
         for step in filter(chosen, sweeps[0])])
 
 
@@ -75,12 +66,12 @@ def ladder() -> str:
     ladders = read_ladders()
     rows, before = [], ""
     for step in ladders[0]:
-        row = [step]
+        row: list[str | None] = [step]
         for found in ladders:
             # Neither the CPU nor a library is a step to compare with.
             gain = found[step].bandwidth / found[before].bandwidth if before and step[0].isdigit() else None
-            row += [f"{found[step].bandwidth:.1f}", or_dash(found[step].percent_of_peak, 1), or_dash(gain, 2)]
-        rows.append([*row, or_dash(ratios().get(step), 2)])
+            row += [fixed(found[step].bandwidth, 1), fixed(found[step].percent_of_peak, 1), fixed(gain, 2)]
+        rows.append([*row, fixed(ratios().get(step), 2)])
         before = step if ladders[0][step].on_gpu else ""
     columns = (name for card in CARDS for name in (f"{short(card)}: GB/s", "% of peak", "× previous"))
     return table(["step", *columns, " / ".join(map(short, CARDS))], rows)
@@ -104,16 +95,16 @@ def apart() -> str:
 
 
 def provenance() -> str:
-    return "\n".join(pages.provenance(card) for card in CARDS)
+    return "\n".join(map(pages.provenance, CARDS))
 
 
 def what_differs() -> str:
     """Of the cards themselves."""
     return table(["", *map(short, CARDS)], [
-        ["multiprocessors", *(str(bandwidth.multiprocessors(card)) for card in CARDS)],
-        ["their highest clock, GHz", *(f"{bandwidth.clock(card) / 1e9:.2f}" for card in CARDS)],
-        ["L2, MiB", *(f"{(bandwidth.first_on_gpu(card).device.l2_bytes or 0) / 2**20:.0f}" for card in CARDS)],
-        ["peak of memory, GB/s", *(f"{bandwidth.peak(card) / 1e9:.0f}" for card in CARDS)]])
+        ["multiprocessors", *map(bandwidth.multiprocessors, CARDS)],
+        ["their highest clock, GHz", *(fixed(bandwidth.clock(card) / 1e9, 2) for card in CARDS)],
+        ["L2, MiB", *((bandwidth.first_on_gpu(card).device.l2_bytes or 0) // 2**20 for card in CARDS)],
+        ["peak of memory, GB/s", *(fixed(bandwidth.peak(card) / 1e9, 0) for card in CARDS)]])
 
 
 # ---- the sweeps ----
@@ -121,20 +112,17 @@ def what_differs() -> str:
 
 def block_size() -> str:
     """The share of a step's own best that each block size gives."""
-    def share(sweep: Sweep, block: int) -> str:
-        return f"{100 * sweep[block].bandwidth / max(result.bandwidth for result in sweep.values()):.0f}"
-
-    return of_both(" % of the best, with threads per block", by_block, {
-        str(block): partial(share, block=block) for block in BLOCKS})
+    return of_both(
+        " % of the best, with threads per block", BY_BLOCK, {str(block): block for block in BLOCKS},
+        lambda sweep, block: f"{100 * sweep[block].bandwidth / max(one.bandwidth for one in sweep.values()):.0f}")
 
 
 def blocks_begun() -> str:
     """Of all passes."""
-    def begun(sweep: Sweep, block: int) -> str:
-        return f"{sum(one.blocks for one in sweep[block].passes) / sweep[block].median_ms / 1e6:.2f}"
-
-    return of_both(" blocks per ns, with threads per block", by_block, {
-        str(block): partial(begun, block=block) for block in BLOCKS[:4]}, with_growing_grid)
+    return of_both(
+        " blocks per ns, with threads per block", BY_BLOCK, {str(block): block for block in BLOCKS[:4]},
+        lambda sweep, block: f"{sum(one.blocks for one in sweep[block].passes) / sweep[block].median_ms / 1e6:.2f}",
+        with_growing_grid)
 
 
 def linear_from(sweep: Sweep) -> int:
@@ -147,11 +135,10 @@ def linear_from(sweep: Sweep) -> int:
 
 
 def array_size() -> str:
-    return of_both("", by_size, {
-        "µs for 2^10": lambda sweep: f"{sweep[2**10].median_ms * 1e3:.1f}",
-        "µs for 2^16": lambda sweep: f"{sweep[2**16].median_ms * 1e3:.1f}",
+    return of_both("", BY_SIZE, {
+        "µs for 2^10": lambda sweep: f"{sweep[2**10].us:.1f}", "µs for 2^16": lambda sweep: f"{sweep[2**16].us:.1f}",
         "half of its best GB/s from": lambda sweep: count_text(bandwidth.half_from([*sweep.values()])),
-        "linear from": lambda sweep: count_text(linear_from(sweep))})
+        "linear from": lambda sweep: count_text(linear_from(sweep))}, lambda sweep, shown: str(shown(sweep)))
 
 
 def element_type() -> str:
@@ -160,33 +147,25 @@ def element_type() -> str:
         each, of_int32 = (result.median_ms / result.elements for result in (sweep[name], sweep["int32"]))
         return f"{each / of_int32:.2f}"
 
-    sizes = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
-    return of_both(" × int32's time", by_type, {
-        f"{name}, {size} bytes": partial(times, name=name) for name, size in sizes.items()})
+    return of_both(" × int32's time", BY_TYPE, {f"{name}, {size} bytes": name for name, size in BYTES.items()}, times)
 
 
 def beside_jax() -> str:
     """Each step's share of jnp.sum: what the blog says, and what was measured of 2^28 float32."""
     blog = documented_tables.read_tables()[BLOG]
     [library] = blog.others
-    columns = [f"{blog.label}, {blog.gpu}, 2^25: GB/s", "% of jnp.sum"]
-    columns += [text for card in CARDS for text in (f"{short(card)}, 2^28: GB/s", "% of jnp.sum")]
-    sums = [result.bandwidth for card in CARDS for result in results.read(card, "peers")
-            if (result.step, result.type, result.elements) == ("peer_jax", "float32", 2**28)]
-    sweeps = list(map(by_type, CARDS))
+    titles = [f"{blog.label}, {blog.gpu}, 2^25", *(f"{short(card)}, 2^28" for card in CARDS)]
+    sums = [library.gbps, *(result.bandwidth for card in CARDS for result in results.read(card, "peers")
+                            if (result.step, result.type, result.elements) == ("peer_jax", "float32", 2**28))]
+    sweeps = swept(*BY_TYPE)
     rows = []
-    for step in sweeps[0]:
+    for step in [*sweeps[0], library.name]:
         figure = blog.find(step)
-        row = [step, DASH, DASH]
-        if figure and figure.gbps and library.gbps:
-            row = [step, f"{figure.gbps:g}", f"{100 * figure.gbps / library.gbps:.1f}"]
-        for of_jax, sweep in zip(sums, sweeps):
-            speed = sweep[step]["float32"].bandwidth
-            row += [f"{speed:.1f}", f"{100 * speed / of_jax:.1f}"]
-        rows.append(row)
-    rows.append([library.name, f"{library.gbps:g}", "100.0", *(text for of_jax in sums
-                                                               for text in (f"{of_jax:.1f}", "100.0"))])
-    return table(["float32", *columns], rows)
+        speeds = sums if step == library.name else [
+            figure.gbps if figure else None, *(sweep[step]["float32"].bandwidth for sweep in sweeps)]
+        rows.append([step, *(text for speed, of_jax, form in zip(speeds, sums, ("g", ".1f", ".1f")) for text in (
+            (f"{speed:{form}}", f"{100 * speed / of_jax:.1f}") if speed and of_jax else (None, None)))])
+    return table(["float32", *(text for title in titles for text in (f"{title}: GB/s", "% of jnp.sum"))], rows)
 
 
 # The sections of the README, and of docs/studies.md.
