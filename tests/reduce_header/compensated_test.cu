@@ -1,6 +1,6 @@
 /// \file
 /// CompensatedSum of 12's header: drawn inputs, whose exact sums are within the bounds of the kernels' results, and those within
-/// what the header says of them. compensated_orders_test.cpp has other orders.
+/// what the header says of them; and sums of the host in an order that no kernel has.
 
 #include "reduce_header/compensated_cases.hpp"
 #include "reduce_header/suite.cuh"
@@ -12,6 +12,20 @@ template <typename T> class ReduceCompensated : public Reduce {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(ReduceCompensated, Floats);
 
+/// What it takes as an element or an init is what its type has exactly.
+template <typename T, typename From> constexpr bool takes = std::is_convertible_v<From, Compensated<T>>;
+static_assert(takes<float, float> && takes<float, std::int16_t> && takes<double, float> &&
+              takes<double, std::int32_t> && takes<double, std::uint32_t> && takes<double, double>);
+static_assert(!takes<float, double> && !takes<float, std::int32_t> && !takes<double, std::int64_t>);
+
+/// One element after the other, on the host.
+template <typename T, typename Number> Compensated<T> running_sum(const std::vector<Number>& values) {
+  Compensated<T> sum = CompensatedSum::identity<Compensated<T>>();
+  for (const Number value : values)
+    sum = CompensatedSum{}(sum, Compensated<T>(value));
+  return sum;
+}
+
 /// Of every kind in turn up to 20000 numbers, from every start; and a million of each.
 template <typename T, typename Number> void expect_drawn_to_be_bounded(std::uint64_t seed) {
   CompensatedCases<Number> cases(seed);
@@ -22,8 +36,15 @@ template <typename T, typename Number> void expect_drawn_to_be_bounded(std::uint
     const std::size_t n = drawn.values.size();
     const DeviceArray<Number> in(drawn.values.data(), n,
                                  scattered(static_cast<std::size_t>(i)) % 4 * sizeof(Number));
-    expect_bounded(result<Bounded<T>>(in, n, by(CompensatedSum{})), drawn.values, true,
-                   std::to_string(n) + " numbers, " + drawn.kind + ", case " + std::to_string(i));
+    const std::string what = std::to_string(n) + " numbers, " + drawn.kind + ", case " + std::to_string(i);
+    expect_bounded(result<Bounded<T>>(in, n, by(CompensatedSum{})), drawn.values, true, what);
+    const Compensated<T> sum = running_sum<T>(drawn.values);
+    expect_bounded(Bounded<T>(sum), drawn.values, false, what + ", one after the other");
+    if (!std::isfinite(sum.sum)) continue;
+    // Else threads without an element would change the bound.
+    const auto identity = CompensatedSum::identity<Compensated<T>>();
+    EXPECT_TRUE(agree(CompensatedSum{}(identity, sum), sum)) << what;
+    EXPECT_TRUE(agree(CompensatedSum{}(sum, identity), sum)) << what;
   }
 }
 
@@ -107,6 +128,21 @@ TYPED_TEST(ReduceCompensated, NothingIsPromisedWhereOneIsNotFinite) {
       EXPECT_EQ(sum.error_bound, infinity) << one << " at " << place;
     }
   }
+}
+
+TYPED_TEST(ReduceCompensated, NothingIsPromisedWhereOneOverflows) {
+  using T = TypeParam;
+  const T infinity = std::numeric_limits<T>::infinity();
+  const T largest = std::numeric_limits<T>::max();
+  const Bounded<T> too_large = running_sum<T>(std::vector<T>{largest, largest});
+  EXPECT_EQ(too_large.value, infinity);
+  EXPECT_EQ(too_large.error_bound, infinity);
+  // A sum that is the largest number, and an error for which two_sum overflows.
+  const T last_place =
+      std::ldexp(T(1), std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::digits);
+  const Bounded<T> unknown = Compensated<T>(largest, -3 * last_place / 2, 0);
+  EXPECT_EQ(unknown.value, largest);
+  EXPECT_EQ(unknown.error_bound, infinity);
 }
 
 /// Sums of float that are exact, so the bound is 0.
