@@ -61,23 +61,6 @@ TEST(EmulatedRuntime, LaunchesWithoutAttributesOnly) {
   EXPECT_EQ(out[0], 5);
 }
 
-TEST(EmulatedRuntime, SaysWhatTheDeviceIs) {
-  int device = -1;
-  int value = 0;
-  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
-  EXPECT_EQ(device, 0);
-  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device), cudaSuccess);
-  EXPECT_EQ(value, 132);
-  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 1), cudaErrorInvalidDevice);
-  cudaFuncAttributes attributes{};
-  EXPECT_EQ(cudaFuncGetAttributes(&attributes, leave_number), cudaSuccess);
-  EXPECT_EQ(attributes.ptxVersion, 80);
-  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, leave_number, 512, 0), cudaSuccess);
-  EXPECT_EQ(value, 4);
-  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, leave_number, 0, 0), cudaErrorInvalidValue);
-  EXPECT_STREQ(cudaGetErrorString(cudaErrorNotSupported), "operation not supported");
-}
-
 /// On a host that has an instruction for both, such as AArch64, a compiler would not round the product.
 __global__ void multiply_and_add(const double* in, double* out) { *out = in[0] * in[0] + in[1]; }
 

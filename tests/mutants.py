@@ -297,7 +297,7 @@ MUTANTS = [
     Mutant(RUN + "block.hpp", "  if (!at_same_call(self, threads_[first_])) barrier_is_divergent_ = true;\n",
            "", "barriers_test Barrier.*"),
     Mutant(RUN + "block.cpp", "  if (!is_shared) last_buffer_ = global_memory().find(begin, bytes);\n", "",
-           "trace_replay_test *BufferOfAnAtomic"),
+           "trace_test *BufferOfAnAtomic"),
     Mutant(RUN + "loop_watch.hpp", "returns_ >= 2", "returns_ >= 1", "loop_watch_test Rounds.*"),
     Mutant(RUN + "loop_watch.cpp", "      self.others += load.without - load.with_value;\n", "",
            "loop_watch_test LoopWatch.*"),

@@ -83,20 +83,6 @@ TEST(Diagnostic, HasNoColumnBehindADeclarationOfSharedMemory) {
   }
 }
 
-/// The place comes first, whichever thread is lower.
-__global__ void one_is_gone() {
-  if (threadIdx.x == 0) return;
-  __syncthreads();
-}
-
-TEST(Diagnostic, OfAMissedBarrierBeginsWithItsPlace) {
-  const std::string text = diagnostic_of(findings_of([] { one_is_gone<<<1, 64>>>(); }), false);
-  const auto barrier =
-      text.find("missed barrier in one_is_gone: threads 1-63 of block 0 wait at __syncthreads()\n");
-  EXPECT_LT(barrier, text.find("\nthread 0 has left the kernel\n")) << text;
-  EXPECT_NE(text.find("\nthread 0 has left the kernel\n"), std::string::npos) << text;
-}
-
 __device__ void store_first(unsigned* cells, unsigned value) { cells[0] = value; }
 
 __global__ void through_a_function(unsigned* out) { store_first(out, threadIdx.x); }

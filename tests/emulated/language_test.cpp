@@ -225,23 +225,6 @@ TEST(KernelMemory, IsCheckedAsBuffersAre) {
   EXPECT_EQ(numbers[0], 63);
 }
 
-__global__ void take(void** taken, std::size_t bytes) { *taken = malloc(bytes); }
-__global__ void give_back(void** taken) { free(*taken); }
-
-TEST(KernelMemory, EndsAfterEightMebibytes) {
-  Array<void*> taken{1};
-  take<<<1, 1>>>(taken, (std::size_t{8} << 20) + 1);
-  EXPECT_EQ(taken[0], nullptr);
-  take<<<1, 1>>>(taken, std::size_t{7} << 20);
-  EXPECT_NE(taken[0], nullptr);
-  give_back<<<1, 1>>>(taken);
-  for (int i = 0; i < 20; ++i) {
-    take<<<1, 1>>>(taken, std::size_t{1} << 20);
-    EXPECT_NE(taken[0], nullptr) << i;
-    give_back<<<1, 1>>>(taken);
-  }
-}
-
 // ---- what a kernel says ----
 
 __global__ void stop_at(const int* in, int limit) {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -146,15 +145,8 @@ TEST(OutOfBounds, OfAVariableNamesTheArrayThatWasLeft) {
 unsigned load_without_throwing(const unsigned* from) noexcept {
   return *from;  // one
 }
-struct StoresWhenDestroyed {
-  ~StoresWhenDestroyed() { *where = 1; }  // one
-  unsigned* where;
-};
 __noinline__ void add_without_throwing(unsigned* to) noexcept {
   atomicAdd(to, 1U);  // one
-}
-__noinline__ void copy_without_throwing(unsigned* to, const unsigned* from, unsigned bytes) noexcept {
-  std::memcpy(to, from, bytes);  // one
 }
 __noinline__ void meet_without_throwing(unsigned tid) noexcept {
   if (tid < 16) __syncthreads();  // one
@@ -163,24 +155,19 @@ __noinline__ unsigned ask_without_throwing() noexcept {
   return __shfl_sync(0xffffffff, 1U, 3, 7);  // one
 }
 
-enum class Where { function, destructor, atomic, copy, barrier, shuffle };
+enum class Where { function, atomic, barrier, shuffle };
 
 __global__ void fault_in(Where where, unsigned* out) noexcept {
   switch (where) {
     case Where::function: out[0] = load_without_throwing(out + 1); break;
-    case Where::destructor: {
-      const StoresWhenDestroyed object{out + 1};
-      break;
-    }
     case Where::atomic: add_without_throwing(out + 1); break;
-    case Where::copy: copy_without_throwing(out, out + 1, blockDim.x); break;
     case Where::barrier: meet_without_throwing(threadIdx.x); break;
     case Where::shuffle: out[0] = ask_without_throwing(); break;
   }
 }
 
 TEST(OutOfBounds, IsAFindingWhereNothingMayThrow) {
-  for (const Where where : {Where::function, Where::destructor, Where::atomic, Where::copy}) {
+  for (const Where where : {Where::function, Where::atomic}) {
     // out of bounds in fault_in: block 0, thread ... of a global buffer (1 words) at one
     expect_finding([=] { fault_in<<<1, 32>>>(where, Words{1}); });
   }

@@ -17,7 +17,6 @@
 #include "emulated/findings/diagnostic.hpp"
 #include "emulated/run/launch.hpp"
 #include "run_executable.hpp"
-#include "temporary_path.hpp"
 
 namespace reduction::pitfalls {
 
@@ -66,10 +65,6 @@ Outcome outcome_of(const Launch& launch, const Shape& shape, size_t elements, co
   }
   set_schedule({});
   return outcome;
-}
-
-const Pitfall& pitfall_named(std::string_view name) {
-  return *std::ranges::find(gallery(), name, &Pitfall::name);
 }
 
 /// Ascending, descending and `random` random ones.
@@ -160,28 +155,6 @@ TEST_P(Gallery, HaveFixesThatGiveTheResultInEverySchedule) {
   expect_result(GetParam().fixed, GetParam().shape, GetParam().expected);
 }
 
-/// Blocks with and without the level that the fix leaves out.
-TEST(Pitfalls, HaveATailThatSuitsEveryBlockOnceFixed) {
-  for (const unsigned block : {32U, 64U, 128U}) {
-    SCOPED_TRACE("block of " + std::to_string(block));
-    expect_result(pitfall_named("tail_past_shared_memory").fixed, {2, block}, sums_of(2, block));
-  }
-}
-
-/// What the tail's bug does to the sum is a matter of luck, and random schedules have all kinds of it.
-TEST(Pitfalls, GiveSumsThatDependOnTheSchedule) {
-  const Pitfall& pitfall = pitfall_named("one_syncwarp_a_level");
-  set_instrumented(false);
-  std::set<Element> sums;
-  for (const Schedule& schedule : schedules_with(100)) {
-    const Outcome outcome = outcome_of(pitfall.faulty, {1, 64}, 1, schedule);
-    ASSERT_TRUE(outcome.findings.empty()) << outcome.findings[0].text;
-    sums.insert(outcome.out[0]);
-  }
-  set_instrumented(true);
-  EXPECT_GT(sums.size(), 2U);
-}
-
 INSTANTIATE_TEST_SUITE_P(Pitfalls, Gallery, testing::ValuesIn(gallery()),
                          [](const auto& pitfall) { return std::string{pitfall.param.name}; });
 
@@ -221,24 +194,6 @@ TEST(Pitfall, AnswersInOneLineOrWithAFinding) {
       EXPECT_EQ(std::ranges::count(error, '\n'), 1) << error;
     }
   }
-}
-
-/// addr2line alone gives lines, and nothing gives barriers.
-TEST(Pitfall, DoesWithoutBinutils) {
-  const std::filesystem::path tools = temporary_path("tools");
-  std::filesystem::create_directory(tools);
-  const auto said = [&](const std::string& pitfall) {
-    return run_command("PATH=" + tools.string() + ' ' + PITFALL + ' ' + pitfall).error;
-  };
-  EXPECT_TRUE(said("add_without_an_atomic")
-                  .starts_with("pitfall: error: race in a kernel: thread 0 of block 0 writes "));
-  EXPECT_TRUE(said("barrier_for_working_threads")
-                  .starts_with("pitfall: error: missed barrier in a kernel: threads 0-63 of block 0 "));
-  ASSERT_EQ(run_command("ln -s \"$(command -v addr2line)\" " + tools.string()).exit_code, 0);
-  EXPECT_NE(
-      said("add_without_an_atomic").find("add_without_an_atomic.cuh:15: race in add_without_an_atomic: "),
-      std::string::npos);
-  std::filesystem::remove_all(tools);
 }
 
 }  // namespace

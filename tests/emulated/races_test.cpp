@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 
 #include "device/cuda_or_emulated.cuh"
 #include "device/vector.cuh"
@@ -14,17 +13,6 @@ namespace {
 
 using namespace __emulated;
 using Words = DeviceArray<unsigned>;
-
-/// Launches a kernel of a buffer and a ticket, by enough threads for four of the host. Of the buffer but the first word is
-/// unwritten before.
-std::function<void()> launch_of(void (*kernel)(unsigned*, unsigned*),
-                                ExecutionConfiguration config = {128, 512}) {
-  return [=] {
-    Words out{512};
-    out.forget(1, 511);
-    kernel<<<config.grid, config.block>>>(out, Words{1});
-  };
-}
 
 // ---- of which lines, and of which threads ----
 
@@ -99,81 +87,7 @@ TEST(Race, NamesTheThreadsOfAnyOrder) {
   expect_the_threads_of_any_order<std::uint8_t>();
 }
 
-// ---- whichever way a kernel comes by a pointer ----
-
-struct Job {
-  const unsigned* in;
-  unsigned* out;
-};
-
-__device__ unsigned* pointer_of_the_program;
-
-/// Each block stores a line of words and reads the next one's.
-__device__ void store_and_read(unsigned* to, const unsigned* from) {
-  const unsigned i = blockIdx.x * 32 + threadIdx.x;
-  const unsigned next = from[(i + 32) % 128];  // two
-  to[i] = next;                                // one
-}
-__global__ void by_a_table(unsigned* const* table, unsigned from) { store_and_read(table[0], table[from]); }
-__global__ void by_a_struct(const Job* job) { store_and_read(job->out, job->in); }
-__global__ void by_a_variable(const unsigned* in) { store_and_read(pointer_of_the_program, in); }
-__global__ void by_const_cast(const unsigned* to, const unsigned* from) {
-  store_and_read(const_cast<unsigned*>(to), from);
-}
-
-TEST(Race, IsFoundWhicheverWayAKernelComesByAPointer) {
-  const Words one{128};
-  const Words other{128};
-  const DeviceArray<unsigned*> table{2};
-  table[0] = one;
-  table[1] = other;
-  const DeviceArray<Job> jobs{2};
-  jobs[0] = {one, one};
-  jobs[1] = {other, one};
-  pointer_of_the_program = one;
-  // race in by_a_...: block 0, thread 0 writes 4-byte word 0 of a global buffer (128 words) at one; block 3, thread 0
-  // reads it at two
-  expect_finding([&] { by_a_table<<<4, 32>>>(table, 0U); });
-  expect_finding([&] { by_a_struct<<<4, 32>>>(jobs); });
-  expect_finding([&] { by_a_variable<<<4, 32>>>(one); });
-  // race in by_const_cast: block 0, thread 0 writes ... at one; block 3, thread 0 reads it at two
-  expect_finding([&] { by_const_cast<<<4, 32>>>(one, one); });
-  // no finding
-  expect_finding([&] {
-    by_a_table<<<4, 32>>>(table, 1U);
-    by_a_struct<<<4, 32>>>(jobs + 1);
-    by_a_variable<<<4, 32>>>(other);
-    by_const_cast<<<4, 32>>>(one, other);
-  });
-}
-
 // ---- what blocks tell each other ----
-
-/// Every block stores its sum; the last one adds them.
-template <bool fence> __global__ void sum_of_sums(unsigned* out, unsigned* ticket) {
-  __shared__ unsigned number;
-  if (threadIdx.x == 0) {
-    out[blockIdx.x] = blockIdx.x;  // one
-    if (fence) __threadfence();
-    number = atomicAdd(ticket, 1);
-  }
-  __syncthreads();
-  if (number == gridDim.x - 1 && threadIdx.x == 0) {
-    unsigned sum = 0;
-    for (unsigned i = 0; i < gridDim.x; ++i)
-      sum += out[i];  // two
-    out[gridDim.x] = sum;
-    *ticket = 0;
-  }
-}
-
-TEST(Race, IsNoneOfBlocksBehindFenceAndTicket) {
-  expect_finding(launch_of(sum_of_sums<true>));
-  // race in sum_of_sums: block 0, thread 0 writes 4-byte word 0 of a global buffer (512 words) at one; block ..., thread 0
-  // reads it at two; help: put a `__threadfence()` after the write in block 0, before the atomic that tells other blocks of
-  // it; see ticket_without_a_fence
-  expect_finding(launch_of(sum_of_sums<false>));
-}
 
 /// Hands a value over by a flag that is stored.
 template <typename Flag, bool fence>
@@ -191,6 +105,11 @@ __global__ void hand_over_by_a_store(unsigned* value, unsigned* plain_flag) {
   }
 }
 
+/// From block 0 to block 1.
+template <typename Flag, bool fence> void hand_over() {
+  hand_over_by_a_store<Flag, fence><<<2, 32>>>(Words{2}, Words{1});
+}
+
 TEST(Race, IsOfAFlagThatIsStored) {
   // race in hand_over_by_a_store: ... at one; ... at two; help: the `__threadfence()` after the write in block 0 tells
   // nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the other block ask by one, such
@@ -199,8 +118,8 @@ TEST(Race, IsOfAFlagThatIsStored) {
   // or in the block that a ticket shows to be the last, as in beyond/10_single_pass; if it is a flag, write it by an
   // atomic, such as `atomicExch(&flag, 1)`, and read it by one, such as `atomicAdd(&flag, 0)`: `volatile` orders
   // nothing and makes nothing atomic
-  expect_finding(launch_of(hand_over_by_a_store<unsigned, true>, {2, 32}));
-  expect_finding(launch_of(hand_over_by_a_store<volatile unsigned, true>, {2, 32}));
+  expect_finding(hand_over<unsigned, true>);
+  expect_finding(hand_over<volatile unsigned, true>);
 }
 
 /// Without a fence, only `volatile` says that a word may be a flag.
@@ -209,10 +128,10 @@ TEST(Race, IsOfAVolatileFlag) {
   // the block that a ticket shows to be the last, as in beyond/10_single_pass
   // and race in hand_over_by_a_store: ... at flag; ... at wait; help: ... beyond/10_single_pass; if it is a flag, write
   // it by an atomic
-  expect_finding(launch_of(hand_over_by_a_store<volatile unsigned, false>, {2, 32}));
+  expect_finding(hand_over<volatile unsigned, false>);
   // race in hand_over_by_a_store: ... at one; ... at two; help: ... beyond/10_single_pass.
   // and race in hand_over_by_a_store: ... at flag; ... at wait; help: ... beyond/10_single_pass.
-  expect_finding(launch_of(hand_over_by_a_store<unsigned, false>, {2, 32}));
+  expect_finding(hand_over<unsigned, false>);
 }
 
 /// Sums of all blocks up to each: it waits for the flag of the one before it.

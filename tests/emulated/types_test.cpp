@@ -103,14 +103,6 @@ struct Long {
   int count;  // before 4 more
 };
 
-struct alignas(16) Wide {
-  float values[8];
-};
-
-struct Unaligned {
-  char bytes[7];
-};
-
 /// Members one by one, then whole ones, with the padding that nobody has written.
 template <typename T, typename Fill> __global__ void fill_in(Fill fill, T* out, T* copies, T* shared_copies) {
   __shared__ T tile[32];
@@ -139,33 +131,6 @@ TEST(Structs, AreCopiedWithTheirPadding) {
     element.value = i;
     element.count = 1;
   });
-}
-
-template <typename T> __global__ void copy_from(const T* in, T* out) {
-  __shared__ T tile[32];
-  tile[threadIdx.x] = in[threadIdx.x];
-  __syncwarp();
-  out[threadIdx.x] = tile[31 - threadIdx.x];
-}
-
-template <typename T> __global__ void overtake(T* items) { items[threadIdx.x] = items[threadIdx.x + 1]; }
-
-template <typename T> void expect_copied_without_a_finding(unsigned offset) {
-  Array<unsigned char> in{33 * sizeof(T)};
-  Array<T> out{32}, items{33};
-  for (std::size_t i = 0; i < 33 * sizeof(T); ++i)
-    in[i] = static_cast<unsigned char>(i);
-  const T* const from = reinterpret_cast<const T*>(in + offset);
-  copy_from<T><<<1, 32>>>(from, out);
-  for (unsigned i = 0; i < 32; ++i)
-    EXPECT_EQ(std::memcmp(&out[i], &from[31 - i], sizeof(T)), 0);
-  expect_findings({{"race in overtake: ", [&] { overtake<T><<<1, 32>>>(items); }}});
-}
-
-TEST(Structs, MayBeginWhereTheirTypeMay) {
-  expect_copied_without_a_finding<Wide>(16);
-  expect_copied_without_a_finding<Long>(8);
-  expect_copied_without_a_finding<Unaligned>(1);
 }
 
 __global__ void read_first(const Padded* in, float4* vectors, double* out) {
