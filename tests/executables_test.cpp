@@ -1,7 +1,6 @@
 /// \file
 /// The executables as a shell sees them: exit codes, messages, files. Here they run on the CPU and the emulated device.
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,8 +10,6 @@
 #include <vector>
 
 #include "harness/device.hpp"
-#include "harness/published_figures.hpp"
-#include "harness/result_json.hpp"
 #include "shell.hpp"
 
 namespace reduction {
@@ -122,22 +119,6 @@ TEST_F(Executables, KeepTheirVerdictWhereATraceIsLost) {
           {small + " -q --trace full.json", 3, {"03_sequential: error: --trace 'full.json': No space"}}});
 }
 
-TEST_F(Executables, SayOneLineWhateverAFileIsNamed) {
-  std::filesystem::create_symlink("/dev/full", "a\nb\x1b[1m.full");
-  const std::string name = "$'a\\nb\\x1b[1m'";
-  // Of each, the last line names the file; the wrong sum has one before.
-  for (const Row& row : {Row{"03_sequential -n 1000 --trace " + name + ".html", 0},
-                         Row{"03_sequential -n 1000 -q --json " + name + ".full", 3},
-                         Row{wrong + " --json " + name + ".full", 1},
-                         Row{"03_sequential -n 1000 --json " + name + "/missing", 2},
-                         Row{"03_sequential -n 1000 --compare " + name, 2}, Row{"ladder_table " + name, 2}}) {
-    const Outcome outcome = run(row);
-    EXPECT_EQ(lines(outcome.error), row.code == 1 ? 2U : 1U) << outcome.error;
-    EXPECT_EQ(outcome.error.find('\x1b'), std::string::npos) << outcome.error;
-    EXPECT_NE(outcome.error.find("a\\x0ab\\x1b[1m"), std::string::npos) << outcome.error;
-  }
-}
-
 TEST_F(Executables, TakeAReaderWhoLeavesForNoError) {
   const std::string sweep = "01_interleaved --device emulated --sweep block -n 1000 -q --json sweep.json >&4";
   for (const std::string& command :
@@ -203,19 +184,6 @@ TEST_F(Executables, WriteTheResultAsJson) {
                   {"03_sequential -n 2^45 --device emulated --sweep type", 3}});
 }
 
-TEST_F(Executables, CountTheSameInEverySchedule) {
-  const auto counters = [](const std::string& options) {
-    return json_of("05_unroll_warp -n 10000 --device emulated " + options).at("counters");
-  };
-  const auto ascending = counters("");
-  EXPECT_EQ(ascending["blocks"], 21);
-  EXPECT_EQ(ascending["block_barriers"], 63);
-  EXPECT_EQ(ascending["shared_load_requests"], 20 * 21);
-  for (const char* schedule : {"descending", "random", "random:7"})
-    EXPECT_EQ(counters(std::string("--schedule ") + schedule), ascending) << schedule;
-  EXPECT_TRUE(counters("--counters off").is_null());
-}
-
 TEST_F(Executables, ShowCountersAndNoPublishedTimeBesideThem) {
   expect({{"02_nondivergent -n 2^16 --device emulated --json x.json"},
           {"03_sequential -n 2^16 --device emulated --compare x.json",
@@ -244,7 +212,9 @@ TEST_F(Executables, StopCountingWhereAFloatDoes) {
 // ---- the ladder's table ----
 
 TEST_F(LadderTable, FailsWhereAResultIsWrong) {
-  expect({{"00_cpu_serial -n 1000 -s 1 --device emulated --json x.json"}, {"ladder_table x.json"}});
+  expect({{"00_cpu_serial -n 1000 -s 1 --device emulated --json x.json"},
+          {"ladder_table x.json"},
+          {"ladder_table --help", 0, {"Puts the --json files"}}});
   for (const char* key : {"/verified", "/other_variants/0/verified"}) {
     auto json = nlohmann::json::parse(std::ifstream("x.json"));
     json[nlohmann::json::json_pointer(key)] = false;
@@ -258,13 +228,6 @@ TEST_F(LadderTable, FailsWhereAResultIsWrong) {
   }
 }
 
-TEST_F(LadderTable, ComparesLikeWithLikeInASweep) {
-  for (const std::string step : {"01_interleaved", "02_nondivergent"})
-    expect({{step + " -n 4096 --sweep block --device emulated -q --json " + step}});
-  const Outcome outcome = run({"ladder_table 0* --json -", 0, {"| 02_nondivergent | int32 | 2^12 | 1024 |"}});
-  EXPECT_EQ(nlohmann::json::parse(outcome.out).size(), 12u);
-}
-
 TEST_F(LadderTable, ShowsWhatABlockCounts) {
   for (const std::string step : {"01_interleaved", "02_nondivergent", "03_sequential"})
     expect({{step + " -n 2^16 --device emulated -q --json " + step}});
@@ -274,90 +237,6 @@ TEST_F(LadderTable, ShowsWhatABlockCounts) {
            {"| 01_interleaved | 2 | 257 | 9 | 150 | 6.81 | 150 | 0.5882 | yes |",
             "| 02_nondivergent | 2 | 257 | 9 | 45 | 22.71 | 150 | 0.5882 | yes |",
             "| 03_sequential | 2 | 257 | 9 | 45 | 22.71 | 45 | 0.1765 | yes |"}}});
-}
-
-/// A result as a run of the step on a GPU would write it.
-Result gpu_result(const std::string& step, double ms, unsigned block) {
-  Result result;
-  result.step = step;
-  result.device.kind = DeviceKind::cuda;
-  result.device.name = "Some GPU";
-  result.device.peak_gbps = 2000;
-  result.input.n = 250'000'000;  // 1 GB
-  result.block = block;
-  result.ms = Summary{.median = ms};
-  result.verdict.verified = true;
-  return result;
-}
-
-class LadderOf : public Shell {
- protected:
-  static std::string ladder_of(const std::vector<Result>& results) {
-    std::ofstream("x.json") << json_text(results);
-    return run({"ladder_table x.json"}).out;
-  }
-};
-
-TEST_F(LadderOf, GivesEachStepsShareOfCubAndOfTheStepBefore) {
-  auto cpu = gpu_result("00_cpu_serial", 800, 0);
-  cpu.device.kind = DeviceKind::cpu;
-  auto half = gpu_result("09_vector_loads", 1, 256);
-  half.input.n /= 2;
-  const auto step = gpu_result("03_sequential", 4, 256);
-  const std::string two = ladder_of({step, gpu_result("peer_cub", 1, 0)});
-  const std::string six =
-      ladder_of({cpu, gpu_result("01_interleaved", 8, 256), gpu_result("09_vector_loads", 2, 256),
-                 gpu_result("10_single_pass", 1, 1024), gpu_result("peer_cub", 2, 0),
-                 gpu_result("12_any_operation", 0.5, 0)});
-  for (const char* row : {"| × 01 | % of CUB | verified |\n",
-                          "| 03_sequential | 4.0000 | 250.0 | 12.5 | – | – | 25.0 | yes |\n",
-                          "| peer_cub | 1.0000 | 1000.0 | 50.0 | – | – | 100.0 | yes |\n",
-                          "| 00_cpu_serial | 800.0000 | 1.2 | 0.1 | – | – | – | yes |\n",
-                          "| 01_interleaved | 8.0000 | 125.0 | 6.2 | – | 1.00 | 25.0 | yes |\n",
-                          "| 10_single_pass | 1.0000 | 1000.0 | 50.0 | 2.00 | 8.00 | 200.0 | yes |\n",
-                          "| peer_cub | 2.0000 | 500.0 | 25.0 | – | 4.00 | 100.0 | yes |\n",
-                          "| 12_any_operation | 0.5000 | 2000.0 | 100.0 | 2.00 | 16.00 | 400.0 | yes |\n"})
-    EXPECT_NE((two + six).find(row), std::string::npos) << row << two << six;
-  EXPECT_EQ(ladder_of({step}).find("CUB"), std::string::npos);
-  // Of another number of elements, it is no step before.
-  EXPECT_NE(ladder_of({half, gpu_result("10_single_pass", 1, 1024)}).find("| 50.0 | – | – | yes |\n"),
-            std::string::npos);
-}
-
-/// This repository's own results come last, a table for each card; they change with each measurement.
-std::string own(const std::string& step, bool in_rows) {
-  std::string text;
-  for (const PublishedTable& table : published_tables()) {
-    if (!table.label.starts_with("this repository")) continue;
-    const PublishedFigure& figure = *find_published(table, step);
-    text += in_rows ? fmt::format("| {} | {} | {} | {} | {} |\n", table.label, table.gpu, table.input,
-                                  figure.gbps, figure.percent)
-                    : fmt::format(" {} ({}) |", figure.percent, figure.gbps);
-  }
-  return text;
-}
-
-TEST_F(LadderOf, EndsWithWhatOthersHavePublished) {
-  const std::string timed = ladder_of({gpu_result("03_sequential", 4, 256), gpu_result("peer_cub", 1, 0)});
-  EXPECT_NE(timed.find("\n| step | here: Some GPU | Harris 2007: G80, 2^22 int32, block 128 | "),
-            std::string::npos)
-      << timed;
-  EXPECT_NE(timed.find("| 03_sequential | 12.5 (250.0) | 11.3 (9.741) | – | 41.3 (185.1) | 35.4 (331) |" +
-                       own("03_sequential", false) + "\n| peer_cub | 50.0 (1000.0) | – | – | – | – |" +
-                       own("peer_cub", false) + "\n"),
-            std::string::npos)
-      << timed;
-}
-
-TEST(PublishedText, HasARowOfEachTableThatHasTheStep) {
-  const std::string text = published_text("03_sequential");
-  EXPECT_TRUE(text.starts_with("| documented | GPU | input | GB/s | % of peak |\n")) << text;
-  EXPECT_TRUE(
-      text.ends_with("| blog 2025 | RTX 3090 | 2^25 float32 | 331 | 35.4 |\n" + own("03_sequential", true)))
-      << text;
-  EXPECT_NE(published_text("atomic_each").find("| blog 2025 | RTX 3090 | 2^25 float32 | 2.47 | 0.3 |\n"),
-            std::string::npos);
-  EXPECT_EQ(published_text("14_same_bits"), "");
 }
 
 }  // namespace

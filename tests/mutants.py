@@ -186,12 +186,12 @@ MUTANTS = [
     Mutant(HARNESS + "text_file.cpp", "const Replacement trial(target_);", "", "text_file_test *"),
     Mutant(HARNESS + "text_file.cpp", "return print(stdout, text);", "return print(stdout, text) || true;",
            "text_file_test *"),
-    Mutant(HARNESS + "ladder_table.cpp", "static_cast<double>(count) / blocks",
+    Mutant(HARNESS + "ladder_text.cpp", "static_cast<double>(count) / blocks",
            "2 * static_cast<double>(count) / blocks", "executables_test Ladder*"),
     Mutant(HARNESS + "ladder_table.cpp", "std::ranges::all_of(results, &Result::verified)",
            "std::ranges::any_of(results, &Result::verified)", "executables_test Ladder*"),
-    Mutant(HARNESS + "ladder_table.cpp", "return slow->ms->median / fast.ms->median;",
-           "return fast.ms->median / slow->ms->median;", "executables_test Ladder*"),
+    Mutant(HARNESS + "ladder_text.cpp", "return slow->ms->median / fast.ms->median;",
+           "return fast.ms->median / slow->ms->median;", "ladder_text_test *"),
 
     # ---- what it is asked for, and what the machine has ----
     Mutant(HARNESS + "options.cpp", "std::uint64_t{1} << 48;", "std::uint64_t{1} << 49;", "options_test *"),
