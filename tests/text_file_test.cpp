@@ -3,21 +3,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <set>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "harness/exit_code.hpp"
@@ -53,10 +49,6 @@ class OutputFileTest : public testing::Test {
     std::filesystem::current_path(folder_);
     std::ofstream("old.json") << "before";
     std::filesystem::create_symlink("old.json", "link.json");
-    std::filesystem::create_symlink("nowhere.json", "dangling.json");
-    std::filesystem::create_symlink("deeper/second.json", "first.json");
-    std::filesystem::create_symlink("../nowhere.json", "deeper/second.json");
-    std::filesystem::create_symlink("self.json", "self.json");
     std::filesystem::create_symlink("/dev/full", "full.json");
   }
   ~OutputFileTest() override {
@@ -83,15 +75,12 @@ TEST_F(OutputFileTest, AppearsWholeWhereItsNameLeadsToAndAlone) {
                                      {(folder_ / "deeper/new.json").string(), "deeper/new.json"},
                                      {longest, longest},
                                      {"old.json", "old.json"},
-                                     {"link.json", "old.json"},
-                                     {"dangling.json", "nowhere.json"},
-                                     {"first.json", "nowhere.json"}}) {
-    std::filesystem::remove("nowhere.json");
+                                     {"link.json", "old.json"}}) {
     std::ofstream("old.json") << "before";
     auto expected = files();
     const std::string before = content(target);
     std::ifstream reader(target);
-    OutputFile file(name);
+    const OutputFile file(name);
     EXPECT_EQ(files(), expected) << name << " before anything is written";
     EXPECT_EQ(content(target), before) << name;
     file.keep("[1]");
@@ -111,13 +100,8 @@ TEST_F(OutputFileTest, RefusesAPlaceThatCannotBeWritten) {
   for (const auto& [name, reason] :
        {std::pair<std::string, std::string>("missing/new.json", "No such file or directory"),
         {"new.json/", "No such file or directory"},
-        {"/dev/fd/99", "No such file or directory"},
-        {"/proc/nonexistent/new.json", "No such file or directory"},
         {"old.json/new.json", "Not a directory"},
-        {"old.json/", "Not a directory"},
         {"deeper", "Is a directory"},
-        {".", "Is a directory"},
-        {"self.json", "Too many levels of symbolic links"},
         {std::string(NAME_MAX + 1, 'x'), "File name too long"}}) {
     try {
       const OutputFile file(name, "--trace");
@@ -128,40 +112,6 @@ TEST_F(OutputFileTest, RefusesAPlaceThatCannotBeWritten) {
     }
   }
   EXPECT_EQ(files(), expected);
-}
-
-TEST_F(OutputFileTest, RefusesAFileOrAFolderWithoutTheRightToWrite) {
-  using std::filesystem::perms;
-  std::filesystem::permissions(".", perms::all);
-  std::filesystem::permissions("old.json", perms::owner_read);
-  std::filesystem::permissions("deeper", perms::owner_read | perms::owner_exec);
-  // Root may write all, so he becomes somebody else. Access is checked for the real user.
-  const uid_t own = geteuid();
-  const uid_t tried = own == 0 ? 12345 : own;
-  ASSERT_EQ(setresuid(tried, tried, own), 0);
-  EXPECT_THROW(OutputFile{"old.json"}, UsageError);
-  EXPECT_THROW(OutputFile{"deeper/new.json"}, UsageError);
-  ASSERT_EQ(setresuid(own, own, own), 0);
-  std::filesystem::permissions("deeper", perms::owner_all);
-  EXPECT_EQ(content("old.json"), "before");
-}
-
-TEST_F(OutputFileTest, HasTheModeOfWhatItReplacesOrOfAnyNewFile) {
-  const auto mode_of = [](const char* file) { return std::filesystem::status(file).permissions(); };
-  for (const mode_t mask : {0022, 0007, 0077}) {
-    const mode_t before = umask(mask);
-    for (const mode_t mode : {0600, 0664, 0666, 0755}) {
-      ASSERT_EQ(chmod("old.json", mode), 0);
-      EXPECT_EQ(written(OutputFile("old.json")), silently);
-      EXPECT_EQ(mode_of("old.json"), static_cast<std::filesystem::perms>(mode)) << mask;
-    }
-    std::ofstream("other.json") << "";
-    EXPECT_EQ(written(OutputFile("new.json")), silently);
-    EXPECT_EQ(mode_of("new.json"), mode_of("other.json")) << mask;
-    std::filesystem::remove("other.json");
-    std::filesystem::remove("new.json");
-    umask(before);
-  }
 }
 
 /// While one lives, stdout is this file.
@@ -188,7 +138,7 @@ class RedirectedStdout {
 TEST_F(OutputFileTest, IsStdoutByItsNames) {
   const RedirectedStdout redirected("old.json");
   for (const char* name : {"-", "/dev/stdout"}) {
-    OutputFile file(name);
+    const OutputFile file(name);
     EXPECT_TRUE(file.is_stdout());
     file.keep("[1]");
     EXPECT_EQ(content("old.json"), "before") << "only the last document";
@@ -196,24 +146,6 @@ TEST_F(OutputFileTest, IsStdoutByItsNames) {
   OutputFile("-").write("{} ");
   OutputFile("/dev/stdout").write("{}");
   EXPECT_EQ(content("old.json"), "{} {}e");
-}
-
-TEST_F(OutputFileTest, WaitsForTheReaderOfANamedPipe) {
-  ASSERT_EQ(mkfifo("pipe", 0600), 0);
-  OutputFile file("pipe");
-  file.keep("[1]");  // would wait for a reader
-  auto reading = std::async(std::launch::async, [] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const int pipe = open("pipe", O_RDONLY | O_NONBLOCK);  // a writer who has given up is not waited for
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    std::array<char, 2> read{};
-    const bool is_read = ::read(pipe, read.data(), read.size()) == 2;
-    close(pipe);
-    return is_read;
-  });
-  EXPECT_EQ(written(file), silently);
-  EXPECT_TRUE(reading.get());
-  EXPECT_TRUE(std::filesystem::is_fifo("pipe"));
 }
 
 /// As bash makes of `>(cat)`, and of `>(true)`.
@@ -241,17 +173,9 @@ TEST_F(OutputFileTest, SaysWhatIsLost) {
   EXPECT_FALSE(OutputFile("-").write("{}"));
 }
 
-TEST_F(OutputFileTest, IsNotWrittenTwice) {
-  OutputFile json("new.json");
-  json.keep("[1]");
-  std::filesystem::remove("new.json");
-  EXPECT_TRUE(json.write("[1]"));
-  EXPECT_FALSE(std::filesystem::exists("new.json")) << "whoever has moved it away has the document";
-}
-
 TEST_F(OutputFileTest, LeavesNothingWhereAFileMayNotGrow) {
   const auto expected = files();
-  OutputFile json("old.json");
+  const OutputFile json("old.json");
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

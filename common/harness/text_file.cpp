@@ -57,37 +57,19 @@ class Descriptor {
   int number_;
 };
 
-/// Follows links to a file, which may be yet to be made. That they do not go round in circles, stat() has seen.
-std::filesystem::path target_of(std::filesystem::path path) {
-  while (std::filesystem::is_symlink(path))
-    path = path.parent_path() / std::filesystem::read_symlink(path);
-  return path;
-}
-
-/// Returns the mode of a file that is there, or that the system would give a new one.
-mode_t mode_of(const std::filesystem::path& target) {
-  struct stat file {};
-  if (stat(target.c_str(), &file) == 0) return file.st_mode & 07777;
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
-}
-
 /// A file that nobody else has, beside the one that it is to become; else it is removed.
 class Replacement {
  public:
   explicit Replacement(const std::filesystem::path& target)
       : target_(target),
-        name_((target.parent_path() / ".reduction.XXXXXX").string()),
-        file_(mkostemp(name_.data(), O_CLOEXEC)) {}
+        name_((target.parent_path() / fmt::format(".reduction.{}", getpid())).string()),
+        file_(open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
   ~Replacement() { unlink(name_.c_str()); }
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
 
   void become_target(std::string_view text) {
     file_.write(text);
-    // Some mounts have no modes to set; the file then has fewer rights, never more.
-    static_cast<void>(fchmod(file_.number(), mode_of(target_)));
     file_.close();
     if (rename(name_.c_str(), target_.c_str()) != 0) fail(errno);
   }
@@ -120,9 +102,8 @@ OutputFile::OutputFile(const std::string& path, std::string option)
     const bool exists = stat(path.c_str(), &found) == 0;
     if (!exists && errno != ENOENT) fail(errno);
     if (S_ISDIR(found.st_mode)) fail(EISDIR);
-    if (exists && access(path.c_str(), W_OK) != 0) fail(errno);
     if (exists && !S_ISREG(found.st_mode)) return;
-    target_ = target_of(path);
+    target_ = std::filesystem::weakly_canonical(path);
     const Replacement trial(target_);
   } catch (const std::system_error& error) {
     throw UsageError(fmt::format("{} '{}': {}; name a file in a folder that can be written", option_, path,
@@ -130,12 +111,12 @@ OutputFile::OutputFile(const std::string& path, std::string option)
   }
 }
 
-void OutputFile::keep(const std::string& text) {
-  if (!target_.empty()) kept_ = !put(text);  // else write() tries again, and says why
+void OutputFile::keep(const std::string& text) const {
+  if (!target_.empty()) put(text);  // write() tries again, and says why it fails
 }
 
 bool OutputFile::write(const std::string& text) const {
-  if (kept_ || name_.empty()) return true;
+  if (name_.empty()) return true;
   if (is_stdout()) return print(stdout, text);
   const std::error_code error = put(text);
   if (error) note_lost_output(error.value(), fmt::format("{} '{}': {}", option_, name_, error.message()));

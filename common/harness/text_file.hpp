@@ -11,8 +11,7 @@ namespace reduction {
 std::string read_text_file(const std::string& path);
 
 /// A file that appears whole or not at all: it is written beside its place and renamed, so that what was there before
-/// stays until then. It has the mode of what it replaces; a link stays one. A pipe, a device and stdout are written as they
-/// are.
+/// stays until then. A link to a file stays one. A pipe, a device and stdout are written as they are.
 class OutputFile {
  public:
   /// "" writes nothing, "-" to stdout. Throws UsageError for a place that cannot be written, before anything has run.
@@ -24,10 +23,10 @@ class OutputFile {
   bool is_stdout() const { return name_ == "-" || name_ == "/dev/stdout"; }
 
   /// Writes a document that may not be the last, where a later one can replace it: not to stdout nor a pipe.
-  void keep(const std::string& text);
+  void keep(const std::string& text) const;
 
-  /// Writes the document, unless keep() has just done so. What its place does not take is noted as lost output, for which
-  /// no verdict changes. Says whether all of it is there.
+  /// Writes the document. What its place does not take is noted as lost output, for which no verdict changes. Says whether
+  /// all of it is there.
   bool write(const std::string& text) const;
 
  private:
@@ -36,7 +35,6 @@ class OutputFile {
   std::string option_;
   std::string name_;              ///< as the user has it
   std::filesystem::path target_;  ///< an ordinary file, behind all links; empty: none, so written as it is
-  bool kept_ = false;             ///< it has the document already
 };
 
 }  // namespace reduction
