@@ -14,7 +14,10 @@ namespace {
 
 // Sums of the one element that there is: a running sum, a tree that takes its time, and one that is wrong.
 
+int running_sums = 0;
+
 void add_running_sum(void* sum, const void* in, std::size_t) {
+  ++running_sums;
   *static_cast<std::uint32_t*>(sum) += *static_cast<const std::uint32_t*>(in);
 }
 void sum_tree_slowly(void*, std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(25)); }
@@ -42,6 +45,7 @@ std::pair<nlohmann::json, int> run_with(void (*sum_tree)(void*, std::size_t)) {
 TEST(CpuStep, TimesTheTreeByItself) {
   const auto [result, code] = run_with(sum_tree_slowly);
   EXPECT_EQ(code, 0);
+  EXPECT_EQ(running_sums, 1 + 3) << "one to warm up";
   EXPECT_EQ(result["variant"], "running sum");
   const auto& tree = result["other_variants"][0];
   EXPECT_EQ(tree["variant"], "tree");

@@ -37,22 +37,27 @@ Result gpu_result(std::uint64_t elements, double ms) {
   return result;
 }
 
-/// Returns what `print` leaves on a terminal that stdout is meanwhile.
-template <typename Print> std::string on_terminal(unsigned short columns, const Print& print) {
+/// Returns what `print` leaves on a terminal that stdout, and if it is styled stderr, is meanwhile.
+template <typename Print>
+std::string on_terminal(unsigned short columns, const Print& print, bool is_styled = false) {
   int reader = -1;
   int terminal = -1;
   winsize size{};
   size.ws_col = columns;
   if (openpty(&reader, &terminal, nullptr, nullptr, &size) != 0)
     throw std::runtime_error("no pseudoterminal");
-  setenv("NO_COLOR", "1", 1);
+  is_styled ? unsetenv("NO_COLOR") : setenv("NO_COLOR", "1", 1);
+  setenv("TERM", "xterm", 1);
   std::fflush(stdout);
-  const int usual = dup(STDOUT_FILENO);
+  const int usual[] = {dup(STDOUT_FILENO), dup(STDERR_FILENO)};
   dup2(terminal, STDOUT_FILENO);
+  if (is_styled) dup2(terminal, STDERR_FILENO);
   print();
   std::fflush(stdout);
-  dup2(usual, STDOUT_FILENO);
-  close(usual);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    dup2(usual[stream - STDOUT_FILENO], stream);
+    close(usual[stream - STDOUT_FILENO]);
+  }
   close(terminal);
   std::string text;
   std::array<char, 4096> buffer;
@@ -141,6 +146,39 @@ TEST_F(ReportOnATerminal, KeepsTheColumnsOfASweep) {
       "int32      2^10    256      0.0041      1.0        0.0  ▏············  yes\n"
       "int32      2^34    256     78.5000    875.4       18.2  ██▍··········  yes\n";
   EXPECT_NE(text.find(rows), std::string::npos) << text;
+}
+
+TEST_F(ReportOnATerminal, ErasesItsProgressOnce) {
+  Options options;
+  options.sweep = Sweep::size;
+  const auto run = [&](std::size_t runs) {
+    return on_terminal(
+        80,
+        [&] {
+          Report report(options);
+          EXPECT_TRUE(report.expect({ElementType::int32, 1 << 10, 256}, runs));
+          report.add(gpu_result(1 << 10, 0.0041));
+        },
+        true);
+  };
+  const std::string text = run(2);
+  EXPECT_NE(text.find("1 of 2: 2^10 int32 ..."), std::string::npos) << text;
+  std::size_t erased = 0;
+  for (std::size_t at = 0; (at = text.find("\x1b[K", at)) != std::string::npos; ++at)
+    ++erased;
+  EXPECT_EQ(erased, 2U) << text;
+  EXPECT_EQ(run(1).find("1 of"), std::string::npos) << "a single run shows none";
+}
+
+TEST(Report, KeepsWhatIsMeasuredAtOnce) {
+  const std::filesystem::path file = temporary_path("report_test_kept.json");
+  Options options;
+  options.quiet = true;
+  options.json_file = file.string();
+  Report report{options};
+  report.add(gpu_result(1 << 10, 1));
+  EXPECT_GT(std::filesystem::file_size(file), 100U);
+  std::filesystem::remove(file);
 }
 
 TEST_F(ReportOnATerminal, SaysOnceWhatIsTheSameAsBefore) {

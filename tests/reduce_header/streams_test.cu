@@ -136,18 +136,6 @@ TEST_F(Reduce, TakesWhatConvertsToAStream) {
   expect_its_use(cudaStreamPerThread, cudaStreamPerThread);
 }
 
-TEST_F(Reduce, TakesTheStreamsThatHaveNames) {
-  const DeviceArray<int> in(std::vector<int>(n, 1));
-  const DeviceArray<int> out(4);
-  EXPECT_EQ(reduction::reduce(in.get(), out.get(), n, Sum{}, nullptr), cudaSuccess);
-  EXPECT_EQ(reduction::reduce(in.get(), out.get() + 1, n, Sum{}, cudaStreamLegacy), cudaSuccess);
-  EXPECT_EQ(reduction::reduce(in.get(), out.get() + 2, n, Sum{}, cudaStreamPerThread), cudaSuccess);
-  EXPECT_EQ(reduction::reduce(in.get(), out.get() + 3, n, Sum{}, 5, cudaStreamPerThread), cudaSuccess);
-  cuda_check(cudaDeviceSynchronize(), "waiting");
-  constexpr int sum = static_cast<int>(n);
-  EXPECT_EQ(out.download(), (std::vector<int>{sum, sum, sum, sum + 5}));
-}
-
 /// There are no global variables.
 TEST_F(Reduce, MayBeCalledFromSeveralThreads) {
   constexpr std::size_t threads = 4;
