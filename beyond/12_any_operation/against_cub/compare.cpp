@@ -5,50 +5,20 @@ namespace reduction {
 namespace {
 
 /// One of the two libraries, with its own storage and its own result.
-class Side {
- public:
+struct Side {
   Side(const Case& chosen, const Call& call, Device& device, const void* in, std::size_t n)
-      : case_(chosen), call_(call), device_(device), in_(in), n_(n), out_(device, chosen.result_bytes) {
-    call_(nullptr, storage_bytes_, in_, out_.data(), n_);
-    storage_.emplace(device, storage_bytes_);
-    poison();
+      : out(device, chosen.result_bytes) {
+    std::size_t bytes = 0;
+    call(nullptr, bytes, in, out.data(), n);
+    storage.emplace(device, bytes);
+    launch = [=, this, &call]() mutable { call(storage->data(), bytes, in, out.data(), n); };
+    device.poison(out.data(), chosen.result_bytes);
   }
 
-  void launch() { call_(storage_->data(), storage_bytes_, in_, out_.data(), n_); }
-
-  /// Overwrites the result, and times how long the next one takes.
-  void sample(SampleTimer& timer) {
-    ms_.push_back(take_queued_sample([&] {
-      poison();
-      timer.start();
-      launch();
-      return timer.stop();
-    }));
-  }
-
-  Measured measured() const {
-    std::vector<std::byte> result(case_.result_bytes);
-    device_.download(result.data(), out_.data(), result.size());
-    Measured found{case_.numbers(result.data()), std::nullopt, std::nullopt};
-    if (ms_.empty()) return found;
-    found.ms = summarise(ms_);
-    found.gbps = static_cast<double>(n_ * case_.element_bytes) / found.ms->median / 1e6;
-    require_possible(*found.gbps, device_.info());
-    return found;
-  }
-
- private:
-  void poison() { device_.poison(out_.data(), case_.result_bytes); }
-
-  const Case& case_;
-  const Call& call_;
-  Device& device_;
-  const void* in_;
-  std::size_t n_;
-  DeviceBuffer out_;
-  std::size_t storage_bytes_ = 0;
-  std::optional<DeviceBuffer> storage_;
-  std::vector<double> ms_;
+  DeviceBuffer out;
+  std::optional<DeviceBuffer> storage;
+  std::function<void()> launch;
+  std::vector<double> ms;
 };
 
 }  // namespace
@@ -59,17 +29,34 @@ Comparison compare(const Case& chosen, Device& device, SampleTimer& timer, std::
   chosen.fill(in.data(), n, seed);
   Side ours(chosen, chosen.ours, device, in.data(), n);
   Side cub(chosen, chosen.cub, device, in.data(), n);
-  for (unsigned run = 0; run < TimingMethod{}.warm_up_runs; ++run) {
-    ours.launch();
-    cub.launch();
-  }
-  const Comparison first{ours.measured(), cub.measured()};
+
+  const auto measured = [&](const Side& side) {
+    std::vector<std::byte> result(chosen.result_bytes);
+    device.download(result.data(), side.out.data(), result.size());
+    Measured found{chosen.numbers(result.data()), std::nullopt, std::nullopt};
+    if (side.ms.empty()) return found;
+    found.ms = summarise(side.ms);
+    found.gbps = static_cast<double>(n * chosen.element_bytes) / found.ms->median / 1e6;
+    require_possible(*found.gbps, device.info());
+    return found;
+  };
+
+  for (unsigned run = 0; run < TimingMethod{}.warm_up_runs; ++run)
+    for (Side* const side : {&ours, &cub})
+      side->launch();
+  const Comparison first{measured(ours), measured(cub)};
   if (!first.verified()) return first;
   for (std::size_t k = 0; k < samples; ++k) {
-    ours.sample(timer);
-    cub.sample(timer);
+    for (Side* const side : {&ours, &cub}) {
+      side->ms.push_back(take_queued_sample([&] {
+        device.poison(side->out.data(), chosen.result_bytes);
+        timer.start();
+        side->launch();
+        return timer.stop();
+      }));
+    }
   }
-  return {ours.measured(), cub.measured()};
+  return {measured(ours), measured(cub)};
 }
 
 }  // namespace reduction

@@ -74,41 +74,37 @@ ExitCode run(const std::vector<Case>& cases, const CommandLine& line) {
 
   ExitCode code = ExitCode::verified;
   auto results = nlohmann::ordered_json::array();
-  const auto add = [&](const Case& chosen, std::uint64_t n) {
-    const Comparison found = compare(chosen, *device, *timer, n, line.seed, *line.samples);
-    const auto& [ours, cub] = found;
-    results.push_back({{"case", chosen.name},
-                       {"elements", n},
-                       {"element_bytes", chosen.element_bytes},
-                       {"samples", ours.ms ? *line.samples : 0},
-                       {"ms", ours.ms},
-                       {"cub_ms", cub.ms},
-                       {"gbps", ours.gbps},
-                       {"cub_gbps", cub.gbps},
-                       {"verified", found.verified()},
-                       {"device", device->info()},
-                       {"timing", line.timing},
-                       {"seed", line.seed},
-                       {"version", version},
-                       {"cub_version", cub_version()}});
-    json_file.keep(results.dump(2) + '\n');
-    if (found.verified()) {
-      print(out, fmt::format(row, chosen.name, count_text(n), or_dash(ours.ms->median, 5),
-                             or_dash(ours.gbps, 1), or_dash(cub.ms->median, 5), or_dash(cub.gbps, 1),
-                             or_dash(cub.ms->median / ours.ms->median, 3)));
-    } else {
-      code = ExitCode::wrong_result;
-      print(stderr, fmt::format("{}: {}, {} elements: WRONG: {}, and CUB has {}\n", program, chosen.name,
-                                count_text(n), fmt::join(ours.result, ", "), fmt::join(cub.result, ", ")));
-    }
-  };
-
   const std::uint64_t elements = line.elements.value_or(std::uint64_t{1} << (line.sweep ? 36 : 28));
   for (const Case& chosen : cases) {
     if (!line.only.empty() && line.only != chosen.name) continue;
     for (const std::uint64_t n : line.sweep ? sweep_sizes(elements) : std::vector{elements}) {
       if (line.sweep && n * chosen.element_bytes + room_for_both > device->memory().free_bytes) break;
-      add(chosen, n);
+      const Comparison found = compare(chosen, *device, *timer, n, line.seed, *line.samples);
+      const auto& [ours, cub] = found;
+      results.push_back({{"case", chosen.name},
+                         {"elements", n},
+                         {"element_bytes", chosen.element_bytes},
+                         {"samples", ours.ms ? *line.samples : 0},
+                         {"ms", ours.ms},
+                         {"cub_ms", cub.ms},
+                         {"gbps", ours.gbps},
+                         {"cub_gbps", cub.gbps},
+                         {"verified", found.verified()},
+                         {"device", device->info()},
+                         {"timing", line.timing},
+                         {"seed", line.seed},
+                         {"version", version},
+                         {"cub_version", cub_version()}});
+      json_file.keep(results.dump(2) + '\n');
+      if (!found.verified()) {
+        code = ExitCode::wrong_result;
+        print(stderr, fmt::format("{}: {}, {} elements: WRONG: {}, and CUB has {}\n", program, chosen.name,
+                                  count_text(n), fmt::join(ours.result, ", "), fmt::join(cub.result, ", ")));
+        continue;
+      }
+      print(out, fmt::format(row, chosen.name, count_text(n), or_dash(ours.ms->median, 5),
+                             or_dash(ours.gbps, 1), or_dash(cub.ms->median, 5), or_dash(cub.gbps, 1),
+                             or_dash(cub.ms->median / ours.ms->median, 3)));
     }
   }
   json_file.write(results.dump(2) + '\n');
