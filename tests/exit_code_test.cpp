@@ -36,7 +36,7 @@ TEST(ExitCodeOf, SaysWhatHasFailed) {
   race.witnesses = {{{3}, 0, "writes"}};
   EXPECT_EQ(code_of(__emulated::KernelFinding({race})), 1);
   EXPECT_EQ(code_of(MeasurementError("faster than the peak")), 1);
-  EXPECT_EQ(code_of(UsageError("no such option")), 2);
+  EXPECT_EQ(code_of(UsageError("no such\noption")), 2);
   EXPECT_EQ(code_of(DeviceError("no device")), 3);
   EXPECT_EQ(code_of(std::bad_alloc()), 3);
   EXPECT_EQ(code_of(std::runtime_error("anything else")), 3);

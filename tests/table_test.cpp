@@ -95,12 +95,6 @@ TEST(TerminalTable, GivesABarTheRoomThatIsLeft) {
             "03    █████████·········\n");
 }
 
-TEST(TerminalTable, OfNoRowsIsItsHeader) {
-  EXPECT_EQ(to_text({{{"step", Align::left}, {"ms"}}, {}}, terminal_of_width(80)),
-            "step  ms\n"
-            "────  ──\n");
-}
-
 TEST(TerminalTable, KeepsItsWidthsForRowsThatComeLater) {
   const TableLayout layout({{{"ms", Align::right, Form::both, "", 6}, {"change", Align::left}}, {}},
                            terminal_of_width(80));

@@ -60,17 +60,6 @@ TEST_F(TraceFiles, HaveTheSourceAndTheLineOfEachEvent) {
   }
 }
 
-TEST_F(TraceFiles, HaveNoLinesOfASourceThatHasChangedSinceTheBuild) {
-  const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe").replace_filename("03_sequential");
-  std::filesystem::copy_file(program, "old");
-  std::filesystem::last_write_time("old",
-                                   std::filesystem::file_time_type::clock::now() - std::chrono::years(20));
-  const Json trace = trace_of("./old -n 1000");
-  EXPECT_EQ(trace["sources"][0]["file"], "03_sequential/kernel.cuh");
-  EXPECT_TRUE(trace["sources"][0]["lines"].empty());
-}
-
 TEST_F(TraceFiles, HaveTheValuesOfEveryType) {
   for (const std::string type : {"int32", "int64", "float32", "float64", "complex64", "complex128"}) {
     const Json trace = trace_of("03_sequential -n 96 -b 32 --data ones -t " + type);

@@ -159,30 +159,6 @@ __global__ void meet_after_branches(const int* in, int* out, int n) {
     if (first && k > n) return;
     if (k == n) break;
   }
-  int rounds = n;
-  do {
-    if (in[i] % 2 == 0) {
-      atomicAdd(&sum, 1);
-    } else if (in[i] % 3 == 0) {
-      first = true;
-    }
-    __syncthreads();
-    if (first) atomicAdd(&sum, 1);
-  } while (__syncthreads_or(rounds-- > 0));
-  while (__syncthreads_or(i % 7 < rounds + 4)) {
-    if (i % 2 == 0) ++rounds;
-    if (i % 2 == 0) --rounds;
-    --rounds;
-  }
-  switch (i % 4) {
-    case 0: atomicAdd(&sum, 1); [[fallthrough]];
-    case 1: first = !first; break;
-    case 2: break;
-    default: atomicAdd(&sum, 2);
-  }
-  __syncthreads();
-  if (first) out[i] = 1;
-  __syncthreads();
   out[i] = sum;
 }
 

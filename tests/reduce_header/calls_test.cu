@@ -76,24 +76,6 @@ TEST_F(Reduce, NothingGivesTheInit) {
 
 // ---- n, and what is refused ----
 
-template <typename... Counts> void expect_numbers_of_elements(Counts... counts) {
-  const DeviceArray<int> in(std::vector<int>(100, 3));
-  const DeviceArray<int> out(1);
-  const auto expect_it_of = [&](auto n) {
-    out.set(0, 0);
-    ASSERT_EQ(reduction::reduce(in.get(), out.get(), n, Sum{}), cudaSuccess);
-    EXPECT_EQ(out.at(0), 300) << sizeof(n) << " bytes";
-  };
-  (expect_it_of(counts), ...);
-}
-
-TEST_F(Reduce, AnyIntegerIsANumberOfElements) {
-  using Byte = unsigned char;
-  using Word = unsigned short;
-  expect_numbers_of_elements(char{100}, static_cast<signed char>(100), Byte{100}, short{100}, Word{100}, 100,
-                             100u, 100l, 100ul, 100ll, 100ull);
-}
-
 class ReduceRefuses : public Reduce {
  protected:
   void TearDown() override {
