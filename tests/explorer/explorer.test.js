@@ -12,25 +12,22 @@ import {counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectors
 import {endOf, momentOfWitness, momentText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views, schedules} from "../../docs/stills/pictures.js";
 
-import {racyTrace, refusedTrace, simulate} from "./simulate.js";
-
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../common/explorer");
+const stills = join(explorer, "../../docs/stills");
 
-/** Traces by hand, and those of the emulated device in the folder that EXPLORER_TRACES names. */
+/** The emulated device's trace of a step or of a pitfall, which a picture of a page is drawn from. */
+function traceOf(name) {
+  const [trace] = tracesFromText(readFileSync(join(stills, `${name}.json`), "utf8"), name);
+  return structuredClone(trace);  // nothing is remembered of it: a test may change it
+}
+
+/** Those of all pictures, and those in the folder that EXPLORER_TRACES names. */
 function* allTraces() {
-  for (const name of ["interleaved", "nondivergent", "sequential"]) {
-    yield [`${name} 64`, simulate(name)];
-    yield [`${name} 256 float64`, simulate(name, {block: 256, type: "float64", input: (k) => k / 7})];
-    yield [`${name} 128 int64`, simulate(name, {block: 128, type: "int64"})];
-  }
-  yield ["shuffles", simulate("shuffles")];
-  yield ["race", racyTrace()];
-  const folder = process.env.EXPLORER_TRACES;
-  for (const file of folder ? readdirSync(folder) : []) {
-    if (!/\.(json|html)$/.test(file)) continue;
-    for (const trace of tracesFromText(readFileSync(join(folder, file), "utf8"), file))
-      yield [file, trace];
-  }
+  for (const folder of [stills, process.env.EXPLORER_TRACES].filter(Boolean))
+    for (const file of readdirSync(folder).filter(
+             (name) => name.endsWith(".json") && name !== "package.json"))
+      for (const trace of tracesFromText(readFileSync(join(folder, file), "utf8"), file))
+        yield [file, trace];
 }
 
 /** Throws unless the text is well-formed XML: tags that match, attributes in quotes, nothing unescaped. */
@@ -84,27 +81,6 @@ test("an access is served as it was on an H200", () => {
   }
 });
 
-test("a bank gives one word per wavefront, and every word that is asked for is served", () => {
-  const trace = simulate("nondivergent", {block: 256, type: "float64"});
-  for (const event of trace.events) {
-    if (event.wavefronts === undefined) continue;
-    const served = new Map();
-    for (const part of servedParts(event)) {
-      for (const wavefront of part.wavefronts) {
-        for (const [bank, {word, lanes}] of wavefront) {
-          assert.equal(word % 32, bank);
-          for (const lane of lanes) {
-            assert.ok(lane >= part.first && lane <= part.last);
-            served.set(`${lane}:${word}`, (served.get(`${lane}:${word}`) ?? 0) + 1);
-          }
-        }
-      }
-    }
-    assert.equal(served.size, event.words.length * 2);
-    assert.ok([...served.values()].every((times) => times === 1));
-  }
-});
-
 test("sectors are as many as the event says, wherever the buffer begins", () => {
   for (const [name, trace] of allTraces()) {
     trace.events.forEach((event, moment) => {
@@ -117,7 +93,7 @@ test("sectors are as many as the event says, wherever the buffer begins", () => 
 });
 
 test("lanes that read two buffers at once read the elements of both", () => {
-  const trace = simulate("sequential");
+  const trace = traceOf("03_sequential");
   const load = trace.events.find(({kind}) => kind === "global_load");
   load.buffers = load.words.map((_, lane) => lane % 2);
   load.sectors *= 2;
@@ -131,7 +107,7 @@ test("lanes that read two buffers at once read the elements of both", () => {
 });
 
 test("a fault before the first event is a trace, and no picture", () => {
-  const trace = {...racyTrace(), events: []};
+  const trace = {...traceOf("warp_synchronous_tail"), events: []};
   trace.findings.forEach(({witnesses}) => witnesses.forEach((witness) => (witness.event = null)));
   const [checked] = tracesFromText(JSON.stringify(trace), "no events");
   assert.equal(modelOf(checked).kernelSource, 0);
@@ -139,7 +115,7 @@ test("a fault before the first event is a trace, and no picture", () => {
 });
 
 /** A trace of one thread: what it does, by kind, word and value. */
-function traceOf(...steps) {
+function threadOf(...steps) {
   const events = steps.map(([kind, word, value, line]) => ({
                              kind,
                              warp: 0,
@@ -157,16 +133,11 @@ function traceOf(...steps) {
     "__global__ void reduce_kernel(const Pair* in) {", "  __shared__ Pair tile[64];",
     "  tile[threadIdx.x] = in[threadIdx.x];", "  tile[0].x -= tile[0].y;", "}"
   ];
-  return {
-    ...simulate("sequential", {block: 32}),
-    sources: [{file: "a.cu", lines}],
-    buffers: [{bytes: 64}],
-    events
-  };
+  return {...traceOf("03_sequential"), sources: [{file: "a.cu", lines}], buffers: [{bytes: 64}], events};
 }
 
 test("a struct that is copied in parts comes from its parts, and its buffer has its name", () => {
-  const trace = traceOf(
+  const trace = threadOf(
       ["global_load", 0, 5, 3], ["global_load", 1, 7, 3], ["shared_store", 0, 5, 3],
       ["shared_store", 1, 7, 3]);
   const {nodes, names} = modelOf(trace);
@@ -175,7 +146,7 @@ test("a struct that is copied in parts comes from its parts, and its buffer has 
 });
 
 test("a difference that is 0 is computed from what was loaded", () => {
-  const trace = traceOf(
+  const trace = threadOf(
       ["global_load", 0, 7, 3], ["shared_store", 0, 7, 3], ["shared_load", 0, 7, 4], ["shared_load", 0, 7, 4],
       ["shared_store", 0, 0, 4]);
   const {nodes} = modelOf(trace);
@@ -183,70 +154,59 @@ test("a difference that is 0 is computed from what was loaded", () => {
 });
 
 test("counters begin with one event, and at the last moment are those of the trace", () => {
+  assert.equal(countersAt(traceOf("03_sequential"), 0).shared_store_requests, 0);
   for (const [name, trace] of allTraces()) {
-    assert.equal(countersAt(trace, 0).shared_store_requests, 0);
+    if (trace.truncated) continue;
     const counters = countersAt(trace, trace.events.length - 1);
     for (const key of counterKeys)
       assert.equal(counters[key], trace.counters[key], `${name}, ${key}`);
   }
 });
 
-test("values come from where they do: the tree of 8 elements in a warp, by hand", () => {
-  for (const [type, input] of [
-           ["int32", (k) => (k < 4 ? 2 ** 31 - 1 : -k)], ["float32", (k) => 0.1 * k - 1],
-           ["int64", (k) => k * 2 ** 40]]) {
-    const trace = simulate("sequential", {block: 32, type, input});
-    const wrap = type === "int32" ? (v) => v | 0 : (v) => v;
-    for (const event of trace.events)
-      if (event.values)
-        event.values =
-            event.values.map((v) => (type === "int64" && Math.abs(v) > 2 ** 53 ? String(v) : wrap(v)));
-    const model = modelOf(trace);
-    assert.ok(model.nodes.every((node) => node.exact), type);
-    const last = trace.events.length - 1;
-    const words = sharedAt(trace, last);
-    const width = type === "int64" ? 2 : 1;
-    assert.equal(originText(trace, words.find(({word}) => word === 0).node), "in[0..31]");
-    // Word 8 was last written at stride 16, word 4 at stride 8 after that.
-    assert.equal(originText(trace, words.find(({word}) => word === 8 * width).node), "in[8, 24]");
-    assert.equal(originText(trace, words.find(({word}) => word === 4 * width).node), "in[4, 12, 20, 28]");
-    assert.equal(originText(trace, words.find(({word}) => word === 17 * width).node), "in[17]");
-    const root = model.nodes.find(({kind}) => kind === "global_store");
-    assert.equal(originOf(root).elements.length, 32);
-    assert.ok(originOf(root).elements.every(([buffer, , times]) => buffer === 0 && times === 1));
+test("values come from where they do", () => {
+  // Levels of 01: word 4 is made of two elements, then of four; a moment before, its value is the older one.
+  const interleaved = traceOf("01_interleaved");
+  const moment = findMoment(interleaved, "line=17,interval=2,kind=shared_store");
+  const originAt = (at, wanted) =>
+      originText(interleaved, sharedAt(interleaved, at).find(({word}) => word === wanted).node);
+  assert.equal(originAt(moment - 1, 4), "in[4..5]");
+  assert.equal(originAt(moment, 4), "in[4..7]");
+  assert.equal(originAt(interleaved.events.length - 1, 0), "in[0..63]");
+  // A block's sum has each of its elements once, of all types, by shared memory and by shuffles.
+  let sums = 0;
+  for (const [name, trace] of allTraces()) {
+    if (trace.findings.length || trace.truncated || !/^0[1-9]/.test(name)) continue;
+    const {nodes} = modelOf(trace);
+    assert.ok(nodes.every((node) => node.exact), name);
+    const {elements} = originOf(nodes.findLast(({kind}) => kind === "global_store"));
+    assert.ok(elements.length >= trace.launch.block[0], name);
+    assert.ok(elements.every(([buffer, , times]) => buffer === 0 && times === 1), name);
+    ++sums;
   }
+  assert.ok(sums >= 9);
 });
 
-test("interleaved and sequential trees differ in what a word was made of", () => {
-  const early = simulate("interleaved", {block: 32});
-  const moment = findMoment(early, "line=7,interval=2,kind=shared_store");
-  assert.equal(originText(early, sharedAt(early, moment).find(({word}) => word === 4).node), "in[4..7]");
-  const before = sharedAt(early, moment - 1).find(({word}) => word === 4);
-  assert.equal(originText(early, before.node), "in[4..5]", "a moment before, its value is the older one");
-});
-
-test("shuffles and atomics carry origins", () => {
-  const trace = simulate("shuffles", {block: 64});
-  const atomics = modelOf(trace).nodes.filter(({kind}) => kind === "global_atomic");
-  assert.equal(originText(trace, atomics[0]), "in[0..31]");
-  assert.equal(originText(trace, atomics[1]), "in[0..63]");
+test("atomics carry origins", () => {
+  const trace = traceOf("atomic_block");
+  const atomic = modelOf(trace).nodes.find(({kind}) => kind === "global_atomic");
+  assert.equal(originOf(atomic).elements.length, 128);
 });
 
 test("an element that is added twice is said to be", () => {
-  const trace = simulate("sequential", {block: 32});
-  const store = trace.events.find(({kind, line}) => kind === "shared_store" && line === 7);
-  const loads = trace.events.filter(
-      ({kind, line, lanes}) => kind === "shared_load" && line === 7 && lanes === store.lanes);
-  loads[0].words = [...loads[1].words];
-  loads[0].values = [...loads[1].values];
-  store.values = loads[1].values.map((value) => 2 * value);
-  const node = modelOf(trace).nodes.find(({event}) => trace.events[event] === store);
-  assert.match(originText(trace, node), /^in\[0\]; one of them counted more than once$/);
+  const trace = traceOf("01_interleaved");
+  const moment = trace.events.findIndex(({kind, line}) => kind === "shared_store" && line === 17);
+  const {warp} = trace.events[moment];
+  const [a, b] = trace.events.slice(0, moment).filter((event) => event.line === 17 && event.warp === warp);
+  a.words = [...b.words];
+  a.values = [...b.values];
+  trace.events[moment].values = b.values.map((value) => 2 * value);
+  const node = modelOf(trace).nodes.find(({event}) => event === moment);
+  assert.match(originText(trace, node), /^in\[[01]\]; one of them counted more than once$/);
 });
 
 test("a value that no sum explains is drawn as computed", () => {
-  const trace = simulate("sequential", {block: 32});
-  const moment = trace.events.findIndex(({kind, line}) => kind === "shared_store" && line === 7);
+  const trace = traceOf("01_interleaved");
+  const moment = trace.events.findIndex(({kind, line}) => kind === "shared_store" && line === 17);
   trace.events[moment].values = trace.events[moment].values.map(() => 123456789);
   const nodes = modelOf(trace).nodes.filter(({event}) => event === moment);
   assert.ok(nodes.every((node) => !node.exact && node.sources.length === 2));
@@ -255,19 +215,19 @@ test("a value that no sum explains is drawn as computed", () => {
 });
 
 test("states of threads", () => {
-  const trace = simulate("interleaved", {block: 64});
-  const moment = findMoment(trace, "line=7,interval=1,warp=0");
+  const trace = traceOf("01_interleaved");
+  const moment = findMoment(trace, "line=17,interval=1,warp=0");
   const states = statesAt(trace, moment);
   assert.deepEqual(states.slice(0, 4), ["active", "idle", "active", "idle"]);
   assert.equal(states[32], "ready");
-  assert.equal(statesAt(trace, findMoment(trace, "line=7,interval=1,warp=1"))[0], "waiting");
+  assert.equal(
+      statesAt(trace, findMoment(trace, "line=17,interval=1,warp=1,kind=shared_store"))[0], "waiting");
   assert.ok(statesAt(trace, findMoment(trace, "kind=block_barrier")).every((state) => state === "waiting"));
   assert.ok(statesAt(trace, trace.events.length - 1).every((state) => state === "left"));
 });
 
 test("two traces go in step", () => {
-  const a = simulate("interleaved", {block: 256});
-  const b = simulate("sequential", {block: 256});
+  const [a, b] = ["02_nondivergent", "03_sequential"].map(traceOf);
   const steps = stepsInStep(a, b);
   const [one, other] = [modelOf(a), modelOf(b)];
   for (const [x, y] of steps) {
@@ -278,7 +238,7 @@ test("two traces go in step", () => {
   assert.equal(new Set(steps.map(([, y]) => y)).size, b.events.length);
   for (let k = 1; k < steps.length; ++k)
     assert.ok(steps[k][0] >= steps[k - 1][0] && steps[k][1] >= steps[k - 1][1]);
-  const short = simulate("sequential", {block: 64});
+  const short = traceOf("01_interleaved");
   assert.deepEqual(stepsInStep(a, short).at(-1), [a.events.length - 1, short.events.length - 1]);
 });
 
@@ -287,7 +247,7 @@ test("every view of every moment is well-formed, and the same each time", () => 
     // Every moment of a small block; some moments of a large one, and these in all widths.
     const stride = Math.max(1, Math.floor(trace.events.length / 6));
     for (let moment = 0; moment < trace.events.length; ++moment) {
-      if (modelOf(trace).threads > 64 && moment % stride !== 0) continue;
+      if (modelOf(trace).threads * trace.events.length > 3000 && moment % stride !== 0) continue;
       for (const [view, draw] of Object.entries(views)) {
         for (const options of [{width: 720}, {width: 366, font: 11}, {still: true}].slice(
                  0, moment % stride === 0 ? 3 : 1)) {
@@ -309,53 +269,41 @@ test("every view of every moment is well-formed, and the same each time", () => 
     checkXml(drawSchedule(name));
 });
 
-test("a still stands on its own: a title, a background, both schemes", () => {
-  const still = drawStill(simulate("nondivergent"), {view: "banks", moment: "line=7,interval=2"});
-  checkXml(still);
-  for (const part
-           of [/role="img"/, /<title>[^<]+<\/title>/, /<desc>[^<]+<\/desc>/, /prefers-color-scheme:dark/,
-               /class="paper"/])
-    assert.match(still, part);
-  assert.match(still, /viewBox="0 0 440 \d+"/);
-});
-
 test("a finding marks both threads", () => {
-  const trace = racyTrace();
-  const moment = trace.findings[0].witnesses[0].event;
-  assert.match(
-      views.finding(trace, moment, {}), /Put a <tspan class="mono"[^>]*>__syncwarp\(\)<\/tspan> between/);
+  const trace = traceOf("warp_synchronous_tail");
+  const [{witnesses}] = trace.findings;
   const lettersOf =
       (view, at) => [...new Set([...views[view](trace, at, {}).matchAll(/class="onflag"[^>]*>([A-Z])</g)].map(
                          (match) => match[1]))]
                         .sort();
   for (const view of ["lanes", "finding"])
-    assert.deepEqual(lettersOf(view, moment), ["A", "B"], view);
+    assert.deepEqual(lettersOf(view, witnesses[0].event), ["A", "B"], view);
   // An access shows who asks for the finding's word, and nobody who asks for another.
-  trace.findings[0].witnesses.forEach(
-      (witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
-  assert.doesNotMatch(views.lanes(simulate("sequential"), 5, {}), /onflag/);
+  witnesses.forEach((witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
+  assert.doesNotMatch(views.lanes(traceOf("03_sequential"), 5, {}), /onflag/);
+  assert.equal(openingMoment(trace), witnesses[0].event);
+  assert.equal(whenText(trace, witnesses[1].event), "interval 1, part 6");
+  assert.equal(witnessText(trace, trace.findings[0], 1), "block 0, thread 0 reads it");
+  assert.deepEqual(endOf(trace), []);
 });
 
-test("a finding of many threads frames them, and its moment is the end if it never got further", () => {
-  const trace = simulate("sequential", {block: 64});
-  const half = (first) => Array.from({length: 32}, (_, k) => first + k);
-  trace.findings.push({
-    kind: "missed barrier",
-    text: "missed barrier",
-    help: "",
-    page: "",
-    witnesses: [
-      {action: "wait", block: 0, threads: half(0), source: 0, line: 8, column: 0, event: null},
-      {action: "have left", block: 0, threads: half(32), source: 0, line: 0, column: 0, event: 3},
-      {action: "wait", block: 1, threads: [0], source: 0, line: 8, column: 0, event: null}
-    ]
-  });
-  const [waits, left, elsewhere] = trace.findings[0].witnesses;
-  assert.equal(momentOfWitness(trace, waits), trace.events.length - 1);
-  assert.equal(momentOfWitness(trace, left), 3);
-  assert.equal(momentOfWitness(trace, elsewhere), null);
-  assert.equal(views.lanes(trace, 3, {}).match(/class="witness"/g).length, 2);
-  assert.doesNotMatch(views.access(trace, 3, {}), /onflag/);
+test("what never happened is shown at the end, and many threads are framed", () => {
+  const refused = traceOf("tail_past_shared_memory");
+  assert.equal(openingMoment(refused), refused.events.length - 1);
+  assert.deepEqual(endOf(refused), [[
+                     0,
+                     "thread 0 reads shared[32] (shared has 32 elements), line 18. The access is refused, " +
+                         "and the block ends here."
+                   ]]);
+  assert.match(views.timeline(refused, 0, {}), /onflag">A</);
+  const missed = traceOf("barrier_for_working_threads");
+  const [waits, left] = missed.findings[0].witnesses;
+  assert.equal(momentOfWitness(missed, waits), missed.events.length - 1);
+  assert.equal(momentOfWitness(missed, left), left.event);
+  assert.equal(momentOfWitness(missed, {...waits, block: 1}), null);
+  assert.equal(views.lanes(missed, left.event, {}).match(/class="witness"/g).length, 4);
+  assert.equal(witnessText(missed, missed.findings[0], 1), "block 0, threads 64–127 have left the kernel");
+  assert.deepEqual(endOf(missed), [[0, "threads 0–63 wait at __syncthreads(), line 14."]]);
 });
 
 test("words of shared memory are called what findings call them", () => {
@@ -367,8 +315,7 @@ test("words of shared memory are called what findings call them", () => {
   }
   const racy = ["histogram_without_atomics", "no_barrier_between_levels", "transpose_without_a_barrier"];
   for (const name of racy) {
-    const file = join(explorer, `../../docs/stills/${name}.json`);
-    const [trace] = tracesFromText(readFileSync(file, "utf8"), file);
+    const trace = traceOf(name);
     const [{event, threads}] = trace.findings[0].witnesses;
     const {lanes, words, bytes} = trace.events[event];
     const word = words[lanesIn(lanes).indexOf(threads[0] % 32)];
@@ -376,57 +323,8 @@ test("words of shared memory are called what findings call them", () => {
   }
 });
 
-test("a finding says what each witness does, where in the trace, and what ended the block", () => {
-  const race = racyTrace();
-  const [writes, reads] = race.findings[0].witnesses;
-  assert.deepEqual(endOf(race), []);
-  assert.equal(openingMoment(race), writes.event);
-  assert.equal(whenText(race, reads.event), "interval 1");
-  assert.equal(witnessText(race, race.findings[0], 1), "block 0, thread 0 reads it");
-
-  const refused = refusedTrace();
-  assert.equal(openingMoment(refused), refused.events.length - 1);
-  assert.deepEqual(endOf(refused), [[
-                     0,
-                     "thread 3 reads shared[99] (shared has 32 elements), line 7. The access is refused, " +
-                         "and the block ends here."
-                   ]]);
-  assert.match(views.timeline(refused, 0, {}), /onflag">A</);
-
-  const missed = simulate("sequential", {block: 64});
-  missed.findings.push({
-    kind: "missed barrier",
-    text:
-        "missed barrier in k: block 0, threads 0-31 wait at __syncthreads() at k.cuh:8; block 1, threads 3-5, 9 have left the kernel",
-    help: "",
-    page: "",
-    witnesses: [
-      {action: "wait at __syncthreads()", block: 0, threads: [0], source: 0, line: 8, column: 0, event: null},
-      {action: "have left the kernel", block: 1, threads: [3], source: 0, line: 0, column: 0, event: null}
-    ]
-  });
-  assert.equal(witnessText(missed, missed.findings[0], 0), "block 0, threads 0–31 wait at __syncthreads()");
-  assert.equal(witnessText(missed, missed.findings[0], 1), "block 1, threads 3–5, 9 have left the kernel");
-  assert.deepEqual(endOf(missed), [[0, "threads 0–31 wait at __syncthreads(), line 8."]]);
-});
-
-test("a warp's levels are apart by as many lines as it meets barriers", () => {
-  const trace = simulate("shuffles", {block: 32});
-  const lines = () =>
-      views.tree(trace, trace.events.length - 1, {}).match(/class="warpbarrier"/g)?.length ?? 0;
-  assert.equal(lines(), 0);
-  const at = trace.events.findLastIndex(({kind}) => kind === "shuffle");
-  const {source, line} = trace.events[at];
-  const barrier = {kind: "warp_barrier", source, line, column: 0, warp: 0, lanes: 0xffffffff};
-  trace.events.splice(at, 0, barrier, {...barrier});
-  const twice = structuredClone(trace);
-  assert.equal(
-      views.tree(twice, twice.events.length - 1, {}).match(/class="warpbarrier"/g).length, 2 + 1,
-      "and the legend's");
-});
-
 test("a vote is drawn with what each lane brings and gets", () => {
-  const trace = simulate("shuffles", {block: 32});
+  const trace = traceOf("08_warp_shuffle");
   const at = trace.events.findIndex(({kind}) => kind === "shuffle");
   const {source, line} = trace.events[at];
   trace.events.splice(at, 0, {
@@ -451,58 +349,8 @@ test("a vote is drawn with what each lane brings and gets", () => {
   assert.deepEqual(countersAt(checked, at), countersAt(checked, at - 1), "votes are not counted");
 });
 
-test("labels of the stills can be read on a telephone", () => {
-  const folder = join(explorer, "../../docs/stills");
-  const pictures = readdirSync(folder).filter((name) => name.endsWith(".svg"));
-  assert.ok(pictures.length > 20);
-  for (const name of pictures) {
-    const text = readFileSync(join(folder, name), "utf8");
-    const width = Number(/viewBox="0 0 (\d+)/.exec(text)[1]);
-    for (const [, size, said] of text.matchAll(/<text[^>]* font-size="([\d.]+)"[^>]*>([^<]*)/g)) {
-      const pixels = size * 358 / width;
-      assert.ok(
-          pixels >= 10, `${name}: ${said} is ${pixels.toFixed(1)} pixels high where it is shown 358 wide`);
-    }
-  }
-});
-
-test("of very many levels and events, those around the moment are drawn", () => {
-  const trace = simulate("sequential", {block: 32});
-  const pass = trace.events.filter(({line}) => line === 7 || line === 8);
-  const end = trace.events.splice(trace.events.findIndex(({line}) => line === 10));
-  for (let k = 0; k < 100; ++k)
-    trace.events.push(...structuredClone(pass));
-  trace.events.push(...end);
-  const moment = Math.floor(trace.events.length / 2);
-  for (const draw of Object.values(views)) {
-    const picture = draw(trace, moment, {width: 720});
-    checkXml(picture);
-    assert.ok(picture.length < 300000, `${picture.length}`);
-  }
-  assert.match(views.tree(trace, moment, {}), /more levels before and after/);
-  assert.doesNotMatch(views.tree(simulate("sequential"), 10, {}), /more levels/);
-});
-
-test("levels of two intervals are apart however many steps the first has", () => {
-  const trace = simulate("sequential", {block: 32});
-  const barrier = trace.events.findIndex(({kind}) => kind === "block_barrier");
-  const store = trace.events[barrier - 1];
-  assert.equal(store.kind, "shared_store");
-  const isWrite = ({kind}) => kind.endsWith("_store");
-  trace.events.splice(barrier, 0, ...Array(65536).fill(store));
-  assert.equal(modelOf(trace).levels.length, trace.events.filter(isWrite).length);
-});
-
-test("moments are found by number and by condition", () => {
-  const trace = simulate("interleaved");
-  assert.equal(findMoment(trace, "end"), trace.events.length - 1);
-  assert.equal(findMoment(trace, 3), 3);
-  assert.equal(trace.events[findMoment(trace, "line=7,interval=3,kind=shared_store,nth=2")].warp, 1);
-  assert.throws(() => findMoment(trace, "line=99"), /no such event/);
-});
-
 test("a file that is no trace gets one sentence", () => {
-  const good = simulate("sequential", {block: 32});
+  const good = traceOf("01_interleaved");
   assert.equal(tracesFromText(JSON.stringify(good), "x.json").length, 1);
   const refused = [
     ["hello", /^x\.json is not a trace: it is neither JSON nor a page/], ["[]", /holds no trace/],
@@ -523,7 +371,7 @@ test("a file that is no trace gets one sentence", () => {
 
 test("text from a trace stays text", () => {
   const evil = `</script><img src=x onerror="alert(1)">&<svg onload='x'>\u0000\ud800`;
-  const trace = racyTrace();
+  const trace = traceOf("warp_synchronous_tail");
   trace.program = trace.title = trace.kernel = trace.device = evil;
   trace.sources[0].file = evil;
   trace.sources[0].lines = trace.sources[0].lines.map(() => evil);
@@ -569,7 +417,7 @@ test("the page is one script that parses, without anything from outside", () => 
     execFileSync(process.execPath, ["--check", join(folder, "bundle.mjs")]);
     assert.doesNotMatch(page.replaceAll("http://www.w3.org/2000/svg", ""), /https?:|\bsrc=|@import/);
     assert.ok(page.length < 128 * 1024, `${page.length} bytes`);
-    const trace = simulate("sequential", {block: 32});
+    const trace = traceOf("01_interleaved");
     trace.title = "</script><b>";
     const whole = page.replace("@explorer_traces@", () => JSON.stringify([trace]).replaceAll("<", "\\u003c"));
     assert.deepEqual(tracesFromText(whole, "x.html"), [trace]);

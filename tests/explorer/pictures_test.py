@@ -1,5 +1,6 @@
 """What draws the pictures, under Node: the explorer's modules, and the stills of the pages."""
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +10,16 @@ import pytest
 from tools.command_line import REPOSITORY
 
 
-def test_modules(need: Callable[[str], str]) -> None:
+def test_modules(need: Callable[[str], str], bin_folder: Path, tmp_path: Path) -> None:
+    """With the traces of the pages' pictures, which are of int32, and of other types."""
     version = subprocess.run([need("node"), "--version"], capture_output=True, text=True).stdout.strip()
     if int(version.lstrip("v").split(".")[0]) < 18:
         pytest.skip(f"node is {version}, and the tests need v18 or later")
-    subprocess.run(["node", "--test", REPOSITORY / "tests/explorer/explorer.test.js"], check=True)
+    for element_type in ("int64", "float64", "complex128"):
+        subprocess.run([bin_folder / "02_nondivergent", *"--device emulated -q -b 64 -n 1000 -t".split(), element_type,
+                        "--trace", tmp_path / f"02_{element_type}.json"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["node", "--test", REPOSITORY / "tests/explorer/explorer.test.js"], check=True,
+                   env=os.environ | {"EXPLORER_TRACES": str(tmp_path)})
 
 
 def test_stills(need: Callable[[str], str], bin_folder: Path, cmake_cache: dict[str, str]) -> None:
