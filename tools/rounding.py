@@ -8,6 +8,7 @@ Exit code: 0 done, 2 bad usage, 3 a program that fails.
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from tools import output_file, plot, results
 from tools.command_line import REPOSITORY, ExitCode, Parser, say
@@ -82,10 +83,19 @@ def shown(number: float) -> float:
     return float(f"{number:.4g}")
 
 
+def random_input(elements: int, seed: int) -> Any:
+    """Of the steps, as common/harness/input.hpp has it: SplitMix64 for these counters, in [-1, 1)."""
+    import numpy as np
+    z = np.arange(1, elements + 1, dtype=np.uint64)
+    z = z * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed * 0xD1342543DE82EF95 % 2**64)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(40)).astype("float32") / np.float32(2**23) - 1
+
+
 def compensated_error(elements: int, seed: int) -> float:
     """Of Kahan's sum, all of it in float32: what an addition loses is taken off the next number."""
-    from tools import steps_input  # takes numpy
-    data = steps_input.random_input("float32", elements, seed)
+    data = random_input(elements, seed)
     total = lost = data.dtype.type(0)
     for number in data:
         corrected = number - lost
