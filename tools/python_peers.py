@@ -179,8 +179,8 @@ def random_input(element_type: str, elements: int) -> Array:
         return random.integers(np.iinfo(kind).min, np.iinfo(kind).max, elements, kind, endpoint=True)
     real = "float32" if element_type in ("float32", "complex64") else "float64"
     # A complex number is two real ones.
-    return random.random(elements * kind.itemsize // np.dtype(real).itemsize, real).view(kind) * 2 - kind.type(
-        1 if kind.kind == "f" else 1 + 1j)
+    data = random.random(elements * kind.itemsize // np.dtype(real).itemsize).astype(real)
+    return (2 * data - 1).view(kind)
 
 
 def measure(library: Library, like: dict[str, Any]) -> dict[str, object]:

@@ -8,12 +8,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from tools import counters as counters_of_gpus
 from tools import compiled, documented_tables, results
 from tools.command_line import REPOSITORY, BadUsage, NotPossible, read_text
-from tools.markdown import code, count_text, has_section, table
+from tools.markdown import code, count_text, fixed, has_section, table
 from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY
 from tools.programs import Programs
 
@@ -73,31 +72,76 @@ STEPS_ON_GPU = {"11_bulk_copy": ("10_single_pass", "11_bulk_copy"),
                 "12_any_operation": ("10_single_pass", "11_bulk_copy", "12_any_operation")}
 
 
-def sections(programs: Programs, scratch: Path, card: Path, step: Path, previous: Path | None, origin: Path = SERIAL
-             ) -> dict[str, str]:
-    """The texts of the generated sections on the step's page, by their names.
+class StepPages:
+    """Of one card and the programs of one build."""
 
-    `previous` is the step before, where there is one to compare with, and `origin` what the kernel is shown beside;
-    `scratch` keeps what a step counts for the next.
-    """
-    texts: dict[str, Callable[[], str]] = {
-        "kernel": lambda: kernel(step),
-        "diff": lambda: kernel_diff(origin, step),
-        "counters": lambda: counters(programs, scratch, step, previous),
-        "changed": lambda: changed(scratch, card, step, previous),
-        "documented": lambda: documented_tables.published_text(step.name),
-        "helps": lambda: helps(card, step, previous),
-        "one_core": lambda: one_core(card),
-        "ptx": compiled.of_levels,
-        "ptx_barriers": compiled.barriers,
-        "ptx_levels": compiled.levels,
-        "compiled": compiled.ring,
-        "compiled_package": compiled.of_package,
-        "on_gpu": lambda: on_gpu(card, step),
-        "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
-    }
-    page = read_text(REPOSITORY / step / "README.md")
-    return {name: text() for name, text in texts.items() if has_section(page, name)}
+    def __init__(self, programs: Programs, scratch: Path, card: Path) -> None:
+        self.programs = programs
+        self.scratch = scratch  # keeps what a step counts for the next
+        self.card = card
+        self.printed: dict[str, dict[str, list[str]]] = {}  # by step, the cells of what it has counted
+        self.gpu_name, self.gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
+
+    def sections(self, step: Path, previous: Path | None, origin: Path) -> dict[str, str]:
+        """The texts of the generated sections on the step's page, by their names.
+
+        `previous` is the step before, where there is one to compare with, and `origin` what the kernel is shown beside.
+        """
+        names = [folder.name for folder in (previous, step) if folder]
+        texts: dict[str, Callable[[], str]] = {
+            "kernel": lambda: kernel(step),
+            "diff": lambda: kernel_diff(origin, step),
+            "counters": lambda: self.counters(step, previous),
+            "changed": lambda: self.changed(step, names),
+            "documented": lambda: documented_tables.published_text(step.name),
+            "helps": lambda: helps(self.card, names),
+            "one_core": lambda: one_core(self.card),
+            "ptx": compiled.of_levels,
+            "ptx_barriers": compiled.barriers,
+            "ptx_levels": compiled.levels,
+            "compiled": compiled.ring,
+            "compiled_package": compiled.of_package,
+            "on_gpu": lambda: self.on_gpu(step),
+            "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
+        }
+        page = read_text(REPOSITORY / step / "README.md")
+        return {name: text() for name, text in texts.items() if has_section(page, name)}
+
+    def counters(self, step: Path, previous: Path | None) -> str:
+        """The table of counters that the step prints, beside those of the step before; names lead to the glossary."""
+        compare: list[str | Path] = ["--compare", self.scratch / f"{previous.name}.json"] if previous else []
+        said = self.programs.text(step.name, *COUNTED_RUN, "--json", self.scratch / f"{step.name}.json", *compare)
+        found = re.search(r"^(\| counted .*\n.*\n)((?:\|.*\n)+)", said, re.MULTILINE)
+        if not found:
+            raise NotPossible(f"{step.name} prints no table of counters")
+        rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in found[2].splitlines()]
+        self.printed[step.name] = {name: cells for name, *cells in rows}
+        return found[1] + re.sub(r"(?m)^\| (.*?) \|", lambda row: f"| {in_glossary(str(row[1]), step)} |", found[2])
+
+    def changed(self, step: Path, names: list[str]) -> str:
+        """The counters that CHANGED names, per block; of blocks, all there are."""
+        rows = []
+        for name in CHANGED[step.name]:
+            if name == WARP_INSTRUCTIONS:
+                term = f"[{name}]({os.path.relpath(GLOSSARY, step)}#warp-instruction) on one {self.card_name()}"
+                cells = [f"{self.gpu[of][INSTRUCTIONS] / self.gpu[of][BLOCKS]:.4g}" for of in names]
+            else:
+                term = in_glossary(name, step).replace("of these, bank", "shared memory bank")
+                term += ", in all" * (name == "blocks")
+                # A share of lanes is none of a block's; what a step does not print is none.
+                cells = [total if name == "blocks" else per_block or total
+                         for total, per_block, *_ in (self.printed[of].get(name, ["0", "0"]) for of in names)]
+            rows.append([term, *cells])
+        return table(["counted", *(["per block before", "per block now"] if names[1:] else ["per block"])], rows)
+
+    def on_gpu(self, step: Path) -> str:
+        """What a GPU counts of the step beside those before it."""
+        names = STEPS_ON_GPU[step.name]
+        return table([f"counted on one {self.card_name()}", *names], [
+            [what, *(f"{self.gpu[name][metric]:.0f}" for name in names)] for what, metric in ON_GPU.items()])
+
+    def card_name(self) -> str:
+        return self.gpu_name["GPU"].partition(",")[0]
 
 
 def kernel(step: Path) -> str:
@@ -123,104 +167,40 @@ def diff(old: str, new: str, *options: str) -> str:
         return subprocess.run(["diff", *options, *files], capture_output=True, encoding="utf-8").stdout
 
 
-# ---- what is counted ----
-
-
-def counters(programs: Programs, scratch: Path, step: Path, previous: Path | None) -> str:
-    """The table of counters that the step prints, beside those of the step before; names lead to the glossary."""
-    compare: list[str | Path] = ["--compare", scratch / f"{previous.name}.json"] if previous else []
-    said = programs.text(step.name, *COUNTED_RUN, "--json", scratch / f"{step.name}.json", *compare)
-    for paragraph in said.split("\n\n"):
-        lines = paragraph.splitlines()
-        for k, line in enumerate(lines):
-            if line.startswith("| counted "):
-                rows = [row.split("|", 2) for row in lines[k + 2:]]
-                return "\n".join([*lines[k:k + 2], *(f"| {in_glossary(name.strip(), step)} |{cells}"
-                                                     for _, name, cells in rows)]) + "\n"
-    raise NotPossible(f"{step.name} prints no table of counters")
-
-
-def changed(scratch: Path, card: Path, step: Path, previous: Path | None) -> str:
-    """The counters that CHANGED names, per block; of blocks, all there are."""
-    folders = [folder for folder in (previous, step) if folder]
-    runs = [results.read(scratch, folder.name)[0] for folder in folders]
-    description, gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
-    rows = []
-    for name in CHANGED[step.name]:
-        if name == WARP_INSTRUCTIONS:
-            card_name = description["GPU"].partition(",")[0]
-            term = f"[{name}]({os.path.relpath(GLOSSARY, step)}#warp-instruction) on one {card_name}"
-            cells = [f"{gpu[folder.name][INSTRUCTIONS] / gpu[folder.name][BLOCKS]:.4g}" for folder in folders]
-        else:
-            term = in_glossary(name, step).replace("of these, bank", "shared memory bank")
-            term += ", in all" * (name == "blocks")
-            cells = [per_block(name, run.counters or {}) for run in runs]
-        rows.append([term, *cells])
-    return table(["counted", *(["per block before", "per block now"] if previous else ["per block"])], rows)
-
-
-def per_block(name: str, counted: dict[str, int]) -> str:
-    """A cell of the table that steps print."""
-    if name == "blocks":
-        return str(counted["blocks"])
-    keys = glossary()[name].keys
-    count = sum(counted[key] for key in keys)
-    if name == "active lanes per shared request":
-        return f"{count / sum(counted[key.replace('_lanes', '_requests')] for key in keys):.2f}"
-    return f"{count / counted['blocks']:.4g}"
-
-
-def on_gpu(card: Path, step: Path) -> str:
-    """What a GPU counts of the step beside those before it."""
-    description, gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
-    names = STEPS_ON_GPU[step.name]
-    return table([f"counted on one {description['GPU'].partition(',')[0]}", *names], [
-        [what, *(f"{gpu[name][metric]:.0f}" for name in names)] for what, metric in ON_GPU.items()])
-
-
-class Term(NamedTuple):
-    """Of a counter that steps print, in the glossary."""
-
-    keys: list[str]
-    anchor: str
-
-
 @functools.cache
-def glossary() -> dict[str, Term]:
-    """The first table of the glossary, by what is printed."""
+def glossary() -> dict[str, str]:
+    """The anchors of counters in the glossary's first table, by what is printed."""
     text = read_text(REPOSITORY / GLOSSARY).split("\n## ")[1]
-    rows = re.findall(r"^\| ([^|]+) \| ([^|]*) \| \[.*?\]\(#(.*?)\)", text, re.MULTILINE)
-    return {printed: Term(re.findall(r"`(\w+)`", keys), anchor) for printed, keys, anchor in rows}
+    return dict(re.findall(r"^\| ([^|]+) \| [^|]* \| \[.*?\]\(#(.*?)\)", text, re.MULTILINE))
 
 
 def in_glossary(name: str, step: Path) -> str:
     """A counter's name with a link to its term."""
     if name not in glossary():
         raise BadUsage(f"{GLOSSARY} does not explain '{name}', which {step.name} prints")
-    return f"[{name}]({os.path.relpath(GLOSSARY, step)}#{glossary()[name].anchor})"
+    return f"[{name}]({os.path.relpath(GLOSSARY, step)}#{glossary()[name]})"
 
 
 # ---- what was measured ----
 
 
-def helps(card: Path, step: Path, previous: Path | None) -> str:
-    """GB/s of the step, beside the step before, for the inputs and blocks that HELPS names."""
+def helps(card: Path, names: Sequence[str]) -> str:
+    """GB/s of the steps, a step and the one before, for the inputs and blocks that HELPS names."""
     swept: dict[tuple[str, int, str, int], float] = {}
     for by in ("size", "block", "type"):
         for found in results.read(card, f"sweep_{by}"):
             for block in (found.block or 0, 0 if by != "block" else found.block or 0):
                 swept[found.step, found.elements, found.type, block] = found.bandwidth
-    names = [folder.name for folder in (previous, step) if folder]
     rows = []
-    for elements, element_type, blocks in HELPS[step.name]:
+    for elements, element_type, blocks in HELPS[names[-1]]:
         each = [blocks] * len(names) if isinstance(blocks, int) else blocks
         of_blocks = f", blocks of {' and '.join(map(str, dict.fromkeys(each)))}" if blocks else ""
         try:
             speeds = [swept[name, elements, element_type, block] for name, block in zip(names, each)]
         except KeyError as missing:
             raise BadUsage(f"the sweeps in '{card}' have no {missing}") from None
-        rows.append([f"{count_text(elements)} {element_type}{of_blocks}", *(f"{speed:.1f}" for speed in speeds),
-                     *(f"{speed / speeds[0]:.2f}" for speed in speeds[1:])])
+        rows.append([f"{count_text(elements)} {element_type}{of_blocks}", *(fixed(speed, 1) for speed in speeds),
+                     *(fixed(speed / speeds[0], 2) for speed in speeds[1:])])
     return table([f"GB/s on one {results.measured(card).gpu}", *names, *["×" for _ in names[1:]]], rows)
 
 
@@ -228,5 +208,5 @@ def one_core(card: Path) -> str:
     """The sums of step 00 on the machine that the card is in."""
     [serial] = [result for result in results.read(card, "ladder") if result.step == SERIAL.name]
     return table([f"{count_text(serial.elements)} {serial.type} on {serial.device.name}", "ms", "GB/s"], [
-        [result.variant, f"{result.median_ms:.1f}", f"{result.bandwidth:.1f}"]
+        [result.variant, fixed(result.median_ms, 1), fixed(result.bandwidth, 1)]
         for result in (serial, *serial.other_variants)])

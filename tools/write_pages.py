@@ -153,8 +153,9 @@ def of_steps(programs: Programs) -> Iterator[Part]:
         if not folder.name.startswith("13_"):
             previous = folder if folder != SERIAL else None
     with tempfile.TemporaryDirectory() as scratch:
+        of_card = step_pages.StepPages(programs, Path(scratch), H200)
         for folder, before, origin in steps:
-            texts = step_pages.sections(programs, Path(scratch), H200, folder, before, origin)
+            texts = of_card.sections(folder, before, origin)
             yield from (Part(folder / "README.md", name, text) for name, text in texts.items())
 
 
