@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 
 from tools.links import HEADING, anchor_of
-from tools.markdown import MARK
 
 # A formula of several lines, a block between fences, or a line.
 PIECE = re.compile(r"^(?:\$\$|```math)\n((?:.*\n)*?)(?:\$\$|```)\n|^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
@@ -36,8 +35,7 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
             return line + ("\n" if name == "index" else f" {{#{name}}}\n")
         return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
 
-    # Behind a comment Doxygen leaves out a space.
-    return PIECE.sub(piece, MARK.sub("", text.rstrip("\n") + "\n"))
+    return PIECE.sub(piece, text.rstrip("\n") + "\n")
 
 
 def diff_line(line: str) -> str:

@@ -3,26 +3,24 @@
 The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
 beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
-ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. Sentences get
-the figures that tools/figures.py names. The pictures of docs/stills are drawn where Node is installed, the plots where
-the matplotlib is that drew them before. docs/counters/compiled.json is made by the nvcc that it names, where that is.
+ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. The plots are
+drawn where the matplotlib is that drew them before. docs/counters/compiled.json is made by the nvcc that it names,
+where that is.
 
-No page is written unless all could be made; the pictures are drawn last. `check-pages` only names what is stale.
+No page is written unless all could be made. `check-pages` only names what is stale.
 
 Exit code: 0 done, 1 a GPU counts otherwise than the emulated device, 2 bad usage or a file that does not fit,
 3 a program that fails.
 """
 
 import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tools import (bandwidth, compiled, counters, documented_tables, figures, output_file, pages, plot, rounding,
+from tools import (bandwidth, compiled, counters, documented_tables, output_file, pages, plot, rounding,
                    step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, with_section
@@ -84,7 +82,6 @@ def main(words: list[str]) -> int:
             print(f"{file} is new")
     if build_again:
         raise Failure("build again, then run this again")
-    draw_stills(programs)
     for line in differences:
         say(line)
     return ExitCode.WRONG if differences else ExitCode.DONE
@@ -128,7 +125,7 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
     parts = [Part(FIGURES, None, documented_tables.header()),
              Part(Path("docs/counters/README.md"), "counters", counted),
              *(Part(page, name, text()) for page, texts in SECTIONS.items() for name, text in texts.items()),
-             *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs)]
+             *of_steps(programs)]
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
         gallery = fixed.parent.parent
         faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")
@@ -185,7 +182,7 @@ def from_package_test(names: str) -> str:
     return code("cpp", "\n".join([*includes, "", "\n\n".join(calls)]))
 
 
-# ---- what differs from compiler to compiler: the tests of pitfalls and stills hold it ----
+# ---- what differs from compiler to compiler: the test of the pitfalls holds it ----
 
 
 def findings(programs: Programs) -> Iterator[Part]:
@@ -196,13 +193,3 @@ def findings(programs: Programs) -> Iterator[Part]:
         if ran.returncode != ExitCode.WRONG:
             raise NotPossible(f"pitfall {page.stem}: exit code {ran.returncode}, and a finding is 1: {last_words(ran)}")
         yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{ran.stderr}"))
-
-
-def draw_stills(programs: Programs) -> None:
-    node = shutil.which("node")
-    if node is None:
-        say("docs/stills is left as it is: there is no Node to draw it (Debian and Ubuntu: nodejs)")
-        return
-    drawn = subprocess.run([node, REPOSITORY / "docs/stills/draw_stills.js", "--bin", programs.folder])
-    if drawn.returncode != 0:
-        raise NotPossible("the pictures of docs/stills could not be drawn")
