@@ -88,7 +88,6 @@ def write_card(folder: Path) -> None:
             (8, "peer_cub", 0.007), (0, "07_cascade", 0.009), (0, "peer_cub", 0.008))],
         "method_warm_up": [timing(result("07_cascade", 0.4 + k / 100), warm_up=runs)
                            for runs in (0, 3) for k in range(3)],
-        "second_clock": [{"step": "07_cascade", "ncu_ms": 0.2, "step_ms": 0.201}],
         "many_gpus": [ranks(1, 0.001, small), ranks(2, 0.0013, small),
                       *(ranks(p, ms, n, False, "the kernels") for p, ms, n in (
                           (1, 0.4, 2**28), (2, 0.21, 2**27), (1, 0.01, 0), (2, 0.012, 0)))],

@@ -15,11 +15,11 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-from tools import gpu, output_file, pages, plot, profile, programs, results
+from tools import gpu, output_file, pages, plot, programs, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.programs import ATOMICS, Programs, last_words
-from tools.results import H200, AgainstCub, Measured, Result, SecondClock
+from tools.results import H200, AgainstCub, Measured, Result
 
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
@@ -136,10 +136,7 @@ class Measurement:
                 if file.exists():
                     continue
                 say(f"{part}: {run}")
-                if record is not SecondClock:
-                    self.run(run, file)
-                elif not self.run_with_second_clock(run, file):
-                    break  # ncu may not read the counters here: for no step
+                self.run(run, file)
             if found := list(filter(Path.exists, files)):
                 results.gather(found, self.work / f"{part}.json", record)
 
@@ -154,18 +151,6 @@ class Measurement:
             say(ran.stdout + ran.stderr)
             raise programs.failure(ran.returncode, f"{run}: exit code {ran.returncode}")
         unfinished.rename(file)
-
-    def run_with_second_clock(self, run: str, file: Path) -> bool:
-        """Writes Nsight Compute's time beside the step's own. Returns whether it has one."""
-        step, *options = run.split()
-        try:
-            ncu_ms, step_ms = profile.kernel_milliseconds(self.programs, step, options)
-        except NotPossible as why:
-            say(f"second_clock: {step} is left out: {why}")
-            return False
-        output_file.write(file, results.to_text(
-            {"step": step, "ncu_ms": round(ncu_ms, 6), "step_ms": round(step_ms, 6)}))
-        return True
 
 
 def against_cub(measurement: Measurement) -> list[str]:
@@ -204,8 +189,6 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
         for step in (METHOD_STEP, HEADER_STEP, CUB) if step in measurement.steps],
     # One sample per process, so that each is the first one.
     "method_warm_up": lambda _: [f"{METHOD_STEP} --warm-up {count} -s 1" for _ in range(10) for count in (0, 1, 3, 10)],
-    # Nsight Compute's times beside the steps' own, where its counters may be read.
-    "second_clock": lambda measurement: measurement.each("-n 2^28"),
 }
 # What the parts' files hold, where that is not a Result.
-RECORDS: dict[str, type] = {"against_cub": AgainstCub, "second_clock": SecondClock}
+RECORDS: dict[str, type] = {"against_cub": AgainstCub}

@@ -12,7 +12,7 @@ from tools.compare import peer_tables
 from tools.documented_tables import published
 from tools.markdown import count_text, fixed, table
 from tools.programs import Programs
-from tools.results import H200, AgainstCub, AloneResult, Measured, RanksResult, Result, SecondClock, read, read_as
+from tools.results import H200, AgainstCub, AloneResult, Measured, RanksResult, Result, read, read_as
 
 # The cases of 12_against_cub: sum_int8_in_int32.
 CASES: list[str] = re.findall(
@@ -119,13 +119,6 @@ def repeat(folder: Path) -> str:
          *(fixed(ms, 4) for ms in (first.times.p5, first.median_ms, first.times.p95, second.median_ms)),
          fixed((second.median_ms / first.median_ms - 1) * 100, 2)]
         for second in read(folder, "repeat") for first in [ladder[second.step]]])
-
-
-def second_clock(folder: Path) -> str:
-    """The steps' own times beside those of Nsight Compute; where it could not be run, a sentence that says so."""
-    return table(["step", "the step's own median, ms", "Nsight Compute, ms", "difference, %"], [
-        [row.step, fixed(row.step_ms, 4), fixed(row.ncu_ms, 4), fixed((row.step_ms / row.ncu_ms - 1) * 100, 1)]
-        for row in read_as(folder, "second_clock", SecondClock)]) or "Nsight Compute was not run here.\n"
 
 
 # ---- beyond the ladder ----

@@ -49,12 +49,6 @@ def main(words: list[str]) -> int:
     return ExitCode.DONE
 
 
-def kernel_milliseconds(programs: Programs, step: str, options: Sequence[str]) -> tuple[float, float]:
-    """Of one reduction: ncu's time of all launches, and the median of the step's own times. Throws NotPossible."""
-    result, launches = count_reduction(NsightCompute(TIME), programs, step, options)
-    return total(launches, TIME) / 1e6, result.median_ms
-
-
 # ---- one reduction ----
 
 

@@ -148,15 +148,6 @@ class Measured:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class SecondClock:
-    """Of second_clock.json: the times of Nsight Compute and of the step itself."""
-
-    step: str
-    ncu_ms: float
-    step_ms: float
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class AgainstCub:
     """Of against_cub.json: 12_any_operation's header and CUB's reduction, timed in turn on one input."""
 

@@ -42,7 +42,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/why_bandwidth.md"): bandwidth.SECTIONS,
     Path("docs/floating_point.md"): rounding.SECTIONS,
     Path("docs/method.md"): pages.sections(
-        pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.second_clock, pages.provenance),
+        pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance),
     Path("beyond/13_many_gpus/README.md"): pages.sections(pages.scaling, pages.scaling_model),
     Path("beyond/atomics/README.md"): {"measured": partial(pages.section, pages.atomics)},
     Path("beyond/peers/README.md"): {

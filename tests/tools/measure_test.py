@@ -14,12 +14,12 @@ import fake_programs
 import made_up_results
 import pytest
 
-from tools import gpu, measure, plot, profile, results
+from tools import gpu, measure, plot, results
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
 from tools.measure import AGAINST_CUB, HEADER_STEP, PARTS, RECORDS
 from tools.pages import CASES
 from tools.programs import ATOMICS, Programs
-from tools.results import Measured, Result, SecondClock
+from tools.results import Measured, Result
 
 STEPS = ["07_cascade", HEADER_STEP, "peer_cub"]
 LEFT_OUT = "14_same_bits"  # of integers it is 12
@@ -61,7 +61,6 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """To each question, nvidia-smi, nvcc and git give the same answer."""
     monkeypatch.setattr(measure, "Programs", MadeUpPrograms)
     monkeypatch.setattr(gpu, "said", lambda *_: "Made up")
-    monkeypatch.setattr(profile, "kernel_milliseconds", lambda *_: (0.2, 0.25))
 
 
 @pytest.fixture
@@ -77,9 +76,8 @@ def test_measures_everything(call: Callable[..., int], tmp_path: Path, capsys: p
     assert call("--largest", "2^20") == ExitCode.DONE
     folder, said = tmp_path / "card", capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [folder] and not (folder / "parts").exists()
-    for part in set(PARTS) - {"second_clock"}:
+    for part in PARTS:
         assert results.read_list(folder / f"{part}.json", RECORDS.get(part, Result))
-    assert len(results.read_list(folder / "second_clock.json", SecondClock)) == len(STEPS)
     command = results.read_one(folder / "measured.json", Measured).command
     assert command == "python3 -m tools measure --largest 2^20"
     page = (folder / "README.md").read_text()

@@ -40,7 +40,6 @@ def change(file: Path, changed: Callable[[Any], Any]) -> None:
      "| 8 | 7.00 (6.93–7.07) | – |\n| 0 | 8.00 (7.92–8.08) | 9.00 (8.91–9.09) |"),
     ("warm_up", "| the first run, which is verified | 6 | 800.0 | 820.0 | 840.0 |"),
     ("repeat", "| 07_cascade | 10 | 0.3960 | 0.4000 | 0.4040 | 0.4000 | 0.00 |"),
-    ("second_clock", "| 07_cascade | 0.2010 | 0.2000 | 0.5 |"),
     ("scaling", "| 2^10 int32 per rank | 1 | 1 | NCCL | the GPUs' | 0.0010 | 4.1 | 1.000 | – | – |\n"
      "| 2^10 int32 per rank | 2 | 1 | NCCL | the GPUs' | 0.0013 | 6.3 | 1.000 | 1.923 |"),
     ("scaling", "| 0 | 2 | 1 | the kernels | the GPUs' | 0.0120 | – | – | – | 2.0 |"),
@@ -72,7 +71,7 @@ def test_a_commit_with_changes_is_not_shown_as_one_without(card: Path) -> None:
 
 
 def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
-    for name in ("against_cub", "peers", "atomics", "method_lead_in", "many_gpus", "second_clock"):
+    for name in ("against_cub", "peers", "atomics", "method_lead_in", "many_gpus"):
         (card / f"{name}.json").unlink()
     for section in ("against_cub", "promises", "atomics", "peers", "scaling", "scaling_model", "lead_in"):
         assert pages.section(getattr(pages, section), card) == pages.NOT_MEASURED

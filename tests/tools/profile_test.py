@@ -136,8 +136,7 @@ def test_counts_are_sums_over_the_launches(
     printed = capsys.readouterr()
     assert said in printed.err
     assert f"`{BLOCKS}` | {launches * int(COUNTED[BLOCKS])} | {'–' if said else 1} |" in printed.out
-    nanoseconds = int(COUNTED[TIME]) * launches
-    assert profile.kernel_milliseconds(Programs(Path()), "03_sequential", []) == (nanoseconds / 1e6, 0.01)
+    assert f"ncu gives {int(COUNTED[TIME]) * launches / 1e6:.4f} ms" in printed.out
 
 
 def test_all_steps_into_a_file(machine: Machine, tmp_path: Path) -> None:

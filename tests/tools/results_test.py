@@ -13,7 +13,7 @@ from tools.command_line import REPOSITORY, BadUsage
 from tools.results import RanksResult, Result
 
 OTHER_RECORDS: dict[str, type] = {
-    "measured.json": results.Measured, "second_clock.json": results.SecondClock, "many_gpus.json": RanksResult,
+    "measured.json": results.Measured, "many_gpus.json": RanksResult,
     "many_gpus_alone.json": results.AloneResult, "many_gpus_measured.json": results.Measured,
     "against_cub.json": results.AgainstCub}
 
