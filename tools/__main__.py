@@ -13,9 +13,9 @@ COMMANDS = {
     "compare": "run the steps beside CUB, Thrust, cuBLAS, torch, cupy and jax",
     "plot": "draw the results of one card, or of several",
     "write-pages": "write the generated parts of the pages",
-    "check-pages": "name what is stale on the pages, and links that lead nowhere",
+    "check-pages": "name what is stale on the pages",
     "rounding": "measure what rounding does to each order of additions",
-    "site": "make the HTML site",
+    "site": "make the HTML site, and name links that lead nowhere",
 }
 
 

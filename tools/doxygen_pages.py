@@ -5,8 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from tools.links import HEADING, anchor_of
-
+HEADING = re.compile(r" {0,3}(#{1,6}) +(.*)")
 # A formula of several lines, a block between fences, or a line.
 PIECE = re.compile(r"^(?:\$\$|```math)\n((?:.*\n)*?)(?:\$\$|```)\n|^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
 
@@ -36,6 +35,15 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
         return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
 
     return PIECE.sub(piece, text.rstrip("\n") + "\n")
+
+
+def anchor_of(heading: str, used: Counter[str]) -> str:
+    """GitHub's anchor of a heading; `used` counts those above it on its page."""
+    text = re.sub(r"\]\([^)]*\)", "", heading.strip()).lower()
+    kept = [letter for letter in text if letter.isalpha() or letter.isdecimal() or letter in "_ -"]
+    anchor = "".join(kept).replace(" ", "-")
+    used[anchor] += 1
+    return anchor if used[anchor] == 1 else f"{anchor}-{used[anchor] - 1}"
 
 
 def diff_line(line: str) -> str:

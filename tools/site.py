@@ -19,7 +19,7 @@ from pathlib import Path
 from tools import output_file, search
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.doxygen_pages import converted
-from tools.links import Page, dead_links
+from tools.links import dead_links
 from tools.programs import EMULATED, Programs
 
 THEME = Path("/usr/share/doxygen-awesome-css")
@@ -81,7 +81,7 @@ def main(words: list[str]) -> int:
     tidy(folder / "site")
     search.make(folder / "site", {label(page): WEIGHTS.get(page, WEIGHTS[chapter])
                                   for chapter, pages in site.chapters.items() for page in pages})
-    dead = dead_links(folder / "site", (folder / "site").rglob("*.html"), Page)
+    dead = dead_links(folder / "site")
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")
     return ExitCode.WRONG if dead else ExitCode.DONE
 

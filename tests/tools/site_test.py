@@ -153,17 +153,11 @@ def test_search_and_scheme_in_a_browser(built: Path, browser: Browser) -> None:
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
-    for name, text in (
-            ("README.md", "# Title\n## Same `a_b`, 2²!\n## Same a_b, 2\n<a name='old'></a>\n"
-             "[1](docs) [2](docs/x.md#over-here) ![3](no.svg)\n"
-             "[4](#same-a_b-2) [5](#same-a_b-2-1) [6](#same-a_b-2-2) [7](#old) [8](https://x.org/no#n) [9](docs#here)\n"
-             "`[no](code)` ``[&](int `x`)``\n```cpp\n# no heading\n[&](int x)\n```\n[below]\n\n[below]: nowhere.md\n"
-             "<!-- [no](comment) --> <img src='no.png'> <p id='here'><a href='#here'>\n"),
-            ("docs/README.md", "## Here\n"),
-            ("docs/x.md", "# Over-here\n[1](../README.md#title) [2](../README.md#no) [3](../docs)\n"),
-            ("build/y.md", "[made](by/somebody.md)\n")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert sorted(links.dead_links(tmp_path, links.pages_of(tmp_path), links.markdown_page)) == [
-        "README.md: dead link #same-a_b-2-2", "README.md: dead link no.png", "README.md: dead link no.svg",
-        "README.md: dead link nowhere.md", "docs/x.md: dead link ../README.md#no"]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "index.html").write_text(
+        "<a name='old'></a> <a href='docs/x.html#over-here'> <img src='no.png'> <p id='here'><a href='#here'> "
+        "<a href='#old'> <a href='https://x.org/no#n'> <a href='#no'> <a href='docs'> <a href='nowhere.html'>")
+    (tmp_path / "docs/x.html").write_text("<p id='over-here'><a href='../index.html#here'><a href='../index.html#no'>")
+    assert links.dead_links(tmp_path) == [
+        "docs/x.html: dead link ../index.html#no", "index.html: dead link no.png", "index.html: dead link #no",
+        "index.html: dead link nowhere.html"]
