@@ -1,5 +1,5 @@
-"""What the steps, the table of all of them and run_ladder.sh print on a terminal: no line is wider. table_test.cpp has
-columns that line up."""
+"""What the steps and the table of all of them print on a terminal: no line is wider. table_test.cpp has columns that
+line up."""
 
 import fcntl
 import json
@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import fake_programs
 from tools import programs
 from tools.command_line import REPOSITORY
 
@@ -21,14 +20,6 @@ STEPS = ["00_cpu_serial", *(step for step in programs.steps_of("ladder", "beyond
 OTHERS = [step for step in programs.EMULATED if step not in STEPS]  # that the ladder does not climb
 MEASURED = f"ladder_table {REPOSITORY}/docs/results/nvidia_h200/ladder.json"
 COMPARED = "03_sequential --compare 02_nondivergent.json"
-
-# A CMake that builds nothing: what run_ladder.sh asks for is there already.
-CMAKE = """
-if words[0] == "--version":
-    print("cmake version 3.25.1")
-for program in os.listdir("build/bin") if words[0] == "--build" else []:
-    print("[1/1] ready:", program)
-"""
 
 
 def on_terminal(command: str, folder: Path, columns: int = 80, **variables: str) -> tuple[str, int]:
@@ -67,12 +58,9 @@ def fits(shown: str, columns: int) -> bool:
 
 @pytest.fixture(scope="module")
 def folder(bin_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the result of each step, and a copy of run_ladder.sh."""
+    """With the programs, and the result of each step."""
     made = tmp_path_factory.mktemp("results")
-    fake_programs.make_ladder(made, CMAKE)
-    (made / "build/bin").mkdir(parents=True)
-    for program in (*STEPS, *OTHERS, "ladder_table"):
-        (made / "build/bin" / program).symlink_to(bin_folder / program)
+    (made / "bin").symlink_to(bin_folder)
     for step in STEPS:
         options = [] if step == "00_cpu_serial" else ["--device", "emulated"]
         subprocess.run([bin_folder / step, *options, "-n", "2^14", "-s", "2", "--json", made / f"{step}.json"],
@@ -84,7 +72,7 @@ def run(folder: Path, command: str, columns: int = 80, **variables: str) -> tupl
     """A program of the repository; a step emulated, and with few elements."""
     usual = "" if command.startswith("ladder_table") else f"--device emulated {'' if ' -n' in command else '-n 2^14'}"
     program, *words = command.split(maxsplit=1)
-    return on_terminal(f"build/bin/{program} {usual} {''.join(words)}", folder, columns, **variables)
+    return on_terminal(f"bin/{program} {usual} {''.join(words)}", folder, columns, **variables)
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -100,18 +88,6 @@ def run(folder: Path, command: str, columns: int = 80, **variables: str) -> tupl
 def test_no_line_is_wider_than_the_terminal(folder: Path, command: str, has_table: bool, columns: int) -> None:
     shown, status = run(folder, command, columns)
     assert status == 0 and fits(shown, columns) == has_table, shown
-
-
-@pytest.mark.parametrize("told, as_wide_as", [(12, 40), (0, 80)])
-def test_a_width_that_is_too_small_or_not_told(folder: Path, told: int, as_wide_as: int) -> None:
-    assert run(folder, COMPARED, told) == run(folder, COMPARED, as_wide_as)
-
-
-def test_what_changed_comes_first_and_is_bold(folder: Path) -> None:
-    shown, _ = run(folder, COMPARED)
-    assert re.search(r"shared memory wavefronts +150 +45  \x1b\[1m÷ 3.33\x1b\[0m\n", shown), shown
-    assert re.search("02_nondivergent  █+░+ +150\n03_sequential    █+[▏▎▍▌▋▊▉]? +45\n", plain(shown)), shown
-    assert plain(shown).index("÷ 3.33") < plain(shown).index("The same: ")
 
 
 @pytest.mark.parametrize("command", [COMPARED, MEASURED])
@@ -131,28 +107,3 @@ def test_stdout_elsewhere_has_markdown_or_json(folder: Path, tmp_path: Path, com
     shown, status = run(folder, f"{command} --json - >{tmp_path}/json")
     assert status == 0 and fits(shown, 80), shown
     json.loads((tmp_path / "json").read_text())
-
-
-@pytest.mark.parametrize("step", [*STEPS, *OTHERS])
-def test_a_step_names_its_page(folder: Path, step: str) -> None:
-    """But not beside a wrong result, and where it is to be quiet."""
-    pages = re.findall(r"\S+/README\.md", run(folder, f"{step} -s 2")[0])
-    assert step.split("_")[0] in pages[0] and all((REPOSITORY / page).is_file() for page in pages)
-    assert "README.md" not in run(folder, f"{step} -s 2 --quiet")[0]
-
-
-def test_a_wrong_result_names_no_page(folder: Path) -> None:
-    shown, status = run(folder, "00_cpu_serial -n 2^25 -t float32 --data ones -s 1")
-    assert status == 1 and "README.md" not in shown, shown
-
-
-@pytest.mark.parametrize("options, term, page", [
-    ("-s 2", "xterm-256color", "01_interleaved"), ("--beyond -s 2 --device emulated", "dumb", "beyond")])
-def test_the_ladder_fits(folder: Path, options: str, term: str, page: str) -> None:
-    """And says once that it is emulated, and where to read on."""
-    path = fake_programs.path_with(folder / "fake")["PATH"]
-    shown, status = on_terminal(f"./run_ladder.sh -n 2^14 {options}", folder, PATH=path, TERM=term,
-                                REDUCTION_CUDA="OFF")
-    assert status == 0 and fits(shown, 80) and ("\x1b" in shown) == (term != "dumb"), shown
-    assert len(re.findall("(?m)^input ", shown)) == 2 and plain(shown).count("no CUDA device here") <= 1
-    assert f"\nRead on in {page}/README.md:\n\neach step has a page that says why.\n" in plain(shown), shown
