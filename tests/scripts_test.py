@@ -2,10 +2,8 @@
 refused, one run at a time, and what a machine may lack."""
 
 import os
-import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, STDOUT
@@ -13,7 +11,6 @@ from subprocess import PIPE, STDOUT
 import pytest
 
 import fake_programs
-from tools.command_line import REPOSITORY
 from tools.programs import EMULATED, steps_of
 
 Running = subprocess.Popen[str]
@@ -236,39 +233,6 @@ def test_ctrl_c_ends_the_waiting(checkout: Path, start: Start) -> None:
     read_until(second, "Waiting for another run")
     os.killpg(second.pid, signal.SIGINT)
     assert second.wait(10) == 130
-
-
-def test_a_daemon_of_a_build_keeps_nobody_waiting(checkout: Path, start: Start) -> None:
-    """Neither another run, nor whoever reads the table."""
-    fake_programs.make(checkout / "fake", "cmake", CMAKE + """
-import subprocess
-if words[-1] == "00_cpu_serial":
-    quiet = subprocess.DEVNULL
-    started = subprocess.Popen(["sleep", "60"], stdin=quiet, stdout=quiet, stderr=quiet, close_fds=False,
-                               start_new_session=True)
-    open("daemon", "w").write(str(started.pid))
-""")
-    try:
-        code, said = end_of(start(checkout / "run_ladder.sh"), 30)
-        assert code == 0 and table(CLASSIC) in said, said
-        assert end_of(start("bash", "-c", TAKE + "echo taken"), 10) == (0, "taken\n")
-    finally:
-        os.kill(int((checkout / "daemon").read_text()), signal.SIGKILL)
-
-
-def test_tools_hold_the_folder_until_they_end(checkout: Path, start: Start) -> None:
-    """And a script that a run calls does not wait for it."""
-    assert end_of(start("bash", "-c", f"{TAKE} bash -c '{TAKE} echo inside'"), 10) == (0, "inside\n")
-    shutil.copytree(REPOSITORY / "tools", checkout / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    script = "from tools import programs; print(programs.build(['00_cpu_serial']), flush=True); input()"
-    environment = fake_programs.path_with(checkout / "fake") | {"REDUCTION_CUDA": "OFF"}
-    tool = subprocess.Popen([sys.executable, "-c", script, "measure"], cwd=checkout, stdin=PIPE, stdout=PIPE,
-                            stderr=STDOUT, text=True, env=environment)
-    read_until(tool, f"{checkout}/build/bin\n")
-    second = start(checkout / "run_ladder.sh")
-    read_until(second, "Waiting for another run")
-    tool.communicate("\n")
-    assert end_of(second, 20)[0] == 0
 
 
 # ---- what a machine may lack ----
