@@ -109,13 +109,3 @@ def test_headers_of_a_toolkit(said: Said, tmp_path: Path, monkeypatch: pytest.Mo
     program.write_text("#include <cuda_runtime.h>\n#include <third.h>\n#include <vector_types.h>\nchar1 c;\n")
     monkeypatch.setenv("CPATH", str(tmp_path))
     said("g++", program, "-fsyntax-only")
-
-
-def test_headers_of_this_toolkit(said: Said, need: Callable[[str], str], tmp_path: Path,
-                                 monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CPATH", str(Path(need("nvcc")).resolve().parent.parent / "include"))
-    program = tmp_path / "program.cpp"
-    program.write_text("".join(f"#include <{name}>\n" for name in (
-        "cuda_runtime.h", "library_types.h", "cuda_occupancy.h", "driver_types.h", "nvtx3/nvToolsExt.h",
-        "device_functions.h", "cuda_fp16.h", "cooperative_groups.h")))
-    said("g++", program, "-fsyntax-only")
