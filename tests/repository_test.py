@@ -1,7 +1,6 @@
 """How the repository is shaped and built. CTest runs those by themselves that need a tool that is not everywhere."""
 
 import itertools
-import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -11,7 +10,7 @@ import pytest
 
 from tools import gpu
 from tools.command_line import REPOSITORY
-from tools.programs import EMULATED, NUMBERED, STEPS, Programs, steps_of
+from tools.programs import EMULATED, NUMBERED, STEPS, steps_of
 
 # Those with a kernel to hold against the one before. The last one runs on GPUs only.
 LADDER = [REPOSITORY / folder for folder in NUMBERED[1:12]]
@@ -46,16 +45,6 @@ def test_step_shape() -> None:
         changed = subprocess.run(["git", "diff", "--no-index", "--numstat", before / "kernel.cuh", step / "kernel.cuh"],
                                  stdout=subprocess.PIPE, text=True).stdout.split()
         assert changed and max(map(int, changed[:2])) <= (12 if step.name < "06" else 30), f"{step}: {changed}"
-
-
-def test_the_glossary_explains_every_key(bin_folder: Path) -> None:
-    """Of what is printed as JSON, in its tables: what is printed, its keys, and the entry."""
-    text = (REPOSITORY / "docs/glossary.md").read_text("utf-8")
-    cells = re.findall(r"^\|[^|]*\|([^|]*)\|[^|]*\]\(#", text, re.MULTILINE)
-    explained = {key for cell in cells for key in re.findall(r"`(\w+)`", cell)}
-    timed = json.loads((REPOSITORY / "docs/results/nvidia_h200/ladder.json").read_text())[1]
-    counted = Programs(bin_folder).result("01_interleaved", "--device", "emulated", "-n", "64").counters
-    assert counted and {*counted, *timed["ms"], *timed["timing"]} <= explained
 
 
 def test_the_pitfall_that_no_compiler_accepts_is_fixed(build_folder: Path, cmake_cache: dict[str, str]) -> None:
@@ -140,12 +129,3 @@ def test_emulated_objects(build_folder: Path, cmake_cache: dict[str, str], need:
     for file, of in objects.items():
         shown = output_of(need("nm"), "--extern-only", "--defined-only", "--demangle", "--format=just-symbols", file)
         assert shown == f"reduction::emulated_{of}_kernels()\n", file
-
-
-def test_editor(build_folder: Path) -> None:
-    """The build says how its files are compiled, and .clangd names the folder of a preset."""
-    compiled = json.loads((build_folder / "compile_commands.json").read_text())
-    assert any(command["file"].endswith("/00_cpu_serial/main.cpp") for command in compiled)
-    [folder] = re.findall(r"(?m)^ *CompilationDatabase: (.+)$", (REPOSITORY / ".clangd").read_text())
-    presets = json.loads((REPOSITORY / "CMakePresets.json").read_text())["configurePresets"]
-    assert f"${{sourceDir}}/{folder}" in [preset["binaryDir"] for preset in presets]
