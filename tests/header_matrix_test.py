@@ -59,12 +59,6 @@ def test_after_names_of_others(compiler: CudaCompiler, standard: int, tmp_path: 
     assert not compile_source(compiler, "traps.cu", tmp_path, ["75", "90"], standard)
 
 
-def test_everything_is_of_this_version() -> None:
-    """It stops the compiler at another one: what is new has to be added. The compilers themselves take minutes."""
-    known = re.findall(r"REDUCTION_VERSION != (\d+)", (SOURCES / "everything.cu").read_text())
-    assert known == re.findall(r"#define REDUCTION_VERSION (\d+)", (HEADER / "reduction/version.cuh").read_text())
-
-
 @each_compiler
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @each_standard
