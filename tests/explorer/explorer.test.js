@@ -74,8 +74,11 @@ test("an access is served as it was on an H200", () => {
     const words = active.map((lane) => Math.floor(lane / share) * multiplier % modulus * bytes / 4);
     const counted = ["shared_load", "shared_store"].flatMap((kind) => {
       const parts = servedParts({kind, bytes, lanes, words});
-      const wavefronts = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
-      return [wavefronts, wavefronts - parts.length];
+      const wavefronts = parts.flatMap((part) => part.wavefronts);
+      const served =
+          wavefronts.flatMap((wavefront) => [...wavefront.values()].flatMap((of) => [...of.lanes]));
+      assert.deepEqual(new Set(served), new Set(active), line);
+      return [wavefronts.length, wavefronts.length - parts.length];
     });
     assert.deepEqual(counted, measured, line);
   }
