@@ -5,6 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from tools.markdown import MARK
+
 HEADING = re.compile(r" {0,3}(#{1,6}) +(.*)")
 # A formula of several lines, a block between fences, or a line.
 PIECE = re.compile(r"^(?:\$\$|```math)\n((?:.*\n)*?)(?:\$\$|```)\n|^```(.*)\n((?:.*\n)*?)```.*\n|^(.*)\n", re.MULTILINE)
@@ -34,7 +36,8 @@ def converted(text: str, name: str, place: Callable[[str], str]) -> str:
             return line + ("\n" if name == "index" else f" {{#{name}}}\n")
         return f"@anchor {name}_{anchor_of(heading[2], anchors)}\n\n{line}\n"
 
-    return PIECE.sub(piece, text.rstrip("\n") + "\n")
+    # Behind a comment Doxygen leaves out a space.
+    return PIECE.sub(piece, MARK.sub("", text.rstrip("\n") + "\n"))
 
 
 def anchor_of(heading: str, used: Counter[str]) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from tools.command_line import BadUsage
 
 DASH = "–"
+# Round a figure in a sentence.
+MARK = re.compile(r"<!-- /?\w+ -->")
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[object]], alignments: str = "") -> str:
@@ -41,8 +43,14 @@ def has_section(page: str, name: str) -> bool:
 
 
 def with_section(page: str, name: str, text: str) -> str:
-    """The page with `text` between the lines <!-- name:begin --> and <!-- name:end -->. Throws BadUsage where they do
-    not stand there once each, in this order."""
+    """The page with `text` between the lines <!-- name:begin --> and <!-- name:end -->, or, in the midst of lines,
+    between each <!-- name --> and <!-- /name -->.
+
+    Throws BadUsage where the two lines do not stand there once each, in this order.
+    """
+    inline = re.compile(rf"(<!-- {name} -->)[^<\n]*(<!-- /{name} -->)")
+    if inline.search(page):
+        return inline.sub(rf"\g<1>{text}\g<2>", page)
     begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->\n"
     new = "\n".join([begin.rstrip(), text.rstrip("\n"), end])
     page, count = re.subn(f"(?ms)^{begin}.*?^{end}", lambda _: new, page)

@@ -3,9 +3,9 @@
 The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
 beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
-ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. The plots are
-drawn where the matplotlib is that drew them before. docs/counters/compiled.json is made by the nvcc that it names,
-where that is.
+ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. Sentences get
+the figures that tools/figures.py names. The plots are drawn where the matplotlib is that drew them before.
+docs/counters/compiled.json is made by the nvcc that it names, where that is.
 
 No page is written unless all could be made. `check-pages` only names what is stale.
 
@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tools import (bandwidth, compiled, counters, documented_tables, output_file, pages, plot, rounding,
+from tools import (bandwidth, compiled, counters, documented_tables, figures, output_file, pages, plot, rounding,
                    step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, with_section
@@ -125,7 +125,7 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
     parts = [Part(FIGURES, None, documented_tables.header()),
              Part(Path("docs/counters/README.md"), "counters", counted),
              *(Part(page, name, text()) for page, texts in SECTIONS.items() for name, text in texts.items()),
-             *of_steps(programs)]
+             *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs)]
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
         gallery = fixed.parent.parent
         faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")

@@ -5,10 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from tools import bandwidth, plot, rounding
+from tools import bandwidth, figures, plot, rounding
+from tools.markdown import with_section
 from tools.programs import Programs
 
+MARKED = "It takes <!-- latency_us -->9<!-- /latency_us --> µs, <!-- latency_us -->8<!-- /latency_us -->\n"
 need_numpy = pytest.mark.skipif(find_spec("numpy") is None, reason="there is no numpy here")
+
+
+def test_every_figure_is_on_a_page() -> None:
+    assert {name for _, name, _ in figures.of_pages()} == set(figures.FIGURES)
+
+
+def test_a_figure_in_a_sentence_is_replaced_wherever_it_stands() -> None:
+    assert with_section(MARKED, "latency_us", "0.3") == MARKED.replace("9", "0.3").replace("8", "0.3")
 
 
 @pytest.mark.parametrize("step, to_zero", [("01_interleaved", 3), ("03_sequential", 3), ("04_first_add", 2),

@@ -16,6 +16,7 @@ Ran = CompletedProcess[str]
 
 
 @pytest.mark.parametrize("github, doxygen", [
+    ("takes <!-- us -->3<!-- /us --> µs", "takes 3 µs"),
     ("# A `<T>` page, $x$", "# A `<T>` page, $x$ {#page}"),
     ("[a](b.md), ![to](c.svg) [of](b.md#an-anchor)", "[a](b.html), ![to](source/c.svg) [of](b.html#b_an-anchor)"),
     ("[here](#here) [there](https://x.org/#y)", "[here](page.html#page_here) [there](https://x.org/#y)"),
