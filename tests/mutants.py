@@ -319,7 +319,7 @@ MUTANTS = [
            "scripts_test.py::test_the_second_run_waits_for_the_first"),
 
     # ---- the tools ----
-    Mutant("tools/check_pages.py", " | write_pages.stale_plots()", "",
+    Mutant("tools/check_pages.py", " | plot.stale()", "",
            "tools/pages_test.py::test_check_pages_names_what_is_stale"),
     Mutant("tools/write_pages.py", "or text != text_of(file)}", "}",
            "tools/pages_test.py::test_check_pages_names_what_is_stale"),

@@ -84,39 +84,6 @@ def instructions(folder: Path) -> str:
                   "µs for the bytes, at the least", "µs, by Nsight Compute", "which is longer"], rows, "lrrrrl")
 
 
-# ---- work and depth ----
-
-
-def additions_in_a_row(result: Result) -> int:
-    """T_p of a step: the additions of thread 0, pass after pass, also those of zero."""
-    block, step = result.block or 1, result.step
-    # From 08 on a tree is that of a warp, twice.
-    levels = block.bit_length() - 1 if step < "08" else 10
-    width = 2 if step < "09" else 4  # of what a thread of a loop takes at a time
-    time = 0
-    for one in result.passes:
-        # Before its block's tree; the first of a loop is to zero.
-        time += levels + (0 if step < "04" else 1 if step < "07" else
-                          width * math.ceil(one.elements / (width * one.blocks * block)))
-    left = result.passes[-1].blocks  # for the last block to add up
-    return time + (math.ceil(left / block) + levels if left > 1 else 0)
-
-
-def brent(folder: Path) -> str:
-    """Each step with the threads that it launches as its processors."""
-    rows = []
-    for result in results.read(folder, "ladder"):
-        if not result.step.startswith(("0", "10")):
-            continue
-        work, depth = result.elements - 1, math.ceil(math.log2(result.elements))
-        threads = result.passes[0].blocks * (result.block or 0) if result.on_gpu else 1
-        time = additions_in_a_row(result) if result.on_gpu else work
-        rows.append([result.step, f"{threads:,}", f"{work / threads + depth:,.0f}" if result.on_gpu else DASH,
-                     f"{time:,}", f"{work / time:,.0f}", f"{threads * time / work:.2f}"])
-    return table(["step", "p, threads", "W/p + S", "T_p, additions of thread 0", "speed-up, W / T_p",
-                  "cost, p · T_p / W"], rows)
-
-
 # ---- latency ----
 
 
@@ -169,5 +136,5 @@ def small_inputs(folder: Path) -> str:
 
 # The sections of docs/why_bandwidth.md.
 SECTIONS: dict[str, Callable[[], str]] = {
-    "roofs": lambda: roofs(CARDS), "instructions": lambda: instructions(H200), "brent": lambda: brent(H200),
+    "roofs": lambda: roofs(CARDS), "instructions": lambda: instructions(H200),
     "in_flight": lambda: in_flight(H200), "small_inputs": lambda: small_inputs(H200)}

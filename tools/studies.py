@@ -57,13 +57,9 @@ def of_both(title: str, by: tuple[str, str], columns: dict[str, Any], cell: Call
 # ---- two cards ----
 
 
-def read_ladders() -> list[dict[str, Result]]:
-    return [{result.step: result for result in results.read(card, "ladder")} for card in CARDS]
-
-
 def ladder() -> str:
     """Each step on each card, and how many times as fast the first card is."""
-    ladders = read_ladders()
+    ladders = [{result.step: result for result in results.read(card, "ladder")} for card in CARDS]
     rows, before = [], ""
     for step in ladders[0]:
         row: list[str | None] = [step]
@@ -71,24 +67,21 @@ def ladder() -> str:
             # Neither the CPU nor a library is a step to compare with.
             gain = found[step].bandwidth / found[before].bandwidth if before and step[0].isdigit() else None
             row += [fixed(found[step].bandwidth, 1), fixed(found[step].percent_of_peak, 1), fixed(gain, 2)]
-        rows.append([*row, fixed(ratios().get(step), 2)])
+        first, second = (found[step] for found in ladders)
+        rows.append([*row, fixed(first.bandwidth / second.bandwidth if first.on_gpu else None, 2)])
         before = step if ladders[0][step].on_gpu else ""
     columns = (name for card in CARDS for name in (f"{short(card)}: GB/s", "% of peak", "× previous"))
     return table(["step", *columns, " / ".join(map(short, CARDS))], rows)
 
 
-def ratios() -> dict[str, float]:
-    """How many times as fast each step is on the first card as on the second."""
-    first, second = read_ladders()
-    return {step: result.bandwidth / second[step].bandwidth for step, result in first.items() if result.on_gpu}
-
-
 def apart() -> str:
+    ladders = [{result.step: result.bandwidth for result in results.read(card, "ladder") if result.on_gpu}
+               for card in CARDS]
+    ratios = {step: gbps / ladders[1][step] for step, gbps in ladders[0].items()}
+    furthest = max(abs(ratio - 1) for step, ratio in ratios.items() if with_growing_grid(step))
+    late = [ratio for step, ratio in ratios.items() if not with_growing_grid(step)]
     first, second = map(short, CARDS)
-    early = [ratio for step, ratio in ratios().items() if with_growing_grid(step)]
-    late = [ratio for step, ratio in ratios().items() if not with_growing_grid(step)]
     of_memory = bandwidth.peak(CARDS[0]) / bandwidth.peak(CARDS[1])
-    furthest = max(abs(ratio - 1) for ratio in early)
     return (f"From 01 to 06 the two are at most {100 * furthest:.1f} % apart. From 07 on the {first} is "
             f"{min(late):.2f} to {max(late):.2f} times as fast as the {second}; its memory is {of_memory:.2f} times as "
             "fast.\n")
@@ -96,15 +89,6 @@ def apart() -> str:
 
 def provenance() -> str:
     return "\n".join(map(pages.provenance, CARDS))
-
-
-def what_differs() -> str:
-    """Of the cards themselves."""
-    return table(["", *map(short, CARDS)], [
-        ["multiprocessors", *map(bandwidth.multiprocessors, CARDS)],
-        ["their highest clock, GHz", *(fixed(bandwidth.clock(card) / 1e9, 2) for card in CARDS)],
-        ["L2, MiB", *((bandwidth.first_on_gpu(card).device.l2_bytes or 0) // 2**20 for card in CARDS)],
-        ["peak of memory, GB/s", *(fixed(bandwidth.peak(card) / 1e9, 0) for card in CARDS)]])
 
 
 # ---- the sweeps ----
@@ -171,5 +155,5 @@ def beside_jax() -> str:
 # The sections of the README, and of docs/studies.md.
 TWO_CARDS: dict[str, Callable[[], str]] = {"ladder": ladder, "provenance": provenance}
 SECTIONS: dict[str, Callable[[], str]] = {
-    "apart": apart, "what_differs": what_differs, "block_size": block_size, "blocks_begun": blocks_begun,
-    "array_size": array_size, "element_type": element_type, "beside_jax": beside_jax}
+    "apart": apart, "block_size": block_size, "blocks_begun": blocks_begun, "array_size": array_size,
+    "element_type": element_type, "beside_jax": beside_jax}

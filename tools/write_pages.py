@@ -73,7 +73,7 @@ def main(words: list[str]) -> int:
     programs = Programs(parser.parse_args(words).bin)
     compiled.write()
     parts, differences = generated(programs)
-    texts = stale_texts([*parts, *findings(programs)]) | stale_plots()
+    texts = stale_texts([*parts, *findings(programs)]) | plot.stale()
     # Programs show these figures, and pages what programs show: a build with the old ones must not go on.
     build_again = FIGURES in texts
     for file, text in texts.items():
@@ -97,17 +97,6 @@ def stale_texts(parts: Iterable[Part]) -> dict[Path, str]:
         except BadUsage as failure:
             raise BadUsage(f"{part.file}: {failure}") from None
     return {file: text for file, text in texts.items() if not (REPOSITORY / file).exists() or text != text_of(file)}
-
-
-def stale_plots() -> dict[Path, str]:
-    """The same of the plots, where they can be compared."""
-    texts: dict[Path, str] = {}
-    for folder, cards in plot.committed().items():
-        try:
-            texts |= {file.relative_to(REPOSITORY): text for file, text in plot.stale(folder, cards).items()}
-        except NotPossible as reason:
-            say(f"not compared: {reason}")
-    return texts
 
 
 def text_of(file: Path) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import fake_programs
 import made_up_results
-from tools import check_pages, documented_tables, pages, write_pages
+from tools import check_pages, documented_tables, pages, plot, write_pages
 from tools.command_line import REPOSITORY, BadUsage, NotPossible
 from tools.markdown import with_section
 from tools.programs import Programs
@@ -138,7 +138,7 @@ def test_check_pages_names_what_is_stale(monkeypatch: pytest.MonkeyPatch, capsys
     parts = [Part(Path("docs/method.md"), "flush", "new"), Part(Path("README.md"), None, "new"),
              Part(Path("LICENSE"), None, (REPOSITORY / "LICENSE").read_text())]
     monkeypatch.setattr(write_pages, "generated", lambda programs: (parts, ["a count differs"]))
-    monkeypatch.setattr(write_pages, "stale_plots", lambda: {Path("a.svg"): "new"})
+    monkeypatch.setattr(plot, "stale", lambda: {Path("a.svg"): "new"})
     assert check_pages.main([]) == 1
     assert capsys.readouterr().out == "".join(
         f"{file} is stale: run python3 -m tools write-pages\n" for file in ("docs/method.md", "README.md", "a.svg")

@@ -13,7 +13,7 @@ from typing import Any
 import made_up_results
 import pytest
 
-from tools import plot, write_pages
+from tools import plot
 from tools.command_line import BadUsage
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="there is no matplotlib here")
@@ -85,13 +85,13 @@ def test_command(tools: Callable[..., CompletedProcess[str]], card: Path, tmp_pa
 
 def test_pages_are_written_with_the_plots_that_are_stale(
         card: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(write_pages, "REPOSITORY", card.parent)
+    monkeypatch.setattr(plot, "REPOSITORY", card.parent)
     monkeypatch.setattr(plot, "committed", lambda: {card: [card]})
     plot.main([])
     fresh = (card / "ladder.svg").read_text()
     (card / "ladder.svg").write_text(fresh.replace("67.1 %", "67.2 %"))
-    assert write_pages.stale_plots() == {Path("card/ladder.svg"): fresh}
+    assert plot.stale() == {Path("card/ladder.svg"): fresh}
     # Another matplotlib's are left alone, and it says so.
     (card / "ladder.svg").write_text("drawn by another one")
-    assert write_pages.stale_plots() == {}
+    assert plot.stale() == {}
     assert "python3 -m tools plot draws them anew" in capsys.readouterr().err
