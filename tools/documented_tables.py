@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools import results
-from tools.command_line import REPOSITORY, ElementType, read_text
+from tools.command_line import REPOSITORY, ElementType
 from tools.markdown import DASH, count_text, table
-from tools.results import Result
+from tools.results import CARDS, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,37 +64,26 @@ class DocumentedTable:
         return f"{self.percent(figure):.1f}" if figure.gbps is not None else f"{figure.percent:g}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class OwnTable:
-    """A table of what `measure` found on a GPU: its figures stay in the folder of results."""
-
-    label: str
-    results: str
-
-
 # ---- reading ----
 
 
 def read_tables() -> dict[str, DocumentedTable]:
-    """All tables by the names of their files, without .json. Throws BadUsage for one that does not fit."""
-    return {file.stem: read_table(file) for file in sorted(REPOSITORY.glob("docs/tables/*.json"))}
+    """All tables by the names of their files, without .json, and of the cards. Throws BadUsage for one that does not
+    fit."""
+    published = {file.stem: results.read_one(file, DocumentedTable)
+                 for file in sorted(REPOSITORY.glob("docs/tables/*.json"))}
+    return published | {card.name: table_of_card(card) for card in sorted(CARDS)}
 
 
-def read_table(file: Path) -> DocumentedTable:
-    if '"results"' in read_text(file):
-        return table_of_card(results.read_one(file, OwnTable))
-    return results.read_one(file, DocumentedTable)
-
-
-def table_of_card(own: OwnTable) -> DocumentedTable:
-    folder = REPOSITORY / own.results
+def table_of_card(folder: Path) -> DocumentedTable:
+    """What `measure` found: the figures stay in the folder of results."""
     measured = results.measured(folder)
     steps = [result for result in results.read(folder, "ladder") if result.on_gpu]
     # It belongs to the input only where all steps have the same; a library has none.
     blocks = {result.block for result in steps if result.block is not None}
     return DocumentedTable(
-        label=own.label, data=f"../../{own.results}/ladder.json",
-        source=f"this repository, *{own.results}*, driver {measured.driver}, CUDA {measured.cuda}, commit "
+        label=f"this repository {measured.date[:4]}", data=f"../../docs/results/{folder.name}/ladder.json",
+        source=f"this repository, *docs/results/{folder.name}*, driver {measured.driver}, CUDA {measured.cuda}, commit "
                f"{measured.short_commit}, {measured.date[:4]}",
         gpu=measured.gpu, peak_gbps=round(steps[0].device.peak_gbps or 0, 1),
         peak_from="memory clock × bus width × 2 / 8", elements=steps[0].elements, type=steps[0].type,

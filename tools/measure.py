@@ -129,28 +129,14 @@ class Measurement:
         parts = self.work / "parts"
         parts.mkdir(exist_ok=True)
         for part, runs in PARTS.items():
-            record = RECORDS.get(part, Result)
             files = {parts / f"{part}.{number:04}.{run.replace(' ', '_')}.json": run
                      for number, run in enumerate(runs(self))}
             for file, run in files.items():
-                if file.exists():
-                    continue
-                say(f"{part}: {run}")
-                self.run(run, file)
-            if found := list(filter(Path.exists, files)):
-                results.gather(found, self.work / f"{part}.json", record)
-
-    def run(self, run: str, file: Path) -> None:
-        """Throws the failure that the program's exit code says."""
-        program, *options = run.split()
-        # A sweep writes what it has when Ctrl-C ends it. So the file gets its name when the program has succeeded.
-        unfinished = file.with_name("unfinished")
-        # On the GPU, never on the emulated device in its place.
-        ran = self.programs.run(program, "--device", "cuda", *options, "--quiet", "--json", unfinished)
-        if ran.returncode != 0:
-            say(ran.stdout + ran.stderr)
-            raise programs.failure(ran.returncode, f"{run}: exit code {ran.returncode}")
-        unfinished.rename(file)
+                if not file.exists():
+                    say(f"{part}: {run}")
+                    self.programs.write(file, run)
+            if files:
+                results.gather([*files], self.work / f"{part}.json", RECORDS.get(part, Result))
 
 
 def against_cub(measurement: Measurement) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools import results
-from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, say
 from tools.results import Result
 
 # Of build(): their folders are this process's as long as they are open.
@@ -78,10 +78,24 @@ class Programs:
             if not self.has(name):
                 raise BadUsage(f"there is no {name} in '{self.folder}': build it, or name another folder with --bin")
 
-    def run(self, name: str, *options: str | Path) -> "subprocess.CompletedProcess[str]":
+    def run(self, name: str, *options: str | Path, launcher: Sequence[str] = (), **variables: str
+            ) -> "subprocess.CompletedProcess[str]":
         """Runs it to its end, and keeps what it says. Its exit code is the caller's to judge."""
-        return subprocess.run([self.folder / name, *options], stdin=subprocess.DEVNULL, capture_output=True,
-                              encoding="utf-8", errors="replace")
+        return subprocess.run([*launcher, self.folder / name, *options], stdin=subprocess.DEVNULL, capture_output=True,
+                              encoding="utf-8", errors="replace", env=os.environ | variables)
+
+    def write(self, file: Path, run: str, launcher: Sequence[str] = (), **variables: str) -> Path:
+        """Runs '07_cascade -n 2^20' on the GPU, never on the emulated device in its place, into the file, and returns
+        this. Throws the failure that the exit code says."""
+        name, *options = run.split()
+        # A sweep writes what it has when Ctrl-C ends it. So the file gets its name when the program has succeeded.
+        unfinished = file.with_name("unfinished")
+        ran = self.run(name, "--device", "cuda", *options, "--quiet", "--json", unfinished, launcher=launcher,
+                       **variables)
+        if ran.returncode != 0:
+            say(ran.stdout + ran.stderr)
+            raise failure(ran.returncode, f"{run}: exit code {ran.returncode}")
+        return unfinished.rename(file)
 
     def text(self, name: str, *options: str | Path) -> str:
         """What a program prints that has to succeed. Throws NotPossible with its last words where it does not."""

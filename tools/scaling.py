@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,18 +47,22 @@ def main(words: list[str]) -> int:
     output_file.make_folder(folder)
     executables = Programs(options.bin or programs.build([PROGRAM]))
     executables.require(PROGRAM)
-    alone = [str(executables.folder / PROGRAM), "--device", "cuda"]
-    together = ["mpirun", "-np", str(gpu.count()), "--bind-to", "none", *alone]
-    runs = [run for combiner in combiners(together)
+    launcher = ["mpirun", "-np", str(gpu.count()), "--bind-to", "none"]
+    runs = [run for combiner in combiners(executables, launcher)
             for run in runs_of(combiner, f"--weak -n {count_text(options.weak)} --samples {SAMPLES_OF_WEAK}")]
+
+    def write(name: str, run: str, launcher: Sequence[str] = (), **variables: str) -> Path:
+        say(run)
+        return executables.write(Path(scratch, name), f"{PROGRAM} {run}", launcher, **variables)
+
     with tempfile.TemporaryDirectory() as scratch:
-        jobs = [write(together, run, Path(scratch, f"{k}.json")) for k, run in enumerate(runs)]
+        jobs = [write(f"{k}.json", run, launcher) for k, run in enumerate(runs)]
         found = [result for file in jobs for result in results.read_list(file, RanksResult)]
         shards = sorted({result.elements_per_rank for result in found if result.ranks == gpu.count()}, reverse=True)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(gpu.count())))).split(",")
-        by_itself = [json.loads(write(alone, f"-n {shard}", Path(scratch, "alone.json"), CUDA_VISIBLE_DEVICES=one)
-                                .read_text("utf-8")) | {"rank": rank}
-                     for shard in shards for rank, one in enumerate(visible)]
+        by_itself = [
+            json.loads(write("alone.json", f"-n {shard}", CUDA_VISIBLE_DEVICES=one).read_text("utf-8")) | {"rank": rank}
+            for shard in shards for rank, one in enumerate(visible)]
         results.gather(jobs, folder / "many_gpus.json", RanksResult)
     output_file.write(folder / "many_gpus_alone.json", results.to_text(by_itself))
     output_file.write(folder / "many_gpus_measured.json", results.to_text(dataclasses.asdict(measured)))
@@ -72,26 +75,12 @@ def runs_of(combiner: str, weak: str) -> list[str]:
         ("", (weak, *STRONG)), (" --queue off", BY_HOST_CLOCKS)) for size in sizes]
 
 
-def start(job: Sequence[str], run: str, *more: str | Path, **variables: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([*job, *run.split(), *more], stdin=subprocess.DEVNULL, capture_output=True,
-                          encoding="utf-8", errors="replace", env=os.environ | variables)
-
-
-def write(job: Sequence[str], run: str, file: Path, **variables: str) -> Path:
-    """Writes its results to the file, and returns it. Throws the failure that the program's exit code says."""
-    say(run)
-    ran = start(job, run, "--quiet", "--json", file, **variables)
-    if ran.returncode != 0:
-        say(ran.stdout + ran.stderr)
-        raise programs.failure(ran.returncode, f"{run}: exit code {ran.returncode}")
-    return file
-
-
-def combiners(job: Sequence[str]) -> list[str]:
+def combiners(executables: Programs, launcher: Sequence[str]) -> list[str]:
     """Those that can combine here. Throws NotPossible where none can."""
     able = []
     for combiner in COMBINERS:
-        ran = start(job, f"-n 1024 -s 1 --combine {combiner}")
+        options = f"--device cuda -n 1024 -s 1 --combine {combiner}"
+        ran = executables.run(PROGRAM, *options.split(), launcher=launcher)
         if ran.returncode == ExitCode.DONE:
             able.append(combiner)
         elif ran.returncode in (ExitCode.BAD_USAGE, ExitCode.NOT_POSSIBLE):

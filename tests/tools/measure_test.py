@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import fake_programs
@@ -35,7 +35,8 @@ class MadeUpPrograms(Programs):
         return self.folder.exists() and name in {
             *STEPS, *ATOMICS, LEFT_OUT, "11_bulk_copy", AGAINST_CUB, "ladder_table"}
 
-    def run(self, name: str, *options: str | Path) -> "subprocess.CompletedProcess[str]":
+    def run(self, name: str, *options: str | Path, launcher: Sequence[str] = (), **variables: str
+            ) -> "subprocess.CompletedProcess[str]":
         if name == "ladder_table":
             return super().run(name, *options)
         words = list(map(str, options))

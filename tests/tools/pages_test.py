@@ -102,13 +102,11 @@ def test_the_published_tables_fit_together() -> None:
 
 
 def test_the_repositorys_own_table_comes_from_its_results(card: Path) -> None:
-    file = card / "own.json"
-    file.write_text(json.dumps({"label": "L 2026", "results": str(card)}))
-    own = documented_tables.read_table(file)
+    own = documented_tables.table_of_card(card)
     assert (own.gpu, own.source[-6:], own.peak_gbps) == ("Made up", ", 2026", 4000)
     assert own.input == "2^28 int32, block 256" and own.rows[0].gbps == 2684.4 and own.rows[0].step == "07_cascade"
     change(card / "ladder.json", lambda found: [found[1], found[2] | {"block": 512}])
-    assert documented_tables.read_table(file).input == "2^28 int32"
+    assert documented_tables.table_of_card(card).input == "2^28 int32"
 
 
 # ---- writing ----
