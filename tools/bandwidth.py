@@ -5,7 +5,7 @@ Where a number is not measured, it is one of NVIDIA's, which the page names.
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools import counters, results
@@ -55,7 +55,7 @@ def additions_per_second(first: Result, clock_mhz: int | None) -> dict[str, floa
 # ---- the two roofs ----
 
 
-def roofs(cards: Sequence[Path]) -> str:
+def roofs(cards: Sequence[Path] = CARDS) -> str:
     """How many additions there could be, and how many there can be with the bytes that arrive; nothing where a card
     does not tell its peak or its clock."""
     rows: list[list[str]] = []
@@ -70,7 +70,7 @@ def roofs(cards: Sequence[Path]) -> str:
                   "of the flat roof"], rows, "llrrrrr")
 
 
-def instructions(folder: Path) -> str:
+def instructions(folder: Path = H200) -> str:
     """For 2^22 int32: the time that its bytes take at the peak, and that its instructions take if none ever waits."""
     per_second = SCHEDULERS * multiprocessors(folder) * clock(folder)
     for_memory = 2**22 * 4 / peak(folder) * 1e6
@@ -92,7 +92,7 @@ def bytes_needed(folder: Path) -> float:
     return peak(folder) * LATENCY / clock(folder) / multiprocessors(folder)
 
 
-def in_flight(folder: Path) -> str:
+def in_flight(folder: Path = H200) -> str:
     needed = bytes_needed(folder)
     rows = []
     for result in results.read(folder, "ladder"):
@@ -120,7 +120,7 @@ def half_from(swept: Sequence[Result]) -> int:
     return min(result.elements for result in swept if result.bandwidth >= best / 2)
 
 
-def small_inputs(folder: Path) -> str:
+def small_inputs(folder: Path = H200) -> str:
     """Times over sizes, and from which size on a step has half of its own best."""
     swept = results.read(folder, "sweep_size")
     sizes = [2**k for k in (10, 16, 20, 22, 24, 28)]
@@ -132,9 +132,3 @@ def small_inputs(folder: Path) -> str:
         best = max(result.bandwidth for result in of_step)
         rows.append([step, *(f"{times[size]:.1f}" for size in sizes), f"{best:.0f}", count_text(half_from(of_step))])
     return table(["µs", *map(count_text, sizes), "best GB/s", "half of it from"], rows)
-
-
-# The sections of docs/why_bandwidth.md.
-SECTIONS: dict[str, Callable[[], str]] = {
-    "roofs": lambda: roofs(CARDS), "instructions": lambda: instructions(H200),
-    "in_flight": lambda: in_flight(H200), "small_inputs": lambda: small_inputs(H200)}

@@ -3,7 +3,6 @@
 import re
 import statistics
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from tools import bandwidth, results
@@ -29,8 +28,6 @@ AgainstCubCells = dict[tuple[str, int], AgainstCub]  # by case and elements
 
 IN_THE_KERNELS = "the kernels"  # what 13_many_gpus says that its ranks' sums were combined by
 
-NOT_MEASURED = "No results are committed yet.\n"
-
 
 def elements_of(result: Result) -> str:
     return count_text(result.elements)
@@ -43,7 +40,7 @@ def step_of(result: Result) -> str:
 # ---- the ladder and the sweeps ----
 
 
-def provenance(folder: Path) -> str:
+def provenance(folder: Path = H200) -> str:
     """Where and how it was measured, in a sentence."""
     return measured_on("one", results.measured(folder))
 
@@ -71,13 +68,13 @@ def bandwidth_table(corner: str, found: Sequence[Result], row: Callable[[Result]
 # ---- the parts of the timing method ----
 
 
-def flush(folder: Path) -> str:
+def flush(folder: Path = H200) -> str:
     """What emptying the L2 does to the bandwidth."""
     return bandwidth_table("GB/s, L2 emptied by", read(folder, "method_flush"), elements_of,
                            lambda result: result.method.flush)
 
 
-def queue(folder: Path) -> str:
+def queue(folder: Path = H200) -> str:
     """What the host's launch latency adds where the device does not wait for it."""
     found = read(folder, "method_queue")
     queued, after = ({(result.step, result.elements): result for result in found if result.method.queued == ahead}
@@ -87,7 +84,7 @@ def queue(folder: Path) -> str:
          fixed(after[step, elements].us - result.us, 1)] for (step, elements), result in queued.items()])
 
 
-def lead_in(folder: Path) -> str:
+def lead_in(folder: Path = H200) -> str:
     """What empty kernels in front of a sample do to reductions of two kernels."""
     found = read(folder, "method_lead_in")
     return cross_table(
@@ -98,7 +95,7 @@ def lead_in(folder: Path) -> str:
         "r" * (len(set(map(step_of, found))) + 1))
 
 
-def warm_up(folder: Path) -> str:
+def warm_up(folder: Path = H200) -> str:
     """The very first run of a process, and its first timed sample after so many warm-up runs."""
     found = read(folder, "method_warm_up")
     groups = {"the first run, which is verified": [result.first_run_ms or 0 for result in found]}
@@ -110,7 +107,7 @@ def warm_up(folder: Path) -> str:
         for name, ms in groups.items()])
 
 
-def repeat(folder: Path) -> str:
+def repeat(folder: Path = H200) -> str:
     """How far apart the samples of a run lie, and two runs."""
     ladder = {result.step: result for result in read(folder, "ladder")}
     return table(["step", "samples", "p5, ms", "median, ms", "p95, ms", "median of a second run, ms",
@@ -124,7 +121,7 @@ def repeat(folder: Path) -> str:
 # ---- beyond the ladder ----
 
 
-def scaling(folder: Path) -> str:
+def scaling(folder: Path = H200) -> str:
     """13_many_gpus on more and more ranks, each GPU alone, and where they were measured."""
     jobs, alone = read_as(folder, "many_gpus", RanksResult), read_as(folder, "many_gpus_alone", AloneResult)
     if not jobs:
@@ -164,7 +161,7 @@ def slowest_alone(job: RanksResult, alone: list[AloneResult]) -> float | None:
     return max(shards) if job.timing and job.ranks >= 2 and len(shards) == job.ranks else None
 
 
-def scaling_model(folder: Path) -> str:
+def scaling_model(folder: Path = H200) -> str:
     """The inputs of the model on 13's page, n·s / (P·B) + L + α · hops, and what it predicts beside what took place."""
     groups: dict[tuple[str, str], list[RanksResult]] = {}
     for job in read_as(folder, "many_gpus", RanksResult):
@@ -204,7 +201,7 @@ def described(case: str) -> list[str]:
     return [operation, element, form.format(accumulator or element)]
 
 
-def against_cub(folder: Path) -> str:
+def against_cub(folder: Path = H200) -> str:
     """The header beside CUB: the sums by size and type, then the other cases, and what they were measured with."""
     cells = against_cub_cells(folder)
     versions = {f"Measured beside CUB {cell.cub_version}.\n" for cell in cells.values()}
@@ -269,7 +266,7 @@ def promises(folder: Path, types: Sequence[str] = ("float32", "float64")) -> str
     return "\n".join(filter(None, tables))
 
 
-def atomics(folder: Path) -> str:
+def atomics(folder: Path = H200) -> str:
     """The kernels that add with atomics, beside what others have published."""
     return table(["kernel", "type", "elements", "ms", "GB/s", "% of peak", "published"], [
         [result.step, result.type, elements_of(result), fixed(result.median_ms, 4), fixed(result.bandwidth, 1),
@@ -284,16 +281,6 @@ def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:
     if versions := dict.fromkeys(result.version for result in found if " " in result.version):
         tables.append(f"The libraries: {', '.join(versions)}.\n")
     return "\n".join(tables)
-
-
-def section(shown: Callable[[Path], str], folder: Path = H200) -> str:
-    """A section of a page that has a place for it, whether it was measured or not."""
-    return shown(folder) or NOT_MEASURED
-
-
-def sections(*shown: Callable[[Path], str]) -> dict[str, Callable[[], str]]:
-    """Those of the H200, by the names of what makes them."""
-    return {show.__name__: partial(section, show) for show in shown}
 
 
 # ---- the page of the folder ----

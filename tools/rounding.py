@@ -7,12 +7,12 @@ Exit code: 0 done, 2 bad usage, 3 a program that fails.
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tools import output_file, plot, results
 from tools.command_line import REPOSITORY, ExitCode, Parser, say
-from tools.markdown import DASH, count_text, table
+from tools.markdown import count_text, fixed, table
 from tools.programs import Programs
 
 DATA = REPOSITORY / "docs/results/floating_point.json"
@@ -112,18 +112,15 @@ def read() -> list[Rounding]:
     return results.read_list(DATA, Rounding)
 
 
-def errors_table() -> str:
+def errors() -> str:
     found = {(rounding.order, rounding.elements): rounding for rounding in read()}
     columns = [*SIZES[::2], SIZES[-1]]
     rows = []
     for order in ORDERS:
-        tolerance, errors = found[order, SIZES[-1]].tolerance, [found[order, size].error for size in columns]
-        rows.append([ORDERS[order], *(f"{error:.{0 if error >= 10 else 1}f}" for error in errors),
-                     DASH if tolerance is None else f"{tolerance:,.0f}"])
+        tolerance = found[order, SIZES[-1]].tolerance
+        rows.append([ORDERS[order], *(fixed(error, 0 if error >= 10 else 1) for error in (
+            found[order, size].error for size in columns)), tolerance and f"{tolerance:,.0f}"])
     return table(["error, in such units", *map(count_text, columns), f"tolerance at {count_text(SIZES[-1])}"], rows)
-
-
-SECTIONS: dict[str, Callable[[], str]] = {"errors": errors_table}
 
 
 def draw(found: Sequence[Rounding]) -> str:

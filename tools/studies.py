@@ -150,10 +150,3 @@ def beside_jax() -> str:
         rows.append([step, *(text for speed, of_jax, form in zip(speeds, sums, ("g", ".1f", ".1f")) for text in (
             (f"{speed:{form}}", f"{100 * speed / of_jax:.1f}") if speed and of_jax else (None, None)))])
     return table(["float32", *(text for title in titles for text in (f"{title}: GB/s", "% of jnp.sum"))], rows)
-
-
-# The sections of the README, and of docs/studies.md.
-TWO_CARDS: dict[str, Callable[[], str]] = {"ladder": ladder, "provenance": provenance}
-SECTIONS: dict[str, Callable[[], str]] = {
-    "apart": apart, "block_size": block_size, "blocks_begun": blocks_begun, "array_size": array_size,
-    "element_type": element_type, "beside_jax": beside_jax}

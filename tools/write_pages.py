@@ -16,7 +16,6 @@ Exit code: 0 done, 1 a GPU counts otherwise than the emulated device, 2 bad usag
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,30 +31,38 @@ FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
 PROMISES_PAGE = Path("beyond/14_same_bits/README.md")
 SOLUTIONS = Path("docs/solutions")
+
+
+def named(*sections: Callable[[], str]) -> dict[str, Callable[[], str]]:
+    return {section.__name__: section for section in sections}
+
+
 # The sections of pages by the names of what makes them.
 SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/cuda_in_ten_minutes.md"): {"program": lambda: code("cpp", text_of(Path("docs/first_program/main.cu")))},
     Path("common/emulated/README.md"): {"unsupported": unsupported.rows},
     Path("docs/tables/README.md"): {"tables": documented_tables.all_tables},
-    Path("README.md"): studies.TWO_CARDS,
-    Path("docs/studies.md"): studies.SECTIONS,
-    Path("docs/why_bandwidth.md"): bandwidth.SECTIONS,
-    Path("docs/floating_point.md"): rounding.SECTIONS,
-    Path("docs/method.md"): pages.sections(
+    Path("README.md"): named(studies.ladder, studies.provenance),
+    Path("docs/studies.md"): named(
+        studies.apart, studies.block_size, studies.blocks_begun, studies.array_size, studies.element_type,
+        studies.beside_jax),
+    Path("docs/why_bandwidth.md"): named(
+        bandwidth.roofs, bandwidth.instructions, bandwidth.in_flight, bandwidth.small_inputs),
+    Path("docs/floating_point.md"): named(rounding.errors),
+    Path("docs/method.md"): named(
         pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance),
-    Path("beyond/13_many_gpus/README.md"): pages.sections(pages.scaling, pages.scaling_model),
-    Path("beyond/atomics/README.md"): {"measured": partial(pages.section, pages.atomics)},
-    Path("beyond/peers/README.md"): {
-        "measured": partial(pages.section, partial(pages.peers, only=("int32", "float32")))},
+    Path("beyond/13_many_gpus/README.md"): named(pages.scaling, pages.scaling_model),
+    Path("beyond/atomics/README.md"): {"measured": pages.atomics},
+    Path("beyond/peers/README.md"): {"measured": lambda: pages.peers(H200, only=("int32", "float32"))},
     PACKAGE_PAGE: {
-        **pages.sections(pages.against_cub),
+        **named(pages.against_cub),
         "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
         "project": lambda: code("cmake", from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")),
         "moments": lambda: code("cpp", from_line(SOLUTIONS / "12_any_operation/moments.cuh", "struct"))},
     PROMISES_PAGE: {
         "example": lambda: from_package_test("sum_in_one_order|sum_with_bound"),
         "order": lambda: code("cpp", from_line(SOLUTIONS / "14_same_bits/one_order.hpp", "/// Adds in a tree")),
-        "promises": partial(pages.section, partial(pages.promises, types=["float32"]))},
+        "promises": lambda: pages.promises(H200, types=["float32"])},
 }
 
 

@@ -87,7 +87,7 @@ def test_measures_everything(call: Callable[..., Ran], tmp_path: Path) -> None:
     measured = results.read_one(card / "many_gpus_measured.json", Measured)
     assert (measured.gpu, measured.cuda, measured.clock_mhz) == ("Made Up", "12.9", 1980)
     assert measured.command == "python3 -m tools scaling --weak 2^20"
-    assert "| 2^20 int32 per rank | 2 | 1 | nccl |" in pages.section(pages.scaling, card)
+    assert "| 2^20 int32 per rank | 2 | 1 | nccl |" in pages.scaling(card)
     made = calls(tmp_path)
     assert made[:2] == ["-n 1024 -s 1 --combine kernels", "-n 1024 -s 1 --combine nccl"]
     assert made[2:8] == [
