@@ -90,7 +90,8 @@ def write_card(folder: Path) -> None:
                            for runs in (0, 3) for k in range(3)],
         "many_gpus": [ranks(1, 0.001, small), ranks(2, 0.0013, small),
                       *(ranks(p, ms, n, False, "the kernels") for p, ms, n in (
-                          (1, 0.4, 2**28), (2, 0.21, 2**27), (1, 0.01, 0), (2, 0.012, 0)))],
+                          (1, 0.4, 2**28), (2, 0.21, 2**27), (1, 0.01, 0), (2, 0.012, 0))),
+                      ranks(1, 0.0001, 0), ranks(2, 0.0002, 0)],
         "many_gpus_alone": [*map(alone, (0, 1), (0.001, 0.00125)), *(alone(k, 0.01, 0) for k in (0, 1))],
         "many_gpus_measured": MEASURED | {"command": "python3 -m tools scaling"},
     }

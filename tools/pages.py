@@ -124,8 +124,6 @@ def repeat(folder: Path = H200) -> str:
 def scaling(folder: Path = H200) -> str:
     """13_many_gpus on more and more ranks, each GPU alone, and where they were measured."""
     jobs, alone = read_as(folder, "many_gpus", RanksResult), read_as(folder, "many_gpus_alone", AloneResult)
-    if not jobs:
-        return ""
     rows = []
     for job in jobs:
         beside = slowest_alone(job, alone)
@@ -135,12 +133,11 @@ def scaling(folder: Path = H200) -> str:
                      fixed(beside and 1e3 * (job.median_ms - beside), 1)])
     text = table(["elements", "ranks", "nodes", "combined by", "clocks", "ms", "GB/s", "× one rank",
                   "× its slowest GPU alone", "µs longer than that"], rows, "lrrllrrrrr")
-    if alone:
-        text += "\n" + table(["GPU alone", "elements", "ms", "GB/s"], [
-            [gpu.rank, count_text(gpu.elements), fixed(gpu.ms.median, 4), fixed(gpu.gbps or None, 1)]
-            for gpu in alone], "rrrr")
+    text_alone = table(["GPU alone", "elements", "ms", "GB/s"], [
+        [gpu.rank, count_text(gpu.elements), fixed(gpu.ms.median, 4), fixed(gpu.gbps or None, 1)] for gpu in alone],
+        "rrrr")
     measured = results.read_one(folder / "many_gpus_measured.json", Measured)
-    return f"{text}\n{measured_on(f'{max(job.ranks for job in jobs)} ×', measured)}"
+    return "\n".join([text, text_alone, measured_on(f"{max(job.ranks for job in jobs)} ×", measured)])
 
 
 def size_of_job(job: RanksResult) -> str:
@@ -169,12 +166,9 @@ def scaling_model(folder: Path = H200) -> str:
     inputs, rows = [], []
     for (combined_by, clock), jobs in groups.items():
         nothing = {job.ranks: job.median_ms for job in jobs if job.elements == 0}
-        largest = max((job for job in jobs if job.ranks == 1), key=lambda job: job.elements, default=None)
-        most = max(nothing, default=0)
-        if 1 not in nothing or most < 2 or largest is None or not largest.gbps:
-            continue
-        launch = nothing[1]
-        bandwidth = largest.gbps * largest.median_ms / (largest.median_ms - launch)
+        largest = max((job for job in jobs if job.ranks == 1), key=lambda job: job.elements)
+        most, launch = max(nothing), nothing[1]
+        bandwidth = largest.bandwidth * largest.median_ms / (largest.median_ms - launch)
         hop = (nothing[most] - launch) / hops(combined_by, most)
         inputs.append([combined_by, clock, fixed(bandwidth, 1), fixed(1e3 * launch, 1), fixed(1e3 * hop, 1)])
         for job in jobs:
@@ -185,8 +179,7 @@ def scaling_model(folder: Path = H200) -> str:
                              fixed(job.median_ms, 4), fixed((job.median_ms / predicted - 1) * 100, 1)])
     names = ["elements", "ranks", "combined by", "clocks", "predicted, ms", "measured, ms", "difference, %"]
     return "\n".join(["With what was measured put in:\n", table(
-        ["combined by", "clocks", "B, GB/s", "L, µs", "α, µs"], inputs, "llrrr"), table(names, rows, "lrllrrr")]
-    ) if inputs else ""
+        ["combined by", "clocks", "B, GB/s", "L, µs", "α, µs"], inputs, "llrrr"), table(names, rows, "lrllrrr")])
 
 
 def hops(combined_by: str, ranks: int) -> int:
@@ -204,8 +197,10 @@ def described(case: str) -> list[str]:
 def against_cub(folder: Path = H200) -> str:
     """The header beside CUB: the sums by size and type, then the other cases, and what they were measured with."""
     cells = against_cub_cells(folder)
-    versions = {f"Measured beside CUB {cell.cub_version}.\n" for cell in cells.values()}
-    return "\n".join(filter(None, [sums_against_cub(cells), others_against_cub(cells), *versions]))
+    if not cells:
+        return ""
+    [version] = {cell.cub_version for cell in cells.values()}
+    return "\n".join([sums_against_cub(cells), others_against_cub(cells), f"Measured beside CUB {version}.\n"])
 
 
 def against_cub_cells(folder: Path) -> AgainstCubCells:
@@ -215,8 +210,6 @@ def against_cub_cells(folder: Path) -> AgainstCubCells:
 def sums_against_cub(cells: AgainstCubCells) -> str:
     """CUB's time over the header's, a row per power of two and a column per type, and what all sizes come to."""
     sums = [cell for cell in cells.values() if cell.case in SUMS]
-    if not sums:
-        return ""
     powers = sorted({cell.elements for cell in sums if cell.elements.bit_count() == 1})
     means = []
     for name, least, most in (
@@ -241,7 +234,7 @@ def others_against_cub(cells: AgainstCubCells) -> str:
     text = table(["operation", "element type", "accumulated in", *map(count_text, sizes)], [
         [*described(case), *(shown(cells.get((case, elements))) for elements in sizes)] for case in cases],
         "lll" + "r" * len(sizes))
-    return text and f"Other operations: GB/s of 12_any_operation, and in brackets CUB's time over its own.\n\n{text}"
+    return f"Other operations: GB/s of 12_any_operation, and in brackets CUB's time over its own.\n\n{text}"
 
 
 def ratio_text(cell: AgainstCub | None) -> str | None:

@@ -37,10 +37,7 @@ def main(words: list[str]) -> int:
     name, cub, file = words
     try:
         library = LIBRARIES[name]()
-    except ModuleNotFoundError as error:
-        say(f"not installed: {error.name}")
-        return ExitCode.NOT_POSSIBLE
-    # What an installation that does not fit this machine raises may be anything.
+    # It may not be there, and what an installation that does not fit this machine raises may be anything.
     except Exception as error:
         say(f"not usable: {name}: {first_line(error)}")
         return ExitCode.NOT_POSSIBLE

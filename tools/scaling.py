@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools import gpu, output_file, programs, results
-from tools.command_line import ExitCode, NotPossible, Parser, parse_count, say
+from tools.command_line import BadUsage, ExitCode, NotPossible, Parser, parse_count, say
 from tools.markdown import count_text
 from tools.measure import measured_now
 from tools.programs import Programs
@@ -48,15 +48,21 @@ def main(words: list[str]) -> int:
     executables = Programs(options.bin or programs.build([PROGRAM]))
     executables.require(PROGRAM)
     launcher = ["mpirun", "-np", str(gpu.count()), "--bind-to", "none"]
-    runs = [run for combiner in combiners(executables, launcher)
-            for run in runs_of(combiner, f"--weak -n {count_text(options.weak)} --samples {SAMPLES_OF_WEAK}")]
 
     def write(name: str, run: str, launcher: Sequence[str] = (), **variables: str) -> Path:
         say(run)
         return executables.write(Path(scratch, name), f"{PROGRAM} {run}", launcher, **variables)
 
+    jobs: list[Path] = []
     with tempfile.TemporaryDirectory() as scratch:
-        jobs = [write(f"{k}.json", run, launcher) for k, run in enumerate(runs)]
+        for combiner in COMBINERS:
+            runs = runs_of(combiner, f"--weak -n {count_text(options.weak)} --samples {SAMPLES_OF_WEAK}")
+            try:
+                jobs += [write(f"{combiner}{k}.json", run, launcher) for k, run in enumerate(runs)]
+            except (BadUsage, NotPossible) as why:
+                say(f"{combiner} is left out: {why}")
+        if not jobs:
+            raise NotPossible(f"neither of {' and '.join(COMBINERS)} can combine what is on these GPUs")
         found = [result for file in jobs for result in results.read_list(file, RanksResult)]
         shards = sorted({result.elements_per_rank for result in found if result.ranks == gpu.count()}, reverse=True)
         visible = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(gpu.count())))).split(",")
@@ -73,20 +79,3 @@ def main(words: list[str]) -> int:
 def runs_of(combiner: str, weak: str) -> list[str]:
     return [f"{size} --scaling --combine {combiner}{clock}" for clock, sizes in (
         ("", (weak, *STRONG)), (" --queue off", BY_HOST_CLOCKS)) for size in sizes]
-
-
-def combiners(executables: Programs, launcher: Sequence[str]) -> list[str]:
-    """Those that can combine here. Throws NotPossible where none can."""
-    able = []
-    for combiner in COMBINERS:
-        options = f"--device cuda -n 1024 -s 1 --combine {combiner}"
-        ran = executables.run(PROGRAM, *options.split(), launcher=launcher)
-        if ran.returncode == ExitCode.DONE:
-            able.append(combiner)
-        elif ran.returncode in (ExitCode.BAD_USAGE, ExitCode.NOT_POSSIBLE):
-            say(f"{combiner} is left out: {ran.stderr}")
-        else:
-            raise programs.failure(ran.returncode, f"{combiner}: exit code {ran.returncode}: {ran.stderr}")
-    if not able:
-        raise NotPossible(f"neither of {' and '.join(COMBINERS)} can combine what is on these GPUs")
-    return able

@@ -71,9 +71,9 @@ def test_a_commit_with_changes_is_not_shown_as_one_without(card: Path) -> None:
 
 
 def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
-    for name in ("against_cub", "peers", "atomics", "method_lead_in", "many_gpus"):
+    for name in ("against_cub", "peers", "atomics", "method_lead_in"):
         (card / f"{name}.json").unlink()
-    for section in ("against_cub", "promises", "atomics", "peers", "scaling", "scaling_model", "lead_in"):
+    for section in ("against_cub", "promises", "atomics", "peers", "lead_in"):
         assert getattr(pages, section)(card) == ""
     page = pages.card_page(card, Programs(bin_folder))
     assert "## Element type" in page and not re.search("^## (12_|Sums|Peers|Atomics)", page, re.MULTILINE)
