@@ -1,5 +1,5 @@
-/// Races as kernels have them, and kernels without one that are much like them: of which lines and threads, whichever way a
-/// kernel comes by a pointer, on one host thread and on several. What orders threads is in race_programs_test.cpp.
+/// Races as kernels have them, and kernels without one that are much like them: of which lines and threads, on one host
+/// thread and on several. What orders threads is in race_programs_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What the tests of CompensatedSum share: drawn inputs, their exact sums, and the two inequalities that a result has to
-/// fulfil.
+/// What compensated_test.cu holds CompensatedSum against: drawn inputs, their exact sums, and the two inequalities that a
+/// result has to fulfil.
 
 #include <gtest/gtest.h>
 
