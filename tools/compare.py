@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tools import gpu, output_file, programs, results
 from tools.command_line import ELEMENT_TYPES, BadUsage, ExitCode, NotPossible, Parser, parse_count, say
-from tools.markdown import DASH, count_text, table
+from tools.markdown import count_text, table
 from tools.programs import Programs
 from tools.results import Result
 
@@ -147,13 +147,11 @@ def peer_tables(results: Sequence[Result], types: Sequence[str] = ELEMENT_TYPES)
     return tables
 
 
-def cell(result: Result | None, cub: Result | None) -> str:
+def cell(result: Result | None, cub: Result | None) -> str | None:
     """"3695.4 (83.5 %)"; a dash where the program was not run or has no such type."""
     if result is None:
-        return DASH
+        return None
     if not result.verified:
         return "**WRONG**"
-    if result.gbps is None:
-        return "not timed"
-    share = f" ({result.gbps / cub.gbps * 100:.1f} %)" if cub and cub.gbps else ""
-    return f"{result.gbps:.1f}{share}"
+    share = f" ({result.bandwidth / cub.bandwidth * 100:.1f} %)" if cub else ""
+    return f"{result.bandwidth:.1f}{share}"

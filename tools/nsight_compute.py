@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools import gpu
 from tools.command_line import NotPossible
 
 # Its names of what it counts, from Turing to Blackwell.
@@ -58,9 +59,7 @@ class NsightCompute:
         self.metrics = list(metrics)
 
     def version(self) -> str:
-        said = subprocess.run(["ncu", "--version"], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-                              errors="replace").stdout
-        return "".join(re.findall(r"^Version ([\d.]+)", said, re.MULTILINE))
+        return "".join(re.findall(r"^Version ([\d.]+)", gpu.said("ncu", "--version"), re.MULTILINE))
 
     def count(self, selection: Sequence[str], command: Sequence[str | Path], at_least: int = 1) -> list[Launch]:
         """Those launches of the command that `selection` takes, options of ncu. Throws NotPossible for fewer."""

@@ -183,18 +183,14 @@ class Site:
     def make_explorers(self, programs: Programs) -> None:
         """A page for each step that the emulated device runs, with the way back; says which have none."""
         (self.folder / "explorer").mkdir()
-        missing = []
-        for step in EXPLORED:
-            if not programs.has(step):
-                missing.append(step)
-                continue
+        for step in filter(programs.has, EXPLORED):
             page = self.folder / f"explorer/{step}.html"
             programs.text(step, *TRACED, "--trace", page)
             of = next(page for page in self.pages if page.endswith(f"{step}/README.md"))
             back = f'<nav aria-label="Back" style="margin-bottom:10px"><a style="color:inherit" ' \
                 f'href="../{label(of)}.html">← {html.escape(title_of(of))}</a></nav>'
             output_file.write(page, read_text(page).replace("<body>\n", f"<body>\n{back}\n", 1))
-        if missing:
+        if missing := [step for step in EXPLORED if not programs.has(step)]:
             say(f"Left out: the explorers of {', '.join(missing)}, which are not built in '{programs.folder}'")
 
     def with_kernel(self, page: str) -> str:
