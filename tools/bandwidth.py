@@ -98,7 +98,7 @@ def in_flight(folder: Path = H200) -> str:
     for result in results.read(folder, "ladder"):
         if result.block is None or result.step not in (*SHOWN, "08_warp_shuffle"):
             continue
-        blocks = min(THREADS // result.block, math.ceil((result.grid or 0) / multiprocessors(folder)))
+        blocks = min(THREADS // result.block, math.ceil(result.passes[0].blocks / multiprocessors(folder)))
         # What a thread asks for before it needs the first of it. For 11 the TMA asks: of its three stages with 32 KiB
         # each, two are under way while one is read.
         of_thread = next((size for end, size in {"04": 4, "09": 8, "11": 64}.items() if result.step < end), None)

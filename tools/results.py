@@ -68,7 +68,6 @@ class Result:
     type: ElementType
     elements: int
     block: int | None
-    grid: int | None
     samples: int
     ms: Milliseconds | None
     first_run_ms: float | None
@@ -76,7 +75,6 @@ class Result:
     gbps: float | None
     percent_of_peak: float | None
     result: Value
-    expected: Value
     error: Number
     tolerance: Number
     verified: bool

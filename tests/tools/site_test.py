@@ -1,4 +1,4 @@
-"""The HTML site: it builds without a warning and a dead link, and dead links are found, on it and on GitHub."""
+"""The HTML site: it builds without a warning and a dead link, and dead links are found."""
 
 from collections.abc import Callable
 from pathlib import Path
