@@ -19,10 +19,6 @@ SEARCH = REPOSITORY / "docs/site/search.js"
 EXCERPT = 160
 
 
-def installed() -> bool:
-    return LUNR.is_file() and shutil.which("node") is not None
-
-
 def sections(page: str, weight: float, text: str) -> Iterator[dict[str, Any]]:
     """What stands below each heading of a page for Doxygen, and the link that leads there."""
     text = re.sub(r"(?s)<nav.*?</nav>|<!--.*?-->|@(end)?htmlonly(\[block\])?|^@anchor \S+\n\n(?!#)", " ", text)

@@ -87,7 +87,7 @@ def main(words: list[str]) -> int:
 
 
 def installed() -> bool:
-    return bool(shutil.which("doxygen")) and THEME.is_dir() and MATHJAX.is_dir() and search.installed()
+    return all(map(shutil.which, ("doxygen", "node"))) and all(map(Path.exists, (THEME, MATHJAX, search.LUNR)))
 
 
 def make_own_folders(folder: Path) -> None:

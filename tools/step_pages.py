@@ -80,7 +80,8 @@ class StepPages:
         self.scratch = scratch  # keeps what a step counts for the next
         self.card = card
         self.printed: dict[str, dict[str, list[str]]] = {}  # by step, the cells of what it has counted
-        self.gpu_name, self.gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
+        description, self.gpu = counters_of_gpus.read(REPOSITORY / f"docs/counters/{card.name}.csv")
+        self.card_name = description["GPU"].partition(",")[0]
 
     def sections(self, step: Path, previous: Path | None, origin: Path) -> dict[str, str]:
         """The texts of the generated sections on the step's page, by their names.
@@ -120,7 +121,7 @@ class StepPages:
         rows = []
         for name in CHANGED[step.name]:
             if name == WARP_INSTRUCTIONS:
-                term = f"[{name}]({os.path.relpath(GLOSSARY, step)}#warp-instruction) on one {self.card_name()}"
+                term = f"[{name}]({os.path.relpath(GLOSSARY, step)}#warp-instruction) on one {self.card_name}"
                 cells = [f"{self.gpu[of][INSTRUCTIONS] / self.gpu[of][BLOCKS]:.4g}" for of in names]
             else:
                 term = in_glossary(name, step).replace("of these, bank", "shared memory bank")
@@ -134,11 +135,8 @@ class StepPages:
     def on_gpu(self, step: Path) -> str:
         """What a GPU counts of the step beside those before it."""
         names = STEPS_ON_GPU[step.name]
-        return table([f"counted on one {self.card_name()}", *names], [
+        return table([f"counted on one {self.card_name}", *names], [
             [what, *(f"{self.gpu[name][metric]:.0f}" for name in names)] for what, metric in ON_GPU.items()])
-
-    def card_name(self) -> str:
-        return self.gpu_name["GPU"].partition(",")[0]
 
 
 def kernel(step: Path) -> str:
