@@ -136,11 +136,8 @@ TEST_F(Executables, ReadAndWritePipes) {
   for (const std::string& command : {small + " --json /dev/stdout 2>/dev/null | " + read,
                                      small + " --json >(" + read + ") >/dev/null; wait $!"})
     EXPECT_EQ(outcome_of(command).out, "03_sequential\n") << command;
-  expect({{small + " -q --json x.json && mkfifo pipe"},
-          {small + " --compare <(sleep 0.1; cat x.json)", 0, {"| same |"}},
-          {small + " --compare /dev/stdin <x.json", 0, {"| same |"}},
-          {"cat x.json | " + small + " --compare /dev/stdin", 0, {"| same |"}},
-          {"cat x.json >pipe & sleep 0.1; " + small + " --compare pipe", 0, {"| same |"}}});
+  expect(
+      {{small + " -q --json x.json"}, {"cat x.json | " + small + " --compare /dev/stdin", 0, {"| same |"}}});
 }
 
 TEST_F(Executables, KeepWhatASweepMeasuredBeforeCtrlC) {

@@ -73,12 +73,5 @@ TEST(RequireMemory, RefusesWhatDoesNotFit) {
   }
 }
 
-TEST(HostMemory, IsThatOfTheMachineElse) {
-  const Memory memory = host_memory("/missing");
-  if (memory.bound == address_space_limit) GTEST_SKIP() << "this shell has a ulimit -v";
-  EXPECT_EQ(memory.bound, "");
-  EXPECT_GT(memory.free_bytes, std::size_t{1} << 20);
-}
-
 }  // namespace
 }  // namespace reduction

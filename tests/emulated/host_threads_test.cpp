@@ -23,16 +23,6 @@ TEST(ParallelFor, CallsEachNumberOnce) {
   parallel_for(0, [](std::size_t) { FAIL() << "there is nothing to call"; });
 }
 
-TEST(ParallelFor, RethrowsAndCanBeUsedAgain) {
-  const auto fail_at_7 = [](std::size_t k) {
-    if (k == 7) throw std::runtime_error("seven");
-  };
-  EXPECT_THROW(parallel_for(1000, fail_at_7), std::runtime_error);
-  std::atomic<std::size_t> sum{0};
-  parallel_for(1000, [&](std::size_t k) { sum += k; });
-  EXPECT_EQ(sum, 499'500u);
-}
-
 TEST(HostThreads, WorkAtTheSameTime) {
   std::atomic<int> arrived{0};
   host_threads().run(2, [&] {
