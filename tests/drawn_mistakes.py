@@ -111,8 +111,10 @@ class Draw:
             while (built := self.ninja("-k0", *targets)).returncode != 0:
                 named = {number for number, mistake in self.mistakes.items()
                          if re.search(rf"drawn::\w+<{number}\b|{mistake.file}:{mistake.line + 2}:", built.stdout)}
+                # An error may tell of the place that the mistake's line is included or called from.
+                named = named or {number for number, mistake in self.mistakes.items() if mistake.file in built.stdout}
                 if not named:
-                    raise SystemExit(built.stdout[-4000:])
+                    raise SystemExit("\n".join(re.findall(r".*error:.*", built.stdout)) or built.stdout[-4000:])
                 self.write({self.mistakes.pop(number).file for number in named})
 
     def reached(self, test: str) -> tuple[float, set[int]]:
