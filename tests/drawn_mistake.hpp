@@ -1,6 +1,7 @@
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <type_traits>
@@ -12,8 +13,10 @@ inline const int made = std::getenv("DRAWN_MISTAKE") ? std::atoi(std::getenv("DR
 
 /// A byte of a file for each mistake that a test comes to, in whichever of its processes.
 inline volatile char* const reached = [] {
-  const char* const file = std::getenv("DRAWN_REACHED");
-  void* const bytes = mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, file ? open(file, O_RDWR) : -1, 0);
+  const char* const name = std::getenv("DRAWN_REACHED");
+  const int file = name ? open(name, O_RDWR) : -1;
+  void* const bytes = mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);  // a program that was started without stdout would have it there
   return bytes == MAP_FAILED ? nullptr : static_cast<char*>(bytes);
 }();
 

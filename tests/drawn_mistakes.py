@@ -89,7 +89,8 @@ class Draw:
         self.copy.configure("-DCMAKE_CXX_FLAGS_DEBUG=-g -O1 -w")
         targets = re.findall(r"^(\w+): phony", self.ninja("-t", "targets", "all").stdout, re.MULTILINE)
         sources = {file.stem for file in (REPOSITORY / "tests").rglob("*_test.cpp")} - {"gpu_test"}
-        self.tests = sorted(sources & set(targets) | {f"step_matrix_{step}_test" for step in STEPS})
+        headers = {target for target in targets if re.fullmatch(r"header_\w+_test", target)}
+        self.tests = sorted(sources & set(targets) | headers | {f"step_matrix_{step}_test" for step in STEPS})
 
     def ninja(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(["ninja", *arguments], cwd=self.copy.build, stdout=subprocess.PIPE,

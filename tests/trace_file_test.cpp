@@ -60,6 +60,22 @@ TEST_F(TraceFiles, HaveTheSourceAndTheLineOfEachEvent) {
   }
 }
 
+TEST_F(TraceFiles, HaveTheLineOfWhatAWarpDoesTogether) {
+  for (const auto& [step, kind, text] : {std::tuple{"05_unroll_warp", "warp_barrier", "__syncwarp()"},
+                                         std::tuple{"08_warp_shuffle", "shuffle", "warp_sum("}}) {
+    const Json trace = trace_of(std::string{step} + " -n 1000 -b 128");
+    unsigned found = 0;
+    for (const Json& event : trace["events"]) {
+      if (event["kind"] != kind) continue;
+      ++found;
+      ASSERT_GT(event["line"], 0) << event;
+      const std::string line = trace["sources"][0]["lines"][event["line"].get<std::size_t>() - 1];
+      EXPECT_NE(line.find(text), std::string::npos) << line;
+    }
+    EXPECT_GT(found, 0u) << step;
+  }
+}
+
 TEST_F(TraceFiles, HaveTheValuesOfEveryType) {
   for (const std::string type : {"int32", "int64", "float32", "float64", "complex64", "complex128"}) {
     const Json trace = trace_of("03_sequential -n 96 -b 32 --data ones -t " + type);
@@ -116,7 +132,13 @@ TEST_F(TraceFiles, AreWrittenWithTheFindingThatHasEndedTheRun) {
   EXPECT_EQ(trace["block"], 1);
   ASSERT_EQ(trace["findings"].size(), 1u);
   EXPECT_EQ(trace["findings"][0]["kind"], "out of bounds");
-  EXPECT_EQ(trace["findings"][0]["witnesses"][0]["block"], 1);
+  const Json& witness = trace["findings"][0]["witnesses"][0];
+  EXPECT_EQ(witness["block"], 1);
+  EXPECT_TRUE(witness["event"].is_null()) << "the access that is refused does not happen";
+  expect({{"pitfall no_barrier_between_levels --trace trace.json", 1}});
+  const Json race = Json::parse(text_of("trace.json"));
+  for (const Json& each : race["findings"][0]["witnesses"])
+    EXPECT_EQ(race["events"][each["event"].get<std::size_t>()]["line"], each["line"]) << each;
 }
 
 TEST_F(TraceFiles, AreRefusedBeforeAnythingRuns) {
