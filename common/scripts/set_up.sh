@@ -47,18 +47,20 @@ take_build_folder() {
     fail "$bad_usage" "REDUCTION_CUDA is '$REDUCTION_CUDA'; it can be AUTO, ON or OFF"
   fi
   grep -q "\"$preset\"" CMakePresets.json || fail "$bad_usage" "REDUCTION_PRESET: there is no '$preset'"
-  if [[ ${REDUCTION_LOCKED:-} == "$PWD/$build_folder" ]]; then return; fi
+  local folder
+  folder=$(realpath -m "$build_folder")
+  if [[ ${REDUCTION_LOCKED:-} == "$folder" ]]; then return; fi
   # What a run as root has left there would be found in the middle of this one.
   if ! mkdir -p "$build_folder" 2>/dev/null || ! { true >>"$build_folder/lock"; } 2>/dev/null; then
-    fail "$not_possible" "$PWD/$build_folder cannot be written: delete it (as root, if need be), or work in a copy"
+    fail "$not_possible" "$folder cannot be written: delete it (as root, if need be), or work in a copy"
   fi
   command -v flock >/dev/null || return 0
   exec 9>>"$build_folder/lock"
   if ! flock --nonblock 9; then
-    say "Waiting for another run, which works in $PWD/$build_folder"
+    say "Waiting for another run, which works in $folder"
     until flock --timeout 1 9; do :; done  # a Ctrl-C that comes before flock has begun is heard a second later
   fi
-  export REDUCTION_LOCKED=$PWD/$build_folder
+  export REDUCTION_LOCKED=$folder
 }
 
 install_missing_packages() {
@@ -113,7 +115,7 @@ configure_with_tests() {
   fi
   say "Configuring $build_folder"
   rm -f "$build_folder/configured_for"
-  if ! cmake --preset "$preset" "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
+  if ! cmake --preset "$preset" -B "$build_folder" "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
     -DCMAKE_TARGET_MESSAGES=OFF >"$build_folder/configure.log" 2>&1 </dev/null 9>&-; then
     tail -n 20 "$build_folder/configure.log" >&2
     fail "$not_possible" "CMake could not configure the build ($build_folder/configure.log); this needs" "  $needed"

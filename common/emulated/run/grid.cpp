@@ -1,12 +1,32 @@
 #include "emulated/run/grid.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 #include <utility>
 
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/block.hpp"
+#include "emulated/run/progress.hpp"
 
 namespace __emulated {
+namespace {
+
+/// So many are enough to tell of: those above are likely to have the same faults.
+constexpr std::size_t most_faulty_blocks = 64;
+
+std::atomic<bool> is_stopped = false;
+std::mutex progress_mutex;
+Progress progress;
+
+}  // namespace
+
+void stop_launches() { is_stopped = true; }
+
+Progress running_launch() {
+  const std::lock_guard lock{progress_mutex};
+  return progress;
+}
 
 Grid::Grid(const ExecutionConfiguration& of_grid, const KernelCall& of_kernel, const GridSettings& of_launch,
            std::size_t of_number, std::size_t of_shared_bytes, BlockTrace* of_block, unsigned host_threads)
@@ -21,6 +41,14 @@ Grid::Grid(const ExecutionConfiguration& of_grid, const KernelCall& of_kernel, c
       at_a_time_{std::clamp<std::size_t>(count(of_grid.grid) / (std::size_t{host_threads} * 16), 1, 64)},
       end_{count(of_grid.grid)} {
   kernel_heap().reuse_if_empty();
+  const std::lock_guard lock{progress_mutex};
+  progress = {kernel.entry, count(configuration.grid), 0, std::chrono::steady_clock::now()};
+}
+
+Grid::~Grid() {
+  races.mark_initialised();
+  const std::lock_guard lock{progress_mutex};
+  progress = {};
 }
 
 void Grid::work() {
@@ -42,6 +70,11 @@ void Grid::work() {
       const std::lock_guard lock{mutex_};
       counters_ += counters;
       running_.erase(*begin);
+      if (is_stopped) end_ = std::min(end_, next_);
+    }
+    {
+      const std::lock_guard lock{progress_mutex};
+      progress.done = std::min(progress.done + at_a_time_, progress.blocks);
     }
     completed_.notify_all();
   }
@@ -64,6 +97,11 @@ bool Grid::wait_for(std::size_t block) {
 /// Blocks below a failed one still run, so that the lowest failure is found whatever the order.
 void Grid::fail(std::size_t block, BlockOutcome outcome) {
   const std::lock_guard lock{mutex_};
+  if (!settings.ends_at_fault && !outcome.exception) {
+    faults_.emplace(block, std::move(outcome.faults));
+    if (faults_.size() > most_faulty_blocks) faults_.erase(std::prev(faults_.end()));
+    return;
+  }
   if (block >= end_) return;
   end_ = block;
   failure_ = std::move(outcome);
@@ -71,13 +109,16 @@ void Grid::fail(std::size_t block, BlockOutcome outcome) {
 
 bool Grid::is_wanted(std::size_t block) {
   const std::lock_guard lock{mutex_};
-  return block < end_;
+  return block < end_ && !is_stopped;
 }
 
 LaunchResult Grid::result() const {
   if (failure_.exception) std::rethrow_exception(failure_.exception);
+  std::vector<FaultRecord> faults = failure_.faults;
   // What blocks have done to each other is only known if all have run.
-  std::vector<FaultRecord> faults = failure_.faults.empty() ? races.faults() : failure_.faults;
+  if (faults.empty()) faults = races.faults();
+  for (const auto& [block, of_block] : faults_)
+    faults.insert(faults.end(), of_block.begin(), of_block.end());
   if (faults.empty()) return {counters_, {}};
   return {counters_, findings_from(std::move(faults), kernel.entry)};
 }

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -20,7 +21,8 @@ namespace __emulated {
 /// How the device runs a grid, apart from what `<<<...>>>` says.
 struct GridSettings {
   Schedule schedule;
-  bool instrumented = true;  ///< whether accesses are counted and checked
+  bool instrumented = true;   ///< whether accesses are counted and checked
+  bool ends_at_fault = true;  ///< whether blocks above a faulty one are left out
   std::chrono::nanoseconds loop_limit = std::chrono::seconds{10};  ///< for a loop that seems endless
 };
 
@@ -38,7 +40,7 @@ class Grid {
        std::size_t of_number, std::size_t of_shared_bytes, BlockTrace* of_block, unsigned host_threads);
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
-  ~Grid() { races.mark_initialised(); }
+  ~Grid();
 
   /// Runs blocks on the calling host thread as long as there are any.
   void work();
@@ -71,6 +73,7 @@ class Grid {
   std::size_t end_;                ///< the lowest block that has failed, or the number of blocks
   std::set<std::size_t> running_;  ///< the first ones of the blocks that host threads have taken
   BlockOutcome failure_;
+  std::map<std::size_t, std::vector<FaultRecord>> faults_;  ///< of blocks, where the others go on
   Counters counters_;
 };
 

@@ -41,6 +41,7 @@ struct State {
       dynamic_shared_bytes;       ///< that kernels may have, if the program has asked for them
   std::set<const void*> kernels;  ///< that have been launched and counted
   std::vector<Recording*> recordings;
+  LaunchListener* listener = nullptr;
 };
 
 State& state() {
@@ -141,9 +142,9 @@ bool has_seen_accesses(const Counters& counters) {
          0;
 }
 
-}  // namespace
+// ---- it ----
 
-void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
+LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
   if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
   State& current = state();
@@ -169,7 +170,28 @@ void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& 
   }
   for (Recording* const each : current.recordings)
     each->end_launch(result);
-  if (!result.findings.empty()) throw KernelFinding{std::move(result.findings)};
+  return result;
+}
+
+}  // namespace
+
+void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
+  LaunchListener* const listener = state().listener;
+  if (listener == nullptr) {
+    LaunchResult result = run_grid(configuration, kernel);
+    if (!result.findings.empty()) throw KernelFinding{std::move(result.findings)};
+    return;
+  }
+  try {
+    listener->ended(configuration, kernel, run_grid(configuration, kernel));
+  } catch (const std::invalid_argument& refusal) {
+    listener->refused(refusal.what());
+  }
+}
+
+void set_launch_listener(LaunchListener* listener) {
+  set(state().listener, listener);
+  set(state().settings.ends_at_fault, listener == nullptr);
 }
 
 void run_with_results(const std::function<void()>& program, std::vector<LaunchResult>& results,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "emulated/count/counters.hpp"
@@ -25,6 +26,19 @@ struct LaunchResult {
 /// Runs every thread of every block to its end, or to the first fault of its block. Throws KernelFinding for a faulty kernel,
 /// std::invalid_argument if the device cannot run such a launch, and whatever a thread of the kernel throws.
 void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
+
+/// Is told of each launch in place of the program, which goes on whatever is found, or refused. All blocks run, faulty ones to
+/// their first fault that ends them.
+class LaunchListener {
+ public:
+  virtual void ended(const ExecutionConfiguration& configuration, const KernelCall& kernel,
+                     const LaunchResult& result) = 0;
+  virtual void refused(const std::string& reason) = 0;
+
+ protected:
+  ~LaunchListener() = default;
+};
+void set_launch_listener(LaunchListener* listener);
 
 /// A block of one of the launches of a program.
 struct TracedBlock {

@@ -1,0 +1,64 @@
+#pragma once
+/// \file
+/// In place of cuRAND for the host: a generator can be made, and says when it is asked for numbers that there are none.
+
+#include <cuda_runtime.h>
+
+#include "emulated/language/runtime/libraries.hpp"
+
+#define CURAND_H_  // which helper_cuda.h of NVIDIA's samples asks for
+
+enum curandStatus_t {
+  CURAND_STATUS_SUCCESS = 0,
+  CURAND_STATUS_VERSION_MISMATCH = 100,
+  CURAND_STATUS_NOT_INITIALIZED = 101,
+  CURAND_STATUS_ALLOCATION_FAILED = 102,
+  CURAND_STATUS_TYPE_ERROR = 103,
+  CURAND_STATUS_OUT_OF_RANGE = 104,
+  CURAND_STATUS_LENGTH_NOT_MULTIPLE = 105,
+  CURAND_STATUS_DOUBLE_PRECISION_REQUIRED = 106,
+  CURAND_STATUS_LAUNCH_FAILURE = 201,
+  CURAND_STATUS_PREEXISTING_FAILURE = 202,
+  CURAND_STATUS_INITIALIZATION_FAILED = 203,
+  CURAND_STATUS_ARCH_MISMATCH = 204,
+  CURAND_STATUS_INTERNAL_ERROR = 999
+};
+using curandStatus = curandStatus_t;
+enum curandRngType_t {
+  CURAND_RNG_PSEUDO_DEFAULT = 100,
+  CURAND_RNG_PSEUDO_XORWOW = 101,
+  CURAND_RNG_PSEUDO_MRG32K3A = 121,
+  CURAND_RNG_PSEUDO_MTGP32 = 141,
+  CURAND_RNG_PSEUDO_MT19937 = 142,
+  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
+  CURAND_RNG_QUASI_DEFAULT = 200,
+  CURAND_RNG_QUASI_SOBOL32 = 201,
+  CURAND_RNG_QUASI_SOBOL64 = 203
+};
+enum curandOrdering_t {
+  CURAND_ORDERING_PSEUDO_BEST = 100,
+  CURAND_ORDERING_PSEUDO_DEFAULT = 101,
+  CURAND_ORDERING_PSEUDO_SEEDED = 102
+};
+using curandGenerator_t = struct curandGenerator_st*;
+
+inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t) {
+  __emulated::make_library_object(generator);
+  return CURAND_STATUS_SUCCESS;
+}
+
+// clang-format off
+__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandDestroyGenerator)
+__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetPseudoRandomGeneratorSeed)
+__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetGeneratorOffset)
+__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetGeneratorOrdering)
+__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetStream)
+__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetQuasiRandomGeneratorDimensions)
+__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerate)
+__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateUniform)
+__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateUniformDouble)
+__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateNormal)
+__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateNormalDouble)
+__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateLogNormal)
+__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGeneratePoisson)
+// clang-format on

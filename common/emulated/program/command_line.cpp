@@ -1,0 +1,315 @@
+#include "emulated/program/command_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace emulated_program {
+namespace {
+
+/// What becomes of an option of nvcc's.
+enum class Use {
+  compile,    ///< passed on, with its value joined to it
+  optimise,   ///< passed on for files without kernels
+  link,       ///< passed on to the linker
+  to_host,    ///< its value is a list for the host's compiler
+  to_linker,  ///< its value is a list for the linker
+  standard,
+  output,
+  ignored,  ///< of nvcc's code for GPUs
+  refused,  ///< asks for what only nvcc makes
+};
+
+enum class Value {
+  none,
+  behind,
+  joined,
+  equals
+};  ///< behind: joined or the next word; equals: the same, with "="
+
+struct NvccOption {
+  std::string_view name;
+  Value value;
+  Use use;
+  std::string_view passed_on = {};  ///< by this name; by its own if there is none
+};
+
+/// The longest name that fits a word is meant.
+constexpr std::array nvcc_options{
+    NvccOption{"-I", Value::behind, Use::compile},
+    NvccOption{"--include-path", Value::equals, Use::compile, "-I"},
+    NvccOption{"-isystem", Value::behind, Use::compile},
+    NvccOption{"-include", Value::behind, Use::compile},
+    NvccOption{"--pre-include", Value::equals, Use::compile, "-include"},
+    NvccOption{"-D", Value::behind, Use::compile},
+    NvccOption{"--define-macro", Value::equals, Use::compile, "-D"},
+    NvccOption{"-U", Value::behind, Use::compile},
+    NvccOption{"--undefine-macro", Value::equals, Use::compile, "-U"},
+    NvccOption{"-W", Value::joined, Use::compile},
+    NvccOption{"-w", Value::none, Use::compile},
+    NvccOption{"-g", Value::none, Use::compile},
+    NvccOption{"--debug", Value::none, Use::compile, "-g"},
+    NvccOption{"-G", Value::none, Use::compile, "-g"},
+    NvccOption{"--device-debug", Value::none, Use::compile, "-g"},
+    NvccOption{"-O", Value::joined, Use::optimise},
+    NvccOption{"--optimize", Value::equals, Use::optimise, "-O"},
+    NvccOption{"-Xcompiler", Value::equals, Use::to_host},
+    NvccOption{"--compiler-options", Value::equals, Use::to_host},
+    NvccOption{"-Xlinker", Value::equals, Use::to_linker},
+    NvccOption{"--linker-options", Value::equals, Use::to_linker},
+    NvccOption{"-l", Value::behind, Use::link},
+    NvccOption{"--library", Value::equals, Use::link, "-l"},
+    NvccOption{"-L", Value::behind, Use::link},
+    NvccOption{"--library-path", Value::equals, Use::link, "-L"},
+    NvccOption{"-std", Value::equals, Use::standard},
+    NvccOption{"--std", Value::equals, Use::standard},
+    NvccOption{"-o", Value::behind, Use::output},
+    NvccOption{"--output-file", Value::equals, Use::output},
+    NvccOption{"-arch", Value::equals, Use::ignored},
+    NvccOption{"--gpu-architecture", Value::equals, Use::ignored},
+    NvccOption{"-code", Value::equals, Use::ignored},
+    NvccOption{"--gpu-code", Value::equals, Use::ignored},
+    NvccOption{"-gencode", Value::equals, Use::ignored},
+    NvccOption{"--generate-code", Value::equals, Use::ignored},
+    NvccOption{"-rdc", Value::equals, Use::ignored},
+    NvccOption{"--relocatable-device-code", Value::equals, Use::ignored},
+    NvccOption{"-maxrregcount", Value::equals, Use::ignored},
+    NvccOption{"--maxrregcount", Value::equals, Use::ignored},
+    NvccOption{"-Xptxas", Value::equals, Use::ignored},
+    NvccOption{"--ptxas-options", Value::equals, Use::ignored},
+    NvccOption{"-Xcudafe", Value::equals, Use::ignored},
+    NvccOption{"-diag-suppress", Value::equals, Use::ignored},
+    NvccOption{"--diag-suppress", Value::equals, Use::ignored},
+    NvccOption{"-cudart", Value::equals, Use::ignored},
+    NvccOption{"--cudart", Value::equals, Use::ignored},
+    NvccOption{"-ccbin", Value::equals, Use::ignored},
+    NvccOption{"--compiler-bindir", Value::equals, Use::ignored},
+    NvccOption{"-default-stream", Value::equals, Use::ignored},
+    NvccOption{"--default-stream", Value::equals, Use::ignored},
+    NvccOption{"-t", Value::behind, Use::ignored},
+    NvccOption{"--threads", Value::equals, Use::ignored},
+    NvccOption{"-lineinfo", Value::none, Use::ignored},
+    NvccOption{"--generate-line-info", Value::none, Use::ignored},
+    NvccOption{"-extended-lambda", Value::none, Use::ignored},
+    NvccOption{"--extended-lambda", Value::none, Use::ignored},
+    NvccOption{"--expt-extended-lambda", Value::none, Use::ignored},
+    NvccOption{"-expt-extended-lambda", Value::none, Use::ignored},
+    NvccOption{"--expt-relaxed-constexpr", Value::none, Use::ignored},
+    NvccOption{"-expt-relaxed-constexpr", Value::none, Use::ignored},
+    NvccOption{"-use_fast_math", Value::none, Use::ignored},
+    NvccOption{"--use_fast_math", Value::none, Use::ignored},
+    NvccOption{"-m64", Value::none, Use::ignored},
+    NvccOption{"-v", Value::none, Use::ignored},
+    NvccOption{"--verbose", Value::none, Use::ignored},
+    NvccOption{"-res-usage", Value::none, Use::ignored},
+    NvccOption{"--resource-usage", Value::none, Use::ignored},
+    NvccOption{"-c", Value::none, Use::refused},
+    NvccOption{"--compile", Value::none, Use::refused},
+    NvccOption{"-dc", Value::none, Use::refused},
+    NvccOption{"-dlink", Value::none, Use::refused},
+    NvccOption{"-ptx", Value::none, Use::refused},
+    NvccOption{"--ptx", Value::none, Use::refused},
+    NvccOption{"-cubin", Value::none, Use::refused},
+    NvccOption{"--cubin", Value::none, Use::refused},
+    NvccOption{"-fatbin", Value::none, Use::refused},
+    NvccOption{"--fatbin", Value::none, Use::refused},
+    NvccOption{"-lib", Value::none, Use::refused},
+    NvccOption{"-shared", Value::none, Use::refused},
+    NvccOption{"--shared", Value::none, Use::refused},
+    NvccOption{"-E", Value::none, Use::refused},
+    NvccOption{"-M", Value::none, Use::refused},
+    NvccOption{"-run", Value::none, Use::ignored},
+    NvccOption{"--run", Value::none, Use::ignored},
+};
+
+/// Options of ours, beside nvcc's.
+struct OwnOption {
+  std::string_view name;
+  std::string_view values;  ///< that it takes, in words; "" for none
+  bool (*allows)(std::string_view value);
+  bool is_file = false;
+};
+
+bool is_count(std::string_view text, unsigned least, unsigned most) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most;
+}
+
+constexpr std::array own_options{
+    OwnOption{"--quiet", "", nullptr},
+    OwnOption{"--stop", "", nullptr},
+    OwnOption{"--counters", "on or off", [](std::string_view text) { return text == "on" || text == "off"; }},
+    OwnOption{"--schedules", "a number from 1 to 100",
+              [](std::string_view text) { return is_count(text, 1, 100); }},
+    OwnOption{"--limit", "a number of seconds from 1 to 1000000",
+              [](std::string_view text) { return is_count(text, 1, 1000000); }},
+    OwnOption{"--json", "a file", [](std::string_view text) { return !text.empty(); }, true},
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::string>& words) : words_{words} {}
+
+  CommandLine read() {
+    for (; next_ < words_.size(); ++next_) {
+      const std::string& word = words_[next_];
+      if (word == "--") {
+        read_.arguments.assign(words_.begin() + static_cast<std::ptrdiff_t>(next_) + 1, words_.end());
+        break;
+      }
+      if (word.size() > 1 && word[0] == '-') {
+        read_option(word);
+      } else {
+        read_file(word);
+      }
+    }
+    return std::move(read_);
+  }
+
+ private:
+  void read_option(const std::string& word) {
+    if (word == "-h" || word == "--help") {
+      read_.help = true;
+    } else if (word == "--version") {
+      read_.version = true;
+    } else if (!read_own(word)) {
+      read_nvcc(word);
+    }
+  }
+
+  bool read_own(const std::string& word) {
+    const std::string_view name = std::string_view{word}.substr(0, word.find('='));
+    const auto* const option = std::ranges::find(own_options, name, &OwnOption::name);
+    if (option == own_options.end()) return false;
+    const bool is_joined = name.size() < word.size();
+    std::string setting{name.substr(2)};
+    if (option->allows == nullptr) {
+      if (is_joined) throw UsageError{std::string{name} + " takes no value"};
+    } else {
+      const std::string value = is_joined ? word.substr(name.size() + 1) : word_behind(name, option->values);
+      if (!option->allows(value))
+        throw UsageError{std::string{name} + " is '" + value + "'; it can be " + std::string{option->values}};
+      // The program may go to another folder before it writes the file.
+      setting += '=' + (option->is_file ? std::filesystem::absolute(value).string() : value);
+    }
+    if (name == "--schedules") {
+      read_.schedules = static_cast<unsigned>(std::stoul(setting.substr(setting.find('=') + 1)));
+    } else {
+      read_.settings.push_back(setting);
+    }
+    return true;
+  }
+
+  void read_nvcc(const std::string& word) {
+    const NvccOption* best = nullptr;
+    for (const NvccOption& option : nvcc_options) {
+      if (fits(word, option) && (best == nullptr || option.name.size() > best->name.size())) best = &option;
+    }
+    if (best == nullptr) throw UsageError{"there is no option '" + word + "'; --help names all"};
+    std::optional<std::string> value;
+    if (word.size() > best->name.size()) {
+      value = word.substr(best->name.size() + (best->value == Value::equals ? 1 : 0));
+    } else if (best->value == Value::behind || best->value == Value::equals) {
+      value = word_behind(best->name, "a value");
+    }
+    use(*best, value.value_or(""));
+  }
+
+  static bool fits(const std::string& word, const NvccOption& option) {
+    if (!word.starts_with(option.name)) return false;
+    if (word.size() == option.name.size()) return true;
+    if (option.value == Value::equals) return word[option.name.size()] == '=';
+    return option.value != Value::none;
+  }
+
+  void use(const NvccOption& option, const std::string& value) {
+    const std::string name{option.passed_on.empty() ? option.name : option.passed_on};
+    switch (option.use) {
+      case Use::compile:
+        if (name == "-I") read_.include_folders.push_back(value);
+        if (name == "-include" || name == "-isystem") {
+          read_.compile.insert(read_.compile.end(), {name, value});
+        } else {
+          read_.compile.push_back(name + value);
+        }
+        break;
+      case Use::optimise: read_.optimise.push_back(name + value); break;
+      case Use::link: read_.link.push_back(name + value); break;
+      case Use::to_host: add_list(value, "", read_.compile); break;
+      case Use::to_linker: add_list(value, "-Wl,", read_.link); break;
+      case Use::standard: read_.standard = value; break;
+      case Use::output: read_.output = value; break;
+      case Use::ignored: break;
+      case Use::refused:
+        throw UsageError{std::string{option.name} +
+                         " is for nvcc: the emulated device makes whole programs (-o FILE leaves one)"};
+    }
+  }
+
+  static void add_list(std::string_view list, std::string_view prefix, std::vector<std::string>& to) {
+    while (!list.empty()) {
+      const std::size_t end = std::min(list.find(','), list.size());
+      if (end > 0) to.push_back(std::string{prefix} + std::string{list.substr(0, end)});
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
+  }
+
+  void read_file(const std::string& word) {
+    const std::string suffix = std::filesystem::path{word}.extension();
+    if (suffix == ".o" || suffix == ".a" || suffix == ".so") {
+      read_.link.push_back(word);
+    } else if (std::ranges::find(source_suffixes, suffix) != source_suffixes.end()) {
+      read_.sources.push_back(word);
+    } else {
+      throw UsageError{"'" + word +
+                       "' is no program: it can be .cu, C++ (.cpp, .cc, .cxx), .c, .o, .a or .so"};
+    }
+  }
+
+  std::string word_behind(std::string_view name, std::string_view what) {
+    if (++next_ == words_.size()) throw UsageError{std::string{name} + " needs " + std::string{what}};
+    return words_[next_];
+  }
+
+  static constexpr std::array<std::string_view, 6> source_suffixes{".cu", ".cpp", ".cc", ".cxx", ".c", ".C"};
+
+  const std::vector<std::string>& words_;
+  std::size_t next_ = 0;
+  CommandLine read_;
+};
+
+}  // namespace
+
+const char* const help_text =
+    R"(Usage: ./emulate [OPTIONS] FILE.cu [FILES] [-- THE PROGRAM'S ARGUMENTS]
+
+Compiles a CUDA program for the emulated device and runs it, without a GPU. What the program prints is its own. On
+stderr it is told what is wrong with its kernels, line by line, and what they did: requests, conflicts, sectors.
+
+  --quiet              findings only
+  --counters on|off    off: faster, and without counters and races
+  --stop               end at the first finding
+  --schedules N        run N times, in other orders of threads and blocks
+  --limit SECONDS      end a program that takes longer
+  --json FILE          counters and findings as JSON
+  -o FILE              leave the program in FILE, and run nothing
+  --help, --version
+
+Options for nvcc are taken, too: -I -D -U -l -L -O -g -std= -Xcompiler …; those for a GPU's code change nothing.
+
+Exit code: the program's; 1 where that was 0 and there is a finding, 2 what cannot be compiled, 124 --limit.
+)";
+
+CommandLine read_command_line(const std::vector<std::string>& words) {
+  CommandLine read = Reader{words}.read();
+  const bool has_file = !read.sources.empty() || !read.link.empty();
+  if (!has_file && !read.help && !read.version)
+    throw UsageError{"there is no file to compile; --help says more"};
+  return read;
+}
+
+}  // namespace emulated_program

@@ -1,0 +1,114 @@
+#include "emulated/program/processes.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "emulated/program/settings.hpp"
+
+namespace emulated_program {
+namespace {
+
+volatile sig_atomic_t running_child = 0;  ///< the one that runs alone, or 0
+volatile sig_atomic_t last_signal = 0;
+
+/// A terminal sends its signals to the children, too; others it is for this process to pass on.
+extern "C" void heed(int signal) {
+  last_signal = signal;
+  if (running_child > 0 && signal != SIGINT && signal != SIGQUIT) kill(running_child, signal);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+pid_t start(const std::string& program, Command words, std::vector<std::string> environment,
+            const posix_spawn_file_actions_t* files) {
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    environment.emplace_back(*variable);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, program.c_str(), files, nullptr, pointers_to(words).data(),
+                                 pointers_to(environment).data());
+  if (error != 0) throw std::runtime_error{program + ": error: cannot be run: " + std::strerror(error)};
+  return child;
+}
+
+int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return exit_code_of(status);
+}
+
+}  // namespace
+
+void heed_signals() {
+  struct sigaction action {};
+  action.sa_handler = heed;
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
+}
+
+int signal_that_came() { return last_signal; }
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "emulate.XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw std::runtime_error{name + ": error: cannot be made: " + std::strerror(errno)};
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+}
+
+bool run_all(const std::vector<Command>& commands) {
+  const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
+  bool succeeded = true;
+  for (std::size_t first = 0; first < commands.size(); first += most) {
+    std::vector<pid_t> children;
+    for (std::size_t i = first; i < std::min(first + most, commands.size()); ++i)
+      children.push_back(start(commands[i].front(), commands[i], {}, nullptr));
+    for (const pid_t child : children)
+      succeeded = wait_for(child) == 0 && succeeded;
+  }
+  return succeeded;
+}
+
+int run(const Run& run) {
+  Command words{run.name};
+  words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  if (!run.input.empty())
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, run.input.c_str(), O_RDONLY, 0);
+  if (!run.output.empty())
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, run.output.c_str(), O_WRONLY, 0);
+  const pid_t child = start(run.program, words, {environment_of(run.settings)}, &files);
+  posix_spawn_file_actions_destroy(&files);
+  running_child = child;
+  const int code = wait_for(child);
+  running_child = 0;
+  return code;
+}
+
+}  // namespace emulated_program

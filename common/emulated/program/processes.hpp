@@ -1,0 +1,45 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace emulated_program {
+
+/// From now on a signal that would end this process ends only its children, which are waited for.
+void heed_signals();
+/// Returns the last one, or 0.
+int signal_that_came();
+
+/// A folder that goes with this object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  ///< throws std::runtime_error
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+using Command = std::vector<std::string>;
+
+/// Runs commands side by side, as many as there are CPUs. What one writes is its own. Says whether all have succeeded.
+bool run_all(const std::vector<Command>& commands);
+
+/// A run of a program that was built.
+struct Run {
+  std::filesystem::path program;
+  std::string name;  ///< as which it is called
+  std::vector<std::string> arguments;
+  std::vector<std::string> settings;  ///< of the session (settings.hpp)
+  std::filesystem::path input{};      ///< in place of stdin
+  std::filesystem::path output{};     ///< in place of stdout
+};
+
+/// Returns the program's exit code, or 128 and the number of the signal that has ended it.
+int run(const Run& run);
+
+}  // namespace emulated_program

@@ -1,0 +1,221 @@
+/// \file
+/// What is linked into a program that `./emulate` has made: before main() it takes the launches over, and at the end it says
+/// what their kernels did.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <new>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "emulated/findings/diagnostic.hpp"
+#include "emulated/findings/report.hpp"
+#include "emulated/language/runtime/errors.hpp"
+#include "emulated/program/settings.hpp"
+#include "emulated/program/summary.hpp"
+#include "emulated/program/summary_json.hpp"
+#include "emulated/program/watch.hpp"
+#include "emulated/run/launch.hpp"
+#include "emulated/run/progress.hpp"
+
+namespace emulated_program {
+namespace {
+
+using __emulated::Finding;
+
+constexpr int has_finding = 1, limit_reached = 124, interrupted = 130;
+
+class Session : public __emulated::LaunchListener {
+ public:
+  void begin();
+
+  void ended(const __emulated::ExecutionConfiguration& configuration, const __emulated::KernelCall& kernel,
+             const __emulated::LaunchResult& result) override;
+  void refused(const std::string& reason) override;
+
+  /// Says what there is to say, once. Returns the exit code in place of the program's.
+  int end(int exit_code);
+
+ private:
+  /// Ends the program with what was counted and found, if need be without waiting for the launch that is running.
+  void cut(Cut why);
+  [[noreturn]] void end_program(int code);
+
+  void add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
+           const __emulated::Counters& counters);
+  void add(const Finding& finding);
+  std::string summary() const;
+  void write_json() const;
+  void say(const std::string& text) const { std::fputs((name_ + ": " + text + '\n').c_str(), stderr); }
+
+  Settings settings_;
+  std::string name_;  ///< of the program
+  std::timed_mutex mutex_;
+  std::vector<KernelRuns> kernels_;  ///< in the order of their first launches
+  std::vector<Finding> findings_;    ///< each pair of lines once
+  std::set<std::string> seen_;       ///< which these are, and those of earlier runs
+  std::size_t faulty_launches_ = 0;
+  bool has_ended_ = false;
+  std::atomic<int> cut_code_ = 0;  ///< with which the next launch that returns ends the program
+};
+
+/// It outlives all that the program destroys at its end.
+Session& session() {
+  alignas(Session) static std::byte place[sizeof(Session)];
+  static Session& only = *::new (place) Session;
+  return only;
+}
+
+void end_session(int exit_code, void*) {
+  const int code = session().end(exit_code);
+  if (code == exit_code) return;
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+[[gnu::constructor]] void begin_session() { session().begin(); }
+
+__emulated::Schedule schedule_of(unsigned order) {
+  switch (order) {
+    case 0: return {__emulated::Order::ascending};
+    case 1: return {__emulated::Order::descending};
+    default: return {__emulated::Order::random, order};
+  }
+}
+
+bool are_alike(const __emulated::ExecutionConfiguration& a, const __emulated::ExecutionConfiguration& b) {
+  const auto same = [](const __emulated::dim3& p, const __emulated::dim3& q) {
+    return p.x == q.x && p.y == q.y && p.z == q.z;
+  };
+  return same(a.grid, b.grid) && same(a.block, b.block) && a.shared_bytes == b.shared_bytes;
+}
+
+/// What makes a finding another one: its kind, kernel and lines.
+std::string key_of(const Finding& finding) {
+  std::string key = std::to_string(static_cast<int>(finding.fault)) + ' ' + finding.kernel;
+  for (const __emulated::Witness& witness : finding.witnesses)
+    key += ' ' + witness.location.file + ':' + std::to_string(witness.location.line);
+  return key;
+}
+
+void Session::begin() {
+  settings_ = settings_of_environment();
+  unsetenv(settings_variable);  // a program that this one starts is none of ours
+  name_ = program_invocation_short_name;
+  std::ifstream earlier{settings_.seen};
+  for (std::string key; std::getline(earlier, key);)
+    seen_.insert(key);
+  __emulated::set_instrumented(settings_.counters);
+  __emulated::set_schedule(schedule_of(settings_.order));
+  __emulated::set_launch_listener(this);
+  on_exit(end_session, nullptr);
+  watch(
+      settings_.limit, [this](Cut why) { cut(why); }, __emulated::kernel_name);
+}
+
+void Session::ended(const __emulated::ExecutionConfiguration& configuration,
+                    const __emulated::KernelCall& kernel, const __emulated::LaunchResult& result) {
+  {
+    const std::lock_guard lock{mutex_};
+    add(configuration, kernel.entry, result.counters);
+    if (!result.findings.empty()) ++faulty_launches_;
+    for (const Finding& finding : result.findings)
+      add(finding);
+  }
+  if (cut_code_ != 0) end_program(cut_code_);
+  if (settings_.stop && !findings_.empty()) exit(has_finding);
+}
+
+void Session::add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
+                  const __emulated::Counters& counters) {
+  auto runs = std::ranges::find(kernels_, kernel, &KernelRuns::entry);
+  if (runs == kernels_.end()) {
+    kernels_.push_back({.entry = kernel, .name = __emulated::kernel_name(kernel), .first = configuration});
+    runs = kernels_.end() - 1;
+  }
+  ++runs->launches;
+  runs->counters += counters;
+  runs->is_only = runs->is_only && are_alike(configuration, runs->first);
+}
+
+void Session::add(const Finding& finding) {
+  if (!seen_.insert(key_of(finding)).second) return;
+  std::fflush(stdout);
+  say("error: " + __emulated::diagnostic_of({finding}, isatty(STDERR_FILENO) != 0));
+  findings_.push_back(finding);
+}
+
+void Session::refused(const std::string& reason) {
+  say("note: a launch is refused: " + reason);
+  __emulated::noted(cudaErrorInvalidConfiguration);
+}
+
+void Session::cut(Cut why) {
+  const int code = why == Cut::by_limit ? limit_reached : interrupted;
+  cut_code_ = code;
+  const bool is_running = __emulated::running_launch().kernel != nullptr;
+  __emulated::stop_launches();
+  if (is_running) std::this_thread::sleep_for(std::chrono::seconds{2});
+  end_program(code);
+}
+
+void Session::end_program(int code) {
+  say(code == limit_reached ? "note: ended by --limit" : "note: interrupted");
+  code = end(code);
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+int Session::end(int exit_code) {
+  end_progress();
+  // Whoever holds it looks for the lines of a finding, which is over soon.
+  const std::unique_lock lock{mutex_, std::chrono::seconds{5}};
+  if (std::exchange(has_ended_, true)) return exit_code;
+  std::fflush(stdout);
+  std::fputs(summary().c_str(), stderr);
+  if (!settings_.json.empty()) write_json();
+  std::ofstream seen{settings_.seen};
+  for (const std::string& key : seen_)
+    seen << key << '\n';
+  const bool says_nothing = exit_code == 0 || exit_code == limit_reached;
+  return says_nothing && !findings_.empty() ? has_finding : exit_code;
+}
+
+std::string Session::summary() const {
+  std::string text;
+  if (!settings_.quiet && settings_.counters) {
+    for (const KernelRuns& kernel : kernels_)
+      text += '\n' + summary_of(kernel);
+  }
+  if (!settings_.quiet && kernels_.empty()) text += name_ + ": note: the program has launched no kernel\n";
+  if (!findings_.empty()) {
+    text += '\n' + name_ + ": " + count_of(findings_.size(), "finding", "findings") + " in " +
+            count_of(faulty_launches_, "launch", "launches") + '\n';
+  }
+  return text;
+}
+
+void Session::write_json() const {
+  std::ofstream file{settings_.json};
+  file << json_of(name_, kernels_, findings_);
+  file.close();
+  if (!file) say("error: " + settings_.json + " cannot be written");
+}
+
+}  // namespace
+}  // namespace emulated_program
+
+/// The linker is told to look for it, and so takes this file.
+extern "C" const char __emulated_session = 0;

@@ -1,0 +1,98 @@
+#include "emulated/program/summary.hpp"
+
+#include <cstdint>
+#include <sstream>
+#include <utility>
+
+namespace emulated_program {
+namespace {
+
+using __emulated::Counters;
+using __emulated::dim3;
+
+/// "1,048,576".
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3;)
+    digits.insert(i -= 3, 1, ',');
+  return digits;
+}
+
+/// "256" or "16 × 16".
+std::string shape(const dim3& of) {
+  std::string text = grouped(of.x);
+  if (of.y > 1 || of.z > 1) text += " × " + grouped(of.y);
+  if (of.z > 1) text += " × " + grouped(of.z);
+  return text;
+}
+
+struct AccessRow {
+  const char* name;
+  std::uint64_t Counters::*requests;
+  std::uint64_t Counters::*lanes;
+  std::uint64_t Counters::*wavefronts;  ///< of shared memory, or nullptr
+  std::uint64_t Counters::*conflicts;
+  std::uint64_t Counters::*sectors;  ///< of global memory, or nullptr
+};
+
+constexpr AccessRow rows[] = {
+    {"shared loads", &Counters::shared_load_requests, &Counters::shared_load_lanes,
+     &Counters::shared_load_wavefronts, &Counters::shared_load_conflicts, nullptr},
+    {"shared stores", &Counters::shared_store_requests, &Counters::shared_store_lanes,
+     &Counters::shared_store_wavefronts, &Counters::shared_store_conflicts, nullptr},
+    {"global loads", &Counters::global_load_requests, &Counters::global_load_lanes, nullptr, nullptr,
+     &Counters::global_load_sectors},
+    {"global stores", &Counters::global_store_requests, &Counters::global_store_lanes, nullptr, nullptr,
+     &Counters::global_store_sectors},
+};
+
+class Lines {
+ public:
+  void cell(const std::string& text, std::size_t width) {
+    text_ << std::string(width > text.size() ? width - text.size() : 1, ' ') << text;
+  }
+  void end() { text_ << '\n'; }
+  std::ostringstream& text() { return text_; }
+
+ private:
+  std::ostringstream text_;
+};
+
+}  // namespace
+
+std::string count_of(std::size_t count, const std::string& one, const std::string& more) {
+  return grouped(count) + ' ' + (count == 1 ? one : more);
+}
+
+std::string summary_of(const KernelRuns& kernel) {
+  const Counters& counted = kernel.counters;
+  Lines lines;
+  lines.text() << (kernel.name.empty() ? "a kernel" : kernel.name) << ": "
+               << count_of(kernel.launches, "launch", "launches") << ", "
+               << (kernel.is_only ? "" : "the first ") << "<<<" << shape(kernel.first.grid) << ", "
+               << shape(kernel.first.block);
+  if (kernel.first.shared_bytes > 0) lines.text() << ", " << grouped(kernel.first.shared_bytes);
+  lines.text() << ">>>; " << count_of(counted.blocks, "block", "blocks") << '\n';
+  lines.cell("", 15);
+  for (const char* name : {"requests", "wavefronts", "conflicts", "sectors", "lanes each"})
+    lines.cell(name, 13);
+  lines.end();
+  for (const AccessRow& row : rows) {
+    const std::uint64_t requests = counted.*row.requests;
+    if (requests == 0) continue;
+    lines.text() << "  " << row.name << std::string(13 - std::string{row.name}.size(), ' ');
+    lines.cell(grouped(requests), 13);
+    lines.cell(row.wavefronts != nullptr ? grouped(counted.*row.wavefronts) : "", 13);
+    lines.cell(row.conflicts != nullptr ? grouped(counted.*row.conflicts) : "", 13);
+    lines.cell(row.sectors != nullptr ? grouped(counted.*row.sectors) : "", 13);
+    const std::uint64_t tenths = (10 * (counted.*row.lanes) + requests / 2) / requests;
+    lines.cell(grouped(tenths / 10) + '.' + std::to_string(tenths % 10), 13);
+    lines.end();
+  }
+  lines.text() << "  " << grouped(counted.block_barriers) << " block barriers, "
+               << grouped(counted.warp_barriers) << " warp barriers, " << grouped(counted.shuffles)
+               << " shuffles, " << grouped(counted.atomics) << " atomics\n";
+  return std::move(lines.text()).str();
+}
+
+}  // namespace emulated_program

@@ -1,0 +1,71 @@
+#include "emulated/program/summary_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace emulated_program {
+namespace {
+
+using __emulated::Counters;
+using Json = nlohmann::ordered_json;
+
+/// Nsight Compute's name of a counter, from Turing to Blackwell.
+struct Metric {
+  const char* name;
+  std::uint64_t Counters::*counter;
+};
+
+constexpr Metric metrics[] = {
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", &Counters::shared_load_wavefronts},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", &Counters::shared_store_wavefronts},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", &Counters::shared_load_conflicts},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", &Counters::shared_store_conflicts},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", &Counters::global_load_requests},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", &Counters::global_store_requests},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", &Counters::global_load_sectors},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", &Counters::global_store_sectors},
+};
+
+Json shape(const __emulated::dim3& of) { return Json::array({of.x, of.y, of.z}); }
+
+Json json_of(const KernelRuns& kernel) {
+  Json json{{"kernel", kernel.name},
+            {"launches", kernel.launches},
+            {"grid", shape(kernel.first.grid)},
+            {"block", shape(kernel.first.block)},
+            {"shared_bytes", kernel.first.shared_bytes}};
+  for (const __emulated::NamedCounter& named : __emulated::counter_names)
+    json["counters"][std::string{named.name}] = kernel.counters.*named.counter;
+  for (const Metric& metric : metrics)
+    json["nsight_compute"][metric.name] = kernel.counters.*metric.counter;
+  return json;
+}
+
+Json json_of(const __emulated::Finding& finding) {
+  Json json{{"kind", name_of(finding.fault)}, {"kernel", finding.kernel}, {"memory", finding.memory},
+            {"text", finding.text},           {"help", finding.help},     {"page", finding.page},
+            {"witnesses", Json::array()}};
+  for (const __emulated::Witness& witness : finding.witnesses) {
+    json["witnesses"].push_back({{"action", witness.action},
+                                 {"block", witness.block},
+                                 {"threads", witness.threads},
+                                 {"file", witness.location.file},
+                                 {"line", witness.location.line},
+                                 {"column", witness.location.column}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string json_of(const std::string& program, std::span<const KernelRuns> kernels,
+                    std::span<const __emulated::Finding> findings) {
+  Json json{
+      {"program", program}, {"device", "emulated"}, {"kernels", Json::array()}, {"findings", Json::array()}};
+  for (const KernelRuns& kernel : kernels)
+    json["kernels"].push_back(json_of(kernel));
+  for (const __emulated::Finding& finding : findings)
+    json["findings"].push_back(json_of(finding));
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace emulated_program

@@ -1,0 +1,231 @@
+"""`./emulate`: programs as people write them, unedited; what they print, what is said of them, and the exit code."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from conftest import REPOSITORY, Ran
+
+SUM = """\
+#include <cstdio>
+__global__ void sum(const int* in, int* out) {
+  __shared__ int tile[256];
+  tile[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
+  BARRIER
+  for (int stride = 1; stride < 256; stride *= 2) {
+    int index = 2 * stride * threadIdx.x;
+    if (index < 256) tile[index] += tile[index + stride];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = tile[0];
+}
+int main() {
+  int *in, *out, sums[4];
+  cudaMalloc(&in, 1024 * sizeof(int));
+  cudaMalloc(&out, sizeof sums);
+  cudaMemset(in, 0, 1024 * sizeof(int));
+  sum<<<4, 256>>>(in, out);
+  cudaMemcpy(sums, out, sizeof sums, cudaMemcpyDeviceToHost);
+  printf("%d\\n", sums[3]);
+}
+"""
+RIGHT = SUM.replace("BARRIER", "__syncthreads();")
+RACE = SUM.replace("BARRIER", "")
+HEADER = "#pragma once\n__global__ void fill(int* out) {\n  __shared__ int one;\n  one = 1;\n  *out = one;\n}\n"
+USES_HEADER = """#include "kernels/fill.cuh"
+#include <cstdio>
+int main() { int* out; int host; cudaMalloc(&out, 4); fill<<<1, 1>>>(out);
+  cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost); std::printf("%d\\n", host); }
+"""
+SLOW = """#include <cstdio>
+__global__ void slow(int* x) { for (int k = 0; k < 100; ++k) x[blockIdx.x] += 1; }
+int main() { int* x; cudaMalloc(&x, 4 << 20); cudaMemset(x, 0, 4 << 20); std::puts("begun"); std::fflush(stdout);
+  for (;;) slow<<<1 << 20, 1>>>(x); }
+"""
+HOST = "#include <cstdio>\n#include <cstdlib>\n"
+
+
+@dataclass
+class Case:
+    files: dict[str, str]
+    words: list[str]
+    out: str = ""
+    code: int = 0
+    said: list[str] = field(default_factory=list)  # on stderr
+    unsaid: list[str] = field(default_factory=list)
+    stdin: str = ""
+
+
+CASES = {
+    "right": Case({"a.cu": RIGHT}, ["a.cu"], "0\n", said=["sum: 1 launch, <<<4, 256>>>; 4 blocks", "shared loads"],
+                  unsaid=["error", "note", "warning"]),
+    "a race": Case({"a.cu": RACE}, ["a.cu"], "0\n", 1,
+                   said=["a: error: a.cu:4:21: race in sum", "a.cu:8:", "a: 1 finding in 1 launch"]),
+    "quiet": Case({"a.cu": RIGHT}, ["a.cu", "--quiet"], "0\n", unsaid=["a"]),
+    "without counters": Case({"a.cu": RACE}, ["--counters=off", "a.cu"], "0\n", unsaid=["race", "shared"]),
+    "its own exit code": Case({"a.cu": HOST + "int main(int count, char** words) { return std::atoi(words[1]) + count; }"},
+                              ["a.cu", "--", "5", "--limit"], code=8),
+    "a finding leaves the program's own": Case({"a.cu": RACE.replace("sums[3]);", "sums[3]); return 7;")}, ["a.cu"], "0\n", 7,
+                                               said=["race"]),
+    "stdin": Case({"a.cu": HOST + "int main() { int c; while ((c = std::getchar()) != EOF) std::putchar(c + 1); }"},
+                  ["a.cu"], "IBM", stdin="HAL"),
+    "a header with a kernel": Case({"a.cu": USES_HEADER, "kernels/fill.cuh": HEADER}, ["a.cu"], "1\n"),
+    "the same by -I": Case({"src/a.cu": USES_HEADER, "include/kernels/fill.cuh": HEADER},
+                           ["src/a.cu", "-I", "include"], "1\n"),
+    "two files of one name, and C++": Case(
+        {"x/a.cu": "__global__ void k() {}\nvoid launch() { k<<<2, 32>>>(); }",
+         "y/a.cu": "void launch();\nint twice(int);\nint main() { launch(); return twice(N); }",
+         "z.cpp": "int twice(int n) { return 2 * n; }"},
+        ["x/a.cu", "y/a.cu", "z.cpp", "-DN=3", "-O3", "-arch=sm_90", "-gencode", "arch=compute_80,code=sm_80",
+         "-Xcompiler", "-Wall,-Wextra,-Werror", "--extended-lambda", "-lineinfo", "-lm"], code=6, said=["k: 1 launch"]),
+    "blanks": Case({"a b/c d.cu": RIGHT}, ["a b/c d.cu"], "0\n"),
+    "an older standard": Case({"a.cu": RIGHT}, ["-std=c++14", "a.cu"], "0\n", said=["note: -std=c++14"]),
+    "volatile without a warning": Case({"a.cu": RIGHT.replace("__shared__ int", "__shared__ volatile int")}, ["a.cu"],
+                                       "0\n", unsaid=["warning"]),
+    "a launch that is too large": Case(
+        {"a.cu": HOST + "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); std::puts(cudaGetErrorString("
+                 "cudaGetLastError())); }"}, ["a.cu"], "invalid configuration argument\n", said=["a launch is refused"]),
+    "stop": Case({"a.cu": RACE}, ["a.cu", "--stop"], "", 1, said=["race"]),
+    "no time": Case({"a.cu": HOST + "int main() { cudaEvent_t a, b; float ms; cudaEventCreate(&a); cudaEventCreate(&b);"
+                             "std::printf(\"%d\", cudaEventElapsedTime(&ms, a, b)); std::printf(\" %f\\n\", ms); }"},
+                    ["a.cu"], "0 nan\n", said=["has no time"]),
+}
+
+# What is no program, and the one line that says so, or the compiler's.
+WRONG = {
+    "": "there is no file to compile",
+    "--limit": "--limit needs a number of seconds from 1 to 1000000",
+    "--limit=0 a.cu": "--limit is '0'; it can be a number of seconds from 1 to 1000000",
+    "--counters maybe a.cu": "--counters is 'maybe'; it can be on or off",
+    "--quiet=1 a.cu": "--quiet takes no value",
+    "--sizes a.cu": "there is no option '--sizes'",
+    "-c a.cu": "-c is for nvcc",
+    "-ptx a.cu": "-ptx is for nvcc",
+    "-cubin a.cu": "-cubin is for nvcc",
+    "a.py": "'a.py' is no program",
+    "nowhere.cu": "nowhere.cu: error: cannot be read",
+    "folder.cu": "folder.cu: error: cannot be read",
+    "binary.cu": "binary.cu: error: is no text",
+    "empty.cu": "undefined reference to `main'",
+    "comment.cu": "comment.cu:1: error: a comment without its \"*/\"",
+    "syntax.cu": "syntax.cu:1:",
+    "include.cu": "nowhere.cuh: No such file",
+}
+
+
+@pytest.fixture(autouse=True)
+def a_build_without_sanitizers(cmake_cache: dict[str, str]) -> None:
+    if cmake_cache["REDUCTION_SANITIZE"] != "OFF":
+        pytest.skip("programs that `./emulate` makes have no sanitizer of the host's")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield
+    assert not list(folder.iterdir())
+
+
+def write(files: dict[str, str], folder: Path) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def emulate(bin_folder: Path, folder: Path, *words: str, stdin: str = "") -> Ran:
+    return subprocess.run([bin_folder / "emulate", *words], cwd=folder, input=stdin, capture_output=True, text=True,
+                          timeout=100, env=os.environ | {"LC_ALL": "C.UTF-8"})
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_programs(case: Case, bin_folder: Path, tmp_path: Path) -> None:
+    write(case.files, tmp_path)
+    ran = emulate(bin_folder, tmp_path, *case.words, stdin=case.stdin)
+    assert (ran.stdout, ran.returncode) == (case.out, case.code), ran.stderr
+    assert all(text in ran.stderr for text in case.said), ran.stderr
+    assert not any(text in ran.stderr for text in case.unsaid), ran.stderr
+    assert all(len(line) <= 80 for line in ran.stderr.splitlines() if not any(mark in line for mark in (" | ", "help: ", "note: ")))
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_is_wrong(words: str, bin_folder: Path, tmp_path: Path) -> None:
+    write({"a.cu": RIGHT, "a.py": "print(1)", "empty.cu": "", "comment.cu": "/* int main() {}", "syntax.cu": "int main( {}",
+           "include.cu": '#include "nowhere.cuh"\n'}, tmp_path)
+    (tmp_path / "folder.cu").mkdir()
+    (tmp_path / "binary.cu").write_bytes(b"\x7fELF\0\0")
+    ran = emulate(bin_folder, tmp_path, *words.split())
+    assert ran.returncode == 2 and WRONG[words] in ran.stderr and not ran.stdout
+
+
+def test_the_ends_of_a_long_program(bin_folder: Path, tmp_path: Path) -> None:
+    write({"a.cu": SLOW}, tmp_path)
+    limited = emulate(bin_folder, tmp_path, "a.cu", "--limit", "1")
+    assert limited.returncode == 124 and "ended by --limit" in limited.stderr and "slow: 1 launch" in limited.stderr
+    with subprocess.Popen([bin_folder / "emulate", "a.cu"], cwd=tmp_path, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
+        assert running.stdout is not None and running.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+        said = running.communicate(timeout=60)[1]
+    assert running.returncode == 130 and "interrupted" in said and "slow: 1 launch" in said
+
+
+def test_a_program_that_runs_by_itself(bin_folder: Path, tmp_path: Path) -> None:
+    write({"a.cu": RACE}, tmp_path)
+    made = emulate(bin_folder, tmp_path, "a.cu", "-o", "made")
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
+    ran = subprocess.run(["./made"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 1 and ran.stdout == "0\n" and "race in sum" in ran.stderr
+
+
+def test_the_command_where_it_is_built(bin_folder: Path, tmp_path: Path) -> None:
+    """In the caller's folder, by a link, from a checkout whose path has a blank."""
+    built = tmp_path / "a checkout/build/bin"
+    built.mkdir(parents=True)
+    for file in bin_folder.glob("emulate*"):
+        (built / file.name).symlink_to(file)
+    (built / "emulate.built").touch()
+    shutil.copy(REPOSITORY / "emulate", tmp_path / "a checkout")
+    (tmp_path / "command").symlink_to(tmp_path / "a checkout/emulate")
+    write({"here/a.cu": RIGHT}, tmp_path)
+    ran = subprocess.run(["../command", "a.cu"], cwd=tmp_path / "here", capture_output=True, text=True,
+                         env={name: value for name, value in os.environ.items() if name != "REDUCTION_PRESET"})
+    assert (ran.returncode, ran.stdout) == (0, "0\n"), ran.stderr
+
+
+def test_json(bin_folder: Path, tmp_path: Path) -> None:
+    write({"a.cu": RACE}, tmp_path)
+    emulate(bin_folder, tmp_path, "a.cu", "--json", "a.json")
+    written = json.loads((tmp_path / "a.json").read_text())
+    [kernel] = written["kernels"]
+    [finding] = written["findings"]
+    assert kernel["counters"]["shared_load_requests"] * 32 >= kernel["counters"]["shared_load_lanes"] > 0
+    assert (kernel["nsight_compute"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"] ==
+            kernel["counters"]["shared_load_wavefronts"])
+    assert finding["kind"] == "race" and [witness["line"] for witness in finding["witnesses"]] == [4, 8]
+
+
+def test_other_orders(bin_folder: Path, tmp_path: Path) -> None:
+    """Only where the thread with the flag comes first, the other one reads what nothing orders."""
+    write({"a.cu": """#include <cstdio>
+__global__ void k(int* out) {
+  __shared__ int flag, data;
+  if (threadIdx.x == 0) flag = data = 0;
+  __syncthreads();
+  if (threadIdx.x == 33) { data = 1; atomicExch(&flag, 1); }
+  if (threadIdx.x == 0 && atomicAdd(&flag, 0) == 1) *out = data;
+}
+int main() { int* out; cudaMalloc(&out, 4); cudaMemset(out, 0, 4); k<<<1, 64>>>(out); std::puts("ran"); }
+"""}, tmp_path)
+    assert emulate(bin_folder, tmp_path, "a.cu").returncode == 0
+    ran = emulate(bin_folder, tmp_path, "a.cu", "--schedules", "2")
+    assert (ran.stdout, ran.returncode) == ("ran\n", 1) and "race in k" in ran.stderr
