@@ -49,6 +49,20 @@ __global__ void slow(int* x) { for (int k = 0; k < 100; ++k) x[blockIdx.x] += 1;
 int main() { int* x; cudaMalloc(&x, 4 << 20); cudaMemset(x, 0, 4 << 20); std::puts("begun"); std::fflush(stdout);
   for (;;) slow<<<1 << 20, 1>>>(x); }
 """
+COSTLY = {"row.cuh": """inline __device__ float element(const float* row, int i) {
+  return row[i * 64 % 1024];
+}
+""", "a.cu": """#include "row.cuh"
+__global__ void costly(const float* in, float* out) {
+  __shared__ float tile[1024];
+  int i = threadIdx.x;
+  tile[i * 32] = in[i * 32];
+  __syncthreads();
+  if (i % 2) out[32 * blockIdx.x + i] = element(tile, i);
+}
+int main() { float *in, *out; cudaMalloc(&in, 4096); cudaMalloc(&out, 384); cudaMemset(in, 0, 4096);
+  costly<<<3, 32>>>(in, out); costly<<<2, 32>>>(in, out); }
+"""}
 HOST = "#include <cstdio>\n#include <cstdlib>\n"
 
 
@@ -92,6 +106,12 @@ CASES = {
     "a launch that is too large": Case(
         {"a.cu": HOST + "__global__ void k() {}\nint main() { k<<<1, 2048>>>(); std::puts(cudaGetErrorString("
                  "cudaGetLastError())); }"}, ["a.cu"], "invalid configuration argument\n", said=["a launch is refused"]),
+    "the lines that cost": Case(COSTLY, ["a.cu"], said=["""
+  conflicts  extra sectors  lanes each  source
+        155            140        32.0  a.cu:5     tile[i * 32] = in[i * 32];
+                        10        16.0  a.cu:7     if (i % 2) out[32 * blockIdx…
+         35                       16.0  row.cuh:2  return row[i * 64 % 1024];
+"""]),
     "stop": Case({"a.cu": RACE}, ["a.cu", "--stop"], "", 1, said=["race"]),
     "no time": Case({"a.cu": HOST + "int main() { cudaEvent_t a, b; float ms; cudaEventCreate(&a); cudaEventCreate(&b);"
                              "std::printf(\"%d\", cudaEventElapsedTime(&ms, a, b)); std::printf(\" %f\\n\", ms); }"},
@@ -212,6 +232,21 @@ def test_json(bin_folder: Path, tmp_path: Path) -> None:
     assert (kernel["nsight_compute"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"] ==
             kernel["counters"]["shared_load_wavefronts"])
     assert finding["kind"] == "race" and [witness["line"] for witness in finding["witnesses"]] == [4, 8]
+
+
+def test_json_of_lines(bin_folder: Path, tmp_path: Path) -> None:
+    write(COSTLY, tmp_path)
+    emulate(bin_folder, tmp_path, "a.cu", "--quiet", "--json", "a.json")
+    [kernel] = json.loads((tmp_path / "a.json").read_text())["kernels"]
+    lines = kernel["lines"]
+    assert [(Path(line["file"]).name, line["line"]) for line in lines] == [("a.cu", 5), ("a.cu", 7), ("row.cuh", 2)]
+    assert [line["code"] for line in lines][2] == "return row[i * 64 % 1024];"
+    assert [line["nsight_compute"]["memory_l1_wavefronts_shared_ideal"] for line in lines] == [5, 0, 5]
+    assert [line["nsight_compute"]["memory_l2_theoretical_sectors_global"] for line in lines] == [160, 20, 0]
+    assert [line["nsight_compute"]["memory_l2_theoretical_sectors_global_ideal"] for line in lines] == [20, 10, 0]
+    for name, count in kernel["counters"].items():
+        if name.endswith(("requests", "wavefronts", "conflicts", "sectors", "lanes")):
+            assert sum(line["counters"][name] for line in lines) == count, name
 
 
 def test_other_orders(bin_folder: Path, tmp_path: Path) -> None:

@@ -32,8 +32,21 @@ class WarpInstruction {
     addresses_[count_++] = access.address;
   }
 
-  void count(unsigned warp, Counters& counters, BlockRecorder* recorder) {
-    request_.cost = cost_of(first_.kind(), {addresses_.data(), count_}, request_.lanes, first_.bytes());
+  /// \param places, recorder  that are told of it, too, or nullptr.
+  void count(unsigned warp, Counters& counters, PlaceCounts* places, BlockRecorder* recorder) {
+    const std::span<const std::uintptr_t> addresses{addresses_.data(), count_};
+    request_.cost = cost_of(first_.kind(), addresses, request_.lanes, first_.bytes());
+    add_to(counters);
+    if (places != nullptr) {
+      PlaceCounters& here = (*places)[first_.site()];
+      add_to(here.counters);
+      if (!is_shared(first_.kind())) here.fewest_sectors += fewest_sectors(addresses, first_.bytes());
+    }
+    if (recorder != nullptr) recorder->request(warp, request_);
+  }
+
+ private:
+  void add_to(Counters& counters) const {
     const auto& [wavefronts, conflicts, sectors] = request_.cost;
     switch (first_.kind()) {
       case EventKind::shared_load:
@@ -59,10 +72,8 @@ class WarpInstruction {
         counters.global_store_lanes += count_;
         break;
     }
-    if (recorder != nullptr) recorder->request(warp, request_);
   }
 
- private:
   LaneAccess first_{};
   CountedRequest request_;
   std::size_t count_ = 0;
@@ -71,8 +82,9 @@ class WarpInstruction {
 
 }  // namespace
 
-void BlockCounts::begin_block(unsigned threads, BlockRecorder* recorder) {
+void BlockCounts::begin_block(unsigned threads, PlaceCounts* places, BlockRecorder* recorder) {
   counters_ = {.blocks = 1, .threads = threads};
+  places_ = places;
   recorder_ = recorder;
   warps_ = (threads + warp_size - 1) / warp_size;
   count_after_.assign(count_after_.size(), least_pending);
@@ -150,7 +162,7 @@ void BlockCounts::count_pending(unsigned warp) {
       count_diverged(warp, column);
       break;
     }
-    instruction.count(warp, counters_, recorder_);
+    instruction.count(warp, counters_, places_, recorder_);
   }
   for (const unsigned lane : lanes_of(all))
     log_of(warp, lane).clear();
@@ -194,7 +206,7 @@ void BlockCounts::count_diverged(unsigned warp, std::size_t begin) {
       const auto [lane, visit] = entries[first];
       instruction.add(lane, log_of(warp, lane)[visit], forgotten_[warp * warp_size + lane] + visit);
     }
-    instruction.count(warp, counters_, recorder_);
+    instruction.count(warp, counters_, places_, recorder_);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "emulated/count/counters.hpp"
+#include "emulated/count/place_counts.hpp"
 #include "emulated/run/lanes.hpp"
 #include "emulated/run/observed.hpp"
 
@@ -26,6 +27,7 @@ struct LaneAccess {
   }
   EventKind kind() const { return static_cast<EventKind>(place >> 8 & 0xff); }
   std::size_t bytes() const { return place & 0xff; }
+  std::uint32_t site() const { return static_cast<std::uint32_t>(place >> 32); }
 };
 
 /// Counts what the threads of a block do. What the lanes of each warp have accessed since the warp last synchronised is kept
@@ -39,8 +41,8 @@ class BlockCounts {
         forgotten_(threads),
         count_after_(threads / warp_size) {}
 
-  /// \param recorder  is told of each request, or nullptr.
-  void begin_block(unsigned threads, BlockRecorder* recorder);
+  /// \param places, recorder  that are told of each request, or nullptr.
+  void begin_block(unsigned threads, PlaceCounts* places, BlockRecorder* recorder);
 
   /// A load or store.
   void access(ObservedAccess seen) {
@@ -70,6 +72,7 @@ class BlockCounts {
   void count_complete(unsigned warp, unsigned going_on);
 
   Counters counters_;
+  PlaceCounts* places_ = nullptr;
   BlockRecorder* recorder_ = nullptr;
   unsigned warps_ = 0;
   std::vector<std::vector<LaneAccess>> logs_;  ///< of each thread

@@ -43,6 +43,7 @@ struct Counters {
   std::uint64_t shared_lanes() const { return shared_load_lanes + shared_store_lanes; }
   std::uint64_t global_requests() const { return global_load_requests + global_store_requests; }
   std::uint64_t global_sectors() const { return global_load_sectors + global_store_sectors; }
+  std::uint64_t lanes() const { return shared_lanes() + global_load_lanes + global_store_lanes; }
 
   /// Returns the active lanes of a request to shared memory, 0 if there is none.
   double lanes_per_shared_request() const {

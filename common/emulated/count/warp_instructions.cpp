@@ -93,6 +93,14 @@ unsigned sectors_of(std::span<const std::uintptr_t> addresses, std::size_t bytes
 
 }  // namespace
 
+unsigned fewest_sectors(std::span<const std::uintptr_t> addresses, std::size_t bytes) {
+  std::array<std::uintptr_t, warp_size> sorted;
+  const auto end = std::ranges::copy(addresses, sorted.begin()).out;
+  if (!std::is_sorted(sorted.begin(), end)) std::sort(sorted.begin(), end);
+  const auto distinct = static_cast<std::size_t>(std::unique(sorted.begin(), end) - sorted.begin());
+  return static_cast<unsigned>((distinct * bytes + sector_bytes - 1) / sector_bytes);
+}
+
 RequestCost cost_of(EventKind kind, std::span<const std::uintptr_t> addresses, unsigned lanes,
                     std::size_t bytes) {
   if (is_shared(kind)) return shared_cost(kind, addresses, lanes, bytes);

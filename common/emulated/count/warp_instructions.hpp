@@ -27,6 +27,9 @@ struct RequestCost {
 RequestCost cost_of(EventKind kind, std::span<const std::uintptr_t> addresses, unsigned lanes,
                     std::size_t bytes);
 
+/// The fewest sectors that could hold what one warp instruction accesses in global memory: each byte counts once.
+unsigned fewest_sectors(std::span<const std::uintptr_t> addresses, std::size_t bytes);
+
 /// A warp instruction as it was counted.
 struct CountedRequest {
   std::uint32_t lanes = 0;

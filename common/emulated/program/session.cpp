@@ -15,6 +15,7 @@
 #include <mutex>
 #include <new>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,6 +23,7 @@
 
 #include "emulated/findings/diagnostic.hpp"
 #include "emulated/findings/report.hpp"
+#include "emulated/findings/source_location.hpp"
 #include "emulated/language/runtime/errors.hpp"
 #include "emulated/program/settings.hpp"
 #include "emulated/program/summary.hpp"
@@ -54,7 +56,7 @@ class Session : public __emulated::LaunchListener {
   [[noreturn]] void end_program(int code);
 
   void add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
-           const __emulated::Counters& counters);
+           const __emulated::LaunchResult& result);
   void add(const Finding& finding);
   std::string summary() const;
   void write_json() const;
@@ -118,8 +120,10 @@ void Session::begin() {
   for (std::string key; std::getline(earlier, key);)
     seen_.insert(key);
   __emulated::set_instrumented(settings_.counters);
+  __emulated::set_places_counted(settings_.counters && (!settings_.quiet || !settings_.json.empty()));
   __emulated::set_schedule(schedule_of(settings_.order));
   __emulated::set_launch_listener(this);
+  __emulated::locate(std::span<const void* const>{});  // what it keeps is destroyed behind the end of this
   on_exit(end_session, nullptr);
   watch(
       settings_.limit, [this](Cut why) { cut(why); }, __emulated::kernel_name);
@@ -129,7 +133,7 @@ void Session::ended(const __emulated::ExecutionConfiguration& configuration,
                     const __emulated::KernelCall& kernel, const __emulated::LaunchResult& result) {
   {
     const std::lock_guard lock{mutex_};
-    add(configuration, kernel.entry, result.counters);
+    add(configuration, kernel.entry, result);
     if (!result.findings.empty()) ++faulty_launches_;
     for (const Finding& finding : result.findings)
       add(finding);
@@ -139,14 +143,16 @@ void Session::ended(const __emulated::ExecutionConfiguration& configuration,
 }
 
 void Session::add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
-                  const __emulated::Counters& counters) {
+                  const __emulated::LaunchResult& result) {
   auto runs = std::ranges::find(kernels_, kernel, &KernelRuns::entry);
   if (runs == kernels_.end()) {
     kernels_.push_back({.entry = kernel, .name = __emulated::kernel_name(kernel), .first = configuration});
     runs = kernels_.end() - 1;
   }
   ++runs->launches;
-  runs->counters += counters;
+  runs->counters += result.counters;
+  for (const auto& [call_site, counted] : result.places)
+    runs->places[call_site] += counted;
   runs->is_only = runs->is_only && are_alike(configuration, runs->first);
 }
 

@@ -4,19 +4,13 @@
 #include <sstream>
 #include <utility>
 
+#include "emulated/program/lines.hpp"
+
 namespace emulated_program {
 namespace {
 
 using __emulated::Counters;
 using __emulated::dim3;
-
-/// "1,048,576".
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t i = digits.size(); i > 3;)
-    digits.insert(i -= 3, 1, ',');
-  return digits;
-}
 
 /// "256" or "16 × 16".
 std::string shape(const dim3& of) {
@@ -60,6 +54,18 @@ class Lines {
 
 }  // namespace
 
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3;)
+    digits.insert(i -= 3, 1, ',');
+  return digits;
+}
+
+std::string ratio(std::uint64_t number, std::uint64_t to) {
+  const std::uint64_t tenths = (10 * number + to / 2) / to;
+  return grouped(tenths / 10) + '.' + std::to_string(tenths % 10);
+}
+
 std::string count_of(std::size_t count, const std::string& one, const std::string& more) {
   return grouped(count) + ' ' + (count == 1 ? one : more);
 }
@@ -85,13 +91,13 @@ std::string summary_of(const KernelRuns& kernel) {
     lines.cell(row.wavefronts != nullptr ? grouped(counted.*row.wavefronts) : "", 13);
     lines.cell(row.conflicts != nullptr ? grouped(counted.*row.conflicts) : "", 13);
     lines.cell(row.sectors != nullptr ? grouped(counted.*row.sectors) : "", 13);
-    const std::uint64_t tenths = (10 * (counted.*row.lanes) + requests / 2) / requests;
-    lines.cell(grouped(tenths / 10) + '.' + std::to_string(tenths % 10), 13);
+    lines.cell(ratio(counted.*row.lanes, requests), 13);
     lines.end();
   }
   lines.text() << "  " << grouped(counted.block_barriers) << " block barriers, "
                << grouped(counted.warp_barriers) << " warp barriers, " << grouped(counted.shuffles)
                << " shuffles, " << grouped(counted.atomics) << " atomics\n";
+  lines.text() << costly_lines_of(lines_of(kernel.places));
   return std::move(lines.text()).str();
 }
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "emulated/program/lines.hpp"
+
 namespace emulated_program {
 namespace {
 
@@ -25,7 +27,27 @@ constexpr Metric metrics[] = {
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", &Counters::global_store_sectors},
 };
 
+void put_counters(const Counters& counters, Json& json) {
+  for (const __emulated::NamedCounter& named : __emulated::counter_names)
+    json["counters"][std::string{named.name}] = counters.*named.counter;
+  for (const Metric& metric : metrics)
+    json["nsight_compute"][metric.name] = counters.*metric.counter;
+}
+
 Json shape(const __emulated::dim3& of) { return Json::array({of.x, of.y, of.z}); }
+
+Json json_of(const CountedLine& line) {
+  const auto& [counters, fewest_sectors] = line.counted;
+  Json json{{"file", line.location.file}, {"line", line.location.line}, {"code", code_at(line.location)}};
+  put_counters(counters, json);
+  // As the source page of Nsight Compute has them.
+  json["nsight_compute"]["memory_l1_wavefronts_shared"] = counters.shared_wavefronts();
+  json["nsight_compute"]["memory_l1_wavefronts_shared_ideal"] =
+      counters.shared_wavefronts() - counters.shared_conflicts();
+  json["nsight_compute"]["memory_l2_theoretical_sectors_global"] = counters.global_sectors();
+  json["nsight_compute"]["memory_l2_theoretical_sectors_global_ideal"] = fewest_sectors;
+  return json;
+}
 
 Json json_of(const KernelRuns& kernel) {
   Json json{{"kernel", kernel.name},
@@ -33,10 +55,10 @@ Json json_of(const KernelRuns& kernel) {
             {"grid", shape(kernel.first.grid)},
             {"block", shape(kernel.first.block)},
             {"shared_bytes", kernel.first.shared_bytes}};
-  for (const __emulated::NamedCounter& named : __emulated::counter_names)
-    json["counters"][std::string{named.name}] = kernel.counters.*named.counter;
-  for (const Metric& metric : metrics)
-    json["nsight_compute"][metric.name] = kernel.counters.*metric.counter;
+  put_counters(kernel.counters, json);
+  json["lines"] = Json::array();
+  for (const CountedLine& line : lines_of(kernel.places))
+    json["lines"].push_back(json_of(line));
   return json;
 }
 

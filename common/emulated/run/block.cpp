@@ -44,8 +44,8 @@ Block::Block()
 
 // ---- the life of a block ----
 
-BlockOutcome Block::run(Grid& grid, std::size_t number) {
-  prepare(grid, number);
+BlockOutcome Block::run(Grid& grid, std::size_t number, PlaceCounts* places) {
+  prepare(grid, number, places);
   scheduler_.run();
   // No thread is ready: all have left the kernel, one has failed, or they are stuck.
   if (faults_.empty() && !exception_ && finished_ != size_) faults_.add(stall());
@@ -53,7 +53,7 @@ BlockOutcome Block::run(Grid& grid, std::size_t number) {
   return {counters, faults_.take(), std::exchange(exception_, nullptr)};
 }
 
-void Block::prepare(Grid& grid, std::size_t number) {
+void Block::prepare(Grid& grid, std::size_t number, PlaceCounts* places) {
   const ExecutionConfiguration& configuration = grid.configuration;
   grid_ = &grid;
   number_ = number;
@@ -69,7 +69,7 @@ void Block::prepare(Grid& grid, std::size_t number) {
     chains_.begin_launch();
   }
   launch_number_ = grid.number;
-  observers_.begin_block(grid, number, size_);
+  observers_.begin_block(grid, number, size_, places);
   builtin::gridDim = extent_of(configuration.grid);
   builtin::blockDim = extent_of(configuration.block);
   builtin::blockIdx = index_in(configuration.grid, number);

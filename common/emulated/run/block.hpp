@@ -32,8 +32,9 @@ class alignas(128) Block : Scheduler::Client {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  /// Runs every thread of block number `number` to its end, or the block to its first fault.
-  BlockOutcome run(Grid& grid, std::size_t number);
+  /// Runs every thread of block number `number` to its end, or the block to its first fault. Adds to `places`, if it is not
+  /// nullptr.
+  BlockOutcome run(Grid& grid, std::size_t number, PlaceCounts* places);
 
   /// While what it returns lives, a block that the calling host thread runs is ended where a thread of it has computed for
   /// so long without telling the device anything.
@@ -129,7 +130,7 @@ class alignas(128) Block : Scheduler::Client {
     unsigned releases = 0;  ///< barriers and shuffles that it has passed
   };
 
-  void prepare(Grid& grid, std::size_t number);
+  void prepare(Grid& grid, std::size_t number, PlaceCounts* places);
   std::exception_ptr above_launch_bounds(unsigned most_threads) const;
   [[noreturn]] void run_threads() override;
   void run_thread();

@@ -19,7 +19,7 @@ class BlockObservers {
   /// \param memory  the block's; \param faults  where order adds what it sees. Both outlive this.
   BlockObservers(const SharedMemory& memory, FaultLog& faults) : memory_{memory}, faults_{faults} {}
 
-  void begin_block(Grid& grid, std::size_t block, unsigned threads) {
+  void begin_block(Grid& grid, std::size_t block, unsigned threads, PlaceCounts* places) {
     is_on_ = grid.settings.instrumented;
     threads_ = threads;
     recorder_.reset();
@@ -31,7 +31,7 @@ class BlockObservers {
     }
     order_->begin_block(block, grid.races);
     if (grid.trace != nullptr && grid.trace->block == block) recorder_.emplace(*grid.trace, threads);
-    counts_->begin_block(threads, recorder_ ? &*recorder_ : nullptr);
+    counts_->begin_block(threads, places, recorder_ ? &*recorder_ : nullptr);
   }
 
   /// Whether accesses are to be told.

@@ -19,6 +19,12 @@ std::atomic<bool> is_stopped = false;
 std::mutex progress_mutex;
 Progress progress;
 
+/// The one with these low bits.
+const void* call_site_near(const void* entry, std::uint32_t low_bits) {
+  const auto low_bits_of_entry = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(entry));
+  return static_cast<const std::byte*>(entry) + static_cast<std::int32_t>(low_bits - low_bits_of_entry);
+}
+
 }  // namespace
 
 void stop_launches() { is_stopped = true; }
@@ -53,12 +59,13 @@ Grid::~Grid() {
 
 void Grid::work() {
   const Scheduler::Ticks limit = Block::limit_time(settings.loop_limit);
+  PlaceCounts places;
   while (const std::optional<std::size_t> begin = claim()) {
     Counters counters;
     for (std::size_t block = *begin; block < *begin + at_a_time_ && is_wanted(block); ++block) {
       BlockOutcome outcome;
       try {
-        outcome = Block::local().run(*this, block);
+        outcome = Block::local().run(*this, block, settings.counts_places ? &places : nullptr);
       } catch (...) {
         // The host thread may have no memory for stacks: that is the block's failure, and others need not wait.
         outcome.exception = std::current_exception();
@@ -78,6 +85,9 @@ void Grid::work() {
     }
     completed_.notify_all();
   }
+  const std::lock_guard lock{mutex_};
+  for (const auto& [place, counted] : places)
+    places_[place] += counted;
 }
 
 /// The first of the blocks to run next; none where there are no more.
@@ -119,8 +129,11 @@ LaunchResult Grid::result() const {
   if (faults.empty()) faults = races.faults();
   for (const auto& [block, of_block] : faults_)
     faults.insert(faults.end(), of_block.begin(), of_block.end());
-  if (faults.empty()) return {counters_, {}};
-  return {counters_, findings_from(std::move(faults), kernel.entry)};
+  LaunchResult result{counters_, {}};
+  if (!faults.empty()) result.findings = findings_from(std::move(faults), kernel.entry);
+  for (const auto& [place, counted] : places_)
+    result.places.emplace(call_site_near(kernel.entry, place), counted);
+  return result;
 }
 
 }  // namespace __emulated

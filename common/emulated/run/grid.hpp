@@ -21,8 +21,9 @@ namespace __emulated {
 /// How the device runs a grid, apart from what `<<<...>>>` says.
 struct GridSettings {
   Schedule schedule;
-  bool instrumented = true;   ///< whether accesses are counted and checked
-  bool ends_at_fault = true;  ///< whether blocks above a faulty one are left out
+  bool instrumented = true;    ///< whether accesses are counted and checked,
+  bool counts_places = false;  ///< and counted for each place in the kernel, too
+  bool ends_at_fault = true;   ///< whether blocks above a faulty one are left out
   std::chrono::nanoseconds loop_limit = std::chrono::seconds{10};  ///< for a loop that seems endless
 };
 
@@ -75,6 +76,7 @@ class Grid {
   BlockOutcome failure_;
   std::map<std::size_t, std::vector<FaultRecord>> faults_;  ///< of blocks, where the others go on
   Counters counters_;
+  PlaceCounts places_;
 };
 
 /// The turn of one block, which it takes once.

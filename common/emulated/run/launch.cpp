@@ -213,6 +213,7 @@ void allow_dynamic_shared_memory(const void* kernel, std::size_t bytes) {
 void set_host_threads(unsigned count) { set(state().host_threads, count); }
 void set_schedule(const Schedule& schedule) { set(state().settings.schedule, schedule); }
 void set_instrumented(bool on) { set(state().settings.instrumented, on); }
+void set_places_counted(bool on) { set(state().settings.counts_places, on); }
 void set_loop_limit(std::chrono::nanoseconds limit) { set(state().settings.loop_limit, limit); }
 
 }  // namespace __emulated

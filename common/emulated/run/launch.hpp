@@ -2,12 +2,14 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "emulated/count/counters.hpp"
+#include "emulated/count/place_counts.hpp"
 #include "emulated/findings/finding.hpp"
 #include "emulated/run/execution_configuration.hpp"
 #include "emulated/run/schedule.hpp"
@@ -20,6 +22,7 @@ struct BlockTrace;
 struct LaunchResult {
   Counters counters;  ///< of all blocks that have run: with a finding, some above its block may not have
   std::vector<Finding> findings;
+  std::map<const void*, PlaceCounters> places{};  ///< by call site, where each place is counted
   std::shared_ptr<const BlockTrace> trace{};  ///< of the block that was to be traced, if this launch has it
 };
 
@@ -75,6 +78,9 @@ void set_schedule(const Schedule& schedule);
 /// counters but those of blocks and threads are 0, a trace has no events, and findings are only accesses out of bounds or
 /// misaligned, stack overflows, and threads that wait or run forever.
 void set_instrumented(bool on);
+
+/// Sets whether what is counted is counted for each place in the kernel, too; off by default.
+void set_places_counted(bool on);
 
 /// Sets for how long a loop that may be endless goes on before it is a finding, in time of a CPU; 10 seconds by default. A
 /// loop is in doubt if its threads neither meet nor end, and repeat the same accesses, or make none.
