@@ -63,6 +63,26 @@ __global__ void costly(const float* in, float* out) {
 int main() { float *in, *out; cudaMalloc(&in, 4096); cudaMalloc(&out, 384); cudaMemset(in, 0, 4096);
   costly<<<3, 32>>>(in, out); costly<<<2, 32>>>(in, out); }
 """}
+COUNTERPARTS = """#include <cstdio>
+__device__ int count = 3;
+static __device__ __managed__ int both = 7;
+__constant__ int two[2];
+using Operation = int (*)(int);
+__device__ int twice(int x) { return two[1] * x; }
+__device__ Operation chosen = twice;
+template <typename F> __global__ void call(F f, Operation operation, int x) { count += f(operation(x)); both += 1; }
+int main() {
+  const int host[] = {1, 2};
+  cudaMemcpyToSymbol(two, host, sizeof host);
+  Operation operation;
+  cudaMemcpyFromSymbol(&operation, chosen, sizeof operation);
+  const int base = 10;
+  call<<<1, 1>>>([=] __device__(int x) { return base + x; }, operation, 21);
+  int result;
+  cudaMemcpyFromSymbol(&result, count, sizeof result);
+  std::printf("%d %d\\n", result, both);
+}
+"""
 HOST = "#include <cstdio>\n#include <cstdlib>\n"
 
 
@@ -99,6 +119,8 @@ CASES = {
          "z.cpp": "int twice(int n) { return 2 * n; }"},
         ["x/a.cu", "y/a.cu", "z.cpp", "-DN=3", "-O3", "-arch=sm_90", "-gencode", "arch=compute_80,code=sm_80",
          "-Xcompiler", "-Wall,-Wextra,-Werror", "--extended-lambda", "-lineinfo", "-lm"], code=6, said=["k: 1 launch"]),
+    "what host and device have, each or both": Case({"a.cu": COUNTERPARTS}, ["a.cu"], "55 8\n", said=["call: 1 launch"],
+                                                    unsaid=["note"]),
     "blanks": Case({"a b/c d.cu": RIGHT}, ["a b/c d.cu"], "0\n"),
     "an older standard": Case({"a.cu": RIGHT}, ["-std=c++14", "a.cu"], "0\n", said=["note: -std=c++14"]),
     "volatile without a warning": Case({"a.cu": RIGHT.replace("__shared__ int", "__shared__ volatile int")}, ["a.cu"],

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "emulated/language/atomic_operations.hpp"
+#include "emulated/language/counterparts.hpp"
 #include "emulated/language/guards.hpp"
 #include "emulated/language/intrinsics.hpp"
 #include "emulated/language/unsupported.hpp"
@@ -30,7 +31,12 @@
 // ---- the language ----
 
 // What a kernel calls is inlined, so that each call has places of its own, and structs are passed by copies, which hooks see.
+// (The host runs none: `./emulate` compiles a source twice.)
+#ifdef __EMULATED_HOST_PASS
+#define __global__
+#else
 #define __global__ __attribute__((flatten))
+#endif
 #define __device__
 #define __host__
 // Apart from all other variables, so that the device knows which these are. (One that is const is none of its business, and
@@ -40,7 +46,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __grid_constant__  // parameters are constant here, too
-#define __managed__        // the host may use any variable of the device
+#define __managed__ __attribute__((section("__emulated_managed")))
 #define __align__(bytes) alignas(bytes)
 
 namespace __emulated {
@@ -290,8 +296,9 @@ template <typename... Parameters, typename... Arguments>
 void launch(const ExecutionConfiguration& configuration, void (*kernel)(Parameters...),
             const Arguments&... arguments) {
   using Call = std::tuple<void (*)(Parameters...), Parameters...>;
-  const Call call{kernel, static_cast<Parameters>(arguments)...};
-  const auto run_thread = call_of<Call>(std::index_sequence_for<Parameters...>{});
+  const auto on_device = function_on_device(kernel);
+  const Call call{on_device, static_cast<Parameters>(arguments)...};
+  const auto run_thread = function_on_device(call_of<Call>(std::index_sequence_for<Parameters...>{}));
   // The first is not a parameter's: a kernel may have none.
   const auto inputs = std::apply(
       [](auto, const Parameters&... parameters) {
@@ -299,7 +306,7 @@ void launch(const ExecutionConfiguration& configuration, void (*kernel)(Paramete
       },
       call);
   launch_grid(configuration, {run_thread, std::as_bytes(std::span{&call, 1}),
-                              reinterpret_cast<const void*>(kernel), inputs});
+                              reinterpret_cast<const void*>(on_device), inputs});
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes

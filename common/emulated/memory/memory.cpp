@@ -1,10 +1,8 @@
 #include "emulated/memory/memory.hpp"
 
 #include <cxxabi.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +19,7 @@
 
 #include "emulated/findings/source_location.hpp"
 #include "emulated/memory/kernel_heap.hpp"
+#include "emulated/memory/symbol_table.hpp"
 #include "emulated/run/device.hpp"
 #include "emulated/run/launch.hpp"
 
@@ -98,45 +97,26 @@ std::vector<Segment> loaded_segments() {
 
 struct Variable {
   Buffer memory;
-  const char* symbol;
+  std::string symbol;
 
   const std::byte* begin() const { return memory.begin(); }
 };
 
-/// The file that the program was loaded from; nullptr where it cannot be mapped. It stays mapped.
-const std::byte* file_of_the_program() {
-  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  struct stat status {};
-  if (file < 0 || fstat(file, &status) != 0) return nullptr;
-  void* const begin =
-      mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-  close(file);
-  return begin != MAP_FAILED ? static_cast<const std::byte*>(begin) : nullptr;
-}
-
 /// The program's own variables in ascending order, by its table of symbols; none if it has been stripped of that.
 std::vector<Variable> read_variables_of_the_program() {
-  const std::byte* const file = file_of_the_program();
-  if (file == nullptr) return {};
-  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file);
-  const std::span sections{reinterpret_cast<const ElfW(Shdr)*>(file + header.e_shoff), header.e_shnum};
-  const auto table = std::ranges::find(sections, ElfW(Word){SHT_SYMTAB}, &ElfW(Shdr)::sh_type);
-  if (table == sections.end()) return {};
-  const auto* const names = reinterpret_cast<const char*>(file + sections[table->sh_link].sh_offset);
-  const auto* const first = reinterpret_cast<const ElfW(Sym)*>(file + table->sh_offset);
-  std::vector<ElfW(Sym)> symbols{first, first + table->sh_size / sizeof(ElfW(Sym))};
-  std::erase_if(symbols, [](const ElfW(Sym) & symbol) {
-    return ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0;
-  });
-  std::ranges::sort(symbols, {}, &ElfW(Sym)::st_value);
+  std::vector<Symbol> symbols = symbols_of("/proc/self/exe");
+  std::erase_if(symbols, [](const Symbol& symbol) { return !symbol.is_variable || symbol.bytes == 0; });
+  std::ranges::sort(symbols, {}, &Symbol::value);
   auto* const base = reinterpret_cast<std::byte*>(loaded_objects().front().dlpi_addr);
   std::vector<Variable> variables;
-  ElfW(Addr) end = 0;  // one variable may have several names
-  for (const ElfW(Sym) & symbol : symbols) {
-    if (symbol.st_value + symbol.st_size <= end) continue;
-    const ElfW(Addr) begin = std::max(symbol.st_value, end);
-    end = symbol.st_value + symbol.st_size;
-    variables.push_back({Buffer{base + begin, end - begin}, names + symbol.st_name});
+  std::uintptr_t end = 0;  // one variable may have several names
+  for (const Symbol& symbol : symbols) {
+    if (symbol.value + symbol.bytes <= end) continue;
+    const std::uintptr_t begin = std::max(symbol.value, end);
+    end = symbol.value + symbol.bytes;
+    std::string_view name = symbol.name;
+    if (name.ends_with(device_suffix)) name.remove_suffix(device_suffix.size());
+    variables.push_back({Buffer{base + begin, end - begin}, std::string{name}});
   }
   return variables;
 }
@@ -147,11 +127,11 @@ std::vector<Variable>& variables_of_the_program() {
 }
 
 /// "bins" of "_ZN12_GLOBAL__N_14binsE".
-std::string variable_name(const char* symbol) {
+std::string variable_name(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled{
-      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free};
-  return name_in_source(demangled != nullptr ? demangled.get() : symbol);
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free};
+  return name_in_source(demangled != nullptr ? demangled.get() : symbol.c_str());
 }
 
 /// The calling host thread's variables, those of the program itself.

@@ -7,12 +7,13 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <iostream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "emulated/memory/symbol_table.hpp"
 #include "emulated/program/command_line.hpp"
 #include "emulated/program/processes.hpp"
 #include "emulated/program/settings.hpp"
@@ -58,43 +59,108 @@ std::string standard_of(const CommandLine& asked) {
   return "gnu++20";
 }
 
-std::vector<Command> compile_commands(const CommandLine& asked, const Installation& installed,
-                                      const fs::path& folder, std::vector<std::string>& objects) {
-  Sources sources{folder / "sources", asked.include_folders, installed.headers()};
-  const std::string standard = standard_of(asked);
-  std::vector<Command> commands;
-  for (const std::string& source : asked.sources) {
-    objects.push_back((folder / (std::to_string(objects.size()) + ".o")).string());
-    Command command{installed.compiler()};
-    const auto add = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
-    const bool rewrite = has_kernels(source);
-    if (fs::path{source}.extension() != ".c") add({"-std=" + standard});
-    if (rewrite) {
-      add({installed.options("emulate.kernels"), "-include", "cuda_runtime.h", "-iquote",
-           fs::absolute(source).parent_path().string()});
-    } else {
-      add({"-O2"});
-      command.insert(command.end(), asked.optimise.begin(), asked.optimise.end());
-    }
-    add({installed.options("emulate.include")});
-    command.insert(command.end(), asked.compile.begin(), asked.compile.end());
-    if (rewrite) add({"-x", "c++"});
-    add({"-c", rewrite ? sources.rewritten(source).string() : source, "-o", objects.back()});
-    commands.push_back(command);
-  }
-  return commands;
-}
+/// Compiles each source for the host, and those with kernels for the device, too, as nvcc does: the host's code is not
+/// instrumented, and the device's not optimised.
+class Build {
+ public:
+  Build(const CommandLine& asked, const fs::path& folder) : asked_{asked}, folder_{folder} {}
 
-bool build(const CommandLine& asked, const fs::path& folder, const fs::path& program) {
-  const Installation installed;
-  std::vector<std::string> objects;
-  if (!run_all(compile_commands(asked, installed, folder, objects))) return false;
-  Command link{installed.compiler()};
-  link.insert(link.end(), objects.begin(), objects.end());
-  link.insert(link.end(), asked.link.begin(), asked.link.end());
-  link.insert(link.end(), {installed.options("emulate.link"), "-o", program.string()});
-  return run_all({link});
-}
+  /// Whether it has succeeded; if not, it has been said why.
+  bool run(const fs::path& program) {
+    for (const std::string& source : asked_.sources)
+      add(source);
+    if (!run_all(commands_)) return say_why();
+    if (!separate_device_objects()) return false;
+    std::vector<std::string> link{installed_.compiler()};
+    append(link, objects_);
+    append(link, device_objects_);
+    append(link, asked_.link);
+    append(link, {installed_.options("emulate.link"), "-o", program.string()});
+    return run_all({{link}});
+  }
+
+ private:
+  static void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+  }
+
+  void add(const std::string& source) {
+    std::string text = source;
+    std::vector<std::string> words{installed_.compiler()};
+    if (fs::path{source}.extension() != ".c") words.push_back("-std=" + standard_);
+    if (has_kernels(source)) {
+      text = sources_.rewritten(source);
+      append(words, {"-include", "cuda_runtime.h", "-iquote", fs::absolute(source).parent_path()});
+    }
+    append(words, {installed_.options("emulate.include")});
+    append(words, asked_.compile);
+    if (has_kernels(source)) append(words, {"-x", "c++"});
+    append(words, {"-c", text});
+    compile(words, {"-O2", "-g1", installed_.options("emulate.host")}, asked_.optimise, objects_, ".o");
+    // It would say again what the host's pass says.
+    if (!has_kernels(source)) return;
+    compile(words, {installed_.options("emulate.kernels")}, {}, device_objects_, ".device.o");
+    commands_.back().errors = device_objects_.back() + ".errors";
+  }
+
+  /// \param before  options that the user's come behind
+  void compile(std::vector<std::string> words, const std::vector<std::string>& before,
+               const std::vector<std::string>& behind, std::vector<std::string>& objects,
+               const char* suffix) {
+    objects.push_back(folder_ / (std::to_string(commands_.size()) + suffix));
+    words.insert(words.begin() + 1, before.begin(), before.end());
+    append(words, behind);
+    append(words, {"-o", objects.back()});
+    commands_.push_back({words});
+  }
+
+  /// Whatever only the device's pass says.
+  bool say_why() const {
+    const bool has_host =
+        std::ranges::all_of(objects_, [](const fs::path& object) { return fs::exists(object); });
+    for (const Command& command : commands_) {
+      if (has_host && !command.errors.empty()) std::cerr << std::ifstream{command.errors}.rdbuf();
+    }
+    return false;
+  }
+
+  /// Gives all that they define names of its own, but for what host and device share; of the two only the host's pass
+  /// initialises it.
+  bool separate_device_objects() const {
+    if (device_objects_.empty()) return true;
+    const fs::path names = folder_ / "names";
+    std::ofstream list{names};
+    std::vector<std::string> options{"--redefine-syms=" + names.string(), "--remove-section=.init_array",
+                                     "--remove-section=.rela.init_array"};
+    std::set<std::string> known;
+    for (const std::string& object : device_objects_) {
+      for (const auto& [name, value, bytes, is_variable, section] : __emulated::symbols_of(object.c_str())) {
+        if (!known.insert(name).second) continue;
+        if (section == __emulated::managed_section) {
+          options.push_back(std::string{"--weaken-symbol="} + name);
+        } else {
+          list << name << ' ' << name << __emulated::device_suffix << '\n';
+        }
+      }
+    }
+    list.close();
+    std::vector<Command> commands;
+    for (const std::string& object : device_objects_) {
+      commands.push_back({{"objcopy"}});
+      append(commands.back().words, options);
+      commands.back().words.push_back(object);
+    }
+    return run_all(commands);
+  }
+
+  const CommandLine& asked_;
+  fs::path folder_;
+  Installation installed_;
+  std::string standard_ = standard_of(asked_);
+  Sources sources_{folder_ / "sources", asked_.include_folders, installed_.headers()};
+  std::vector<Command> commands_;
+  std::vector<std::string> objects_, device_objects_;
+};
 
 /// What runs again reads the same input: it is kept where it can be read once only.
 fs::path input_of_all_runs(const fs::path& folder) {
@@ -125,7 +191,7 @@ int run_in_orders(const CommandLine& asked, const fs::path& folder, const Run& f
 int emulate(const CommandLine& asked) {
   const TemporaryFolder folder;
   const fs::path program = asked.output.empty() ? folder.path() / "program" : fs::path{asked.output};
-  if (!build(asked, folder.path(), program))
+  if (!Build{asked, folder.path()}.run(program))
     return signal_that_came() != 0 ? 128 + signal_that_came() : bad_usage;
   if (!asked.output.empty()) return 0;
   const std::string name = fs::path{asked.sources.empty() ? "program" : asked.sources.front()}.stem();

@@ -35,12 +35,30 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-pid_t start(const std::string& program, Command words, std::vector<std::string> environment,
-            const posix_spawn_file_actions_t* files) {
+/// What a process has in place of this one's files.
+class Files {
+ public:
+  Files() { posix_spawn_file_actions_init(&actions_); }
+  ~Files() { posix_spawn_file_actions_destroy(&actions_); }
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+
+  void replace(int number, const std::filesystem::path& path, int flags) {
+    constexpr mode_t mode = 0600;
+    if (!path.empty()) posix_spawn_file_actions_addopen(&actions_, number, path.c_str(), flags, mode);
+  }
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+pid_t start(const std::string& program, std::vector<std::string> words, std::vector<std::string> environment,
+            const Files& files) {
   for (char** variable = environ; *variable != nullptr; ++variable)
     environment.emplace_back(*variable);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, program.c_str(), files, nullptr, pointers_to(words).data(),
+  const int error = posix_spawnp(&child, program.c_str(), files.actions(), nullptr, pointers_to(words).data(),
                                  pointers_to(environment).data());
   if (error != 0) throw std::runtime_error{program + ": error: cannot be run: " + std::strerror(error)};
   return child;
@@ -86,8 +104,12 @@ bool run_all(const std::vector<Command>& commands) {
   bool succeeded = true;
   for (std::size_t first = 0; first < commands.size(); first += most) {
     std::vector<pid_t> children;
-    for (std::size_t i = first; i < std::min(first + most, commands.size()); ++i)
-      children.push_back(start(commands[i].front(), commands[i], {}, nullptr));
+    for (std::size_t i = first; i < std::min(first + most, commands.size()); ++i) {
+      const Command& command = commands[i];
+      Files files;
+      files.replace(STDERR_FILENO, command.errors, O_WRONLY | O_CREAT | O_TRUNC);
+      children.push_back(start(command.words.front(), command.words, {}, files));
+    }
     for (const pid_t child : children)
       succeeded = wait_for(child) == 0 && succeeded;
   }
@@ -95,16 +117,12 @@ bool run_all(const std::vector<Command>& commands) {
 }
 
 int run(const Run& run) {
-  Command words{run.name};
+  std::vector<std::string> words{run.name};
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  if (!run.input.empty())
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, run.input.c_str(), O_RDONLY, 0);
-  if (!run.output.empty())
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, run.output.c_str(), O_WRONLY, 0);
-  const pid_t child = start(run.program, words, {environment_of(run.settings)}, &files);
-  posix_spawn_file_actions_destroy(&files);
+  Files files;
+  files.replace(STDIN_FILENO, run.input, O_RDONLY);
+  files.replace(STDOUT_FILENO, run.output, O_WRONLY);
+  const pid_t child = start(run.program, words, {environment_of(run.settings)}, files);
   running_child = child;
   const int code = wait_for(child);
   running_child = 0;

@@ -24,9 +24,13 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-using Command = std::vector<std::string>;
+/// A program with its arguments.
+struct Command {
+  std::vector<std::string> words;
+  std::filesystem::path errors{};  ///< in place of stderr
+};
 
-/// Runs commands side by side, as many as there are CPUs. What one writes is its own. Says whether all have succeeded.
+/// Runs commands side by side, as many as there are CPUs. Says whether all have succeeded.
 bool run_all(const std::vector<Command>& commands);
 
 /// A run of a program that was built.

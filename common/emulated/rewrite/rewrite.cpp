@@ -35,6 +35,7 @@ class Rewriter {
       if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
       // What is constant needs no constant memory, and cannot be in one section with what is not.
       if (code_.is(i, "__constant__") && is_constant(code_, i)) remove(i, i);
+      if (code_.is(i, "__managed__")) make_common(i);
       if (code_.is_any(i, {"asm", "__asm", "__asm__"})) i = rewrite_assembly(i);
     }
   }
@@ -105,6 +106,13 @@ class Rewriter {
     const std::string bounds = code_.source_of(open + 1, code_.partner(open));
     if (code_.is(body, "{"))
       insert(code_[body].end(), "::__emulated::require_launch_bounds(" + bounds + ");");
+  }
+
+  /// Host and device share it: it has a name that both know.
+  void make_common(std::size_t word) {
+    for (std::size_t i = code_.statement_begin(word); i < code_.size() && !code_.is_any(i, {";", "=", "{"});
+         ++i)
+      if (code_.is(i, "static")) remove(i, i);
   }
 
   /// Returns the declaration's last token.

@@ -9,9 +9,9 @@ namespace __emulated {
 
 /// A kernel by its name, or by its entry.
 struct NamedKernel {
-  NamedKernel(const void* its_entry) : entry{its_entry} {}
+  NamedKernel(const void* its_entry) : entry{on_device(its_entry)} {}
   template <typename... Parameters>
-  NamedKernel(void (*kernel)(Parameters...)) : entry{reinterpret_cast<const void*>(kernel)} {}
+  NamedKernel(void (*kernel)(Parameters...)) : NamedKernel{reinterpret_cast<const void*>(kernel)} {}
 
   const void* entry;
 };

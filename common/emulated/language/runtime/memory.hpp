@@ -132,7 +132,7 @@ void know_variable(const void* begin, std::size_t bytes);
 }  // namespace __emulated
 
 template <typename T> cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
-  *pointer = const_cast<std::remove_cv_t<T>*>(&symbol);
+  *pointer = const_cast<void*>(__emulated::on_device(const_cast<std::remove_cv_t<T>*>(&symbol)));
   __emulated::know_variable(*pointer, sizeof(T));
   return cudaSuccess;
 }

@@ -1,0 +1,52 @@
+#include "emulated/memory/symbol_table.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace __emulated {
+namespace {
+
+const std::byte* mapped(const char* path) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0) return nullptr;
+  void* const begin =
+      mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  return begin != MAP_FAILED ? static_cast<const std::byte*>(begin) : nullptr;
+}
+
+}  // namespace
+
+std::vector<Symbol> symbols_of(const char* path) {
+  const std::byte* const file = mapped(path);
+  if (file == nullptr) return {};
+  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file);
+  const std::span sections{reinterpret_cast<const ElfW(Shdr)*>(file + header.e_shoff), header.e_shnum};
+  const auto table = std::ranges::find(sections, ElfW(Word){SHT_SYMTAB}, &ElfW(Shdr)::sh_type);
+  if (table == sections.end()) return {};
+  const auto string_at = [&](std::size_t section, std::size_t offset) {
+    return reinterpret_cast<const char*>(file + sections[section].sh_offset + offset);
+  };
+  std::vector<Symbol> symbols;
+  const auto* const first = reinterpret_cast<const ElfW(Sym)*>(file + table->sh_offset);
+  for (const ElfW(Sym) & symbol : std::span{first, table->sh_size / sizeof(ElfW(Sym))}) {
+    const auto type = ELF64_ST_TYPE(symbol.st_info);
+    const bool is_variable = type == STT_OBJECT;
+    if ((!is_variable && type != STT_FUNC) || symbol.st_shndx == SHN_UNDEF ||
+        symbol.st_shndx >= sections.size())
+      continue;
+    symbols.push_back({string_at(table->sh_link, symbol.st_name), symbol.st_value, symbol.st_size,
+                       is_variable, string_at(header.e_shstrndx, sections[symbol.st_shndx].sh_name)});
+  }
+  return symbols;
+}
+
+}  // namespace __emulated

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace __emulated {
+
+/// A function or a variable, as a file of code names it.
+struct Symbol {
+  const char* name;
+  std::uintptr_t value;  ///< its address before the file is loaded
+  std::size_t bytes;
+  bool is_variable;
+  std::string_view section;
+};
+
+/// What an object file or a program defines, in the order of its table; nothing if it has been stripped of that, or cannot be
+/// mapped. It stays mapped.
+std::vector<Symbol> symbols_of(const char* file);
+
+/// `./emulate` compiles a source twice: for the host, and for the device, where all that it defines has a name that ends so. So
+/// each kernel and each `__device__` variable has a counterpart, as with nvcc.
+inline constexpr std::string_view device_suffix = ".on_device";
+
+/// Where `__managed__` variables are, which host and device share.
+inline constexpr std::string_view managed_section = "__emulated_managed";
+
+}  // namespace __emulated
