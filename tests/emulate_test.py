@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -84,6 +85,34 @@ int main() {
 }
 """
 HOST = "#include <cstdio>\n#include <cstdlib>\n"
+TWICE = """#include <cstdlib>
+__device__ int last;
+__global__ void twice(const int* in, int* out) { out[threadIdx.x] = 2 * in[threadIdx.x]; }
+__global__ void keep(const int* in) { last = *in; }
+int main(int, char** words) {
+  int *in, *out, host[32] = {}; cudaMalloc(&in, 128); cudaMalloc(&out, 128);
+  twice<<<1, 32>>>(in, out);
+  switch (std::atoi(words[1])) {
+  CASES
+  }
+}
+"""
+FILL, COPY_BACK = "cudaMemset(in, 0, 128);", "cudaMemcpy(host, out, 128, cudaMemcpyDeviceToHost);"
+# What follows a launch that reads what nobody has written, and of which kernels that is a finding, and a note.
+AFTER_A_READ = {
+    "copied to the host": (COPY_BACK, ["twice"], []),
+    "read by a kernel": ("keep<<<1, 1>>>(out);", ["twice"], []),
+    "copied to another buffer": ("cudaMemcpy(in, out, 128, cudaMemcpyDeviceToDevice);", ["twice"], []),
+    "never used": ("", ["twice"], []),
+    "released": ("cudaFree(out);", ["twice"], []),
+    "written over in part": (FILL + "twice<<<1, 31>>>(in, out);" + COPY_BACK, ["twice"], []),
+    "a part that is not used": ("cudaMemset(out, 0, 64);" + COPY_BACK.replace("128", "64"), ["twice"], []),
+    "kept in a variable": ("cudaMemset(out, 0, 128); keep<<<1, 1>>>(in); cudaMemset(in, 0, 128);", ["keep"], ["twice"]),
+    "a warm-up": (FILL + "twice<<<1, 32>>>(in, out);" + COPY_BACK, [], ["twice"]),
+    "many warm-ups": ("twice<<<1, 32>>>(in, out);" + FILL + "twice<<<1, 32>>>(in, out);" + COPY_BACK, [], ["twice"]),
+    "written over by zeros": ("cudaMemset(out, 0, 128);" + COPY_BACK, [], ["twice"]),
+    "written over by a copy": ("cudaMemcpy(out, host, 128, cudaMemcpyHostToDevice);" + COPY_BACK, [], ["twice"]),
+}
 
 
 @dataclass
@@ -102,6 +131,13 @@ CASES = {
                   unsaid=["error", "note", "warning"]),
     "a race": Case({"a.cu": RACE}, ["a.cu"], "0\n", 1,
                    said=["a: error: a.cu:4:21: race in sum", "a.cu:8:", "a: 1 finding in 1 launch"]),
+    "many findings": Case({"a.cu": RACE.replace("sum<<<", "for (int k = 0; k < 9; ++k) sum<<<")
+                           .replace("out[blockIdx.x]", "out[0]")}, ["a.cu"], code=1,
+                          out="-1\n", said=["""
+a: 2 findings in 9 launches
+  a.cu:11: race in sum, 9 launches
+  a.cu:4, a.cu:8: race in sum, 9 launches
+"""]),
     "quiet": Case({"a.cu": RIGHT}, ["a.cu", "--quiet"], "0\n", unsaid=["a"]),
     "without counters": Case({"a.cu": RACE}, ["--counters=off", "a.cu"], "0\n", unsaid=["race", "shared"]),
     "its own exit code": Case({"a.cu": HOST + "int main(int count, char** words) { return std::atoi(words[1]) + count; }"},
@@ -135,6 +171,8 @@ CASES = {
          35                       16.0  row.cuh:2  return row[i * 64 % 1024];
 """]),
     "stop": Case({"a.cu": RACE}, ["a.cu", "--stop"], "", 1, said=["race"]),
+    "stop where a result is copied": Case({"a.cu": RIGHT.replace("cudaMemset(in, 0, 1024 * sizeof(int));", "")},
+                                          ["a.cu", "--stop"], "", 1, said=["uninitialised read in sum"]),
     "no time": Case({"a.cu": HOST + "int main() { cudaEvent_t a, b; float ms; cudaEventCreate(&a); cudaEventCreate(&b);"
                              "std::printf(\"%d\", cudaEventElapsedTime(&ms, a, b)); std::printf(\" %f\\n\", ms); }"},
                     ["a.cu"], "0 nan\n", said=["has no time"]),
@@ -195,7 +233,22 @@ def test_programs(case: Case, bin_folder: Path, tmp_path: Path) -> None:
     assert (ran.stdout, ran.returncode) == (case.out, case.code), ran.stderr
     assert all(text in ran.stderr for text in case.said), ran.stderr
     assert not any(text in ran.stderr for text in case.unsaid), ran.stderr
-    assert all(len(line) <= 80 for line in ran.stderr.splitlines() if not any(mark in line for mark in (" | ", "help: ", "note: ")))
+    sentences = (" | ", "error: ", "help: ", "note: ")
+    assert all(len(line) <= 80 for line in ran.stderr.splitlines() if not any(mark in line for mark in sentences))
+
+
+def test_reads_of_what_nobody_has_written(bin_folder: Path, tmp_path: Path) -> None:
+    cases = "".join(f"case {k}: {rest} break;\n" for k, (rest, _, _) in enumerate(AFTER_A_READ.values()))
+    write({"a.cu": TWICE.replace("CASES", cases)}, tmp_path)
+    emulate(bin_folder, tmp_path, "a.cu", "-o", "a")
+    for k, (name, (_, findings, notes)) in enumerate(AFTER_A_READ.items()):
+        ran = subprocess.run(["./a", str(k)], cwd=tmp_path, capture_output=True, text=True)
+        told = re.findall(r"(error|note): .*uninitialised read in (\w+): thread 0 of block 0 reads 4-byte word 0", ran.stderr)
+        assert sorted(told) == [("error", each) for each in findings] + [("note", each) for each in notes], name
+        assert ran.returncode == bool(findings) and ran.stderr.count("it was written over") == len(notes), name
+    quiet = subprocess.run(["./a", "8"], cwd=tmp_path, capture_output=True, text=True,
+                           env=os.environ | {"EMULATE": "quiet\n"})
+    assert (quiet.returncode, quiet.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("words", WRONG)

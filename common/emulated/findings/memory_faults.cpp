@@ -110,14 +110,17 @@ FaultRecord misaligned_access(Witness by, const Access& access) {
               ": align the memory, and begin at an element that is aligned, too"};
 }
 
-FaultRecord uninitialised_read(std::string memory, Witness reader, bool is_shared) {
-  return {Fault::uninitialised_read,
-          std::move(memory),
-          {std::move(reader)},
-          is_shared
-              ? "shared memory begins without values: write the word first, with 0 where there is no input"
-              : "global memory begins without values: fill the buffer before the launch, or write the word "
-                "first"};
+FaultRecord uninitialised_read(std::string memory, Witness reader, Unwritten word) {
+  FaultRecord record{
+      Fault::uninitialised_read,
+      std::move(memory),
+      {std::move(reader)},
+      word == Unwritten::shared
+          ? "shared memory begins without values: write the word first, with 0 where there is no input"
+          : "global memory begins without values: fill the buffer before the launch, or write the word "
+            "first"};
+  record.unwritten = word;
+  return record;
 }
 
 }  // namespace __emulated

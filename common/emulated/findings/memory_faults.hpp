@@ -15,6 +15,6 @@ FaultRecord stray_access(Witness by, const Access& access, bool is_local, const 
 FaultRecord misaligned_access(Witness by, const Access& access);
 
 /// A read of a word that nothing has written. \param memory  the word.
-FaultRecord uninitialised_read(std::string memory, Witness reader, bool is_shared);
+FaultRecord uninitialised_read(std::string memory, Witness reader, Unwritten word);
 
 }  // namespace __emulated

@@ -16,6 +16,13 @@ namespace __emulated {
 /// One thread accesses memory.
 Witness access_by(std::size_t block, unsigned thread, Operation operation, const void* call_site);
 
+/// What an uninitialised read has read.
+enum class Unwritten {
+  shared,  ///< memory
+  global,  ///< memory
+  tainted  ///< global memory, what an earlier launch has made of what nobody had written
+};
+
 /// A fault as it was seen, before its call sites have been looked up.
 struct FaultRecord {
   Fault fault;
@@ -27,6 +34,8 @@ struct FaultRecord {
   // Of a race.
   bool between_warps = false;       ///< these two access sites race in different warps of a block, too
   bool after_warp_barrier = false;  ///< its warp has passed a __syncwarp() since the last block barrier
+
+  Unwritten unwritten{};  ///< of an uninitialised read
 
   // Of one between blocks.
   Untold untold = Untold::no;  ///< why the second block cannot know of the first access, though it asks

@@ -240,6 +240,7 @@ std::byte* GlobalMemory::allocate(std::size_t bytes) {
 void GlobalMemory::release(std::byte* begin) noexcept {
   const auto buffer = buffers_.find(begin);
   if (buffer == buffers_.end()) return;
+  if (buffer->second.has_taint(0, buffer->second.bytes())) lose_taint();
   released_[releases_++ % released_.size()] = {begin, buffer->second.bytes()};
   buffers_.erase(buffer);
 }

@@ -135,6 +135,14 @@ class Buffer {
     return true;
   }
 
+  // Words that a launch has made of what nobody had written, in taint.cpp. Until somebody writes them, they are tainted.
+  void taint(std::size_t offset, std::size_t count);
+  bool has_taint(std::size_t offset, std::size_t count) const;
+  void end_taint();  ///< they count as written
+  /// Whether no read of it goes unseen, so that it can be tainted.
+  bool can_be_tainted() const { return !is_static() && !is_heap_ && !is_shared_with_host_; }
+  void share_with_host() { is_shared_with_host_ = true; }
+
   /// Whether this is the program's static storage.
   bool is_static() const { return pages_.begin() == nullptr; }
 
@@ -150,9 +158,11 @@ class Buffer {
 
   Mapping pages_;
   Mapping initialised_;
+  Mapping tainted_;
   std::byte* begin_;
   std::size_t bytes_;
   bool is_heap_ = false;
+  bool is_shared_with_host_ = false;
 };
 
 /// A part of a file that the program, or one of its libraries, was loaded from.
@@ -190,6 +200,13 @@ class GlobalMemory {
   /// What was loaded into memory as a whole with this address: the code of the program, or of one of its libraries.
   std::span<const std::byte> loaded_with(const void* address) const;
 
+  /// Whether there are tainted words.
+  bool has_taint() const;
+  /// Some are where no read of them is seen.
+  void lose_taint() { taint_is_lost_ = true; }
+  /// From now on there are none.
+  void end_taint();
+
   /// Changes, in all likelihood, with what is in the beginning of a buffer that the launch may store to.
   std::uint64_t fingerprint() const;
 
@@ -199,6 +216,7 @@ class GlobalMemory {
   std::size_t releases_ = 0;                               ///< of so many
   std::vector<Segment> loaded_;
   std::vector<Buffer> static_storage_;
+  bool taint_is_lost_ = false;
 };
 
 /// The one device, and the lock that a launch, or a change to its memory, holds.

@@ -262,9 +262,11 @@ void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const A
     const bool is_stored_to = std::ranges::any_of(history, [&](const KindAccessors& other) {
       return kinds_[other.kind].operation == Operation::store && other.threads.front().block < lowest.block;
     });
-    if (is_stored_to || !faults.is_new(Fault::uninitialised_read, kind.call_site)) continue;
-    faults.add(
-        uninitialised_read(kind.describe(buffer, word), kind.action(lowest.block, lowest.thread), false));
+    const bool is_tainted = buffer.has_taint(static_cast<std::size_t>(word - buffer.begin()), 1);
+    const void* const of_taint = is_tainted ? &buffer : nullptr;
+    if (is_stored_to || !faults.is_new(Fault::uninitialised_read, kind.call_site, of_taint)) continue;
+    faults.add(uninitialised_read(kind.describe(buffer, word), kind.action(lowest.block, lowest.thread),
+                                  is_tainted ? Unwritten::tainted : Unwritten::global));
   }
 }
 
@@ -307,20 +309,28 @@ void GridRaces::check_races(const Buffer& buffer, const std::byte* word, const A
 }
 
 void GridRaces::mark_initialised() const {
+  bool is_seen = false;
+  const auto mark = [&](Buffer& buffer, std::size_t offset, std::size_t bytes) {
+    const bool taints = is_tainted_ && buffer.can_be_tainted();
+    is_seen = is_seen || taints;
+    if (taints) return buffer.taint(offset, bytes);
+    if (is_tainted_) global_memory().lose_taint();
+    buffer.mark(offset, bytes, true);
+  };
   for (const auto& [begin, lines] : lines_) {
     Buffer& buffer = *lines.buffer;
-    if (buffer.is_static()) continue;
     for (std::size_t number = lines.begin; number < lines.end; ++number) {
       const PackedHistory& line = lines.at(number);
       if (line.form() != Form::words) {
-        if (is_written(line)) buffer.mark(number * line_bytes, line_bytes, true);
+        if (is_written(line)) mark(buffer, number * line_bytes, line_bytes);
         continue;
       }
       const Words& words = *words_[line.index()];
       for (std::size_t word = 0; word < words_in_line; ++word)
-        if (is_written(words[word])) buffer.mark(number * line_bytes + word * word_bytes, word_bytes, true);
+        if (is_written(words[word])) mark(buffer, number * line_bytes + word * word_bytes, word_bytes);
     }
   }
+  if (is_tainted_ && !is_seen) global_memory().lose_taint();
 }
 
 }  // namespace __emulated

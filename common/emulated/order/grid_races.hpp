@@ -62,8 +62,9 @@ class GridRaces {
   /// What is wrong between blocks, in the order of words, once for each pair of access sites.
   std::vector<FaultRecord> faults() const;
 
-  /// The words that kernels have stored to count as written from now on.
+  /// The words that kernels have stored to count as written from now on, or as tainted.
   void mark_initialised() const;
+  void taint_results() { is_tainted_ = true; }
 
  private:
   struct GridThread {
@@ -154,6 +155,7 @@ class GridRaces {
   std::vector<HistoryEntry> entries_{1};     ///< from 1
   std::uint32_t free_entries_ = no_entry;
   std::vector<std::unique_ptr<Words>> words_;
+  bool is_tainted_ = false;
 };
 
 }  // namespace __emulated

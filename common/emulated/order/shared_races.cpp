@@ -30,8 +30,8 @@ SharedRaces::SharedRaces(const SharedMemory& memory, const HappensBefore& order,
 }
 
 [[gnu::cold]] void SharedRaces::report_read_of_nothing(const Access& access, unsigned thread) {
-  faults_.add(uninitialised_read(describe(access),
-                                 access_by(block_, thread, access.operation, access.call_site), true));
+  faults_.add(uninitialised_read(
+      describe(access), access_by(block_, thread, access.operation, access.call_site), Unwritten::shared));
 }
 
 /// A whole word, or several, or parts of one.

@@ -82,11 +82,6 @@ const SourceLocation& own_line(const std::vector<SourceLocation>& frames) {
   return frames.empty() ? unknown : frames.front();
 }
 
-/// "reduce.cu:17".
-std::string place_text(const SourceLocation& location) {
-  return std::filesystem::path{location.file}.filename().string() + ':' + std::to_string(location.line);
-}
-
 /// As much of the text as fits, in characters of UTF-8.
 std::string cut(const std::string& text, std::size_t most) {
   std::size_t count = 0;
@@ -126,6 +121,10 @@ std::vector<CountedLine> lines_of(const std::map<const void*, PlaceCounters>& pl
   for (const auto& [location, counted] : lines)
     in_order.push_back({location, counted});
   return in_order;
+}
+
+std::string place_text(const SourceLocation& location) {
+  return std::filesystem::path{location.file}.filename().string() + ':' + std::to_string(location.line);
 }
 
 std::string code_at(const SourceLocation& location) {

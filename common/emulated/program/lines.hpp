@@ -19,6 +19,9 @@ struct CountedLine {
 /// \param places  by call site.
 std::vector<CountedLine> lines_of(const std::map<const void*, __emulated::PlaceCounters>& places);
 
+/// "reduce.cu:17".
+std::string place_text(const __emulated::SourceLocation& location);
+
 /// The code of a line, without blanks around it; "" if it cannot be read.
 std::string code_at(const __emulated::SourceLocation& location);
 

@@ -14,20 +14,19 @@
 #include <fstream>
 #include <mutex>
 #include <new>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "emulated/findings/diagnostic.hpp"
 #include "emulated/findings/report.hpp"
 #include "emulated/findings/source_location.hpp"
 #include "emulated/language/runtime/errors.hpp"
 #include "emulated/program/settings.hpp"
 #include "emulated/program/summary.hpp"
 #include "emulated/program/summary_json.hpp"
+#include "emulated/program/told_findings.hpp"
 #include "emulated/program/watch.hpp"
 #include "emulated/run/launch.hpp"
 #include "emulated/run/progress.hpp"
@@ -46,6 +45,7 @@ class Session : public __emulated::LaunchListener {
   void ended(const __emulated::ExecutionConfiguration& configuration, const __emulated::KernelCall& kernel,
              const __emulated::LaunchResult& result) override;
   void refused(const std::string& reason) override;
+  void taint_used() override;
 
   /// Says what there is to say, once. Returns the exit code in place of the program's.
   int end(int exit_code);
@@ -57,7 +57,7 @@ class Session : public __emulated::LaunchListener {
 
   void add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
            const __emulated::LaunchResult& result);
-  void add(const Finding& finding);
+  void stop_at_a_finding();
   std::string summary() const;
   void write_json() const;
   void say(const std::string& text) const { std::fputs((name_ + ": " + text + '\n').c_str(), stderr); }
@@ -66,9 +66,8 @@ class Session : public __emulated::LaunchListener {
   std::string name_;  ///< of the program
   std::timed_mutex mutex_;
   std::vector<KernelRuns> kernels_;  ///< in the order of their first launches
-  std::vector<Finding> findings_;    ///< each pair of lines once
-  std::set<std::string> seen_;       ///< which these are, and those of earlier runs
-  std::size_t faulty_launches_ = 0;
+  ToldFindings findings_;
+  std::size_t launches_ = 0;
   bool has_ended_ = false;
   std::atomic<int> cut_code_ = 0;  ///< with which the next launch that returns ends the program
 };
@@ -104,26 +103,18 @@ bool are_alike(const __emulated::ExecutionConfiguration& a, const __emulated::Ex
   return same(a.grid, b.grid) && same(a.block, b.block) && a.shared_bytes == b.shared_bytes;
 }
 
-/// What makes a finding another one: its kind, kernel and lines.
-std::string key_of(const Finding& finding) {
-  std::string key = std::to_string(static_cast<int>(finding.fault)) + ' ' + finding.kernel;
-  for (const __emulated::Witness& witness : finding.witnesses)
-    key += ' ' + witness.location.file + ':' + std::to_string(witness.location.line);
-  return key;
-}
-
 void Session::begin() {
   settings_ = settings_of_environment();
   unsetenv(settings_variable);  // a program that this one starts is none of ours
   name_ = program_invocation_short_name;
-  std::ifstream earlier{settings_.seen};
-  for (std::string key; std::getline(earlier, key);)
-    seen_.insert(key);
+  findings_.begin(name_, settings_.quiet, settings_.seen);
   __emulated::set_instrumented(settings_.counters);
   __emulated::set_places_counted(settings_.counters && (!settings_.quiet || !settings_.json.empty()));
   __emulated::set_schedule(schedule_of(settings_.order));
   __emulated::set_launch_listener(this);
-  __emulated::locate(std::span<const void* const>{});  // what it keeps is destroyed behind the end of this
+  // What these keep is to be there at the end.
+  __emulated::locate(std::span<const void* const>{});
+  __emulated::is_taint_left();
   on_exit(end_session, nullptr);
   watch(
       settings_.limit, [this](Cut why) { cut(why); }, __emulated::kernel_name);
@@ -134,12 +125,27 @@ void Session::ended(const __emulated::ExecutionConfiguration& configuration,
   {
     const std::lock_guard lock{mutex_};
     add(configuration, kernel.entry, result);
-    if (!result.findings.empty()) ++faulty_launches_;
+    ++launches_;
     for (const Finding& finding : result.findings)
-      add(finding);
+      findings_.add({finding, 1});
+    if (!result.unsettled.empty() && !result.is_taint_left) findings_.settle(false);
+    for (const Finding& finding : result.unsettled)
+      findings_.add_unsettled(finding);
   }
   if (cut_code_ != 0) end_program(cut_code_);
-  if (settings_.stop && !findings_.empty()) exit(has_finding);
+  stop_at_a_finding();
+}
+
+void Session::taint_used() {
+  {
+    const std::lock_guard lock{mutex_};
+    findings_.settle(true);
+  }
+  stop_at_a_finding();
+}
+
+void Session::stop_at_a_finding() {
+  if (settings_.stop && !findings_.findings().empty()) exit(has_finding);
 }
 
 void Session::add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
@@ -154,13 +160,6 @@ void Session::add(const __emulated::ExecutionConfiguration& configuration, const
   for (const auto& [call_site, counted] : result.places)
     runs->places[call_site] += counted;
   runs->is_only = runs->is_only && are_alike(configuration, runs->first);
-}
-
-void Session::add(const Finding& finding) {
-  if (!seen_.insert(key_of(finding)).second) return;
-  std::fflush(stdout);
-  say("error: " + __emulated::diagnostic_of({finding}, isatty(STDERR_FILENO) != 0));
-  findings_.push_back(finding);
 }
 
 void Session::refused(const std::string& reason) {
@@ -189,14 +188,13 @@ int Session::end(int exit_code) {
   // Whoever holds it looks for the lines of a finding, which is over soon.
   const std::unique_lock lock{mutex_, std::chrono::seconds{5}};
   if (std::exchange(has_ended_, true)) return exit_code;
+  findings_.settle(__emulated::is_taint_left());
   std::fflush(stdout);
   std::fputs(summary().c_str(), stderr);
   if (!settings_.json.empty()) write_json();
-  std::ofstream seen{settings_.seen};
-  for (const std::string& key : seen_)
-    seen << key << '\n';
+  if (!settings_.seen.empty()) findings_.write();
   const bool says_nothing = exit_code == 0 || exit_code == limit_reached;
-  return says_nothing && !findings_.empty() ? has_finding : exit_code;
+  return says_nothing && !findings_.findings().empty() ? has_finding : exit_code;
 }
 
 std::string Session::summary() const {
@@ -206,16 +204,13 @@ std::string Session::summary() const {
       text += '\n' + summary_of(kernel);
   }
   if (!settings_.quiet && kernels_.empty()) text += name_ + ": note: the program has launched no kernel\n";
-  if (!findings_.empty()) {
-    text += '\n' + name_ + ": " + count_of(findings_.size(), "finding", "findings") + " in " +
-            count_of(faulty_launches_, "launch", "launches") + '\n';
-  }
-  return text;
+  const std::string findings = findings_.summary(launches_);
+  return findings.empty() ? text : text + '\n' + findings;
 }
 
 void Session::write_json() const {
   std::ofstream file{settings_.json};
-  file << json_of(name_, kernels_, findings_);
+  file << json_of(name_, kernels_, findings_.findings(), findings_.notes());
   file.close();
   if (!file) say("error: " + settings_.json + " cannot be written");
 }

@@ -62,10 +62,11 @@ Json json_of(const KernelRuns& kernel) {
   return json;
 }
 
-Json json_of(const __emulated::Finding& finding) {
-  Json json{{"kind", name_of(finding.fault)}, {"kernel", finding.kernel}, {"memory", finding.memory},
-            {"text", finding.text},           {"help", finding.help},     {"page", finding.page},
-            {"witnesses", Json::array()}};
+Json json_of(const ToldFinding& told) {
+  const __emulated::Finding& finding = told.finding;
+  Json json{{"kind", name_of(finding.fault)}, {"kernel", finding.kernel},  {"launches", told.launches},
+            {"memory", finding.memory},       {"text", finding.text},      {"help", finding.help},
+            {"page", finding.page},           {"witnesses", Json::array()}};
   for (const __emulated::Witness& witness : finding.witnesses) {
     json["witnesses"].push_back({{"action", witness.action},
                                  {"block", witness.block},
@@ -80,13 +81,18 @@ Json json_of(const __emulated::Finding& finding) {
 }  // namespace
 
 std::string json_of(const std::string& program, std::span<const KernelRuns> kernels,
-                    std::span<const __emulated::Finding> findings) {
-  Json json{
-      {"program", program}, {"device", "emulated"}, {"kernels", Json::array()}, {"findings", Json::array()}};
+                    std::span<const ToldFinding> findings, std::span<const ToldFinding> notes) {
+  Json json{{"program", program},
+            {"device", "emulated"},
+            {"kernels", Json::array()},
+            {"findings", Json::array()},
+            {"notes", Json::array()}};
   for (const KernelRuns& kernel : kernels)
     json["kernels"].push_back(json_of(kernel));
-  for (const __emulated::Finding& finding : findings)
-    json["findings"].push_back(json_of(finding));
+  for (const ToldFinding& told : findings)
+    json["findings"].push_back(json_of(told));
+  for (const ToldFinding& told : notes)
+    json["notes"].push_back(json_of(told));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -2,13 +2,13 @@
 #include <span>
 #include <string>
 
-#include "emulated/findings/finding.hpp"
 #include "emulated/program/summary.hpp"
+#include "emulated/program/told_findings.hpp"
 
 namespace emulated_program {
 
-/// What `--json` writes: kernels with their counters, also by Nsight Compute's names, and findings.
+/// What `--json` writes: kernels with their counters, also by Nsight Compute's names, findings and notes.
 std::string json_of(const std::string& program, std::span<const KernelRuns> kernels,
-                    std::span<const __emulated::Finding> findings);
+                    std::span<const ToldFinding> findings, std::span<const ToldFinding> notes);
 
 }  // namespace emulated_program

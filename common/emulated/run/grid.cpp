@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -18,6 +19,10 @@ constexpr std::size_t most_faulty_blocks = 64;
 std::atomic<bool> is_stopped = false;
 std::mutex progress_mutex;
 Progress progress;
+
+template <Unwritten word> bool is_of(const FaultRecord& seen) {
+  return seen.fault == Fault::uninitialised_read && seen.unwritten == word;
+}
 
 /// The one with these low bits.
 const void* call_site_near(const void* entry, std::uint32_t low_bits) {
@@ -130,6 +135,12 @@ LaunchResult Grid::result() const {
   for (const auto& [block, of_block] : faults_)
     faults.insert(faults.end(), of_block.begin(), of_block.end());
   LaunchResult result{counters_, {}};
+  if (!settings.ends_at_fault) {
+    result.uses_taint = std::erase_if(faults, is_of<Unwritten::tainted>) > 0;
+    const auto rest = std::ranges::stable_partition(faults, std::not_fn(is_of<Unwritten::global>));
+    if (!rest.empty()) result.unsettled = findings_from({rest.begin(), rest.end()}, kernel.entry);
+    faults.erase(rest.begin(), rest.end());
+  }
   if (!faults.empty()) result.findings = findings_from(std::move(faults), kernel.entry);
   for (const auto& [place, counted] : places_)
     result.places.emplace(call_site_near(kernel.entry, place), counted);

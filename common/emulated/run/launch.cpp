@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -162,7 +163,15 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   const std::uint64_t before = is_first ? global_memory().fingerprint() : 0;
   host_threads().run(used - 1, [&grid] { grid.work(); });
   LaunchResult result = grid.result();
-  if (trace != nullptr) trace->findings = result.findings;
+  if (result.uses_taint) global_memory().end_taint();
+  if (!result.unsettled.empty()) {
+    result.is_taint_left = global_memory().has_taint();
+    grid.races.taint_results();
+  }
+  if (trace != nullptr) {
+    trace->findings = result.findings;
+    std::ranges::copy(result.unsettled, std::back_inserter(trace->findings));
+  }
   result.trace = trace;
   if (is_first && result.findings.empty() && !has_seen_accesses(result.counters) &&
       global_memory().fingerprint() != before) {
@@ -183,7 +192,9 @@ void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& 
     return;
   }
   try {
-    listener->ended(configuration, kernel, run_grid(configuration, kernel));
+    const LaunchResult result = run_grid(configuration, kernel);
+    if (result.uses_taint) listener->taint_used();
+    listener->ended(configuration, kernel, result);
   } catch (const std::invalid_argument& refusal) {
     listener->refused(refusal.what());
   }
@@ -192,6 +203,26 @@ void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& 
 void set_launch_listener(LaunchListener* listener) {
   set(state().listener, listener);
   set(state().settings.ends_at_fault, listener == nullptr);
+}
+
+void note_read(const void* begin, std::size_t bytes) {
+  LaunchListener* const listener = state().listener;
+  if (listener == nullptr) return;
+  {
+    const std::lock_guard lock{device_mutex()};
+    const auto* const first = static_cast<const std::byte*>(begin);
+    const Buffer* const buffer = global_memory().nearest(first);
+    const bool uses_taint = buffer != nullptr && buffer->contains(first, bytes) &&
+                            buffer->has_taint(static_cast<std::size_t>(first - buffer->begin()), bytes);
+    if (!uses_taint) return;
+    global_memory().end_taint();
+  }
+  listener->taint_used();
+}
+
+bool is_taint_left() {
+  const std::unique_lock lock{device_mutex(), std::try_to_lock};
+  return !lock || global_memory().has_taint();
 }
 
 void run_with_results(const std::function<void()>& program, std::vector<LaunchResult>& results,

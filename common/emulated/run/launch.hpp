@@ -22,6 +22,10 @@ struct BlockTrace;
 struct LaunchResult {
   Counters counters;  ///< of all blocks that have run: with a finding, some above its block may not have
   std::vector<Finding> findings;
+  // Where a listener is told:
+  std::vector<Finding> unsettled{};  ///< reads of what nobody has written, whose results are tainted now
+  bool is_taint_left = false;        ///< with them: that of earlier launches has not been written over
+  bool uses_taint = false;           ///< a thread has read what is tainted
   std::map<const void*, PlaceCounters> places{};  ///< by call site, where each place is counted
   std::shared_ptr<const BlockTrace> trace{};  ///< of the block that was to be traced, if this launch has it
 };
@@ -37,11 +41,19 @@ class LaunchListener {
   virtual void ended(const ExecutionConfiguration& configuration, const KernelCall& kernel,
                      const LaunchResult& result) = 0;
   virtual void refused(const std::string& reason) = 0;
+  /// Somebody has read what launches have made of what nobody had written: their reads of that are faults.
+  virtual void taint_used() = 0;
 
  protected:
   ~LaunchListener() = default;
 };
 void set_launch_listener(LaunchListener* listener);
+
+/// The host, or a copy, is about to read these bytes of the device's memory.
+void note_read(const void* begin, std::size_t bytes);
+
+/// Whether some of what launches have made of what nobody had written is still there. While one runs, it is.
+bool is_taint_left();
 
 /// A block of one of the launches of a program.
 struct TracedBlock {

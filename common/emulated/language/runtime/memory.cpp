@@ -8,6 +8,7 @@
 
 #include "emulated/memory/memory.hpp"
 #include "emulated/run/device.hpp"
+#include "emulated/run/launch.hpp"
 
 namespace __emulated {
 
@@ -92,7 +93,9 @@ cudaError_t allocate_as(Allocation kind, void** pointer, std::size_t bytes) try 
   if (kind == Allocation::device) return cudaSuccess;
   mark_initialised(*pointer, bytes);  // nothing tells the device what the host writes there
   const std::lock_guard lock{device_mutex()};
-  known_memory().host_buffers[static_cast<const std::byte*>(*pointer)] = kind;
+  const auto* const begin = static_cast<const std::byte*>(*pointer);
+  known_memory().host_buffers[begin] = kind;
+  global_memory().nearest(begin)->share_with_host();
   return cudaSuccess;
 } catch (const std::bad_alloc&) {
   return noted(cudaErrorMemoryAllocation);
@@ -116,6 +119,7 @@ cudaError_t cudaFreeHost(void* pointer) { return __emulated::release_if(true, po
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return cudaSuccess;
   if (!__emulated::can_copy(to, from, bytes, kind)) return __emulated::noted(cudaErrorInvalidValue);
+  __emulated::note_read(from, bytes);
   std::memcpy(to, from, bytes);
   __emulated::mark_written(to, bytes);
   return cudaSuccess;

@@ -1,0 +1,105 @@
+#include "emulated/program/told_findings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <utility>
+
+#include "emulated/findings/diagnostic.hpp"
+#include "emulated/program/lines.hpp"
+#include "emulated/program/summary.hpp"
+
+namespace emulated_program {
+namespace {
+
+using __emulated::Finding;
+
+/// What makes a finding another one: its kind, kernel and lines.
+std::string key_of(const Finding& finding) {
+  std::string key = std::to_string(static_cast<int>(finding.fault)) + ' ' + finding.kernel;
+  for (const __emulated::Witness& witness : finding.witnesses)
+    key += ' ' + witness.location.file + ':' + std::to_string(witness.location.line);
+  return key;
+}
+
+/// Says whether it is new among those.
+bool add_to(std::vector<ToldFinding>& known, const ToldFinding& seen) {
+  const auto same = std::ranges::find(known, key_of(seen.finding),
+                                      [](const ToldFinding& each) { return key_of(each.finding); });
+  if (same == known.end()) {
+    known.push_back(seen);
+    return true;
+  }
+  same->launches += seen.launches;
+  return false;
+}
+
+/// "a.cu:4, a.cu:8".
+std::string lines_of(const Finding& finding) {
+  std::string lines;
+  for (const __emulated::Witness& witness : finding.witnesses) {
+    const std::string line = place_text(witness.location);
+    if (witness.location.line == 0 || line == lines) continue;
+    lines += (lines.empty() ? "" : ", ") + line;
+  }
+  return lines;
+}
+
+}  // namespace
+
+void ToldFindings::begin(const std::string& program, bool without_notes,
+                         const std::string& file_of_earlier_runs) {
+  program_ = program;
+  without_notes_ = without_notes;
+  file_ = file_of_earlier_runs;
+  std::ifstream earlier{file_};
+  for (std::string key; std::getline(earlier, key);)
+    earlier_.insert(key);
+}
+
+void ToldFindings::write() const {
+  std::ofstream told{file_};
+  for (const std::string& key : earlier_)
+    told << key << '\n';
+  for (const ToldFinding& each : findings_)
+    told << key_of(each.finding) << '\n';
+}
+
+void ToldFindings::add(const ToldFinding& seen) {
+  if (!earlier_.contains(key_of(seen.finding)) && add_to(findings_, seen)) tell("error: ", seen.finding);
+}
+
+void ToldFindings::add_unsettled(const Finding& finding) { add_to(unsettled_, {finding, 1}); }
+
+void ToldFindings::settle(bool are_results_used) {
+  for (const ToldFinding& each : std::exchange(unsettled_, {})) {
+    if (are_results_used) {
+      add(each);
+    } else if (add_to(notes_, each) && !without_notes_) {
+      tell("note: ", each.finding);
+      std::fputs("note: nobody has used what the launch wrote: it was written over\n", stderr);
+    }
+  }
+}
+
+void ToldFindings::tell(const char* as, const Finding& finding) const {
+  std::fflush(stdout);
+  const std::string text = __emulated::diagnostic_of({finding}, isatty(STDERR_FILENO) != 0);
+  std::fputs((program_ + ": " + as + text + '\n').c_str(), stderr);
+}
+
+std::string ToldFindings::summary(std::size_t launches) const {
+  if (findings_.empty()) return "";
+  std::string text = program_ + ": " + count_of(findings_.size(), "finding", "findings") + " in " +
+                     count_of(launches, "launch", "launches") + '\n';
+  if (findings_.size() == 1) return text;
+  for (const auto& [finding, seen] : findings_) {
+    text += "  " + lines_of(finding) + ": " + std::string{name_of(finding.fault)} + " in " + finding.kernel +
+            ", " + count_of(seen, "launch", "launches") + '\n';
+  }
+  return text;
+}
+
+}  // namespace emulated_program
