@@ -84,6 +84,13 @@ int main() {
   std::printf("%d %d\\n", result, both);
 }
 """
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(fill LANGUAGES NONE)
+find_package(emulate REQUIRED)
+add_emulated_executable(fill src/a.cu OPTIONS -I include)
+enable_testing()
+add_test(NAME fill COMMAND fill)
+"""
 HOST = "#include <cstdio>\n#include <cstdlib>\n"
 TWICE = """#include <cstdlib>
 __device__ int last;
@@ -295,6 +302,25 @@ def test_the_command_where_it_is_built(bin_folder: Path, tmp_path: Path) -> None
     ran = subprocess.run(["../command", "a.cu"], cwd=tmp_path / "here", capture_output=True, text=True,
                          env={name: value for name, value in os.environ.items() if name != "REDUCTION_PRESET"})
     assert (ran.returncode, ran.stdout) == (0, "0\n"), ran.stderr
+
+
+def test_a_project_with_the_installed_command(build_folder: Path, tmp_path: Path) -> None:
+    """A change of a header with a kernel is compiled."""
+    folder = tmp_path / "project"
+    prefix = tmp_path / "pre fix"
+
+    def succeed(*command: str | Path) -> str:
+        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path)
+        assert ran.returncode == 0, ran.stdout
+        return ran.stdout
+
+    succeed("cmake", "--install", build_folder, "--component", "emulate", "--prefix", prefix)
+    write({"CMakeLists.txt": PROJECT, "src/a.cu": USES_HEADER, "include/kernels/fill.cuh": HEADER}, folder)
+    succeed("cmake", "-S", folder, "-B", "built", f"-DCMAKE_PREFIX_PATH={prefix}")
+    for one in ("1", "2"):
+        write({"include/kernels/fill.cuh": HEADER.replace("one = 1", f"one = {one}")}, folder)
+        succeed("cmake", "--build", "built")
+        assert f"\n1: {one}\n" in succeed("ctest", "--test-dir", "built", "-V")
 
 
 def test_json(bin_folder: Path, tmp_path: Path) -> None:

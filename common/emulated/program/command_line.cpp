@@ -19,6 +19,7 @@ enum class Use {
   to_linker,  ///< its value is a list for the linker
   standard,
   output,
+  dependencies,
   ignored,  ///< of nvcc's code for GPUs
   refused,  ///< asks for what only nvcc makes
 };
@@ -68,6 +69,9 @@ constexpr std::array nvcc_options{
     NvccOption{"--std", Value::equals, Use::standard},
     NvccOption{"-o", Value::behind, Use::output},
     NvccOption{"--output-file", Value::equals, Use::output},
+    NvccOption{"-MF", Value::behind, Use::dependencies},
+    NvccOption{"--dependency-output", Value::equals, Use::dependencies},
+    NvccOption{"-MD", Value::none, Use::ignored},
     NvccOption{"-arch", Value::equals, Use::ignored},
     NvccOption{"--gpu-architecture", Value::equals, Use::ignored},
     NvccOption{"-code", Value::equals, Use::ignored},
@@ -243,6 +247,7 @@ class Reader {
       case Use::to_linker: add_list(value, "-Wl,", read_.link); break;
       case Use::standard: read_.standard = value; break;
       case Use::output: read_.output = value; break;
+      case Use::dependencies: read_.dependencies = value; break;
       case Use::ignored: break;
       case Use::refused:
         throw UsageError{std::string{option.name} +

@@ -76,7 +76,9 @@ class Build {
     append(link, device_objects_);
     append(link, asked_.link);
     append(link, {installed_.options("emulate.link"), "-o", program.string()});
-    return run_all({{link}});
+    if (!run_all({{link}})) return false;
+    if (!asked_.dependencies.empty()) write_dependencies();
+    return true;
   }
 
  private:
@@ -94,6 +96,7 @@ class Build {
     }
     append(words, {installed_.options("emulate.include")});
     append(words, asked_.compile);
+    if (!asked_.dependencies.empty()) words.push_back("-MMD");
     if (has_kernels(source)) append(words, {"-x", "c++"});
     append(words, {"-c", text});
     compile(words, {"-O2", "-g1", installed_.options("emulate.host")}, asked_.optimise, objects_, ".o");
@@ -122,6 +125,25 @@ class Build {
       if (has_host && !command.errors.empty()) std::cerr << std::ifstream{command.errors}.rdbuf();
     }
     return false;
+  }
+
+  /// Puts what the compiler has said of each object into one file. A rewritten copy is named as its original.
+  void write_dependencies() const {
+    std::string all;
+    for (const std::string& object : objects_) {
+      std::ifstream of_object{fs::path{object}.replace_extension(".d")};
+      const std::string text{std::istreambuf_iterator<char>{of_object}, {}};
+      all += text.substr(std::min(text.find(':') + 1, text.size()));
+      while (!all.empty() && all.back() == '\n')
+        all.pop_back();
+    }
+    const std::string copies = folder_ / "sources";
+    for (std::size_t at = 0; (at = all.find(copies, at)) != all.npos;)
+      all.erase(at, copies.size());
+    std::ofstream file{asked_.dependencies};
+    file << asked_.output << ':' << all << '\n';
+    if (!file.flush())
+      throw std::runtime_error{"emulate: error: -MF " + asked_.dependencies + ": cannot be written"};
   }
 
   /// Gives all that they define names of its own, but for what host and device share; of the two only the host's pass
