@@ -26,6 +26,7 @@ NOT_RUN = {
     r"\./run_ladder\.sh.*": "builds for minutes; .ci/run calls it, and scripts_test.py its options",
     r"\./run_tests\.sh": "calls this test",
     r"\./emulate .*": "builds the emulated device; emulate_test.py runs what it builds",
+    r"cmake --install build --component emulate .*": "takes that build; emulate_test.py installs this one's",
     r"cmake --build --preset release": "builds for minutes, which ./run_tests.sh does",
     r"ctest --preset release.*": "calls this test",
     r"(until .*)?python3 -m tools measure.*": "builds, and measures for ten minutes; measure_test.py has a made-up GPU",
