@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -182,7 +183,7 @@ a: 2 findings in 9 launches
                                           ["a.cu", "--stop"], "", 1, said=["uninitialised read in sum"]),
     "no time": Case({"a.cu": HOST + "int main() { cudaEvent_t a, b; float ms; cudaEventCreate(&a); cudaEventCreate(&b);"
                              "std::printf(\"%d\", cudaEventElapsedTime(&ms, a, b)); std::printf(\" %f\\n\", ms); }"},
-                    ["a.cu"], "0 nan\n", said=["has no time"]),
+                    ["a.cu"], "0 nan\n", said=["\na: note: cudaEventElapsedTime gave NaN, for the emulated device has no time"]),
 }
 
 # What is no program, and the one line that says so, or the compiler's.
@@ -233,6 +234,13 @@ def emulate(bin_folder: Path, folder: Path, *words: str, stdin: str = "") -> Ran
                           timeout=100, env=os.environ | {"LC_ALL": "C.UTF-8"})
 
 
+def read_terminal(reader: int) -> bytes:
+    try:
+        return os.read(reader, 1 << 16)
+    except OSError:  # all has been read
+        return b""
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_programs(case: Case, bin_folder: Path, tmp_path: Path) -> None:
     write(case.files, tmp_path)
@@ -279,6 +287,19 @@ def test_the_ends_of_a_long_program(bin_folder: Path, tmp_path: Path) -> None:
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does
         said = running.communicate(timeout=60)[1]
     assert running.returncode == 130 and "interrupted" in said and "slow: 1 launch" in said
+
+
+def test_progress_is_for_a_terminal(bin_folder: Path, tmp_path: Path) -> None:
+    write({"a.cu": SLOW.replace("k < 100", "k < 100000").replace("1 << 20, 1", "1 << 10, 1")}, tmp_path)
+    command = [bin_folder / "emulate", "a.cu", "--limit", "4"]
+    assert b"blocks after" not in subprocess.run(command, cwd=tmp_path, capture_output=True).stderr
+    reader, terminal = pty.openpty()
+    ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal)
+    os.close(terminal)
+    said = b"".join(iter(lambda: read_terminal(reader), b"")).decode()
+    os.close(reader)
+    assert ran.returncode == 124 and re.search(r"\r\x1b\[Kslow: \d+ of 1024 blocks after 2 s", said), said
+    assert said.index("\r\x1b[Ka: note: ended by --limit") > said.rindex("blocks after"), said
 
 
 def test_a_program_that_runs_by_itself(bin_folder: Path, tmp_path: Path) -> None:

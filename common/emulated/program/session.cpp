@@ -46,6 +46,7 @@ class Session : public __emulated::LaunchListener {
              const __emulated::LaunchResult& result) override;
   void refused(const std::string& reason) override;
   void taint_used() override;
+  void asked_for_time() override { has_asked_for_time_ = true; }
 
   /// Says what there is to say, once. Returns the exit code in place of the program's.
   int end(int exit_code);
@@ -60,7 +61,7 @@ class Session : public __emulated::LaunchListener {
   void stop_at_a_finding();
   std::string summary() const;
   void write_json() const;
-  void say(const std::string& text) const { std::fputs((name_ + ": " + text + '\n').c_str(), stderr); }
+  void say(const std::string& text) const;
 
   Settings settings_;
   std::string name_;  ///< of the program
@@ -69,6 +70,7 @@ class Session : public __emulated::LaunchListener {
   ToldFindings findings_;
   std::size_t launches_ = 0;
   bool has_ended_ = false;
+  std::atomic<bool> has_asked_for_time_ = false;
   std::atomic<int> cut_code_ = 0;  ///< with which the next launch that returns ends the program
 };
 
@@ -162,6 +164,11 @@ void Session::add(const __emulated::ExecutionConfiguration& configuration, const
   runs->is_only = runs->is_only && are_alike(configuration, runs->first);
 }
 
+void Session::say(const std::string& text) const {
+  clear_progress();
+  std::fputs((name_ + ": " + text + '\n').c_str(), stderr);
+}
+
 void Session::refused(const std::string& reason) {
   say("note: a launch is refused: " + reason);
   __emulated::noted(cudaErrorInvalidConfiguration);
@@ -204,6 +211,12 @@ std::string Session::summary() const {
       text += '\n' + summary_of(kernel);
   }
   if (!settings_.quiet && kernels_.empty()) text += name_ + ": note: the program has launched no kernel\n";
+  if (!settings_.quiet && has_asked_for_time_) {
+    text += '\n' + name_ +
+            ": note: cudaEventElapsedTime gave NaN, for the emulated device has no time: a loop that goes on "
+            "until "
+            "enough of it has passed ends at once, or never\n";
+  }
   const std::string findings = findings_.summary(launches_);
   return findings.empty() ? text : text + '\n' + findings;
 }

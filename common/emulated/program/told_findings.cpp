@@ -10,6 +10,7 @@
 #include "emulated/findings/diagnostic.hpp"
 #include "emulated/program/lines.hpp"
 #include "emulated/program/summary.hpp"
+#include "emulated/program/watch.hpp"
 
 namespace emulated_program {
 namespace {
@@ -86,6 +87,7 @@ void ToldFindings::settle(bool are_results_used) {
 
 void ToldFindings::tell(const char* as, const Finding& finding) const {
   std::fflush(stdout);
+  clear_progress();
   const std::string text = __emulated::diagnostic_of({finding}, isatty(STDERR_FILENO) != 0);
   std::fputs((program_ + ": " + as + text + '\n').c_str(), stderr);
 }

@@ -79,8 +79,10 @@ void watch(unsigned limit, std::function<void(Cut)> cut, std::function<std::stri
   pthread_sigmask(SIG_SETMASK, &own, nullptr);
 }
 
+void clear_progress() { show(""); }
+
 void end_progress() {
-  show("");
+  clear_progress();
   const std::lock_guard lock{line_mutex};
   line_may_be_shown = false;
 }

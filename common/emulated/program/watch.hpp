@@ -12,7 +12,9 @@ enum class Cut { by_limit, by_interruption };
 /// \param name_of  a kernel's name.
 void watch(unsigned limit, std::function<void(Cut)> cut, std::function<std::string(const void*)> name_of);
 
-/// Nothing is to be shown any more, and what was is gone.
+/// Takes away what is shown, so that something can be said in its place.
+void clear_progress();
+/// So it does, and nothing is shown any more.
 void end_progress();
 
 }  // namespace emulated_program

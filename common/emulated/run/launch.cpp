@@ -205,6 +205,8 @@ void set_launch_listener(LaunchListener* listener) {
   set(state().settings.ends_at_fault, listener == nullptr);
 }
 
+LaunchListener* launch_listener() { return state().listener; }
+
 void note_read(const void* begin, std::size_t bytes) {
   LaunchListener* const listener = state().listener;
   if (listener == nullptr) return;

@@ -43,11 +43,14 @@ class LaunchListener {
   virtual void refused(const std::string& reason) = 0;
   /// Somebody has read what launches have made of what nobody had written: their reads of that are faults.
   virtual void taint_used() = 0;
+  /// The program has been told NaN.
+  virtual void asked_for_time() = 0;
 
  protected:
   ~LaunchListener() = default;
 };
 void set_launch_listener(LaunchListener* listener);
+LaunchListener* launch_listener();
 
 /// The host, or a copy, is about to read these bytes of the device's memory.
 void note_read(const void* begin, std::size_t bytes);
