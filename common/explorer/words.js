@@ -232,11 +232,14 @@ export function endOf(trace) {
   }));
 }
 
-/** The step at which a page with findings opens: where its last witness is seen, or the end, where one never got further. */
+/**
+ * The step at which a page opens: where the last witness of a finding is seen, or the end, where one never got further; without
+ * findings, where the trace says.
+ */
 export function openingMoment(trace) {
   const moments =
       trace.findings.flatMap((finding) => finding.witnesses.map((each) => momentOfWitness(trace, each)));
-  return Math.max(0, ...moments.filter((moment) => moment !== null));
+  return Math.max(trace.findings.length > 0 ? 0 : trace.opening ?? 0, ...moments.filter((moment) => moment !== null));
 }
 
 /** One line about a trace. */

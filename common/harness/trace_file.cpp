@@ -1,26 +1,19 @@
 #include "harness/trace_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
-#include "emulated/count/warp_instructions.hpp"
 #include "emulated/findings/finding.hpp"
-#include "emulated/findings/report.hpp"
-#include "emulated/findings/source_location.hpp"
-#include "emulated/findings/source_text.hpp"
-#include "emulated/run/device.hpp"
 #include "emulated/run/launch.hpp"
+#include "emulated/trace/trace_json.hpp"
 #include "explorer_page.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/result_json.hpp"
@@ -29,15 +22,8 @@ namespace reduction {
 
 namespace {
 
-using __emulated::BlockTrace;
-using __emulated::Event;
-using __emulated::EventKind;
 using __emulated::LaneEvent;
-using __emulated::SourceLocation;
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view format = "reduction trace";
-constexpr int version = 1;
 
 // ---- values ----
 
@@ -53,13 +39,6 @@ Json element_json(ElementType type, const std::byte* bytes) {
   return json;
 }
 
-/// As an unsigned integer.
-Json bits_json(const LaneEvent::Bytes& bytes, std::size_t count) {
-  std::uint64_t number = 0;
-  std::memcpy(&number, bytes.data(), std::min(count, sizeof number));
-  return number > (std::uint64_t{1} << 53) ? Json(std::to_string(number)) : Json(number);
-}
-
 /// One element, a list of several, or an unsigned integer where the size is none of an element's.
 Json value_json(ElementType type, const LaneEvent::Bytes& bytes, std::size_t count) {
   const std::size_t size = size_of(type);
@@ -70,146 +49,7 @@ Json value_json(ElementType type, const LaneEvent::Bytes& bytes, std::size_t cou
       list.push_back(element_json(type, bytes.data() + i));
     return list;
   }
-  return bits_json(bytes, count);
-}
-
-// ---- places in the source ----
-
-/// The file and its folder, which is the step's.
-std::string short_path(const std::string& file) {
-  const std::filesystem::path path{file};
-  return (path.parent_path().filename() / path.filename()).string();
-}
-
-/// None of a file that has changed since the program was built: the lines' numbers are those of the old one.
-std::vector<std::string> lines_of(const std::string& file) {
-  std::vector<std::string> lines;
-  if (__emulated::is_newer_than_the_program(file)) return lines;
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
-}
-
-/// The source files of a trace, numbered as it comes to them.
-using Sources = std::vector<std::string>;
-
-std::size_t number_of(const std::string& file, Sources& sources) {
-  const auto number = static_cast<std::size_t>(std::ranges::find(sources, file) - sources.begin());
-  if (number == sources.size()) sources.push_back(file);
-  return number;
-}
-
-/// Puts the location of a call site into `json`: the kernel's own line, then the calls that lead from there to the access.
-void put_location(const std::vector<SourceLocation>& frames, Sources& sources, Json& json) {
-  const auto put = [&](const SourceLocation& location, Json& target) {
-    target["source"] = location.line == 0 ? 0 : number_of(location.file, sources);
-    target["line"] = location.line;
-    target["column"] = location.column;
-  };
-  put(frames.empty() ? SourceLocation{} : frames.back(), json);
-  if (frames.size() < 2) return;
-  Json& calls = json["calls"] = Json::array();
-  for (std::size_t i = frames.size() - 1; i-- > 0;) {
-    put(frames[i], calls.emplace_back(Json::object()));
-  }
-}
-
-/// Looks all locations up at once.
-std::vector<__emulated::CodeLocation> locations_of(const BlockTrace& trace) {
-  std::vector<const void*> instructions;  // each before the one to which a call returns
-  for (const Event& event : trace.events)
-    if (event.call_site != nullptr)
-      instructions.push_back(static_cast<const std::byte*>(event.call_site) - 1);
-  return __emulated::locate(instructions);
-}
-
-/// On one line. A source file may have bytes that are no UTF-8.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-// ---- events ----
-
-/// What each lane has of a member, or what a function makes of the lane.
-template <typename Member> Json of_lanes(const Event& event, const Member& member) {
-  Json list = Json::array();
-  for (const LaneEvent& lane : event.of_lanes)
-    list.push_back(std::invoke(member, lane));
-  return list;
-}
-
-void put_request(const Event& event, ElementType type, Json& json) {
-  json["bytes"] = event.bytes;
-  if (!is_shared(event.kind)) {
-    const Json buffers = of_lanes(event, &LaneEvent::buffer);
-    json["buffer"] = buffers.front();
-    if (buffers != Json(buffers.size(), buffers.front())) json["buffers"] = buffers;
-  }
-  json["words"] = of_lanes(event, &LaneEvent::word);
-  if (is_shared(event.kind)) {
-    json["banks"] = of_lanes(event, [](const LaneEvent& lane) {
-      return lane.word % static_cast<std::ptrdiff_t>(__emulated::banks);
-    });
-  }
-  if (is_atomic(event.kind)) {
-    json["before"] =
-        of_lanes(event, [&](const LaneEvent& lane) { return value_json(type, lane.before, event.bytes); });
-  } else if (is_shared(event.kind)) {
-    json["wavefronts"] = event.wavefronts;
-    json["conflicts"] = event.conflicts;
-  } else {
-    json["sectors"] = event.sectors;
-  }
-  json["values"] = of_lanes(event, [&](const LaneEvent& lane) {
-    return lane.is_known ? value_json(type, lane.value, event.bytes) : Json(nullptr);
-  });
-}
-
-/// A shuffle, or a vote. What lanes vote on is of no element's type, so it is written as bits.
-void put_exchange(const Event& event, ElementType type, Json& json) {
-  const bool is_shuffle = event.kind == EventKind::shuffle;
-  const auto exchanged = [&](const LaneEvent::Bytes& bytes) {
-    return is_shuffle ? value_json(type, bytes, event.bytes) : bits_json(bytes, event.bytes);
-  };
-  json["bytes"] = event.bytes;
-  if (is_shuffle) json["from"] = of_lanes(event, &LaneEvent::source_lane);
-  json["brought"] = of_lanes(event, [&](const LaneEvent& lane) { return exchanged(lane.before); });
-  json["values"] = of_lanes(event, [&](const LaneEvent& lane) { return exchanged(lane.value); });
-  if (is_shuffle) json["shuffles"] = event.shuffles;
-}
-
-Json event_json(const Event& event, const std::vector<SourceLocation>& frames, ElementType type,
-                Sources& sources) {
-  Json json{{"kind", name_of(event.kind)}};
-  if (event.kind != EventKind::block_barrier) {
-    json["warp"] = event.warp;
-    json["lanes"] = event.lanes;
-  }
-  put_location(frames, sources, json);
-  if (event.kind <= EventKind::global_atomic) put_request(event, type, json);
-  if (event.kind == EventKind::shuffle || event.kind == EventKind::vote) put_exchange(event, type, json);
-  return json;
-}
-
-// ---- findings ----
-
-Json shape_json(const __emulated::dim3& shape) { return Json::array({shape.x, shape.y, shape.z}); }
-
-Json finding_json(const __emulated::Finding& finding, const BlockTrace& trace, Sources& sources) {
-  Json json{{"kind", name_of(finding.fault)},
-            {"text", finding.text},
-            {"help", finding.help},
-            {"page", finding.page},
-            {"witnesses", Json::array()}};
-  // Where a witness is among the events; null for what never happened here.
-  const std::vector<std::optional<std::size_t>> events = events_of(finding, trace);
-  for (std::size_t i = 0; i < finding.witnesses.size(); ++i) {
-    const __emulated::Witness& witness = finding.witnesses[i];
-    Json& entry = json["witnesses"].emplace_back(
-        Json{{"action", witness.action}, {"block", witness.block}, {"threads", witness.threads}});
-    put_location({witness.location}, sources, entry);
-    entry["event"] = events[i] ? Json(*events[i]) : Json(nullptr);
-  }
-  return json;
+  return __emulated::bits_json(bytes, count);
 }
 
 // ---- the file ----
@@ -221,7 +61,8 @@ std::string read_trace_beside(const std::string& file) {
     std::string text = read_text_file(file);
     const Json json = Json::parse(text, nullptr, false);
     const Json none;
-    if (json.is_object() && json.value("format", none) == format && json.value("version", none) == version)
+    if (json.is_object() && json.value("format", none) == __emulated::trace_format &&
+        json.value("version", none) == __emulated::trace_version)
       return text;
   } catch (const std::system_error& error) {
     why = error.code().message();
@@ -258,58 +99,12 @@ void say(const std::string& text) { print(stderr, one_line(text) + '\n'); }
 
 }  // namespace
 
-std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
-  Sources sources;
-  const std::vector<__emulated::CodeLocation> locations = locations_of(trace);
-  const std::vector<SourceLocation> nowhere;
-  std::size_t located = 0;
-  std::vector<std::string> events;
-  for (const Event& event : trace.events) {
-    const std::vector<SourceLocation>& frames =
-        event.call_site != nullptr ? locations[located++].frames : nowhere;
-    events.push_back(text_of(event_json(event, frames, subject.type, sources)));
-  }
-  std::vector<std::string> findings;
-  for (const __emulated::Finding& finding : trace.findings)
-    findings.push_back(text_of(finding_json(finding, trace, sources)));
-  Json source_files = Json::array();
-  for (const std::string& file : sources)
-    source_files.push_back({{"file", short_path(file)}, {"lines", lines_of(file)}});
-  Json buffers = Json::array();
-  for (const std::size_t bytes : trace.buffers)
-    buffers.push_back({{"bytes", bytes}});
-
-  Json shared = Json::array();
-  for (const __emulated::SharedVariable& variable : trace.shared_variables) {
-    shared.push_back({{"name", variable.declaration->name},
-                      {"word", variable.offset / __emulated::word_bytes},
-                      {"bytes", variable.declaration->element_bytes},
-                      {"extents", variable.extents()}});
-  }
-
-  const Json head{{"format", format},
-                  {"version", version},
-                  {"program", subject.program},
-                  {"title", subject.title},
-                  {"device", __emulated::device_name},
-                  {"kernel", __emulated::kernel_name(trace.kernel)},
-                  {"type", to_string(subject.type)},
-                  {"launch",
-                   {{"number", trace.launch},
-                    {"grid", shape_json(trace.configuration.grid)},
-                    {"block", shape_json(trace.configuration.block)},
-                    {"shared_bytes", trace.configuration.shared_bytes}}},
-                  {"block", trace.block},
-                  {"truncated", trace.truncated},
-                  {"sources", source_files},
-                  {"buffers", buffers},
-                  {"shared", shared},
-                  {"counters", trace.counters}};
-  std::string text = "{\n";
-  for (const auto& [key, value] : head.items())
-    text += fmt::format(" \"{}\": {},\n", key, text_of(value));
-  return text + fmt::format(" \"findings\": [\n  {}\n ],\n \"events\": [\n  {}\n ]\n}}\n",
-                            fmt::join(findings, ",\n  "), fmt::join(events, ",\n  "));
+std::string trace_json(const __emulated::BlockTrace& trace, const TraceSubject& subject) {
+  const auto value = [type = subject.type](const __emulated::Event& event, const LaneEvent::Bytes& bytes) {
+    return value_json(type, bytes, event.bytes);
+  };
+  return __emulated::trace_json(
+      trace, {subject.program, subject.title, std::string{to_string(subject.type)}, value});
 }
 
 TraceFile::TraceFile(const TraceOptions& options)

@@ -285,6 +285,9 @@ test("a finding marks both threads", () => {
   witnesses.forEach((witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
   assert.doesNotMatch(views.lanes(traceOf("03_sequential"), 5, {}), /onflag/);
   assert.equal(openingMoment(trace), witnesses[0].event);
+  assert.equal(openingMoment({...trace, opening: 3}), witnesses[0].event);
+  assert.equal(openingMoment({...trace, findings: [], opening: 3}), 3);
+  assert.equal(openingMoment({...trace, findings: []}), 0);
   assert.equal(whenText(trace, witnesses[1].event), "interval 1, part 6");
   assert.equal(witnessText(trace, trace.findings[0], 1), "block 0, thread 0 reads it");
   assert.deepEqual(endOf(trace), []);
