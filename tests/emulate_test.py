@@ -92,6 +92,17 @@ add_emulated_executable(fill src/a.cu OPTIONS -I include)
 enable_testing()
 add_test(NAME fill COMMAND fill)
 """
+RACE_IN_BLOCK_2 = """#include <cstdio>
+__global__ void fill(double* out) { out[threadIdx.x + 64 * blockIdx.x] = threadIdx.x + 0.5; }
+__global__ void reverse(const double* in, int* out) {
+  __shared__ float tile[64];
+  tile[threadIdx.x] = in[threadIdx.x + 64 * blockIdx.x];
+  if (blockIdx.x != 2) __syncthreads();
+  out[4 * (64 * blockIdx.x + threadIdx.x)] = -tile[63 - threadIdx.x];
+}
+int main() { double* in; int* out; cudaMalloc(&in, 4096); cudaMalloc(&out, 4096); fill<<<4, 64>>>(in);
+  reverse<<<2, 64>>>(in, out); reverse<<<4, 64>>>(in, out); std::puts("ran"); }
+"""
 HOST = "#include <cstdio>\n#include <cstdlib>\n"
 TWICE = """#include <cstdlib>
 __device__ int last;
@@ -192,6 +203,9 @@ WRONG = {
     "--limit": "--limit needs a number of seconds from 1 to 1000000",
     "--limit=0 a.cu": "--limit is '0'; it can be a number of seconds from 1 to 1000000",
     "--counters maybe a.cu": "--counters is 'maybe'; it can be on or off",
+    "--trace page a.cu": "--trace is 'page'; it can be FILE.html[:KERNEL[:LAUNCH[:BLOCK]]]",
+    "--trace a.html:sum:0 a.cu": "--trace is 'a.html:sum:0'",
+    "--trace=a.html:sum:1:2:3 a.cu": "--trace is 'a.html:sum:1:2:3'",
     "--quiet=1 a.cu": "--quiet takes no value",
     "--sizes a.cu": "there is no option '--sizes'",
     "-c a.cu": "-c is for nvcc",
@@ -369,6 +383,36 @@ def test_json_of_lines(bin_folder: Path, tmp_path: Path) -> None:
     for name, count in kernel["counters"].items():
         if name.endswith(("requests", "wavefronts", "conflicts", "sectors", "lanes")):
             assert sum(line["counters"][name] for line in lines) == count, name
+
+
+@pytest.mark.parametrize("choice, kernel, launch, block, kind", [
+    ("", "reverse", 3, 2, None), (":fill", "fill", 1, 0, "global_store"), ("::2", "reverse", 2, 0, "global_store"),
+    (":reverse:1:1", "reverse", 2, 1, "global_store"), (":reverse::1", "reverse", 2, 1, "global_store")])
+def test_trace(choice: str, kernel: str, launch: int, block: int, kind: str | None, bin_folder: Path,
+               tmp_path: Path) -> None:
+    """Of the block with the finding, or of what is chosen: it opens at the worst request then."""
+    write({"a.cu": RACE_IN_BLOCK_2}, tmp_path)
+    ran = emulate(bin_folder, tmp_path, "a.cu", "--quiet", "--trace", "a.json" + choice)
+    assert (ran.returncode, ran.stdout) == (1, "ran\n") and ran.stderr.count("race in reverse") == 1
+    assert f"a.json: block {block} of launch " in ran.stderr
+    trace = json.loads((tmp_path / "a.json").read_text())
+    assert (trace["kernel"], trace["launch"]["number"], trace["block"]) == (kernel, launch, block)
+    if kind is None:
+        assert trace["findings"][0]["witnesses"][0]["event"] is not None
+    else:
+        assert trace["findings"] == [] and trace["events"][trace["opening"]]["kind"] == kind
+
+
+def test_values_of_a_trace(bin_folder: Path, tmp_path: Path) -> None:
+    """They have no type here: what they are written as follows from their bits."""
+    write({"a.cu": RACE_IN_BLOCK_2.replace("if (blockIdx.x != 2)", "")}, tmp_path)
+    assert emulate(bin_folder, tmp_path, "a.cu", "--trace", "a.html:reverse").returncode == 0
+    [text] = re.findall('<script type="application/json" id="traces">(.*?)</script>', (tmp_path / "a.html").read_text(), re.DOTALL)
+    [trace] = json.loads(text)
+    of_kind = {event["kind"]: event["values"][:2]
+               for event in trace["events"] if event.get("warp") == 0 and "values" in event}
+    assert of_kind == {"global_load": [0.5, 1.5], "shared_store": [0.5, 1.5], "shared_load": [63.5, 62.5],
+                       "global_store": [-63, -62]}
 
 
 def test_other_orders(bin_folder: Path, tmp_path: Path) -> None:

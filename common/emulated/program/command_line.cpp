@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "emulated/program/trace_choice.hpp"
+
 namespace emulated_program {
 namespace {
 
@@ -152,6 +154,8 @@ constexpr std::array own_options{
     OwnOption{"--limit", "a number of seconds from 1 to 1000000",
               [](std::string_view text) { return is_count(text, 1, 1000000); }},
     OwnOption{"--json", "a file", [](std::string_view text) { return !text.empty(); }, true},
+    OwnOption{"--trace", "FILE.html[:KERNEL[:LAUNCH[:BLOCK]]]",
+              [](std::string_view text) { return trace_choice(text).has_value(); }, true},
 };
 
 class Reader {
@@ -301,6 +305,8 @@ stderr it is told what is wrong with its kernels, line by line, and what they di
   --schedules N        run N times, in other orders of threads and blocks
   --limit SECONDS      end a program that takes longer
   --json FILE          counters and findings as JSON
+  --trace FILE.html    a page that shows a block step by step: one with a finding, if there is any. Or choose one:
+                       FILE.html[:KERNEL[:LAUNCH[:BLOCK]]], launches from 1, blocks from 0
   -o FILE              leave the program in FILE, and run nothing
   --help, --version
 

@@ -192,19 +192,28 @@ fs::path input_of_all_runs(const fs::path& folder) {
   return folder / "input";
 }
 
-/// Runs the program once more in other orders of threads and blocks, for findings that the first has not had.
+/// Runs the program once more for the trace of a block with a finding, and in other orders of threads and blocks, for findings
+/// that the first has not had.
 int run_in_orders(const CommandLine& asked, const fs::path& folder, const Run& first) {
   Run run = first;
-  if (asked.schedules > 1) run.input = input_of_all_runs(folder);
+  const bool traces =
+      std::ranges::any_of(asked.settings, [](const std::string& each) { return each.starts_with("trace="); });
+  if (asked.schedules > 1 || traces) run.input = input_of_all_runs(folder);
   run.settings.push_back("seen=" + (folder / "seen").string());
+  if (traces) run.settings.push_back("again=" + (folder / "again").string());
   int code = emulated_program::run(run);
   run.output = "/dev/null";
-  for (unsigned order = 1; order < asked.schedules && signal_that_came() == 0; ++order) {
-    run.settings = {"quiet", "order=" + std::to_string(order), "seen=" + (folder / "seen").string()};
+  const auto run_again = [&](const std::string& setting) {
+    run.settings = {"quiet", setting, "seen=" + (folder / "seen").string()};
     std::ranges::copy_if(first.settings, std::back_inserter(run.settings), [](const std::string& each) {
       return each.starts_with("limit=") || each == "stop";
     });
-    const int again = emulated_program::run(run);
+    return emulated_program::run(run);
+  };
+  std::ifstream block_with_a_finding{folder / "again"};
+  if (std::string trace; std::getline(block_with_a_finding, trace)) run_again("trace=" + trace);
+  for (unsigned order = 1; order < asked.schedules && signal_that_came() == 0; ++order) {
+    const int again = run_again("order=" + std::to_string(order));
     if (code == 0) code = again;
   }
   return code;

@@ -14,7 +14,9 @@
 #include <fstream>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,6 +29,7 @@
 #include "emulated/program/summary.hpp"
 #include "emulated/program/summary_json.hpp"
 #include "emulated/program/told_findings.hpp"
+#include "emulated/program/tracer.hpp"
 #include "emulated/program/watch.hpp"
 #include "emulated/run/launch.hpp"
 #include "emulated/run/progress.hpp"
@@ -36,12 +39,13 @@ namespace {
 
 using __emulated::Finding;
 
-constexpr int has_finding = 1, limit_reached = 124, interrupted = 130;
+constexpr int has_finding = 1, bad_usage = 2, limit_reached = 124, interrupted = 130;
 
 class Session : public __emulated::LaunchListener {
  public:
   void begin();
 
+  std::optional<std::size_t> block_to_trace(const __emulated::KernelCall& kernel) override;
   void ended(const __emulated::ExecutionConfiguration& configuration, const __emulated::KernelCall& kernel,
              const __emulated::LaunchResult& result) override;
   void refused(const std::string& reason) override;
@@ -61,6 +65,7 @@ class Session : public __emulated::LaunchListener {
   void stop_at_a_finding();
   std::string summary() const;
   void write_json() const;
+  void write_trace() const;
   void say(const std::string& text) const;
 
   Settings settings_;
@@ -68,6 +73,7 @@ class Session : public __emulated::LaunchListener {
   std::timed_mutex mutex_;
   std::vector<KernelRuns> kernels_;  ///< in the order of their first launches
   ToldFindings findings_;
+  std::optional<Tracer> tracer_;
   std::size_t launches_ = 0;
   bool has_ended_ = false;
   std::atomic<bool> has_asked_for_time_ = false;
@@ -110,6 +116,7 @@ void Session::begin() {
   unsetenv(settings_variable);  // a program that this one starts is none of ours
   name_ = program_invocation_short_name;
   findings_.begin(name_, settings_.quiet, settings_.seen);
+  if (const auto choice = trace_choice(settings_.trace)) tracer_.emplace(*choice);
   __emulated::set_instrumented(settings_.counters);
   __emulated::set_places_counted(settings_.counters && (!settings_.quiet || !settings_.json.empty()));
   __emulated::set_schedule(schedule_of(settings_.order));
@@ -122,12 +129,18 @@ void Session::begin() {
       settings_.limit, [this](Cut why) { cut(why); }, __emulated::kernel_name);
 }
 
+std::optional<std::size_t> Session::block_to_trace(const __emulated::KernelCall& kernel) {
+  const std::lock_guard lock{mutex_};
+  return tracer_ ? tracer_->block_of(__emulated::kernel_name(kernel.entry)) : std::nullopt;
+}
+
 void Session::ended(const __emulated::ExecutionConfiguration& configuration,
                     const __emulated::KernelCall& kernel, const __emulated::LaunchResult& result) {
   {
     const std::lock_guard lock{mutex_};
     add(configuration, kernel.entry, result);
     ++launches_;
+    if (tracer_) tracer_->ended(__emulated::kernel_name(kernel.entry), result);
     for (const Finding& finding : result.findings)
       findings_.add({finding, 1});
     if (!result.unsettled.empty() && !result.is_taint_left) findings_.settle(false);
@@ -198,8 +211,16 @@ int Session::end(int exit_code) {
   findings_.settle(__emulated::is_taint_left());
   std::fflush(stdout);
   std::fputs(summary().c_str(), stderr);
-  if (!settings_.json.empty()) write_json();
+  bool is_written = true;
+  try {
+    if (!settings_.json.empty()) write_json();
+    if (tracer_) write_trace();
+  } catch (const std::runtime_error& error) {
+    say(std::string{"error: "} + error.what());
+    is_written = false;
+  }
   if (!settings_.seen.empty()) findings_.write();
+  if (exit_code == 0 && !is_written) exit_code = bad_usage;
   const bool says_nothing = exit_code == 0 || exit_code == limit_reached;
   return says_nothing && !findings_.findings().empty() ? has_finding : exit_code;
 }
@@ -225,7 +246,16 @@ void Session::write_json() const {
   std::ofstream file{settings_.json};
   file << json_of(name_, kernels_, findings_.findings(), findings_.notes());
   file.close();
-  if (!file) say("error: " + settings_.json + " cannot be written");
+  if (!file) throw std::runtime_error{settings_.json + " cannot be written"};
+}
+
+void Session::write_trace() const {
+  const auto elsewhere = tracer_->elsewhere();
+  if (elsewhere && !settings_.again.empty()) {
+    std::ofstream{settings_.again} << elsewhere->text();
+  } else {
+    say("note: " + tracer_->write(name_));
+  }
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ Settings settings_of_environment() {
     if (name == "limit") settings.limit = number(value);
     if (name == "order") settings.order = number(value);
     if (name == "json") settings.json = value;
+    if (name == "trace") settings.trace = value;
+    if (name == "again") settings.again = value;
     if (name == "seen") settings.seen = value;
   }
   return settings;

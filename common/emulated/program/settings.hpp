@@ -12,6 +12,8 @@ struct Settings {
   bool stop = false;
   unsigned limit = 0;  ///< seconds; 0: none
   std::string json;    ///< a file, or ""
+  std::string trace;   ///< what is traced, as --trace takes it, or ""
+  std::string again;   ///< the file for what is to be traced in another run, or "": there is none
   std::string seen;    ///< a file with findings of earlier runs, to which this one adds its own
   unsigned order = 0;  ///< of threads and blocks: 0 ascending, 1 descending, then random ones
 };

@@ -55,6 +55,18 @@ template <typename T> void set(T& setting, const T& value) {
   setting = value;
 }
 
+/// Nothing if the grid has no such block.
+std::shared_ptr<BlockTrace> begun_trace(const ExecutionConfiguration& configuration, const KernelCall& kernel,
+                                        const TracedBlock& traced) {
+  if (traced.block >= count(configuration.grid)) return nullptr;
+  auto trace = std::make_shared<BlockTrace>();
+  trace->configuration = configuration;
+  trace->launch = traced.launch;
+  trace->block = traced.block;
+  trace->kernel = kernel.entry;
+  return trace;
+}
+
 /// While one lives, it is told of all launches.
 class Recording {
  public:
@@ -78,14 +90,8 @@ class Recording {
   std::shared_ptr<BlockTrace> begin_launch(const ExecutionConfiguration& configuration,
                                            const KernelCall& kernel) {
     ++launches_;
-    if (!traced_ || traced_->launch != launches_ || traced_->block >= count(configuration.grid))
-      return nullptr;
-    auto trace = std::make_shared<BlockTrace>();
-    trace->configuration = configuration;
-    trace->launch = launches_;
-    trace->block = traced_->block;
-    trace->kernel = kernel.entry;
-    return trace;
+    if (!traced_ || traced_->launch != launches_) return nullptr;
+    return begun_trace(configuration, kernel, *traced_);
   }
 
   void end_launch(const LaunchResult& result) { results_.push_back(result); }
@@ -157,8 +163,12 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   for (Recording* const each : current.recordings) {
     if (auto wanted = each->begin_launch(configuration, kernel)) trace = std::move(wanted);
   }
-  Grid grid{configuration, kernel, current.settings, ++current.launches, most_shared_bytes,
-            trace.get(),   used};
+  ++current.launches;
+  if (current.listener != nullptr) {
+    if (const auto block = current.listener->block_to_trace(kernel))
+      trace = begun_trace(configuration, kernel, {current.launches, *block});
+  }
+  Grid grid{configuration, kernel, current.settings, current.launches, most_shared_bytes, trace.get(), used};
   const bool is_first = current.settings.instrumented && current.kernels.insert(kernel.entry).second;
   const std::uint64_t before = is_first ? global_memory().fingerprint() : 0;
   host_threads().run(used - 1, [&grid] { grid.work(); });

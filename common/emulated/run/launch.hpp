@@ -38,6 +38,8 @@ void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& 
 /// their first fault that ends them.
 class LaunchListener {
  public:
+  /// Before it: the block that is to be traced, if any.
+  virtual std::optional<std::size_t> block_to_trace(const KernelCall& kernel) = 0;
   virtual void ended(const ExecutionConfiguration& configuration, const KernelCall& kernel,
                      const LaunchResult& result) = 0;
   virtual void refused(const std::string& reason) = 0;
