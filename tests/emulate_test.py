@@ -103,6 +103,118 @@ __global__ void reverse(const double* in, int* out) {
 int main() { double* in; int* out; cudaMalloc(&in, 4096); cudaMalloc(&out, 4096); fill<<<4, 64>>>(in);
   reverse<<<2, 64>>>(in, out); reverse<<<4, 64>>>(in, out); std::puts("ran"); }
 """
+HOST_ACCESS = """#include <cstdio>
+__device__ int count = 3;
+__constant__ float factors[4];
+__managed__ int both;
+__global__ void fill(int* on_device, int* managed, int* other) {
+  on_device[threadIdx.x] = managed[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x == 0) both = other[0];
+}
+int main() {
+  int *on_device, *managed, *pinned;
+  cudaMalloc(&on_device, 40);
+  std::printf("%d\\n", on_device[5]);
+  on_device[5] = 1;
+  cudaMallocManaged(&managed, 40);
+  cudaMallocHost(&pinned, 40);
+  for (int i = 0; i < 10; ++i) managed[i] = pinned[i] = 7;
+  fill<<<1, 10>>>(on_device, managed, pinned);
+  std::printf("%d\\n", managed[3]);
+  std::printf("%d\\n", both);
+  pinned[0] = 8;
+  cudaDeviceSynchronize();
+  std::printf("%d %d\\n", managed[4], both);
+  std::printf("%d\\n", count);
+  factors[1] = 2;
+  cudaMemcpyAsync(pinned, on_device, 40, cudaMemcpyDeviceToHost);
+  std::printf("%d\\n", pinned[2]);
+  cudaMemcpy(pinned, on_device, 40, cudaMemcpyDeviceToHost);
+  std::printf("%d\\n", pinned[3]);
+}
+"""
+# Chunks go through two pinned buffers, each waited for by an event; a flag, and atomics, for host and kernel at once.
+RIGHT_HOST = """#include <cstdio>
+#include <numeric>
+#include <vector>
+__device__ int offset;
+__global__ void add(const int* in, int* out, volatile int* flag) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] + offset;
+  if (i == 0) { __threadfence_system(); *flag = 1; }
+}
+__global__ void add_one(int* out) { atomicAdd(out, 1); }
+int main() {
+  const int n = 3000, chunks = 6;
+  int *in[2], *out[2], *on_device, *flag, *sum, one = 1;
+  cudaStream_t streams[2];
+  cudaEvent_t done[2];
+  cudaMemcpyToSymbol(offset, &one, sizeof one);
+  cudaMalloc(&on_device, 2 * n * sizeof(int));
+  cudaMallocHost(&flag, sizeof(int));
+  cudaMallocManaged(&sum, sizeof(int));
+  for (int b = 0; b < 2; ++b) {
+    cudaMallocHost(&in[b], n * sizeof(int));
+    cudaMallocHost(&out[b], n * sizeof(int));
+    cudaStreamCreateWithFlags(&streams[b], cudaStreamNonBlocking);
+    cudaEventCreate(&done[b]);
+  }
+  long long total = 0;
+  for (int chunk = 0; chunk < chunks + 2; ++chunk) {
+    const int b = chunk % 2;
+    if (chunk >= 2) { cudaEventSynchronize(done[b]); total = std::accumulate(out[b], out[b] + n, total); }
+    if (chunk >= chunks) continue;
+    for (int i = 0; i < n; ++i) in[b][i] = chunk;
+    int* const part = on_device + b * n;
+    cudaMemcpyAsync(part, in[b], n * sizeof(int), cudaMemcpyHostToDevice, streams[b]);
+    *flag = 0;
+    add<<<n / 100, 100, 0, streams[b]>>>(part, part, flag);
+    while (*(volatile int*)flag == 0) {}
+    cudaMemcpyAsync(out[b], part, n * sizeof(int), cudaMemcpyDeviceToHost, streams[b]);
+    cudaEventRecord(done[b], streams[b]);
+  }
+  *sum = 0;
+  add_one<<<2, 32>>>(sum);
+  std::vector<int> back(2 * n);
+  cudaMemcpy(back.data(), on_device, 2 * n * sizeof(int), cudaMemcpyDeviceToHost);
+  std::printf("%lld %d %d\\n", total, back[0], *sum);
+}
+"""
+THREADS = {"a.cu": """#include <cstdio>
+#include <thread>
+#include <vector>
+void sort(int*, int);
+__global__ void add(int* a) { a[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+int main() {
+  std::vector<std::thread> threads;
+  int sums[6] = {};
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([t, &sums] {
+      const int n = 1024;
+      int* a;
+      cudaMalloc(&a, n * sizeof(int));
+      cudaMemset(a, 0, n * sizeof(int));
+      std::vector<int> on_host(n);
+      for (int run = 0; run < 10; ++run) {
+        add<<<n / 256, 256>>>(a);
+        cudaMemcpy(on_host.data(), a, n * sizeof(int), cudaMemcpyDeviceToHost);
+      }
+      for (const int each : on_host) sums[t] += each;
+      cudaFree(a);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int sum : sums) std::printf("%d ", sum);
+  int* a;
+  cudaMalloc(&a, 64);
+  cudaMemset(a, 0, 64);
+  std::thread{[a] { sort(a, 16); }}.join();
+  std::snprintf((char*)a, 8, "%d", 1234);
+}
+""", "b.cpp": """#include <cstdlib>
+static int compare(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
+void sort(int* a, int n) { std::qsort(a, n, sizeof(int), compare); }
+"""}
 HOST = "#include <cstdio>\n#include <cstdlib>\n"
 TWICE = """#include <cstdlib>
 __device__ int last;
@@ -176,6 +288,20 @@ a: 2 findings in 9 launches
          "-Xcompiler", "-Wall,-Wextra,-Werror", "--extended-lambda", "-lineinfo", "-lm"], code=6, said=["k: 1 launch"]),
     "what host and device have, each or both": Case({"a.cu": COUNTERPARTS}, ["a.cu"], "55 8\n", said=["call: 1 launch"],
                                                     unsaid=["note"]),
+    "the host's accesses": Case(
+        {"a.cu": HOST_ACCESS}, ["a.cu"], "-1\n3\n7\n4 7\n3\n2\n3\n", 1,
+        said=["a.cu:12:14: host access in main: the host reads 4-byte word 5 of a global buffer (10 words)",
+              "a.cu:13:16: host access in main: the host writes", "a.cu:18:14: missing synchronisation in main: the host reads "
+              "4-byte word 3 of managed memory (10 words), which fill may still be writing", "a.cu:19:14: missing",
+              "word 0 of the variable both (1 words), which fill", "a.cu:20:13: missing synchronisation in main: the host writes",
+              "which fill may still be reading", "a.cu:23:14: host access", "variable count (1 words)", "a.cu:24:14: host access",
+              "word 1 of the variable factors (4 words)", "a.cu:26:14: missing", "which a copy may still be writing",
+              "a: 8 findings in 1 launch"]),
+    "accesses that the host may make": Case({"a.cu": RIGHT_HOST}, ["a.cu"], "63000 5 64\n", unsaid=["error"]),
+    "several host threads, and C++": Case(
+        THREADS, ["a.cu", "b.cpp"], "10240 10240 10240 10240 10240 10240 ", 1,
+        said=["b.cpp:2:", "host access in compare: the host reads", "b.cpp:3:", "host access in sort", "a.cu:30:", "host access in main: the host writes",
+              "a: 3 findings in 60 launches"]),
     "blanks": Case({"a b/c d.cu": RIGHT}, ["a b/c d.cu"], "0\n"),
     "an older standard": Case({"a.cu": RIGHT}, ["-std=c++14", "a.cu"], "0\n", said=["note: -std=c++14"]),
     "volatile without a warning": Case({"a.cu": RIGHT.replace("__shared__ int", "__shared__ volatile int")}, ["a.cu"],

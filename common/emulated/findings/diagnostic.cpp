@@ -52,8 +52,12 @@ std::string place_text(const SourceLocation& location) {
 /// "thread 0 of block 2 reads shared[32]".
 std::string sentence(const Finding& finding, const Witness& witness, bool is_first) {
   std::ostringstream text;
-  text << describe_numbers("thread", witness.threads);
-  if (is_first || witness.block != finding.witnesses.front().block) text << " of block " << witness.block;
+  if (witness.threads.empty()) {
+    text << "the host";
+  } else {
+    text << describe_numbers("thread", witness.threads);
+    if (is_first || witness.block != finding.witnesses.front().block) text << " of block " << witness.block;
+  }
   text << ' ' << witness.action;
   if (!finding.memory.empty()) text << ' ' << (is_first ? finding.memory : "it");
   if (finding.fault == Fault::uninitialised_read) text << ", which nothing has written";

@@ -9,20 +9,22 @@ namespace __emulated {
 
 /// What can be wrong with a kernel.
 enum class Fault {
-  race,                ///< two threads access the same word, one of them writes, and nothing orders them
-  missed_barrier,      ///< threads left the kernel while others of their block wait at a block barrier
-  divergent_barrier,   ///< threads of a block wait at different block barriers
-  deadlock,            ///< threads wait for each other in any other way
-  invalid_mask,        ///< a thread calls a warp's function without being in its mask
-  inactive_lane,       ///< a shuffle takes its value from a lane that takes no part
-  invalid_width,       ///< a shuffle's width is not a power of two from 1 to 32
-  misaligned,          ///< an access at an address that is not a multiple of its size
-  out_of_bounds,       ///< an access outside of shared and global memory
-  uninitialised_read,  ///< a read of a word that nobody has written
-  endless_loop,        ///< a block goes on and on, with barriers or without
-  wait_for_block,      ///< a block waits for a higher one, but they run one after the other
-  stack_overflow,      ///< a thread has used up its stack
-  trap                 ///< a thread stops the kernel: an assertion that fails, or `__trap()`
+  race,                    ///< two threads access the same word, one of them writes, and nothing orders them
+  missed_barrier,          ///< threads left the kernel while others of their block wait at a block barrier
+  divergent_barrier,       ///< threads of a block wait at different block barriers
+  deadlock,                ///< threads wait for each other in any other way
+  invalid_mask,            ///< a thread calls a warp's function without being in its mask
+  inactive_lane,           ///< a shuffle takes its value from a lane that takes no part
+  invalid_width,           ///< a shuffle's width is not a power of two from 1 to 32
+  misaligned,              ///< an access at an address that is not a multiple of its size
+  out_of_bounds,           ///< an access outside of shared and global memory
+  uninitialised_read,      ///< a read of a word that nobody has written
+  endless_loop,            ///< a block goes on and on, with barriers or without
+  wait_for_block,          ///< a block waits for a higher one, but they run one after the other
+  stack_overflow,          ///< a thread has used up its stack
+  trap,                    ///< a thread stops the kernel: an assertion that fails, or `__trap()`
+  host_access,             ///< the host accesses what is the device's alone
+  missing_synchronisation  ///< the host accesses what it has not waited for
 };
 
 /// The fault's name as a reader would write it, such as "uninitialised read".
@@ -43,9 +45,9 @@ std::string to_string(const SourceLocation& location);
 /// "thread 4", "threads 0-31, 40": ascending numbers of things as ranges, the first of them if there are many.
 std::string describe_numbers(std::string_view thing, const std::vector<unsigned>& numbers);
 
-/// Threads of one block that have a part in a fault, what they do, and where.
+/// Threads of one block that have a part in a fault, what they do, and where. Or the host.
 struct Witness {
-  std::vector<unsigned> threads;
+  std::vector<unsigned> threads;  ///< none: the host
   std::size_t block = 0;
   std::string action;               ///< "reads", "wait at __syncthreads()": as many as there are threads
   const void* call_site = nullptr;  ///< as a return address; nullptr for threads that have left the kernel
@@ -57,7 +59,8 @@ struct Witness {
 /// A fault of a kernel, once for each pair of source lines.
 struct Finding {
   Fault fault;
-  std::string kernel;  ///< its name in the source, without template arguments; "" if not known
+  std::string
+      kernel;  ///< its name in the source, without template arguments, or the host's function; "" if not known
   std::string memory;  ///< what the first witness does it to, "shared[16]", or ""
   std::vector<Witness> witnesses;
   std::string help;  ///< what is missing, or wrong; "" where that cannot be known

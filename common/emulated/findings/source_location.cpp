@@ -183,6 +183,10 @@ void look_up(const std::string& file, const Wanted& wanted) {
 
 }  // namespace
 
+bool is_of_the_program(const SourceLocation& location) {
+  return location.line != 0 && !location.file.starts_with("/usr/") && !is_of_the_device(location);
+}
+
 std::vector<CodeLocation> locate(std::span<const void* const> addresses) {
   static std::mutex mutex;
   static std::map<const void*, CodeLocation> known;

@@ -19,6 +19,9 @@ struct CodeLocation {
 /// source. "" for an operator.
 std::string name_in_source(std::string_view function);
 
+/// Whether a line is neither of the emulated device nor of a library.
+bool is_of_the_program(const SourceLocation& location);
+
 /// Looks addresses up, the first time with addr2line and readelf, which come with the compiler's binutils. Frames in the
 /// emulated device's own code, inlined into a kernel, are left out. The innermost frame has the column that readelf gives;
 /// that of a call is where its function's name is in the line, if addr2line knows the name. Only a finding or a trace needs

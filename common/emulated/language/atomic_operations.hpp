@@ -17,6 +17,9 @@ namespace __emulated {
 /// found, or nullptr.
 void begin_atomic(const void* address, std::size_t bytes, const void* expected);
 
+/// The kernel works together with the host on its way, which need not wait for its end.
+void meet_host();
+
 /// What no hook sees.
 template <typename T> __attribute__((no_sanitize("thread"), noinline)) T load_unseen(const T* address) {
   return *address;
@@ -137,6 +140,7 @@ __EMULATED_INLINE float4 atomicAdd(float4* address, float4 value) {
   }                                                                                            \
   template <typename... Arguments>                                                             \
   __EMULATED_INLINE auto name##_system(Arguments... arguments)->decltype(name(arguments...)) { \
+    __emulated::meet_host();                                                                   \
     return name(arguments...);                                                                 \
   }
 __EMULATED_SCOPES(atomicAdd)

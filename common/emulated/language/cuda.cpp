@@ -1,6 +1,7 @@
 // Not cuda.hpp, where kernels see the built-in variables as constants.
 #include <string>
 
+#include "emulated/order/host_order.hpp"
 #include "emulated/run/block.hpp"
 #include "emulated/run/lanes.hpp"
 
@@ -70,6 +71,8 @@ std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned own) {
 void begin_atomic(const void* address, std::size_t bytes, const void* expected) {
   Block::running()->begin_atomic(address, bytes, __builtin_return_address(0), expected);
 }
+
+void meet_host() { host_order().meet_kernel(); }
 
 void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {
   if (Block::running() == nullptr) return;

@@ -41,7 +41,15 @@
 #define __host__
 // Apart from all other variables, so that the device knows which these are. (One that is const is none of its business, and
 // a section cannot have both: the rewriter leaves the word out there.)
+// The host, which `./emulate` compiles by itself, has them and `__device__` variables in a section that it must not touch:
+// the rewriter puts the word behind `__device__` where a variable is declared.
+#ifdef __EMULATED_HOST_PASS
+#define __emulated_variable __attribute__((section("__emulated_shadow")))
+#define __constant__ __emulated_variable
+#else
+#define __emulated_variable
 #define __constant__ __attribute__((section("__emulated_constant")))
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
@@ -86,8 +94,11 @@ void __syncwarp(unsigned mask = 0xffffffff);
 void __threadfence();
 /// The same for the threads of its block.
 void __threadfence_block();
-/// The host waits until the kernel has ended: what it sees needs no more than another block does.
-__EMULATED_INLINE void __threadfence_system() { __threadfence(); }
+/// What the host sees needs no more than another block does.
+__EMULATED_INLINE void __threadfence_system() {
+  __emulated::meet_host();
+  __threadfence();
+}
 
 /// Time is not modelled: all others that can go on do so first.
 void __nanosleep(unsigned nanoseconds);

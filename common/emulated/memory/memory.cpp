@@ -128,6 +128,7 @@ std::vector<Variable>& variables_of_the_program() {
 
 /// "bins" of "_ZN12_GLOBAL__N_14binsE".
 std::string variable_name(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;  // else "m" would be a type
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled{
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free};
@@ -281,7 +282,10 @@ std::string GlobalMemory::describe_released(const std::byte* address, std::size_
 
 std::string GlobalMemory::describe_beside_variable(const std::byte* address, std::size_t bytes) const {
   const auto is_here = [&](const Buffer& storage) { return storage.contains(address, 1); };
-  if (std::ranges::none_of(static_storage_, is_here)) return "";
+  return std::ranges::none_of(static_storage_, is_here) ? "" : describe_variable(address, bytes);
+}
+
+std::string describe_variable(const std::byte* address, std::size_t bytes) {
   const Variable* nearest = nullptr;
   std::ptrdiff_t least = PTRDIFF_MAX;
   for (const Variable& variable : variables_of_the_program()) {

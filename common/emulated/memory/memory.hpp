@@ -223,6 +223,10 @@ class GlobalMemory {
 GlobalMemory& global_memory();
 std::mutex& device_mutex();
 
+/// "4-byte word 10 of the variable bins (10 words)", of the one nearest to an address that has room for such a word; "" if the
+/// program has none.
+std::string describe_variable(const std::byte* address, std::size_t bytes);
+
 /// Whether the process has memory there.
 bool is_mapped(const std::byte* address);
 

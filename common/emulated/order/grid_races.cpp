@@ -308,28 +308,36 @@ void GridRaces::check_races(const Buffer& buffer, const std::byte* word, const A
   }
 }
 
+void GridRaces::for_each_use(const BufferPredicate& is_wanted, const VisitUse& visit) const {
+  for (const auto& [begin, lines] : lines_) {
+    if (!is_wanted(*lines.buffer)) continue;
+    for (std::size_t number = lines.begin; number < lines.end; ++number) {
+      const PackedHistory& line = lines.at(number);
+      if (line.form() == Form::empty) continue;
+      if (line.form() != Form::words) {
+        visit(*lines.buffer, number * line_bytes, line_bytes, is_written(line));
+        continue;
+      }
+      const Words& words = *words_[line.index()];
+      for (std::size_t word = 0; word < words_in_line; ++word) {
+        if (words[word].form() == Form::empty) continue;
+        visit(*lines.buffer, number * line_bytes + word * word_bytes, word_bytes, is_written(words[word]));
+      }
+    }
+  }
+}
+
 void GridRaces::mark_initialised() const {
   bool is_seen = false;
-  const auto mark = [&](Buffer& buffer, std::size_t offset, std::size_t bytes) {
+  const auto is_any = [](const Buffer&) { return true; };
+  for_each_use(is_any, [&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
+    if (!writes) return;
     const bool taints = is_tainted_ && buffer.can_be_tainted();
     is_seen = is_seen || taints;
     if (taints) return buffer.taint(offset, bytes);
     if (is_tainted_) global_memory().lose_taint();
     buffer.mark(offset, bytes, true);
-  };
-  for (const auto& [begin, lines] : lines_) {
-    Buffer& buffer = *lines.buffer;
-    for (std::size_t number = lines.begin; number < lines.end; ++number) {
-      const PackedHistory& line = lines.at(number);
-      if (line.form() != Form::words) {
-        if (is_written(line)) mark(buffer, number * line_bytes, line_bytes);
-        continue;
-      }
-      const Words& words = *words_[line.index()];
-      for (std::size_t word = 0; word < words_in_line; ++word)
-        if (is_written(words[word])) mark(buffer, number * line_bytes + word * word_bytes, word_bytes);
-    }
-  }
+  });
   if (is_tainted_ && !is_seen) global_memory().lose_taint();
 }
 

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,11 @@ class GridRaces {
 
   /// What is wrong between blocks, in the order of words, once for each pair of access sites.
   std::vector<FaultRecord> faults() const;
+
+  /// Tells of all that kernels have accessed, of some buffers, in ascending order.
+  using BufferPredicate = std::function<bool(const Buffer&)>;
+  using VisitUse = std::function<void(Buffer&, std::size_t offset, std::size_t bytes, bool writes)>;
+  void for_each_use(const BufferPredicate& is_wanted, const VisitUse& visit) const;
 
   /// The words that kernels have stored to count as written from now on, or as tainted.
   void mark_initialised() const;

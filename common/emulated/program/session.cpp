@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulated/findings/host_faults.hpp"
 #include "emulated/findings/report.hpp"
 #include "emulated/findings/source_location.hpp"
 #include "emulated/language/runtime/errors.hpp"
@@ -51,6 +53,8 @@ class Session : public __emulated::LaunchListener {
   void refused(const std::string& reason) override;
   void taint_used() override;
   void asked_for_time() override { has_asked_for_time_ = true; }
+  /// Is told of what the host accesses.
+  void accessed(const __emulated::HostAccess& access);
 
   /// Says what there is to say, once. Returns the exit code in place of the program's.
   int end(int exit_code);
@@ -94,6 +98,25 @@ void end_session(int exit_code, void*) {
   _exit(code);
 }
 
+// The last of their sections, which other memory does not follow on one page: H has `__device__` variables in the one, which
+// are not the device's, and both have `__managed__` ones in the other.
+constexpr std::size_t largest_page = std::size_t{64} << 10;
+#define SECTION_OF_ITS_PAGES(name)                                                                     \
+  alignas(largest_page) __attribute__((section(#name), used)) std::byte end_of_##name[largest_page]{}; \
+  extern "C" std::byte __start_##name[] __attribute__((visibility("hidden")));
+SECTION_OF_ITS_PAGES(__emulated_shadow)
+SECTION_OF_ITS_PAGES(__emulated_managed)
+
+void close_memory(std::function<void(const __emulated::HostAccess&)> report) {
+  __emulated::ClosedMemory& memory = __emulated::closed_memory();
+  const auto add = [&](std::byte* begin, const std::byte* end, bool is_shared) {
+    memory.add(begin, static_cast<std::size_t>(end - begin), "", is_shared);
+  };
+  add(__start___emulated_shadow, end_of___emulated_shadow, false);
+  add(__start___emulated_managed, end_of___emulated_managed, true);
+  memory.begin(std::move(report));
+}
+
 [[gnu::constructor]] void begin_session() { session().begin(); }
 
 __emulated::Schedule schedule_of(unsigned order) {
@@ -125,6 +148,7 @@ void Session::begin() {
   __emulated::locate(std::span<const void* const>{});
   __emulated::is_taint_left();
   on_exit(end_session, nullptr);
+  close_memory([this](const __emulated::HostAccess& access) { accessed(access); });
   watch(
       settings_.limit, [this](Cut why) { cut(why); }, __emulated::kernel_name);
 }
@@ -155,6 +179,16 @@ void Session::taint_used() {
   {
     const std::lock_guard lock{mutex_};
     findings_.settle(true);
+  }
+  stop_at_a_finding();
+}
+
+void Session::accessed(const __emulated::HostAccess& access) {
+  const std::optional<Finding> finding = __emulated::finding_from(access);
+  if (!finding) return;
+  {
+    const std::lock_guard lock{mutex_};
+    findings_.add({*finding, 0});
   }
   stop_at_a_finding();
 }

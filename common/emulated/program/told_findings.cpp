@@ -94,12 +94,16 @@ void ToldFindings::tell(const char* as, const Finding& finding) const {
 
 std::string ToldFindings::summary(std::size_t launches) const {
   if (findings_.empty()) return "";
-  std::string text = program_ + ": " + count_of(findings_.size(), "finding", "findings") + " in " +
-                     count_of(launches, "launch", "launches") + '\n';
+  const auto in_launches = [](const char* before, std::size_t count) {
+    return count > 0 ? before + count_of(count, "launch", "launches") + '\n' : "\n";
+  };
+  std::string text =
+      program_ + ": " + count_of(findings_.size(), "finding", "findings") + in_launches(" in ", launches);
   if (findings_.size() == 1) return text;
   for (const auto& [finding, seen] : findings_) {
-    text += "  " + lines_of(finding) + ": " + std::string{name_of(finding.fault)} + " in " + finding.kernel +
-            ", " + count_of(seen, "launch", "launches") + '\n';
+    const std::string lines = lines_of(finding);
+    text += "  " + (lines.empty() ? "" : lines + ": ") + std::string{name_of(finding.fault)} + " in " +
+            finding.kernel + in_launches(", ", seen);
   }
   return text;
 }

@@ -9,7 +9,7 @@
 
 namespace emulated_program {
 
-/// A finding, and in how many launches it was seen.
+/// A finding, and in how many launches it was seen; 0 for one of the host.
 struct ToldFinding {
   __emulated::Finding finding;
   std::size_t launches;

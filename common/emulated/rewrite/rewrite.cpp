@@ -35,6 +35,8 @@ class Rewriter {
       if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
       // What is constant needs no constant memory, and cannot be in one section with what is not.
       if (code_.is(i, "__constant__") && is_constant(code_, i)) remove(i, i);
+      if (code_.is(i, "__device__") && is_device_variable(code_, i))
+        insert(code_[i].end(), " __emulated_variable");
       if (code_.is(i, "__managed__")) make_common(i);
       if (code_.is_any(i, {"asm", "__asm", "__asm__"})) i = rewrite_assembly(i);
     }

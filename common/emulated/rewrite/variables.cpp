@@ -73,6 +73,20 @@ bool is_constant(const Code& code, std::size_t word) {
   return constant;
 }
 
+bool is_device_variable(const Code& code, std::size_t word) {
+  if (code.scope_of(word) != Scope::file || is_constant(code, word)) return false;
+  for (std::size_t i = code.statement_begin(word); i < code.size(); ++i) {
+    if (code.is_any(i, {"__managed__", "__constant__", "__shared__", "template", "inline", "operator",
+                        "struct", "class", "union", "enum", "using", "friend", "(", "{", "extern"}))
+      return code.is(i, "{") && code.is_name(i - 1);
+    if (code.is_any(i, {";", "="}) || (code.is(i, "[") && !code.spells(i, "[["))) return code.is_name(i - 1);
+    if (code.is_alignment(i) || code.spells(i, "[[")) i = code.partner(code.is_alignment(i) ? i + 1 : i);
+    if (code.is(i, "<")) i = code.angle_partner(i);
+    if (i == none) return false;
+  }
+  return false;
+}
+
 SharedDeclaration read_shared_declaration(const Code& code, std::size_t word) {
   SharedDeclaration declaration;
   declaration.scope = code.scope_of(word);

@@ -10,6 +10,9 @@ namespace emulated_rewrite {
 /// Whether the variable that is declared with this __constant__ is const.
 bool is_constant(const Code& code, std::size_t word);
 
+/// Whether a variable outside of functions, which is not const, is declared with this __device__ and no other such word.
+bool is_device_variable(const Code& code, std::size_t word);
+
 struct SharedVariable {
   std::size_t name = none;
   std::vector<std::size_t> dimensions;  ///< the "[" of each

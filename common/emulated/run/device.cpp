@@ -39,7 +39,7 @@ void require_at_most(std::size_t limit, std::size_t value, const char* what, con
 }
 
 void require_possible(const ExecutionConfiguration& configuration) {
-  const auto& [grid, block, shared_bytes] = configuration;
+  const auto& [grid, block, shared_bytes, stream] = configuration;
   const Properties& device = properties();
   if (count(grid) == 0) refuse_launch("a grid of no blocks");
   if (count(block) == 0) refuse_launch("a block of no threads");

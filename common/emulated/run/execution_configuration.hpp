@@ -25,16 +25,16 @@ struct dim3 {
 using types::dim3;
 using types::uint3;
 
-/// What `<<<grid, block, shared_bytes, stream>>>` says (CUDA C++ Programming Guide, "Execution Configuration"). There is one
-/// stream.
+/// What `<<<grid, block, shared_bytes, stream>>>` says (CUDA C++ Programming Guide, "Execution Configuration").
 struct ExecutionConfiguration {
   dim3 grid;                     ///< blocks
   dim3 block;                    ///< threads per block
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
+  const CUstream_st* stream = nullptr;
 
   constexpr ExecutionConfiguration(const dim3& of_grid = {}, const dim3& of_block = {},
-                                   std::size_t of_shared_bytes = 0, CUstream_st* = nullptr)
-      : grid{of_grid}, block{of_block}, shared_bytes{of_shared_bytes} {}
+                                   std::size_t of_shared_bytes = 0, const CUstream_st* of_stream = nullptr)
+      : grid{of_grid}, block{of_block}, shared_bytes{of_shared_bytes}, stream{of_stream} {}
 };
 
 /// The number of blocks, or threads, of such a shape.

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "emulated/findings/report.hpp"
+#include "emulated/memory/closed_memory.hpp"
 #include "emulated/memory/memory.hpp"
+#include "emulated/order/host_order.hpp"
 #include "emulated/run/block.hpp"
 #include "emulated/run/device.hpp"
 #include "emulated/run/grid.hpp"
@@ -154,6 +156,7 @@ bool has_seen_accesses(const Counters& counters) {
 LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
   if (Block::running() != nullptr) throw std::logic_error{"a kernel cannot launch another one here"};
   const std::lock_guard lock{device_mutex()};
+  const ClosedMemory::Open open;
   State& current = state();
   require_possible(configuration);
   const std::size_t most_shared_bytes = require_allowed(configuration, kernel);
@@ -182,6 +185,8 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
     trace->findings = result.findings;
     std::ranges::copy(result.unsettled, std::back_inserter(trace->findings));
   }
+  if (closed_memory().is_on())
+    host_order().add(configuration.stream, shared_uses_of(grid.races, kernel.entry));
   result.trace = trace;
   if (is_first && result.findings.empty() && !has_seen_accesses(result.counters) &&
       global_memory().fingerprint() != before) {

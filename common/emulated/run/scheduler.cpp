@@ -92,7 +92,7 @@ void Scheduler::use_alternate_signal_stack() {
   stack_t present{};
   sigaltstack(nullptr, &present);
   if ((present.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer has brought one
-  signal_stack_ = Mapping{std::size_t{64} << 10};
+  signal_stack_ = Mapping{std::size_t{512} << 10, Backing::as_touched};
   stack_t own{};
   own.ss_sp = signal_stack_.begin();
   own.ss_size = signal_stack_.bytes();
@@ -168,11 +168,13 @@ unsigned Scheduler::thread_of_guard_page(const void* address) const {
 }
 
 /// What is no overflow goes to whoever handled the signal before.
-void Scheduler::on_segmentation_fault(int, siginfo_t* info, void* context) {
+void Scheduler::on_segmentation_fault(int signal, siginfo_t* info, void* context) {
   Scheduler* const self = running_;
   const unsigned thread = self != nullptr ? self->thread_of_guard_page(info->si_addr) : host;
   if (thread == host) {
-    sigaction(SIGSEGV, &earlier_action(), nullptr);
+    const struct sigaction& earlier = earlier_action();
+    if ((earlier.sa_flags & SA_SIGINFO) != 0) return earlier.sa_sigaction(signal, info, context);
+    sigaction(SIGSEGV, &earlier, nullptr);
     return;  // to the same fault
   }
   // Not always the running one: a switch to another may be under way.

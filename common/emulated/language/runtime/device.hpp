@@ -102,9 +102,9 @@ inline cudaError_t cudaSetDevice(int device) {
   return __emulated::error_unless(device == 0, cudaErrorInvalidDevice);
 }
 inline cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize();
 /// Buffers stay until they are freed.
-inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
+inline cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 /// Of the host's memory.
 cudaError_t cudaMemGetInfo(size_t* available, size_t* total);
 inline cudaError_t cudaDriverGetVersion(int* version) {

@@ -77,6 +77,7 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   if (config->numAttrs != 0) return __emulated::noted(cudaErrorNotSupported);
-  __emulated::launch({config->gridDim, config->blockDim, config->dynamicSmemBytes}, kernel, arguments...);
+  __emulated::launch({config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream}, kernel,
+                     arguments...);
   return cudaSuccess;
 }

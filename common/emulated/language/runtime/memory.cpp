@@ -5,8 +5,14 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
+#include <vector>
 
+#include "emulated/language/runtime/device.hpp"
+#include "emulated/language/runtime/streams.hpp"
+#include "emulated/memory/closed_memory.hpp"
 #include "emulated/memory/memory.hpp"
+#include "emulated/order/host_order.hpp"
 #include "emulated/run/device.hpp"
 #include "emulated/run/launch.hpp"
 
@@ -79,8 +85,48 @@ cudaError_t release_if(bool is_pinned, void* pointer) {
       return noted(cudaErrorInvalidValue);
     host_buffers.erase(begin);
   }
+  cudaDeviceSynchronize();
+  closed_memory().remove(begin);
   release(pointer);
   return cudaSuccess;
+}
+
+const char* text_of(Allocation kind) {
+  return kind == Allocation::device    ? "a global buffer"
+         : kind == Allocation::managed ? "managed memory"
+                                       : "pinned memory";
+}
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (bytes == 0) return cudaSuccess;
+  if (!can_copy(to, from, bytes, kind)) return noted(cudaErrorInvalidValue);
+  note_read(from, bytes);
+  const ClosedMemory::Open open;
+  std::memcpy(to, from, bytes);
+  mark_written(to, bytes);
+  return cudaSuccess;
+}
+
+/// From one place in device memory to another, which the host does not wait for.
+bool is_within_device(const void* to, const void* from) {
+  return !sides_of(to, 1).host && !sides_of(from, 1).host;
+}
+
+/// What has been copied in a stream is used until the host waits for it. That waits itself where memory of the host's own is the
+/// target (CUDA Runtime API, "API synchronization behavior").
+void leave_behind(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
+  if (!closed_memory().is_on()) return;
+  std::vector<HostOrder::Use> uses;
+  const auto add = [&](const void* begin, bool writes) {
+    const auto* const first = static_cast<const std::byte*>(begin);
+    if (closed_memory().is_shared(first))
+      uses.push_back({first, first + bytes, writes, "a copy", nullptr, 0});
+  };
+  add(to, true);
+  add(from, false);
+  host_order().add(stream, std::move(uses));
+  if (sides_of(to, 1).host && !closed_memory().is_shared(static_cast<const std::byte*>(to)))
+    cudaStreamSynchronize(stream);
 }
 
 }  // namespace
@@ -90,6 +136,7 @@ cudaError_t allocate_as(Allocation kind, void** pointer, std::size_t bytes) try 
   if (bytes == 0) return cudaSuccess;
   *pointer = allocate(bytes);
   std::memset(*pointer, 0xFF, bytes);  // on a GPU, too, it is not zero
+  closed_memory().add(static_cast<std::byte*>(*pointer), bytes, text_of(kind), kind != Allocation::device);
   if (kind == Allocation::device) return cudaSuccess;
   mark_initialised(*pointer, bytes);  // nothing tells the device what the host writes there
   const std::lock_guard lock{device_mutex()};
@@ -117,17 +164,20 @@ cudaError_t cudaFree(void* pointer) { return __emulated::release_if(false, point
 cudaError_t cudaFreeHost(void* pointer) { return __emulated::release_if(true, pointer); }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  if (bytes == 0) return cudaSuccess;
-  if (!__emulated::can_copy(to, from, bytes, kind)) return __emulated::noted(cudaErrorInvalidValue);
-  __emulated::note_read(from, bytes);
-  std::memcpy(to, from, bytes);
-  __emulated::mark_written(to, bytes);
-  return cudaSuccess;
+  if (!__emulated::is_within_device(to, from)) cudaStreamSynchronize(nullptr);
+  return __emulated::copy(to, from, bytes, kind);
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  const cudaError_t status = __emulated::copy(to, from, bytes, kind);
+  if (status == cudaSuccess) __emulated::leave_behind(to, from, bytes, stream);
+  return status;
 }
 
 cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
   if (bytes == 0) return cudaSuccess;
   if (!__emulated::sides_of(begin, bytes).device) return __emulated::noted(cudaErrorInvalidValue);
+  const __emulated::ClosedMemory::Open open;
   std::memset(begin, value, bytes);
   __emulated::mark_written(begin, bytes);
   return cudaSuccess;
@@ -139,6 +189,15 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
   for (size_t row = 0; row < height && status == cudaSuccess; ++row) {
     status = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
                         static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
+  }
+  return status;
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  cudaError_t status = __emulated::error_unless(width <= to_pitch && width <= from_pitch);
+  for (size_t row = 0; row < height && status == cudaSuccess; ++row) {
+    status = cudaMemcpyAsync(static_cast<std::byte*>(to) + row * to_pitch,
+                             static_cast<const std::byte*>(from) + row * from_pitch, width, kind, stream);
   }
   return status;
 }

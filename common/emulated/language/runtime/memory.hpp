@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// CUDA's runtime: memory, and copies between host and device. One thing is more lenient than a GPU: the host may use the
-/// device's pointers.
+/// CUDA's runtime: memory, and copies between host and device. Where `./emulate` has not closed it (memory/closed_memory.hpp),
+/// the host may use the device's memory, too.
 
 #include <cstddef>
 
@@ -68,10 +68,8 @@ template <typename T> cudaError_t cudaHostGetDevicePointer(T** on_device, void* 
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, bytes, kind);
-}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* begin, int value, size_t bytes);
 inline cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t = nullptr) {
   return cudaMemset(begin, value, bytes);
@@ -85,11 +83,8 @@ template <typename T> cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, si
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                          size_t height, cudaMemcpyKind kind);
-inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                                     size_t width, size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t = nullptr) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
-}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height);
 
 // ---- advice for managed memory ----
@@ -141,30 +136,43 @@ template <typename T> cudaError_t cudaGetSymbolSize(size_t* bytes, T&) {
   return cudaSuccess;
 }
 
+namespace __emulated {
+
+template <typename T> cudaError_t address_in(T& symbol, size_t offset, size_t bytes, std::byte** address) {
+  void* begin = nullptr;
+  cudaGetSymbolAddress(&begin, symbol);
+  *address = static_cast<std::byte*>(begin) + offset;
+  return error_unless(offset <= sizeof(T) && bytes <= sizeof(T) - offset);
+}
+
+}  // namespace __emulated
+
 /// To and from such a variable, `offset` bytes after its beginning.
 template <typename T>
 cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  void* begin = nullptr;
-  cudaGetSymbolAddress(&begin, symbol);
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return __emulated::noted(cudaErrorInvalidValue);
-  return cudaMemcpy(static_cast<std::byte*>(begin) + offset, from, bytes, kind);
+  std::byte* begin = nullptr;
+  if (cudaError_t error = __emulated::address_in(symbol, offset, bytes, &begin)) return error;
+  return cudaMemcpy(begin, from, bytes, kind);
 }
 template <typename T>
 cudaError_t cudaMemcpyFromSymbol(void* to, T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  void* begin = nullptr;
-  cudaGetSymbolAddress(&begin, symbol);
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return __emulated::noted(cudaErrorInvalidValue);
-  return cudaMemcpy(to, static_cast<const std::byte*>(begin) + offset, bytes, kind);
+  std::byte* begin = nullptr;
+  if (cudaError_t error = __emulated::address_in(symbol, offset, bytes, &begin)) return error;
+  return cudaMemcpy(to, begin, bytes, kind);
 }
 template <typename T>
 cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t = nullptr) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                    cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
+  std::byte* begin = nullptr;
+  if (cudaError_t error = __emulated::address_in(symbol, offset, bytes, &begin)) return error;
+  return cudaMemcpyAsync(begin, from, bytes, kind, stream);
 }
 template <typename T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                                      cudaStream_t = nullptr) {
-  return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+                                      cudaStream_t stream = nullptr) {
+  std::byte* begin = nullptr;
+  if (cudaError_t error = __emulated::address_in(symbol, offset, bytes, &begin)) return error;
+  return cudaMemcpyAsync(to, begin, bytes, kind, stream);
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// CUDA's runtime: streams and events. All that a stream would leave for later is done at once.
+/// CUDA's runtime: streams and events. All that a stream would leave for later is done at once, and what the host has not waited
+/// for is remembered (order/host_order.hpp).
 
 #include <cstdint>
 
@@ -30,25 +31,25 @@ template <typename Handle> cudaError_t error_unless_made(Handle handle) {
 
 }  // namespace __emulated
 
-inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return __emulated::number_next(stream); }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return __emulated::number_next(stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
-inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return __emulated::number_next(stream);
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return __emulated::error_unless_made(stream); }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned = 0) {
-  return __emulated::error_unless_made(event);
-}
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0);
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  cudaStreamSynchronize(stream);
   function(data);
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
                                          unsigned) {
+  cudaStreamSynchronize(stream);
   function(stream, cudaSuccess, data);
   return cudaSuccess;
 }
@@ -58,11 +59,9 @@ inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   return __emulated::number_next(event);
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return __emulated::error_unless_made(event); }
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
-  return __emulated::error_unless_made(event);
-}
-inline cudaError_t cudaEventSynchronize(cudaEvent_t event) { return __emulated::error_unless_made(event); }
-inline cudaError_t cudaEventQuery(cudaEvent_t event) { return __emulated::error_unless_made(event); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 
 /// How long a CPU takes says nothing of a GPU: the time is no number, and one line on stderr says why. It is no error:
 /// programs end at one.

@@ -1,0 +1,136 @@
+#include "emulated/order/host_order.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace __emulated {
+namespace {
+
+/// More of them are forgotten, the oldest first.
+constexpr std::size_t most_uses = 1024;
+
+}  // namespace
+
+HostOrder& host_order() {
+  static HostOrder& order = *std::make_unique<HostOrder>().release();  // to the very end
+  return order;
+}
+
+void HostOrder::make_stream(Stream stream, bool is_blocking) {
+  const std::lock_guard lock{mutex_};
+  if (!is_blocking) non_blocking_.insert(stream);
+}
+
+void HostOrder::join(Clock& clock, const Clock& other) {
+  for (const auto& [stream, number] : other)
+    clock[stream] = std::max(clock[stream], number);
+}
+
+/// What a stream's next work comes after.
+HostOrder::Clock& HostOrder::ordered(Stream stream) {
+  Clock& own = streams_[stream];
+  if (stream == nullptr) {
+    for (const auto& [other, clock] : streams_)
+      if (is_blocking(other) && other != nullptr) join(own, clock);
+  } else if (is_blocking(stream)) {
+    join(own, streams_[nullptr]);
+  }
+  return own;
+}
+
+void HostOrder::add(Stream stream, std::vector<Use> uses) {
+  const ClosedMemory::Open closes_behind;
+  const std::lock_guard lock{mutex_};
+  ordered(stream)[stream] = ++last_;
+  for (Use& use : uses) {
+    use.stream = stream;
+    use.number = last_;
+    std::erase_if(uses_, [&](const Use& other) {
+      return other.begin == use.begin && other.end == use.end && other.writes == use.writes &&
+             other.stream == stream;
+    });
+    uses_.push_back(std::move(use));
+  }
+  if (uses_.size() > most_uses) uses_.erase(uses_.begin(), uses_.end() - most_uses);
+  close_pages();
+}
+
+void HostOrder::record(Event event, Stream stream) {
+  const std::lock_guard lock{mutex_};
+  events_[event] = ordered(stream);
+}
+
+void HostOrder::wait(Stream stream, Event event) {
+  const std::lock_guard lock{mutex_};
+  join(streams_[stream], events_[event]);
+}
+
+void HostOrder::host_waits() {
+  const std::lock_guard lock{mutex_};
+  for (const auto& [stream, clock] : streams_)
+    join(host_, clock);
+  host_knows({});
+}
+
+void HostOrder::host_waits_for_stream(Stream stream) {
+  const std::lock_guard lock{mutex_};
+  host_knows(ordered(stream));
+}
+
+void HostOrder::host_waits_for_event(Event event) {
+  const std::lock_guard lock{mutex_};
+  host_knows(events_[event]);
+}
+
+void HostOrder::host_knows(const Clock& clock) {
+  join(host_, clock);
+  if (std::erase_if(uses_, [&](const Use& use) { return use.number <= host_[use.stream]; }) == 0) return;
+  const ClosedMemory::Open closes_behind;
+  close_pages();
+}
+
+/// What is only read the host may read, too.
+void HostOrder::close_pages() {
+  std::vector<ClosedMemory::Pages> pages;
+  for (const int protection : {PROT_READ, PROT_NONE}) {
+    for (const Use& use : uses_) {
+      if (use.writes == (protection == PROT_NONE))
+        pages.push_back({const_cast<std::byte*>(use.begin), const_cast<std::byte*>(use.end), protection});
+    }
+  }
+  closed_memory().set_in_use(std::move(pages));
+}
+
+HostOrder::Use HostOrder::conflict(const std::byte* address, Operation operation) {
+  const std::lock_guard lock{mutex_};
+  for (const Use& use : uses_)
+    if (address >= use.begin && address < use.end && (use.writes || operation != Operation::load)) return use;
+  return {};
+}
+
+std::vector<HostOrder::Use> shared_uses_of(const GridRaces& races, const void* kernel) {
+  std::vector<HostOrder::Use> uses;
+  if (host_order().is_met()) return uses;
+  const auto is_shared = [](const Buffer& buffer) { return closed_memory().is_shared(buffer.begin()); };
+  races.for_each_use(
+      is_shared, [&](const Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
+        const std::byte* const begin = buffer.begin() + offset;
+        const std::byte* const end =
+            std::min(begin + bytes, const_cast<const std::byte*>(buffer.begin()) + buffer.bytes());
+        if (!uses.empty() && uses.back().end == begin && uses.back().writes == writes) {
+          uses.back().end = end;
+        } else {
+          uses.push_back({begin, end, writes, "", nullptr, 0});
+        }
+      });
+  if (uses.empty()) return uses;
+  const std::string name = kernel_name(kernel);
+  for (HostOrder::Use& use : uses)
+    use.by = name.empty() ? "a kernel" : name;
+  return uses;
+}
+
+}  // namespace __emulated

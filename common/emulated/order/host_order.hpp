@@ -1,0 +1,77 @@
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emulated/memory/closed_memory.hpp"
+#include "emulated/order/grid_races.hpp"
+
+namespace __emulated {
+
+/// Which launches and copies the host has waited for. All that streams hold has happened at once here; on a GPU it may still be
+/// going on. What it uses of memory that host and device share is not for the host until then (CUDA Runtime API, "Stream
+/// synchronization behavior", "API synchronization behavior").
+class HostOrder {
+ public:
+  using Stream =
+      const void*;  ///< nullptr: the default one, which waits for all blocking ones and they for it
+  using Event = const void*;
+
+  /// Bytes that a launch, or a copy, has used.
+  struct Use {
+    const std::byte* begin;
+    const std::byte* end;
+    bool writes;
+    std::string by;  ///< "fill", "a copy"
+    Stream stream;
+    std::size_t number;
+  };
+
+  /// The running kernel does not leave it to its end to tell the host: it has no uses.
+  void meet_kernel() { is_met_ = true; }
+  bool is_met() { return is_met_.exchange(false); }
+
+  void make_stream(Stream stream, bool is_blocking);
+  /// Something begins in a stream that uses shared memory like this.
+  void add(Stream stream, std::vector<Use> uses);
+  void record(Event event, Stream stream);
+  void wait(Stream stream, Event event);
+
+  // The host waits, or is told that it need not.
+  void host_waits();
+  void host_waits_for_stream(Stream stream);
+  void host_waits_for_event(Event event);
+
+  /// What forbids the host's access; its `by` is "" if nothing does.
+  Use conflict(const std::byte* address, Operation operation);
+
+ private:
+  /// Of each stream the number of the last work that is known to have ended.
+  using Clock = std::map<Stream, std::size_t>;
+
+  static void join(Clock& clock, const Clock& other);
+  Clock& ordered(Stream stream);
+  bool is_blocking(Stream stream) const { return !non_blocking_.contains(stream); }
+  void host_knows(const Clock& clock);
+  void close_pages();
+
+  std::atomic<bool> is_met_ = false;
+  std::mutex mutex_;
+  std::size_t last_ = 0;
+  std::set<Stream> non_blocking_;
+  std::map<Stream, Clock> streams_;
+  std::map<Event, Clock> events_;
+  Clock host_;
+  std::vector<Use> uses_;  ///< that the host does not know to have ended
+};
+
+HostOrder& host_order();
+
+/// What a launch has used of memory that the host may use, too.
+std::vector<HostOrder::Use> shared_uses_of(const GridRaces& races, const void* kernel);
+
+}  // namespace __emulated
