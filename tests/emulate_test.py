@@ -450,6 +450,20 @@ def test_a_program_that_runs_by_itself(bin_folder: Path, tmp_path: Path) -> None
     assert ran.returncode == 1 and ran.stdout == "0\n" and "race in sum" in ran.stderr
 
 
+def test_gdb(bin_folder: Path, tmp_path: Path) -> None:
+    if subprocess.run(["gdb", "-batch", "-ex", "run", "true"], capture_output=True).returncode != 0:
+        pytest.skip("needs gdb")
+    write({"a.cu": RIGHT}, tmp_path)
+    assert emulate(bin_folder, tmp_path, "a.cu", "-g", "-o", "a").returncode == 0
+    asked = ["break a.cu:8 if threadIdx.x == 3 && blockIdx.x == 2", "run", "print threadIdx", "print stride", "print index",
+             "print in != 0", "print tile[0]", "delete", "continue"]
+    ran = subprocess.run(["gdb", "-batch", *(word for each in asked for word in ("-ex", each)), "a"], cwd=tmp_path,
+                         capture_output=True, text=True, timeout=100)
+    for text in ("a.cu:8\n8\t    if (index < 256)", "$1 = {x = 3, y = 0, z = 0}", "$2 = 1\n", "$3 = 6\n", "$4 = true",
+                 "$5 = 0\n", "exited normally"):
+        assert text in ran.stdout, ran.stdout + ran.stderr
+
+
 def test_the_command_where_it_is_built(bin_folder: Path, tmp_path: Path) -> None:
     """In the caller's folder, by a link, from a checkout whose path has a blank."""
     built = tmp_path / "a checkout/build/bin"

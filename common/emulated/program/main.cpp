@@ -102,7 +102,11 @@ class Build {
     compile(words, {"-O2", "-g1", installed_.options("emulate.host")}, asked_.optimise, objects_, ".o");
     // It would say again what the host's pass says.
     if (!has_kernels(source)) return;
-    compile(words, {installed_.options("emulate.kernels")}, {}, device_objects_, ".device.o");
+    // A debugger shows all variables of what is not optimised.
+    const bool is_debugged = std::ranges::find(asked_.compile, "-g") != asked_.compile.end();
+    compile(words, {installed_.options("emulate.kernels")},
+            is_debugged ? std::vector<std::string>{"-O0"} : std::vector<std::string>{}, device_objects_,
+            ".device.o");
     commands_.back().errors = device_objects_.back() + ".errors";
   }
 

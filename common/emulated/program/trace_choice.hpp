@@ -8,11 +8,11 @@ namespace emulated_program {
 
 /// The block that is to be traced, of a launch, and the file for it.
 struct TraceChoice {
-  std::string file;      ///< .html, or .json
-  std::string kernel{};  ///< its name in the source; "" for any
-  std::optional<std::size_t>
-      launch{};  ///< of that kernel, from 1: the first that is wrong if none is given, or else the first,
-  std::optional<std::size_t> block{};  ///< and that block
+  std::string file;  ///< .html, or .json
+  // What is not chosen is that of the first finding, or else the first.
+  std::string kernel{};                 ///< its name in the source
+  std::optional<std::size_t> launch{};  ///< of that kernel, or of all, from 1
+  std::optional<std::size_t> block{};
 
   /// "FILE:KERNEL:LAUNCH:BLOCK", as --trace takes it.
   std::string text() const;

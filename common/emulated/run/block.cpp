@@ -9,15 +9,6 @@
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/device.hpp"
 
-namespace __emulated::builtin {
-
-thread_local constinit uint3 threadIdx{};
-thread_local constinit uint3 blockIdx{};
-thread_local constinit uint3 blockDim{};
-thread_local constinit uint3 gridDim{};
-
-}  // namespace __emulated::builtin
-
 namespace __emulated {
 namespace {
 
