@@ -76,8 +76,9 @@ bool add_most_costly(const Cost& cost, std::span<const CountedLine> lines,
 
 const SourceLocation& own_line(const std::vector<SourceLocation>& frames) {
   static const SourceLocation unknown;
-  const auto own = std::ranges::find_if(
-      frames, [](const SourceLocation& frame) { return !frame.file.starts_with("/usr/"); });
+  const auto own = std::ranges::find_if(frames, [](const SourceLocation& frame) {
+    return !frame.file.starts_with("/usr/include/") && !frame.file.starts_with("/usr/lib");
+  });
   if (own != frames.end()) return *own;
   return frames.empty() ? unknown : frames.front();
 }

@@ -67,6 +67,7 @@ class Session : public __emulated::LaunchListener {
   void add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
            const __emulated::LaunchResult& result);
   void stop_at_a_finding();
+  void name_kernels();
   std::string summary() const;
   void write_json() const;
   void write_trace() const;
@@ -201,7 +202,7 @@ void Session::add(const __emulated::ExecutionConfiguration& configuration, const
                   const __emulated::LaunchResult& result) {
   auto runs = std::ranges::find(kernels_, kernel, &KernelRuns::entry);
   if (runs == kernels_.end()) {
-    kernels_.push_back({.entry = kernel, .name = __emulated::kernel_name(kernel), .first = configuration});
+    kernels_.push_back({.entry = kernel, .first = configuration});
     runs = kernels_.end() - 1;
   }
   ++runs->launches;
@@ -243,6 +244,7 @@ int Session::end(int exit_code) {
   const std::unique_lock lock{mutex_, std::chrono::seconds{5}};
   if (std::exchange(has_ended_, true)) return exit_code;
   findings_.settle(__emulated::is_taint_left());
+  name_kernels();
   std::fflush(stdout);
   std::fputs(summary().c_str(), stderr);
   bool is_written = true;
@@ -257,6 +259,20 @@ int Session::end(int exit_code) {
   if (exit_code == 0 && !is_written) exit_code = bad_usage;
   const bool says_nothing = exit_code == 0 || exit_code == limit_reached;
   return says_nothing && !findings_.findings().empty() ? has_finding : exit_code;
+}
+
+/// Looks up all at once that is said of them.
+void Session::name_kernels() {
+  if (settings_.quiet && settings_.json.empty()) return;
+  std::vector<const void*> instructions;
+  for (const KernelRuns& kernel : kernels_) {
+    instructions.push_back(kernel.entry);
+    for (const auto& [call_site, counted] : kernel.places)
+      instructions.push_back(static_cast<const std::byte*>(call_site) - 1);
+  }
+  __emulated::locate(instructions);
+  for (KernelRuns& kernel : kernels_)
+    kernel.name = __emulated::kernel_name(kernel.entry);
 }
 
 std::string Session::summary() const {

@@ -14,7 +14,7 @@ namespace emulated_program {
 /// All launches of one kernel.
 struct KernelRuns {
   const void* entry = nullptr;
-  std::string name;  ///< in the source
+  std::string name{};  ///< in the source
   std::size_t launches = 0;
   __emulated::ExecutionConfiguration first{};                 ///< of its launches,
   bool is_only = true;                                        ///< like which all others are
