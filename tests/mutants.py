@@ -42,6 +42,8 @@ RUN = "common/emulated/run/"
 MEMORY = "common/emulated/memory/"
 COUNT = "common/emulated/count/"
 ORDER = "common/emulated/order/"
+PROGRAM = "common/emulated/program/"
+TRACE = "common/emulated/trace/"
 HEADER = "beyond/12_any_operation/reduction/"
 AGAINST_CUB = "beyond/12_any_operation/against_cub/"
 
@@ -307,12 +309,33 @@ MUTANTS = [
            "std::minmax(", "plain_kernels_test *SharedMemory"),
     Mutant(COUNT + "warp_instructions.cpp", "if (std::find(here.begin(), end, word) != end) continue;", "",
            "plain_kernels_test *SharedMemory"),
+    Mutant(COUNT + "warp_instructions.cpp", "std::unique(sorted.begin(), end) - sorted", "end - sorted",
+           "emulate_test.py::test_json_of_lines"),
+    Mutant(COUNT + "warp_instructions.cpp", "distinct * bytes + sector_bytes - 1", "distinct * bytes",
+           "emulate_test.py::test_json_of_lines"),
     Mutant(COUNT + "warp_instructions.cpp", "total.conflicts += needed - 1;", "total.conflicts += needed;",
            "bank_conflicts_test *"),
     Mutant(COUNT + "warp_instructions.cpp", "bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;", "bytes <= 8 ? 32 : 8;",
            "bank_conflicts_test *"),
     Mutant(COUNT + "warp_instructions.cpp", "pairs_agree(addresses, lanes, 1) || pairs_agree(addresses, lanes, 2)",
            "pairs_agree(addresses, lanes, 1)", "bank_conflicts_test *Loads*"),
+
+    # ---- what is said of anybody's program ----
+    Mutant(MEMORY + "taint.cpp", " & ~entry(initialised_, word)", "",
+           "emulate_test.py::test_reads_of_what_nobody_has_written"),
+    Mutant(MEMORY + "memory.cpp", "  if (buffer->second.has_taint(0, buffer->second.bytes())) lose_taint();\n", "",
+           "emulate_test.py::test_reads_of_what_nobody_has_written"),
+    Mutant(ORDER + "grid_races.cpp", "  if (is_tainted_ && !is_seen) global_memory().lose_taint();\n", "",
+           "emulate_test.py::test_reads_of_what_nobody_has_written"),
+    Mutant(ORDER + "grid_races.cpp", "is_tainted ? &buffer : nullptr", "nullptr",
+           "emulate_test.py::test_reads_of_what_nobody_has_written"),
+    Mutant(PROGRAM + "tracer.cpp", "finding_->block == trace_->block", "true", "emulate_test.py::test_trace"),
+    Mutant(PROGRAM + "tracer.cpp", "finding_ ? !is_here : choice_.block && !is_here", "false",
+           "emulate_test.py::test_trace"),
+    Mutant(PROGRAM + "guessed_values.cpp", "!(has_floats && has_low_halves)", "true",
+           "emulate_test.py::test_values_of_a_trace"),
+    Mutant(TRACE + "trace_json.cpp", "std::max(event.wavefronts, event.sectors)", "event.wavefronts",
+           "emulate_test.py::test_trace"),
 
     # ---- the scripts ----
     Mutant("common/scripts/set_up.sh", "if ! flock --nonblock 9", "if false",
@@ -354,6 +377,13 @@ MUTANTS = [
 
 def is_pytest(test: str) -> bool:
     return ".py" in test
+
+
+def targets_of(mutant: Mutant) -> list[str]:
+    """What is built for its test. Those in Python run tools, or `./emulate`."""
+    if not is_pytest(mutant.test):
+        return mutant.test.split()[:1]
+    return ["emulate"] if mutant.file.startswith("common/emulated/") else []
 
 
 class Copy:
@@ -405,7 +435,7 @@ class Copy:
             return "DOES NOT APPLY"
         file.write_text(text.replace(mutant.before, mutant.after), "utf-8")
         try:
-            if not is_pytest(mutant.test) and not self.builds(mutant.test.split()[0]):
+            if (targets := targets_of(mutant)) and not self.builds(*targets):
                 return "DOES NOT COMPILE"
             return "SURVIVED" if self.passes(mutant.test) else "killed"
         finally:
@@ -422,7 +452,7 @@ def main(parts: list[str]) -> int:
         print("no mutant is of a file that has one of these in its name:", *parts)
         return 2
     tests = list(dict.fromkeys(mutant.test for mutant in mutants))
-    targets = {test.split()[0] for test in tests if not is_pytest(test)} | {"ladder_table"}
+    targets = {target for mutant in mutants for target in targets_of(mutant)} | {"ladder_table"}
     with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
         begun = time.monotonic()
         copy = Copy(Path(folder))

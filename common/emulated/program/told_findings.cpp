@@ -25,10 +25,14 @@ std::string key_of(const Finding& finding) {
   return key;
 }
 
+auto find_in(auto& known, const ToldFinding& seen) {
+  return std::ranges::find(known, key_of(seen.finding),
+                           [](const ToldFinding& each) { return key_of(each.finding); });
+}
+
 /// Says whether it is new among those.
 bool add_to(std::vector<ToldFinding>& known, const ToldFinding& seen) {
-  const auto same = std::ranges::find(known, key_of(seen.finding),
-                                      [](const ToldFinding& each) { return key_of(each.finding); });
+  const auto same = find_in(known, seen);
   if (same == known.end()) {
     known.push_back(seen);
     return true;
@@ -76,7 +80,7 @@ void ToldFindings::add_unsettled(const Finding& finding) { add_to(unsettled_, {f
 
 void ToldFindings::settle(bool are_results_used) {
   for (const ToldFinding& each : std::exchange(unsettled_, {})) {
-    if (are_results_used) {
+    if (are_results_used || find_in(findings_, each) != findings_.end()) {
       add(each);
     } else if (add_to(notes_, each) && !without_notes_) {
       tell("note: ", each.finding);
