@@ -209,8 +209,9 @@ int run_in_orders(const CommandLine& asked, const fs::path& folder, const Run& f
   run.output = "/dev/null";
   const auto run_again = [&](const std::string& setting) {
     run.settings = {"quiet", setting, "seen=" + (folder / "seen").string()};
-    std::ranges::copy_if(first.settings, std::back_inserter(run.settings), [](const std::string& each) {
-      return each.starts_with("limit=") || each == "stop";
+    std::ranges::copy_if(first.settings, std::back_inserter(run.settings), [&](const std::string& each) {
+      const bool is_of_orders = setting.starts_with("order=") && each.starts_with("json=");
+      return each.starts_with("limit=") || each == "stop" || is_of_orders;
     });
     return emulated_program::run(run);
   };

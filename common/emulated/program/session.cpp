@@ -293,8 +293,11 @@ std::string Session::summary() const {
 }
 
 void Session::write_json() const {
+  const std::string json = settings_.order == 0
+                               ? json_of(name_, kernels_, findings_.findings(), findings_.notes())
+                               : with_findings(settings_.json, findings_.findings());
   std::ofstream file{settings_.json};
-  file << json_of(name_, kernels_, findings_.findings(), findings_.notes());
+  file << json;
   file.close();
   if (!file) throw std::runtime_error{settings_.json + " cannot be written"};
 }

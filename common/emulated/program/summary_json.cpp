@@ -1,6 +1,8 @@
 #include "emulated/program/summary_json.hpp"
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "emulated/program/lines.hpp"
 
@@ -78,6 +80,10 @@ Json json_of(const ToldFinding& told) {
   return json;
 }
 
+std::string text_of(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 }  // namespace
 
 std::string json_of(const std::string& program, std::span<const KernelRuns> kernels,
@@ -93,7 +99,16 @@ std::string json_of(const std::string& program, std::span<const KernelRuns> kern
     json["findings"].push_back(json_of(told));
   for (const ToldFinding& told : notes)
     json["notes"].push_back(json_of(told));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return text_of(json);
+}
+
+std::string with_findings(const std::string& file, std::span<const ToldFinding> findings) {
+  std::ifstream written{file};
+  Json json = Json::parse(written, nullptr, false);
+  if (!json.is_object()) throw std::runtime_error{file + " cannot be read again"};
+  for (const ToldFinding& told : findings)
+    json["findings"].push_back(json_of(told));
+  return text_of(json);
 }
 
 }  // namespace emulated_program

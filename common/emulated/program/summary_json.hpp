@@ -11,4 +11,7 @@ namespace emulated_program {
 std::string json_of(const std::string& program, std::span<const KernelRuns> kernels,
                     std::span<const ToldFinding> findings, std::span<const ToldFinding> notes);
 
+/// The same as a file has it, with findings of a further run.
+std::string with_findings(const std::string& file, std::span<const ToldFinding> findings);
+
 }  // namespace emulated_program
