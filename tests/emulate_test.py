@@ -575,7 +575,8 @@ __global__ void k(int* out) {
 int main() { int* out; cudaMalloc(&out, 4); cudaMemset(out, 0, 4); k<<<1, 64>>>(out); std::puts("ran"); }
 """}, tmp_path)
     assert emulate(bin_folder, tmp_path, "a.cu").returncode == 0
-    ran = emulate(bin_folder, tmp_path, "a.cu", "--schedules", "5", "--json", "a.json")
+    ran = emulate(bin_folder, tmp_path, "a.cu", "--schedules", "5", "--json", "a.json", "--trace", "trace.json")
     assert (ran.stdout, ran.returncode) == ("ran\n", 1) and ran.stderr.count("race in k") == 1
     [finding] = json.loads((tmp_path / "a.json").read_text())["findings"]
     assert [witness["line"] for witness in finding["witnesses"]] == [7, 6]
+    assert "race" in json.loads((tmp_path / "trace.json").read_text())["findings"][0]["text"]

@@ -1,8 +1,6 @@
 /// \file
 /// ./emulate: compiles a CUDA program for the emulated device and runs it.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -16,7 +14,7 @@
 #include "emulated/memory/symbol_table.hpp"
 #include "emulated/program/command_line.hpp"
 #include "emulated/program/processes.hpp"
-#include "emulated/program/settings.hpp"
+#include "emulated/program/runs.hpp"
 #include "emulated/program/sources.hpp"
 
 namespace {
@@ -188,50 +186,13 @@ class Build {
   std::vector<std::string> objects_, device_objects_;
 };
 
-/// What runs again reads the same input: it is kept where it can be read once only.
-fs::path input_of_all_runs(const fs::path& folder) {
-  if (isatty(STDIN_FILENO) != 0) return "/dev/null";
-  std::ofstream kept{folder / "input", std::ios::binary};
-  if (std::cin.peek() != std::char_traits<char>::eof()) kept << std::cin.rdbuf();
-  return folder / "input";
-}
-
-/// Runs the program once more for the trace of a block with a finding, and in other orders of threads and blocks, for findings
-/// that the first has not had.
-int run_in_orders(const CommandLine& asked, const fs::path& folder, const Run& first) {
-  Run run = first;
-  const bool traces =
-      std::ranges::any_of(asked.settings, [](const std::string& each) { return each.starts_with("trace="); });
-  if (asked.schedules > 1 || traces) run.input = input_of_all_runs(folder);
-  run.settings.push_back("seen=" + (folder / "seen").string());
-  if (traces) run.settings.push_back("again=" + (folder / "again").string());
-  int code = emulated_program::run(run);
-  run.output = "/dev/null";
-  const auto run_again = [&](const std::string& setting) {
-    run.settings = {"quiet", setting, "seen=" + (folder / "seen").string()};
-    std::ranges::copy_if(first.settings, std::back_inserter(run.settings), [&](const std::string& each) {
-      const bool is_of_orders = setting.starts_with("order=") && each.starts_with("json=");
-      return each.starts_with("limit=") || each == "stop" || is_of_orders;
-    });
-    return emulated_program::run(run);
-  };
-  std::ifstream block_with_a_finding{folder / "again"};
-  if (std::string trace; std::getline(block_with_a_finding, trace)) run_again("trace=" + trace);
-  for (unsigned order = 1; order < asked.schedules && signal_that_came() == 0; ++order) {
-    const int again = run_again("order=" + std::to_string(order));
-    if (code == 0) code = again;
-  }
-  return code;
-}
-
 int emulate(const CommandLine& asked) {
   const TemporaryFolder folder;
   const fs::path program = asked.output.empty() ? folder.path() / "program" : fs::path{asked.output};
   if (!Build{asked, folder.path()}.run(program))
     return signal_that_came() != 0 ? 128 + signal_that_came() : bad_usage;
   if (!asked.output.empty()) return 0;
-  const std::string name = fs::path{asked.sources.empty() ? "program" : asked.sources.front()}.stem();
-  return run_in_orders(asked, folder.path(), {program, name, asked.arguments, asked.settings});
+  return run_as_asked(asked, folder.path(), program);
 }
 
 }  // namespace

@@ -304,11 +304,11 @@ void Session::write_json() const {
 
 void Session::write_trace() const {
   const auto elsewhere = tracer_->elsewhere();
-  if (elsewhere && !settings_.again.empty()) {
-    std::ofstream{settings_.again} << elsewhere->text();
-  } else {
-    say("note: " + tracer_->write(name_));
+  if (!settings_.to_trace.empty()) {
+    if (tracer_->has_finding()) std::ofstream{settings_.to_trace} << (elsewhere ? elsewhere->text() : "");
+    if (elsewhere || (settings_.order > 0 && !tracer_->has_finding())) return;
   }
+  say("note: " + tracer_->write(name_));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Settings settings_of_environment() {
     if (name == "order") settings.order = number(value);
     if (name == "json") settings.json = value;
     if (name == "trace") settings.trace = value;
-    if (name == "again") settings.again = value;
+    if (name == "to_trace") settings.to_trace = value;
     if (name == "seen") settings.seen = value;
   }
   return settings;

@@ -13,7 +13,9 @@ struct Settings {
   unsigned limit = 0;  ///< seconds; 0: none
   std::string json;    ///< a file, or ""
   std::string trace;   ///< what is traced, as --trace takes it, or ""
-  std::string again;   ///< the file for what is to be traced in another run, or "": there is none
+  /// A file that gets what is to be traced in another run, where there is a finding: nothing if this run has traced it. ""
+  /// where there will be no other.
+  std::string to_trace;
   std::string seen;    ///< a file with findings of earlier runs, to which this one adds its own
   unsigned order = 0;  ///< of threads and blocks: 0 ascending, 1 descending, then random ones
 };

@@ -18,7 +18,8 @@ class Tracer {
   std::optional<std::size_t> block_of(const std::string& kernel);
   void ended(const std::string& kernel, const __emulated::LaunchResult& result);
 
-  /// Where the first finding is, if nothing else was asked for, and if it is not in the trace.
+  bool has_finding() const { return finding_.has_value(); }
+  /// Where the first finding is, of what was asked for, if it is not in the trace.
   std::optional<TraceChoice> elsewhere() const;
 
   /// Writes the file, and says in a line what it is. Throws std::runtime_error.
