@@ -533,7 +533,8 @@ def test_json_of_lines(bin_folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("choice, kernel, launch, block, kind", [
-    ("", "reverse", 3, 2, None), (":fill", "fill", 1, 0, "global_store"), ("::2", "reverse", 2, 0, "global_store"),
+    ("", "reverse", 3, 2, None), (":reverse:2", "reverse", 3, 2, None),
+    (":fill", "fill", 1, 0, "global_store"), ("::2", "reverse", 2, 0, "global_store"),
     (":reverse:1:1", "reverse", 2, 1, "global_store"), (":reverse::1", "reverse", 2, 1, "global_store")])
 def test_trace(choice: str, kernel: str, launch: int, block: int, kind: str | None, bin_folder: Path,
                tmp_path: Path) -> None:
