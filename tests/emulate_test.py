@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -307,6 +308,14 @@ a: 2 findings in 9 launches
         THREADS, ["a.cu", "b.cpp"], "10240 10240 10240 10240 10240 10240 ", 1,
         said=["b.cpp:2:", "host access in compare: the host reads", "b.cpp:3:", "host access in sort", "a.cu:30:", "host access in main: the host writes",
               "a: 3 findings in 60 launches"]),
+    "a crash of the host's": Case({"a.cu": HOST + "int main(int count, char**) { int* p = nullptr; *p = count; }"}, ["a.cu"],
+                                  code=139, said=["a: note: ended by a signal: Segmentation fault"]),
+    "helper_cuda.h's questions": Case({"a.cu": """#include <cublas_v2.h>
+#include <curand.h>
+#if !defined(CUBLAS_API_H_) || !defined(CURAND_H_) || !defined(__DRIVER_TYPES_H__)
+#error
+#endif
+int main() { cublasHandle_t handle; return cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS; }"""}, ["a.cu"]),
     "blanks": Case({"a b/c d.cu": RIGHT}, ["a b/c d.cu"], "0\n"),
     "an older standard": Case({"a.cu": RIGHT}, ["-std=c++14", "a.cu"], "0\n", said=["note: -std=c++14"]),
     "volatile without a warning": Case({"a.cu": RIGHT.replace("__shared__ int", "__shared__ volatile int")}, ["a.cu"],
@@ -331,6 +340,22 @@ a: 2 findings in 9 launches
 }
 
 # What is no program, and the one line that says so, or the compiler's.
+NO_PROGRAMS = {
+    "empty": ("", "undefined reference to `main'"),
+    "library": ("int one() { return 1; }", "undefined reference to `main'"),
+    "comment": ("/* int main() {}", "comment.cu:1: error: a comment without its \"*/\""),
+    "string": ('int main() { "abc\n}', "string.cu:1: error: a literal without its closing quote"),
+    "syntax": ("int main( {}", "syntax.cu:1:13: error: expected ‘)’"),
+    "a b": ("int main() { return 0 }", "a b.cu:1:22: error: expected ‘;’"),
+    "include": ('#include "nowhere.cuh"', "include.cu:1:10: fatal error: nowhere.cuh: No such file"),
+    "directory": ('#include "folder.cu"', "directory.cu:1:10: fatal error: folder.cu: No such file"),
+    "end": ("#if 1\nint main() {}", "end.cu:1: error: unterminated #if"),
+    "error": ("#error not today", "error.cu:1:2: error: #error not today"),
+    "launch": ("__global__ void k() {}\nint main() { k<<<1>>>(); }", "launch.cu:2: error: a launch without a grid and a block"),
+    "assembly": ('__global__ void k() { asm("x;"); }', "assembly.cu:1:37: error: static assertion failed: asm: inline PTX"),
+    "name": ("int main() { return one; }", "name.cu:1:21: error: ‘one’ was not declared"),
+    "function": ("void one(); int main() { one(); }", "function.cu:1: undefined reference to `one()'"),
+}
 WRONG = {
     "": "there is no file to compile",
     "--limit": "--limit needs a number of seconds from 1 to 1000000",
@@ -344,15 +369,25 @@ WRONG = {
     "-c a.cu": "-c is for nvcc",
     "-ptx a.cu": "-ptx is for nvcc",
     "-cubin a.cu": "-cubin is for nvcc",
+    "''": "'' is no program",
+    ".": "'.' is no program",
     "a.py": "'a.py' is no program",
-    "nowhere.cu": "nowhere.cu: error: cannot be read",
-    "folder.cu": "folder.cu: error: cannot be read",
+    "nowhere.cu": "nowhere.cu: error: cannot be read: No such file or directory",
+    "nowhere/a.cu": "nowhere/a.cu: error: cannot be read: No such file or directory",
+    "a.cu/b.cu": "a.cu/b.cu: error: cannot be read: Not a directory",
+    "dangling.cu": "dangling.cu: error: cannot be read: No such file or directory",
+    "circle.cu": "circle.cu: error: cannot be read: Too many levels of symbolic links",
+    "folder.cu": "folder.cu: error: is no file",
+    "pipe.cu": "pipe.cu: error: is no file",
     "binary.cu": "binary.cu: error: is no text",
-    "empty.cu": "undefined reference to `main'",
-    "comment.cu": "comment.cu:1: error: a comment without its \"*/\"",
-    "syntax.cu": "syntax.cu:1:",
-    "include.cu": "nowhere.cuh: No such file",
-}
+    "utf16.cu": "utf16.cu: error: is no text",
+    "object.o": "object.o: file format not recognized",
+    "-o nowhere/made a.cu": "cannot open output file nowhere/made: No such file or directory",
+    "-o folder.cu a.cu": "cannot open output file folder.cu: Is a directory",
+    "-o /dev/full a.cu": "No space left on device",
+    "-lnowhere a.cu": "cannot find -lnowhere",
+    "-D": "-D needs a value",
+} | {f"{name}.cu": message for name, (_, message) in NO_PROGRAMS.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -415,12 +450,54 @@ def test_reads_of_what_nobody_has_written(bin_folder: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("words", WRONG)
 def test_what_is_wrong(words: str, bin_folder: Path, tmp_path: Path) -> None:
-    write({"a.cu": RIGHT, "a.py": "print(1)", "empty.cu": "", "comment.cu": "/* int main() {}",
-           "syntax.cu": "int main( {}", "include.cu": '#include "nowhere.cuh"\n'}, tmp_path)
+    write({"a.cu": RIGHT, "a.py": "print(1)", "object.o": "int main() {}"} |
+          {f"{name}.cu": text for name, (text, _) in NO_PROGRAMS.items()}, tmp_path)
     (tmp_path / "folder.cu").mkdir()
     (tmp_path / "binary.cu").write_bytes(b"\x7fELF\0\0")
-    ran = emulate(bin_folder, tmp_path, *words.split())
-    assert ran.returncode == 2 and WRONG[words] in ran.stderr and not ran.stdout
+    (tmp_path / "utf16.cu").write_text("int main() {}", "utf-16")
+    (tmp_path / "dangling.cu").symlink_to("nowhere")
+    (tmp_path / "circle.cu").symlink_to("circle.cu")
+    os.mkfifo(tmp_path / "pipe.cu")
+    before = sorted(tmp_path.iterdir())
+    ran = emulate(bin_folder, tmp_path, *([words] if words == "a b.cu" else shlex.split(words)))
+    assert ran.returncode == 2 and not ran.stdout
+    assert ran.stderr.count(WRONG[words]) == 1, ran.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read(bin_folder: Path, tmp_path: Path) -> None:
+    write({"file.cu": RIGHT, "folder/a.cu": RIGHT}, tmp_path)
+    (tmp_path / "file.cu").chmod(0)
+    (tmp_path / "folder").chmod(0)
+    for name in ("file.cu", "folder/a.cu"):
+        ran = emulate(bin_folder, tmp_path, name)
+        assert (ran.returncode, ran.stdout) == (2, "") and f"{name}: error: cannot be read: Permission denied\n" in ran.stderr
+    (tmp_path / "folder").chmod(0o700)
+
+
+def test_where_nothing_can_be_written(bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write({"a.cu": RIGHT}, tmp_path)
+    ran = emulate(bin_folder, tmp_path, "a.cu", "--json", "/dev/full")
+    assert (ran.stdout, ran.returncode) == ("0\n", 2) and "/dev/full cannot be written" in ran.stderr
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    ran = emulate(bin_folder, tmp_path, "a.cu")
+    assert (ran.returncode, ran.stderr) == (2, "emulate: error: there is no folder for temporary files: set TMPDIR to one\n")
+
+
+def test_a_folder_that_is_gone(bin_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    ran = subprocess.run(["sh", "-c", f"rmdir '{folder}'; '{bin_folder}/emulate' a.cu"], cwd=folder, capture_output=True,
+                         text=True)
+    assert ran.returncode == 2 and ran.stderr.splitlines()[-1].startswith("emulate: error: ")
+
+
+def test_two_at_once(bin_folder: Path, tmp_path: Path) -> None:
+    write({"a.cu": RIGHT}, tmp_path)
+    running = [subprocess.Popen([bin_folder / "emulate", "a.cu", "--quiet"], cwd=tmp_path, stdout=subprocess.PIPE,
+                                text=True) for _ in range(2)]
+    assert [process.communicate(timeout=100)[0] for process in running] == ["0\n", "0\n"]
 
 
 def test_the_ends_of_a_long_program(bin_folder: Path, tmp_path: Path) -> None:

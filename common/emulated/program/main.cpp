@@ -69,12 +69,15 @@ class Build {
       add(source);
     if (!run_all(commands_)) return say_why();
     if (!separate_device_objects()) return false;
-    std::vector<std::string> link{installed_.compiler()};
-    append(link, objects_);
-    append(link, device_objects_);
-    append(link, asked_.link);
-    append(link, {installed_.options("emulate.link"), "-o", program.string()});
-    if (!run_all({{link}})) return false;
+    Command whole = link_command(program);
+    whole.errors = folder_ / "link.errors";
+    std::vector<std::string>& words = whole.words;
+    words.insert(words.begin() + 1, device_objects_.begin(), device_objects_.end());
+    if (!run_all({whole})) {
+      // What the host's objects lack, the device's do, too: it is said once.
+      if (run_all({link_command(folder_ / "host")})) std::cerr << std::ifstream{whole.errors}.rdbuf();
+      return false;
+    }
     if (!asked_.dependencies.empty()) write_dependencies();
     return true;
   }
@@ -117,6 +120,14 @@ class Build {
     append(words, behind);
     append(words, {"-o", objects.back()});
     commands_.push_back({words});
+  }
+
+  Command link_command(const fs::path& program) const {
+    Command link{{installed_.compiler()}};
+    append(link.words, objects_);
+    append(link.words, asked_.link);
+    append(link.words, {installed_.options("emulate.link"), "-o", program.string()});
+    return link;
   }
 
   /// Whatever only the device's pass says.
@@ -207,6 +218,8 @@ int main(int argc, char** argv) {
     heed_signals();
     return emulate(asked);
   } catch (const UsageError& error) {
+    std::cerr << "emulate: error: " << error.what() << '\n';
+  } catch (const fs::filesystem_error& error) {
     std::cerr << "emulate: error: " << error.what() << '\n';
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

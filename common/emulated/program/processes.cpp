@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iostream>
 #include <stdexcept>
 #include <thread>
 
@@ -70,7 +71,7 @@ int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return exit_code_of(status);
+  return status;
 }
 
 }  // namespace
@@ -88,7 +89,11 @@ void heed_signals() {
 int signal_that_came() { return last_signal; }
 
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "emulate.XXXXXX").string();
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error)
+    throw std::runtime_error{"emulate: error: there is no folder for temporary files: set TMPDIR to one"};
+  std::string name = (parent / "emulate.XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)
     throw std::runtime_error{name + ": error: cannot be made: " + std::strerror(errno)};
   path_ = name;
@@ -124,9 +129,11 @@ int run(const Run& run) {
   files.replace(STDOUT_FILENO, run.output, O_WRONLY);
   const pid_t child = start(run.program, words, {environment_of(run.settings)}, files);
   running_child = child;
-  const int code = wait_for(child);
+  const int status = wait_for(child);
   running_child = 0;
-  return code;
+  if (WIFSIGNALED(status) && last_signal == 0)
+    std::cerr << run.name << ": note: ended by a signal: " << strsignal(WTERMSIG(status)) << '\n';
+  return exit_code_of(status);
 }
 
 }  // namespace emulated_program

@@ -1,6 +1,8 @@
 #include "emulated/program/sources.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -15,8 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read(const fs::path& path) {
+  std::error_code reason;
+  const fs::file_status status = fs::status(path, reason);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw std::runtime_error{path.string() + ": error: is no file"};
   std::ifstream file{path, std::ios::binary};
-  if (!file || fs::is_directory(path)) throw std::runtime_error{path.string() + ": error: cannot be read"};
+  if (!file) throw std::runtime_error{path.string() + ": error: cannot be read: " + std::strerror(errno)};
   std::string text{std::istreambuf_iterator<char>{file}, {}};
   if (text.find('\0') != text.npos) throw std::runtime_error{path.string() + ": error: is no text"};
   return text;
