@@ -38,13 +38,12 @@ std::vector<Symbol> symbols_of(const char* path) {
   std::vector<Symbol> symbols;
   const auto* const first = reinterpret_cast<const ElfW(Sym)*>(file + table->sh_offset);
   for (const ElfW(Sym) & symbol : std::span{first, table->sh_size / sizeof(ElfW(Sym))}) {
+    // A section group's name is of no type; a file's and a section's are no symbols.
     const auto type = ELF64_ST_TYPE(symbol.st_info);
-    const bool is_variable = type == STT_OBJECT;
-    if ((!is_variable && type != STT_FUNC) || symbol.st_shndx == SHN_UNDEF ||
-        symbol.st_shndx >= sections.size())
-      continue;
+    const bool is_defined = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < sections.size();
+    if (!is_defined || type == STT_FILE || type == STT_SECTION) continue;
     symbols.push_back({string_at(table->sh_link, symbol.st_name), symbol.st_value, symbol.st_size,
-                       is_variable, string_at(header.e_shstrndx, sections[symbol.st_shndx].sh_name)});
+                       type == STT_OBJECT, string_at(header.e_shstrndx, sections[symbol.st_shndx].sh_name)});
   }
   return symbols;
 }

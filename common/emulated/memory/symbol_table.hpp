@@ -5,7 +5,7 @@
 
 namespace __emulated {
 
-/// A function or a variable, as a file of code names it.
+/// A function, a variable or whatever else has a name in a file of code.
 struct Symbol {
   const char* name;
   std::uintptr_t value;  ///< its address before the file is loaded

@@ -69,13 +69,11 @@ class Build {
       add(source);
     if (!run_all(commands_)) return say_why();
     if (!separate_device_objects()) return false;
-    Command whole = link_command(program);
+    Command whole = link_command(program, device_objects_);
     whole.errors = folder_ / "link.errors";
-    std::vector<std::string>& words = whole.words;
-    words.insert(words.begin() + 1, device_objects_.begin(), device_objects_.end());
     if (!run_all({whole})) {
       // What the host's objects lack, the device's do, too: it is said once.
-      if (run_all({link_command(folder_ / "host")})) std::cerr << std::ifstream{whole.errors}.rdbuf();
+      if (run_all({link_command(folder_ / "host", {})})) std::cerr << std::ifstream{whole.errors}.rdbuf();
       return false;
     }
     if (!asked_.dependencies.empty()) write_dependencies();
@@ -122,9 +120,10 @@ class Build {
     commands_.push_back({words});
   }
 
-  Command link_command(const fs::path& program) const {
+  Command link_command(const fs::path& program, const std::vector<std::string>& device_objects) const {
     Command link{{installed_.compiler()}};
     append(link.words, objects_);
+    append(link.words, device_objects);
     append(link.words, asked_.link);
     append(link.words, {installed_.options("emulate.link"), "-o", program.string()});
     return link;
