@@ -320,7 +320,7 @@ a: 2 findings in 9 launches
         THREADS, ["a.cu", "b.cpp"], "10240 10240 10240 10240 10240 10240 ", 1,
         said=["b.cpp:2:", "host access in compare: the host reads", "b.cpp:3:", "host access in sort", "a.cu:30:",
               "host access in main: the host writes", "a: 3 findings in 60 launches"]),
-    "a crash of the host's": Case({"a.cu": HOST + "int main() { int* volatile p = nullptr; *p = 1; }"}, ["a.cu"],
+    "a crash of the host's": Case({"a.cu": HOST + "int main() { int* volatile p = nullptr; return *p; }"}, ["a.cu"],
                                   code=139, said=["a: note: ended by a signal: Segmentation fault"]),
     "helper_cuda.h's questions": Case({"a.cu": """#include <cublas_v2.h>
 #include <curand.h>
