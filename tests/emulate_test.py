@@ -329,6 +329,21 @@ a: 2 findings in 9 launches
 #endif
 int main() { cublasHandle_t handle; return cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS; }"""}, ["a.cu"]),
     "blanks": Case({"a b/c d.cu": RIGHT}, ["a b/c d.cu"], "0\n"),
+    "what nvcc defines": Case(
+        {"a.cu": HOST + """#if !defined(__CUDACC__) || __CUDACC_VER_MAJOR__ != 13
+#error no nvcc
+#endif
+__host__ __device__ int where() {
+#ifdef __CUDA_ARCH__
+  return __CUDA_ARCH__;
+#else
+  return 1;
+#endif
+}
+__global__ void k(int* out) { *out = where(); }
+int main() { int *out, host; cudaMalloc(&out, 4); k<<<1, 1>>>(out);
+  cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost); std::printf("%d %d\\n", host, where()); }
+"""}, ["a.cu"], "750 1\n"),
     "an older standard": Case({"a.cu": RIGHT}, ["-std=c++14", "a.cu"], "0\n", said=["note: -std=c++14"]),
     "volatile without a warning": Case({"a.cu": RIGHT.replace("__shared__ int", "__shared__ volatile int")}, ["a.cu"],
                                        "0\n", unsaid=["warning"]),

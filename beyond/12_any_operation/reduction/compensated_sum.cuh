@@ -33,7 +33,7 @@ namespace traits {
 // As rounded_sum of operations.cuh: instructions that neither contract nor flush.
 
 inline __host__ __device__ float rounded_difference(float a, float b) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("sub.rn.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
   return a;
 #else
@@ -42,7 +42,7 @@ inline __host__ __device__ float rounded_difference(float a, float b) {
 }
 
 inline __host__ __device__ double rounded_difference(double a, double b) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("sub.rn.f64 %0, %0, %1;" : "+d"(a) : "d"(b));
   return a;
 #else
@@ -51,7 +51,7 @@ inline __host__ __device__ double rounded_difference(double a, double b) {
 }
 
 inline __host__ __device__ float magnitude(float a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("abs.f32 %0, %0;" : "+f"(a));
   return a;
 #else
@@ -60,7 +60,7 @@ inline __host__ __device__ float magnitude(float a) {
 }
 
 inline __host__ __device__ double magnitude(double a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("abs.f64 %0, %0;" : "+d"(a));
   return a;
 #else
@@ -69,7 +69,7 @@ inline __host__ __device__ double magnitude(double a) {
 }
 
 inline __host__ __device__ bool is_zero(float a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   unsigned zero = 0;
   asm("{\n\t.reg .pred zero;\n\tsetp.eq.f32 zero, %1, 0f00000000;\n\tselp.u32 %0, 1, 0, zero;\n\t}"
       : "=r"(zero)

@@ -18,7 +18,7 @@ struct CopyBarrier {
   std::uint64_t state;
 };
 
-#ifdef __CUDACC__  // else a host compiler reads this, whose assembly is another
+#if __CUDA_ARCH__ >= 900
 
 __device__ inline std::uint32_t shared_address(const void* in_shared_memory) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(in_shared_memory));

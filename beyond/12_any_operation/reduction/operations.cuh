@@ -89,7 +89,7 @@ inline constexpr bool is_rounded = std::is_same_v<T, float> || std::is_same_v<T,
 // says so (PTX ISA, "add"): not with --use_fast_math either. They are not volatile: the compiler may move them.
 
 inline __host__ __device__ float rounded_sum(float a, float b) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("add.rn.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
   return a;
 #else
@@ -98,7 +98,7 @@ inline __host__ __device__ float rounded_sum(float a, float b) {
 }
 
 inline __host__ __device__ double rounded_sum(double a, double b) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("add.rn.f64 %0, %0, %1;" : "+d"(a) : "d"(b));
   return a;
 #else
@@ -107,7 +107,7 @@ inline __host__ __device__ double rounded_sum(double a, double b) {
 }
 
 inline __host__ __device__ float rounded_product(float a, float b) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("mul.rn.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
   return a;
 #else
@@ -116,7 +116,7 @@ inline __host__ __device__ float rounded_product(float a, float b) {
 }
 
 inline __host__ __device__ double rounded_product(double a, double b) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   asm("mul.rn.f64 %0, %0, %1;" : "+d"(a) : "d"(b));
   return a;
 #else
@@ -126,7 +126,7 @@ inline __host__ __device__ double rounded_product(double a, double b) {
 
 /// Returns the value as a T. With --use_fast_math a cast between float and double flushes denormal floats.
 template <typename T, typename From> __host__ __device__ T converted(const From& value) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__EMULATED_DEVICE__)
   if constexpr (std::is_same_v<From, float> && std::is_same_v<T, double>) {
     double as_double = 0;
     asm("cvt.f64.f32 %0, %1;" : "=d"(as_double) : "f"(value));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,7 @@ enum class Use {
   standard,
   output,
   dependencies,
+  architecture,
   ignored,  ///< of nvcc's code for GPUs
   refused,  ///< asks for what only nvcc makes
 };
@@ -74,12 +76,12 @@ constexpr std::array nvcc_options{
     NvccOption{"-MF", Value::behind, Use::dependencies},
     NvccOption{"--dependency-output", Value::equals, Use::dependencies},
     NvccOption{"-MD", Value::none, Use::ignored},
-    NvccOption{"-arch", Value::equals, Use::ignored},
-    NvccOption{"--gpu-architecture", Value::equals, Use::ignored},
+    NvccOption{"-arch", Value::equals, Use::architecture},
+    NvccOption{"--gpu-architecture", Value::equals, Use::architecture},
     NvccOption{"-code", Value::equals, Use::ignored},
     NvccOption{"--gpu-code", Value::equals, Use::ignored},
-    NvccOption{"-gencode", Value::equals, Use::ignored},
-    NvccOption{"--generate-code", Value::equals, Use::ignored},
+    NvccOption{"-gencode", Value::equals, Use::architecture},
+    NvccOption{"--generate-code", Value::equals, Use::architecture},
     NvccOption{"-rdc", Value::equals, Use::ignored},
     NvccOption{"--relocatable-device-code", Value::equals, Use::ignored},
     NvccOption{"-maxrregcount", Value::equals, Use::ignored},
@@ -252,6 +254,11 @@ class Reader {
       case Use::standard: read_.standard = value; break;
       case Use::output: read_.output = value; break;
       case Use::dependencies: read_.dependencies = value; break;
+      case Use::architecture:
+        // sm_80, or arch=compute_80,code=sm_80; of several the first, and another name, such as native, is none.
+        if (const std::size_t digits = value.find('_') + 1; digits != 0 && read_.architecture == 0)
+          read_.architecture = static_cast<unsigned>(10 * std::strtoul(value.c_str() + digits, nullptr, 10));
+        break;
       case Use::ignored: break;
       case Use::refused:
         throw UsageError{std::string{option.name} +

@@ -23,6 +23,9 @@ using namespace emulated_program;
 namespace fs = std::filesystem;
 
 constexpr int bad_usage = 2;
+/// For which nvcc compiles where no other is named, and the newest whose code the device has.
+constexpr unsigned default_architecture = 750;
+constexpr unsigned newest_architecture = 800;
 
 /// Where the emulated device is: beside this program, in the build or as it was installed.
 class Installation {
@@ -91,7 +94,9 @@ class Build {
     if (fs::path{source}.extension() != ".c") words.push_back("-std=" + standard_);
     if (has_kernels(source)) {
       text = sources_.rewritten(source);
-      append(words, {"-include", "cuda_runtime.h", "-iquote", fs::absolute(source).parent_path()});
+      append(words, {"-D__CUDACC__", "-D__NVCC__", "-D__EMULATED_DEVICE__", "-D__CUDACC_VER_MAJOR__=13",
+                     "-D__CUDACC_VER_MINOR__=0", "-D__CUDA_ARCH_LIST__=" + architecture_, "-include",
+                     "cuda_runtime.h", "-iquote", fs::absolute(source).parent_path()});
     }
     append(words, {installed_.options("emulate.include")});
     append(words, asked_.compile);
@@ -103,7 +108,7 @@ class Build {
     if (!has_kernels(source)) return;
     // A debugger shows all variables of what is not optimised.
     const bool is_debugged = std::ranges::find(asked_.compile, "-g") != asked_.compile.end();
-    compile(words, {installed_.options("emulate.kernels")},
+    compile(words, {installed_.options("emulate.kernels"), "-D__CUDA_ARCH__=" + architecture_},
             is_debugged ? std::vector<std::string>{"-O0"} : std::vector<std::string>{}, device_objects_,
             ".device.o");
     commands_.back().errors = device_objects_.back() + ".errors";
@@ -191,6 +196,8 @@ class Build {
   fs::path folder_;
   Installation installed_;
   std::string standard_ = standard_of(asked_);
+  std::string architecture_ = std::to_string(
+      std::min(asked_.architecture != 0 ? asked_.architecture : default_architecture, newest_architecture));
   Sources sources_{folder_ / "sources", asked_.include_folders, installed_.headers()};
   std::vector<Command> commands_;
   std::vector<std::string> objects_, device_objects_;
