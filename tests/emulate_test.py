@@ -226,6 +226,36 @@ int main() {
 static int compare(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
 void sort(int* a, int n) { std::qsort(a, n, sizeof(int), compare); }
 """}
+HOST_WORK = """#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+std::vector<float> a(1 << 20), b(a), c(a);
+volatile float result;
+template <typename Work> void time(Work work) {
+  double least = 1e9;
+  for (int run = 0; run < 5; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    if (time.count() < least) least = time.count();
+  }
+  std::printf("%f\\n", least);
+}
+int main() {
+  const int n = 256;
+  time([] { for (float& each : a) each = std::rand() / (float)RAND_MAX; });
+  time([=] {
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        c[i * n + j] = 0;
+        for (int k = 0; k < n; ++k) c[i * n + j] += a[i * n + k] * b[k * n + j];
+      }
+  });
+  time([] { result = std::accumulate(a.begin(), a.end(), 0.0f); });
+}
+"""
 HOST = "#include <cstdio>\n#include <cstdlib>\n"
 TWICE = """#include <cstdlib>
 __device__ int last;
@@ -528,6 +558,18 @@ def test_two_at_once(bin_folder: Path, tmp_path: Path) -> None:
     running = [subprocess.Popen([bin_folder / "emulate", "a.cu", "--quiet"], cwd=tmp_path, stdout=subprocess.PIPE,
                                 text=True) for _ in range(2)]
     assert [process.communicate(timeout=100)[0] for process in running] == ["0\n", "0\n"]
+
+
+def test_time_of_host_code(bin_folder: Path, tmp_path: Path, cmake_cache: dict[str, str]) -> None:
+    """A product of matrices, an array that is filled, and a sum cost as much as without a device."""
+    write({"a.cu": HOST_WORK}, tmp_path)
+    compiler = cmake_cache["CMAKE_CXX_COMPILER"]
+    subprocess.run([compiler, "-O2", "-x", "c++", "-std=c++20", "a.cu", "-o", "plain"], cwd=tmp_path, check=True)
+    emulate(bin_folder, tmp_path, "a.cu", "-o", "emulated")
+    plain, emulated = ([float(seconds) for seconds in subprocess.run([f"./{name}"], cwd=tmp_path, capture_output=True,
+                                                               text=True).stdout.split()]
+                       for name in ("plain", "emulated"))
+    assert all(here <= 5 * there for here, there in zip(emulated, plain, strict=True)), (emulated, plain)
 
 
 def test_the_ends_of_a_long_program(bin_folder: Path, tmp_path: Path) -> None:

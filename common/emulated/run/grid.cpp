@@ -137,9 +137,10 @@ LaunchResult Grid::result() const {
   LaunchResult result{counters_, {}};
   if (!settings.ends_at_fault) {
     result.uses_taint = std::erase_if(faults, is_of<Unwritten::tainted>) > 0;
-    const auto rest = std::ranges::stable_partition(faults, std::not_fn(is_of<Unwritten::global>));
-    if (!rest.empty()) result.unsettled = findings_from({rest.begin(), rest.end()}, kernel.entry);
-    faults.erase(rest.begin(), rest.end());
+    const auto rest =
+        std::stable_partition(faults.begin(), faults.end(), std::not_fn(is_of<Unwritten::global>));
+    if (rest != faults.end()) result.unsettled = findings_from({rest, faults.end()}, kernel.entry);
+    faults.erase(rest, faults.end());
   }
   if (!faults.empty()) result.findings = findings_from(std::move(faults), kernel.entry);
   for (const auto& [place, counted] : places_)
