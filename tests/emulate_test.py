@@ -185,7 +185,9 @@ int main() {
     cudaEventRecord(done[b], streams[b]);
   }
   *sum = 0;
-  add_one<<<2, 32>>>(sum);
+  cudaStream_t blocking;  // the copy waits for it
+  cudaStreamCreate(&blocking);
+  add_one<<<2, 32, 0, blocking>>>(sum);
   std::vector<int> back(2 * n);
   cudaMemcpy(back.data(), on_device, 2 * n * sizeof(int), cudaMemcpyDeviceToHost);
   std::printf("%lld %d %d\\n", total, back[0], *sum);
@@ -566,9 +568,10 @@ def test_time_of_host_code(bin_folder: Path, tmp_path: Path, cmake_cache: dict[s
     compiler = cmake_cache["CMAKE_CXX_COMPILER"]
     subprocess.run([compiler, "-O2", "-x", "c++", "-std=c++20", "a.cu", "-o", "plain"], cwd=tmp_path, check=True)
     emulate(bin_folder, tmp_path, "a.cu", "-o", "emulated")
-    plain, emulated = ([float(seconds) for seconds in subprocess.run([f"./{name}"], cwd=tmp_path, capture_output=True,
-                                                               text=True).stdout.split()]
-                       for name in ("plain", "emulated"))
+    plain, emulated = (
+        [float(seconds) for seconds in subprocess.run([f"./{name}"], cwd=tmp_path, capture_output=True,
+                                                      text=True).stdout.split()]
+        for name in ("plain", "emulated"))
     assert all(here <= 5 * there for here, there in zip(emulated, plain, strict=True)), (emulated, plain)
 
 
