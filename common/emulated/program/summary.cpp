@@ -94,9 +94,10 @@ std::string summary_of(const KernelRuns& kernel) {
     lines.cell(ratio(counted.*row.lanes, requests), 13);
     lines.end();
   }
-  lines.text() << "  " << grouped(counted.block_barriers) << " block barriers, "
-               << grouped(counted.warp_barriers) << " warp barriers, " << grouped(counted.shuffles)
-               << " shuffles, " << grouped(counted.atomics) << " atomics\n";
+  lines.text() << "  " << count_of(counted.block_barriers, "block barrier", "block barriers") << ", "
+               << count_of(counted.warp_barriers, "warp barrier", "warp barriers") << ", "
+               << count_of(counted.shuffles, "shuffle", "shuffles") << ", "
+               << count_of(counted.atomics, "atomic", "atomics") << '\n';
   lines.text() << costly_lines_of(lines_of(kernel.places));
   return std::move(lines.text()).str();
 }
