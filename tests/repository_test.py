@@ -112,7 +112,8 @@ def test_emulated_symbols(build_folder: Path, need: Callable[[str], str]) -> Non
     objects = [build_folder / f"CMakeFiles/{step}_emulated.dir/common/harness/emulated_step.cpp.o" for step in EMULATED]
     objects += build_folder.glob("tests/emulated/CMakeFiles/plain_kernels_test.dir/**/*.o")
     assert len(objects) > len(EMULATED)
-    symbols = output_of(need("nm"), "--demangle", build_folder / "common/emulated/libemulated_device.a", *objects)
+    library = build_folder / "common/emulated/libemulated_device.a"
+    symbols = output_of(need("nm"), "--demangle", "--extern-only", library, *objects)
     names = "dim3|u?int3|float3|threadIdx|blockIdx|blockDim|gridDim|warpSize"
     others, own = re.subn(f"__emulated::(types::)?({names})", "", symbols)
     assert own > 0 and re.findall(rf".*\b(?:{names})\b.*", others) == []

@@ -18,8 +18,8 @@ struct Symbol {
 /// mapped. It stays mapped.
 std::vector<Symbol> symbols_of(const char* file);
 
-/// `./emulate` compiles a source twice: for the host, and for the device, where all that it defines has a name that ends so. So
-/// each kernel and each `__device__` variable has a counterpart, as with nvcc.
+/// A program's source is compiled twice: for the host, and for the device, where all that it defines has a name that ends so.
+/// So each kernel and each variable of the device has a counterpart, as with nvcc.
 inline constexpr std::string_view device_suffix = ".on_device";
 
 /// Where `__managed__` variables are, which host and device share.
