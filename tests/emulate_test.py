@@ -376,6 +376,13 @@ __global__ void k(int* out) { *out = where(); }
 int main() { int *out, host; cudaMalloc(&out, 4); k<<<1, 1>>>(out);
   cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost); std::printf("%d %d\\n", host, where()); }
 """}, ["a.cu"], "750 1\n"),
+    "an end before it is known who uses what was read": Case(
+        {"a.cu": """__global__ void warm_up(int* x, int* y) { *y = *x; }
+__global__ void on(int* z) { *z = 1; }
+int main() { int *x, *y, *z; cudaMalloc(&x, 4); cudaMalloc(&y, 4); cudaMalloc(&z, 4);
+  warm_up<<<1, 1>>>(x, y); for (;;) on<<<1, 1>>>(z); }
+"""}, ["a.cu", "--limit", "1"], code=124, said=["a: note: a.cu:1:50: uninitialised read", "was ended"],
+        unsaid=["error"]),
     "an older standard": Case({"a.cu": RIGHT}, ["-std=c++14", "a.cu"], "0\n", said=["note: -std=c++14"]),
     "volatile without a warning": Case({"a.cu": RIGHT.replace("__shared__ int", "__shared__ volatile int")}, ["a.cu"],
                                        "0\n", unsaid=["warning"]),

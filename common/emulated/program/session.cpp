@@ -243,7 +243,11 @@ int Session::end(int exit_code) {
   // Whoever holds it looks for the lines of a finding, which is over soon.
   const std::unique_lock lock{mutex_, std::chrono::seconds{5}};
   if (std::exchange(has_ended_, true)) return exit_code;
-  findings_.settle(__emulated::is_taint_left());
+  if (cut_code_ == 0) {
+    findings_.settle(__emulated::is_taint_left());
+  } else {
+    findings_.settle(false, "nothing had used what the launch wrote when the program was ended");
+  }
   name_kernels();
   std::fflush(stdout);
   std::fputs(summary().c_str(), stderr);

@@ -78,13 +78,13 @@ void ToldFindings::add(const ToldFinding& seen) {
 
 void ToldFindings::add_unsettled(const Finding& finding) { add_to(unsettled_, {finding, 1}); }
 
-void ToldFindings::settle(bool are_results_used) {
+void ToldFindings::settle(bool are_results_used, const char* why_not) {
   for (const ToldFinding& each : std::exchange(unsettled_, {})) {
     if (are_results_used || find_in(findings_, each) != findings_.end()) {
       add(each);
     } else if (add_to(notes_, each) && !without_notes_) {
       tell("note: ", each.finding);
-      std::fputs("note: nobody has used what the launch wrote: it was written over\n", stderr);
+      std::fprintf(stderr, "note: %s\n", why_not);
     }
   }
 }

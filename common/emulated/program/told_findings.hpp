@@ -26,7 +26,9 @@ class ToldFindings {
 
   /// A read of what nobody has written. It is a finding if anybody uses its launch's results, and a note if not.
   void add_unsettled(const __emulated::Finding& finding);
-  void settle(bool are_results_used);
+  /// `why_not` is what a note says where they are not.
+  void settle(bool are_results_used,
+              const char* why_not = "nobody has used what the launch wrote: it was written over");
 
   std::span<const ToldFinding> findings() const { return findings_; }
   std::span<const ToldFinding> notes() const { return notes_; }
