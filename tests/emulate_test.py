@@ -381,8 +381,39 @@ int main() { int *out, host; cudaMalloc(&out, 4); k<<<1, 1>>>(out);
 __global__ void on(int* z) { *z = 1; }
 int main() { int *x, *y, *z; cudaMalloc(&x, 4); cudaMalloc(&y, 4); cudaMalloc(&z, 4);
   warm_up<<<1, 1>>>(x, y); for (;;) on<<<1, 1>>>(z); }
-"""}, ["a.cu", "--limit", "1"], code=124, said=["a: note: a.cu:1:50: uninitialised read", "was ended"],
+"""}, ["a.cu", "--limit", "1"], code=124, said=["a: note: a.cu:1:48: uninitialised read", "was ended"],
         unsaid=["error"]),
+    "static kernels of one name": Case(
+        {"a.cu": """#include <cstdio>
+static __constant__ int which = 1;
+static __global__ void k() { printf("%d", which); }
+void a() { k<<<1, 1>>>(); }
+""", "b.cu": """#include <cstdio>
+static __constant__ int which = 2;
+static __global__ void k() { printf("%d", which); }
+void a();
+int main() { a(); k<<<1, 1>>>(); cudaDeviceSynchronize(); }
+"""}, ["a.cu", "b.cu"], "12"),
+    "a template with __restrict__": Case(
+        {"a.cu": """template <typename T> __global__ void k(const T* __restrict__ p, T* __restrict__ q) { *q = *p; }
+int main() { int *p, *q; cudaMalloc(&p, 4); cudaMalloc(&q, 4); cudaMemset(p, 0, 4); k<<<1, 1>>>(p, q); }
+"""}, ["a.cu"], said=["k: 1 launch"], unsaid=["error"]),
+    "a static array of the host's": Case(
+        {"a.cu": "int h[32];\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { k<<<1, 32>>>(h); }\n"},
+        ["a.cu"], code=1, said=["out of bounds in k", "the host's variable h"]),
+    "an object that lives longer than main": Case(
+        {"a.cu": "struct Buffer { int* p = nullptr; ~Buffer() { cudaFree(p); } } b;\n"
+                 "int main() { cudaMalloc(&b.p, 4); }\n"},
+        ["a.cu"], unsaid=["error", "signal"]),
+    "options of the host's compiler, and C": Case(
+        {"a.cu": """#include <cstdio>
+extern "C" int* made();
+int main() { int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 100; ++i) sum += i;
+  std::printf("%d %d\\n", sum, *made()); }
+""", "b.c": "#include <stdlib.h>\nint* made(void) { int* p = malloc(4); *p = 7; return p; }\n"},
+        ["a.cu", "b.c", "-Xcompiler", "-fopenmp -O3", "-fmad=false"], "4950 7\n"),
     "an older standard": Case({"a.cu": RIGHT}, ["-std=c++14", "a.cu"], "0\n", said=["note: -std=c++14"]),
     "volatile without a warning": Case({"a.cu": RIGHT.replace("__shared__ int", "__shared__ volatile int")}, ["a.cu"],
                                        "0\n", unsaid=["warning"]),

@@ -359,7 +359,7 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
            launching("decltype(n), decltype(__emulated_1)", "k<U>", ", n, __emulated_1")},
       {"declarations that differ in words", again + spelled + launches,
        again + counterpart(" template <class T>", ", T* p, const int __emulated_1") + ";" + spelled +
-           counterpart(" template <typename U>", ", U* __restrict__ q, int n") +
+           counterpart(" template <typename U>", ", U*              q, int n") +
            launching("decltype(q), decltype(n)", "k<U>", ", q, n") + launched},
       {"overloads", one + other + launches,
        one + counterpart(of_any_file, ", int* p") + launching("decltype(p)", "k", ", p") + other +

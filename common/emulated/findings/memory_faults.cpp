@@ -76,7 +76,11 @@ Stray stray_of(const Access& access, bool is_local, const SharedMemory& shared) 
     return stray_beside_a_buffer(access, *buffer);
   if (std::string variable = global.describe_beside_variable(access.address, access.bytes);
       !variable.empty()) {
-    return {std::move(variable), array_too_small};
+    const bool is_hosts = variable.find("the host's variable") != variable.npos;
+    return {std::move(variable), is_hosts
+                                     ? "a kernel has no access to it: copy it to memory from `cudaMalloc()`; "
+                                       "`cudaGetSymbolAddress()` has the address of a __device__ variable"
+                                     : array_too_small};
   }
   if (std::string released = global.describe_released(access.address, access.bytes); !released.empty()) {
     return {std::move(released), "the buffer has been released: use it before that"};

@@ -98,6 +98,7 @@ std::vector<Segment> loaded_segments() {
 struct Variable {
   Buffer memory;
   std::string symbol;
+  bool is_hosts = false;  ///< in a program that is compiled twice: no kernel's
 
   const std::byte* begin() const { return memory.begin(); }
 };
@@ -109,6 +110,10 @@ std::vector<Variable> read_variables_of_the_program() {
   std::ranges::sort(symbols, {}, &Symbol::value);
   auto* const base = reinterpret_cast<std::byte*>(loaded_objects().front().dlpi_addr);
   std::vector<Variable> variables;
+  const auto is_on_device = [](const Symbol& symbol) {
+    return std::string_view{symbol.name}.ends_with(device_suffix);
+  };
+  const bool has_two_sides = std::ranges::any_of(symbols, is_on_device);
   std::uintptr_t end = 0;  // one variable may have several names
   for (const Symbol& symbol : symbols) {
     if (symbol.value + symbol.bytes <= end) continue;
@@ -116,7 +121,8 @@ std::vector<Variable> read_variables_of_the_program() {
     end = symbol.value + symbol.bytes;
     std::string_view name = symbol.name;
     if (name.ends_with(device_suffix)) name.remove_suffix(device_suffix.size());
-    variables.push_back({Buffer{base + begin, end - begin}, std::string{name}});
+    const bool is_hosts = has_two_sides && !is_on_device(symbol) && symbol.section != managed_section;
+    variables.push_back({Buffer{base + begin, end - begin}, std::string{name}, is_hosts});
   }
   return variables;
 }
@@ -133,6 +139,18 @@ std::string variable_name(const std::string& symbol) {
   const std::unique_ptr<char, decltype(&std::free)> demangled{
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free};
   return name_in_source(demangled != nullptr ? demangled.get() : symbol.c_str());
+}
+
+const Variable* variable_near(const std::byte* address, std::size_t bytes) {
+  const Variable* nearest = nullptr;
+  std::ptrdiff_t least = PTRDIFF_MAX;
+  for (const Variable& variable : variables_of_the_program()) {
+    const std::ptrdiff_t here = distance(address - variable.begin(), 0, variable.memory.bytes());
+    if (here >= least || variable.memory.bytes() < bytes) continue;
+    nearest = &variable;
+    least = here;
+  }
+  return nearest;
 }
 
 /// The calling host thread's variables, those of the program itself.
@@ -262,8 +280,8 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
     std::vector<Variable>& variables = variables_of_the_program();
     const auto after = std::ranges::upper_bound(variables, address, {}, &Variable::begin);
     if (after == variables.begin() || after == variables.end()) return &*storage;  // a library's
-    Buffer& variable = std::prev(after)->memory;
-    return variable.contains(address, bytes) ? &variable : nullptr;
+    Variable& variable = *std::prev(after);
+    return !variable.is_hosts && variable.memory.contains(address, bytes) ? &variable.memory : nullptr;
   }
   KernelHeap& heap = kernel_heap();
   return heap.is_near(address) && heap.contains(address, bytes) ? &heap.words() : nullptr;
@@ -282,18 +300,17 @@ std::string GlobalMemory::describe_released(const std::byte* address, std::size_
 
 std::string GlobalMemory::describe_beside_variable(const std::byte* address, std::size_t bytes) const {
   const auto is_here = [&](const Buffer& storage) { return storage.contains(address, 1); };
-  return std::ranges::none_of(static_storage_, is_here) ? "" : describe_variable(address, bytes);
+  if (std::ranges::none_of(static_storage_, is_here)) return "";
+  const Variable* const nearest = variable_near(address, bytes);
+  if (nearest == nullptr) return "";
+  return word_text(
+      address - nearest->begin(), bytes,
+      (nearest->is_hosts ? "the host's variable " : "the variable ") + variable_name(nearest->symbol),
+      nearest->memory.bytes());
 }
 
 std::string describe_variable(const std::byte* address, std::size_t bytes) {
-  const Variable* nearest = nullptr;
-  std::ptrdiff_t least = PTRDIFF_MAX;
-  for (const Variable& variable : variables_of_the_program()) {
-    const std::ptrdiff_t here = distance(address - variable.begin(), 0, variable.memory.bytes());
-    if (here >= least || variable.memory.bytes() < bytes) continue;
-    nearest = &variable;
-    least = here;
-  }
+  const Variable* const nearest = variable_near(address, bytes);
   if (nearest == nullptr) return "";
   return word_text(address - nearest->begin(), bytes, "the variable " + variable_name(nearest->symbol),
                    nearest->memory.bytes());
@@ -323,13 +340,14 @@ std::span<const std::byte> GlobalMemory::loaded_with(const void* address) const 
   return {};
 }
 
+// A program's own objects may use the device as long as they live.
 GlobalMemory& global_memory() {
-  static GlobalMemory memory;
+  static GlobalMemory& memory = *std::make_unique<GlobalMemory>().release();
   return memory;
 }
 
 std::mutex& device_mutex() {
-  static std::mutex mutex;
+  static std::mutex& mutex = *std::make_unique<std::mutex>().release();
   return mutex;
 }
 

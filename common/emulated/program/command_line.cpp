@@ -109,6 +109,16 @@ constexpr std::array nvcc_options{
     NvccOption{"-expt-relaxed-constexpr", Value::none, Use::ignored},
     NvccOption{"-use_fast_math", Value::none, Use::ignored},
     NvccOption{"--use_fast_math", Value::none, Use::ignored},
+    NvccOption{"-fmad", Value::equals, Use::ignored},
+    NvccOption{"--fmad", Value::equals, Use::ignored},
+    NvccOption{"-ftz", Value::equals, Use::ignored},
+    NvccOption{"--ftz", Value::equals, Use::ignored},
+    NvccOption{"-prec-div", Value::equals, Use::ignored},
+    NvccOption{"--prec-div", Value::equals, Use::ignored},
+    NvccOption{"-prec-sqrt", Value::equals, Use::ignored},
+    NvccOption{"--prec-sqrt", Value::equals, Use::ignored},
+    NvccOption{"-x", Value::equals, Use::ignored},
+    NvccOption{"--x", Value::equals, Use::ignored},
     NvccOption{"-m64", Value::none, Use::ignored},
     NvccOption{"-v", Value::none, Use::ignored},
     NvccOption{"--verbose", Value::none, Use::ignored},
@@ -249,7 +259,7 @@ class Reader {
         break;
       case Use::optimise: read_.optimise.push_back(name + value); break;
       case Use::link: read_.link.push_back(name + value); break;
-      case Use::to_host: add_list(value, "", read_.compile); break;
+      case Use::to_host: use_for_host(value); break;
       case Use::to_linker: add_list(value, "-Wl,", read_.link); break;
       case Use::standard: read_.standard = value; break;
       case Use::output: read_.output = value; break;
@@ -266,9 +276,21 @@ class Reader {
     }
   }
 
+  /// What would change how kernels are compiled is for the host's code only.
+  void use_for_host(const std::string& value) {
+    std::vector<std::string> options;
+    add_list(value, "", options);
+    for (const std::string& option : options) {
+      const bool is_for_code =
+          option.starts_with("-O") || option.starts_with("-f") || option.starts_with("-m");
+      (is_for_code ? read_.optimise : read_.compile).push_back(option);
+      if (option.starts_with("-f") || option.starts_with("-pthread")) read_.link.push_back(option);
+    }
+  }
+
   static void add_list(std::string_view list, std::string_view prefix, std::vector<std::string>& to) {
     while (!list.empty()) {
-      const std::size_t end = std::min(list.find(','), list.size());
+      const std::size_t end = std::min(list.find_first_of(", "), list.size());
       if (end > 0) to.push_back(std::string{prefix} + std::string{list.substr(0, end)});
       list.remove_prefix(std::min(end + 1, list.size()));
     }

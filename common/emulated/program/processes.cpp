@@ -79,7 +79,7 @@ int wait_for(pid_t child) {
 void heed_signals() {
   struct sigaction action {};
   action.sa_handler = heed;
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);

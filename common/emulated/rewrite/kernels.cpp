@@ -90,6 +90,17 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 /// \param list  the "(" of the parameters. \param pointer  what names the kernel.
+/// The source of some pieces without `__restrict__`: of a template's parameter GCC takes no conversion to a type that has it.
+std::string unrestricted(const Code& code, std::size_t begin, std::size_t end) {
+  std::string text = code.source_of(begin, end);
+  for (std::size_t i = begin; i < end; ++i) {
+    if (code.is_any(i, {"__restrict__", "__restrict"}))
+      std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(code[i].offset - code[begin].offset),
+                  code[i].text.size(), ' ');
+  }
+  return text;
+}
+
 void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const std::string& pointer,
                      const std::vector<std::string>& template_names) {
   std::vector<std::string> types, names;
@@ -99,7 +110,7 @@ void read_parameters(const Code& code, Kernel& kernel, std::size_t list, const s
     const bool has_name = parameter.name != none;
     const std::string name =
         has_name ? std::string{code[parameter.name].text} : "__emulated_" + std::to_string(names.size());
-    kernel.head += ", " + code.source_of(begin, parameter.name_end);
+    kernel.head += ", " + unrestricted(code, begin, parameter.name_end);
     if (!has_name) kernel.head += " " + name;
     if (parameter.name_end < end) kernel.head += " " + code.source_of(parameter.name_end, end);
     kernel.signature += type_text(code, begin, parameter, template_names) + ",";

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -48,7 +49,7 @@ struct State {
 };
 
 State& state() {
-  static State current;
+  static State& current = *std::make_unique<State>().release();  // to the very end
   return current;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -26,7 +27,7 @@ struct KnownMemory {
   std::map<const std::byte*, std::size_t> variables;    ///< the bytes of those whose address it knows
 };
 KnownMemory& known_memory() {
-  static KnownMemory known;
+  static KnownMemory& known = *std::make_unique<KnownMemory>().release();  // to the very end
   return known;
 }
 
