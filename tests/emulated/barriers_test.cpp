@@ -1,4 +1,5 @@
 /// Barriers and warp functions that not all threads come to which have to.
+#include <cooperative_groups.h>
 #include <gtest/gtest.h>
 
 #include "device/cuda_or_emulated.cuh"
@@ -62,6 +63,18 @@ TEST(WarpBarrier, HasAMaskWithTheCallingLane) {
   // invalid mask in wait_for_a_part: block 0, thread 0 is not in the mask that it passes at one; help: a mask
   // has to name the lane that passes it, here lane 0
   expect_finding([] { wait_for_a_part<<<1, 32>>>(0xfffffffe); });
+}
+
+__global__ void miss_a_tile() {
+  if (threadIdx.x < 96) {
+    cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block()).sync();  // one
+  }
+}
+
+TEST(TileOfWarps, IsADeadlockWhereNotAllOfItsThreadsCome) {
+  // deadlock in miss_a_tile: block 0, threads 0-63, 96-255 have left the kernel; block 0, threads 64-95 wait at a
+  // barrier of a part of the block at one; help: of the 64 threads of a barrier 32 have come: all of them have to
+  expect_finding([] { miss_a_tile<<<1, 256>>>(); });
 }
 
 __global__ void shuffle_from(int lane, unsigned lanes) {

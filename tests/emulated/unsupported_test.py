@@ -18,10 +18,6 @@ IN_CODE = {
     "asm": '__global__ void k1(int* out) { asm volatile("mov.u32 %0, %laneid;" : "=r"(out[0])); }',
     "grid_group::sync()": "__global__ void k2() { cooperative_groups::this_grid().sync(); }",
     "sync(grid)": "__global__ void k3() { cooperative_groups::sync(cooperative_groups::this_grid()); }",
-    "tiled_partition": "__global__ void k4() {"
-                       " cooperative_groups::tiled_partition<64>(cooperative_groups::this_thread_block()).sync(); }",
-    "block_tile_memory": "__global__ void k5() { __shared__ cooperative_groups::block_tile_memory<64> scratch; }",
-    "this_thread_block(scratch)": "__global__ void k6(int scratch) { cooperative_groups::this_thread_block(scratch); }",
     "cuda::atomic_ref": "__global__ void k7(int* p) { cuda::atomic_ref<int, cuda::thread_scope_device> count(*p); }",
     "cuda::atomic": "__device__ cuda::atomic<int, cuda::thread_scope_device> count;",
     "<<<>>> in a kernel": "__global__ void k8() { k7<<<1, 1>>>(nullptr); }",

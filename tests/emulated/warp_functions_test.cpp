@@ -169,7 +169,7 @@ TEST(Shuffles, TakeTheirValueFromTheLaneThatCudaNames) {
 
 namespace cg = cooperative_groups;
 
-__device__ int sum_of(const cg::thread_group& group, int* space, int value) {
+template <typename Group> __device__ int sum_of(const Group& group, int* space, int value) {
   const unsigned rank = group.thread_rank();
   for (unsigned half_size = group.size() / 2; half_size > 0; half_size /= 2) {
     space[rank] = value;
@@ -184,10 +184,10 @@ __global__ void sum_in_groups(const int* in, int* out) {
   __shared__ int space[64];
   const cg::thread_block block = cg::this_thread_block();
   const int value = in[block.thread_rank()];
-  const int of_block = sum_of(block, space, value);
+  const int of_block = sum_of<cg::thread_group>(block, space, value);
   if (block.thread_rank() == 0) out[0] = of_block;
   const auto tile = cg::tiled_partition<16>(block);
-  const int of_tile = sum_of(tile, space + tile.meta_group_rank() * tile.size(), value);
+  const int of_tile = sum_of<cg::thread_group>(tile, space + tile.meta_group_rank() * tile.size(), value);
   if (tile.thread_rank() == 0) out[1 + tile.meta_group_rank()] = of_tile;
   const cg::thread_group part = cg::tiled_partition(block, 8);
   if (block.thread_rank() == 9) out[5] = static_cast<int>(10 * part.size() + part.thread_rank());
@@ -234,6 +234,69 @@ TEST(CooperativeGroups, ShuffleVoteAndReduceInTilesOfEight) {
          [](auto tile, int rank) { return cg::reduce(tile, 1U << rank, cg::bit_or<unsigned>()); });
   // Whole numbers take no shuffles.
   expect("floats", 4 * 3, 4, [](auto tile, int) { return cg::reduce(tile, 0.5F, cg::plus<float>()); });
+}
+
+template <unsigned count> __global__ void tiles_of_warps(const int* in, int* out, float* sums) {
+  __shared__ cg::block_tile_memory<256> scratch;
+  __shared__ int space[256];
+  const cg::thread_block block = cg::this_thread_block(scratch);
+  const auto tile = cg::tiled_partition<count>(block);
+  const int value = in[block.thread_rank()];
+  const int of_tile = sum_of(tile, space + tile.meta_group_rank() * tile.size(), value);
+  const auto part = cg::tiled_partition<count / 2>(tile);
+  int* const own = out + block.thread_rank() * 6;
+  own[0] = tile.shfl(of_tile, 0);
+  own[1] = tile.shfl(value, count - 1);
+  own[2] = tile.any(block.thread_rank() == 255);
+  own[3] = tile.all(block.thread_rank() >= 255 / count * count);
+  own[4] = cg::reduce(tile, value, cg::greater<int>());
+  own[5] = static_cast<int>(10 * part.meta_group_rank() + part.meta_group_size());
+  sums[block.thread_rank()] = cg::reduce(tile, 0.5F, [](float a, float b) { return a + b; });
+}
+
+template <unsigned count> void expect_of_tiles() {
+  Array<int> in{256}, out{256 * 6};
+  Array<float> sums{256};
+  for (int i = 0; i < 256; ++i)
+    in[i] = i;
+  const Counters counted = counters_of([&] { tiles_of_warps<count><<<1, dim3(16, 16)>>>(in, out, sums); });
+  for (int i = 0; i < 256; ++i) {
+    const int size = static_cast<int>(count), first = i / size * size, last = first + size - 1;
+    const bool is_last = last == 255;
+    const int expected[] = {size * (first + last) / 2,     last, is_last, is_last, last,
+                            10 * (i % size * 2 / size) + 2};
+    EXPECT_TRUE(std::equal(std::begin(expected), std::end(expected), out.begin() + i * 6)) << i;
+    EXPECT_EQ(sums[i], 0.5F * size);
+  }
+  // Two of each warp in each level of the sum, and in each of six functions.
+  EXPECT_EQ(counted.warp_barriers, 8U * (2 * std::bit_width(count / 2) + 2 * 6));
+  EXPECT_EQ(counted.block_barriers, 0U);
+}
+
+TEST(CooperativeGroups, OfSeveralWarps) {
+  expect_of_tiles<64>();
+  expect_of_tiles<128>();
+  expect_of_tiles<256>();
+}
+
+__global__ void reverse_in_tiles(int* out, bool barrier, unsigned from) {
+  __shared__ int space[256];
+  const auto tile = cg::tiled_partition<128>(cg::this_thread_block());
+  space[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (barrier) tile.sync();
+  out[threadIdx.x] = space[threadIdx.x ^ from];
+}
+
+TEST(CooperativeGroups, OfSeveralWarpsOrderThemselvesOnly) {
+  Array<int> out{256};
+  sweep({{"within tiles", [&] {
+            reverse_in_tiles<<<1, 256>>>(out, true, 127);
+            EXPECT_EQ(out[255], 128);
+          }}});
+  expect_findings(
+      {{"race in reverse_in_tiles: block 0, thread ", [&] { reverse_in_tiles<<<1, 256>>>(out, false, 127); }},
+       {"race in reverse_in_tiles: block 0, thread ",
+        [&] { reverse_in_tiles<<<1, 256>>>(out, true, 128); }}});
 }
 
 __global__ void add_once_for_all(const int* in, int* count, int* ranks) {

@@ -47,6 +47,12 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, std::span<std:
   Block::running()->shuffle(kind, mask, operand, width, value, __builtin_return_address(0));
 }
 
+void named_barrier(unsigned id, unsigned threads) {
+  Block::running()->named_barrier(id, threads, __builtin_return_address(0));
+}
+void bring(std::span<const std::byte> value) { Block::running()->bring(value); }
+void take_from(unsigned thread, std::span<std::byte> value) { Block::running()->take_from(thread, value); }
+
 std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value) {
   return Block::running()->vote(rule, mask, value, __builtin_return_address(0));
 }

@@ -90,6 +90,16 @@ int __syncthreads_count(int predicate);
 
 void __syncwarp(unsigned mask = 0xffffffff);
 
+namespace __emulated {
+
+/// Waits until so many threads of the block have come to the barrier of this number.
+void named_barrier(unsigned id, unsigned threads);
+/// Bytes that a thread of the block shows others, and those that another one has shown: a barrier has to be between.
+void bring(std::span<const std::byte> value);
+void take_from(unsigned thread, std::span<std::byte> value);
+
+}  // namespace __emulated
+
 /// Orders what the calling thread did before with its atomic operations after, for other blocks.
 void __threadfence();
 /// The same for the threads of its block.

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstddef>
+#include <span>
 
 #include "emulated/findings/report.hpp"
 #include "emulated/order/fence_order.hpp"
@@ -41,7 +43,16 @@ class BlockOrder {
   void warp_sync(const WarpSync& met) {
     if (met.kind != EventKind::warp_barrier) return;
     order_.warp_barrier(met.warp, met.group, met.lanes_of_block);
-    fences_.warp_barrier(met.warp, met.group);
+    std::array<unsigned, warp_size> threads;
+    std::size_t count = 0;
+    for (const unsigned lane : lanes_of(met.group))
+      threads[count++] = met.warp * warp_size + lane;
+    fences_.meet(std::span{threads}.first(count));
+  }
+  /// Threads of several warps have met, those of each warp already.
+  void group_sync(std::span<const unsigned> threads) {
+    order_.group_barrier(threads);
+    fences_.meet(threads);
   }
   void block_sync() {
     order_.block_barrier();

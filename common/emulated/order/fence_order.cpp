@@ -167,16 +167,16 @@ void FenceOrder::block_barrier() {
   }
 }
 
-void FenceOrder::warp_barrier(unsigned warp, unsigned group) {
+void FenceOrder::meet(std::span<const unsigned> threads) {
   if (!is_used_) return;
-  std::vector<Thread*> lanes;
-  for (const unsigned lane : lanes_of{group})
-    lanes.push_back(&threads_[warp * warp_size + lane]);
+  std::vector<Thread*> members;
+  for (const unsigned thread : threads)
+    members.push_back(&threads_[thread]);
   Thread met;
-  join(met.learned, lanes, &Thread::learned);
-  join(met.at_block_fence, lanes, &Thread::at_block_fence);
-  join(met.at_device_fence, lanes, &Thread::at_device_fence);
-  for (Thread* const thread : lanes)
+  join(met.learned, members, &Thread::learned);
+  join(met.at_block_fence, members, &Thread::at_block_fence);
+  join(met.at_device_fence, members, &Thread::at_device_fence);
+  for (Thread* const thread : members)
     *thread = met;
 }
 

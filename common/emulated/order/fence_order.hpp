@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -73,8 +74,8 @@ class FenceOrder {
   void fence(unsigned thread, FenceScope scope);
   void block_barrier();
 
-  /// The lanes `group` of a warp know from now on what any of them knows, and share their fences.
-  void warp_barrier(unsigned warp, unsigned group);
+  /// These threads know from now on what any of them knows, and share their fences.
+  void meet(std::span<const unsigned> threads);
 
   /// An atomic operation, just when it happens.
   struct Update {

@@ -105,6 +105,15 @@ void HappensBefore::warp_barrier(unsigned index, unsigned group, unsigned lanes)
   }
 }
 
+void HappensBefore::group_barrier(std::span<const unsigned> threads) {
+  Clock all;
+  for (const unsigned thread : threads)
+    all.join(knowledge(thread));
+  const auto shared = std::make_shared<const Clock>(std::move(all));
+  for (const unsigned thread : threads)
+    acquire(thread, shared);
+}
+
 void HappensBefore::fence(unsigned thread) {
   parts_of(warps_[thread / warp_size]).moment[thread % warp_size] = ++time_;
 }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "emulated/run/lanes.hpp"
@@ -64,6 +65,9 @@ class HappensBefore {
 
   /// A barrier among the lanes `group` of a warp that has `lanes`.
   void warp_barrier(unsigned warp, unsigned group, unsigned lanes);
+
+  /// A barrier among threads of several warps, those of each of which have just met.
+  void group_barrier(std::span<const unsigned> threads);
 
   /// Tells what the thread does from now on from what it did before.
   void fence(unsigned thread);

@@ -95,6 +95,51 @@ void Block::release_active_lanes(unsigned member) {
   }
 }
 
+void Block::named_barrier(unsigned id, unsigned threads, const void* call_site) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  observers_.call(thread);
+  threads_[thread].state = State::at_named_barrier;
+  threads_[thread].call_site = call_site;
+  require_stack();
+  stop_lane(thread);
+  NamedBarrier& barrier = named_barriers_[id];
+  barrier.threads = threads;
+  barrier.arrived.push_back(thread);
+  if (barrier.arrived.size() == threads) release_named(barrier);
+  release_if_stopped(thread);
+  scheduler_.suspend();
+  watchdog_.take(thread, call_site, {});
+}
+
+/// The last thread has come. What warps see of it is a barrier of theirs.
+void Block::release_named(NamedBarrier& barrier) {
+  std::vector<unsigned> met = std::exchange(barrier.arrived, {});
+  std::ranges::sort(met);
+  const void* const call_site = threads_[scheduler_.current()].call_site;
+  for (unsigned first = 0; first < met.size();) {
+    const unsigned index = met[first] / warp_size;
+    unsigned group = 0;
+    for (; first < met.size() && met[first] / warp_size == index; ++first)
+      group |= bit_of(met[first] % warp_size);
+    observers_.warp_sync({EventKind::warp_barrier, index, group, group, warps_[index].lanes, 0, call_site},
+                         {});
+  }
+  observers_.named_sync(met);
+  for (const unsigned thread : met)
+    make_ready(thread);
+  ++meetings_;
+  watchdog_.meet(warp_of(met.front()).releases, call_site);
+}
+
+void Block::bring(std::span<const std::byte> value) {
+  std::ranges::copy(value, exchanges_[scheduler_.current()].brought.begin());
+}
+
+void Block::take_from(unsigned thread, std::span<std::byte> value) const {
+  std::ranges::copy(std::span{exchanges_[thread].brought}.first(value.size()), value.begin());
+}
+
 void Block::make_ready(unsigned thread) {
   warp_of(thread).stopped &= ~bit_of(thread % warp_size);
   scheduler_.make_ready(thread);
@@ -201,8 +246,8 @@ void Block::stop_for(Fault fault, std::string action, const void* call_site, std
   scheduler_.stop();
 }
 
-/// Says which lanes the first thread that waits for lanes has waited for in vain.
-std::string Block::missing_lanes_help() const {
+/// Says which lanes the first thread that waits for lanes has waited for in vain, or else which part of the block.
+std::string Block::missing_threads_help() const {
   for (unsigned i = 0; i < size_; ++i) {
     if (threads_[i].state != State::at_lanes) continue;
     std::vector<unsigned> missing;
@@ -215,12 +260,19 @@ std::string Block::missing_lanes_help() const {
     return "the mask of thread " + std::to_string(i) + " also names " + describe_numbers("lane", missing) +
            ": all lanes of a mask have to make the same call, with the same mask";
   }
+  for (const auto& [id, barrier] : named_barriers_) {
+    if (barrier.arrived.empty()) continue;
+    return "of the " + std::to_string(barrier.threads) + " threads of a barrier " +
+           std::to_string(barrier.arrived.size()) + (barrier.arrived.size() == 1 ? " has" : " have") +
+           " come: all of them have to";
+  }
   return "";
 }
 
 /// What a thread waits at, or "" if it has left the kernel.
-std::string_view Block::waits_at(unsigned thread) const {
+std::string Block::waits_at(unsigned thread) const {
   if (threads_[thread].state == State::at_block_barrier) return "__syncthreads()";
+  if (threads_[thread].state == State::at_named_barrier) return "a barrier of a part of the block";
   if (threads_[thread].state != State::at_lanes) return "";
   switch (waiting_[thread].kind) {
     case EventKind::shuffle: return "a shuffle";
@@ -248,16 +300,16 @@ FaultRecord Block::stall() const {
   bool only_block_barriers = true;
   for (const std::vector<unsigned>& group : groups) {
     const Thread& first = threads_[group.front()];
-    const std::string place{waits_at(group.front())};
+    const std::string place = waits_at(group.front());
     const std::string verb = group.size() == 1 ? "waits at " : "wait at ";
     const std::string left = group.size() == 1 ? "has left the kernel" : "have left the kernel";
     record.witnesses.push_back(
         {group, number_, place.empty() ? left : verb + place, place.empty() ? nullptr : first.call_site});
     if (first.state == State::at_block_barrier) ++block_barriers;
-    if (first.state == State::at_lanes) only_block_barriers = false;
+    if (first.state == State::at_lanes || first.state == State::at_named_barrier) only_block_barriers = false;
   }
   if (!only_block_barriers) {
-    record.help = missing_lanes_help();
+    record.help = missing_threads_help();
   } else if (block_barriers > 1) {
     record.fault = Fault::divergent_barrier;
     record.help =

@@ -51,6 +51,7 @@ void Block::prepare(Grid& grid, std::size_t number, PlaceCounts* places) {
   size_ = static_cast<unsigned>(count(configuration.block));
   finished_ = arrived_ = arrived_true_ = releases_ = 0;
   barrier_is_divergent_ = false;
+  named_barriers_.clear();
   last_buffer_ = nullptr;
   faults_.take();  // of a block whose end had no memory
   exception_ = nullptr;

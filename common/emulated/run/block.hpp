@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,11 @@ class alignas(128) Block : Scheduler::Client {
                const void* call_site);
   std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value, const void* call_site);
   unsigned active_lanes(const void* call_site);
+  /// Waits until `threads` of the block have come to the barrier `id`, whichever they are.
+  void named_barrier(unsigned id, unsigned threads, const void* call_site);
+  /// What others of the block may read behind a barrier, and until the next one.
+  void bring(std::span<const std::byte> value);
+  void take_from(unsigned thread, std::span<std::byte> value) const;
   void give_way();
   void fence(FenceScope scope, const void* call_site);
   void* dynamic_shared_memory(const SharedDeclaration& declaration) {
@@ -95,6 +101,7 @@ class alignas(128) Block : Scheduler::Client {
     at_block_barrier,
     at_lanes,  ///< a warp barrier, a shuffle or a vote
     at_active_lanes,
+    at_named_barrier,
     finished
   };
 
@@ -130,6 +137,12 @@ class alignas(128) Block : Scheduler::Client {
     unsigned releases = 0;  ///< barriers and shuffles that it has passed
   };
 
+  /// A barrier of a part of the block.
+  struct NamedBarrier {
+    unsigned threads = 0;           ///< that it is for
+    std::vector<unsigned> arrived;  ///< those that wait there
+  };
+
   void prepare(Grid& grid, std::size_t number, PlaceCounts* places);
   std::exception_ptr above_launch_bounds(unsigned most_threads) const;
   [[noreturn]] void run_threads() override;
@@ -149,10 +162,11 @@ class alignas(128) Block : Scheduler::Client {
   void release_active_lanes(unsigned member);
   void hand_over_values(unsigned member, unsigned group);
   void hand_over_votes(unsigned member, unsigned group);
+  void release_named(NamedBarrier& barrier);
   void require_stack();
   [[noreturn]] void stop_for(Fault fault, std::string action, const void* call_site, std::string help);
-  std::string missing_lanes_help() const;
-  std::string_view waits_at(unsigned thread) const;
+  std::string missing_threads_help() const;
+  std::string waits_at(unsigned thread) const;
   FaultRecord stall() const;
   Warp& warp_of(unsigned thread) { return warps_[thread / warp_size]; }
   static unsigned in_warp_of(unsigned member, unsigned lane) { return member / warp_size * warp_size + lane; }
@@ -204,10 +218,11 @@ class alignas(128) Block : Scheduler::Client {
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
   unsigned first_ = 0;     ///< of these
   bool barrier_is_divergent_ = false;
-  unsigned arrived_true_ = 0;   ///< threads that have brought a true predicate to it,
-  unsigned released_true_ = 0;  ///< and to the last one that all have passed
-  unsigned releases_ = 0;       ///< block barriers that the block has passed
-  std::size_t meetings_ = 0;    ///< other barriers, shuffles and votes, and atomic operations
+  unsigned arrived_true_ = 0;                        ///< threads that have brought a true predicate to it,
+  unsigned released_true_ = 0;                       ///< and to the last one that all have passed
+  unsigned releases_ = 0;                            ///< block barriers that the block has passed
+  std::map<unsigned, NamedBarrier> named_barriers_;  ///< by their numbers
+  std::size_t meetings_ = 0;  ///< other barriers, shuffles and votes, and atomic operations
   Buffer* last_buffer_ = nullptr;
 };
 

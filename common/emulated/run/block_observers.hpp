@@ -71,6 +71,10 @@ class BlockObservers {
     if (recorder_) recorder_->warp_sync(met, exchanges);
     if (is_on_) counts_->warp_sync(met);
   }
+  /// These threads have passed a barrier of a part of the block, which warp_sync() has been told of for each warp.
+  void named_sync(std::span<const unsigned> threads) {
+    if (is_on_) order_->group_sync(threads);
+  }
   void block_sync(const void* call_site) {
     if (is_on_) counts_->block_sync();
     if (is_on_) order_->block_sync();

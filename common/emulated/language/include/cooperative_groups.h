@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Stands in for CUDA's header of this name on the emulated device: groups of threads, as far as they are made of barriers of
-/// the block and functions of a warp. (CUDA C++ Programming Guide, "Cooperative Groups")
+/// Stands in for CUDA's header of this name on the emulated device: groups of threads, made of barriers of the block and of
+/// parts of it, and of functions of a warp. (CUDA C++ Programming Guide, "Cooperative Groups")
 
 #include "emulated/language/cuda.hpp"
 
@@ -42,19 +42,11 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-/// What tiles of several warps exchange their values in.
+/// What tiles of several warps exchange their values in on a GPU below compute capability 8.0.
 template <unsigned threads = 1024> struct block_tile_memory {
-  static_assert(__emulated::supports<block_tile_memory>,
-                "block_tile_memory: tiles of more than 32 threads are not modelled on the emulated device: "
-                "use a thread_block");
+  alignas(8) char scratch[32 + (threads + 31) / 32 * 8];
 };
-template <typename Scratch> thread_block this_thread_block(Scratch&) {
-  static_assert(
-      __emulated::supports<Scratch>,
-      "this_thread_block(scratch): tiles of more than 32 threads are not modelled on the emulated device: "
-      "use a thread_block");
-  return {};
-}
+template <unsigned threads> thread_block this_thread_block(block_tile_memory<threads>&) { return {}; }
 
 namespace details {
 
@@ -121,22 +113,11 @@ class coalesced_group : public details::group_of_lanes<coalesced_group> {
 /// The lanes of the warp that come by this call together.
 __EMULATED_INLINE coalesced_group coalesced_threads() { return coalesced_group{__activemask()}; }
 
-/// A part of a warp, of a size known to the compiler.
-template <unsigned count, typename Parent = thread_block>
-class thread_block_tile : public details::group_of_lanes<thread_block_tile<count, Parent>> {
-  static_assert(count != 0 && (count & (count - 1)) == 0, "a tile has a power of two threads");
-  static_assert(
-      count <= 32,
-      "tiled_partition: tiles of more than 32 threads are not modelled on the emulated device: use a "
-      "thread_block");
+namespace details {
 
+/// What only a part of a warp can do.
+template <unsigned count> class tile_of_lanes : public group_of_lanes<tile_of_lanes<count>> {
  public:
-  unsigned thread_rank() const { return details::rank_in_block() % count; }
-  static constexpr unsigned num_threads() { return count; }
-  static constexpr unsigned size() { return count; }
-  unsigned meta_group_rank() const { return details::rank_in_block() / count; }
-  unsigned meta_group_size() const { return (this_thread_block().num_threads() + count - 1) / count; }
-
   template <typename T> __EMULATED_INLINE T shfl(T value, int rank) const {
     return __shfl_sync(lanes(), value, rank, count);
   }
@@ -154,19 +135,86 @@ class thread_block_tile : public details::group_of_lanes<thread_block_tile<count
     return by_rank(__match_all_sync(lanes(), value, &is_same));
   }
 
-  unsigned lanes() const { return details::lanes_of_part(count); }
-  unsigned by_rank(unsigned of_lanes) const {
-    return (of_lanes & lanes()) >> details::lane() / count * count;
+  unsigned lanes() const { return lanes_of_part(count); }
+  unsigned by_rank(unsigned of_lanes) const { return (of_lanes & lanes()) >> lane() / count * count; }
+};
+
+/// The barrier of the calling thread's tile: each tile of each size has one, beside the 16 that PTX knows.
+__EMULATED_INLINE void meet_tile(unsigned count) {
+  __emulated::named_barrier(16 + 1024 / count + rank_in_block() / count, count);
+}
+
+/// What several warps can do, all of which have to come. Values are shown to all between two of their barriers.
+template <unsigned count> class tile_of_warps {
+ public:
+  __EMULATED_INLINE void sync() const { meet_tile(count); }
+  template <typename T> __EMULATED_INLINE T shfl(T value, unsigned rank) const {
+    return exchanged(value, [this, rank] { return shown<T>(rank); });
+  }
+  __EMULATED_INLINE int any(int predicate) const {
+    return joined(__any_sync(0xffffffff, predicate), [](int a, int b) { return a | b; });
+  }
+  __EMULATED_INLINE int all(int predicate) const {
+    return joined(__all_sync(0xffffffff, predicate), [](int a, int b) { return a & b; });
+  }
+
+  /// Joins the values that the warps have.
+  template <typename T, typename Operation>
+  __EMULATED_INLINE T joined(T of_warp, const Operation& operation) const {
+    return exchanged(of_warp, [&] {
+      T values[count / 32];
+      for (unsigned warp = 0; warp < count / 32; ++warp)
+        values[warp] = shown<T>(warp * 32);
+      for (unsigned distance = count / 64; distance > 0; distance /= 2)
+        for (unsigned warp = 0; warp < distance; ++warp)
+          values[warp] = operation(values[warp], values[warp + distance]);
+      return values[0];
+    });
+  }
+
+ private:
+  template <typename T, typename Take> __EMULATED_INLINE T exchanged(T value, const Take& take) const {
+    static_assert(sizeof(T) <= 8, "tiles of more than 32 threads exchange 8 bytes at most");
+    __emulated::bring(std::as_bytes(std::span{&value, 1}));
+    sync();
+    const T result = take();
+    sync();
+    return result;
+  }
+  template <typename T> T shown(unsigned rank) const {
+    T value;
+    __emulated::take_from(rank_in_block() / count * count + rank % count,
+                          std::as_writable_bytes(std::span{&value, 1}));
+    return value;
   }
 };
 
-/// Any of these groups, as a parameter of a function that takes them all.
+template <unsigned count>
+using tile = std::conditional_t<(count <= 32), tile_of_lanes<count>, tile_of_warps<count>>;
+
+}  // namespace details
+
+/// A part of a block, of a size known to the compiler.
+template <unsigned count, typename Parent = thread_block>
+class thread_block_tile : public details::tile<count> {
+  static_assert(count != 0 && count <= 1024 && (count & (count - 1)) == 0,
+                "a tile has a power of two threads, 1024 at most");
+
+ public:
+  unsigned thread_rank() const { return details::rank_in_block() % count; }
+  static constexpr unsigned num_threads() { return count; }
+  static constexpr unsigned size() { return count; }
+  unsigned meta_group_rank() const { return Parent{}.thread_rank() / count; }
+  unsigned meta_group_size() const { return (Parent{}.num_threads() + count - 1) / count; }
+};
+
+/// Any of these groups, but for tiles of several warps, as a parameter of a function that takes them all.
 class thread_group {
  public:
   thread_group(const thread_block&) {}
   thread_group(const coalesced_group& group) : lanes_{group.lanes()} {}
   template <unsigned count, typename Parent>
-  thread_group(const thread_block_tile<count, Parent>& tile) : lanes_{tile.lanes()} {}
+  requires(count <= 32) thread_group(const thread_block_tile<count, Parent>& tile) : lanes_{tile.lanes()} {}
 
   __EMULATED_INLINE void sync() const {
     if (lanes_ == 0) {

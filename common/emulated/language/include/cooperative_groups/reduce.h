@@ -74,4 +74,11 @@ __EMULATED_INLINE T reduce(const Group& group, T value, const Operation& operati
   }
 }
 
+/// The same for several warps: each joins the values of its lanes first.
+template <unsigned count, typename Parent, typename T, typename Operation>
+requires(count > 32) __EMULATED_INLINE T
+    reduce(const thread_block_tile<count, Parent>& tile, T value, const Operation& operation) {
+  return tile.joined(reduce(tiled_partition<32>(tile), value, operation), operation);
+}
+
 }  // namespace cooperative_groups
