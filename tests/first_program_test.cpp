@@ -231,6 +231,12 @@ TEST(Runtime, KnowsTheDevice) {
   EXPECT_EQ(cudaMemGetInfo(&available, &in_all), cudaSuccess);
   EXPECT_EQ(properties.totalGlobalMem, in_all);
   EXPECT_TRUE(0 < available && available < in_all);
+  // Nothing of a buffer is there before it is touched, which a byte of each page of these would take a minute.
+  std::byte* large = nullptr;
+  EXPECT_EQ(cudaMalloc(&large, in_all / 2), cudaSuccess);
+  EXPECT_EQ(cudaMemset(large + in_all / 2 - 8, 0, 8), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(&large, in_all / 2 + 1), cudaErrorMemoryAllocation);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
   EXPECT_EQ(value, 232448);
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 1), cudaErrorInvalidDevice);

@@ -1,6 +1,9 @@
 /// What the emulated device refuses as a GPU does, and that a fault is a finding wherever it happens.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -150,6 +153,67 @@ __global__ void do_too_many_kinds_of_things(const unsigned char* bytes, unsigned
 TEST(Fault, ThatTheDeviceItselfHasIsThrownByTheLaunch) {
   const DeviceArray<unsigned char> bytes{1100 * 1024};
   EXPECT_THROW((do_too_many_kinds_of_things<<<2, 1>>>(bytes, Array{1100}, Array{1})), std::length_error);
+}
+
+// ---- crashes ----
+
+struct Shape {
+  virtual int area() const { return 1; }
+};
+using Operation = int (*)(int);
+struct Given {
+  int numbers[2];
+  Operation operation;
+  const Shape* shape;
+};
+enum class Crashing { quotient, remainder, least, call, virtual_call, trap, beside_locals };
+
+__global__ void crash(Crashing how, const Given* given, int* out, int n) {
+  int local[4] = {};
+  const int* const in = given->numbers;
+  switch (how) {
+    case Crashing::quotient: out[0] = in[0] / in[1]; break;             // quotient
+    case Crashing::remainder: out[0] = in[0] % in[1]; break;            // remainder
+    case Crashing::least: out[0] = in[0] / ~in[1]; break;               // least
+    case Crashing::call: out[0] = given->operation(1); break;           // call
+    case Crashing::virtual_call: out[0] = given->shape->area(); break;  // object
+    case Crashing::trap: __builtin_trap();                              // trap
+    case Crashing::beside_locals:
+      for (int i = 0; i < n; ++i)
+        local[i] = i;  // local
+  }
+  out[threadIdx.x] = local[n % 4];
+}
+
+TEST(Crash, IsAFindingWhereverItHappens) {
+  DeviceArray<Given> in{1};
+  std::fill_n(reinterpret_cast<std::byte*>(in.begin()), sizeof(Given), std::byte{});
+  in.begin()->numbers[0] = std::numeric_limits<int>::min();
+  const auto launch = [&](Crashing how) {
+    seen<<<1, 32>>>(Array{32});  // which is as if nothing had been
+    crash<<<2, 1>>>(how, in, DeviceArray<int>{1}, 1 << 20);
+  };
+  for (const bool instrumented : {true, false}) {
+    set_instrumented(instrumented);
+    // undefined arithmetic in crash: block 0, thread 0 divides by 0, or the least integer by -1 at quotient; help:
+    // look at the divisor first: a GPU goes on, with a value that nobody should use
+    expect_finding([&] { launch(Crashing::quotient); }, Runs::once);
+    // undefined arithmetic in crash: block 0, thread 0 divides by 0, or the least integer by -1 at remainder
+    expect_finding([&] { launch(Crashing::remainder); }, Runs::once);
+    // undefined arithmetic in crash: block 0, thread 0 divides by 0, or the least integer by -1 at least
+    expect_finding([&] { launch(Crashing::least); }, Runs::once);
+    // invalid call in crash: block 0, thread 0 calls what is no function at call; help: look at the pointer
+    expect_finding([&] { launch(Crashing::call); }, Runs::once);
+    // trap in crash: block 0, thread 0 comes to an illegal instruction at trap
+    expect_finding([&] { launch(Crashing::trap); }, Runs::once);
+    // out of bounds in crash: block 0, thread 0 accesses memory beside its local variables at local; help: check
+    // `i` before the access, or make the array larger
+    expect_finding([&] { launch(Crashing::beside_locals); }, Runs::once);
+  }
+  set_instrumented(true);
+  // out of bounds in crash: block 0, thread 0 reads 8 bytes outside of the device's memory at object; help: the
+  // pointer is null, or next to it
+  expect_finding([&] { launch(Crashing::virtual_call); }, Runs::once);
 }
 
 // ---- stack overflows ----

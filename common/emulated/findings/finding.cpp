@@ -32,6 +32,8 @@ std::string_view name_of(Fault fault) {
     case Fault::endless_loop: return "endless loop";
     case Fault::wait_for_block: return "wait for another block";
     case Fault::stack_overflow: return "stack overflow";
+    case Fault::undefined_arithmetic: return "undefined arithmetic";
+    case Fault::invalid_call: return "invalid call";
     case Fault::trap: return "trap";
     case Fault::host_access: return "host access";
     case Fault::missing_synchronisation: return "missing synchronisation";

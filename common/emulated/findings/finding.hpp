@@ -22,6 +22,8 @@ enum class Fault {
   endless_loop,            ///< a block goes on and on, with barriers or without
   wait_for_block,          ///< a block waits for a higher one, but they run one after the other
   stack_overflow,          ///< a thread has used up its stack
+  undefined_arithmetic,    ///< a quotient, or another value, that C++ does not define
+  invalid_call,            ///< a call through a pointer to what is no function of the device
   trap,                    ///< a thread stops the kernel: an assertion that fails, or `__trap()`
   host_access,             ///< the host accesses what is the device's alone
   missing_synchronisation  ///< the host accesses what it has not waited for

@@ -253,6 +253,7 @@ std::byte* GlobalMemory::allocate(std::size_t bytes) {
   Buffer buffer{bytes};
   std::byte* const begin = buffer.begin();
   buffers_.emplace(begin, std::move(buffer));
+  held_bytes_ += bytes;
   return begin;
 }
 
@@ -261,6 +262,7 @@ void GlobalMemory::release(std::byte* begin) noexcept {
   if (buffer == buffers_.end()) return;
   if (buffer->second.has_taint(0, buffer->second.bytes())) lose_taint();
   released_[releases_++ % released_.size()] = {begin, buffer->second.bytes()};
+  held_bytes_ -= buffer->second.bytes();
   buffers_.erase(buffer);
 }
 

@@ -180,6 +180,8 @@ class GlobalMemory {
 
   std::byte* allocate(std::size_t bytes);
   void release(std::byte* begin) noexcept;
+  /// All buffers' together.
+  std::size_t held_bytes() const { return held_bytes_; }
 
   /// The buffer that holds the address, or one that ends shortly before it or begins shortly after; or nullptr.
   Buffer* nearest(const std::byte* address);
@@ -212,6 +214,7 @@ class GlobalMemory {
 
  private:
   std::map<const std::byte*, Buffer> buffers_;
+  std::size_t held_bytes_ = 0;
   std::array<std::span<const std::byte>, 64> released_{};  ///< the last ones,
   std::size_t releases_ = 0;                               ///< of so many
   std::vector<Segment> loaded_;

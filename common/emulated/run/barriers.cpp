@@ -237,7 +237,7 @@ void Block::hand_over_votes(unsigned member, unsigned group) {
 /// What is to be done where threads meet takes some stack.
 void Block::require_stack() {
   if (scheduler_.is_stack_short(__builtin_frame_address(0)))
-    stop_for_overflow(threads_[scheduler_.current()].call_site);
+    stop_for_crash(Crash::stack_overflow, threads_[scheduler_.current()].call_site);
 }
 
 void Block::stop_for(Fault fault, std::string action, const void* call_site, std::string help) {

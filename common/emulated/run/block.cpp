@@ -114,10 +114,27 @@ void Block::finish(unsigned thread) {
 // A fault ends the block from within one of its threads. Nothing is thrown: the compiler takes for granted that an access
 // to memory throws nothing, and kernels have functions that may not. Whoever calls scheduler_.stop() holds nothing by then.
 
-void Block::stop_for_overflow(const void* call_site) {
+void Block::stop_for_crash(Crash how, const void* call_site) {
   running_ = nullptr;
-  stop_for(Fault::stack_overflow, "has used up its stack", call_site,
-           "call less deeply, or make local arrays smaller: a thread has 64 KiB here");
+  switch (how) {
+    case Crash::stack_overflow:
+      stop_for(Fault::stack_overflow, "has used up its stack", call_site,
+               "call less deeply, or make local arrays smaller: a thread has 64 KiB here");
+    case Crash::stray_local:
+      stop_for(Fault::out_of_bounds, "accesses memory beside its local variables", call_site,
+               "check the index before the access, or make the array larger");
+    case Crash::division:
+      stop_for(Fault::undefined_arithmetic, "divides by 0, or the least integer by -1", call_site,
+               "look at the divisor first: a GPU goes on, with a value that nobody should use");
+    case Crash::call:
+      stop_for(
+          Fault::invalid_call, "calls what is no function", call_site,
+          "look at the pointer, or at the object whose virtual function it calls: null, or never written");
+    case Crash::illegal: stop_for(Fault::trap, "comes to an illegal instruction", call_site, "");
+    case Crash::stray: break;
+  }
+  stop_for(Fault::out_of_bounds, "accesses memory that is not there", call_site,
+           "look at the pointer, and at the index");
 }
 
 void Block::stop_for_time(const void* call_site) {
@@ -192,7 +209,8 @@ void Block::stop_for_stray(const Access& access) {
 void Block::refuse(const Access& access) {
   const AtWork at_work{*this};
   if (watchdog_.is_out_of_time()) stop_for_time(access.call_site);
-  if (scheduler_.is_stack_short(__builtin_frame_address(0))) stop_for_overflow(access.call_site);
+  if (scheduler_.is_stack_short(__builtin_frame_address(0)))
+    stop_for_crash(Crash::stack_overflow, access.call_site);
   if (access.operation == Operation::atomic && scheduler_.on_own_stack(access.address))
     stop_for_stray(access);
   observers_.last_access(scheduler_.current(), access);

@@ -186,7 +186,10 @@ class alignas(128) Block : Scheduler::Client {
   [[noreturn]] void stop_for_stray(const Access& access);
 
   // What the scheduler tells.
-  [[noreturn]] void stop_for_overflow(const void* call_site) override;
+  [[noreturn]] void stop_for_crash(Crash how, const void* call_site) override;
+  bool is_code(const void* address) const override {
+    return contains(grid_->code, static_cast<const std::byte*>(address));
+  }
   [[noreturn]] void stop_for_time(const void* call_site) override;
   void watch_turn(unsigned thread, std::span<const std::byte> stack) override {
     watchdog_.watch_turn(thread, stack);

@@ -5,6 +5,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
@@ -21,9 +23,11 @@ std::size_t page_bytes() {
 /// Sent to a host thread after so much time on its CPU.
 constexpr int timer_signal = SIGVTALRM;
 
-struct sigaction& earlier_action() {
-  static struct sigaction action {};
-  return action;
+constexpr std::array crash_signals{SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
+
+struct sigaction& earlier_action(int signal) {
+  static std::array<struct sigaction, NSIG> actions{};
+  return actions[static_cast<std::size_t>(signal)];
 }
 
 /// Where a signal interrupted its thread, and what that thread is to go on with in place of it.
@@ -33,12 +37,16 @@ class Interrupted {
 
 #if defined(__x86_64__)
   const void* instruction() const { return reinterpret_cast<const void*>(registers_.gregs[REG_RIP]); }
+  const void* stack_pointer() const { return reinterpret_cast<const void*>(registers_.gregs[REG_RSP]); }
+  const void* last_return_address() const { return nullptr; }  // on the stack
   void call(void (*function)(), std::byte* stack_top) {
     registers_.gregs[REG_RSP] = reinterpret_cast<greg_t>(stack_top) - 8;  // as after a call
     registers_.gregs[REG_RIP] = reinterpret_cast<greg_t>(function);
   }
 #elif defined(__aarch64__)
   const void* instruction() const { return reinterpret_cast<const void*>(registers_.pc); }
+  const void* stack_pointer() const { return reinterpret_cast<const void*>(registers_.sp); }
+  const void* last_return_address() const { return reinterpret_cast<const void*>(registers_.regs[30]); }
   void call(void (*function)(), std::byte* stack_top) {
     registers_.sp = reinterpret_cast<std::uintptr_t>(stack_top);
     registers_.pc = reinterpret_cast<std::uintptr_t>(function);
@@ -63,9 +71,10 @@ Scheduler::Scheduler(Client& client)
   static std::once_flag installed;
   std::call_once(installed, [] {
     struct sigaction action {};
-    action.sa_sigaction = on_segmentation_fault;
+    action.sa_sigaction = on_crash;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGSEGV, &action, &earlier_action());
+    for (const int signal : crash_signals)
+      sigaction(signal, &action, &earlier_action(signal));
     action.sa_sigaction = on_timer;
     action.sa_flags |= SA_RESTART;
     sigaction(timer_signal, &action, nullptr);
@@ -160,43 +169,72 @@ void Scheduler::stop() {
   std::abort();  // nothing switches back
 }
 
-unsigned Scheduler::thread_of_guard_page(const void* address) const {
+unsigned Scheduler::thread_at(const void* address) const {
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - stacks_.begin());
-  return offset < stacks_.bytes() && offset % stack_bytes < page_bytes()
-             ? static_cast<unsigned>(offset / stack_bytes)
-             : host;
+  return offset < stacks_.bytes() ? static_cast<unsigned>(offset / stack_bytes) : host;
 }
 
-/// What is no overflow goes to whoever handled the signal before.
-void Scheduler::on_segmentation_fault(int signal, siginfo_t* info, void* context) {
+/// What no thread of a kernel has done goes to whoever handled the signal before.
+void Scheduler::on_crash(int signal, siginfo_t* info, void* context) {
   Scheduler* const self = running_;
-  const unsigned thread = self != nullptr ? self->thread_of_guard_page(info->si_addr) : host;
+  const Interrupted interrupted{context};
+  unsigned thread = host;
+  if (self != nullptr) {
+    // Not always the running one: a switch to another may be under way. Where its stack is not known any more, it is.
+    thread = self->thread_at(interrupted.stack_pointer());
+    if (thread == host) thread = self->current_;
+  }
   if (thread == host) {
-    const struct sigaction& earlier = earlier_action();
+    const struct sigaction& earlier = earlier_action(signal);
     if ((earlier.sa_flags & SA_SIGINFO) != 0) return earlier.sa_sigaction(signal, info, context);
-    sigaction(SIGSEGV, &earlier, nullptr);
+    sigaction(signal, &earlier, nullptr);
     return;  // to the same fault
   }
-  // Not always the running one: a switch to another may be under way.
   self->current_ = thread;
   self->stack_ = self->stack_of(thread);
-  self->leave_thread(context, [] { running_->client_.stop_for_overflow(running_->call_site_); });
+  const void* const instruction = interrupted.instruction();
+  if (signal == SIGFPE) {
+    self->crash_ = Crash::division;
+  } else if (signal == SIGILL || signal == SIGTRAP) {
+    self->crash_ = Crash::illegal;
+  } else if (info->si_addr == instruction) {
+    self->crash_ = Crash::call;
+  } else if (self->on_own_stack(info->si_addr)) {
+    self->crash_ = Crash::stack_overflow;
+  } else {
+    self->crash_ = self->thread_at(info->si_addr) != host ? Crash::stray_local : Crash::stray;
+  }
+  // Of what is no code of the program's, the call by which it came there has a line.
+  const void* call_site = static_cast<const std::byte*>(instruction) + 1;
+  if (!self->client_.is_code(instruction)) {
+    if (self->client_.is_code(interrupted.last_return_address())) {
+      call_site = interrupted.last_return_address();
+    } else if (self->on_own_stack(interrupted.stack_pointer()) && self->crash_ != Crash::stack_overflow) {
+      const auto* word = static_cast<const void* const*>(interrupted.stack_pointer());
+      const auto* const end = reinterpret_cast<const void* const*>(self->stack_ + stack_bytes);
+      word = std::find_if(word, end, [&](const void* each) { return self->client_.is_code(each); });
+      if (word != end) call_site = *word;
+    }
+  }
+  self->leave_thread(context, call_site,
+                     [] { running_->client_.stop_for_crash(running_->crash_, running_->call_site_); });
 }
 
 void Scheduler::on_timer(int, siginfo_t*, void* context) {
   Scheduler* const self = running_;
   if (self == nullptr || self->current_ == host) return;
-  if (!self->client_.is_stuck(Interrupted{context}.instruction())) return;
-  self->leave_thread(context, [] { running_->client_.stop_for_time(running_->call_site_); });
+  const void* const instruction = Interrupted{context}.instruction();
+  if (!self->client_.is_stuck(instruction)) return;
+  self->leave_thread(context, static_cast<const std::byte*>(instruction) + 1,
+                     [] { running_->client_.stop_for_time(running_->call_site_); });
 }
 
 /// Has the running thread go on with `leave` where its stack began: nothing on it is needed any more.
-void Scheduler::leave_thread(void* context, void (*leave)()) {
-  Interrupted interrupted{context};
-  call_site_ = static_cast<const std::byte*>(interrupted.instruction()) + 1;
+void Scheduler::leave_thread(void* context, const void* call_site, void (*leave)()) {
+  call_site_ = call_site;
   const std::span<std::byte> stack = usable_stack_of(current_);
   Fiber::drop_frames(stack);
-  interrupted.call(leave, stack.data() + stack.size());
+  Interrupted{context}.call(leave, stack.data() + stack.size());
 }
 
 }  // namespace __emulated

@@ -91,6 +91,16 @@ class ReadyThreads {
   std::uint64_t random_ = 0;
 };
 
+/// What a thread has done that a signal tells of.
+enum class Crash {
+  stack_overflow,  ///< used up its stack
+  stray_local,     ///< left it at the other end, as a local array does
+  division,        ///< divided without a quotient
+  call,            ///< called what is no function
+  illegal,         ///< come to an instruction that there is not, as a trap is,
+  stray            ///< or to memory that there is not
+};
+
 /// Lets the threads of one block after the other take turns on the calling host thread, each on a fiber. A thread runs
 /// until it suspends itself or ends, then the next one that is ready continues. Fibers and their stacks outlive a block
 /// and serve the next.
@@ -101,8 +111,10 @@ class Scheduler {
    public:
     /// What a fiber runs: one thread of a block after the other, with await_next_block() between two. It must not throw.
     [[noreturn]] virtual void run_threads() = 0;
-    /// What runs, in place of it, on the stack of a thread that has overflowed it.
-    [[noreturn]] virtual void stop_for_overflow(const void* call_site) = 0;
+    /// What runs, in place of it, on the stack of a thread that a signal has ended.
+    [[noreturn]] virtual void stop_for_crash(Crash how, const void* call_site) = 0;
+    /// Whether it is an instruction of the kernel's program. Asked in a signal's handler.
+    virtual bool is_code(const void* address) const = 0;
     /// A thread that is watched is about to have its turn, with so much of its stack in use.
     virtual void watch_turn(unsigned thread, std::span<const std::byte> stack) = 0;
     /// The host thread has computed for one more tick. Runs in a signal's handler. Returns whether the running thread ends
@@ -210,12 +222,12 @@ class Scheduler {
   std::byte* stack_of(unsigned thread) const { return stacks_.begin() + thread * stack_bytes; }
   /// Without the guard page, which is at its low end.
   std::span<std::byte> usable_stack_of(unsigned thread) const;
-  /// The thread below whose stack this is, or host.
-  unsigned thread_of_guard_page(const void* address) const;
+  /// The thread whose stack, or guard page, it is on, or host.
+  unsigned thread_at(const void* address) const;
   void use_alternate_signal_stack();
-  static void on_segmentation_fault(int signal, siginfo_t* info, void* context);
+  static void on_crash(int signal, siginfo_t* info, void* context);
   static void on_timer(int signal, siginfo_t* info, void* context);
-  void leave_thread(void* context, void (*leave)());
+  void leave_thread(void* context, const void* call_site, void (*leave)());
 
   static inline thread_local constinit Scheduler* running_ = nullptr;
 
@@ -233,7 +245,8 @@ class Scheduler {
   bool is_watched_ = false;
   bool is_stopped_ = false;
   timer_t timer_{};
-  const void* call_site_ = nullptr;  ///< where a signal has ended the running thread
+  Crash crash_{};                    ///< by which a signal has ended the running thread,
+  const void* call_site_ = nullptr;  ///< and where
 };
 
 inline void Scheduler::switch_to(unsigned next) {

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
+#include <mutex>
 
+#include "emulated/memory/memory.hpp"
 #include "emulated/run/device.hpp"
 
 namespace {
@@ -56,8 +59,15 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return __emulated::noted(cudaErrorInvalidValue);
 }
 
+/// Of a buffer the host has given those pages that were touched, but it may come to all.
+std::size_t __emulated::memory_left() {
+  const std::lock_guard lock{device_mutex()};
+  const std::size_t all = bytes_of_host_pages(_SC_PHYS_PAGES);
+  return all - std::min(all, global_memory().held_bytes());
+}
+
 cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
-  *available = bytes_of_host_pages(_SC_AVPHYS_PAGES);
+  *available = std::min(bytes_of_host_pages(_SC_AVPHYS_PAGES), __emulated::memory_left());
   *total = bytes_of_host_pages(_SC_PHYS_PAGES);
   return cudaSuccess;
 }

@@ -106,6 +106,12 @@ cudaError_t cudaDeviceSynchronize();
 /// Buffers stay until they are freed.
 inline cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 /// Of the host's memory.
+namespace __emulated {
+
+/// Bytes that buffers can still take.
+std::size_t memory_left();
+
+}  // namespace __emulated
 cudaError_t cudaMemGetInfo(size_t* available, size_t* total);
 inline cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;

@@ -1,5 +1,6 @@
 #include "emulated/language/runtime/memory.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -20,6 +21,9 @@
 namespace __emulated {
 
 namespace {
+
+/// The beginning of a new buffer is not zero, as on a GPU. What is behind it takes no memory before it is touched.
+constexpr std::size_t most_filled_bytes = std::size_t{1} << 20;
 
 /// What the host has asked for beside the device's plain buffers; device_mutex() guards it.
 struct KnownMemory {
@@ -135,8 +139,9 @@ void leave_behind(void* to, const void* from, std::size_t bytes, cudaStream_t st
 cudaError_t allocate_as(Allocation kind, void** pointer, std::size_t bytes) try {
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
+  if (bytes > memory_left()) return noted(cudaErrorMemoryAllocation);
   *pointer = allocate(bytes);
-  std::memset(*pointer, 0xFF, bytes);  // on a GPU, too, it is not zero
+  std::memset(*pointer, 0xFF, std::min(bytes, most_filled_bytes));
   closed_memory().add(static_cast<std::byte*>(*pointer), bytes, text_of(kind), kind != Allocation::device);
   if (kind == Allocation::device) return cudaSuccess;
   mark_initialised(*pointer, bytes);  // nothing tells the device what the host writes there
