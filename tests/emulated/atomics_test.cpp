@@ -14,6 +14,7 @@
 namespace {
 
 using namespace __emulated;
+using deletable::__syncthreads;
 
 template <typename T> using Array = DeviceArray<T>;
 

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace __emulated;
+using deletable::__syncthreads;
 
 /// With more numbers at hand than there are registers, none is left for a frame pointer.
 __noinline__ __device__ unsigned mix(const unsigned* in, unsigned i) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulated/deletions.hpp"
 #include "emulated/device_array.hpp"
 #include "emulated/trace_checks.hpp"
 
@@ -73,6 +74,7 @@ inline void sweep(const std::vector<KernelRow>& rows) {
       EXPECT_TRUE(row.traces == Traces::too_long || sum == counters);
       set_schedule({});
     }
+    deletable::expect_all_needed(row.run);
   }
 }
 

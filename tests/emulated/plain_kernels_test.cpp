@@ -16,6 +16,8 @@
 namespace {
 
 using namespace __emulated;
+using deletable::__syncthreads;
+using deletable::__syncwarp;
 
 template <typename T> using Array = DeviceArray<T>;
 

@@ -18,6 +18,9 @@
 namespace {
 
 using namespace __emulated;
+using deletable::__syncthreads;
+using deletable::__syncwarp;
+using deletable::__threadfence;
 using Word = std::uint32_t;
 using Words = DeviceArray<Word>;
 template <typename T> using Array = DeviceArray<T>;
@@ -349,10 +352,10 @@ __global__ void partial_warp_barriers(Word* out) {
     const Word x = cells[15 - lane];
     __syncwarp(0xFFFFU);
     cells[lane] = x;
-    __syncwarp(0xFFFFU);
+    __syncwarp(0xFFFFU);  // orders nothing: each lane goes on with its own cell
     cells[lane] += 1;
   } else {
-    __syncwarp(0xFFFF0000U);
+    __syncwarp(0xFFFF0000U);  // orders nothing: the same
     cells[lane] += cells[lane];
   }
   __syncwarp();
@@ -363,10 +366,10 @@ __global__ void spin_between_blocks(Word* flags, Word* out) {
   if (threadIdx.x == 0 && blockIdx.x > 0)
     while (atomicAdd(&flags[blockIdx.x - 1], 0U) == 0) {
     }
-  __syncthreads();
+  __syncthreads();  // orders nothing: no thread reads what another one writes
   out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
-  __threadfence();
-  __syncthreads();
+  __threadfence();  // orders nothing: the same
+  __syncthreads();  // orders nothing: the same
   if (threadIdx.x == 0) atomicExch(&flags[blockIdx.x], 1U);
 }
 

@@ -16,6 +16,7 @@
 namespace {
 
 using namespace __emulated;
+using deletable::__syncthreads;
 
 template <typename T> using Array = DeviceArray<T>;
 
@@ -28,7 +29,7 @@ static_assert(sizeof(double4) == 32 && alignof(double4) == 16 && sizeof(double3)
 template <typename T> __global__ void copy(const T* in, T* out) {
   __shared__ T tile[64];
   tile[threadIdx.x] = in[threadIdx.x];
-  __syncthreads();
+  __syncthreads();  // orders nothing: each thread reads what it has written
   out[63 - threadIdx.x] = tile[threadIdx.x];
 }
 
