@@ -134,27 +134,6 @@ TEST(Launch, SaysOnceIfNothingWasSeen) {
             "emulated_kernels\n");
 }
 
-// ---- a fault of the device itself ----
-
-/// A byte of each word by each of 256 instructions, to each of which the thread has come by a set of words of its own.
-template <unsigned... places>
-unsigned sum_at(const unsigned char* bytes, std::integer_sequence<unsigned, places...>) noexcept {
-  return ((bytes[4 * places] + bytes[4 * places + 1] + bytes[4 * places + 2] + bytes[4 * places + 3]) + ...);
-}
-__global__ void do_too_many_kinds_of_things(const unsigned char* bytes, unsigned* words,
-                                            unsigned* out) noexcept {
-  if (blockIdx.x == 0) __threadfence();
-  for (unsigned i = 0; i < 1100; ++i) {
-    atomicAdd(&words[i], 1U);
-    if (blockIdx.x == 1) out[0] += sum_at(bytes + 1024 * i, std::make_integer_sequence<unsigned, 256>{});
-  }
-}
-
-TEST(Fault, ThatTheDeviceItselfHasIsThrownByTheLaunch) {
-  const DeviceArray<unsigned char> bytes{1100 * 1024};
-  EXPECT_THROW((do_too_many_kinds_of_things<<<2, 1>>>(bytes, Array{1100}, Array{1})), std::length_error);
-}
-
 // ---- crashes ----
 
 struct Shape {

@@ -20,6 +20,7 @@ std::string lines_of(const std::vector<Finding>& findings) {
 std::string_view name_of(Fault fault) {
   switch (fault) {
     case Fault::race: return "race";
+    case Fault::missing_fence: return "missing fence";
     case Fault::missed_barrier: return "missed barrier";
     case Fault::divergent_barrier: return "divergent barrier";
     case Fault::deadlock: return "deadlock";

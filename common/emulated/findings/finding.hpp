@@ -9,7 +9,8 @@ namespace __emulated {
 
 /// What can be wrong with a kernel.
 enum class Fault {
-  race,                    ///< two threads access the same word, one of them writes, and nothing orders them
+  race,           ///< two threads access the same word, one of them writes, and nothing orders them
+  missing_fence,  ///< a thread reads what an atomic of another block has told of, without a fence behind its own
   missed_barrier,          ///< threads left the kernel while others of their block wait at a block barrier
   divergent_barrier,       ///< threads of a block wait at different block barriers
   deadlock,                ///< threads wait for each other in any other way

@@ -9,7 +9,6 @@
 
 #include "emulated/findings/finding.hpp"
 #include "emulated/memory/memory.hpp"
-#include "emulated/order/fence_order.hpp"
 
 namespace __emulated {
 
@@ -21,6 +20,15 @@ enum class Unwritten {
   shared,  ///< memory
   global,  ///< memory
   tainted  ///< global memory, what an earlier launch has made of what nobody had written
+};
+
+/// What is missing before other blocks may know of an access: a fence and then an atomic tell of it.
+enum class Untold : unsigned char {
+  no,
+  lacks_fence,    ///< an atomic may follow it, and no fence is between
+  lacks_barrier,  ///< an atomic of another thread, which has not met this one
+  lacks_atomic,   ///< a fence follows it, and no atomic
+  lacks_both
 };
 
 /// A fault as it was seen, before its call sites have been looked up.

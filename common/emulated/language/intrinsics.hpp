@@ -156,10 +156,14 @@ inline float __saturatef(float value) { return value > 0 ? (value < 1 ? value : 
 
 template <typename T> __EMULATED_INLINE T __ldg(const T* address) { return *address; }
 template <typename T> __EMULATED_INLINE T __ldca(const T* address) { return *address; }
-template <typename T> __EMULATED_INLINE T __ldcg(const T* address) { return *address; }
+/// From the cache that all blocks share: such a load sees what another block has told of, without a fence.
+template <typename T> __EMULATED_INLINE T __ldcg(const T* address) {
+  if constexpr (std::is_scalar_v<T>) return *static_cast<const volatile T*>(address);
+  return *address;
+}
 template <typename T> __EMULATED_INLINE T __ldcs(const T* address) { return *address; }
 template <typename T> __EMULATED_INLINE T __ldlu(const T* address) { return *address; }
-template <typename T> __EMULATED_INLINE T __ldcv(const T* address) { return *address; }
+template <typename T> __EMULATED_INLINE T __ldcv(const T* address) { return __ldcg(address); }
 template <typename T> __EMULATED_INLINE void __stwb(T* address, std::type_identity_t<T> value) {
   *address = value;
 }

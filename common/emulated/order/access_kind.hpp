@@ -3,62 +3,68 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
-#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "emulated/findings/report.hpp"
 #include "emulated/memory/memory.hpp"
-#include "emulated/order/fence_order.hpp"
+#include "emulated/order/clock.hpp"
 
 namespace __emulated {
 
-/// What is kept of an access to a word of global memory, beside its thread and its moment.
-struct AccessKind {
-  // Flags, the most telling first.
-  static constexpr std::uint8_t knows_atomics =
-      8;  ///< the thread knows of an atomic of its block on global memory,
-  static constexpr std::uint8_t follows_atomic = 4;  ///< and of one on the same word
-  static constexpr std::uint8_t unwritten =
-      2;  ///< a read before the block, or the host, has written the word
-  static constexpr std::uint8_t is_volatile = 1;
+/// What is kept of an access to a word, beside its thread and its moment. Packed, as the kind of each access is looked up.
+class AccessKind {
+ public:
+  enum Flag : unsigned {
+    unwritten = 1,  ///< a read before the block, or the host, has written the word
+    is_volatile = 2,
+    knows_atomics = 4,   ///< the thread knows of an atomic of its block on global memory,
+    follows_atomic = 8,  ///< and of one on the same word,
+    behind_fence = 16    ///< and of a fence behind that one
+  };
 
-  const void* call_site = nullptr;
-  GridOrder::WordSet acquired =
-      GridOrder::none;  ///< on which the thread has acquired what lower blocks have released
-  Operation operation{};
-  std::uint8_t bytes = 0;
-  std::uint8_t mask = 0;  ///< the bytes of the word that it touches
-  std::uint8_t flags = 0;
+  AccessKind() = default;
+  /// \param mask  the bytes of the word that it touches; \param flags  a sum of them.
+  AccessKind(const Access& access, unsigned mask, unsigned flags)
+      : call_site_{access.call_site},
+        bits_{static_cast<unsigned>(access.operation) | static_cast<unsigned>(access.bytes) << 8 |
+              mask << 16 | flags << 24} {}
 
-  bool has(unsigned flag) const { return (flags & flag) != 0; }
-  bool writes() const { return operation != Operation::load; }
-  bool can_race_with(const AccessKind& other) const {
-    return (mask & other.mask) != 0 && can_race(operation, other.operation);
-  }
+  const void* call_site() const { return call_site_; }
+  Operation operation() const { return static_cast<Operation>(bits_ & 0xff); }
+  unsigned bytes() const { return static_cast<unsigned>(bits_ >> 8 & 0xff); }
+  unsigned mask() const { return static_cast<unsigned>(bits_ >> 16 & 0xff); }
+  bool has(Flag flag) const { return (bits_ >> 24 & flag) != 0; }
+  void add(Flag flag) { bits_ |= std::uint64_t{flag} << 24; }
+  void remove(Flag flag) { bits_ &= ~(std::uint64_t{flag} << 24); }
+  bool writes() const { return operation() != Operation::load; }
 
   auto operator<=>(const AccessKind&) const = default;
-  /// Without a look at each member.
-  bool equals(const AccessKind& other) const {
-    static_assert(std::has_unique_object_representations_v<AccessKind>);
-    return std::memcmp(this, &other, sizeof(AccessKind)) == 0;
-  }
 
   /// What such an access to a word of the buffer is to, in a finding's words.
   std::string describe(const Buffer& buffer, const std::byte* word) const {
-    return buffer.describe(word + std::countr_zero(mask), bytes);
+    return buffer.describe(word + std::countr_zero(mask()), bytes());
   }
   Witness action(std::size_t block, unsigned thread) const {
-    return access_by(block, thread, operation, call_site);
+    return access_by(block, thread, operation(), call_site_);
   }
+
+ private:
+  const void* call_site_ = nullptr;
+  std::uint64_t bits_ = 0;
 };
 
-/// A kind of access as it matters to other blocks.
-struct GridAccessKind : AccessKind {
-  GridOrder::WordSet released = GridOrder::none;  ///< the words on which it is
-  Untold untold{};                                ///< where it is on none
+/// Accesses of a kind by a thread, and the moment of the last of them.
+struct KindAccess {
+  unsigned kind;
+  unsigned thread;
+  Moment moment;
 
-  auto operator<=>(const GridAccessKind&) const = default;
+  auto operator<=>(const KindAccess&) const = default;
 };
+
+/// What a block did to a word. Threads count from the first one's, so that words that different threads treat alike share one.
+using KindSet = std::vector<KindAccess>;
 
 }  // namespace __emulated

@@ -1,13 +1,11 @@
 #pragma once
-#include <array>
 #include <cstddef>
 #include <span>
 
 #include "emulated/findings/report.hpp"
-#include "emulated/order/fence_order.hpp"
-#include "emulated/order/global_races.hpp"
+#include "emulated/order/block_races.hpp"
+#include "emulated/order/grid_races.hpp"
 #include "emulated/order/happens_before.hpp"
-#include "emulated/order/shared_races.hpp"
 #include "emulated/run/observed.hpp"
 
 namespace __emulated {
@@ -17,60 +15,61 @@ class BlockOrder {
  public:
   /// \param memory  the block's; \param faults  what is seen is added to these. Both outlive this.
   BlockOrder(const SharedMemory& memory, FaultLog& faults, unsigned threads)
-      : faults_{faults},
-        order_{threads / warp_size},
-        fences_{order_, threads},
-        shared_races_{memory, order_, faults} {}
+      : order_{threads, [this] { publish(); }}, races_{memory, order_, faults} {}
+  BlockOrder(const BlockOrder&) = delete;
+  BlockOrder& operator=(const BlockOrder&) = delete;
 
   void begin_block(std::size_t block, GridRaces& grid) {
     block_ = block;
     grid_ = &grid;
-    order_.begin_block();
-    fences_.begin_block(block, grid.order());
-    shared_races_.begin_block(block);
+    order_.begin_block(block, grid.releases());
+    races_.begin_block(block);
+    has_run_atomics_ = false;
   }
 
   /// Throws where the block makes more kinds of accesses than can be followed.
   void access(ObservedAccess seen) {
-    if (seen.is_shared) {
-      shared_races_.check(seen.access, seen.position, seen.thread);
-    } else {
-      global_races_.check(seen.access, *seen.buffer, seen.thread);
-    }
+    races_.check(seen.access, seen.is_shared ? nullptr : seen.buffer, seen.thread);
   }
-  void atomic(unsigned thread, const FenceOrder::Update& update) { fences_.atomic(thread, update); }
-  void fence(unsigned thread, FenceScope scope) { fences_.fence(thread, scope); }
+  void atomic(unsigned thread, const HappensBefore::Update& update) {
+    has_run_atomics_ = has_run_atomics_ || update.is_global;
+    order_.atomic(thread, update);
+  }
+  void fence(unsigned thread, FenceScope scope) { order_.fence(thread, scope); }
   void warp_sync(const WarpSync& met) {
-    if (met.kind != EventKind::warp_barrier) return;
-    order_.warp_barrier(met.warp, met.group, met.lanes_of_block);
-    std::array<unsigned, warp_size> threads;
-    std::size_t count = 0;
-    for (const unsigned lane : lanes_of(met.group))
-      threads[count++] = met.warp * warp_size + lane;
-    fences_.meet(std::span{threads}.first(count));
+    if (met.kind == EventKind::warp_barrier) order_.warp_barrier(met.warp, met.group, met.lanes_of_block);
   }
+  void block_sync() { order_.block_barrier(); }
   /// Threads of several warps have met, those of each warp already.
-  void group_sync(std::span<const unsigned> threads) {
-    order_.group_barrier(threads);
-    fences_.meet(threads);
+  void group_sync(std::span<const unsigned> threads) { order_.group_barrier(threads); }
+  /// All threads of the grid have; then GridRaces::begin_phase() is called once.
+  void grid_sync() {
+    publish();
+    order_.grid_barrier();
   }
-  void block_sync() {
-    order_.block_barrier();
-    fences_.block_barrier();
+
+  /// Other blocks may run atomics before this one goes on.
+  void give_way() {
+    if (has_run_atomics_) publish();
   }
   void end_block() {
-    block_sync();
-    global_races_.end_block(block_, faults_, *grid_);
+    races_.end_block(*grid_);
+    grid_->end_block(block_, order_);
   }
 
  private:
-  FaultLog& faults_;
+  /// Tells other blocks of what this one did so far.
+  void publish() {
+    races_.publish(*grid_, false);
+    order_.begin_slice();
+    has_run_atomics_ = false;
+  }
+
   std::size_t block_ = 0;
   GridRaces* grid_ = nullptr;
   HappensBefore order_;
-  FenceOrder fences_;
-  SharedRaces shared_races_;
-  GlobalRaces global_races_{order_, fences_};
+  BlockRaces races_;
+  bool has_run_atomics_ = false;  ///< since it has last told others
 };
 
 }  // namespace __emulated

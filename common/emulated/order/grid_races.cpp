@@ -1,9 +1,7 @@
 #include "emulated/order/grid_races.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <new>
-#include <tuple>
 
 #include "emulated/findings/memory_faults.hpp"
 
@@ -13,16 +11,14 @@ namespace {
 /// What a line's shift is where it has one word.
 constexpr unsigned one_word = 5;
 
-/// Threads that are remembered of those that made accesses of a kind, one of each block. That of the highest block is one of
-/// them. Where blocks pass on what they know of others, which two are ordered depends on more than which is the lower one.
-std::size_t most_threads(const GridAccessKind& kind) {
-  return kind.released == GridOrder::none && kind.acquired == GridOrder::none ? 3 : 16;
-}
+/// Blocks that are remembered of those that made accesses of a kind. The highest one is one of them. Where blocks tell each other
+/// of what they did, which two are ordered depends on more than which is the lower one.
+constexpr std::size_t most_blocks = 3;
+constexpr std::size_t most_blocks_that_tell = 16;
 
 }  // namespace
 
 void BlockSummary::clear() {
-  kinds.clear();
   sets.clear();
   lines.clear();
   words.clear();
@@ -39,16 +35,15 @@ GridRaces::Lines& GridRaces::lines_of(Buffer& buffer) {
   return known->second;
 }
 
-void GridRaces::add(std::size_t block, const BlockSummary& summary) {
-  if (summary.lines.empty()) return;
+void GridRaces::add(std::size_t block, const BlockSummary& summary, const std::vector<AccessKind>& kinds,
+                    const HappensBefore& order) {
   const std::lock_guard lock{mutex_};
-  std::vector<unsigned> kinds;
-  for (const GridAccessKind& kind : summary.kinds.values())
-    kinds.push_back(kinds_.number_of(kind));
+  ++additions_;
   std::vector<unsigned> sets{0};
-  for (BlockSummary::KindSet set : summary.sets.values()) {
-    for (auto& [kind, thread] : set)
-      kind = kinds[kind];
+  for (KindSet set : summary.sets.values()) {
+    for (KindAccess& access : set)
+      access.kind = kinds_.number_of(kinds[access.kind]);
+    std::ranges::sort(set);
     sets.push_back(sets_.number_of(set));
   }
   Lines* lines = nullptr;
@@ -57,71 +52,129 @@ void GridRaces::add(std::size_t block, const BlockSummary& summary) {
     lines->begin = std::min(lines->begin, added.number);
     lines->end = std::max(lines->end, added.number + 1);
     PackedHistory& line = lines->at(added.number);
-    if (added.words == 0 && line.form() != Form::words) {
-      note_block(line, sets[added.first.kinds], {block, added.first.thread}, added.shift);
+    const std::byte* const begin = added.buffer->begin() + added.number * line_bytes;
+    const Addition to_line{order,         *added.buffer,         begin,
+                           words_in_line, sets[added.first.set], {block, added.first.thread},
+                           added.shift};
+    if (added.words == 0 && line.form() != Form::words && !may_find_written(line, to_line.set)) {
+      add(line, to_line);
       continue;
     }
     spread(line);
     for (unsigned word = 0; word < words_in_line; ++word) {
       const BlockSummary::Word own =
-          added.words == 0 ? BlockSummary::Word{added.first.kinds, added.first.thread + (word >> added.shift)}
+          added.words == 0 ? BlockSummary::Word{added.first.set, added.first.thread + (word >> added.shift)}
                            : summary.words[added.words - 1][word];
-      if (own.kinds != 0) {
-        note_block((*words_[line.index()])[word], sets[own.kinds], {block, own.thread}, one_word);
-      }
+      if (own.set == 0) continue;
+      add((*words_[line.index()])[word],
+          {order, *added.buffer, begin + word * word_bytes, 1, sets[own.set], {block, own.thread}, one_word});
     }
   }
 }
 
 /// To the history of a line that is not of words, or of a word.
-void GridRaces::note_block(PackedHistory& history, unsigned kinds, const GridThread& first, unsigned shift) {
-  if (history.form() == Form::empty && PackedHistory::fits(kinds, first.block)) {
-    history = {kinds, first.block, first.thread, shift};
+void GridRaces::add(PackedHistory& history, Addition added) {
+  if (history.form() != Form::empty && (is_written(history) || are_written(added.set))) {
+    KindSet set = sets_[added.set];
+    for (unsigned word = 0; word < added.words; ++word) {
+      for (KindAccess& access : set) {
+        const AccessKind kind = check(history, added, access, word);
+        if (kind != kinds_[access.kind]) access.kind = kinds_.number_of(kind);
+      }
+    }
+    added.set = sets_.number_of(set);
+  }
+  note(history, added);
+}
+
+/// Notes the races of an access to one of the words. Returns its kind, as what came before it makes it.
+AccessKind GridRaces::check(const PackedHistory& history, const Addition& added, const KindAccess& access,
+                            unsigned word) {
+  AccessKind kind = kinds_[access.kind];
+  const GridThread by{added.first.block, added.first.thread + access.thread + (word >> added.shift)};
+  const HappensBefore::Others& others = added.order.others(by.thread);
+  const std::uint32_t own_atomic = kind.has(AccessKind::follows_atomic) ? last_atomic(history, added) : 0;
+  for_each_entry(history, [&](const HistoryEntry& entry) {
+    const AccessKind& other = kinds_[entry.kind];
+    if (entry.block == by.block || (kind.mask() & other.mask()) == 0) return;
+    const auto thread = static_cast<unsigned>(entry.thread) + (word >> entry.shift);
+    bool is_told = others.told.knows(entry.block, thread, entry.moment);
+    bool is_fenced = is_told && others.fenced.knows(entry.block, thread, entry.moment);
+    // One atomic operation needs no release to be seen by the next on the same word.
+    if (!is_told && other.operation() == Operation::atomic && entry.added < own_atomic) {
+      is_told = true;
+      is_fenced = kind.has(AccessKind::behind_fence);
+    }
+    if (is_told && other.writes()) kind.remove(AccessKind::unwritten);
+    if (!can_race(kind.operation(), other.operation())) return;
+    const Racing self{kind, by, access.moment};
+    const Racing before{other, {entry.block, thread}, entry.moment};
+    const std::byte* const address = added.word + word * word_bytes;
+    if (!is_told) {
+      note_race(Fault::race, by.block < entry.block ? Race{address, &added.buffer, self, before}
+                                                    : Race{address, &added.buffer, before, self});
+    } else if (!is_fenced && kind.operation() == Operation::load && !kind.has(AccessKind::is_volatile)) {
+      note_race(Fault::missing_fence, {address, &added.buffer, before, self});
+    }
+  });
+  return kind;
+}
+
+/// When the last atomic of the block that adds this was added: it may be with this.
+std::uint32_t GridRaces::last_atomic(const PackedHistory& history, const Addition& added) const {
+  const auto is_atomic = [](const AccessKind& kind) { return kind.operation() == Operation::atomic; };
+  if (any_kind_in(added.set, is_atomic)) return additions_;
+  std::uint32_t last = 0;
+  for_each_entry(history, [&](const HistoryEntry& entry) {
+    if (entry.block == added.first.block && is_atomic(kinds_[entry.kind])) last = std::max(last, entry.added);
+  });
+  return last;
+}
+
+/// Of the races between two access sites, keeps the one of the lowest word and threads: it does not depend on the schedule.
+void GridRaces::note_race(Fault fault, Race race) {
+  const std::pair<const void*, const void*> sites =
+      std::minmax(race.lower.kind.call_site(), race.higher.kind.call_site());
+  const auto [known, is_new] = races_.try_emplace({fault, sites.first, sites.second}, race);
+  if (!is_new && race.rank() < known->second.rank()) known->second = race;
+}
+
+void GridRaces::note(PackedHistory& history, const Addition& added) {
+  const auto& [block, thread] = added.first;
+  if (history.form() == Form::empty && PackedHistory::fits(added.set, block)) {
+    history = {added.set, block, thread, added.shift};
     return;
   }
   if (history.form() != Form::entries) {
     const PackedHistory before = std::exchange(history, PackedHistory{Form::entries, no_entry});
-    if (before.form() == Form::by_one_block) {
-      note_block(history, before.kinds(), {before.block(), before.thread()}, before.shift());
-    }
+    for_each_entry(before, [&](const HistoryEntry& entry) { note_access(history, entry); });
   }
-  for (const auto& [kind, offset] : sets_[kinds])
-    note_access(history, kind, {first.block, first.thread + offset}, shift);
+  for (const KindAccess& access : sets_[added.set]) {
+    note_access(history, {0, access.kind, block & 0xffff'ffff'ffff, (thread + access.thread) & 0xfff,
+                          added.shift & 0xf, access.moment, additions_});
+  }
 }
 
 /// To a history of entries.
-void GridRaces::note_access(PackedHistory& history, unsigned kind, const GridThread& by, unsigned shift) {
-  std::size_t count = 0;
-  HistoryEntry* highest = nullptr;
-  HistoryEntry* second = nullptr;
+void GridRaces::note_access(PackedHistory& history, const HistoryEntry& access) {
+  std::set<std::uint64_t> blocks;
   for (std::size_t next = history.index(); next != no_entry; next = entries_[next].next) {
     HistoryEntry& entry = entries_[next];
-    if (entry.kind != kind || entry.shift != shift) continue;
-    if (entry.block == by.block) {
-      entry.thread = std::min<std::uint64_t>(entry.thread, by.thread) & 0xfff;
+    if (entry.kind != access.kind || entry.shift != access.shift) continue;
+    if (entry.block == access.block && entry.thread == access.thread) {
+      entry.moment = std::max(entry.moment, access.moment);
+      entry.added = access.added;
       return;
     }
-    ++count;
-    if (highest == nullptr || entry.block > highest->block) {
-      second = std::exchange(highest, &entry);
-    } else if (second == nullptr || entry.block > second->block) {
-      second = &entry;
-    }
+    blocks.insert(entry.block);
   }
-  const auto set = [&](HistoryEntry& entry) {
-    entry.kind = kind;
-    entry.block = by.block & 0xffff'ffff'ffff;
-    entry.thread = by.thread & 0xfff;
-    entry.shift = shift & 0xf;
-  };
-  if (count == most_threads(kinds_[kind])) {
+  const std::size_t most = releases_.empty() ? most_blocks : most_blocks_that_tell;
+  if (blocks.size() >= most && !blocks.contains(access.block)) {
     // The highest stays, and of the others those that are lower.
-    if (by.block > highest->block) {
-      set(*highest);
-    } else if (by.block < second->block) {
-      set(*second);
-    }
-    return;
+    const std::uint64_t highest = *blocks.rbegin();
+    const std::uint64_t second = *std::next(blocks.rbegin());
+    if (second < access.block && access.block < highest) return;
+    forget_block(history, access.kind, access.block > highest ? highest : second);
   }
   std::uint32_t number = free_entries_;
   if (number == no_entry) {
@@ -131,9 +184,22 @@ void GridRaces::note_access(PackedHistory& history, unsigned kind, const GridThr
   } else {
     free_entries_ = entries_[number].next;
   }
-  set(entries_[number]);
+  entries_[number] = access;
   entries_[number].next = static_cast<std::uint32_t>(history.index());
   history = {Form::entries, number};
+}
+
+/// Drops a block's accesses of a kind from a history of entries.
+void GridRaces::forget_block(PackedHistory& history, std::uint32_t kind, std::uint64_t block) {
+  std::uint32_t first = no_entry;
+  for (auto next = static_cast<std::uint32_t>(history.index()); next != no_entry;) {
+    HistoryEntry& entry = entries_[next];
+    const bool is_of_block = entry.kind == kind && entry.block == block;
+    std::uint32_t& chain = is_of_block ? free_entries_ : first;
+    const std::uint32_t number = std::exchange(next, entry.next);
+    entry.next = std::exchange(chain, number);
+  }
+  history = {Form::entries, first};
 }
 
 /// Gives each word of a line a history of its own.
@@ -143,13 +209,14 @@ void GridRaces::spread(PackedHistory& line) {
   for (unsigned word = 0; word < words_in_line; ++word) {
     PackedHistory& own = (*words)[word];
     if (line.form() == Form::by_one_block) {
-      own = {line.kinds(), line.block(), line.thread() + (word >> line.shift()), one_word};
+      own = {line.set(), line.block(), line.thread() + (word >> line.shift()), one_word};
     } else if (line.form() == Form::entries) {
       own = {Form::entries, no_entry};
-      for (const KindAccessors& accessors : unpacked(line, word)) {
-        for (const GridThread& by : accessors.threads)
-          note_access(own, accessors.kind, by, one_word);
-      }
+      for_each_entry(line, [&](HistoryEntry entry) {
+        entry.thread = (entry.thread + (word >> entry.shift)) & 0xfff;
+        entry.shift = one_word;
+        note_access(own, entry);
+      });
     }
   }
   if (line.form() == Form::entries) {
@@ -162,153 +229,186 @@ void GridRaces::spread(PackedHistory& line) {
   words_.push_back(std::move(words));
 }
 
-// ---- when the launch has ended ----
-
-/// What the history of a word, or of a line, says of a word.
-GridRaces::AccessHistory GridRaces::unpacked(const PackedHistory& packed, unsigned word) const {
-  AccessHistory history;
-  const auto note = [&](unsigned kind, const GridThread& by) {
-    auto known = std::ranges::find(history, kind, &KindAccessors::kind);
-    if (known == history.end()) known = history.insert(history.end(), {kind, {}});
-    known->threads.push_back(by);
-  };
-  if (packed.form() == Form::by_one_block) {
-    for (const auto& [kind, offset] : sets_[packed.kinds()])
-      note(kind, {packed.block(), packed.thread() + offset + (word >> packed.shift())});
-  } else if (packed.form() == Form::entries) {
-    for (std::size_t next = packed.index(); next != no_entry; next = entries_[next].next) {
-      const HistoryEntry& entry = entries_[next];
-      note(entry.kind, {entry.block, static_cast<unsigned>(entry.thread) + (word >> entry.shift)});
+/// Of a line that is not of words, or of a word: a line's threads are those of its first word.
+template <typename Visit>
+void GridRaces::for_each_entry(const PackedHistory& history, const Visit& visit) const {
+  if (history.form() == Form::by_one_block) {
+    for (const KindAccess& access : sets_[history.set()]) {
+      visit({no_entry, access.kind, history.block() & 0xffff'ffff'ffff,
+             (history.thread() + access.thread) & 0xfff, history.shift() & 0xf, access.moment, 0});
+    }
+  } else if (history.form() == Form::entries) {
+    for (std::size_t next = history.index(); next != no_entry;) {
+      const HistoryEntry entry = entries_[next];
+      next = entry.next;
+      visit(entry);
     }
   }
-  for (auto& [kind, threads] : history) {
-    std::ranges::sort(threads);
-    while (threads.size() > most_threads(kinds_[kind]))
-      threads.erase(threads.end() - 2);
-  }
-  return history;
+}
+
+template <typename Predicate> bool GridRaces::any_kind_in(unsigned set, const Predicate& is_such) const {
+  return std::ranges::any_of(sets_[set],
+                             [&](const KindAccess& access) { return is_such(kinds_[access.kind]); });
 }
 
 template <typename Predicate>
 bool GridRaces::any_kind_in(const PackedHistory& history, const Predicate& is_such) const {
-  if (history.form() == Form::by_one_block) {
-    return std::ranges::any_of(sets_[history.kinds()],
-                               [&](const auto& entry) { return is_such(kinds_[entry.first]); });
-  }
+  if (history.form() == Form::by_one_block) return any_kind_in(history.set(), is_such);
   if (history.form() != Form::entries) return false;
   for (std::size_t next = history.index(); next != no_entry; next = entries_[next].next)
     if (is_such(kinds_[entries_[next].kind])) return true;
   return false;
 }
 
-/// Whether there is a read of an unwritten word, or a store that more than one block may have to do with.
-bool GridRaces::may_be_wrong(const PackedHistory& history) const {
-  const bool may_be_shared = history.form() == Form::entries;
-  return any_kind_in(history, [&](const GridAccessKind& kind) {
-    return kind.has(AccessKind::unwritten) || (may_be_shared && kind.writes());
-  });
+bool GridRaces::is_written(const PackedHistory& history) const {
+  return any_kind_in(history, [](const AccessKind& kind) { return kind.writes(); });
 }
 
-bool GridRaces::is_written(const PackedHistory& history) const {
-  return any_kind_in(history, std::mem_fn(&GridAccessKind::writes));
+bool GridRaces::are_written(unsigned set) const {
+  return any_kind_in(set, [](const AccessKind& kind) { return kind.writes(); });
 }
+
+/// Whether reads that found nothing may have found what another block has written.
+bool GridRaces::may_find_written(const PackedHistory& history, unsigned set) const {
+  return is_written(history) &&
+         any_kind_in(set, [](const AccessKind& kind) { return kind.has(AccessKind::unwritten); });
+}
+
+void GridRaces::end_block(std::size_t block, const HappensBefore& order) {
+  if (!order.has_device_fences()) return;
+  const std::lock_guard lock{mutex_};
+  tellings_.emplace(block, order.telling());
+}
+
+void GridRaces::begin_phase() {
+  check_all_reads(reads_);
+  const auto is_any = [](const Buffer&) { return true; };
+  for_each_use_of_phase(is_any, [&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
+    if (writes) buffer.mark(offset, bytes, true);
+    // Neighbours become one.
+    const auto before = std::ranges::find_if(uses_, [&](const auto& use) {
+      return std::get<0>(use) == &buffer && std::get<1>(use) + std::get<2>(use) == offset &&
+             std::get<3>(use) == writes;
+    });
+    if (before != uses_.end()) {
+      bytes += std::get<2>(*before);
+      offset = std::get<1>(*before);
+      uses_.erase(before);
+    }
+    uses_.emplace(&buffer, offset, bytes, writes);
+  });
+  lines_.clear();
+  entries_.resize(1);
+  free_entries_ = no_entry;
+  words_.clear();
+  releases_.clear();
+}
+
+// ---- when the launch has ended ----
 
 std::vector<FaultRecord> GridRaces::faults() const {
+  Reads reads = reads_;
+  check_all_reads(reads);
+  std::vector<std::pair<const std::byte*, FaultRecord>> found;
+  for (const auto& [site, read] : reads)
+    found.emplace_back(read.word, read.fault);
+  for (const auto& [key, race] : races_) {
+    const auto& [fault, one, other] = key;
+    if (fault == Fault::race || !races_.contains({Fault::race, one, other}))
+      found.emplace_back(race.word, record_of(fault, race));
+  }
+  const auto stores = [](const Witness& witness) { return witness.action == verb_of(Operation::store); };
+  // Two stores say most about a race, so that they come first.
+  std::ranges::sort(found, {}, [&](const auto& each) {
+    const Witness& first = each.second.witnesses.front();
+    const Witness& last = each.second.witnesses.back();
+    return std::tuple{each.first,      each.second.fault != Fault::uninitialised_read,
+                      !stores(first),  first.block,
+                      first.threads,   !stores(last),
+                      last.block,      last.threads,
+                      first.call_site, last.call_site};
+  });
   FaultLog faults;
+  for (auto& [word, fault] : found)
+    faults.add(std::move(fault));
+  return faults.take();
+}
+
+void GridRaces::check_all_reads(Reads& reads) const {
+  const auto is_unwritten = [](const AccessKind& kind) { return kind.has(AccessKind::unwritten); };
   for (const auto& [begin, lines] : lines_) {
     for (std::size_t number = lines.begin; number < lines.end; ++number) {
       const PackedHistory& line = lines.at(number);
       const bool has_words = line.form() == Form::words;
-      if (!has_words && !may_be_wrong(line)) continue;
+      if (!has_words && !any_kind_in(line, is_unwritten)) continue;
       for (unsigned word = 0; word < words_in_line; ++word) {
         const PackedHistory& history = has_words ? (*words_[line.index()])[word] : line;
-        if (!may_be_wrong(history)) continue;
-        check_word(*lines.buffer, begin + number * line_bytes + word * word_bytes,
-                   unpacked(history, has_words ? 0 : word), faults);
+        if (any_kind_in(history, is_unwritten)) {
+          check_reads(*lines.buffer, begin + number * line_bytes + word * word_bytes, history,
+                      has_words ? 0 : word, reads);
+        }
       }
     }
   }
-  return faults.take();
-}
-
-void GridRaces::check_word(const Buffer& buffer, const std::byte* word, AccessHistory history,
-                           FaultLog& faults) const {
-  // Two stores say most about a race, so that they come first.
-  const auto rank = [&](const KindAccessors& accessors) {
-    const GridAccessKind& kind = kinds_[accessors.kind];
-    return std::tuple{kind.operation != Operation::store,
-                      accessors.threads.front(),
-                      kind.operation,
-                      kind.released,
-                      kind.acquired,
-                      kind.flags,
-                      kind.untold,
-                      kind.mask,
-                      kind.bytes,
-                      kind.call_site};
-  };
-  std::ranges::sort(history, {}, rank);
-  check_reads(buffer, word, history, faults);
-  check_races(buffer, word, history, faults);
 }
 
 /// A read is of an unwritten word unless a lower block has stored to it: with that one it is in order, or in a race.
-void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                            FaultLog& faults) const {
-  for (const KindAccessors& read : history) {
-    const GridAccessKind& kind = kinds_[read.kind];
-    if (!kind.has(AccessKind::unwritten)) continue;
-    const GridThread& lowest = read.threads.front();
-    const bool is_stored_to = std::ranges::any_of(history, [&](const KindAccessors& other) {
-      return kinds_[other.kind].operation == Operation::store && other.threads.front().block < lowest.block;
-    });
+void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const PackedHistory& history,
+                            unsigned word_in_line, Reads& reads) const {
+  std::size_t lowest_store = SIZE_MAX;
+  std::map<unsigned, GridThread> lowest;  // for each kind of such reads
+  for_each_entry(history, [&](const HistoryEntry& entry) {
+    const AccessKind& kind = kinds_[entry.kind];
+    const GridThread by{entry.block, static_cast<unsigned>(entry.thread) + (word_in_line >> entry.shift)};
+    if (kind.operation() == Operation::store) lowest_store = std::min(lowest_store, by.block);
+    if (!kind.has(AccessKind::unwritten)) return;
+    GridThread& known = lowest.try_emplace(entry.kind, by).first->second;
+    known = std::min(known, by);
+  });
+  for (const auto& [number, by] : lowest) {
+    if (lowest_store < by.block) continue;
+    const AccessKind& kind = kinds_[number];
     const bool is_tainted = buffer.has_taint(static_cast<std::size_t>(word - buffer.begin()), 1);
-    const void* const of_taint = is_tainted ? &buffer : nullptr;
-    if (is_stored_to || !faults.is_new(Fault::uninitialised_read, kind.call_site, of_taint)) continue;
-    faults.add(uninitialised_read(kind.describe(buffer, word), kind.action(lowest.block, lowest.thread),
-                                  is_tainted ? Unwritten::tainted : Unwritten::global));
+    const std::pair site{kind.call_site(), is_tainted ? &buffer : nullptr};
+    if (reads.contains(site)) continue;
+    reads.emplace(site,
+                  Read{word, uninitialised_read(kind.describe(buffer, word), kind.action(by.block, by.thread),
+                                                is_tainted ? Unwritten::tainted : Unwritten::global)});
   }
 }
 
-/// Whether an access in a lower block is ordered before one in a higher block. Atomic operations run in the order of
-/// blocks, and one needs no release to be seen by those on the same word.
-bool GridRaces::ordered(const GridAccessKind& before, std::size_t lower, const GridAccessKind& after,
-                        std::size_t higher) const {
-  if (before.operation == Operation::atomic && after.has(AccessKind::follows_atomic)) return true;
-  return order_.ordered(before.released, lower, after.acquired, higher);
-}
-
-void GridRaces::check_races(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                            FaultLog& faults) const {
-  for (const KindAccessors& one : history) {
-    for (const KindAccessors& other : history) {
-      const GridAccessKind& before = kinds_[one.kind];
-      const GridAccessKind& after = kinds_[other.kind];
-      if (!before.can_race_with(after)) continue;
-      // The lowest two blocks whose accesses of these kinds nothing orders.
-      const GridThread* higher = nullptr;
-      const auto lower = std::ranges::find_if(one.threads, [&](const GridThread& by) {
-        const auto racing = std::ranges::find_if(other.threads, [&](const GridThread& candidate) {
-          return candidate.block > by.block && !ordered(before, by.block, after, candidate.block);
-        });
-        if (racing != other.threads.end()) higher = &*racing;
-        return higher != nullptr;
-      });
-      const auto [low, high] = std::minmax(before.call_site, after.call_site);
-      if (higher == nullptr || !faults.is_new(Fault::race, low, high)) continue;
-      FaultRecord fault{
-          Fault::race,
-          before.describe(buffer, word),
-          {before.action(lower->block, lower->thread), after.action(higher->block, higher->thread)}};
-      const bool may_be_told = after.has(AccessKind::knows_atomics) || before.untold == Untold::lacks_atomic;
-      fault.untold = may_be_told ? before.untold : Untold::no;
-      fault.is_volatile = before.has(AccessKind::is_volatile) || after.has(AccessKind::is_volatile);
-      faults.add(std::move(fault));
-    }
+FaultRecord GridRaces::record_of(Fault fault, const Race& race) const {
+  const auto& [lower, by_lower, at_lower] = race.lower;
+  const auto& [higher, by_higher, at_higher] = race.higher;
+  FaultRecord record{
+      fault,
+      lower.describe(*race.buffer, race.word),
+      {lower.action(by_lower.block, by_lower.thread), higher.action(by_higher.block, by_higher.thread)}};
+  if (fault == Fault::missing_fence) {
+    record.help =
+        "put a `__threadfence()` between the atomic that tells of the write and the read: without it this is "
+        "right "
+        "on today's GPUs by luck of caches";
+    record.page = "no_fence_behind_the_ticket";
+    return record;
   }
+  const auto telling = tellings_.find(by_lower.block);
+  const Untold untold =
+      telling != tellings_.end()
+          ? telling->second.untold(by_lower.thread, at_lower, lower.has(AccessKind::knows_atomics))
+          : Untold::lacks_fence;
+  if (higher.has(AccessKind::knows_atomics) || untold == Untold::lacks_atomic) record.untold = untold;
+  record.is_volatile = lower.has(AccessKind::is_volatile) || higher.has(AccessKind::is_volatile);
+  return record;
 }
 
 void GridRaces::for_each_use(const BufferPredicate& is_wanted, const VisitUse& visit) const {
+  for (const auto& [buffer, offset, bytes, writes] : uses_)
+    if (is_wanted(*buffer)) visit(*buffer, offset, bytes, writes);
+  for_each_use_of_phase(is_wanted, visit);
+}
+
+void GridRaces::for_each_use_of_phase(const BufferPredicate& is_wanted, const VisitUse& visit) const {
   for (const auto& [begin, lines] : lines_) {
     if (!is_wanted(*lines.buffer)) continue;
     for (std::size_t number = lines.begin; number < lines.end; ++number) {

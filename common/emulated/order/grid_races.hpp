@@ -7,30 +7,29 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "emulated/findings/report.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/access_kind.hpp"
-#include "emulated/order/fence_order.hpp"
+#include "emulated/order/happens_before.hpp"
 #include "emulated/order/numbering.hpp"
 
 namespace __emulated {
 
-/// Words of global memory that are followed together, where neighbouring threads access neighbouring words.
+/// Words that are followed together, where neighbouring threads access neighbouring words.
 inline constexpr std::size_t words_in_line = 32;
 inline constexpr std::size_t line_bytes = words_in_line * word_bytes;
 
-/// All that a block did to global memory.
+/// What a block did to global memory.
 struct BlockSummary {
-  /// What it did to a word: the kinds of its accesses, each with the lowest of the threads that made them. Threads count from
-  /// the first one's, so that words that different threads treat alike share one of these.
-  using KindSet = std::vector<std::pair<unsigned, unsigned>>;
-
-  /// What it did to a word, or to none where `kinds` is 0.
+  /// What it did to a word, or to none where `set` is 0.
   struct Word {
-    unsigned kinds = 0;  ///< 1 for the first set
+    unsigned set = 0;  ///< of `sets`, from 1
     unsigned thread = 0;
   };
   using Words = std::array<Word, words_in_line>;
@@ -44,7 +43,6 @@ struct BlockSummary {
     std::size_t words;   ///< or where in `words` they are, from 1
   };
 
-  Numbering<GridAccessKind> kinds;
   Numbering<KindSet> sets;
   std::vector<Line> lines;
   std::vector<Words> words;
@@ -53,17 +51,28 @@ struct BlockSummary {
 };
 
 /// What the blocks of a launch did to each word of global memory, for races between blocks and reads of what nobody has
-/// written. Blocks add in any order, and nothing here depends on it: the launch is checked when it has ended.
+/// written. A block adds what it did before another one can know of it, and before it knows more of others itself. Blocks that
+/// know nothing of each other add in any order, and what is found does not depend on that.
 class GridRaces {
  public:
-  GridOrder& order() { return order_; }
+  /// Of the phase.
+  Releases& releases() { return releases_; }
 
-  void add(std::size_t block, const BlockSummary& summary);
+  /// \param kinds  by the numbers in the summary; \param order  the block's: what its threads know now, they have known when
+  /// they made these accesses.
+  void add(std::size_t block, const BlockSummary& summary, const std::vector<AccessKind>& kinds,
+           const HappensBefore& order);
+
+  /// The block has ended.
+  void end_block(std::size_t block, const HappensBefore& order);
+
+  /// All blocks have met: what comes is ordered behind everything so far.
+  void begin_phase();
 
   /// What is wrong between blocks, in the order of words, once for each pair of access sites.
   std::vector<FaultRecord> faults() const;
 
-  /// Tells of all that kernels have accessed, of some buffers, in ascending order.
+  /// Tells of all that kernels have accessed, of some buffers.
   using BufferPredicate = std::function<bool(const Buffer&)>;
   using VisitUse = std::function<void(Buffer&, std::size_t offset, std::size_t bytes, bool writes)>;
   void for_each_use(const BufferPredicate& is_wanted, const VisitUse& visit) const;
@@ -80,21 +89,15 @@ class GridRaces {
     auto operator<=>(const GridThread&) const = default;
   };
 
-  /// The threads that made accesses of a kind to a word, blocks ascending: enough of them to name the lowest ones, and to know
-  /// of any in conflict.
-  struct KindAccessors {
-    unsigned kind;
-    std::vector<GridThread> threads;
-  };
-  using AccessHistory = std::vector<KindAccessors>;
-
-  /// One of them, as it is kept: there may be one for each word and more.
+  /// Accesses of a kind by a thread. There may be one for each word and more.
   struct HistoryEntry {
     std::uint32_t next;  ///< of the word, or of the line's words
     std::uint32_t kind;
     std::uint64_t block : 48;
     std::uint64_t thread : 12;
     std::uint64_t shift : 4;  ///< of a line: one more thread every 2^shift words
+    Moment moment;
+    std::uint32_t added;  ///< a number that grows with each addition
   };
   static constexpr std::uint32_t no_entry = 0;
 
@@ -105,15 +108,15 @@ class GridRaces {
     enum class Form : unsigned { empty, by_one_block, entries, words };
 
     PackedHistory() = default;
-    PackedHistory(std::size_t kinds, std::size_t block, unsigned thread, unsigned shift)
-        : bits_{std::uint64_t{1} | kinds << 2 | std::uint64_t{thread} << 18 | std::uint64_t{shift} << 28 |
+    PackedHistory(std::size_t set, std::size_t block, unsigned thread, unsigned shift)
+        : bits_{std::uint64_t{1} | set << 2 | std::uint64_t{thread} << 18 | std::uint64_t{shift} << 28 |
                 std::uint64_t{block} << 32} {}
     PackedHistory(Form form, std::size_t index) : bits_{static_cast<std::uint64_t>(form) | index << 2} {}
-    static bool fits(std::size_t kinds, std::size_t block) { return kinds < 1U << 16 && block >> 32 == 0; }
+    static bool fits(std::size_t set, std::size_t block) { return set < 1U << 16 && block >> 32 == 0; }
 
     Form form() const { return static_cast<Form>(bits_ & 3); }
     std::size_t index() const { return bits_ >> 2; }
-    unsigned kinds() const { return static_cast<unsigned>(bits_ >> 2 & 0xffff); }
+    unsigned set() const { return static_cast<unsigned>(bits_ >> 2 & 0xffff); }
     unsigned thread() const { return static_cast<unsigned>(bits_ >> 18 & 0x3ff); }
     unsigned shift() const { return static_cast<unsigned>(bits_ >> 28 & 0xf); }
     std::size_t block() const { return bits_ >> 32; }
@@ -136,31 +139,79 @@ class GridRaces {
     }
   };
 
+  /// What a block adds to a word, or to words alike.
+  struct Addition {
+    const HappensBefore& order;
+    const Buffer& buffer;
+    const std::byte* word;  ///< the first,
+    unsigned words;         ///< and their number
+    unsigned set;
+    GridThread first;
+    unsigned shift;
+  };
+
+  /// An access to a word that is in a race, or told without a fence.
+  struct Racing {
+    AccessKind kind;
+    GridThread by;
+    Moment moment;
+  };
+  struct Race {
+    const std::byte* word;
+    const Buffer* buffer;
+    Racing lower;  ///< of the lower block
+    Racing higher;
+
+    auto rank() const {
+      return std::tuple{word, lower.by, higher.by, lower.kind.operation(), higher.kind.operation()};
+    }
+  };
+  using RaceKey = std::tuple<Fault, const void*, const void*>;  ///< with the two access sites
+
+  /// Reads of what nobody has written, by access site and where what they read is tainted.
+  struct Read {
+    const std::byte* word;
+    FaultRecord fault;
+  };
+  using Reads = std::map<std::pair<const void*, const Buffer*>, Read>;
+
   Lines& lines_of(Buffer& buffer);
-  void note_block(PackedHistory& history, unsigned kinds, const GridThread& first, unsigned shift);
-  void note_access(PackedHistory& history, unsigned kind, const GridThread& by, unsigned shift);
+  void note(PackedHistory& history, const Addition& added);
+  void note_access(PackedHistory& history, const HistoryEntry& access);
+  void forget_block(PackedHistory& history, std::uint32_t kind, std::uint64_t block);
   void spread(PackedHistory& line);
-  AccessHistory unpacked(const PackedHistory& history, unsigned word) const;
+  template <typename Visit> void for_each_entry(const PackedHistory& history, const Visit& visit) const;
+  template <typename Predicate> bool any_kind_in(unsigned set, const Predicate& is_such) const;
   template <typename Predicate>
   bool any_kind_in(const PackedHistory& history, const Predicate& is_such) const;
-  bool may_be_wrong(const PackedHistory& history) const;
   bool is_written(const PackedHistory& history) const;
-  bool ordered(const GridAccessKind& before, std::size_t lower, const GridAccessKind& after,
-               std::size_t higher) const;
-  void check_word(const Buffer& buffer, const std::byte* word, AccessHistory history, FaultLog& faults) const;
-  void check_reads(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                   FaultLog& faults) const;
-  void check_races(const Buffer& buffer, const std::byte* word, const AccessHistory& history,
-                   FaultLog& faults) const;
+  bool are_written(unsigned set) const;
+  bool may_find_written(const PackedHistory& history, unsigned set) const;
+  void add(PackedHistory& history, Addition added);
+  AccessKind check(const PackedHistory& history, const Addition& added, const KindAccess& access,
+                   unsigned word);
+  std::uint32_t last_atomic(const PackedHistory& history, const Addition& added) const;
+  void note_race(Fault fault, Race race);
+  void for_each_use_of_phase(const BufferPredicate& is_wanted, const VisitUse& visit) const;
+  void check_reads(const Buffer& buffer, const std::byte* word, const PackedHistory& history,
+                   unsigned word_in_line, Reads& reads) const;
+  void check_all_reads(Reads& reads) const;
+  FaultRecord record_of(Fault fault, const Race& race) const;
 
-  GridOrder order_;
   std::mutex mutex_;
-  Numbering<GridAccessKind> kinds_;
-  Numbering<BlockSummary::KindSet> sets_;
+  Releases releases_;
+  Numbering<AccessKind> kinds_;
+  Numbering<KindSet> sets_;
   std::map<const std::byte*, Lines> lines_;  ///< by buffer
   std::vector<HistoryEntry> entries_{1};     ///< from 1
   std::uint32_t free_entries_ = no_entry;
+  std::uint32_t additions_ = 0;
   std::vector<std::unique_ptr<Words>> words_;
+  std::map<RaceKey, Race> races_;
+  std::unordered_map<std::size_t, Telling> tellings_;  ///< of blocks that have put fences before others
+  // Of earlier phases:
+  Reads reads_;
+  std::set<std::tuple<Buffer*, std::size_t, std::size_t, bool>> uses_;
   bool is_tainted_ = false;
 };
 

@@ -1,89 +1,103 @@
 #include "emulated/order/happens_before.hpp"
 
-#include <algorithm>
+#include <numeric>
 #include <utility>
 
-#include "emulated/run/lanes.hpp"
+#include "emulated/memory/memory.hpp"
 
 namespace __emulated {
 
-// ---- clocks ----
+// ---- what is missing ----
 
-const Clock::Row* Clock::find(unsigned warp) const {
-  const auto row = std::ranges::find(rows_, warp, &Row::warp);
-  return row != rows_.end() ? &*row : nullptr;
+void Telling::atomic(unsigned thread, Moment now, Moment barrier, Moment warp_barrier) {
+  if (at_atomic_.size() <= thread) at_atomic_.resize(thread + 1);
+  at_atomic_[thread] = now;
+  if (last_atomics_[0].thread != thread) last_atomics_[1] = last_atomics_[0];
+  last_atomics_[0] = {thread, barrier, warp_barrier, ~Moment{0}};
 }
 
-Clock::Row& Clock::row_of(unsigned warp) {
-  const auto row = std::ranges::find(rows_, warp, &Row::warp);
-  return row != rows_.end() ? *row : rows_.emplace_back(Row{warp, {}});
+void Telling::block_barrier(Moment barrier) {
+  for (LastAtomic& last : last_atomics_)
+    last.next_barrier = std::min(last.next_barrier, barrier);
 }
 
-void Clock::learn(unsigned thread, Moment before) {
-  Moment& known = row_of(thread / warp_size).before[thread % warp_size];
-  known = std::max(known, before);
-}
-
-bool Clock::includes(const Clock& other) const {
-  if (all_before_ < other.all_before_) return false;
-  return std::ranges::all_of(other.rows_, [&](const Row& row) {
-    const Row* const own = find(row.warp);
-    for (unsigned lane = 0; lane < warp_size; ++lane) {
-      const Moment known = std::max(all_before_, own != nullptr ? own->before[lane] : 0);
-      if (known < row.before[lane]) return false;
-    }
-    return true;
-  });
-}
-
-void Clock::join(const Clock& other) {
-  learn_all_before(other.all_before_);
-  for (const Row& row : other.rows_) {
-    Row& own = row_of(row.warp);
-    for (unsigned lane = 0; lane < warp_size; ++lane)
-      own.before[lane] = std::max(own.before[lane], row.before[lane]);
+Untold Telling::untold(unsigned thread, Moment moment, bool knew) const {
+  if (released_.knows(thread, moment)) return Untold::no;
+  const LastAtomic& other = last_atomics_[last_atomics_[0].thread == thread ? 1 : 0];
+  const bool is_of_warp = other.thread / warp_size == thread / warp_size;
+  const bool is_behind_barrier = moment < (is_of_warp ? other.warp_barrier : other.barrier);
+  const bool is_before_barrier = !is_behind_barrier && moment < other.next_barrier;
+  // Before it, or after it and before the next fence.
+  const bool is_beside_own = thread < at_atomic_.size() && moment <= at_atomic_[thread];
+  if (fenced_.knows(thread, moment)) {
+    if (is_beside_own && !knew) return Untold::lacks_fence;
+    return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_atomic;
   }
+  if (is_behind_barrier || is_beside_own) return Untold::lacks_fence;
+  return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_both;
 }
 
-void merge(SharedClock& clock, const SharedClock& other) {
-  if (!other || clock == other) return;
-  if (!clock) {
-    clock = other;
-    return;
-  }
-  if (clock->includes(*other)) return;
-  auto both = std::make_shared<Clock>(*clock);
-  both->join(*other);
-  clock = std::move(both);
+// ---- barriers ----
+
+HappensBefore::HappensBefore(unsigned threads, std::function<void()> before_learning)
+    : warps_((threads + warp_size - 1) / warp_size),
+      threads_(threads),
+      all_threads_(threads),
+      before_learning_{std::move(before_learning)} {
+  std::iota(all_threads_.begin(), all_threads_.end(), 0U);
 }
 
-// ---- a block ----
+void HappensBefore::begin_block(std::size_t block, Releases& releases) {
+  block_ = block;
+  releases_ = &releases;
+  time_ = 0;
+  for (Warp& warp : warps_)
+    warp.last_barrier = 0;
+  end_interval();
+  slice_ = time_;
+  if (!std::exchange(is_used_, false)) return;
+  std::ranges::fill(threads_, Thread{});
+  released_in_block_.clear();
+  carried_ = {};
+  telling_ = {};
+  has_fences_ = has_learned_ = knows_others_ = has_released_ = has_device_fences_ = false;
+}
 
-Moment HappensBefore::barrier() {
+/// Everything so far is before the last block barrier from now on.
+void HappensBefore::end_interval() {
   for (Warp& warp : warps_)
     warp.parts.reset();
-  if (has_acquired_) std::ranges::fill(acquired_, nullptr);
-  has_acquired_ = false;
-  return last_block_barrier_ = ++time_;
+  if (std::exchange(has_acquired_, false)) {
+    for (Thread& thread : threads_)
+      thread.acquired = nullptr;
+  }
+  last_block_barrier_ = ++time_;
 }
 
-HappensBefore::Parts& HappensBefore::parts_of(Warp& warp) {
-  if (!warp.parts) {
-    warp.parts = std::make_unique<Parts>();
-    warp.parts->moment.fill(last_warp_barrier(warp));
+void HappensBefore::block_barrier() {
+  end_interval();
+  if (!is_used_) return;
+  telling_.block_barrier(last_block_barrier_);
+  if (std::exchange(has_fences_, false)) {
+    for (Thread& thread : threads_) {
+      carried_.join(thread.at_device_fence);
+      thread.at_block_fence = thread.at_device_fence = {};
+    }
+    released_in_block_.clear();
   }
-  return *warp.parts;
+  if (has_learned_) share_others(all_threads_);
+  has_learned_ = false;
 }
 
 void HappensBefore::warp_barrier(unsigned index, unsigned group, unsigned lanes) {
-  Warp& warp = warps_[index];
-  if (has_acquired_) {
-    // Each lane knows what any of them knows.
-    for (const unsigned lane : lanes_of(group))
-      acquire(index * warp_size + *lanes_of(group).begin(), acquired_[index * warp_size + lane]);
-    for (const unsigned lane : lanes_of(group))
-      acquired_[index * warp_size + lane] = acquired_[index * warp_size + *lanes_of(group).begin()];
+  if (is_used_) {
+    std::array<unsigned, warp_size> members;
+    std::size_t count = 0;
+    for (const unsigned lane : lanes_of{group})
+      members[count++] = index * warp_size + lane;
+    share(std::span{members}.first(count));
   }
+  Warp& warp = warps_[index];
   ++time_;
   if (group == lanes) {
     warp.last_barrier = time_;
@@ -98,7 +112,7 @@ void HappensBefore::warp_barrier(unsigned index, unsigned group, unsigned lanes)
       seen[lane] = std::max(seen[lane], parts.seen[member][lane]);
   }
   for (const unsigned member : lanes_of(group))
-    seen[member] = parts.moment[member];
+    seen[member] = std::max(slice_, parts.moment[member]);
   for (const unsigned member : lanes_of(group)) {
     parts.seen[member] = seen;
     parts.moment[member] = time_;
@@ -111,16 +125,66 @@ void HappensBefore::group_barrier(std::span<const unsigned> threads) {
     all.join(knowledge(thread));
   const auto shared = std::make_shared<const Clock>(std::move(all));
   for (const unsigned thread : threads)
-    acquire(thread, shared);
+    acquire(threads_[thread], shared);
+  if (is_used_) share(threads);
 }
 
-void HappensBefore::fence(unsigned thread) {
-  parts_of(warps_[thread / warp_size]).moment[thread % warp_size] = ++time_;
+void HappensBefore::grid_barrier() {
+  block_barrier();
+  if (!is_used_) return;
+  for (Thread& thread : threads_)
+    thread.others = {};
+  carried_ = {};
+  knows_others_ = has_released_ = false;
 }
 
+HappensBefore::Parts& HappensBefore::parts_of(Warp& warp) {
+  if (!warp.parts) {
+    warp.parts = std::make_unique<Parts>();
+    warp.parts->moment.fill(last_warp_barrier(warp));
+  }
+  return *warp.parts;
+}
+
+/// Each of these threads knows from now on what any of them knows of other blocks.
+void HappensBefore::share_others(std::span<const unsigned> threads) {
+  Others all;
+  bool knows_atomics = false;
+  for (const unsigned thread : threads) {
+    all.told.join(threads_[thread].others.told);
+    all.fenced.join(threads_[thread].others.fenced);
+    knows_atomics = knows_atomics || threads_[thread].knows_atomics;
+  }
+  for (const unsigned thread : threads) {
+    learn(threads_[thread], all);
+    threads_[thread].knows_atomics = knows_atomics;
+  }
+}
+
+/// Each knows what any of them knows beside the moments of their barriers, and their fences are those of each.
+void HappensBefore::share(std::span<const unsigned> threads) {
+  share_others(threads);
+  SharedClock acquired;
+  Knowledge at_block_fence;
+  Knowledge at_device_fence;
+  for (const unsigned thread : threads) {
+    merge(acquired, threads_[thread].acquired);
+    at_block_fence.join(threads_[thread].at_block_fence);
+    at_device_fence.join(threads_[thread].at_device_fence);
+  }
+  for (const unsigned thread : threads) {
+    threads_[thread].acquired = acquired;
+    threads_[thread].at_block_fence = at_block_fence;
+    threads_[thread].at_device_fence = at_device_fence;
+  }
+}
+
+// ---- fences and atomics ----
+
+/// What the thread knows of its block.
 Clock HappensBefore::knowledge(unsigned thread) const {
   Clock clock;
-  if (acquired_[thread]) clock = *acquired_[thread];
+  if (threads_[thread].acquired) clock = *threads_[thread].acquired;
   clock.learn_all_before(last_block_barrier_);
   const Warp& warp = warps_[thread / warp_size];
   const unsigned first = thread / warp_size * warp_size;
@@ -134,9 +198,60 @@ Clock HappensBefore::knowledge(unsigned thread) const {
   return clock;
 }
 
-void HappensBefore::acquire(unsigned thread, const SharedClock& clock) {
+void HappensBefore::acquire(Thread& thread, const SharedClock& clock) {
   if (clock) has_acquired_ = true;
-  merge(acquired_[thread], clock);
+  merge(thread.acquired, clock);
+}
+
+void HappensBefore::learn(Thread& thread, const Others& more) {
+  Others all = thread.others;
+  all.told.join(more.told);
+  all.fenced.join(more.fenced);
+  if (all == thread.others) return;
+  before_learning_();
+  thread.others = std::move(all);
+  has_learned_ = knows_others_ = true;
+}
+
+void HappensBefore::fence(unsigned number, FenceScope scope) {
+  has_fences_ = is_used_ = true;
+  Thread& thread = threads_[number];
+  parts_of(warps_[number / warp_size]).moment[number % warp_size] = ++time_;
+  if (scope == FenceScope::device) learn(thread, {{}, thread.others.told});
+  thread.at_block_fence = {std::make_shared<const Clock>(knowledge(number)), thread.others.fenced};
+  if (scope == FenceScope::block) return;
+  thread.at_device_fence = thread.at_block_fence;
+  telling_.fence(*thread.at_device_fence.own);
+  has_device_fences_ = true;
+}
+
+void HappensBefore::atomic(unsigned number, const Update& update) {
+  Thread& thread = threads_[number];
+  if (update.is_global) thread.knows_atomics = has_learned_ = is_used_ = true;
+  if (update.is_global && update.stores) {
+    telling_.atomic(number, now(number), last_block_barrier_, last_warp_barrier(warps_[number / warp_size]));
+  }
+  const std::byte* const first =
+      update.address - reinterpret_cast<std::uintptr_t>(update.address) % word_bytes;
+  for (const std::byte* word = first; word < update.address + update.bytes; word += word_bytes) {
+    if (const auto known = released_in_block_.find(word); known != released_in_block_.end()) {
+      acquire(thread, known->second.own);
+      learn(thread, {known->second.others, known->second.others});
+    }
+    if (const auto known = releases_->find(word); update.is_global && known != releases_->end()) {
+      acquire(thread, known->second.of(block_));
+      learn(thread, {known->second, {}});
+    }
+    if (!update.stores) continue;
+    if (thread.at_block_fence.own) released_in_block_[word].join(thread.at_block_fence);
+    if (const Knowledge& knowledge = to_release(thread); update.is_global && knowledge.own) {
+      GridClock& released = (*releases_)[word];
+      released.join(knowledge.others);
+      released.learn(block_, knowledge.own);
+      telling_.release(*knowledge.own);
+      has_released_ = true;
+    }
+  }
 }
 
 }  // namespace __emulated

@@ -1,87 +1,99 @@
 #pragma once
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "emulated/findings/report.hpp"
+#include "emulated/order/clock.hpp"
 #include "emulated/run/lanes.hpp"
 
 namespace __emulated {
 
-/// A moment in the life of a host thread's blocks. Later moments are greater, across blocks too.
-using Moment = std::uint64_t;
+/// How far a fence reaches.
+enum class FenceScope { block, device };
 
-/// Which accesses of a block somebody knows of: each thread's before a moment.
-class Clock {
+/// What blocks have released on words of global memory. Only a block whose turn it is to run atomics uses it.
+using Releases = std::unordered_map<const std::byte*, GridClock>;
+
+/// By what a block tells others of its accesses, as far as a finding has to say what is missing.
+class Telling {
  public:
-  bool knows(unsigned thread, Moment moment) const {
-    if (moment < all_before_) return true;
-    const Row* const row = find(thread / warp_size);
-    return row != nullptr && moment < row->before[thread % warp_size];
-  }
+  void fence(const Clock& knowledge) { fenced_.join(knowledge); }
+  void release(const Clock& knowledge) { released_.join(knowledge); }
 
-  /// Whether it knows all that the other one knows.
-  bool includes(const Clock& other) const;
+  /// An atomic on global memory that stores. The moments are the thread's own, and those of the last barriers of its block and
+  /// of its warp.
+  void atomic(unsigned thread, Moment now, Moment barrier, Moment warp_barrier);
+  void block_barrier(Moment barrier);
 
-  /// Knows what the other one knows, too.
-  void join(const Clock& other);
-
-  void learn_all_before(Moment moment) { all_before_ = all_before_ > moment ? all_before_ : moment; }
-  void learn(unsigned thread, Moment before);
+  /// What is missing before other blocks may know of an access. \param knew  whether its thread knew of an atomic of the block.
+  Untold untold(unsigned thread, Moment moment, bool knew) const;
 
  private:
-  struct Row {
-    unsigned warp;
-    std::array<Moment, warp_size> before;  ///< of each lane
+  struct LastAtomic {
+    unsigned thread = 0;
+    Moment barrier = 0;       ///< the block's last one before it,
+    Moment warp_barrier = 0;  ///< the last one of the block or the warp,
+    Moment next_barrier = 0;  ///< and the block's first one after it
   };
 
-  const Row* find(unsigned warp) const;
-  Row& row_of(unsigned warp);
-
-  Moment all_before_ = 0;
-  std::vector<Row> rows_;  ///< of the warps of which more is known
+  Clock fenced_;
+  Clock released_;
+  std::vector<Moment> at_atomic_;             ///< of each thread, at its last one
+  std::array<LastAtomic, 2> last_atomics_{};  ///< the latest, and the latest of another thread
 };
 
-/// A clock that several threads have come to know; nullptr where nothing is known.
-using SharedClock = std::shared_ptr<const Clock>;
-
-/// Adds what the other one knows.
-void merge(SharedClock& clock, const SharedClock& other);
-
-/// Which accesses of a block's threads are ordered, whatever the order in which they happened to run.
+/// Which accesses are ordered, whatever the order in which they happened to run: a vector clock for each thread (Flanagan and
+/// Freund, FastTrack, 2009), kept for blocks and warps as long as their threads have the same.
 ///
 /// An access is stamped with the moment of its thread's last barrier or fence. A block barrier, or a warp barrier of a whole
-/// warp, orders everything before it; only barriers of a part of a warp, and fences with atomics (FenceOrder), need vector
-/// clocks.
+/// warp, orders everything before it; barriers of a part of a warp have clocks of their lanes.
+///
+/// A fence and then an atomic operation *release* on the operation's word what the thread knew of at the fence; a later atomic
+/// operation on the same word *acquires* it. A barrier makes the fences of each thread that it joins those of all. Between
+/// blocks the fence has to be one of the device, and the word in global memory; and it takes another fence behind the atomic
+/// before plain loads may see what it has told.
 class HappensBefore {
  public:
-  explicit HappensBefore(unsigned warps) : warps_(warps), acquired_(warps * warp_size) {}
+  /// \param before_learning  is called before threads of the block come to know more of other blocks.
+  HappensBefore(unsigned threads, std::function<void()> before_learning);
 
-  /// Nothing before a block is ordered after anything in it, nor unordered.
-  void begin_block() { begin_ = barrier(); }
-
-  void block_barrier() { barrier(); }
-
+  void begin_block(std::size_t block, Releases& releases);
+  void block_barrier();
   /// A barrier among the lanes `group` of a warp that has `lanes`.
   void warp_barrier(unsigned warp, unsigned group, unsigned lanes);
-
   /// A barrier among threads of several warps, those of each of which have just met.
   void group_barrier(std::span<const unsigned> threads);
+  /// All threads of all blocks.
+  void grid_barrier();
+  void fence(unsigned thread, FenceScope scope);
 
-  /// Tells what the thread does from now on from what it did before.
-  void fence(unsigned thread);
+  /// An atomic operation, just when it happens.
+  struct Update {
+    const std::byte* address;
+    std::size_t bytes;
+    bool is_global;
+    bool stores;  ///< unlike a compare-and-swap that finds another value
+  };
+  void atomic(unsigned thread, const Update& update);
 
-  /// What the thread knows of.
-  Clock knowledge(unsigned thread) const;
+  /// Tells what threads do from now on from what they did before.
+  void begin_slice() { slice_ = ++time_; }
+  Moment slice() const { return slice_; }
 
-  /// The thread knows of all this from now on.
-  void acquire(unsigned thread, const SharedClock& clock);
+  // ---- within the block ----
 
   /// The moment with which to stamp an access of `thread` now.
   Moment now(unsigned thread) const {
     const Warp& warp = warps_[thread / warp_size];
-    return warp.parts ? warp.parts->moment[thread % warp_size] : last_warp_barrier(warp);
+    return std::max(slice_, warp.parts ? warp.parts->moment[thread % warp_size] : last_warp_barrier(warp));
   }
 
   /// Whether an access that `earlier` made at `moment` is ordered before whatever `later` does now.
@@ -92,25 +104,38 @@ class HappensBefore {
       if (moment < warp.last_barrier) return true;
       if (warp.parts && moment <= warp.parts->seen[later % warp_size][earlier % warp_size]) return true;
     }
-    return has_acquired_ && acquired_[later] && acquired_[later]->knows(earlier, moment);
+    return has_acquired_ && threads_[later].acquired && threads_[later].acquired->knows(earlier, moment);
   }
 
-  Moment block_begin() const { return begin_; }
   Moment last_block_barrier() const { return last_block_barrier_; }
-
-  /// Whether threads of the block are ordered by more than barriers, since the last one of the block.
-  bool has_acquired() const { return has_acquired_; }
-
-  /// The last moment that orders all accesses of the thread's warp.
-  Moment last_warp_barrier(unsigned thread) const { return last_warp_barrier(warps_[thread / warp_size]); }
-
-  /// Whether lanes of the thread's warp have moments of their own since then.
-  bool in_parts(unsigned thread) const { return warps_[thread / warp_size].parts != nullptr; }
 
   /// Whether lanes of the thread's warp, if not all, have passed a warp barrier since the last one of the block.
   bool follows_warp_barrier(unsigned thread) const {
     const Warp& warp = warps_[thread / warp_size];
     return (warp.parts != nullptr && warp.parts->has_met) || warp.last_barrier > last_block_barrier_;
+  }
+
+  // ---- between blocks ----
+
+  /// What a thread knows of other blocks.
+  struct Others {
+    GridClock told;    ///< by atomics,
+    GridClock fenced;  ///< and as much of it as there has been a fence behind
+
+    bool operator==(const Others&) const = default;
+  };
+  const Others& others(unsigned thread) const { return threads_[thread].others; }
+  /// Whether any thread of the block knows anything of others, or has told them.
+  bool has_met_others() const { return knows_others_ || has_released_; }
+  bool has_device_fences() const { return has_device_fences_; }
+  const Telling& telling() const { return telling_; }
+
+  /// Whether the thread knows of any atomic of its block on global memory.
+  bool knows_atomics(unsigned thread) const { return is_used_ && threads_[thread].knows_atomics; }
+  /// Whether it knows of a fence of the device behind an access of its block.
+  bool is_fenced(unsigned thread, unsigned earlier, Moment moment) const {
+    const SharedClock& own = to_release(threads_[thread]).own;
+    return own && own->knows(earlier, moment);
   }
 
  private:
@@ -126,18 +151,61 @@ class HappensBefore {
     std::unique_ptr<Parts> parts;
   };
 
-  Moment barrier();
+  /// What a fence covers.
+  struct Knowledge {
+    SharedClock own;  ///< of the block; nullptr: there is no fence
+    GridClock others;
+
+    void join(const Knowledge& other) {
+      merge(own, other.own);
+      others.join(other.others);
+    }
+  };
+
+  struct Thread {
+    SharedClock acquired;  ///< of the own block, since its last barrier
+    Others others;
+    Knowledge at_block_fence;   ///< the last one since a block barrier; one of the device is one, too
+    Knowledge at_device_fence;  ///< the same
+    bool knows_atomics = false;
+  };
+
+  void end_interval();
   Parts& parts_of(Warp& warp);
   Moment last_warp_barrier(const Warp& warp) const {
-    return warp.last_barrier > last_block_barrier_ ? warp.last_barrier : last_block_barrier_;
+    return std::max(warp.last_barrier, last_block_barrier_);
+  }
+  Clock knowledge(unsigned thread) const;
+  void acquire(Thread& thread, const SharedClock& clock);
+  void learn(Thread& thread, const Others& others);
+  void share_others(std::span<const unsigned> threads);
+  void share(std::span<const unsigned> threads);
+  const Knowledge& to_release(const Thread& thread) const {
+    return thread.at_device_fence.own ? thread.at_device_fence : carried_;
   }
 
   std::vector<Warp> warps_;
-  std::vector<SharedClock> acquired_;  ///< by each thread, since the last block barrier
-  bool has_acquired_ = false;
+  std::vector<Thread> threads_;
+  std::vector<unsigned> all_threads_;
+  std::function<void()> before_learning_;
+  std::size_t block_ = 0;
+  Releases* releases_ = nullptr;
+  std::unordered_map<const std::byte*, Knowledge> released_in_block_;  ///< since its last barrier
+  Knowledge carried_;  ///< what all threads' fences of the device have covered before the last block barrier
+  Telling telling_;
+
   Moment time_ = 0;
-  Moment begin_ = 0;
+  Moment slice_ = 0;
   Moment last_block_barrier_ = 0;
+  // Whether threads have, since the last block barrier:
+  bool has_acquired_ = false;
+  bool has_fences_ = false;
+  bool has_learned_ = false;
+  // And in the block so far:
+  bool knows_others_ = false;
+  bool has_released_ = false;
+  bool has_device_fences_ = false;
+  bool is_used_ = false;  ///< by more than barriers
 };
 
 }  // namespace __emulated

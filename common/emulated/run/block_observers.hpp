@@ -75,6 +75,10 @@ class BlockObservers {
   void named_sync(std::span<const unsigned> threads) {
     if (is_on_) order_->group_sync(threads);
   }
+  /// Others go on before this block.
+  void give_way() {
+    if (is_on_) order_->give_way();
+  }
   void block_sync(const void* call_site) {
     if (is_on_) counts_->block_sync();
     if (is_on_) order_->block_sync();

@@ -1,0 +1,450 @@
+#include "emulated/order/block_races.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "emulated/findings/memory_faults.hpp"
+#include "emulated/run/lanes.hpp"
+
+namespace __emulated {
+namespace {
+
+/// The bytes of the word at offset `word` that lie between the two, a bit each.
+unsigned mask_of(std::size_t word, std::size_t begin, std::size_t end) {
+  unsigned mask = 0;
+  for (std::size_t i = 0; i < word_bytes; ++i)
+    if (word + i >= begin && word + i < end) mask |= 1U << i;
+  return mask;
+}
+
+constexpr unsigned whole_word = 0xf;
+
+/// Kinds that a block can make, and sets of them: as many numbers as a shadow word has bits for, and more than any kernel needs.
+constexpr unsigned most_kinds = 1U << 20;
+
+/// Of these so many may be left of a block for the next.
+constexpr std::size_t kept_sets = 1024;
+
+unsigned checked(unsigned number) {
+  if (number >= most_kinds) throw std::length_error{"a block makes too many kinds of accesses to follow"};
+  return number;
+}
+
+}  // namespace
+
+// ---- what is kept of a word ----
+
+inline BlockRaces::Slot& BlockRaces::slot_of(const std::byte* begin) {
+  const std::size_t mixed = reinterpret_cast<std::uintptr_t>(begin) / line_bytes * 0x9e3779b97f4a7c15;
+  std::size_t at = mixed >> 32 & (slots_.size() - 1);
+  while (slots_[at].begin != nullptr && slots_[at].begin != begin)
+    at = (at + 1) & (slots_.size() - 1);
+  return slots_[at];
+}
+
+inline BlockRaces::ShadowLine& BlockRaces::shared_line_of(std::size_t number) {
+  ShadowLine* const known = shared_lines_[number];
+  return known != nullptr ? *known : new_line(nullptr, number);
+}
+
+inline BlockRaces::ShadowLine& BlockRaces::line_of(Buffer& buffer, std::size_t number) {
+  ShadowLine* const known = slot_of(buffer.begin() + number * line_bytes).line;
+  ShadowLine& line = known != nullptr ? *known : new_line(&buffer, number);
+  if (line.is_published) {
+    line.is_published = false;
+    touched_.push_back(&line);
+  }
+  return line;
+}
+
+BlockRaces::ShadowLine& BlockRaces::new_line(Buffer* buffer, std::size_t number) {
+  if (2 * (lines_ + 1) > slots_.size()) {
+    const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
+    for (const Slot& slot : before)
+      if (slot.begin != nullptr) slot_of(slot.begin) = slot;
+  }
+  if (lines_ == slabs_.size() * lines_in_slab)
+    slabs_.push_back(std::make_unique<ShadowLine[]>(lines_in_slab));
+  ShadowLine& line = slabs_[lines_ / lines_in_slab][lines_ % lines_in_slab];
+  ++lines_;
+  line = {buffer, number, buffer != nullptr, {}, {}};
+  if (buffer == nullptr) {
+    shared_lines_[number] = &line;
+  } else {
+    const std::byte* const begin = buffer->begin() + number * line_bytes;
+    slot_of(begin) = {begin, &line};
+  }
+  return line;
+}
+
+inline const BlockRaces::Recent& BlockRaces::number_of(const AccessKind& kind) {
+  const std::uintptr_t mixed = reinterpret_cast<std::uintptr_t>(kind.call_site()) * 0x9e3779b97f4a7c15;
+  Recent& recent = recent_[((mixed >> 32) + kind.mask()) % recent_.size()];
+  return recent.kind == kind ? recent : recent = look_up(kind);
+}
+
+BlockRaces::Recent BlockRaces::look_up(const AccessKind& kind) {
+  const unsigned number = checked(kinds_.number_of(kind));
+  return {kind, number, number_of_set({number})};
+}
+
+unsigned BlockRaces::number_of_set(const std::vector<unsigned>& kinds) {
+  const unsigned number = checked(sets_.number_of(kinds));
+  if (number == summaries_.size()) summaries_.push_back(0);
+  return number;
+}
+
+/// The set with one more kind, of which nothing follows from those before it; else no_set.
+unsigned BlockRaces::with(unsigned set, unsigned kind) {
+  Joined& joined = joined_[(set + 5 * kind) % joined_.size()];
+  if (joined.is_known && joined.set == set && joined.kind == kind) return joined.both;
+  std::vector<unsigned> both = sets_[set];
+  const bool follows = std::ranges::any_of(both, [&](unsigned before) {
+    return kinds_[before].operation() == Operation::atomic ||
+           (kinds_[before].writes() && kinds_[kind].has(AccessKind::unwritten));
+  });
+  const auto place = std::ranges::lower_bound(both, kind);
+  if (place == both.end() || *place != kind) both.insert(place, kind);
+  joined = {true, set, kind, follows ? no_set : number_of_set(both)};
+  return joined.both;
+}
+
+// ---- while a block runs ----
+
+/// Whether the block has written what it reads of shared memory: of a whole word, any of its bytes, as a struct is copied with
+/// what pads it.
+inline void BlockRaces::check_written(const Access& access, std::uint8_t& written, unsigned mask,
+                                      unsigned thread, bool may_be_padding) {
+  const bool is_written = mask == whole_word ? written != 0 : (mask & ~written) == 0;
+  if (access.operation != Operation::store && !is_written && !may_be_padding) report_read(access, thread);
+  if (access.operation != Operation::load) written |= static_cast<std::uint8_t>(mask);
+}
+
+void BlockRaces::report_read(const Access& access, unsigned thread) {
+  if (!faults_.is_new(Fault::uninitialised_read, access.call_site)) return;
+  faults_.add(uninitialised_read(shared_.describe(shared_.offset_of(access.address), access.bytes),
+                                 access_by(block_, thread, access.operation, access.call_site),
+                                 Unwritten::shared));
+}
+
+void BlockRaces::forget(ShadowWord& shadow) {
+  if (shadow.has_groups()) {
+    std::uint32_t last = shadow.first_group();
+    while (groups_[last - 1].next != 0)
+      last = groups_[last - 1].next;
+    groups_[last - 1].next = std::exchange(free_groups_, shadow.first_group());
+  }
+  shadow = {};
+}
+
+/// The part of an access that is to the bytes `mask` of the word at the offset `at`.
+inline void BlockRaces::check_part(const Access& access, Buffer* buffer, const std::byte* begin,
+                                   std::size_t at, unsigned mask, bool may_be_padding, unsigned thread) {
+  ShadowLine& line = buffer != nullptr ? line_of(*buffer, at / line_bytes) : shared_line_of(at / line_bytes);
+  const unsigned word = at / word_bytes % words_in_line;
+  ShadowWord& shadow = line.words[word];
+  unsigned flags = (access.is_volatile ? AccessKind::is_volatile : 0U) |
+                   (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U);
+  if (buffer == nullptr) {
+    check_written(access, line.written[word], mask, thread, may_be_padding);
+    // What is before the last barrier can race with nothing any more.
+    if (shadow.moment < order_.last_block_barrier()) forget(shadow);
+  } else if (access.operation != Operation::store && !may_be_padding &&
+             !buffer->is_initialised(at, word_bytes)) {
+    flags |= AccessKind::unwritten;
+  }
+  const Recent& kind = number_of({access, mask, flags});
+  const Moment moment = order_.now(thread);
+  if (shadow.is_empty()) {
+    shadow = ShadowWord::by_thread(kind.alone, thread, moment);
+    return;
+  }
+  if (!shadow.has_groups() && shadow.thread() == thread) {
+    if (shadow.set() == kind.alone) {
+      shadow.moment = moment;
+      return;
+    }
+    const unsigned both = shadow.moment == moment ? with(shadow.set(), kind.number) : no_set;
+    if (both != no_set) {
+      shadow = ShadowWord::by_thread(both, thread, moment);
+      return;
+    }
+  }
+  check_word(shadow, begin + at, buffer, kind.number, thread);
+}
+
+void BlockRaces::check(const Access& access, Buffer* buffer, unsigned thread) {
+  const std::byte* const begin = buffer != nullptr ? buffer->begin() : shared_.dynamic();
+  const auto offset = static_cast<std::size_t>(access.address - begin);
+  if (access.bytes == word_bytes && offset % word_bytes == 0) {
+    return check_part(access, buffer, begin, offset, whole_word, access.may_be_padding(0), thread);
+  }
+  const std::size_t end = offset + access.bytes;
+  for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes) {
+    check_part(access, buffer, begin, at, mask_of(at, offset, end),
+               access.may_be_padding(at < offset ? 0 : at - offset), thread);
+  }
+}
+
+/// Others have accessed the word, or the thread has done so at another moment.
+void BlockRaces::check_word(ShadowWord& shadow, const std::byte* word, const Buffer* buffer, unsigned kind,
+                            unsigned thread) {
+  const Moment moment = order_.now(thread);
+  if (!shadow.has_groups()) {
+    const ShadowWord before = std::exchange(shadow, ShadowWord::of_groups(0, false, 0));
+    for (const unsigned each : sets_[before.set()])
+      note(shadow, each, before.thread(), before.moment);
+  }
+  // Loads among loads are most of what there is.
+  if (shadow.has_writes() || kinds_[kind].writes())
+    kind = number_of(check_groups(shadow, word, buffer, kinds_[kind], thread)).number;
+  note(shadow, kind, thread, moment);
+}
+
+/// Notes the races of an access. Returns its kind, as what came before it makes it.
+AccessKind BlockRaces::check_groups(const ShadowWord& shadow, const std::byte* word, const Buffer* buffer,
+                                    AccessKind self, unsigned thread) {
+  for (std::uint32_t next = shadow.first_group(); next != 0; next = groups_[next - 1].next) {
+    const LaneGroup& group = groups_[next - 1];
+    const AccessKind& other = kinds_[group.kind];
+    if ((self.mask() & other.mask()) == 0) continue;
+    const bool races = can_race(self.operation(), other.operation());
+    const bool is_atomic_before =
+        other.operation() == Operation::atomic && self.operation() != Operation::atomic;
+    if (!races && !(self.has(AccessKind::unwritten) && other.writes())) continue;
+    bool is_noted = false;
+    for (const unsigned lane : lanes_of(group.lanes)) {
+      const unsigned other_thread = group.warp * warp_size + lane;
+      if (order_.ordered(group.moment, other_thread, thread)) {
+        if (other.writes()) self.remove(AccessKind::unwritten);
+        if (is_atomic_before && buffer != nullptr) {
+          self.add(AccessKind::follows_atomic);
+          if (order_.is_fenced(thread, other_thread, group.moment)) self.add(AccessKind::behind_fence);
+        }
+      } else if (races && !std::exchange(is_noted, true)) {
+        note_race({word,
+                   buffer,
+                   {self, thread},
+                   {other, other_thread},
+                   thread / warp_size != group.warp,
+                   order_.follows_warp_barrier(thread)});
+      }
+    }
+  }
+  return self;
+}
+
+/// Of a thread's accesses of one kind, the last one is kept.
+void BlockRaces::note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment) {
+  const unsigned own = bit_of(thread % warp_size);
+  const auto warp = static_cast<std::uint16_t>(thread / warp_size);
+  std::uint32_t first = shadow.first_group();
+  const bool has_writes = shadow.has_writes() || kinds_[kind].writes();
+  const Moment last = std::max(shadow.moment, moment);
+  if (first != 0) {
+    LaneGroup& group = groups_[first - 1];
+    if (group.kind == kind && group.warp == warp && group.moment == moment && group.is_only_one) {
+      group.lanes |= own;
+      return;
+    }
+  }
+  LaneGroup* same = nullptr;
+  LaneGroup* unused = nullptr;
+  bool is_only_one = true;
+  for (std::uint32_t next = first; next != 0; next = groups_[next - 1].next) {
+    LaneGroup& group = groups_[next - 1];
+    if (group.kind == kind && group.warp == warp) {
+      if (group.moment == moment) {
+        same = &group;
+      } else {
+        group.lanes &= ~own;
+        group.is_only_one = is_only_one = false;
+      }
+    }
+    if (group.lanes == 0) unused = &group;
+  }
+  if (same != nullptr) {
+    same->lanes |= own;
+  } else if (unused != nullptr) {
+    *unused = {kind, moment, own, unused->next, warp, is_only_one};
+  } else {
+    const LaneGroup added{kind, moment, own, first, warp, is_only_one};
+    first = free_groups_;
+    if (first != 0) {
+      free_groups_ = std::exchange(groups_[first - 1], added).next;
+    } else {
+      groups_.push_back(added);
+      first = static_cast<std::uint32_t>(groups_.size());
+    }
+  }
+  shadow = ShadowWord::of_groups(first, has_writes, last);
+}
+
+/// Of the races between two access sites, keeps one: in global memory that of the lowest word and threads, which does not depend
+/// on the schedule, in shared memory the first.
+void BlockRaces::note_race(const Race& seen) {
+  const auto says_more = [](const RacingAccess& access) {
+    return std::tuple{!access.kind.writes(), access.thread, access.kind.operation(), access.kind.call_site()};
+  };
+  const auto rank = [&](const Race& race) {
+    return std::tuple{race.word, says_more(race.one), says_more(race.other)};
+  };
+  Race race = seen;
+  const bool is_global = race.buffer != nullptr;
+  if (is_global && says_more(race.other) < says_more(race.one)) std::swap(race.one, race.other);
+  const auto sites = [](const Race& of) {
+    const std::pair<const void*, const void*> pair =
+        std::minmax(of.one.kind.call_site(), of.other.kind.call_site());
+    return std::pair{of.buffer == nullptr, pair};
+  };
+  const auto known = std::ranges::find(races_, sites(race), sites);
+  if (known == races_.end()) {
+    races_.push_back(race);
+    return;
+  }
+  race.between_warps = known->between_warps = race.between_warps || known->between_warps;
+  if (is_global && rank(race) < rank(*known)) *known = race;
+}
+
+void BlockRaces::report_races() {
+  const auto global = std::stable_partition(races_.begin(), races_.end(),
+                                            [](const Race& race) { return race.buffer == nullptr; });
+  std::sort(global, races_.end(), [](const Race& a, const Race& b) {
+    const auto rank = [](const Race& race) {
+      return std::tuple{race.word, race.one.thread, race.other.thread, race.one.kind.call_site(),
+                        race.other.kind.call_site()};
+    };
+    return rank(a) < rank(b);
+  });
+  for (const auto& [word, buffer, one, other, between_warps, after_warp_barrier] : races_) {
+    const std::byte* const first = word + std::countr_zero(one.kind.mask());
+    FaultRecord record{Fault::race,
+                       buffer != nullptr ? one.kind.describe(*buffer, word)
+                                         : shared_.describe(shared_.offset_of(first), one.kind.bytes()),
+                       {one.kind.action(block_, one.thread), other.kind.action(block_, other.thread)}};
+    record.after_warp_barrier = after_warp_barrier;
+    if (between_warps) faults_.add_race_between_warps(one.kind.call_site(), other.kind.call_site());
+    faults_.add(std::move(record));
+  }
+  races_.clear();
+}
+
+// ---- for other blocks ----
+
+void BlockRaces::publish(GridRaces& grid, bool is_last) {
+  are_threads_alike_ = is_last && !order_.has_met_others() && !order_.has_device_fences();
+  for (ShadowLine* const line : touched_) {
+    line->is_published = true;
+    summarise(*line);
+  }
+  touched_.clear();
+  if (!summary_.lines.empty()) grid.add(block_, summary_, kinds_.values(), order_);
+  summary_.clear();
+  of_last_word_.clear();
+}
+
+/// What was done to a word since it was last published. Mostly it is the same as what was done to the last word.
+BlockSummary::Word BlockRaces::summary_of(const ShadowWord& shadow) {
+  if (shadow.moment < order_.slice()) return {};
+  if (!shadow.has_groups() && are_threads_alike_) {
+    unsigned& summary = summaries_[shadow.set()];
+    if (summary == 0) {
+      KindSet set;
+      for (const unsigned kind : sets_[shadow.set()])
+        set.push_back({kind, 0, 0});
+      summary = summary_.sets.number_of(set) + 1;
+    }
+    return {summary, shadow.thread()};
+  }
+  of_word_.clear();
+  const auto add = [&](unsigned kind, unsigned thread, Moment moment) {
+    if (!are_threads_alike_) return of_word_.push_back({kind, thread, moment});
+    // The lowest thread stands for all.
+    const auto known = std::ranges::find(of_word_, kind, &KindAccess::kind);
+    if (known == of_word_.end()) {
+      of_word_.push_back({kind, thread, 0});
+    } else {
+      known->thread = std::min(known->thread, thread);
+    }
+  };
+  if (!shadow.has_groups()) {
+    for (const unsigned kind : sets_[shadow.set()])
+      add(kind, shadow.thread(), shadow.moment);
+  }
+  for (std::uint32_t next = shadow.has_groups() ? shadow.first_group() : 0; next != 0;
+       next = groups_[next - 1].next) {
+    const LaneGroup& group = groups_[next - 1];
+    if (group.moment < order_.slice()) continue;
+    for (const unsigned lane : lanes_of(group.lanes)) {
+      add(group.kind, group.warp * warp_size + lane, group.moment);
+      if (are_threads_alike_) break;
+    }
+  }
+  std::ranges::sort(of_word_);
+  const unsigned first = std::ranges::min(of_word_, {}, &KindAccess::thread).thread;
+  for (KindAccess& access : of_word_)
+    access.thread -= first;
+  if (of_word_ != of_last_word_) {
+    set_of_last_word_ = summary_.sets.number_of(of_word_) + 1;
+    of_last_word_ = of_word_;
+  }
+  return {set_of_last_word_, first};
+}
+
+void BlockRaces::summarise(const ShadowLine& line) {
+  BlockSummary::Words words;
+  std::ranges::transform(line.words, words.begin(),
+                         [&](const ShadowWord& shadow) { return summary_of(shadow); });
+  const BlockSummary::Word first = words[0];
+  const auto next =
+      std::ranges::find_if(words, [&](const auto& word) { return word.thread != first.thread; });
+  const auto shift =
+      static_cast<unsigned>(std::bit_width(static_cast<std::size_t>(next - words.begin())) - 1);
+  bool is_regular = first.set != 0;
+  for (unsigned word = 0; word < words_in_line; ++word) {
+    is_regular =
+        is_regular && words[word].set == first.set && words[word].thread == first.thread + (word >> shift);
+  }
+  if (!is_regular) summary_.words.push_back(words);
+  summary_.lines.push_back({line.buffer, line.number, first, shift, is_regular ? 0 : summary_.words.size()});
+}
+
+void BlockRaces::end_block(GridRaces& grid) {
+  report_races();
+  publish(grid, true);
+  clear();
+}
+
+void BlockRaces::clear() {
+  for (std::size_t i = 0; i < lines_; ++i) {
+    const ShadowLine& line = slabs_[i / lines_in_slab][i % lines_in_slab];
+    if (line.buffer == nullptr) shared_lines_[line.number] = nullptr;
+  }
+  // Kinds outlive the block: the next one makes the same accesses.
+  std::ranges::fill(summaries_, 0);
+  if (sets_.values().size() > kept_sets || kinds_.values().size() > kept_sets) {
+    kinds_.clear();
+    recent_.fill({});
+    sets_.clear();
+    joined_.fill({});
+    summaries_.clear();
+  }
+  groups_.clear();
+  free_groups_ = 0;
+  // What one large block took is not kept for small ones.
+  if (lines_ > 64 * lines_in_slab) {
+    slabs_.clear();
+    slots_ = std::vector<Slot>(least_slots);
+    groups_.shrink_to_fit();
+    summary_ = {};
+  }
+  // A table that is mostly empty takes longer to clear than to fill.
+  if (slots_.size() > least_slots && 8 * lines_ < slots_.size()) slots_.resize(slots_.size() / 2);
+  std::ranges::fill(slots_, Slot{});
+  lines_ = 0;
+}
+
+}  // namespace __emulated

@@ -1,0 +1,171 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "emulated/findings/report.hpp"
+#include "emulated/memory/memory.hpp"
+#include "emulated/order/access_kind.hpp"
+#include "emulated/order/grid_races.hpp"
+#include "emulated/order/happens_before.hpp"
+#include "emulated/order/numbering.hpp"
+
+namespace __emulated {
+
+/// Remembers what the threads of a block did to each word of shared and global memory, and with that sees races within the
+/// block. What matters is whether something orders two accesses, not which of them came first, so that what is found is the same
+/// in every schedule. What other blocks need to know goes to GridRaces.
+class BlockRaces {
+ public:
+  /// \param shared, order  the block's; \param faults  what is seen is added to these. All outlive this.
+  BlockRaces(const SharedMemory& shared, const HappensBefore& order, FaultLog& faults)
+      : shared_{shared},
+        order_{order},
+        faults_{faults},
+        slots_(least_slots),
+        shared_lines_(SharedMemory::capacity() / line_bytes + 1) {}
+
+  void begin_block(std::size_t block) { block_ = block; }
+
+  /// \param buffer  of global memory; nullptr: it is shared memory.
+  void check(const Access& access, Buffer* buffer, unsigned thread);
+
+  /// Hands over what the block did to global memory since the last time. \param is_last  whether the block has ended.
+  void publish(GridRaces& grid, bool is_last);
+
+  /// Hands over the rest, and what races there were within the block.
+  void end_block(GridRaces& grid);
+
+ private:
+  /// Lanes of a warp that made accesses of a kind, and when each did so the last time.
+  struct LaneGroup {
+    std::uint32_t kind;
+    Moment moment;
+    std::uint32_t lanes;
+    std::uint32_t next;  ///< of the word, from 1
+    std::uint16_t warp;
+    bool is_only_one;  ///< of these lanes' accesses of the kind
+  };
+
+  /// What was done to a word: nothing, accesses of some kinds by one thread at one moment, or what groups say.
+  struct ShadowWord {
+    Moment moment = 0;  ///< of the last access
+    std::uint32_t bits = 0;
+
+    static ShadowWord by_thread(unsigned set, unsigned thread, Moment at) {
+      return {at, (set + 1) << 10 | thread};
+    }
+    static ShadowWord of_groups(std::uint32_t first, bool has_writes, Moment at) {
+      return {at, in_groups | (has_writes ? with_writes : 0) | first};
+    }
+    bool is_empty() const { return bits == 0; }
+    bool has_groups() const { return (bits & in_groups) != 0; }
+    bool has_writes() const { return (bits & with_writes) != 0; }  ///< of groups
+    std::uint32_t first_group() const { return bits & ~(in_groups | with_writes); }
+    unsigned set() const { return (bits >> 10) - 1; }  ///< of the kinds
+    unsigned thread() const { return bits & 0x3ff; }
+  };
+
+  struct ShadowLine {
+    Buffer* buffer;
+    std::size_t number;                               ///< in the buffer, or in shared memory
+    bool is_published;                                ///< as far as it was touched
+    std::array<std::uint8_t, words_in_line> written;  ///< of shared memory: which bytes of a word
+    std::array<ShadowWord, words_in_line> words;
+  };
+
+  struct Slot {
+    const std::byte* begin = nullptr;  ///< of the line
+    ShadowLine* line = nullptr;
+  };
+
+  /// A kind that was looked up before.
+  struct Recent {
+    AccessKind kind;
+    unsigned number = 0;
+    unsigned alone = 0;  ///< the set of this kind
+  };
+
+  /// A set of kinds and one more kind.
+  struct Joined {
+    bool is_known = false;
+    unsigned set = 0;
+    unsigned kind = 0;
+    unsigned both = 0;
+  };
+  static constexpr unsigned no_set = ~0U;
+
+  struct RacingAccess {
+    AccessKind kind;
+    unsigned thread;
+  };
+
+  struct Race {
+    const std::byte* word;
+    const Buffer* buffer;
+    RacingAccess one;
+    RacingAccess other;
+    bool between_warps;
+    bool after_warp_barrier;
+  };
+
+  const Recent& number_of(const AccessKind& kind);
+  Recent look_up(const AccessKind& kind);
+  unsigned number_of_set(const std::vector<unsigned>& kinds);
+  unsigned with(unsigned set, unsigned kind);
+  ShadowLine& line_of(Buffer& buffer, std::size_t number);
+  ShadowLine& shared_line_of(std::size_t number);
+  ShadowLine& new_line(Buffer* buffer, std::size_t number);
+  Slot& slot_of(const std::byte* begin);
+  void check_part(const Access& access, Buffer* buffer, const std::byte* begin, std::size_t at, unsigned mask,
+                  bool may_be_padding, unsigned thread);
+  void check_written(const Access& access, std::uint8_t& written, unsigned mask, unsigned thread,
+                     bool may_be_padding);
+  void report_read(const Access& access, unsigned thread);
+  void check_word(ShadowWord& shadow, const std::byte* word, const Buffer* buffer, unsigned kind,
+                  unsigned thread);
+  void forget(ShadowWord& shadow);
+  AccessKind check_groups(const ShadowWord& shadow, const std::byte* word, const Buffer* buffer,
+                          AccessKind self, unsigned thread);
+  void note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment);
+  void note_race(const Race& race);
+  void report_races();
+  void summarise(const ShadowLine& line);
+  BlockSummary::Word summary_of(const ShadowWord& shadow);
+  void clear();
+
+  static constexpr std::uint32_t in_groups = 1U << 31;
+  static constexpr std::uint32_t with_writes = 1U << 30;
+  static constexpr std::size_t least_slots = 64;
+  static constexpr std::size_t lines_in_slab = 128;
+
+  const SharedMemory& shared_;
+  const HappensBefore& order_;
+  FaultLog& faults_;
+  std::size_t block_ = 0;
+  Numbering<AccessKind> kinds_;
+  std::array<Recent, 64> recent_{};
+  Numbering<std::vector<unsigned>> sets_;  ///< of kinds, ascending
+  std::array<Joined, 64> joined_{};
+  std::vector<unsigned> summaries_;  ///< of each set, for other blocks: from 1, where threads are alike
+  std::vector<std::unique_ptr<ShadowLine[]>> slabs_;
+  std::size_t lines_ = 0;                  ///< of the slabs that are in use
+  std::vector<Slot> slots_;                ///< a hash table of those of global memory
+  std::vector<ShadowLine*> shared_lines_;  ///< those of shared memory
+  std::vector<ShadowLine*> touched_;       ///< since they were published
+  std::vector<LaneGroup> groups_;
+  std::uint32_t free_groups_ = 0;  ///< the first of them, from 1
+  std::vector<Race> races_;        ///< one for each pair of access sites
+
+  // While the block publishes what it did.
+  BlockSummary summary_;
+  bool are_threads_alike_ =
+      false;  ///< no other block will ever know of one thread's accesses and not of another's
+  KindSet of_word_;
+  KindSet of_last_word_;
+  unsigned set_of_last_word_ = 0;
+};
+
+}  // namespace __emulated
