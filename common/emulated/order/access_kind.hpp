@@ -21,7 +21,7 @@ class AccessKind {
     is_volatile = 2,
     knows_atomics = 4,   ///< the thread knows of an atomic of its block on global memory,
     follows_atomic = 8,  ///< and of one on the same word,
-    behind_fence = 16    ///< and of a fence behind that one
+    follows_write = 16   ///< a read of a word that the block itself has written before
   };
 
   AccessKind() = default;

@@ -104,7 +104,7 @@ unsigned BlockRaces::with(unsigned set, unsigned kind) {
   std::vector<unsigned> both = sets_[set];
   const bool follows = std::ranges::any_of(both, [&](unsigned before) {
     return kinds_[before].operation() == Operation::atomic ||
-           (kinds_[before].writes() && kinds_[kind].has(AccessKind::unwritten));
+           (kinds_[before].writes() && !kinds_[kind].writes());
   });
   const auto place = std::ranges::lower_bound(both, kind);
   if (place == both.end() || *place != kind) both.insert(place, kind);
@@ -212,18 +212,19 @@ AccessKind BlockRaces::check_groups(const ShadowWord& shadow, const std::byte* w
     const AccessKind& other = kinds_[group.kind];
     if ((self.mask() & other.mask()) == 0) continue;
     const bool races = can_race(self.operation(), other.operation());
-    const bool is_atomic_before =
-        other.operation() == Operation::atomic && self.operation() != Operation::atomic;
-    if (!races && !(self.has(AccessKind::unwritten) && other.writes())) continue;
+    // What is told of the word may be older than what the block itself has written.
+    const bool is_plain = self.operation() != Operation::atomic;
+    const bool follows =
+        other.writes() && (!self.writes() || (is_plain && other.operation() == Operation::atomic));
+    if (!races && !follows) continue;
     bool is_noted = false;
     for (const unsigned lane : lanes_of(group.lanes)) {
       const unsigned other_thread = group.warp * warp_size + lane;
       if (order_.ordered(group.moment, other_thread, thread)) {
         if (other.writes()) self.remove(AccessKind::unwritten);
-        if (is_atomic_before && buffer != nullptr) {
-          self.add(AccessKind::follows_atomic);
-          if (order_.is_fenced(thread, other_thread, group.moment)) self.add(AccessKind::behind_fence);
-        }
+        if (!follows || buffer == nullptr) continue;
+        if (!self.writes()) self.add(AccessKind::follows_write);
+        if (other.operation() == Operation::atomic) self.add(AccessKind::follows_atomic);
       } else if (races && !std::exchange(is_noted, true)) {
         note_race({word,
                    buffer,

@@ -93,18 +93,19 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
   AccessKind kind = kinds_[access.kind];
   const GridThread by{added.first.block, added.first.thread + access.thread + (word >> added.shift)};
   const HappensBefore::Others& others = added.order.others(by.thread);
-  const std::uint32_t own_atomic = kind.has(AccessKind::follows_atomic) ? last_atomic(history, added) : 0;
+  const auto is_atomic = [](const AccessKind& each) { return each.operation() == Operation::atomic; };
+  const auto is_write = [](const AccessKind& each) { return each.writes(); };
+  const std::uint32_t own_atomic =
+      kind.has(AccessKind::follows_atomic) ? last_own(history, added, is_atomic) : 0;
+  const std::uint32_t own_write =
+      kind.has(AccessKind::follows_write) ? last_own(history, added, is_write) : 0;
   for_each_entry(history, [&](const HistoryEntry& entry) {
     const AccessKind& other = kinds_[entry.kind];
     if (entry.block == by.block || (kind.mask() & other.mask()) == 0) return;
     const auto thread = static_cast<unsigned>(entry.thread) + (word >> entry.shift);
     bool is_told = others.told.knows(entry.block, thread, entry.moment);
-    bool is_fenced = is_told && others.fenced.knows(entry.block, thread, entry.moment);
-    // One atomic operation needs no release to be seen by the next on the same word.
-    if (!is_told && other.operation() == Operation::atomic && entry.added < own_atomic) {
-      is_told = true;
-      is_fenced = kind.has(AccessKind::behind_fence);
-    }
+    // An atomic operation needs no release to be seen by the next on the same word.
+    is_told = is_told || (is_atomic(other) && entry.added < own_atomic);
     if (is_told && other.writes()) kind.remove(AccessKind::unwritten);
     if (!can_race(kind.operation(), other.operation())) return;
     const Racing self{kind, by, access.moment};
@@ -113,20 +114,22 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
     if (!is_told) {
       note_race(Fault::race, by.block < entry.block ? Race{address, &added.buffer, self, before}
                                                     : Race{address, &added.buffer, before, self});
-    } else if (!is_fenced && kind.operation() == Operation::load && !kind.has(AccessKind::is_volatile)) {
+    } else if (kind.operation() == Operation::load && !kind.has(AccessKind::is_volatile) &&
+               entry.added >= own_write && !others.fenced.knows(entry.block, thread, entry.moment)) {
       note_race(Fault::missing_fence, {address, &added.buffer, before, self});
     }
   });
   return kind;
 }
 
-/// When the last atomic of the block that adds this was added: it may be with this.
-std::uint32_t GridRaces::last_atomic(const PackedHistory& history, const Addition& added) const {
-  const auto is_atomic = [](const AccessKind& kind) { return kind.operation() == Operation::atomic; };
-  if (any_kind_in(added.set, is_atomic)) return additions_;
+/// When the last such access of the block that adds this was added: it may be with this.
+template <typename Predicate>
+std::uint32_t GridRaces::last_own(const PackedHistory& history, const Addition& added,
+                                  const Predicate& is_such) const {
+  if (any_kind_in(added.set, is_such)) return additions_;
   std::uint32_t last = 0;
   for_each_entry(history, [&](const HistoryEntry& entry) {
-    if (entry.block == added.first.block && is_atomic(kinds_[entry.kind])) last = std::max(last, entry.added);
+    if (entry.block == added.first.block && is_such(kinds_[entry.kind])) last = std::max(last, entry.added);
   });
   return last;
 }

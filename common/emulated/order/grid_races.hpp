@@ -190,7 +190,8 @@ class GridRaces {
   void add(PackedHistory& history, Addition added);
   AccessKind check(const PackedHistory& history, const Addition& added, const KindAccess& access,
                    unsigned word);
-  std::uint32_t last_atomic(const PackedHistory& history, const Addition& added) const;
+  template <typename Predicate>
+  std::uint32_t last_own(const PackedHistory& history, const Addition& added, const Predicate& is_such) const;
   void note_race(Fault fault, Race race);
   void for_each_use_of_phase(const BufferPredicate& is_wanted, const VisitUse& visit) const;
   void check_reads(const Buffer& buffer, const std::byte* word, const PackedHistory& history,

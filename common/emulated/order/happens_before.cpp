@@ -52,7 +52,7 @@ void HappensBefore::begin_block(std::size_t block, Releases& releases) {
   releases_ = &releases;
   time_ = 0;
   for (Warp& warp : warps_)
-    warp.last_barrier = 0;
+    warp.last_barrier = warp.last_meeting = 0;
   end_interval();
   slice_ = time_;
   if (!std::exchange(is_used_, false)) return;
@@ -66,7 +66,7 @@ void HappensBefore::begin_block(std::size_t block, Releases& releases) {
 /// Everything so far is before the last block barrier from now on.
 void HappensBefore::end_interval() {
   for (Warp& warp : warps_)
-    warp.parts.reset();
+    warp.lanes.reset();
   if (std::exchange(has_acquired_, false)) {
     for (Thread& thread : threads_)
       thread.acquired = nullptr;
@@ -90,43 +90,31 @@ void HappensBefore::block_barrier() {
 }
 
 void HappensBefore::warp_barrier(unsigned index, unsigned group, unsigned lanes) {
-  if (is_used_) {
-    std::array<unsigned, warp_size> members;
-    std::size_t count = 0;
-    for (const unsigned lane : lanes_of{group})
-      members[count++] = index * warp_size + lane;
-    share(std::span{members}.first(count));
-  }
+  std::array<unsigned, warp_size> members;
+  std::size_t count = 0;
+  for (const unsigned lane : lanes_of{group})
+    members[count++] = index * warp_size + lane;
+  const std::span<const unsigned> threads = std::span{members}.first(count);
   Warp& warp = warps_[index];
-  ++time_;
-  if (group == lanes) {
-    warp.last_barrier = time_;
-    warp.parts.reset();
-    return;
+  if (group != lanes) {
+    group_barrier(threads);
+  } else {
+    if (is_used_) share(threads);
+    warp.last_barrier = ++time_;
+    warp.lanes.reset();
   }
-  Parts& parts = parts_of(warp);
-  parts.has_met = true;
-  std::array<Moment, warp_size> seen{};
-  for (const unsigned member : lanes_of(group)) {
-    for (unsigned lane = 0; lane < warp_size; ++lane)
-      seen[lane] = std::max(seen[lane], parts.seen[member][lane]);
-  }
-  for (const unsigned member : lanes_of(group))
-    seen[member] = std::max(slice_, parts.moment[member]);
-  for (const unsigned member : lanes_of(group)) {
-    parts.seen[member] = seen;
-    parts.moment[member] = time_;
-  }
+  warp.last_meeting = time_;
 }
 
 void HappensBefore::group_barrier(std::span<const unsigned> threads) {
+  is_used_ = true;
   Clock all;
-  for (const unsigned thread : threads)
+  for (const unsigned thread : threads) {
+    begin_moment(thread);
     all.join(knowledge(thread));
-  const auto shared = std::make_shared<const Clock>(std::move(all));
-  for (const unsigned thread : threads)
-    acquire(threads_[thread], shared);
-  if (is_used_) share(threads);
+  }
+  acquire(threads_[threads.front()], std::make_shared<const Clock>(std::move(all)));
+  share(threads);
 }
 
 void HappensBefore::grid_barrier() {
@@ -138,12 +126,14 @@ void HappensBefore::grid_barrier() {
   knows_others_ = has_released_ = false;
 }
 
-HappensBefore::Parts& HappensBefore::parts_of(Warp& warp) {
-  if (!warp.parts) {
-    warp.parts = std::make_unique<Parts>();
-    warp.parts->moment.fill(last_warp_barrier(warp));
+/// Tells what the thread does from now on from what it did before.
+void HappensBefore::begin_moment(unsigned thread) {
+  Warp& warp = warps_[thread / warp_size];
+  if (!warp.lanes) {
+    warp.lanes = std::make_unique<std::array<Moment, warp_size>>();
+    warp.lanes->fill(last_warp_barrier(warp));
   }
-  return *warp.parts;
+  (*warp.lanes)[thread % warp_size] = ++time_;
 }
 
 /// Each of these threads knows from now on what any of them knows of other blocks.
@@ -188,12 +178,8 @@ Clock HappensBefore::knowledge(unsigned thread) const {
   clock.learn_all_before(last_block_barrier_);
   const Warp& warp = warps_[thread / warp_size];
   const unsigned first = thread / warp_size * warp_size;
-  for (unsigned lane = 0; lane < warp_size; ++lane) {
+  for (unsigned lane = 0; lane < warp_size; ++lane)
     clock.learn(first + lane, last_warp_barrier(warp));
-    if (warp.parts && warp.parts->seen[thread % warp_size][lane] != 0) {
-      clock.learn(first + lane, warp.parts->seen[thread % warp_size][lane] + 1);
-    }
-  }
   clock.learn(thread, now(thread));
   return clock;
 }
@@ -216,7 +202,7 @@ void HappensBefore::learn(Thread& thread, const Others& more) {
 void HappensBefore::fence(unsigned number, FenceScope scope) {
   has_fences_ = is_used_ = true;
   Thread& thread = threads_[number];
-  parts_of(warps_[number / warp_size]).moment[number % warp_size] = ++time_;
+  begin_moment(number);
   if (scope == FenceScope::device) learn(thread, {{}, thread.others.told});
   thread.at_block_fence = {std::make_shared<const Clock>(knowledge(number)), thread.others.fenced};
   if (scope == FenceScope::block) return;

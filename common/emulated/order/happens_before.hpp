@@ -54,7 +54,7 @@ class Telling {
 /// Freund, FastTrack, 2009), kept for blocks and warps as long as their threads have the same.
 ///
 /// An access is stamped with the moment of its thread's last barrier or fence. A block barrier, or a warp barrier of a whole
-/// warp, orders everything before it; barriers of a part of a warp have clocks of their lanes.
+/// warp, orders everything before it; barriers of other groups have clocks of their threads.
 ///
 /// A fence and then an atomic operation *release* on the operation's word what the thread knew of at the fence; a later atomic
 /// operation on the same word *acquires* it. A barrier makes the fences of each thread that it joins those of all. Between
@@ -69,7 +69,7 @@ class HappensBefore {
   void block_barrier();
   /// A barrier among the lanes `group` of a warp that has `lanes`.
   void warp_barrier(unsigned warp, unsigned group, unsigned lanes);
-  /// A barrier among threads of several warps, those of each of which have just met.
+  /// A barrier among these threads.
   void group_barrier(std::span<const unsigned> threads);
   /// All threads of all blocks.
   void grid_barrier();
@@ -93,26 +93,22 @@ class HappensBefore {
   /// The moment with which to stamp an access of `thread` now.
   Moment now(unsigned thread) const {
     const Warp& warp = warps_[thread / warp_size];
-    return std::max(slice_, warp.parts ? warp.parts->moment[thread % warp_size] : last_warp_barrier(warp));
+    return std::max(slice_, warp.lanes ? (*warp.lanes)[thread % warp_size] : last_warp_barrier(warp));
   }
 
   /// Whether an access that `earlier` made at `moment` is ordered before whatever `later` does now.
   bool ordered(Moment moment, unsigned earlier, unsigned later) const {
     if (earlier == later || moment < last_block_barrier_) return true;
-    if (earlier / warp_size == later / warp_size) {
-      const Warp& warp = warps_[later / warp_size];
-      if (moment < warp.last_barrier) return true;
-      if (warp.parts && moment <= warp.parts->seen[later % warp_size][earlier % warp_size]) return true;
-    }
+    if (earlier / warp_size == later / warp_size && moment < warps_[later / warp_size].last_barrier)
+      return true;
     return has_acquired_ && threads_[later].acquired && threads_[later].acquired->knows(earlier, moment);
   }
 
   Moment last_block_barrier() const { return last_block_barrier_; }
 
-  /// Whether lanes of the thread's warp, if not all, have passed a warp barrier since the last one of the block.
+  /// Whether lanes of the thread's warp have passed a warp barrier since the last one of the block.
   bool follows_warp_barrier(unsigned thread) const {
-    const Warp& warp = warps_[thread / warp_size];
-    return (warp.parts != nullptr && warp.parts->has_met) || warp.last_barrier > last_block_barrier_;
+    return warps_[thread / warp_size].last_meeting > last_block_barrier_;
   }
 
   // ---- between blocks ----
@@ -132,23 +128,13 @@ class HappensBefore {
 
   /// Whether the thread knows of any atomic of its block on global memory.
   bool knows_atomics(unsigned thread) const { return is_used_ && threads_[thread].knows_atomics; }
-  /// Whether it knows of a fence of the device behind an access of its block.
-  bool is_fenced(unsigned thread, unsigned earlier, Moment moment) const {
-    const SharedClock& own = to_release(threads_[thread]).own;
-    return own && own->knows(earlier, moment);
-  }
 
  private:
-  /// What barriers of parts of a warp have ordered, and fences of lanes.
-  struct Parts {
-    std::array<Moment, warp_size> moment;                         ///< of each lane's last barrier or fence
-    std::array<std::array<Moment, warp_size>, warp_size> seen{};  ///< by a lane, of each lane
-    bool has_met = false;
-  };
-
   struct Warp {
-    Moment last_barrier = 0;  ///< of all its lanes
-    std::unique_ptr<Parts> parts;
+    Moment last_barrier = 0;  ///< of all its lanes,
+    Moment last_meeting = 0;  ///< or of some
+    /// Of each lane's last barrier or fence; only where they differ.
+    std::unique_ptr<std::array<Moment, warp_size>> lanes;
   };
 
   /// What a fence covers.
@@ -171,7 +157,7 @@ class HappensBefore {
   };
 
   void end_interval();
-  Parts& parts_of(Warp& warp);
+  void begin_moment(unsigned thread);
   Moment last_warp_barrier(const Warp& warp) const {
     return std::max(warp.last_barrier, last_block_barrier_);
   }
