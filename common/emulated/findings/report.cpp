@@ -247,6 +247,13 @@ Advice advice_between_blocks(const FaultRecord& seen, const Records& all) {
 }
 
 Advice advice_on(const FaultRecord& seen, const Records& all) {
+  if (seen.fault == Fault::missing_fence) {
+    return {
+        "put a `__threadfence()` between the atomic that tells of the write and the read: without it this is "
+        "right on "
+        "today's GPUs by luck of caches",
+        "no_fence_behind_the_ticket"};
+  }
   if (seen.fault == Fault::race) {
     const bool is_within_a_block = seen.witnesses.front().block == seen.witnesses.back().block;
     return is_within_a_block ? advice_within_a_block(seen, all) : advice_between_blocks(seen, all);

@@ -46,6 +46,7 @@ struct FaultRecord {
   Unwritten unwritten{};  ///< of an uninitialised read
 
   // Of one between blocks.
+  bool asks = false;           ///< the second thread knows of an atomic of its block
   Untold untold = Untold::no;  ///< why the second block cannot know of the first access, though it asks
   bool is_volatile = false;    ///< one of the two accesses
 };

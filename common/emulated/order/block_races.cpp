@@ -226,12 +226,7 @@ AccessKind BlockRaces::check_groups(const ShadowWord& shadow, const std::byte* w
         if (!self.writes()) self.add(AccessKind::follows_write);
         if (other.operation() == Operation::atomic) self.add(AccessKind::follows_atomic);
       } else if (races && !std::exchange(is_noted, true)) {
-        note_race({word,
-                   buffer,
-                   {self, thread},
-                   {other, other_thread},
-                   thread / warp_size != group.warp,
-                   order_.follows_warp_barrier(thread)});
+        note_race(self, thread, other, other_thread, word, buffer);
       }
     }
   }
@@ -284,53 +279,38 @@ void BlockRaces::note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment
   shadow = ShadowWord::of_groups(first, has_writes, last);
 }
 
-/// Of the races between two access sites, keeps one: in global memory that of the lowest word and threads, which does not depend
-/// on the schedule, in shared memory the first.
-void BlockRaces::note_race(const Race& seen) {
-  const auto says_more = [](const RacingAccess& access) {
-    return std::tuple{!access.kind.writes(), access.thread, access.kind.operation(), access.kind.call_site()};
-  };
-  const auto rank = [&](const Race& race) {
-    return std::tuple{race.word, says_more(race.one), says_more(race.other)};
-  };
-  Race race = seen;
-  const bool is_global = race.buffer != nullptr;
-  if (is_global && says_more(race.other) < says_more(race.one)) std::swap(race.one, race.other);
-  const auto sites = [](const Race& of) {
-    const std::pair<const void*, const void*> pair =
-        std::minmax(of.one.kind.call_site(), of.other.kind.call_site());
-    return std::pair{of.buffer == nullptr, pair};
-  };
-  const auto known = std::ranges::find(races_, sites(race), sites);
-  if (known == races_.end()) {
-    races_.push_back(race);
-    return;
+/// Of the races between two access sites in global memory that of the lowest word and threads is kept; in shared memory the first.
+void BlockRaces::note_race(const AccessKind& self, unsigned thread, const AccessKind& other,
+                           unsigned other_thread, const std::byte* word, const Buffer* buffer) {
+  if (thread / warp_size != other_thread / warp_size) {
+    faults_.add_race_between_warps(self.call_site(), other.call_site());
   }
-  race.between_warps = known->between_warps = race.between_warps || known->between_warps;
-  if (is_global && rank(race) < rank(*known)) *known = race;
-}
+  struct Racing {
+    const AccessKind* kind;
+    unsigned thread;
 
-void BlockRaces::report_races() {
-  const auto global = std::stable_partition(races_.begin(), races_.end(),
-                                            [](const Race& race) { return race.buffer == nullptr; });
-  std::sort(global, races_.end(), [](const Race& a, const Race& b) {
-    const auto rank = [](const Race& race) {
-      return std::tuple{race.word, race.one.thread, race.other.thread, race.one.kind.call_site(),
-                        race.other.kind.call_site()};
-    };
-    return rank(a) < rank(b);
-  });
-  for (const auto& [word, buffer, one, other, between_warps, after_warp_barrier] : races_) {
-    const std::byte* const first = word + std::countr_zero(one.kind.mask());
-    FaultRecord record{Fault::race,
-                       buffer != nullptr ? one.kind.describe(*buffer, word)
-                                         : shared_.describe(shared_.offset_of(first), one.kind.bytes()),
-                       {one.kind.action(block_, one.thread), other.kind.action(block_, other.thread)}};
-    record.after_warp_barrier = after_warp_barrier;
-    if (between_warps) faults_.add_race_between_warps(one.kind.call_site(), other.kind.call_site());
-    faults_.add(std::move(record));
-  }
-  races_.clear();
+    std::uint64_t rank() const { return (kind->writes() ? 0 : 1U << 16) + thread; }
+  };
+  Racing one{&self, thread};
+  Racing two{&other, other_thread};
+  if (buffer != nullptr && two.rank() < one.rank()) std::swap(one, two);
+  const RankedFaults::Rank rank = buffer != nullptr
+                                      ? RankedFaults::Rank{1,
+                                                           reinterpret_cast<std::uintptr_t>(word),
+                                                           one.rank(),
+                                                           two.rank(),
+                                                           static_cast<std::uint64_t>(one.kind->operation()),
+                                                           static_cast<std::uint64_t>(two.kind->operation())}
+                                      : RankedFaults::Rank{0, shared_races_};
+  if (!races_.is_wanted(Fault::race, self.call_site(), other.call_site(), rank)) return;
+  ++shared_races_;
+  const std::byte* const first = word + std::countr_zero(one.kind->mask());
+  FaultRecord record{Fault::race,
+                     buffer != nullptr ? one.kind->describe(*buffer, word)
+                                       : shared_.describe(shared_.offset_of(first), one.kind->bytes()),
+                     {one.kind->action(block_, one.thread), two.kind->action(block_, two.thread)}};
+  record.after_warp_barrier = order_.follows_warp_barrier(thread);
+  races_.keep(self.call_site(), other.call_site(), {rank, std::move(record)});
 }
 
 // ---- for other blocks ----
@@ -414,7 +394,8 @@ void BlockRaces::summarise(const ShadowLine& line) {
 }
 
 void BlockRaces::end_block(GridRaces& grid) {
-  report_races();
+  for (RankedFaults::Ranked& race : races_.in_order())
+    faults_.add(std::move(race.record));
   publish(grid, true);
   clear();
 }
@@ -424,6 +405,8 @@ void BlockRaces::clear() {
     const ShadowLine& line = slabs_[i / lines_in_slab][i % lines_in_slab];
     if (line.buffer == nullptr) shared_lines_[line.number] = nullptr;
   }
+  races_.clear();
+  shared_races_ = 0;
   // Kinds outlive the block: the next one makes the same accesses.
   std::ranges::fill(summaries_, 0);
   if (sets_.values().size() > kept_sets || kinds_.values().size() > kept_sets) {

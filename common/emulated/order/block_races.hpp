@@ -11,6 +11,7 @@
 #include "emulated/order/grid_races.hpp"
 #include "emulated/order/happens_before.hpp"
 #include "emulated/order/numbering.hpp"
+#include "emulated/order/ranked_faults.hpp"
 
 namespace __emulated {
 
@@ -97,20 +98,6 @@ class BlockRaces {
   };
   static constexpr unsigned no_set = ~0U;
 
-  struct RacingAccess {
-    AccessKind kind;
-    unsigned thread;
-  };
-
-  struct Race {
-    const std::byte* word;
-    const Buffer* buffer;
-    RacingAccess one;
-    RacingAccess other;
-    bool between_warps;
-    bool after_warp_barrier;
-  };
-
   const Recent& number_of(const AccessKind& kind);
   Recent look_up(const AccessKind& kind);
   unsigned number_of_set(const std::vector<unsigned>& kinds);
@@ -130,8 +117,8 @@ class BlockRaces {
   AccessKind check_groups(const ShadowWord& shadow, const std::byte* word, const Buffer* buffer,
                           AccessKind self, unsigned thread);
   void note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment);
-  void note_race(const Race& race);
-  void report_races();
+  void note_race(const AccessKind& self, unsigned thread, const AccessKind& other, unsigned other_thread,
+                 const std::byte* word, const Buffer* buffer);
   void summarise(const ShadowLine& line);
   BlockSummary::Word summary_of(const ShadowWord& shadow);
   void clear();
@@ -157,7 +144,8 @@ class BlockRaces {
   std::vector<ShadowLine*> touched_;       ///< since they were published
   std::vector<LaneGroup> groups_;
   std::uint32_t free_groups_ = 0;  ///< the first of them, from 1
-  std::vector<Race> races_;        ///< one for each pair of access sites
+  RankedFaults races_;
+  std::uint64_t shared_races_ = 0;  ///< that have been noted
 
   // While the block publishes what it did.
   BlockSummary summary_;

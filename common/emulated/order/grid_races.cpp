@@ -108,16 +108,14 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
     is_told = is_told || (is_atomic(other) && entry.added < own_atomic);
     if (is_told && other.writes()) kind.remove(AccessKind::unwritten);
     if (!can_race(kind.operation(), other.operation())) return;
-    const Racing self{kind, by, access.moment};
-    const Racing before{other, {entry.block, thread}, entry.moment};
-    const std::byte* const address = added.word + word * word_bytes;
-    if (!is_told) {
-      note_race(Fault::race, by.block < entry.block ? Race{address, &added.buffer, self, before}
-                                                    : Race{address, &added.buffer, before, self});
-    } else if (kind.operation() == Operation::load && !kind.has(AccessKind::is_volatile) &&
-               entry.added >= own_write && !others.fenced.knows(entry.block, thread, entry.moment)) {
-      note_race(Fault::missing_fence, {address, &added.buffer, before, self});
-    }
+    const bool is_seen = kind.operation() != Operation::load || kind.has(AccessKind::is_volatile) ||
+                         entry.added < own_write || others.fenced.knows(entry.block, thread, entry.moment);
+    if (is_told && is_seen) return;
+    Racing first{other, {entry.block, thread}, entry.moment};
+    Racing second{kind, by, access.moment};
+    if (!is_told && second.by < first.by) std::swap(first, second);
+    note_race(is_told ? Fault::missing_fence : Fault::race, added.buffer, added.word + word * word_bytes,
+              first, second);
   });
   return kind;
 }
@@ -134,12 +132,29 @@ std::uint32_t GridRaces::last_own(const PackedHistory& history, const Addition& 
   return last;
 }
 
-/// Of the races between two access sites, keeps the one of the lowest word and threads: it does not depend on the schedule.
-void GridRaces::note_race(Fault fault, Race race) {
-  const std::pair<const void*, const void*> sites =
-      std::minmax(race.lower.kind.call_site(), race.higher.kind.call_site());
-  const auto [known, is_new] = races_.try_emplace({fault, sites.first, sites.second}, race);
-  if (!is_new && race.rank() < known->second.rank()) known->second = race;
+void GridRaces::note_race(Fault fault, const Buffer& buffer, const std::byte* word, const Racing& first,
+                          const Racing& second) {
+  const auto stores_first = [](const AccessKind& kind) {
+    return kind.operation() == Operation::store ? 0U : 1U + static_cast<unsigned>(kind.operation());
+  };
+  const void* const site = first.kind.call_site();
+  const void* const other = second.kind.call_site();
+  // Two stores say most about a race, so that they come first.
+  const RankedFaults::Rank rank{reinterpret_cast<std::uintptr_t>(word),
+                                1,
+                                stores_first(first.kind),
+                                first.by.block << 16 | first.by.thread,
+                                stores_first(second.kind),
+                                second.by.block << 16 | second.by.thread};
+  if (!faults_.is_wanted(fault, site, other, rank)) return;
+  FaultRecord record{fault,
+                     first.kind.describe(buffer, word),
+                     {first.kind.action(first.by.block, first.by.thread),
+                      second.kind.action(second.by.block, second.by.thread)}};
+  record.asks = second.kind.has(AccessKind::knows_atomics);
+  record.is_volatile = first.kind.has(AccessKind::is_volatile) || second.kind.has(AccessKind::is_volatile);
+  faults_.keep(site, other,
+               {rank, std::move(record), first.moment, first.kind.has(AccessKind::knows_atomics)});
 }
 
 void GridRaces::note(PackedHistory& history, const Addition& added) {
@@ -149,20 +164,20 @@ void GridRaces::note(PackedHistory& history, const Addition& added) {
     return;
   }
   if (history.form() != Form::entries) {
-    const PackedHistory before = std::exchange(history, PackedHistory{Form::entries, no_entry});
-    for_each_entry(before, [&](const HistoryEntry& entry) { note_access(history, entry); });
+    Entries before;
+    for_each_entry(history, [&](const HistoryEntry& entry) { before.push_back(entry); });
+    history = {Form::entries, entries_.size()};
+    entries_.push_back(std::move(before));
   }
   for (const KindAccess& access : sets_[added.set]) {
-    note_access(history, {0, access.kind, block & 0xffff'ffff'ffff, (thread + access.thread) & 0xfff,
-                          added.shift & 0xf, access.moment, additions_});
+    note_access(entries_[history.index()], {block & 0xffff'ffff'ffff, (thread + access.thread) & 0xfff,
+                                            added.shift & 0xf, access.kind, access.moment, additions_});
   }
 }
 
-/// To a history of entries.
-void GridRaces::note_access(PackedHistory& history, const HistoryEntry& access) {
+void GridRaces::note_access(Entries& entries, const HistoryEntry& access) const {
   std::set<std::uint64_t> blocks;
-  for (std::size_t next = history.index(); next != no_entry; next = entries_[next].next) {
-    HistoryEntry& entry = entries_[next];
+  for (HistoryEntry& entry : entries) {
     if (entry.kind != access.kind || entry.shift != access.shift) continue;
     if (entry.block == access.block && entry.thread == access.thread) {
       entry.moment = std::max(entry.moment, access.moment);
@@ -177,32 +192,12 @@ void GridRaces::note_access(PackedHistory& history, const HistoryEntry& access) 
     const std::uint64_t highest = *blocks.rbegin();
     const std::uint64_t second = *std::next(blocks.rbegin());
     if (second < access.block && access.block < highest) return;
-    forget_block(history, access.kind, access.block > highest ? highest : second);
+    const std::uint64_t dropped = access.block > highest ? highest : second;
+    std::erase_if(entries, [&](const HistoryEntry& entry) {
+      return entry.kind == access.kind && entry.shift == access.shift && entry.block == dropped;
+    });
   }
-  std::uint32_t number = free_entries_;
-  if (number == no_entry) {
-    if (entries_.size() > UINT32_MAX) throw std::bad_alloc{};
-    number = static_cast<std::uint32_t>(entries_.size());
-    entries_.emplace_back();
-  } else {
-    free_entries_ = entries_[number].next;
-  }
-  entries_[number] = access;
-  entries_[number].next = static_cast<std::uint32_t>(history.index());
-  history = {Form::entries, number};
-}
-
-/// Drops a block's accesses of a kind from a history of entries.
-void GridRaces::forget_block(PackedHistory& history, std::uint32_t kind, std::uint64_t block) {
-  std::uint32_t first = no_entry;
-  for (auto next = static_cast<std::uint32_t>(history.index()); next != no_entry;) {
-    HistoryEntry& entry = entries_[next];
-    const bool is_of_block = entry.kind == kind && entry.block == block;
-    std::uint32_t& chain = is_of_block ? free_entries_ : first;
-    const std::uint32_t number = std::exchange(next, entry.next);
-    entry.next = std::exchange(chain, number);
-  }
-  history = {Form::entries, first};
+  entries.push_back(access);
 }
 
 /// Gives each word of a line a history of its own.
@@ -214,20 +209,16 @@ void GridRaces::spread(PackedHistory& line) {
     if (line.form() == Form::by_one_block) {
       own = {line.set(), line.block(), line.thread() + (word >> line.shift()), one_word};
     } else if (line.form() == Form::entries) {
-      own = {Form::entries, no_entry};
-      for_each_entry(line, [&](HistoryEntry entry) {
+      Entries entries = entries_[line.index()];
+      for (HistoryEntry& entry : entries) {
         entry.thread = (entry.thread + (word >> entry.shift)) & 0xfff;
         entry.shift = one_word;
-        note_access(own, entry);
-      });
+      }
+      own = {Form::entries, entries_.size()};
+      entries_.push_back(std::move(entries));
     }
   }
-  if (line.form() == Form::entries) {
-    for (auto next = static_cast<std::uint32_t>(line.index()); next != no_entry;) {
-      const std::uint32_t freed = std::exchange(next, entries_[next].next);
-      entries_[freed].next = std::exchange(free_entries_, freed);
-    }
-  }
+  if (line.form() == Form::entries) entries_[line.index()] = {};
   line = {Form::words, words_.size()};
   words_.push_back(std::move(words));
 }
@@ -237,15 +228,11 @@ template <typename Visit>
 void GridRaces::for_each_entry(const PackedHistory& history, const Visit& visit) const {
   if (history.form() == Form::by_one_block) {
     for (const KindAccess& access : sets_[history.set()]) {
-      visit({no_entry, access.kind, history.block() & 0xffff'ffff'ffff,
-             (history.thread() + access.thread) & 0xfff, history.shift() & 0xf, access.moment, 0});
+      visit({history.block() & 0xffff'ffff'ffff, (history.thread() + access.thread) & 0xfff,
+             history.shift() & 0xf, access.kind, access.moment, 0});
     }
   } else if (history.form() == Form::entries) {
-    for (std::size_t next = history.index(); next != no_entry;) {
-      const HistoryEntry entry = entries_[next];
-      next = entry.next;
-      visit(entry);
-    }
+    std::ranges::for_each(entries_[history.index()], visit);
   }
 }
 
@@ -257,10 +244,9 @@ template <typename Predicate> bool GridRaces::any_kind_in(unsigned set, const Pr
 template <typename Predicate>
 bool GridRaces::any_kind_in(const PackedHistory& history, const Predicate& is_such) const {
   if (history.form() == Form::by_one_block) return any_kind_in(history.set(), is_such);
-  if (history.form() != Form::entries) return false;
-  for (std::size_t next = history.index(); next != no_entry; next = entries_[next].next)
-    if (is_such(kinds_[entries_[next].kind])) return true;
-  return false;
+  return history.form() == Form::entries &&
+         std::ranges::any_of(entries_[history.index()],
+                             [&](const HistoryEntry& entry) { return is_such(kinds_[entry.kind]); });
 }
 
 bool GridRaces::is_written(const PackedHistory& history) const {
@@ -284,7 +270,7 @@ void GridRaces::end_block(std::size_t block, const HappensBefore& order) {
 }
 
 void GridRaces::begin_phase() {
-  check_all_reads(reads_);
+  check_all_reads(faults_);
   const auto is_any = [](const Buffer&) { return true; };
   for_each_use_of_phase(is_any, [&](Buffer& buffer, std::size_t offset, std::size_t bytes, bool writes) {
     if (writes) buffer.mark(offset, bytes, true);
@@ -301,8 +287,7 @@ void GridRaces::begin_phase() {
     uses_.emplace(&buffer, offset, bytes, writes);
   });
   lines_.clear();
-  entries_.resize(1);
-  free_entries_ = no_entry;
+  entries_.clear();
   words_.clear();
   releases_.clear();
 }
@@ -310,34 +295,25 @@ void GridRaces::begin_phase() {
 // ---- when the launch has ended ----
 
 std::vector<FaultRecord> GridRaces::faults() const {
-  Reads reads = reads_;
-  check_all_reads(reads);
-  std::vector<std::pair<const std::byte*, FaultRecord>> found;
-  for (const auto& [site, read] : reads)
-    found.emplace_back(read.word, read.fault);
-  for (const auto& [key, race] : races_) {
-    const auto& [fault, one, other] = key;
-    if (fault == Fault::race || !races_.contains({Fault::race, one, other}))
-      found.emplace_back(race.word, record_of(fault, race));
-  }
-  const auto stores = [](const Witness& witness) { return witness.action == verb_of(Operation::store); };
-  // Two stores say most about a race, so that they come first.
-  std::ranges::sort(found, {}, [&](const auto& each) {
-    const Witness& first = each.second.witnesses.front();
-    const Witness& last = each.second.witnesses.back();
-    return std::tuple{each.first,      each.second.fault != Fault::uninitialised_read,
-                      !stores(first),  first.block,
-                      first.threads,   !stores(last),
-                      last.block,      last.threads,
-                      first.call_site, last.call_site};
-  });
+  RankedFaults ranked = faults_;
+  check_all_reads(ranked);
+  ranked.drop_beside_races(Fault::missing_fence);
   FaultLog faults;
-  for (auto& [word, fault] : found)
-    faults.add(std::move(fault));
+  for (auto& [rank, record, moment, knew_atomics] : ranked.in_order()) {
+    if (record.fault == Fault::race) {
+      const Witness& first = record.witnesses.front();
+      const auto telling = tellings_.find(first.block);
+      const Untold untold = telling != tellings_.end()
+                                ? telling->second.untold(first.threads.front(), moment, knew_atomics)
+                                : Untold::lacks_fence;
+      if (record.asks || untold == Untold::lacks_atomic) record.untold = untold;
+    }
+    faults.add(std::move(record));
+  }
   return faults.take();
 }
 
-void GridRaces::check_all_reads(Reads& reads) const {
+void GridRaces::check_all_reads(RankedFaults& faults) const {
   const auto is_unwritten = [](const AccessKind& kind) { return kind.has(AccessKind::unwritten); };
   for (const auto& [begin, lines] : lines_) {
     for (std::size_t number = lines.begin; number < lines.end; ++number) {
@@ -348,7 +324,7 @@ void GridRaces::check_all_reads(Reads& reads) const {
         const PackedHistory& history = has_words ? (*words_[line.index()])[word] : line;
         if (any_kind_in(history, is_unwritten)) {
           check_reads(*lines.buffer, begin + number * line_bytes + word * word_bytes, history,
-                      has_words ? 0 : word, reads);
+                      has_words ? 0 : word, faults);
         }
       }
     }
@@ -357,7 +333,7 @@ void GridRaces::check_all_reads(Reads& reads) const {
 
 /// A read is of an unwritten word unless a lower block has stored to it: with that one it is in order, or in a race.
 void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const PackedHistory& history,
-                            unsigned word_in_line, Reads& reads) const {
+                            unsigned word_in_line, RankedFaults& faults) const {
   std::size_t lowest_store = SIZE_MAX;
   std::map<unsigned, GridThread> lowest;  // for each kind of such reads
   for_each_entry(history, [&](const HistoryEntry& entry) {
@@ -372,37 +348,13 @@ void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const P
     if (lowest_store < by.block) continue;
     const AccessKind& kind = kinds_[number];
     const bool is_tainted = buffer.has_taint(static_cast<std::size_t>(word - buffer.begin()), 1);
-    const std::pair site{kind.call_site(), is_tainted ? &buffer : nullptr};
-    if (reads.contains(site)) continue;
-    reads.emplace(site,
-                  Read{word, uninitialised_read(kind.describe(buffer, word), kind.action(by.block, by.thread),
-                                                is_tainted ? Unwritten::tainted : Unwritten::global)});
+    const void* const of_taint = is_tainted ? &buffer : nullptr;
+    const RankedFaults::Rank rank{reinterpret_cast<std::uintptr_t>(word), 0, by.block, by.thread};
+    if (!faults.is_wanted(Fault::uninitialised_read, kind.call_site(), of_taint, rank)) continue;
+    faults.keep(kind.call_site(), of_taint,
+                {rank, uninitialised_read(kind.describe(buffer, word), kind.action(by.block, by.thread),
+                                          is_tainted ? Unwritten::tainted : Unwritten::global)});
   }
-}
-
-FaultRecord GridRaces::record_of(Fault fault, const Race& race) const {
-  const auto& [lower, by_lower, at_lower] = race.lower;
-  const auto& [higher, by_higher, at_higher] = race.higher;
-  FaultRecord record{
-      fault,
-      lower.describe(*race.buffer, race.word),
-      {lower.action(by_lower.block, by_lower.thread), higher.action(by_higher.block, by_higher.thread)}};
-  if (fault == Fault::missing_fence) {
-    record.help =
-        "put a `__threadfence()` between the atomic that tells of the write and the read: without it this is "
-        "right "
-        "on today's GPUs by luck of caches";
-    record.page = "no_fence_behind_the_ticket";
-    return record;
-  }
-  const auto telling = tellings_.find(by_lower.block);
-  const Untold untold =
-      telling != tellings_.end()
-          ? telling->second.untold(by_lower.thread, at_lower, lower.has(AccessKind::knows_atomics))
-          : Untold::lacks_fence;
-  if (higher.has(AccessKind::knows_atomics) || untold == Untold::lacks_atomic) record.untold = untold;
-  record.is_volatile = lower.has(AccessKind::is_volatile) || higher.has(AccessKind::is_volatile);
-  return record;
 }
 
 void GridRaces::for_each_use(const BufferPredicate& is_wanted, const VisitUse& visit) const {

@@ -18,6 +18,7 @@
 #include "emulated/order/access_kind.hpp"
 #include "emulated/order/happens_before.hpp"
 #include "emulated/order/numbering.hpp"
+#include "emulated/order/ranked_faults.hpp"
 
 namespace __emulated {
 
@@ -91,15 +92,14 @@ class GridRaces {
 
   /// Accesses of a kind by a thread. There may be one for each word and more.
   struct HistoryEntry {
-    std::uint32_t next;  ///< of the word, or of the line's words
-    std::uint32_t kind;
     std::uint64_t block : 48;
     std::uint64_t thread : 12;
     std::uint64_t shift : 4;  ///< of a line: one more thread every 2^shift words
+    std::uint32_t kind;
     Moment moment;
     std::uint32_t added;  ///< a number that grows with each addition
   };
-  static constexpr std::uint32_t no_entry = 0;
+  using Entries = std::vector<HistoryEntry>;
 
   /// The access history of a word, or of all words of a line alike: nothing, something by one block, or entries. Or a line
   /// whose words each have a history.
@@ -150,35 +150,16 @@ class GridRaces {
     unsigned shift;
   };
 
-  /// An access to a word that is in a race, or told without a fence.
+  /// An access that another one races with.
   struct Racing {
     AccessKind kind;
     GridThread by;
     Moment moment;
   };
-  struct Race {
-    const std::byte* word;
-    const Buffer* buffer;
-    Racing lower;  ///< of the lower block
-    Racing higher;
-
-    auto rank() const {
-      return std::tuple{word, lower.by, higher.by, lower.kind.operation(), higher.kind.operation()};
-    }
-  };
-  using RaceKey = std::tuple<Fault, const void*, const void*>;  ///< with the two access sites
-
-  /// Reads of what nobody has written, by access site and where what they read is tainted.
-  struct Read {
-    const std::byte* word;
-    FaultRecord fault;
-  };
-  using Reads = std::map<std::pair<const void*, const Buffer*>, Read>;
 
   Lines& lines_of(Buffer& buffer);
   void note(PackedHistory& history, const Addition& added);
-  void note_access(PackedHistory& history, const HistoryEntry& access);
-  void forget_block(PackedHistory& history, std::uint32_t kind, std::uint64_t block);
+  void note_access(Entries& entries, const HistoryEntry& access) const;
   void spread(PackedHistory& line);
   template <typename Visit> void for_each_entry(const PackedHistory& history, const Visit& visit) const;
   template <typename Predicate> bool any_kind_in(unsigned set, const Predicate& is_such) const;
@@ -192,27 +173,24 @@ class GridRaces {
                    unsigned word);
   template <typename Predicate>
   std::uint32_t last_own(const PackedHistory& history, const Addition& added, const Predicate& is_such) const;
-  void note_race(Fault fault, Race race);
+  void note_race(Fault fault, const Buffer& buffer, const std::byte* word, const Racing& first,
+                 const Racing& second);
   void for_each_use_of_phase(const BufferPredicate& is_wanted, const VisitUse& visit) const;
   void check_reads(const Buffer& buffer, const std::byte* word, const PackedHistory& history,
-                   unsigned word_in_line, Reads& reads) const;
-  void check_all_reads(Reads& reads) const;
-  FaultRecord record_of(Fault fault, const Race& race) const;
+                   unsigned word_in_line, RankedFaults& faults) const;
+  void check_all_reads(RankedFaults& faults) const;
 
   std::mutex mutex_;
   Releases releases_;
   Numbering<AccessKind> kinds_;
   Numbering<KindSet> sets_;
   std::map<const std::byte*, Lines> lines_;  ///< by buffer
-  std::vector<HistoryEntry> entries_{1};     ///< from 1
-  std::uint32_t free_entries_ = no_entry;
+  std::vector<Entries> entries_;
   std::uint32_t additions_ = 0;
   std::vector<std::unique_ptr<Words>> words_;
-  std::map<RaceKey, Race> races_;
+  RankedFaults faults_;
   std::unordered_map<std::size_t, Telling> tellings_;  ///< of blocks that have put fences before others
-  // Of earlier phases:
-  Reads reads_;
-  std::set<std::tuple<Buffer*, std::size_t, std::size_t, bool>> uses_;
+  std::set<std::tuple<Buffer*, std::size_t, std::size_t, bool>> uses_;  ///< in earlier phases
   bool is_tainted_ = false;
 };
 
