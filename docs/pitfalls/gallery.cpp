@@ -20,6 +20,7 @@
 #include "docs/pitfalls/grid_from_bytes.cuh"
 #include "docs/pitfalls/histogram_without_atomics.cuh"
 #include "docs/pitfalls/no_barrier_between_levels.cuh"
+#include "docs/pitfalls/no_fence_behind_the_ticket.cuh"
 #include "docs/pitfalls/one_cell_for_all_blocks.cuh"
 #include "docs/pitfalls/one_syncwarp_a_level.cuh"
 #include "docs/pitfalls/scan_in_place.cuh"
@@ -39,6 +40,7 @@ namespace fixed {
 #include "docs/pitfalls/fixed/grid_from_bytes.cuh"
 #include "docs/pitfalls/fixed/histogram_without_atomics.cuh"
 #include "docs/pitfalls/fixed/no_barrier_between_levels.cuh"
+#include "docs/pitfalls/fixed/no_fence_behind_the_ticket.cuh"
 #include "docs/pitfalls/fixed/one_cell_for_all_blocks.cuh"
 #include "docs/pitfalls/fixed/one_syncwarp_a_level.cuh"
 #include "docs/pitfalls/fixed/scan_in_place.cuh"
@@ -218,6 +220,13 @@ const std::vector<Pitfall>& gallery() {
        sums_of(1, 256),
        launch_of(ticket_without_a_fence<Element>),
        launch_of(fixed::ticket_without_a_fence<Element>)},
+      {"no_fence_behind_the_ticket",
+       "no fence behind the ticket",
+       Fault::missing_fence,
+       {4, 64},
+       sums_of(1, 256),
+       launch_of(no_fence_behind_the_ticket<Element>),
+       launch_of(fixed::no_fence_behind_the_ticket<Element>)},
       {"scan_in_place",
        "a scan in place",
        Fault::race,

@@ -32,6 +32,7 @@ export const stills = [
   { name: "tail_past_shared_memory", run: ["pitfall", "tail_past_shared_memory"], view: "finding" },
   { name: "add_without_an_atomic", run: ["pitfall", "add_without_an_atomic"], view: "finding" },
   { name: "ticket_without_a_fence", run: ["pitfall", "ticket_without_a_fence"], view: "finding" },
+  { name: "no_fence_behind_the_ticket", run: ["pitfall", "no_fence_behind_the_ticket"], view: "finding" },
   { name: "scan_in_place", run: ["pitfall", "scan_in_place"], view: "finding" },
   { name: "transpose_without_a_barrier", run: ["pitfall", "transpose_without_a_barrier"], view: "finding" },
   { name: "histogram_without_atomics", run: ["pitfall", "histogram_without_atomics"], view: "finding" },

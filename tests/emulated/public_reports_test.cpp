@@ -1,4 +1,5 @@
 /// Mistakes that others have reported in public, each in a kernel of a screen, and what is found there.
+/// (pytorch#128455 is a pitfall: no_fence_behind_the_ticket.)
 #include <gtest/gtest.h>
 
 #include "device/cuda_or_emulated.cuh"
