@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -22,6 +24,7 @@ namespace race_programs {
 enum class Does : unsigned char {
   nothing,
   load,
+  look,  ///< load what is volatile
   store,
   add,
   cas,  ///< that finds another value
@@ -34,8 +37,9 @@ enum class Does : unsigned char {
   unlock,  ///< by an atomic
   open     ///< by a store
 };
-constexpr std::array<std::string_view, 12> names{
-    "", "load", "store", "add", "cas", "fence", "fence_block", "wait", "poll", "lock", "unlock", "open"};
+constexpr std::array<std::string_view, 13> names{"",     "load",   "look",        "store", "add",
+                                                 "cas",  "fence",  "fence_block", "wait",  "poll",
+                                                 "lock", "unlock", "open"};
 
 constexpr unsigned words = 4;  ///< of each memory: mostly two for data, two to synchronise on
 
@@ -47,6 +51,7 @@ struct Action {
 
   bool has_word() const { return does != Does::nothing && does != Does::fence && does != Does::fence_block; }
   bool is_atomic() const { return does == Does::add || does == Does::cas; }
+  bool is_load() const { return does == Does::load || does == Does::look; }
 };
 
 constexpr unsigned most_blocks = 4;
@@ -57,9 +62,11 @@ constexpr unsigned steps = 3;   ///< of a phase, for each warp with a warp barri
 constexpr unsigned actions = 6;
 
 /// As text, such as "0:w0 / 3 | ffffffff; 0:0 store s1 / add g2; 1:33 load' g0 fence | store g0": of block 0 the masks of
-/// warp 0, then what threads do. `/` is between steps, `|` between phases, and load' is at another place than load.
+/// warp 0, then what threads do. `/` is between steps, `|` between phases, and load' is at another place than load. "grid"
+/// makes the first barrier between phases one of all blocks.
 struct Program {
   unsigned blocks = 1;
+  bool meets_grid = false;
   /// Of the warp barriers behind the steps; 0 is none.
   std::array<std::array<std::array<std::array<unsigned, steps>, 2>, phases>, most_blocks> masks{};
   Action action[most_blocks][active.size()][phases][steps][actions]{};
@@ -70,6 +77,8 @@ inline Program program_of(const std::string& text) {
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line, ';');) {
     std::istringstream tokens{line};
+    program.meets_grid = program.meets_grid || line == "grid";
+    if (line == "grid") continue;
     unsigned block = 0, number = 0, phase = 0, step = 0, next = 0;
     char colon = 0;
     tokens >> block >> colon;
@@ -106,7 +115,7 @@ inline Program program_of(const std::string& text) {
 }
 
 inline std::string text_of(const Program& program) {
-  std::string text;
+  std::string text = program.meets_grid ? "grid;" : "";
   // Without the separators behind which there is nothing.
   const auto end_line = [&] { text.erase(text.find_last_not_of(" /|") + 1) += ";\n"; };
   for (unsigned block = 0; block < program.blocks; ++block) {
@@ -145,37 +154,43 @@ inline std::string text_of(const Program& program) {
 struct RaceMember {
   std::size_t block;
   unsigned thread;
-  std::string verb;  ///< with ' elsewhere, and with ? where the place is not known
+  std::string verb;  ///< with ' elsewhere
 
   auto operator<=>(const RaceMember&) const = default;
 };
 
 struct Race {
-  Race(RaceMember a, RaceMember b, std::string at)
-      : one{std::move(a)}, other{std::move(b)}, word{std::move(at)} {
+  Race(RaceMember a, RaceMember b, std::string at, bool without_fence = false)
+      : one{std::move(a)}, other{std::move(b)}, word{std::move(at)}, lacks_fence{without_fence} {
     if (other < one) std::swap(one, other);
   }
 
   RaceMember one, other;  ///< the lower one first
   std::string word;
+  bool lacks_fence;  ///< an atomic orders the two, and no fence is between it and the one that reads
 
   auto operator<=>(const Race&) const = default;
 };
 
 inline std::string text_of(const std::set<Race>& races) {
   std::string text;
-  for (const auto& [one, other, word] : races)
-    text += fmt::format("{}{}:{} {}, {}:{} {} {}", text.empty() ? "" : "; ", one.block, one.thread, one.verb,
-                        other.block, other.thread, other.verb, word);
+  for (const auto& [one, other, word, lacks_fence] : races)
+    text +=
+        fmt::format("{}{}:{} {}, {}:{} {} {}{}", text.empty() ? "" : "; ", one.block, one.thread, one.verb,
+                    other.block, other.thread, other.verb, word, lacks_fence ? " without a fence" : "");
   return text;
 }
 
 // ---- the oracle ----
 
-/// The threads whose atomics have happened in a block, in order.
+/// The threads whose atomics have happened, in order.
 struct Atomics {
-  unsigned threads[active.size() * phases * steps * actions];
-  std::size_t count;
+  struct By {
+    unsigned block, thread;
+    bool operator==(const By&) const = default;
+  };
+  By by[most_blocks * active.size() * phases * steps * actions];
+  std::atomic<std::size_t> count;
 };
 
 using VectorClock = std::vector<unsigned>;
@@ -185,175 +200,239 @@ inline void join(VectorClock& clock, const VectorClock& other) {
     clock[i] = std::max(clock[i], other[i]);
 }
 
+/// What somebody knows of, and what of it plain loads may see: a fence follows each atomic that another block's accesses have
+/// come by.
+struct Knowledge {
+  VectorClock told, fenced;
+
+  void join_all(const Knowledge& other) {
+    join(told, other.told);
+    join(fenced, other.fenced);
+  }
+};
+
+/// Keeps a full vector clock for every thread, and compares every access with every other one.
 class Oracle {
  public:
-  /// \param atomics  of each block.
-  Oracle(const Program& program, const Atomics* atomics)
-      : program_{program}, atomics_{atomics}, nothing_(program.blocks * active.size(), 0) {
-    for (auto* const clocks : {&now_, &at_fence_, &at_block_fence_})
-      clocks->assign(nothing_.size(), nothing_);
-    released_.assign(words, nothing_);
-    released_in_block_.assign(2 * words, nothing_);
+  Oracle(const Program& program, const Atomics& atomics)
+      : program_{program}, threads_(program.blocks * active.size()) {
+    const Knowledge nothing{VectorClock(threads_.size()), VectorClock(threads_.size())};
+    std::ranges::fill(threads_, Thread{nothing, nothing.told, nothing});
+    released_.assign(words, nothing.told);
+    released_in_block_.assign(program.blocks * 2 * words, nothing);
+    run(atomics);
   }
 
-  /// All races of the lowest block that has any, or else those between blocks.
-  std::set<Race> races() {
-    for (unsigned block = 0; block < program_.blocks; ++block) {
-      run(block);
-      const std::set<Race> found = races_in(block, block);
-      if (!found.empty()) return found;
-    }
-    std::set<Race> found;
-    for (unsigned low = 0; low < program_.blocks; ++low)
-      for (unsigned high = low + 1; high < program_.blocks; ++high)
-        found.merge(races_in(low, high));
-    return found;
+  /// All races of the lowest block that has any, or else what is wrong between blocks.
+  std::set<Race> races() const {
+    std::map<unsigned, std::set<Race>> races;
+    for (const Access& one : accesses_)
+      for (const Access& other : accesses_) {
+        const unsigned among = one.block == other.block ? one.block : most_blocks;
+        if (is_race(one, other)) add(races[among], one, other, false);
+        if (is_unfenced(one, other)) add(races[among], one, other, true);
+      }
+    return races.empty() ? std::set<Race>{} : races.begin()->second;
   }
 
  private:
+  struct Thread {
+    Knowledge now;
+    VectorClock at_fence;
+    Knowledge at_block_fence;
+  };
   struct Access {
     unsigned block;
     unsigned thread;  ///< of all
     Action action;
     unsigned number;  ///< of the thread's own
-    VectorClock known;
+    Knowledge known;
+    std::size_t place;  ///< among all atomics, if it is one
+
+    bool is_write() const { return !action.is_load(); }
   };
   struct Position {
-    unsigned step = 0, action = 0;
+    unsigned phase = 0, step = 0, action = 0;
+    bool operator==(const Position&) const = default;
   };
 
   static unsigned of(unsigned block, unsigned thread) {
     return block * static_cast<unsigned>(active.size()) + thread;
   }
 
-  void run(unsigned block) {
-    std::ranges::fill(released_in_block_, nothing_);
+  // ---- the run ----
+
+  void run(const Atomics& atomics) {
+    std::vector<Position> at(threads_.size());
     std::size_t next_atomic = 0;
-    for (unsigned phase = 0; phase < phases; ++phase) {
-      std::array<Position, active.size()> at;
-      // Each thread goes on until it has to wait for an atomic of another one, or for its warp.
-      for (bool goes_on = true; goes_on;) {
-        goes_on = false;
+    // Each thread goes on until it has to wait for an atomic of another one, or for others at a barrier.
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (unsigned block = 0; block < program_.blocks; ++block) {
         for (unsigned thread = 0; thread < active.size(); ++thread) {
-          auto& [step, number] = at[thread];
-          while (number < actions) {
+          auto& [phase, step, number] = at[of(block, thread)];
+          for (; phase < phases && number < actions; ++number) {
             const Action& action = program_.action[block][thread][phase][step][number];
-            if (action.is_atomic() && atomics_[block].threads[next_atomic] != thread) break;
-            next_atomic += action.is_atomic();
-            perform(block, of(block, thread), action);
-            ++number;
+            if (action.is_atomic()) {
+              const bool is_next =
+                  next_atomic < atomics.count && atomics.by[next_atomic] == Atomics::By{block, thread};
+              if (!is_next) break;
+              ++next_atomic;
+            }
+            perform(block, of(block, thread), action, next_atomic);
             goes_on = true;
           }
         }
         for (unsigned warp = 0; warp < 2; ++warp)
-          for (unsigned step = 0; step + 1 < steps; ++step)
-            goes_on = end_step(block, warp, step, program_.masks[block][phase][warp][step], at) || goes_on;
+          goes_on = end_steps(block, warp, at) || goes_on;
+        goes_on = end_phase(block, block + 1, at) || goes_on;
       }
-      for (const Position& position : at)
-        if (position.step != steps - 1 || position.action != actions)
-          throw std::logic_error{"the oracle is stuck"};
-      meet(block, {0, 1, 2, 3, 4});
+      goes_on = end_phase(0, program_.blocks, at) || goes_on;
     }
+    // Blocks that did not run any more have done nothing that the others knew of.
+    if (next_atomic < atomics.count) throw std::logic_error{"the oracle is stuck"};
   }
 
-  /// Lets the threads go on that are at the end of the step and need not wait for others of the mask.
-  bool end_step(unsigned block, unsigned warp, unsigned step, unsigned mask,
-                std::array<Position, active.size()>& at) {
-    std::vector<unsigned> members, going;
-    bool all_are_here = true;
-    for (unsigned thread = 0; thread < active.size(); ++thread) {
-      if (active[thread] / 32 != warp) continue;
-      const bool is_here = at[thread].step == step && at[thread].action == actions;
-      const bool meets = (mask >> active[thread] % 32 & 1) != 0;
-      if (meets) all_are_here = all_are_here && is_here;
-      if (is_here) (meets ? members : going).push_back(thread);
+  /// Lets the threads go on that are at the end of a step and need not wait for others of its mask.
+  bool end_steps(unsigned block, unsigned warp, std::vector<Position>& at) {
+    bool goes_on = false;
+    for (unsigned phase = 0; phase < phases; ++phase) {
+      for (unsigned step = 0; step + 1 < steps; ++step) {
+        std::vector<unsigned> members, going;
+        bool all_are_here = true;
+        for (unsigned thread = 0; thread < active.size(); ++thread) {
+          if (active[thread] / 32 != warp) continue;
+          const bool is_here = at[of(block, thread)] == Position{phase, step, actions};
+          const bool meets = (program_.masks[block][phase][warp][step] >> active[thread] % 32 & 1) != 0;
+          if (meets) all_are_here = all_are_here && is_here;
+          if (is_here) (meets ? members : going).push_back(of(block, thread));
+        }
+        if (all_are_here && !members.empty()) {
+          meet(members);
+          std::ranges::copy(members, std::back_inserter(going));
+        }
+        for (const unsigned thread : going)
+          at[thread] = {phase, step + 1, 0};
+        goes_on = goes_on || !going.empty();
+      }
     }
-    if (all_are_here && !members.empty()) {
-      meet(block, members);
-      std::ranges::copy(members, std::back_inserter(going));
-    }
-    for (const unsigned thread : going)
-      at[thread] = {step + 1, 0};
-    return !going.empty();
+    return goes_on;
   }
 
-  void meet(unsigned block, const std::vector<unsigned>& threads) {
-    for (auto* const clocks : {&now_, &at_fence_, &at_block_fence_}) {
-      VectorClock all = nothing_;
-      for (const unsigned thread : threads)
-        join(all, (*clocks)[of(block, thread)]);
-      for (const unsigned thread : threads)
-        (*clocks)[of(block, thread)] = all;
+  /// The same at the end of a phase, for all threads of these blocks.
+  bool end_phase(unsigned first_block, unsigned end_block, std::vector<Position>& at) {
+    const unsigned phase = at[of(first_block, 0)].phase;
+    const bool is_of_grid = program_.meets_grid && phase == 0;
+    if (phase == phases ||
+        (is_of_grid ? end_block - first_block != program_.blocks : end_block != first_block + 1))
+      return false;
+    std::vector<unsigned> all;
+    for (unsigned thread = of(first_block, 0); thread < of(end_block, 0); ++thread) {
+      if (at[thread] != Position{phase, steps - 1, actions}) return false;
+      all.push_back(thread);
     }
+    meet(all);
+    for (const unsigned thread : all) {
+      at[thread] = {phase + 1, 0, 0};
+      // A barrier of all blocks is a fence of each of their threads, too.
+      if (is_of_grid) fence(threads_[thread]);
+    }
+    return true;
   }
 
-  void perform(unsigned block, unsigned thread, const Action& action) {
-    VectorClock& now = now_[thread];
+  void meet(const std::vector<unsigned>& threads) {
+    Thread all = threads_[threads.front()];
+    for (const unsigned thread : threads) {
+      all.now.join_all(threads_[thread].now);
+      join(all.at_fence, threads_[thread].at_fence);
+      all.at_block_fence.join_all(threads_[thread].at_block_fence);
+    }
+    for (const unsigned thread : threads)
+      threads_[thread] = all;
+  }
+
+  static void fence(Thread& thread) {
+    thread.now.fenced = thread.at_fence = thread.now.told;
+    thread.at_block_fence = thread.now;
+  }
+
+  void perform(unsigned block, unsigned number, const Action& action, std::size_t place) {
+    Thread& thread = threads_[number];
     if (action.does == Does::nothing) return;
-    if (action.does == Does::fence) at_fence_[thread] = now;
-    if (action.does == Does::fence || action.does == Does::fence_block) {
-      at_block_fence_[thread] = now;
+    if (action.does == Does::fence) return fence(thread);
+    if (action.does == Does::fence_block) {
+      // Of other blocks it covers what one of the device has covered before.
+      thread.at_block_fence = {thread.now.fenced, thread.now.fenced};
+      std::copy_n(thread.now.told.begin() + of(block, 0), active.size(),
+                  thread.at_block_fence.told.begin() + of(block, 0));
       return;
     }
-    accesses_.push_back({block, thread, action, ++now[thread], now});
+    ++thread.now.told[number];
+    accesses_.push_back({block, number, action, thread.now.told[number], thread.now, place});
     if (!action.is_atomic()) return;
-    VectorClock& in_block = released_in_block_[action.word + (action.is_shared ? words : 0)];
-    join(now, in_block);
-    if (!action.is_shared) join(now, released_[action.word]);
+    Knowledge& in_block = released_in_block_[(block * 2 + (action.is_shared ? 1 : 0)) * words + action.word];
+    thread.now.join_all(in_block);
+    if (!action.is_shared) join(thread.now.told, released_[action.word]);
     if (action.does == Does::cas) return;
-    join(in_block, at_block_fence_[thread]);
-    if (!action.is_shared) join(released_[action.word], at_fence_[thread]);
+    in_block.join_all(thread.at_block_fence);
+    if (!action.is_shared) join(released_[action.word], thread.at_fence);
   }
 
-  static bool knows(const Access& later, const Access& earlier) {
-    return earlier.number <= later.known[earlier.thread];
+  // ---- its accesses ----
+
+  static bool knows(const VectorClock& clock, const Access& earlier) {
+    return earlier.number <= clock[earlier.thread];
   }
 
   static bool share_a_word(const Access& one, const Access& other) {
-    return one.action.word == other.action.word && one.action.is_shared == other.action.is_shared;
+    return one.action.word == other.action.word && one.action.is_shared == other.action.is_shared &&
+           (!one.action.is_shared || one.block == other.block);
   }
 
-  /// A plain access in a higher block comes after an atomic of a lower one if it comes after one of its own on the word.
-  bool follows_atomic(const Access& lower, const Access& higher) const {
-    if (lower.block >= higher.block || !lower.action.is_atomic() || higher.action.is_atomic()) return false;
+  /// An access comes after an atomic of another block if it comes after a later one of its own block on the word.
+  bool follows_atomic(const Access& earlier, const Access& later) const {
+    if (!earlier.action.is_atomic() || earlier.block == later.block) return false;
     return std::ranges::any_of(accesses_, [&](const Access& own) {
-      return own.block == higher.block && own.action.is_atomic() && share_a_word(own, higher) &&
-             knows(higher, own);
+      return own.block == later.block && own.action.is_atomic() && share_a_word(own, later) &&
+             own.place > earlier.place && knows(later.known.told, own);
     });
   }
 
-  std::set<Race> races_in(unsigned low, unsigned high) const {
-    std::set<Race> races;
-    for (const Access& one : accesses_) {
-      if (one.block != low) continue;
-      for (const Access& other : accesses_) {
-        if (other.block != high || one.thread == other.thread || (low != high && one.action.is_shared))
-          continue;
-        if (!share_a_word(one, other)) continue;
-        const bool both_load = one.action.does == Does::load && other.action.does == Does::load;
-        if (both_load || (one.action.is_atomic() && other.action.is_atomic())) continue;
-        if (knows(one, other) || knows(other, one) || follows_atomic(one, other)) continue;
-        races.emplace(accessor(one), accessor(other),
-                      fmt::format("{}{}", one.action.is_shared ? 's' : 'g', one.action.word));
-      }
-    }
-    return races;
+  bool is_race(const Access& one, const Access& other) const {
+    if (one.thread >= other.thread || !share_a_word(one, other)) return false;
+    if (one.action.is_load() && other.action.is_load()) return false;
+    if (one.action.is_atomic() && other.action.is_atomic()) return false;
+    return !knows(one.known.told, other) && !knows(other.known.told, one) && !follows_atomic(one, other) &&
+           !follows_atomic(other, one);
   }
 
-  static RaceMember accessor(const Access& access) {
-    const std::string verb = access.action.is_atomic()           ? "atomically updates"
-                             : access.action.does == Does::store ? "writes"
-                                                                 : "reads";
-    return {access.block, active[access.thread % active.size()],
-            verb + (access.action.is_elsewhere ? "'" : "")};
+  /// Whether the load may miss the write: no fence is between, nor a write of its own block that is later, or in a race.
+  bool is_unfenced(const Access& write, const Access& load) const {
+    if (!write.is_write() || load.action.does != Does::load || write.block == load.block) return false;
+    if (!share_a_word(write, load) || follows_atomic(write, load)) return false;
+    if (!knows(load.known.told, write) || knows(load.known.fenced, write)) return false;
+    return std::ranges::none_of(accesses_, [&](const Access& own) {
+      return own.block == load.block && own.is_write() && share_a_word(own, load) &&
+             !knows(write.known.told, own) && knows(load.known.told, own);
+    });
+  }
+
+  static void add(std::set<Race>& races, const Access& one, const Access& other, bool lacks_fence) {
+    const auto accessor = [](const Access& access) {
+      const std::string verb = access.action.is_atomic()           ? "atomically updates"
+                               : access.action.does == Does::store ? "writes"
+                                                                   : "reads";
+      return RaceMember{access.block, active[access.thread % active.size()],
+                        verb + (access.action.is_elsewhere ? "'" : "")};
+    };
+    races.emplace(accessor(one), accessor(other),
+                  fmt::format("{}{}", one.action.is_shared ? 's' : 'g', one.action.word), lacks_fence);
   }
 
   const Program& program_;
-  const Atomics* atomics_;
-  VectorClock nothing_;
-  std::vector<VectorClock> now_, at_fence_, at_block_fence_;
-  std::vector<VectorClock> released_;           ///< by word of global memory
-  std::vector<VectorClock> released_in_block_;  ///< by word of global memory, then of shared
+  std::vector<Thread> threads_;
+  std::vector<VectorClock> released_;         ///< by word of global memory
+  std::vector<Knowledge> released_in_block_;  ///< by block, and word of global memory, then of shared
   std::vector<Access> accesses_;
 };
 
