@@ -134,6 +134,36 @@ TEST(Race, IsOfAVolatileFlag) {
   expect_finding(hand_over<unsigned, false>);
 }
 
+/// Adds up what each block has left, in the last one to come. \param load  reads what another block has written.
+template <typename T, typename Load>
+__device__ void add_up_last(T* left, T* out, unsigned* blocks, Load load) {
+  if (threadIdx.x != 0) return;
+  left[blockIdx.x] = left[blockIdx.x + gridDim.x];
+  __threadfence();
+  if (atomicAdd(blocks, 1U) != gridDim.x - 1) return;
+  out[0] = load(left);
+}
+template <typename T> __global__ void add_up_plainly(T* left, T* out, unsigned* blocks) {
+  add_up_last(left, out, blocks, [](const T* from) { return *from; });  // load
+}
+template <typename T> __global__ void add_up_from_l2(T* left, T* out, unsigned* blocks) {
+  add_up_last(left, out, blocks, [](const T* from) { return __ldcg(from); });
+}
+
+template <typename T> void expect_of_loads() {
+  // missing fence in add_up_plainly: block 0, thread 0 writes ...; block ..., thread 0 reads it at load; help: ...
+  expect_finding([] { add_up_plainly<T><<<3, 32>>>(DeviceArray<T>{6}, DeviceArray<T>{1}, Words{1}); });
+  // no finding
+  expect_finding([] { add_up_from_l2<T><<<3, 32>>>(DeviceArray<T>{6}, DeviceArray<T>{1}, Words{1}); });
+}
+
+TEST(MissingFence, IsOfLoadsThatMayBeOfAnOlderCache) {
+  expect_of_loads<float>();
+  expect_of_loads<unsigned char>();
+  expect_of_loads<double2>();
+  expect_of_loads<float4>();
+}
+
 /// Sums of all blocks up to each: it waits for the flag of the one before it.
 __global__ void look_back(unsigned* sums, unsigned* blocks) {
   volatile unsigned* const flags = sums + 256;

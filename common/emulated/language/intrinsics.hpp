@@ -158,8 +158,9 @@ template <typename T> __EMULATED_INLINE T __ldg(const T* address) { return *addr
 template <typename T> __EMULATED_INLINE T __ldca(const T* address) { return *address; }
 /// From the cache that all blocks share: such a load sees what another block has told of, without a fence.
 template <typename T> __EMULATED_INLINE T __ldcg(const T* address) {
-  if constexpr (std::is_scalar_v<T>) return *static_cast<const volatile T*>(address);
-  return *address;
+  T value;
+  __emulated::load_from_l2(&value, address, sizeof(T));
+  return value;
 }
 template <typename T> __EMULATED_INLINE T __ldcs(const T* address) { return *address; }
 template <typename T> __EMULATED_INLINE T __ldlu(const T* address) { return *address; }

@@ -26,19 +26,22 @@ using Word16 [[gnu::may_alias]] = unsigned __int128;
 /// Ends the block, whose running thread is about to load or store that many bytes at an address that is no multiple of them.
 void refuse_misaligned(const void* address, std::size_t bytes, bool stores);
 
+/// The load of as many bytes that passes a multiprocessor's own cache by.
+void load_from_l2(void* to, const void* from, std::size_t bytes);
+
 /// Copies T, of 2, 4, 8 or 16 bytes and aligned to its size, by one load and one store. Of 32 bytes: by two of each. Hooks
-/// are told that these are volatile: they are words, and no structs with padding.
+/// are told that those of 16 bytes are volatile: they are words, and no structs with padding.
 template <typename T> __EMULATED_INLINE void copy_word(T* to, const T* from) {
   static_assert(alignof(T) == (sizeof(T) < 16 ? sizeof(T) : 16));
   // The compiler takes for granted that they are aligned, so that its hooks need not tell.
   if (reinterpret_cast<std::uintptr_t>(from) % alignof(T) != 0) refuse_misaligned(from, alignof(T), false);
   if (reinterpret_cast<std::uintptr_t>(to) % alignof(T) != 0) refuse_misaligned(to, alignof(T), true);
   if constexpr (sizeof(T) == 2) {
-    *reinterpret_cast<volatile Word2*>(to) = *reinterpret_cast<const volatile Word2*>(from);
+    *reinterpret_cast<Word2*>(to) = *reinterpret_cast<const Word2*>(from);
   } else if constexpr (sizeof(T) == 4) {
-    *reinterpret_cast<volatile Word4*>(to) = *reinterpret_cast<const volatile Word4*>(from);
+    *reinterpret_cast<Word4*>(to) = *reinterpret_cast<const Word4*>(from);
   } else if constexpr (sizeof(T) == 8) {
-    *reinterpret_cast<volatile Word8*>(to) = *reinterpret_cast<const volatile Word8*>(from);
+    *reinterpret_cast<Word8*>(to) = *reinterpret_cast<const Word8*>(from);
   } else {
     for (std::size_t i = 0; i < sizeof(T) / 16; ++i)
       reinterpret_cast<volatile Word16*>(to)[i] = reinterpret_cast<const volatile Word16*>(from)[i];

@@ -34,12 +34,12 @@ using __emulated::word_bytes;
                  from.function, may_have_padding, is_volatile});
 }
 
-/// 16 bytes that are aligned to 8 at least: a GPU takes a struct that need not be aligned to more in halves. What is volatile
-/// is a word, and no struct.
+/// 16 bytes that are aligned to 8 at least: a GPU takes a struct that need not be aligned to more in halves. What is
+/// volatile is a vector, which is a word (word.hpp), and no struct.
 [[gnu::always_inline]] inline void note_sixteen(Operation operation, const void* address, const Caller& from,
                                                 bool is_volatile) {
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(address) % 16 != 8;
-  if (is_volatile) return note(operation, address, 16, from, true);
+  if (is_volatile) return note(operation, address, 16, from);
   if (is_aligned) return note(operation, address, 16, from, false, false, true);
   note(operation, address, 8, from, false, false, true);
   note(operation, static_cast<const std::byte*>(address) + 8, 8, from, false, true);
@@ -195,3 +195,12 @@ void __tsan_vptr_read(void** pointer) { note(Operation::load, pointer, sizeof(vo
 #endif
 
 }  // extern "C"
+
+namespace __emulated {
+
+void load_from_l2(void* to, const void* from, std::size_t bytes) {
+  note(Operation::load, from, bytes, caller(), true);
+  __real_memcpy(to, from, bytes);
+}
+
+}  // namespace __emulated
