@@ -16,6 +16,7 @@
 
 // In this namespace, they call its barriers and fences.
 namespace deletable {
+#include "device/block_sum.cuh"
 namespace fixed {
 #include "docs/pitfalls/fixed/add_without_an_atomic.cuh"
 #include "docs/pitfalls/fixed/barrier_for_working_threads.cuh"
@@ -69,6 +70,12 @@ namespace step_10 {
 namespace atomic_block {
 #include "beyond/atomics/atomic_block/kernel.cuh"
 }  // namespace atomic_block
+namespace solution_08 {
+#include "docs/solutions/08_warp_shuffle/kernel.cuh"
+}  // namespace solution_08
+namespace solution_10 {
+#include "docs/solutions/10_single_pass/kernel.cuh"
+}  // namespace solution_10
 }  // namespace deletable
 
 namespace {
@@ -108,6 +115,8 @@ TEST(NeededBarriers, OfSteps) {
       {"09_vector_loads", run(step_09::launch_reduce<Word>, 2)},
       {"10_single_pass", run(step_10::launch_reduce<Word>, 2)},
       {"atomic_block", run(atomic_block::launch_reduce<Word>, 2)},
+      {"solution of 08", run(solution_08::launch_reduce<Word>, 2)},
+      {"solution of 10", run(solution_10::launch_reduce<Word>, 2)},
   });
 }
 
