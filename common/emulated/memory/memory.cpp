@@ -29,9 +29,6 @@ namespace {
 /// Leaves room for all that is kept beside a buffer of the largest size.
 constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() / 16;
 
-/// Each shared variable begins at the first bank, with at least so many bytes that are nobody's before the next.
-constexpr std::size_t shared_alignment = 128;
-
 /// Dynamic shared memory as long as the kernel has not declared it.
 constexpr std::array<std::size_t, 1> one_dimension{};
 constexpr SharedDeclaration undeclared{"shared memory", 1, one_dimension};
@@ -385,13 +382,16 @@ std::size_t SharedMemory::capacity() {
   return properties().shared_bytes_per_block + 4 * properties().default_shared_bytes;
 }
 
-SharedMemory::SharedMemory() : pages_{capacity() + 2 * margin, Backing::as_touched} {}
+SharedMemory::SharedMemory()
+    : pages_{capacity() + 2 * margin, Backing::as_touched}, ends_(capacity() / alignment + 1) {}
 
 void SharedMemory::begin_launch(std::size_t dynamic_bytes, std::size_t most_bytes) {
   most_bytes_ = most_bytes;
   dynamic_bytes_ = end_ = dynamic_bytes;
   static_bytes_ = 0;
   variables_.assign({{&undeclared, 0, dynamic_bytes}});
+  std::ranges::fill(ends_, 0);
+  set_end(0, dynamic_bytes);
 }
 
 bool SharedMemory::uses_dynamic() const { return variables_.front().declaration != &undeclared; }
@@ -407,13 +407,14 @@ void* SharedMemory::static_variable(const SharedDeclaration& declaration, std::s
   require_at_most(most_bytes_, dynamic_bytes_ + static_bytes_,
                   "a block has bytes of shared memory, static and dynamic,",
                   most_bytes_ < properties().shared_bytes_per_block ? how_to_ask_for_shared_memory : "");
-  const std::size_t offset = (end_ + 2 * shared_alignment - 1) / shared_alignment * shared_alignment;
+  const std::size_t offset = (end_ + 2 * alignment - 1) / alignment * alignment;
   if (offset + bytes > capacity()) {
     throw std::invalid_argument{
         "a kernel has more static shared variables here than the emulated device can keep apart"};
   }
   variables_.push_back({&declaration, offset, bytes});
   end_ = offset + bytes;
+  set_end(offset, bytes);
   return begin() + offset;
 }
 
@@ -421,12 +422,9 @@ const SharedVariable& SharedMemory::variable_near(std::size_t offset) const {
   return *std::prev(std::ranges::upper_bound(variables_, offset, {}, &SharedVariable::offset));
 }
 
-bool SharedMemory::contains(const std::byte* address, std::size_t bytes) const {
-  if (dynamic_contains(address, bytes)) return true;
-  const std::size_t offset = offset_of(address);
-  if (offset >= end_) return false;
-  const SharedVariable& variable = variable_near(offset);
-  return offset + bytes <= variable.offset + variable.bytes;
+void SharedMemory::set_end(std::size_t begin, std::size_t bytes) {
+  for (std::size_t at = begin; at < begin + bytes; at += alignment)
+    ends_[at / alignment] = static_cast<std::uint32_t>(begin + bytes);
 }
 
 std::string SharedMemory::describe_with_size(const std::byte* address, std::size_t bytes) const {

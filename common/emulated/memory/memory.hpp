@@ -268,10 +268,10 @@ class SharedMemory {
   std::size_t offset_of(const std::byte* address) const {
     return static_cast<std::size_t>(address - begin());
   }
-  bool dynamic_contains(const std::byte* address, std::size_t bytes) const {
-    return __emulated::contains({begin(), dynamic_bytes_}, address, bytes);
+  bool contains(const std::byte* address, std::size_t bytes) const {
+    const std::size_t offset = offset_of(address);
+    return offset / alignment < ends_.size() && offset + bytes <= ends_[offset / alignment];
   }
-  bool contains(const std::byte* address, std::size_t bytes) const;
   /// Whether the address is in shared memory or near to it.
   bool is_near(const std::byte* address) const {
     return __emulated::contains({pages_.begin(), pages_.bytes()}, address);
@@ -286,7 +286,11 @@ class SharedMemory {
   static std::size_t capacity();
 
  private:
+  /// Each variable begins at the first bank, with at least so many bytes that are nobody's before the next.
+  static constexpr std::size_t alignment = 128;
+
   std::byte* begin() const { return pages_.begin() + margin; }
+  void set_end(std::size_t begin, std::size_t bytes);
   /// The variable at the offset, or the last one before it.
   const SharedVariable& variable_near(std::size_t offset) const;
 
@@ -296,6 +300,7 @@ class SharedMemory {
   std::size_t most_bytes_ = 0;
   std::size_t end_ = 0;
   std::vector<SharedVariable> variables_;  ///< the dynamic part, then the static ones
+  std::vector<std::uint32_t> ends_;  ///< of the variable that has these bytes, for each piece of `alignment`
 };
 
 }  // namespace __emulated

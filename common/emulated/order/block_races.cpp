@@ -13,11 +13,10 @@ namespace __emulated {
 namespace {
 
 /// The bytes of the word at offset `word` that lie between the two, a bit each.
-unsigned mask_of(std::size_t word, std::size_t begin, std::size_t end) {
-  unsigned mask = 0;
-  for (std::size_t i = 0; i < word_bytes; ++i)
-    if (word + i >= begin && word + i < end) mask |= 1U << i;
-  return mask;
+constexpr unsigned mask_of(std::size_t word, std::size_t begin, std::size_t end) {
+  const std::size_t low = begin > word ? begin - word : 0;
+  const std::size_t high = std::min(end - word, word_bytes);
+  return (1U << high) - (1U << low);
 }
 
 constexpr unsigned whole_word = 0xf;
@@ -130,85 +129,80 @@ void BlockRaces::report_read(const Access& access, unsigned thread) {
                                  Unwritten::shared));
 }
 
-void BlockRaces::forget(ShadowWord& shadow) {
-  if (shadow.has_groups()) {
-    std::uint32_t last = shadow.first_group();
-    while (groups_[last - 1].next != 0)
-      last = groups_[last - 1].next;
-    groups_[last - 1].next = std::exchange(free_groups_, shadow.first_group());
-  }
-  shadow = {};
-}
-
-/// The part of an access that is to the bytes `mask` of the word at the offset `at`.
-inline void BlockRaces::check_part(const Access& access, Buffer* buffer, const std::byte* begin,
-                                   std::size_t at, unsigned mask, bool may_be_padding, unsigned thread) {
-  ShadowLine& line = buffer != nullptr ? line_of(*buffer, at / line_bytes) : shared_line_of(at / line_bytes);
-  const unsigned word = at / word_bytes % words_in_line;
-  ShadowWord& shadow = line.words[word];
-  unsigned flags = (access.is_volatile ? AccessKind::is_volatile : 0U) |
-                   (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U);
-  if (buffer == nullptr) {
-    check_written(access, line.written[word], mask, thread, may_be_padding);
-    // What is before the last barrier can race with nothing any more.
-    if (shadow.moment < order_.last_block_barrier()) forget(shadow);
-  } else if (access.operation != Operation::store && !may_be_padding &&
-             !buffer->is_initialised(at, word_bytes)) {
-    flags |= AccessKind::unwritten;
-  }
-  const Recent& kind = number_of({access, mask, flags});
-  const Moment moment = order_.now(thread);
-  if (shadow.is_empty()) {
-    shadow = ShadowWord::by_thread(kind.alone, thread, moment);
-    return;
-  }
-  if (!shadow.has_groups() && shadow.thread() == thread) {
-    if (shadow.set() == kind.alone) {
-      shadow.moment = moment;
-      return;
-    }
-    const unsigned both = shadow.moment == moment ? with(shadow.set(), kind.number) : no_set;
-    if (both != no_set) {
-      shadow = ShadowWord::by_thread(both, thread, moment);
-      return;
-    }
-  }
-  check_word(shadow, begin + at, buffer, kind.number, thread);
-}
-
 void BlockRaces::check(const Access& access, Buffer* buffer, unsigned thread) {
-  const std::byte* const begin = buffer != nullptr ? buffer->begin() : shared_.dynamic();
+  const bool is_shared = buffer == nullptr;
+  const std::byte* const begin = is_shared ? shared_.dynamic() : buffer->begin();
   const auto offset = static_cast<std::size_t>(access.address - begin);
-  if (access.bytes == word_bytes && offset % word_bytes == 0) {
-    return check_part(access, buffer, begin, offset, whole_word, access.may_be_padding(0), thread);
-  }
   const std::size_t end = offset + access.bytes;
+  const Moment moment = order_.now(thread);
+  const unsigned flags = (access.is_volatile ? AccessKind::is_volatile : 0U) |
+                         (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U);
+  Groups& groups = is_shared ? shared_groups_ : global_groups_;
+  if (is_shared && std::exchange(groups_since_, order_.last_block_barrier()) != groups_since_) groups.clear();
   for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes) {
-    check_part(access, buffer, begin, at, mask_of(at, offset, end),
-               access.may_be_padding(at < offset ? 0 : at - offset), thread);
+    ShadowLine& line = is_shared ? shared_line_of(at / line_bytes) : line_of(*buffer, at / line_bytes);
+    const unsigned word = at / word_bytes % words_in_line;
+    const unsigned mask = mask_of(at, offset, end);
+    const bool may_be_padding = access.may_be_padding(at < offset ? 0 : at - offset);
+    ShadowWord& shadow = line.words[word];
+    bool is_unwritten = false;
+    if (is_shared) {
+      check_written(access, line.written[word], mask, thread, may_be_padding);
+      // What is before the last barrier can race with nothing any more.
+      if (shadow.moment < order_.last_block_barrier()) shadow = {};
+    } else {
+      is_unwritten =
+          access.operation != Operation::store && !may_be_padding && !buffer->is_initialised(at, word_bytes);
+    }
+    const Recent& kind = number_of({access, mask, flags | (is_unwritten ? AccessKind::unwritten : 0U)});
+    if (shadow.is_empty()) {
+      shadow = ShadowWord::by_thread(kind.alone, thread, moment);
+    } else if (!is_joined(shadow, kind, thread, moment, groups)) {
+      check_word(shadow, begin + at, buffer, kind.number, thread, groups);
+    }
   }
+}
+
+/// Adds an access to accesses of which nothing follows for it: of the thread itself, or loads of its warp among loads.
+inline bool BlockRaces::is_joined(ShadowWord& shadow, const Recent& kind, unsigned thread, Moment moment,
+                                  Groups& groups) {
+  if (shadow.has_groups()) {
+    LaneGroup& first = groups[shadow.first_group() - 1];
+    const bool is_same = first.kind == kind.number && first.warp == thread / warp_size &&
+                         first.moment == moment && first.is_only_one && !shadow.has_writes();
+    if (is_same) first.lanes |= bit_of(thread % warp_size);
+    return is_same;
+  }
+  if (shadow.thread() != thread) return false;
+  if (shadow.set() == kind.alone) {
+    shadow.moment = moment;
+    return true;
+  }
+  const unsigned both = shadow.moment == moment ? with(shadow.set(), kind.number) : no_set;
+  if (both != no_set) shadow = ShadowWord::by_thread(both, thread, moment);
+  return both != no_set;
 }
 
 /// Others have accessed the word, or the thread has done so at another moment.
 void BlockRaces::check_word(ShadowWord& shadow, const std::byte* word, const Buffer* buffer, unsigned kind,
-                            unsigned thread) {
+                            unsigned thread, Groups& groups) {
   const Moment moment = order_.now(thread);
   if (!shadow.has_groups()) {
     const ShadowWord before = std::exchange(shadow, ShadowWord::of_groups(0, false, 0));
     for (const unsigned each : sets_[before.set()])
-      note(shadow, each, before.thread(), before.moment);
+      note(shadow, each, before.thread(), before.moment, groups);
   }
   // Loads among loads are most of what there is.
   if (shadow.has_writes() || kinds_[kind].writes())
-    kind = number_of(check_groups(shadow, word, buffer, kinds_[kind], thread)).number;
-  note(shadow, kind, thread, moment);
+    kind = number_of(check_groups(shadow, word, buffer, kinds_[kind], thread, groups)).number;
+  note(shadow, kind, thread, moment, groups);
 }
 
 /// Notes the races of an access. Returns its kind, as what came before it makes it.
 AccessKind BlockRaces::check_groups(const ShadowWord& shadow, const std::byte* word, const Buffer* buffer,
-                                    AccessKind self, unsigned thread) {
-  for (std::uint32_t next = shadow.first_group(); next != 0; next = groups_[next - 1].next) {
-    const LaneGroup& group = groups_[next - 1];
+                                    AccessKind self, unsigned thread, const Groups& groups) {
+  for (std::uint32_t next = shadow.first_group(); next != 0; next = groups[next - 1].next) {
+    const LaneGroup& group = groups[next - 1];
     const AccessKind& other = kinds_[group.kind];
     if ((self.mask() & other.mask()) == 0) continue;
     const bool races = can_race(self.operation(), other.operation());
@@ -233,32 +227,28 @@ AccessKind BlockRaces::check_groups(const ShadowWord& shadow, const std::byte* w
   return self;
 }
 
-/// Of a thread's accesses of one kind, the last one is kept.
-void BlockRaces::note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment) {
+/// Of a thread's accesses of one kind, the last one is kept. Groups are in the order of their warps, the highest first: it is
+/// mostly the last to come.
+void BlockRaces::note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment, Groups& groups) {
   const unsigned own = bit_of(thread % warp_size);
   const auto warp = static_cast<std::uint16_t>(thread / warp_size);
   std::uint32_t first = shadow.first_group();
   const bool has_writes = shadow.has_writes() || kinds_[kind].writes();
-  const Moment last = std::max(shadow.moment, moment);
-  if (first != 0) {
-    LaneGroup& group = groups_[first - 1];
-    if (group.kind == kind && group.warp == warp && group.moment == moment && group.is_only_one) {
-      group.lanes |= own;
-      return;
-    }
-  }
+  std::uint32_t before = 0;
+  std::uint32_t next = first;
+  while (next != 0 && groups[next - 1].warp > warp)
+    before = std::exchange(next, groups[next - 1].next);
   LaneGroup* same = nullptr;
   LaneGroup* unused = nullptr;
   bool is_only_one = true;
-  for (std::uint32_t next = first; next != 0; next = groups_[next - 1].next) {
-    LaneGroup& group = groups_[next - 1];
-    if (group.kind == kind && group.warp == warp) {
-      if (group.moment == moment) {
-        same = &group;
-      } else {
-        group.lanes &= ~own;
-        group.is_only_one = is_only_one = false;
-      }
+  for (std::uint32_t at = next; at != 0 && groups[at - 1].warp == warp; at = groups[at - 1].next) {
+    LaneGroup& group = groups[at - 1];
+    if (group.kind == kind && group.moment == moment) {
+      same = &group;
+      if (group.is_only_one) break;
+    } else if (group.kind == kind) {
+      group.lanes &= ~own;
+      group.is_only_one = is_only_one = false;
     }
     if (group.lanes == 0) unused = &group;
   }
@@ -267,16 +257,10 @@ void BlockRaces::note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment
   } else if (unused != nullptr) {
     *unused = {kind, moment, own, unused->next, warp, is_only_one};
   } else {
-    const LaneGroup added{kind, moment, own, first, warp, is_only_one};
-    first = free_groups_;
-    if (first != 0) {
-      free_groups_ = std::exchange(groups_[first - 1], added).next;
-    } else {
-      groups_.push_back(added);
-      first = static_cast<std::uint32_t>(groups_.size());
-    }
+    groups.push_back({kind, moment, own, next, warp, is_only_one});
+    (before == 0 ? first : groups[before - 1].next) = static_cast<std::uint32_t>(groups.size());
   }
-  shadow = ShadowWord::of_groups(first, has_writes, last);
+  shadow = ShadowWord::of_groups(first, has_writes, std::max(shadow.moment, moment));
 }
 
 /// Of the races between two access sites in global memory that of the lowest word and threads is kept; in shared memory the first.
@@ -356,8 +340,8 @@ BlockSummary::Word BlockRaces::summary_of(const ShadowWord& shadow) {
       add(kind, shadow.thread(), shadow.moment);
   }
   for (std::uint32_t next = shadow.has_groups() ? shadow.first_group() : 0; next != 0;
-       next = groups_[next - 1].next) {
-    const LaneGroup& group = groups_[next - 1];
+       next = global_groups_[next - 1].next) {
+    const LaneGroup& group = global_groups_[next - 1];
     if (group.moment < order_.slice()) continue;
     for (const unsigned lane : lanes_of(group.lanes)) {
       add(group.kind, group.warp * warp_size + lane, group.moment);
@@ -416,13 +400,14 @@ void BlockRaces::clear() {
     joined_.fill({});
     summaries_.clear();
   }
-  groups_.clear();
-  free_groups_ = 0;
+  global_groups_.clear();
+  shared_groups_.clear();
+  groups_since_ = 0;
   // What one large block took is not kept for small ones.
   if (lines_ > 64 * lines_in_slab) {
     slabs_.clear();
     slots_ = std::vector<Slot>(least_slots);
-    groups_.shrink_to_fit();
+    global_groups_.shrink_to_fit();
     summary_ = {};
   }
   // A table that is mostly empty takes longer to clear than to fill.

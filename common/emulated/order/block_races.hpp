@@ -50,6 +50,8 @@ class BlockRaces {
     bool is_only_one;  ///< of these lanes' accesses of the kind
   };
 
+  using Groups = std::vector<LaneGroup>;
+
   /// What was done to a word: nothing, accesses of some kinds by one thread at one moment, or what groups say.
   struct ShadowWord {
     Moment moment = 0;  ///< of the last access
@@ -106,17 +108,15 @@ class BlockRaces {
   ShadowLine& shared_line_of(std::size_t number);
   ShadowLine& new_line(Buffer* buffer, std::size_t number);
   Slot& slot_of(const std::byte* begin);
-  void check_part(const Access& access, Buffer* buffer, const std::byte* begin, std::size_t at, unsigned mask,
-                  bool may_be_padding, unsigned thread);
   void check_written(const Access& access, std::uint8_t& written, unsigned mask, unsigned thread,
                      bool may_be_padding);
   void report_read(const Access& access, unsigned thread);
   void check_word(ShadowWord& shadow, const std::byte* word, const Buffer* buffer, unsigned kind,
-                  unsigned thread);
-  void forget(ShadowWord& shadow);
+                  unsigned thread, Groups& groups);
+  bool is_joined(ShadowWord& shadow, const Recent& kind, unsigned thread, Moment moment, Groups& groups);
   AccessKind check_groups(const ShadowWord& shadow, const std::byte* word, const Buffer* buffer,
-                          AccessKind self, unsigned thread);
-  void note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment);
+                          AccessKind self, unsigned thread, const Groups& groups);
+  void note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment, Groups& groups);
   void note_race(const AccessKind& self, unsigned thread, const AccessKind& other, unsigned other_thread,
                  const std::byte* word, const Buffer* buffer);
   void summarise(const ShadowLine& line);
@@ -133,7 +133,7 @@ class BlockRaces {
   FaultLog& faults_;
   std::size_t block_ = 0;
   Numbering<AccessKind> kinds_;
-  std::array<Recent, 64> recent_{};
+  std::array<Recent, 256> recent_{};
   Numbering<std::vector<unsigned>> sets_;  ///< of kinds, ascending
   std::array<Joined, 64> joined_{};
   std::vector<unsigned> summaries_;  ///< of each set, for other blocks: from 1, where threads are alike
@@ -142,8 +142,9 @@ class BlockRaces {
   std::vector<Slot> slots_;                ///< a hash table of those of global memory
   std::vector<ShadowLine*> shared_lines_;  ///< those of shared memory
   std::vector<ShadowLine*> touched_;       ///< since they were published
-  std::vector<LaneGroup> groups_;
-  std::uint32_t free_groups_ = 0;  ///< the first of them, from 1
+  Groups global_groups_;
+  Groups shared_groups_;
+  Moment groups_since_ = 0;  ///< the barrier since which those of shared memory count
   RankedFaults races_;
   std::uint64_t shared_races_ = 0;  ///< that have been noted
 

@@ -1,7 +1,7 @@
 #include "emulated/order/grid_races.hpp"
 
 #include <algorithm>
-#include <new>
+#include <span>
 
 #include "emulated/findings/memory_faults.hpp"
 
@@ -176,7 +176,8 @@ void GridRaces::note(PackedHistory& history, const Addition& added) {
 }
 
 void GridRaces::note_access(Entries& entries, const HistoryEntry& access) const {
-  std::set<std::uint64_t> blocks;
+  std::array<std::uint64_t, most_blocks_that_tell> blocks;
+  std::size_t count = 0;
   for (HistoryEntry& entry : entries) {
     if (entry.kind != access.kind || entry.shift != access.shift) continue;
     if (entry.block == access.block && entry.thread == access.thread) {
@@ -184,13 +185,16 @@ void GridRaces::note_access(Entries& entries, const HistoryEntry& access) const 
       entry.added = access.added;
       return;
     }
-    blocks.insert(entry.block);
+    const auto end = blocks.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::find(blocks.begin(), end, entry.block) == end) blocks[count++] = entry.block;
   }
   const std::size_t most = releases_.empty() ? most_blocks : most_blocks_that_tell;
-  if (blocks.size() >= most && !blocks.contains(access.block)) {
+  const std::span known{blocks.data(), count};
+  if (count >= most && !std::ranges::count(known, access.block)) {
     // The highest stays, and of the others those that are lower.
-    const std::uint64_t highest = *blocks.rbegin();
-    const std::uint64_t second = *std::next(blocks.rbegin());
+    std::ranges::sort(known);
+    const std::uint64_t highest = known[count - 1];
+    const std::uint64_t second = known[count - 2];
     if (second < access.block && access.block < highest) return;
     const std::uint64_t dropped = access.block > highest ? highest : second;
     std::erase_if(entries, [&](const HistoryEntry& entry) {

@@ -184,9 +184,7 @@ bool Block::access_elsewhere(const Access& access) {
   if (watchdog_.is_out_of_time()) stop_for_time(access.call_site);
   scheduler_.cover_own_stack();
   if (scheduler_.on_own_stack(access.address)) return false;
-  if (shared_.contains(access.address, access.bytes)) {
-    if (observers_.are_there()) observe<true>(access);
-  } else if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
+  if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
     last_buffer_ = buffer;
     if (observers_.are_there() || access.operation != Operation::load) observe<false>(access);
   } else if (access.operation != Operation::load ||

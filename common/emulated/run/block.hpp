@@ -235,7 +235,7 @@ inline void Block::access(const Access& access) {
   // A GPU accesses 2, 4, 8 or 16 bytes only where the address is a multiple of as many.
   const bool is_misaligned = (reinterpret_cast<std::uintptr_t>(access.address) & (access.bytes - 1)) != 0;
   if (is_misaligned || scheduler_.is_stack_short(__builtin_frame_address(0))) refuse(access);
-  if (shared_.dynamic_contains(access.address, access.bytes)) {
+  if (shared_.contains(access.address, access.bytes)) {
     if (observers_.are_there()) {
       const AtWork at_work{*this};
       observe<true>(access);
