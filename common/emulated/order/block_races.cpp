@@ -44,14 +44,14 @@ inline BlockRaces::Slot& BlockRaces::slot_of(const std::byte* begin) {
   return slots_[at];
 }
 
-inline BlockRaces::ShadowLine& BlockRaces::shared_line_of(std::size_t number) {
-  ShadowLine* const known = shared_lines_[number];
-  return known != nullptr ? *known : new_line(nullptr, number);
+inline BlockRaces::SharedWord& BlockRaces::shared_word(std::size_t number) {
+  if (number >= shared_words_.size()) shared_words_.resize(number + words_in_line);
+  return shared_words_[number];
 }
 
 inline BlockRaces::ShadowLine& BlockRaces::line_of(Buffer& buffer, std::size_t number) {
   ShadowLine* const known = slot_of(buffer.begin() + number * line_bytes).line;
-  ShadowLine& line = known != nullptr ? *known : new_line(&buffer, number);
+  ShadowLine& line = known != nullptr ? *known : new_line(buffer, number);
   if (line.is_published) {
     line.is_published = false;
     touched_.push_back(&line);
@@ -59,7 +59,7 @@ inline BlockRaces::ShadowLine& BlockRaces::line_of(Buffer& buffer, std::size_t n
   return line;
 }
 
-BlockRaces::ShadowLine& BlockRaces::new_line(Buffer* buffer, std::size_t number) {
+BlockRaces::ShadowLine& BlockRaces::new_line(Buffer& buffer, std::size_t number) {
   if (2 * (lines_ + 1) > slots_.size()) {
     const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
     for (const Slot& slot : before)
@@ -69,13 +69,9 @@ BlockRaces::ShadowLine& BlockRaces::new_line(Buffer* buffer, std::size_t number)
     slabs_.push_back(std::make_unique<ShadowLine[]>(lines_in_slab));
   ShadowLine& line = slabs_[lines_ / lines_in_slab][lines_ % lines_in_slab];
   ++lines_;
-  line = {buffer, number, buffer != nullptr, {}, {}};
-  if (buffer == nullptr) {
-    shared_lines_[number] = &line;
-  } else {
-    const std::byte* const begin = buffer->begin() + number * line_bytes;
-    slot_of(begin) = {begin, &line};
-  }
+  line = {&buffer, number, true, {}};
+  const std::byte* const begin = buffer.begin() + number * line_bytes;
+  slot_of(begin) = {begin, &line};
   return line;
 }
 
@@ -140,14 +136,15 @@ void BlockRaces::check(const Access& access, Buffer* buffer, unsigned thread) {
   Groups& groups = is_shared ? shared_groups_ : global_groups_;
   if (is_shared && std::exchange(groups_since_, order_.last_block_barrier()) != groups_since_) groups.clear();
   for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes) {
-    ShadowLine& line = is_shared ? shared_line_of(at / line_bytes) : line_of(*buffer, at / line_bytes);
-    const unsigned word = at / word_bytes % words_in_line;
+    const std::size_t word = at / word_bytes;
     const unsigned mask = mask_of(at, offset, end);
     const bool may_be_padding = access.may_be_padding(at < offset ? 0 : at - offset);
-    ShadowWord& shadow = line.words[word];
+    SharedWord* const shared = is_shared ? &shared_word(word) : nullptr;
+    ShadowWord& shadow =
+        is_shared ? shared->shadow : line_of(*buffer, word / words_in_line).words[word % words_in_line];
     bool is_unwritten = false;
     if (is_shared) {
-      check_written(access, line.written[word], mask, thread, may_be_padding);
+      check_written(access, shared->written, mask, thread, may_be_padding);
       // What is before the last barrier can race with nothing any more.
       if (shadow.moment < order_.last_block_barrier()) shadow = {};
     } else {
@@ -301,13 +298,19 @@ void BlockRaces::note_race(const AccessKind& self, unsigned thread, const Access
 
 void BlockRaces::publish(GridRaces& grid, bool is_last) {
   are_threads_alike_ = is_last && !order_.has_met_others() && !order_.has_device_fences();
+  const auto hand_over = [&] {
+    if (!summary_.lines.empty()) grid.add(block_, summary_, kinds_.values(), order_);
+    summary_.lines.clear();
+    summary_.words.clear();
+  };
   for (ShadowLine* const line : touched_) {
     line->is_published = true;
     summarise(*line);
+    if (summary_.lines.size() == most_lines_in_summary) hand_over();
   }
+  hand_over();
   touched_.clear();
-  if (!summary_.lines.empty()) grid.add(block_, summary_, kinds_.values(), order_);
-  summary_.clear();
+  summary_.sets.clear();
   of_last_word_.clear();
 }
 
@@ -385,10 +388,7 @@ void BlockRaces::end_block(GridRaces& grid) {
 }
 
 void BlockRaces::clear() {
-  for (std::size_t i = 0; i < lines_; ++i) {
-    const ShadowLine& line = slabs_[i / lines_in_slab][i % lines_in_slab];
-    if (line.buffer == nullptr) shared_lines_[line.number] = nullptr;
-  }
+  std::ranges::fill(shared_words_, SharedWord{});
   races_.clear();
   shared_races_ = 0;
   // Kinds outlive the block: the next one makes the same accesses.

@@ -22,11 +22,7 @@ class BlockRaces {
  public:
   /// \param shared, order  the block's; \param faults  what is seen is added to these. All outlive this.
   BlockRaces(const SharedMemory& shared, const HappensBefore& order, FaultLog& faults)
-      : shared_{shared},
-        order_{order},
-        faults_{faults},
-        slots_(least_slots),
-        shared_lines_(SharedMemory::capacity() / line_bytes + 1) {}
+      : shared_{shared}, order_{order}, faults_{faults}, slots_(least_slots) {}
 
   void begin_block(std::size_t block) { block_ = block; }
 
@@ -73,10 +69,14 @@ class BlockRaces {
 
   struct ShadowLine {
     Buffer* buffer;
-    std::size_t number;                               ///< in the buffer, or in shared memory
-    bool is_published;                                ///< as far as it was touched
-    std::array<std::uint8_t, words_in_line> written;  ///< of shared memory: which bytes of a word
+    std::size_t number;  ///< in the buffer
+    bool is_published;   ///< as far as it was touched
     std::array<ShadowWord, words_in_line> words;
+  };
+
+  struct SharedWord {
+    ShadowWord shadow;
+    std::uint8_t written = 0;  ///< which of its bytes the block has written
   };
 
   struct Slot {
@@ -105,8 +105,8 @@ class BlockRaces {
   unsigned number_of_set(const std::vector<unsigned>& kinds);
   unsigned with(unsigned set, unsigned kind);
   ShadowLine& line_of(Buffer& buffer, std::size_t number);
-  ShadowLine& shared_line_of(std::size_t number);
-  ShadowLine& new_line(Buffer* buffer, std::size_t number);
+  SharedWord& shared_word(std::size_t number);
+  ShadowLine& new_line(Buffer& buffer, std::size_t number);
   Slot& slot_of(const std::byte* begin);
   void check_written(const Access& access, std::uint8_t& written, unsigned mask, unsigned thread,
                      bool may_be_padding);
@@ -127,6 +127,7 @@ class BlockRaces {
   static constexpr std::uint32_t with_writes = 1U << 30;
   static constexpr std::size_t least_slots = 64;
   static constexpr std::size_t lines_in_slab = 128;
+  static constexpr std::size_t most_lines_in_summary = 4096;
 
   const SharedMemory& shared_;
   const HappensBefore& order_;
@@ -138,10 +139,10 @@ class BlockRaces {
   std::array<Joined, 64> joined_{};
   std::vector<unsigned> summaries_;  ///< of each set, for other blocks: from 1, where threads are alike
   std::vector<std::unique_ptr<ShadowLine[]>> slabs_;
-  std::size_t lines_ = 0;                  ///< of the slabs that are in use
-  std::vector<Slot> slots_;                ///< a hash table of those of global memory
-  std::vector<ShadowLine*> shared_lines_;  ///< those of shared memory
-  std::vector<ShadowLine*> touched_;       ///< since they were published
+  std::size_t lines_ = 0;             ///< of the slabs that are in use
+  std::vector<Slot> slots_;           ///< a hash table of them
+  std::vector<ShadowLine*> touched_;  ///< since they were published
+  std::vector<SharedWord> shared_words_;
   Groups global_groups_;
   Groups shared_groups_;
   Moment groups_since_ = 0;  ///< the barrier since which those of shared memory count

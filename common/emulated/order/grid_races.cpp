@@ -18,12 +18,6 @@ constexpr std::size_t most_blocks_that_tell = 16;
 
 }  // namespace
 
-void BlockSummary::clear() {
-  sets.clear();
-  lines.clear();
-  words.clear();
-}
-
 // ---- while blocks run ----
 
 GridRaces::Lines& GridRaces::lines_of(Buffer& buffer) {

@@ -47,8 +47,6 @@ struct BlockSummary {
   Numbering<KindSet> sets;
   std::vector<Line> lines;
   std::vector<Words> words;
-
-  void clear();
 };
 
 /// What the blocks of a launch did to each word of global memory, for races between blocks and reads of what nobody has
