@@ -96,6 +96,57 @@ int main() {
   std::printf("%d %d\\n", result, both);
 }
 """
+# What a kernel does that has no place there, by the first of the program's arguments.
+OUT_OF_PLACE = """#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+struct Base { virtual __host__ __device__ int area() const { return 1; } };
+struct Square : Base { __host__ __device__ int area() const override { return 4; } };
+using Operation = int (*)(int);
+__host__ __device__ int twice(int x) { return 2 * x; }
+__device__ Operation chosen = twice;
+__device__ int table[4];
+__global__ void call(Operation operation, int* out) { *out = operation(2); }
+__global__ void area(const Base* shape, int* out) { *out = shape->area(); }
+__global__ void make(Square* shape) { new (shape) Square; }
+__global__ void shift(int by, int* out) { *out = 1u << by; }
+__global__ void set(int* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+void launch(int blocks) { int* out; cudaMalloc(&out, blocks << 10); set<<<blocks, 256>>>(out); }
+int mode = 0;
+struct Global { Global() { launch(1); } ~Global() { if (mode == 7) launch(4096); } } global;
+int main(int, char** words) {
+  int *out, host = 0;
+  Square square, *shape;
+  Operation operation = twice;
+  cudaMalloc(&out, 4);
+  cudaMalloc(&shape, sizeof square);
+  switch (mode = std::atoi(words[1])) {
+    case 0: call<<<1, 1>>>(operation, out); break;
+    case 1: cudaMemcpy(shape, &square, sizeof square, cudaMemcpyHostToDevice); area<<<1, 1>>>(shape, out); break;
+    case 2: cudaMemcpyFromSymbol(&operation, chosen, sizeof operation); call<<<1, 1>>>(operation, out); break;
+    case 3: make<<<1, 1>>>(shape); area<<<1, 1>>>(shape, out); break;
+    case 4: shift<<<1, 1>>>(32, out); break;
+    case 5: shift<<<1, 1>>>(3, out); std::fflush(stdout); _exit(5);
+    case 6: if (fork() == 0) std::exit(0); shift<<<1, 1>>>(2, out); break;
+    case 7: shift<<<1, 1>>>(1, out); break;
+    case 8: std::printf("%d ", cudaMemcpyToSymbol(table[2], &host, sizeof host)); shift<<<1, 1>>>(0, out); break;
+  }
+  cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost);
+  std::printf("%d\\n", host);
+}
+"""
+# What it prints, its exit code, and what is said of it.
+DONE_OUT_OF_PLACE = [
+    ("-1\n", 1, ["invalid call in call: thread 0 of block 0 calls a function of the host"]),
+    ("-1\n", 1, ["invalid call in area: thread 0 of block 0 calls a function of the host"]),
+    ("4\n", 0, []),
+    ("4\n", 0, []),
+    ("1\n", 0, ["note: a.cu:13:53: undefined arithmetic in shift: thread 0 of block 0 shifts unsigned int by 32"]),
+    ("", 5, ["shift: 1 launch"]),
+    ("4\n", 0, ["set: 1 launch", "shift: 1 launch"]),
+    ("2\n", 0, ["set: 2 launches"]),
+    ("13 1\n", 0, []),
+]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(fill LANGUAGES NONE)
 find_package(emulate REQUIRED)
@@ -544,6 +595,16 @@ def test_reads_of_what_nobody_has_written(bin_folder: Path, tmp_path: Path) -> N
     quiet = subprocess.run(["./a", "10"], cwd=tmp_path, capture_output=True, text=True,
                            env=os.environ | {"EMULATE": "quiet\n"})
     assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_what_has_no_place_in_a_kernel(bin_folder: Path, tmp_path: Path) -> None:
+    write({"a.cu": OUT_OF_PLACE}, tmp_path)
+    emulate(bin_folder, tmp_path, "a.cu", "-o", "a")
+    for mode, (out, code, said) in enumerate(DONE_OUT_OF_PLACE):
+        ran = subprocess.run(["./a", str(mode)], cwd=tmp_path, capture_output=True, text=True)
+        assert (ran.stdout, ran.returncode) == (out, code), (mode, ran.stderr)
+        assert all(ran.stderr.count(text) == 1 for text in [*said, "set: "]), (mode, ran.stderr)
+        assert ran.stderr.count("error: ") == code % 5, (mode, ran.stderr)
 
 
 @pytest.mark.parametrize("words", WRONG)

@@ -145,24 +145,30 @@ struct Given {
   Operation operation;
   const Shape* shape;
 };
-enum class Crashing { quotient, remainder, least, call, virtual_call, trap, beside_locals };
+enum class Crashing { none, quotient, remainder, least, call, virtual_call, trap, local, row, by_pointer };
+
+__noinline__ void fill_ints(int* to, int n) {
+  for (int i = 0; i < n; ++i)
+    to[i] = i;
+}
 
 __global__ void crash(Crashing how, const Given* given, int* out, int n) {
-  int local[4] = {};
+  int numbers[4] = {}, rows[2][4] = {}, filled[4];
   const int* const in = given->numbers;
-  switch (how) {
-    case Crashing::quotient: out[0] = in[0] / in[1]; break;             // quotient
-    case Crashing::remainder: out[0] = in[0] % in[1]; break;            // remainder
-    case Crashing::least: out[0] = in[0] / ~in[1]; break;               // least
-    case Crashing::call: out[0] = given->operation(1); break;           // call
-    case Crashing::virtual_call: out[0] = given->shape->area(); break;  // object
-    case Crashing::trap: __builtin_trap();                              // trap
-    case Crashing::beside_locals:
-      for (int i = 0; i < n; ++i)
-        local[i] = i;  // local
-  }
-  out[threadIdx.x] = local[n % 4];
-}
+  int result = in[0] / (in[1] + 1);
+  if (how == Crashing::quotient) result = in[0] / in[1];             // quotient
+  if (how == Crashing::remainder) result = in[0] % in[1];            // remainder
+  if (how == Crashing::least) result = in[0] / ~in[1];               // least
+  if (how == Crashing::call) result = given->operation(1);           // call
+  if (how == Crashing::virtual_call) result = given->shape->area();  // object
+  if (how == Crashing::trap) __builtin_trap();                       // trap
+  for (int i = 0; i < (how == Crashing::local ? n : 4); ++i)
+    numbers[i] = result;  // local
+  for (int i = 0; i < (how == Crashing::row ? n : 8); ++i)
+    rows[0][i] = numbers[i % 4];  // row
+  fill_ints(filled, how == Crashing::by_pointer ? 16 : 4);
+  out[threadIdx.x] = rows[1][n % 4] + filled[n % 4];
+}  // the end
 
 TEST(Crash, IsAFindingWhereverItHappens) {
   DeviceArray<Given> in{1};
@@ -170,7 +176,7 @@ TEST(Crash, IsAFindingWhereverItHappens) {
   in.begin()->numbers[0] = std::numeric_limits<int>::min();
   const auto launch = [&](Crashing how) {
     seen<<<1, 32>>>(Array{32});  // which is as if nothing had been
-    crash<<<2, 1>>>(how, in, DeviceArray<int>{1}, 1 << 20);
+    crash<<<2, 1>>>(how, in, DeviceArray<int>{2}, 1 << 20);
   };
   for (const bool instrumented : {true, false}) {
     set_instrumented(instrumented);
@@ -185,14 +191,57 @@ TEST(Crash, IsAFindingWhereverItHappens) {
     expect_finding([&] { launch(Crashing::call); }, Runs::once);
     // trap in crash: block 0, thread 0 comes to an illegal instruction at trap
     expect_finding([&] { launch(Crashing::trap); }, Runs::once);
-    // out of bounds in crash: block 0, thread 0 accesses memory beside its local variables at local; help: check
+    // out of bounds in crash: block 0, thread 0 accesses element 4 of a local array (int [4]) at local; help: check
     // `i` before the access, or make the array larger
-    expect_finding([&] { launch(Crashing::beside_locals); }, Runs::once);
+    expect_finding([&] { launch(Crashing::local); }, Runs::once);
+    // out of bounds in crash: block 0, thread 0 accesses memory beside its local variables at row; help: check
+    // `i` before the access, or make the array larger
+    expect_finding([&] { launch(Crashing::row); }, Runs::once);
+    // out of bounds in crash: block 0, thread 0 has written memory beside a local array at ...; help: check the index
+    // before each access to the function's arrays
+    expect_finding([&] { launch(Crashing::by_pointer); }, Runs::once);
+    // no finding
+    expect_finding([&] { crash<<<1, 1>>>(Crashing::none, in, DeviceArray<int>{1}, 5); }, Runs::once);
   }
   set_instrumented(true);
   // out of bounds in crash: block 0, thread 0 reads 8 bytes outside of the device's memory at object; help: the
   // pointer is null, or next to it
   expect_finding([&] { launch(Crashing::virtual_call); }, Runs::once);
+}
+
+// ---- what C++ does not define ----
+
+__global__ void shift(unsigned* out, int by) {
+  *out = 1U << by;  // shift
+}
+__global__ void convert(int* out, float from) {
+  *out = static_cast<int>(from);  // conversion
+}
+__global__ void overflow_an_integer(int* out, int from) {
+  out[0] = from + 1 > from ? 1 : 0;
+  out[1] = (from + 1) >> 31;
+  out[2] = -1 << 3;
+}
+
+TEST(UndefinedArithmetic, IsNamedWhereItIsNotAsOnAGpu) {
+  // undefined arithmetic in shift: block 0, thread 0 shifts unsigned int by 32 at shift; help: C++ does not say
+  expect_finding([] { shift<<<1, 1>>>(Array{1}, 32); }, Runs::once);
+  // undefined arithmetic in shift: block 0, thread 0 shifts unsigned int by -1 at shift
+  expect_finding([] { shift<<<1, 1>>>(Array{1}, -1); }, Runs::once);
+  // no finding
+  expect_finding([] { shift<<<1, 1>>>(Array{1}, 31); }, Runs::once);
+  for (const float from : {1e20F, -1e20F, 2147483648.F, std::numeric_limits<float>::quiet_NaN()}) {
+    // undefined arithmetic in convert: block 0, thread 0 converts a number to a type that cannot hold it at
+    // conversion; help: C++ does not say
+    expect_finding([&] { convert<<<1, 1>>>(DeviceArray<int>{1}, from); }, Runs::once);
+  }
+  // no finding
+  expect_finding([] { convert<<<1, 1>>>(DeviceArray<int>{1}, -2147483648.F); }, Runs::once);
+  DeviceArray<int> out{3};
+  expect_finding([&] { overflow_an_integer<<<1, 1>>>(out, std::numeric_limits<int>::max()); }, Runs::once);
+  EXPECT_EQ(out.begin()[0], 0);
+  EXPECT_EQ(out.begin()[1], -1);
+  EXPECT_EQ(out.begin()[2], -8);
 }
 
 // ---- stack overflows ----

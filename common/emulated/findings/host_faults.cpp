@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -35,7 +36,8 @@ std::optional<std::pair<const void*, CodeLocation>> own_place(const std::vector<
 
 bool is_new(Fault fault, const void* call) {
   static std::mutex mutex;
-  static std::set<std::pair<Fault, const void*>> seen;
+  static auto& seen =
+      *std::make_unique<std::set<std::pair<Fault, const void*>>>().release();  // to the very end
   const std::lock_guard lock{mutex};
   return seen.emplace(fault, call).second;
 }

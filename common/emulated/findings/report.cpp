@@ -263,16 +263,19 @@ Advice advice_on(const FaultRecord& seen, const Records& all) {
           seen.page};
 }
 
-/// What the brackets of the access hold in the source, such as "i + blockDim.x"; "" where the column is not known.
+/// What the last brackets of the access hold in the source, such as "i + blockDim.x"; "" where the column is not known.
 std::string index_at(const Witness& witness) {
   const std::optional<std::string> line = source_line(witness.location);
   if (!line || witness.location.column == 0) return "";
   const Span span = span_at(*line, witness.location.column, witness.action.starts_with("read"));
   const std::string access = line->substr(span.begin, span.end - span.begin);
-  const auto begin = access.find('[');
   const auto end = access.rfind(']');
-  return begin == std::string::npos || end == std::string::npos ? ""
-                                                                : access.substr(begin + 1, end - begin - 1);
+  int depth = 0;
+  for (auto begin = end; begin < access.size(); --begin) {
+    depth += access[begin] == ']' ? 1 : access[begin] == '[' ? -1 : 0;
+    if (depth == 0) return access.substr(begin + 1, end - begin - 1);
+  }
+  return "";
 }
 
 /// Names the index that is to be checked, where the source is at hand.

@@ -7,6 +7,7 @@
 
 using __emulated::Block;
 using __emulated::caller;
+using __emulated::Fault;
 using __emulated::FenceScope;
 
 // ---- barriers, fences and shuffles ----
@@ -24,7 +25,7 @@ int __syncthreads_count(int predicate) {
 }
 void __syncwarp(unsigned mask) { Block::running()->warp_barrier(mask, __builtin_return_address(0)); }
 unsigned __activemask() { return Block::running()->active_lanes(__builtin_return_address(0)); }
-void __trap() { Block::running()->trap("calls __trap()", __builtin_return_address(0)); }
+void __trap() { Block::running()->fail(Fault::trap, "", "calls __trap()", __builtin_return_address(0)); }
 
 // What a failing assert() calls. The linker takes it for the C library's (--wrap).
 extern "C" {
@@ -33,7 +34,8 @@ extern "C" {
 [[noreturn]] void __wrap___assert_fail(const char* condition, const char* file, unsigned line,
                                        const char* function) {
   if (Block::running() == nullptr) __real___assert_fail(condition, file, line, function);
-  Block::running()->trap("fails the assertion `" + std::string{condition} + "`", __builtin_return_address(0));
+  Block::running()->fail(Fault::trap, "", "fails the assertion `" + std::string{condition} + "`",
+                         __builtin_return_address(0));
 }
 }
 

@@ -1,6 +1,7 @@
 #include "emulated/memory/kernel_heap.hpp"
 
 #include <iterator>
+#include <memory>
 #include <mutex>
 
 namespace __emulated {
@@ -17,7 +18,7 @@ constexpr std::size_t all_bytes = 8 * KernelHeap::capacity;
 }  // namespace
 
 KernelHeap& kernel_heap() {
-  static KernelHeap heap;
+  static KernelHeap& heap = *std::make_unique<KernelHeap>().release();  // to the very end
   return heap;
 }
 

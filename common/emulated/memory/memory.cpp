@@ -21,6 +21,7 @@
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/memory/symbol_table.hpp"
 #include "emulated/run/device.hpp"
+#include "emulated/run/host_threads.hpp"
 #include "emulated/run/launch.hpp"
 
 namespace __emulated {
@@ -28,6 +29,9 @@ namespace {
 
 /// Leaves room for all that is kept beside a buffer of the largest size.
 constexpr std::size_t largest_buffer = std::numeric_limits<std::size_t>::max() / 16;
+
+/// Buffers that have been released, and are still known.
+constexpr std::size_t most_released = 64;
 
 /// Dynamic shared memory as long as the kernel has not declared it.
 constexpr std::array<std::size_t, 1> one_dimension{};
@@ -125,7 +129,8 @@ std::vector<Variable> read_variables_of_the_program() {
 }
 
 std::vector<Variable>& variables_of_the_program() {
-  static std::vector<Variable> variables = read_variables_of_the_program();
+  static auto& variables =
+      *std::make_unique<std::vector<Variable>>(read_variables_of_the_program()).release();  // to the very end
   return variables;
 }
 
@@ -173,6 +178,11 @@ Mapping::Mapping(std::size_t bytes, Backing backing) : bytes_{bytes} {
 
 Mapping::~Mapping() {
   if (begin_ != nullptr) munmap(begin_, bytes_);
+}
+
+void Mapping::close() {
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  mmap(begin_, bytes_, PROT_NONE, flags, -1, 0);
 }
 
 // ---- global memory ----
@@ -258,8 +268,12 @@ void GlobalMemory::release(std::byte* begin) noexcept {
   const auto buffer = buffers_.find(begin);
   if (buffer == buffers_.end()) return;
   if (buffer->second.has_taint(0, buffer->second.bytes())) lose_taint();
-  released_[releases_++ % released_.size()] = {begin, buffer->second.bytes()};
   held_bytes_ -= buffer->second.bytes();
+  buffer->second.close();
+  if (released_.size() == most_released) released_.erase(released_.begin());
+  // `ulimit -v` counts addresses, too.
+  if (available_address_space() == std::numeric_limits<std::size_t>::max())
+    released_.push_back(std::move(buffer->second));
   buffers_.erase(buffer);
 }
 
@@ -287,14 +301,11 @@ Buffer* GlobalMemory::find(const std::byte* address, std::size_t bytes) {
 }
 
 std::string GlobalMemory::describe_released(const std::byte* address, std::size_t bytes) const {
-  if (is_mapped(address)) return "";  // something else is there by now
-  for (std::size_t i = 1; i <= std::min(releases_, released_.size()); ++i) {
-    const std::span<const std::byte> buffer = released_[(releases_ - i) % released_.size()];
-    if (contains(buffer, address))
-      return word_text(address - buffer.data(), bytes, "a global buffer that has been released",
-                       buffer.size());
-  }
-  return "";
+  const auto buffer =
+      std::ranges::find_if(released_, [&](const Buffer& each) { return each.contains(address, 1); });
+  if (buffer == released_.end()) return "";
+  return word_text(address - buffer->begin(), bytes, "a global buffer that has been released",
+                   buffer->bytes());
 }
 
 std::string GlobalMemory::describe_beside_variable(const std::byte* address, std::size_t bytes) const {
@@ -313,6 +324,12 @@ std::string describe_variable(const std::byte* address, std::size_t bytes) {
   if (nearest == nullptr) return "";
   return word_text(address - nearest->begin(), bytes, "the variable " + variable_name(nearest->symbol),
                    nearest->memory.bytes());
+}
+
+bool is_variable(const std::string& name) {
+  return std::ranges::any_of(variables_of_the_program(), [&](const Variable& variable) {
+    return !variable.is_hosts && variable_name(variable.symbol) == name;
+  });
 }
 
 std::uint64_t GlobalMemory::fingerprint() const {

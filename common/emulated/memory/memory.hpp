@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +35,9 @@ class Mapping {
 
   std::byte* begin() const { return begin_; }
   std::size_t bytes() const { return bytes_; }
+
+  /// Gives the pages back, but not their addresses.
+  void close();
 
  private:
   std::byte* begin_ = nullptr;
@@ -143,6 +145,13 @@ class Buffer {
   bool can_be_tainted() const { return !is_static() && !is_heap_ && !is_shared_with_host_; }
   void share_with_host() { is_shared_with_host_ = true; }
 
+  /// Its memory is given back, and its addresses are kept.
+  void close() {
+    pages_.close();
+    initialised_ = {};
+    tainted_ = {};
+  }
+
   /// Whether this is the program's static storage.
   bool is_static() const { return pages_.begin() == nullptr; }
 
@@ -215,8 +224,7 @@ class GlobalMemory {
  private:
   std::map<const std::byte*, Buffer> buffers_;
   std::size_t held_bytes_ = 0;
-  std::array<std::span<const std::byte>, 64> released_{};  ///< the last ones,
-  std::size_t releases_ = 0;                               ///< of so many
+  std::vector<Buffer> released_;  ///< the last ones, whose addresses nobody else is given
   std::vector<Segment> loaded_;
   std::vector<Buffer> static_storage_;
   bool taint_is_lost_ = false;
@@ -229,6 +237,9 @@ std::mutex& device_mutex();
 /// "4-byte word 10 of the variable bins (10 words)", of the one nearest to an address that has room for such a word; "" if the
 /// program has none.
 std::string describe_variable(const std::byte* address, std::size_t bytes);
+
+/// Whether the program has one of that name.
+bool is_variable(const std::string& name);
 
 /// Whether the process has memory there.
 bool is_mapped(const std::byte* address);

@@ -21,7 +21,7 @@ namespace __emulated {
 using Word2 [[gnu::may_alias]] = std::uint16_t;
 using Word4 [[gnu::may_alias]] = std::uint32_t;
 using Word8 [[gnu::may_alias]] = std::uint64_t;
-using Word16 [[gnu::may_alias]] = unsigned __int128;
+__extension__ using Word16 [[gnu::may_alias]] = unsigned __int128;
 
 /// Ends the block, whose running thread is about to load or store that many bytes at an address that is no multiple of them.
 void refuse_misaligned(const void* address, std::size_t bytes, bool stores);

@@ -3,6 +3,7 @@
 /// what their kernels did.
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,11 +42,15 @@ namespace {
 
 using __emulated::Finding;
 
+extern "C" [[noreturn]] void __real__exit(int code);
+
 constexpr int has_finding = 1, bad_usage = 2, limit_reached = 124, interrupted = 130;
 
 class Session : public __emulated::LaunchListener {
  public:
   void begin();
+  /// In a process that is forked: what has been, its parent says.
+  void begin_again();
 
   std::optional<std::size_t> block_to_trace(const __emulated::KernelCall& kernel) override;
   void ended(const __emulated::ExecutionConfiguration& configuration, const __emulated::KernelCall& kernel,
@@ -56,8 +61,9 @@ class Session : public __emulated::LaunchListener {
   /// Is told of what the host accesses.
   void accessed(const __emulated::HostAccess& access);
 
-  /// Says what there is to say, once. Returns the exit code in place of the program's.
-  int end(int exit_code);
+  /// Says what there is to say, once. Returns the exit code in place of the program's. \param flushes  what the program has
+  /// printed, as it does itself unless it ends by _exit().
+  int end(int exit_code, bool flushes = true);
 
  private:
   /// Ends the program with what was counted and found, if need be without waiting for the launch that is running.
@@ -81,6 +87,8 @@ class Session : public __emulated::LaunchListener {
   std::optional<Tracer> tracer_;
   std::size_t launches_ = 0;
   bool has_ended_ = false;
+  pid_t process_ = 0;
+  bool is_forked_ = false;
   std::atomic<bool> has_asked_for_time_ = false;
   std::atomic<int> cut_code_ = 0;  ///< with which the next launch that returns ends the program
 };
@@ -96,7 +104,7 @@ void end_session(int exit_code, void*) {
   const int code = session().end(exit_code);
   if (code == exit_code) return;
   std::fflush(nullptr);
-  _exit(code);
+  __real__exit(code);
 }
 
 // The last of their sections, which other memory does not follow on one page: H has `__device__` variables in the one, which
@@ -118,7 +126,8 @@ void close_memory(std::function<void(const __emulated::HostAccess&)> report) {
   memory.begin(std::move(report));
 }
 
-[[gnu::constructor]] void begin_session() { session().begin(); }
+// Before all that the program constructs.
+[[gnu::constructor(101)]] void begin_session() { session().begin(); }
 
 __emulated::Schedule schedule_of(unsigned order) {
   switch (order) {
@@ -139,6 +148,7 @@ void Session::begin() {
   settings_ = settings_of_environment();
   unsetenv(settings_variable);  // a program that this one starts is none of ours
   name_ = program_invocation_short_name;
+  process_ = getpid();
   findings_.begin(name_, settings_.quiet, settings_.seen);
   if (const auto choice = trace_choice(settings_.trace)) tracer_.emplace(*choice);
   __emulated::set_instrumented(settings_.counters);
@@ -149,9 +159,19 @@ void Session::begin() {
   __emulated::locate(std::span<const void* const>{});
   __emulated::is_taint_left();
   on_exit(end_session, nullptr);
+  pthread_atfork(nullptr, nullptr, [] { session().begin_again(); });
   close_memory([this](const __emulated::HostAccess& access) { accessed(access); });
   watch(
       settings_.limit, [this](Cut why) { cut(why); }, __emulated::kernel_name);
+}
+
+void Session::begin_again() {
+  launches_ = 0;
+  kernels_.clear();
+  findings_ = {};
+  findings_.begin(name_, settings_.quiet, settings_.seen);
+  is_forked_ = true;
+  process_ = getpid();
 }
 
 std::optional<std::size_t> Session::block_to_trace(const __emulated::KernelCall& kernel) {
@@ -168,6 +188,8 @@ void Session::ended(const __emulated::ExecutionConfiguration& configuration,
     if (tracer_) tracer_->ended(__emulated::kernel_name(kernel.entry), result);
     for (const Finding& finding : result.findings)
       findings_.add({finding, 1});
+    for (const Finding& note : result.notes)
+      findings_.add_note({note, 1});
     if (!result.unsettled.empty() && !result.is_taint_left) findings_.settle(false);
     for (const Finding& finding : result.unsettled)
       findings_.add_unsettled(finding);
@@ -235,21 +257,22 @@ void Session::end_program(int code) {
   say(code == limit_reached ? "note: ended by --limit" : "note: interrupted");
   code = end(code);
   std::fflush(nullptr);
-  _exit(code);
+  __real__exit(code);
 }
 
-int Session::end(int exit_code) {
+int Session::end(int exit_code, bool flushes) {
   end_progress();
   // Whoever holds it looks for the lines of a finding, which is over soon.
   const std::unique_lock lock{mutex_, std::chrono::seconds{5}};
-  if (std::exchange(has_ended_, true)) return exit_code;
+  const bool is_anothers = getpid() != process_ || (is_forked_ && launches_ == 0);
+  if (is_anothers || std::exchange(has_ended_, true)) return exit_code;
   if (cut_code_ == 0) {
     findings_.settle(__emulated::is_taint_left());
   } else {
     findings_.settle(false, "nothing had used what the launch wrote when the program was ended");
   }
   name_kernels();
-  std::fflush(stdout);
+  if (flushes) std::fflush(stdout);
   std::fputs(summary().c_str(), stderr);
   bool is_written = true;
   try {
@@ -317,6 +340,15 @@ void Session::write_trace() const {
 
 }  // namespace
 }  // namespace emulated_program
+
+// What ends a program without a word. The linker takes these functions for the library's (--wrap).
+extern "C" {
+[[noreturn]] void __wrap__exit(int code) {
+  code = emulated_program::session().end(code, false);
+  emulated_program::__real__exit(code);
+}
+[[noreturn]] void __wrap__Exit(int code) { __wrap__exit(code); }
+}
 
 /// The linker is told to look for it, and so takes this file.
 extern "C" const char __emulated_session = 0;

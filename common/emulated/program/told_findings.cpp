@@ -82,11 +82,16 @@ void ToldFindings::settle(bool are_results_used, const char* why_not) {
   for (const ToldFinding& each : std::exchange(unsettled_, {})) {
     if (are_results_used || find_in(findings_, each) != findings_.end()) {
       add(each);
-    } else if (add_to(notes_, each) && !without_notes_) {
-      tell("note: ", each.finding);
-      std::fprintf(stderr, "note: %s\n", why_not);
+    } else {
+      add_note(each, why_not);
     }
   }
+}
+
+void ToldFindings::add_note(const ToldFinding& seen, const char* more) {
+  if (!add_to(notes_, seen) || without_notes_) return;
+  tell("note: ", seen.finding);
+  if (more != nullptr) std::fprintf(stderr, "note: %s\n", more);
 }
 
 void ToldFindings::tell(const char* as, const Finding& finding) const {

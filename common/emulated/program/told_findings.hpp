@@ -23,6 +23,8 @@ class ToldFindings {
   void write() const;
 
   void add(const ToldFinding& seen);
+  /// What is no fault. \param more  to say behind it.
+  void add_note(const ToldFinding& seen, const char* more = nullptr);
 
   /// A read of what nobody has written. It is a finding if anybody uses its launch's results, and a note if not.
   void add_unsettled(const __emulated::Finding& finding);

@@ -1,7 +1,10 @@
 #include "emulated/run/block.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -22,8 +25,11 @@ uint3 extent_of(const dim3& shape) { return {shape.x, shape.y, shape.z}; }
 }  // namespace
 
 Block& Block::local() {
-  static thread_local Block block;
-  return block;
+  static thread_local std::unique_ptr<Block> block;
+  if (block != nullptr) return *block;
+  if (getpid() != gettid()) return *(block = std::make_unique<Block>());
+  static Block& of_main_thread = *std::make_unique<Block>().release();  // to the very end
+  return of_main_thread;
 }
 
 Block::Block()
@@ -148,9 +154,25 @@ bool Block::is_stuck(const void* instruction) {
   return watchdog_.is_stuck(releases_ + meetings_, finished_, instruction);
 }
 
-void Block::trap(std::string action, const void* call_site) {
-  const AtWork at_work{*this};
-  stop_for(Fault::trap, std::move(action), call_site, "");
+void Block::fail(Fault fault, std::string memory, std::string action, const void* call_site,
+                 std::string help) {
+  running_ = nullptr;
+  faults_.add({fault,
+               std::move(memory),
+               {{{scheduler_.current()}, number_, std::move(action), call_site}},
+               std::move(help)});
+  scheduler_.stop();
+}
+
+void Block::note(Fault fault, std::string action, const void* call_site, std::string help) {
+  grid_->note(
+      {fault, "", {{{scheduler_.current()}, number_, std::move(action), call_site}}, std::move(help)});
+}
+
+bool Block::has_variable(const std::string& name) const {
+  return is_variable(name) || std::ranges::any_of(shared_.declared(), [&](const SharedVariable& variable) {
+           return name == variable.declaration->name;
+         });
 }
 
 // ---- accesses to memory ----

@@ -43,6 +43,19 @@ class alignas(128) Block : Scheduler::Client {
     return {local().scheduler_, limit / Watchdog::ticks_of_the_limit};
   }
 
+  /// While the device works for a kernel, hooks mean nothing: where the program has two copies of an inline function, the
+  /// linker may have taken that of a kernel's file, with hooks, for the device, too. Never one inside another.
+  class AtWork {
+   public:
+    explicit AtWork(Block& block) : block_{block} { running_ = nullptr; }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+    ~AtWork() { running_ = &block_; }
+
+   private:
+    Block& block_;
+  };
+
   // What the running thread asks for. cuda.hpp says what each does.
   /// Returns the number of threads that brought a true predicate.
   unsigned barrier(bool predicate, Caller from);
@@ -69,8 +82,16 @@ class alignas(128) Block : Scheduler::Client {
   /// The running thread is about to access memory. Ends the block if it may not.
   void access(const Access& access);
 
-  /// Ends the block because its running thread says so.
-  [[noreturn]] void trap(std::string action, const void* call_site);
+  /// Ends the block because of what its running thread does, to what memory, if any.
+  [[noreturn]] void fail(Fault fault, std::string memory, std::string action, const void* call_site,
+                         std::string help = "");
+  [[noreturn]] void stop_for_crash(Crash how, const void* call_site) override;
+
+  /// Says what the running thread does, which goes on; for whoever is at work.
+  void note(Fault fault, std::string action, const void* call_site, std::string help);
+
+  /// Whether a variable in shared or global memory has this name.
+  bool has_variable(const std::string& name) const;
 
   /// Ends the block for a misaligned access, for an atomic one to a local variable, or because too little is left of the
   /// running thread's stack.
@@ -82,19 +103,6 @@ class alignas(128) Block : Scheduler::Client {
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected);
 
  private:
-  /// While the device works for a kernel, hooks mean nothing: where the program has two copies of an inline function, the
-  /// linker may have taken that of a kernel's file, with hooks, for the device, too. Never one inside another.
-  class AtWork {
-   public:
-    explicit AtWork(Block& block) : block_{block} { running_ = nullptr; }
-    AtWork(const AtWork&) = delete;
-    AtWork& operator=(const AtWork&) = delete;
-    ~AtWork() { running_ = &block_; }
-
-   private:
-    Block& block_;
-  };
-
   /// What a thread has last waited for; it may have gone on since.
   enum class State : unsigned char {
     started,
@@ -186,7 +194,6 @@ class alignas(128) Block : Scheduler::Client {
   [[noreturn]] void stop_for_stray(const Access& access);
 
   // What the scheduler tells.
-  [[noreturn]] void stop_for_crash(Crash how, const void* call_site) override;
   bool is_code(const void* address) const override {
     return contains(grid_->code, static_cast<const std::byte*>(address));
   }

@@ -122,6 +122,14 @@ void Grid::fail(std::size_t block, BlockOutcome outcome) {
   failure_ = std::move(outcome);
 }
 
+void Grid::note(FaultRecord note) {
+  const std::lock_guard lock{mutex_};
+  const Witness& by = note.witnesses.front();
+  const auto known = notes_.find(by.call_site);
+  if (known == notes_.end() || by.block < known->second.witnesses.front().block)
+    notes_.insert_or_assign(by.call_site, std::move(note));
+}
+
 bool Grid::is_wanted(std::size_t block) {
   const std::lock_guard lock{mutex_};
   return block < end_ && !is_stopped;
@@ -135,6 +143,12 @@ LaunchResult Grid::result() const {
   for (const auto& [block, of_block] : faults_)
     faults.insert(faults.end(), of_block.begin(), of_block.end());
   LaunchResult result{counters_, {}};
+  std::vector<FaultRecord> notes;
+  for (const auto& [call_site, note] : notes_)
+    notes.push_back(note);
+  // Where nobody listens, they are findings.
+  if (!notes.empty() && !settings.ends_at_fault) result.notes = findings_from(std::move(notes), kernel.entry);
+  if (settings.ends_at_fault && faults.empty()) faults = std::move(notes);
   if (!settings.ends_at_fault) {
     result.uses_taint = std::erase_if(faults, is_of<Unwritten::tainted>) > 0;
     const auto rest =

@@ -50,6 +50,9 @@ class Grid {
   /// has failed.
   bool wait_for(std::size_t block);
 
+  /// Adds what a thread does that is no fault, once for each place: of the lowest block.
+  void note(FaultRecord note);
+
   /// Returns what all blocks did, with the faults of the lowest block that failed. Throws what that one has thrown.
   LaunchResult result() const;
 
@@ -75,6 +78,7 @@ class Grid {
   std::set<std::size_t> running_;  ///< the first ones of the blocks that host threads have taken
   BlockOutcome failure_;
   std::map<std::size_t, std::vector<FaultRecord>> faults_;  ///< of blocks, where the others go on
+  std::map<const void*, FaultRecord> notes_;                ///< by call site
   Counters counters_;
   PlaceCounts places_;
 };

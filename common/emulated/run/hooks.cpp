@@ -128,6 +128,16 @@ void* HOOK(memcpy)(void*, const void*, std::size_t) __attribute__((alias("__wrap
 void* HOOK(memmove)(void*, const void*, std::size_t) __attribute__((alias("__wrap_memmove")));
 void* HOOK(memset)(void*, int, std::size_t) __attribute__((alias("__wrap_memset")));
 
+// What a function calls that finds something else behind its local arrays than it has put there (-fstack-protector).
+[[noreturn]] void __real___stack_chk_fail();
+[[noreturn]] void __wrap___stack_chk_fail() {
+  Block* const block = Block::running();
+  if (block == nullptr) __real___stack_chk_fail();
+  block->fail(__emulated::Fault::out_of_bounds, "memory beside a local array", "has written",
+              __builtin_return_address(0),
+              "check the index before each access to the function's arrays, or make them larger");
+}
+
 // malloc and free, operator new and delete, of one object and of arrays.
 void* __real_malloc(std::size_t bytes);
 void* __real__Znwm(std::size_t bytes);

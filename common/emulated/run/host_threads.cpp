@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <limits>
+#include <memory>
 
 namespace __emulated {
 
@@ -70,7 +71,7 @@ void HostThreads::try_to(const std::function<void()>& work) {
 }
 
 HostThreads& host_threads() {
-  static HostThreads pool;
+  static HostThreads& pool = *std::make_unique<HostThreads>().release();  // to the very end
   return pool;
 }
 

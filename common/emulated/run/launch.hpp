@@ -23,6 +23,7 @@ struct LaunchResult {
   Counters counters;  ///< of all blocks that have run: with a finding, some above its block may not have
   std::vector<Finding> findings;
   // Where a listener is told:
+  std::vector<Finding> notes{};      ///< what is no fault
   std::vector<Finding> unsettled{};  ///< reads of what nobody has written, whose results are tainted now
   bool is_taint_left = false;        ///< with them: that of earlier launches has not been written over
   bool uses_taint = false;           ///< a thread has read what is tainted

@@ -159,6 +159,10 @@ cudaError_t error_unless_shared(const void* begin, std::size_t bytes) {
   return error_unless(sides.host && sides.device);
 }
 
+bool is_managed(const void* variable) {
+  return closed_memory().is_shared(static_cast<const std::byte*>(variable));
+}
+
 void know_variable(const void* begin, std::size_t bytes) {
   const std::lock_guard lock{device_mutex()};
   known_memory().variables[static_cast<const std::byte*>(begin)] = bytes;

@@ -121,13 +121,23 @@ inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* begin, size_t = 
 
 namespace __emulated {
 
+/// Whether it is a `__managed__` variable, which host and device share.
+bool is_managed(const void* variable);
+
 /// From now on copies know this variable.
 void know_variable(const void* begin, std::size_t bytes);
 
 }  // namespace __emulated
 
 template <typename T> cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
-  *pointer = const_cast<void*>(__emulated::on_device(const_cast<std::remove_cv_t<T>*>(&symbol)));
+  const void* const on_host = const_cast<std::remove_cv_t<T>*>(&symbol);
+  const void* const on_device = __emulated::on_device(on_host);
+  *pointer = nullptr;
+#ifdef __EMULATED_HOST_PASS
+  if (on_device == on_host && !__emulated::is_managed(on_host))
+    return __emulated::noted(cudaErrorInvalidSymbol);
+#endif
+  *pointer = const_cast<void*>(on_device);
   __emulated::know_variable(*pointer, sizeof(T));
   return cudaSuccess;
 }
@@ -140,7 +150,7 @@ namespace __emulated {
 
 template <typename T> cudaError_t address_in(T& symbol, size_t offset, size_t bytes, std::byte** address) {
   void* begin = nullptr;
-  cudaGetSymbolAddress(&begin, symbol);
+  if (cudaError_t error = cudaGetSymbolAddress(&begin, symbol)) return error;
   *address = static_cast<std::byte*>(begin) + offset;
   return error_unless(offset <= sizeof(T) && bytes <= sizeof(T) - offset);
 }
