@@ -130,13 +130,14 @@ int main(int, char** words) {
     case 6: if (fork() == 0) std::exit(0); shift<<<1, 1>>>(2, out); break;
     case 7: shift<<<1, 1>>>(1, out); break;
     case 8: std::printf("%d ", cudaMemcpyToSymbol(table[2], &host, sizeof host)); shift<<<1, 1>>>(0, out); break;
+    case 9: std::free(shape); shift<<<1, 1>>>(0, out); break;
   }
   cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost);
   std::printf("%d\\n", host);
 }
 """
 # What it prints, its exit code, and what is said of it.
-DONE_OUT_OF_PLACE = [
+DONE_OUT_OF_PLACE: list[tuple[str, int, list[str]]] = [
     ("-1\n", 1, ["invalid call in call: thread 0 of block 0 calls a function of the host"]),
     ("-1\n", 1, ["invalid call in area: thread 0 of block 0 calls a function of the host"]),
     ("4\n", 0, []),
@@ -146,6 +147,7 @@ DONE_OUT_OF_PLACE = [
     ("4\n", 0, ["set: 1 launch", "shift: 1 launch"]),
     ("2\n", 0, ["set: 2 launches"]),
     ("13 1\n", 0, []),
+    ("1\n", 1, ["a.cu:34:", "host access in main: the host releases a global buffer (8 bytes)"]),
 ]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(fill LANGUAGES NONE)

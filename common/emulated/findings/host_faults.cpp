@@ -45,8 +45,13 @@ bool is_new(Fault fault, const void* call) {
 }  // namespace
 
 std::optional<Finding> finding_from(const HostAccess& access) {
-  Finding finding{
-      Fault::host_access, "a library", access.memory, {{{}, 0, verb_of(access.operation)}}, "", "", ""};
+  Finding finding{Fault::host_access,
+                  "a library",
+                  access.memory,
+                  {{{}, 0, access.releases ? "releases" : verb_of(access.operation)}},
+                  "",
+                  "",
+                  ""};
   if (access.is_shared) {
     const HostOrder::Use use = host_order().conflict(access.address, access.operation);
     if (use.by.empty()) return std::nullopt;
@@ -55,6 +60,8 @@ std::optional<Finding> finding_from(const HostAccess& access) {
         std::string{", which "} + use.by + " may still be " + (use.writes ? "writing" : "reading");
     finding.help =
         "wait before it, as by `cudaDeviceSynchronize()`: " + use.by + " goes on behind the host's back";
+  } else if (access.releases) {
+    finding.help = "`cudaFree()` releases it, and pinned memory `cudaFreeHost()`";
   } else if (access.memory.find("variable") != std::string::npos) {
     finding.help =
         "the host has no such variable: copy it with `cudaMemcpyFromSymbol()` or `cudaMemcpyToSymbol()`, or "

@@ -126,6 +126,25 @@ bool ClosedMemory::is_shared(const std::byte* address) {
   return range != ranges_.end() && range->second.is_shared;
 }
 
+bool ClosedMemory::refuse_release(const void* begin, const void* call_site) {
+  // Buffers begin at a page.
+  if (!is_on() || reinterpret_cast<std::uintptr_t>(begin) % page_bytes() != 0) return false;
+  std::unique_lock lock{mutex_};
+  const auto range = ranges_.find(static_cast<const std::byte*>(begin));
+  if (range == ranges_.end()) return false;
+  std::vector<const void*> calls = calls_to(call_site);
+  calls.front() = call_site;
+  const HostAccess release{range->first,
+                           Operation::store,
+                           range->second.what + " (" + std::to_string(range->second.bytes) + " bytes)",
+                           false,
+                           std::move(calls),
+                           true};
+  lock.unlock();
+  report_(release);
+  return true;
+}
+
 void ClosedMemory::set_in_use(std::vector<Pages> pages) {
   const std::lock_guard lock{mutex_};
   for (Pages& each : pages)

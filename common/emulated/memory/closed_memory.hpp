@@ -20,6 +20,7 @@ struct HostAccess {
   std::string memory;              ///< "4-byte word 5 of a global buffer (10 words)"
   bool is_shared;                  ///< with the device, which may be using it
   std::vector<const void*> calls;  ///< that lead there, innermost first, as return addresses
+  bool releases = false;           ///< it, as if it were of the host's heap
 };
 
 /// Memory that the host must not touch: what is the device's always, and what both share while a launch may be using it. Where
@@ -42,6 +43,9 @@ class ClosedMemory {
   void add(std::byte* begin, std::size_t bytes, const std::string& what, bool is_shared);
   void remove(const std::byte* begin);
   bool is_shared(const std::byte* address);
+
+  /// The host's heap is to release memory. Reports and returns whether it is none of its own.
+  bool refuse_release(const void* begin, const void* call_site);
 
   /// What launches may be using of shared memory, until the next call.
   void set_in_use(std::vector<Pages> pages);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "emulated/memory/closed_memory.hpp"
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/block.hpp"
 
@@ -71,10 +72,10 @@ template <typename... Size>
 void release(void* memory, const void* call_site, void (*host)(void*, Size...), Size... size) {
   if (Block::running() != nullptr) {
     Block::running()->release(memory, call_site);
-  } else if (!kernel_heap().is_near(memory)) {
-    host(memory, size...);
-  } else {
+  } else if (kernel_heap().is_near(memory)) {
     kernel_heap().release(memory);
+  } else if (!__emulated::closed_memory().refuse_release(memory, call_site)) {
+    host(memory, size...);
   }
 }
 
