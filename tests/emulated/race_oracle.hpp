@@ -159,25 +159,40 @@ struct RaceMember {
   auto operator<=>(const RaceMember&) const = default;
 };
 
+/// What is missing between two accesses.
+enum class Lack : unsigned char {
+  order,
+  a_fence,         ///< between an atomic that orders the two and the one that reads
+  perhaps_a_fence  ///< the same, of a word with races, where what is read is anybody's guess
+};
+
 struct Race {
-  Race(RaceMember a, RaceMember b, std::string at, bool without_fence = false)
-      : one{std::move(a)}, other{std::move(b)}, word{std::move(at)}, lacks_fence{without_fence} {
+  Race(RaceMember a, RaceMember b, std::string at, Lack what)
+      : one{std::move(a)}, other{std::move(b)}, word{std::move(at)}, lack{what} {
     if (other < one) std::swap(one, other);
   }
 
   RaceMember one, other;  ///< the lower one first
   std::string word;
-  bool lacks_fence;  ///< an atomic orders the two, and no fence is between it and the one that reads
+  Lack lack;
 
   auto operator<=>(const Race&) const = default;
 };
 
+/// The words of races.
+inline std::set<std::string> words_of(const std::set<Race>& races) {
+  std::set<std::string> all;
+  for (const Race& race : races)
+    all.insert(race.word);
+  return all;
+}
+
 inline std::string text_of(const std::set<Race>& races) {
   std::string text;
-  for (const auto& [one, other, word, lacks_fence] : races)
-    text +=
-        fmt::format("{}{}:{} {}, {}:{} {} {}{}", text.empty() ? "" : "; ", one.block, one.thread, one.verb,
-                    other.block, other.thread, other.verb, word, lacks_fence ? " without a fence" : "");
+  for (const auto& [one, other, word, lack] : races)
+    text += fmt::format("{}{}:{} {}, {}:{} {} {}{}", text.empty() ? "" : "; ", one.block, one.thread,
+                        one.verb, other.block, other.thread, other.verb, word,
+                        lack == Lack::order ? "" : " without a fence");
   return text;
 }
 
@@ -227,12 +242,18 @@ class Oracle {
   std::set<Race> races() const {
     std::map<unsigned, std::set<Race>> races;
     for (const Access& one : accesses_)
-      for (const Access& other : accesses_) {
-        const unsigned among = one.block == other.block ? one.block : most_blocks;
-        if (is_race(one, other)) add(races[among], one, other, false);
-        if (is_unfenced(one, other)) add(races[among], one, other, true);
-      }
-    return races.empty() ? std::set<Race>{} : races.begin()->second;
+      for (const Access& other : accesses_)
+        if (is_race(one, other))
+          add(races[one.block == other.block ? one.block : most_blocks], one, other, Lack::order);
+    if (!races.empty() && races.begin()->first != most_blocks) return races.begin()->second;
+    std::set<Race>& between_blocks = races[most_blocks];
+    const auto racing = words_of(between_blocks);
+    for (const Access& write : accesses_)
+      for (const Access& load : accesses_)
+        if (is_unfenced(write, load))
+          add(between_blocks, write, load,
+              racing.contains(word_of(load)) ? Lack::perhaps_a_fence : Lack::a_fence);
+    return between_blocks;
   }
 
  private:
@@ -406,18 +427,18 @@ class Oracle {
            !follows_atomic(other, one);
   }
 
-  /// Whether the load may miss the write: no fence is between, nor a write of its own block that is later, or in a race.
+  /// Whether the load may miss the write: no fence is between, nor a later write of its own block.
   bool is_unfenced(const Access& write, const Access& load) const {
     if (!write.is_write() || load.action.does != Does::load || write.block == load.block) return false;
     if (!share_a_word(write, load) || follows_atomic(write, load)) return false;
     if (!knows(load.known.told, write) || knows(load.known.fenced, write)) return false;
     return std::ranges::none_of(accesses_, [&](const Access& own) {
       return own.block == load.block && own.is_write() && share_a_word(own, load) &&
-             !knows(write.known.told, own) && knows(load.known.told, own);
+             knows(own.known.told, write) && knows(load.known.told, own);
     });
   }
 
-  static void add(std::set<Race>& races, const Access& one, const Access& other, bool lacks_fence) {
+  static void add(std::set<Race>& races, const Access& one, const Access& other, Lack lack) {
     const auto accessor = [](const Access& access) {
       const std::string verb = access.action.is_atomic()           ? "atomically updates"
                                : access.action.does == Does::store ? "writes"
@@ -425,8 +446,11 @@ class Oracle {
       return RaceMember{access.block, active[access.thread % active.size()],
                         verb + (access.action.is_elsewhere ? "'" : "")};
     };
-    races.emplace(accessor(one), accessor(other),
-                  fmt::format("{}{}", one.action.is_shared ? 's' : 'g', one.action.word), lacks_fence);
+    races.emplace(accessor(one), accessor(other), word_of(one), lack);
+  }
+
+  static std::string word_of(const Access& access) {
+    return fmt::format("{}{}", access.action.is_shared ? 's' : 'g', access.action.word);
   }
 
   const Program& program_;
