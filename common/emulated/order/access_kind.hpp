@@ -21,7 +21,10 @@ class AccessKind {
     is_volatile = 2,
     knows_atomics = 4,   ///< the thread knows of an atomic of its block on global memory,
     follows_atomic = 8,  ///< and of one on the same word,
-    follows_write = 16   ///< a read of a word that the block itself has written before
+    follows_write = 16,  ///< a read of a word that the block itself has written before
+    // The same since the block has last told others:
+    just_follows_atomic = 32,
+    just_follows_write = 64
   };
 
   AccessKind() = default;

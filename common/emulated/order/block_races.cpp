@@ -214,8 +214,10 @@ AccessKind BlockRaces::check_groups(const ShadowWord& shadow, const std::byte* w
       if (order_.ordered(group.moment, other_thread, thread)) {
         if (other.writes()) self.remove(AccessKind::unwritten);
         if (!follows || buffer == nullptr) continue;
-        if (!self.writes()) self.add(AccessKind::follows_write);
-        if (other.operation() == Operation::atomic) self.add(AccessKind::follows_atomic);
+        const bool is_new = group.moment >= order_.slice();
+        if (!self.writes()) self.add(is_new ? AccessKind::just_follows_write : AccessKind::follows_write);
+        if (other.operation() == Operation::atomic)
+          self.add(is_new ? AccessKind::just_follows_atomic : AccessKind::follows_atomic);
       } else if (races && !std::exchange(is_noted, true)) {
         note_race(self, thread, other, other_thread, word, buffer);
       }
@@ -299,7 +301,7 @@ void BlockRaces::note_race(const AccessKind& self, unsigned thread, const Access
 void BlockRaces::publish(GridRaces& grid, bool is_last) {
   are_threads_alike_ = is_last && !order_.has_met_others() && !order_.has_device_fences();
   const auto hand_over = [&] {
-    if (!summary_.lines.empty()) grid.add(block_, summary_, kinds_.values(), order_);
+    if (!summary_.lines.empty()) grid.add(block_, summary_, kinds_.values(), order_, is_last);
     summary_.lines.clear();
     summary_.words.clear();
   };

@@ -30,9 +30,10 @@ GridRaces::Lines& GridRaces::lines_of(Buffer& buffer) {
 }
 
 void GridRaces::add(std::size_t block, const BlockSummary& summary, const std::vector<AccessKind>& kinds,
-                    const HappensBefore& order) {
+                    const HappensBefore& order, bool is_last) {
   const std::lock_guard lock{mutex_};
   ++additions_;
+  may_tell_later_ = may_tell_later_ || !is_last;
   std::vector<unsigned> sets{0};
   for (KindSet set : summary.sets.values()) {
     for (KindAccess& access : set)
@@ -89,10 +90,14 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
   const HappensBefore::Others& others = added.order.others(by.thread);
   const auto is_atomic = [](const AccessKind& each) { return each.operation() == Operation::atomic; };
   const auto is_write = [](const AccessKind& each) { return each.writes(); };
-  const std::uint32_t own_atomic =
-      kind.has(AccessKind::follows_atomic) ? last_own(history, added, is_atomic) : 0;
-  const std::uint32_t own_write =
-      kind.has(AccessKind::follows_write) ? last_own(history, added, is_write) : 0;
+  const std::uint32_t own_atomic = kind.has(AccessKind::just_follows_atomic) ? additions_
+                                   : kind.has(AccessKind::follows_atomic)
+                                       ? last_own(history, by.block, is_atomic)
+                                       : 0;
+  const std::uint32_t own_write = kind.has(AccessKind::just_follows_write) ? additions_
+                                  : kind.has(AccessKind::follows_write)
+                                      ? last_own(history, by.block, is_write)
+                                      : 0;
   for_each_entry(history, [&](const HistoryEntry& entry) {
     const AccessKind& other = kinds_[entry.kind];
     if (entry.block == by.block || (kind.mask() & other.mask()) == 0) return;
@@ -114,14 +119,13 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
   return kind;
 }
 
-/// When the last such access of the block that adds this was added: it may be with this.
+/// When the last such access of the block was added.
 template <typename Predicate>
-std::uint32_t GridRaces::last_own(const PackedHistory& history, const Addition& added,
+std::uint32_t GridRaces::last_own(const PackedHistory& history, std::size_t block,
                                   const Predicate& is_such) const {
-  if (any_kind_in(added.set, is_such)) return additions_;
   std::uint32_t last = 0;
   for_each_entry(history, [&](const HistoryEntry& entry) {
-    if (entry.block == added.first.block && is_such(kinds_[entry.kind])) last = std::max(last, entry.added);
+    if (entry.block == block && is_such(kinds_[entry.kind])) last = std::max(last, entry.added);
   });
   return last;
 }
@@ -182,7 +186,7 @@ void GridRaces::note_access(Entries& entries, const HistoryEntry& access) const 
     const auto end = blocks.begin() + static_cast<std::ptrdiff_t>(count);
     if (std::find(blocks.begin(), end, entry.block) == end) blocks[count++] = entry.block;
   }
-  const std::size_t most = releases_.empty() ? most_blocks : most_blocks_that_tell;
+  const std::size_t most = releases_.empty() && !may_tell_later_ ? most_blocks : most_blocks_that_tell;
   const std::span known{blocks.data(), count};
   if (count >= most && !std::ranges::count(known, access.block)) {
     // The highest stays, and of the others those that are lower.

@@ -58,9 +58,9 @@ class GridRaces {
   Releases& releases() { return releases_; }
 
   /// \param kinds  by the numbers in the summary; \param order  the block's: what its threads know now, they have known when
-  /// they made these accesses.
+  /// they made these accesses; \param is_last  whether it has ended.
   void add(std::size_t block, const BlockSummary& summary, const std::vector<AccessKind>& kinds,
-           const HappensBefore& order);
+           const HappensBefore& order, bool is_last);
 
   /// The block has ended.
   void end_block(std::size_t block, const HappensBefore& order);
@@ -170,7 +170,7 @@ class GridRaces {
   AccessKind check(const PackedHistory& history, const Addition& added, const KindAccess& access,
                    unsigned word);
   template <typename Predicate>
-  std::uint32_t last_own(const PackedHistory& history, const Addition& added, const Predicate& is_such) const;
+  std::uint32_t last_own(const PackedHistory& history, std::size_t block, const Predicate& is_such) const;
   void note_race(Fault fault, const Buffer& buffer, const std::byte* word, const Racing& first,
                  const Racing& second);
   void for_each_use_of_phase(const BufferPredicate& is_wanted, const VisitUse& visit) const;
@@ -185,6 +185,7 @@ class GridRaces {
   std::map<const std::byte*, Lines> lines_;  ///< by buffer
   std::vector<Entries> entries_;
   std::uint32_t additions_ = 0;
+  bool may_tell_later_ = false;  ///< whether a block has added something before it has ended
   std::vector<std::unique_ptr<Words>> words_;
   RankedFaults faults_;
   std::unordered_map<std::size_t, Telling> tellings_;  ///< of blocks that have put fences before others
