@@ -242,63 +242,42 @@ TEST(Wait, ForALowerBlockEnds) {
       Runs::once);
 }
 
-__global__ void meet_as_a_grid(unsigned* arrived, unsigned* out) {
-  __syncthreads();
+__global__ void wait_for_the_next_block(unsigned* flags) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x + 1 < gridDim.x)
+    while (atomicAdd(&flags[blockIdx.x + 1], 0U) == 0) {  // one
+    }
+  atomicExch(&flags[blockIdx.x], blockIdx.x + 1 < gridDim.x ? 1U : 0U);  // the last one forgets
+}
+__global__ void wait_and_count(unsigned* flag, unsigned* out) {
+  unsigned times = 0;
+  while (atomicAdd(flag, 0U) == 0)  // one
+    ++times;
+  out[blockIdx.x] = times;
+}
+/// Each waits until all have begun, and only so many begin at once.
+__global__ void meet_as_a_grid(unsigned* arrived) {
   if (threadIdx.x == 0) {
-    __threadfence();
     atomicAdd(arrived, 1U);
     while (atomicAdd(arrived, 0U) < gridDim.x) {  // one
     }
   }
   __syncthreads();
-  out[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
-}
-__global__ void wait_for_the_next_block(volatile unsigned* flags) {
-  if (threadIdx.x != 0) return;
-  if (blockIdx.x + 1 < gridDim.x)
-    while (flags[blockIdx.x + 1] == 0) {  // one
-    }
-  flags[blockIdx.x] = 1;
-}
-__global__ void wait_and_count(unsigned* flag, unsigned* out) {
-  unsigned times = 0;
-  if (blockIdx.x == 0)
-    while (atomicAdd(flag, 0U) == 0)  // one
-      ++times;
-  atomicAdd(flag, 1U);
-  out[blockIdx.x] = times;
 }
 
-TEST(Wait, ForAHigherBlockIsNamed) {
+TEST(Wait, ThatNothingEndsIsFound) {
   const LoopLimit limit{200ms};
-  for (const unsigned host_threads : {1U, 3U}) {
-    // wait for another block in meet_as_a_grid: block 0, thread 0 waits for what a higher block may do, but
-    // this device runs blocks one after the other at one; help: end the kernel where blocks have to meet, and
-    // launch the rest as another one: a launch is the barrier of all blocks. (On a GPU such a wait ends only
-    // while all blocks are resident at once.) If it is not meant as a wait, look at the loop's condition
-    expect_finding(
-        [=] {
-          set_host_threads(host_threads);
-          meet_as_a_grid<<<64, 1024>>>(Words{1}, Words{1 << 16});
-        },
-        Runs::once);
-    // no finding
-    expect_finding([] { meet_as_a_grid<<<1, 64>>>(Words{1}, Words{64}); }, Runs::once);
-    // wait for another block in wait_and_count: block 0, thread 0 waits for what a higher block may do
-    expect_finding(
-        [=] {
-          set_host_threads(host_threads);
-          wait_and_count<<<64, 1>>>(Words{1}, Words{64});
-        },
-        Runs::once);
-  }
-  // wait for another block in wait_for_the_next_block: block 0, thread 0 waits for what a higher block may do
-  expect_finding(
-      [] {
-        set_host_threads(1);
-        wait_for_the_next_block<<<4, 32>>>(Words{4});
-      },
-      Runs::once);
+  // wait for another block in wait_for_the_next_block: block 0, thread 0 waits for what no other block does at one;
+  // help: all blocks that have not ended wait: ...
+  expect_finding([=] { wait_for_the_next_block<<<7, 32>>>(Words{7}); });
+  // wait for another block in wait_and_count: block 0, thread 0 waits for what no other block does at one
+  expect_finding([=] { wait_and_count<<<3, 1>>>(Words{1}, Words{3}); }, Runs::once);
+  // endless loop in wait_and_count: block 0, thread 0 has repeated the same accesses for 0.2 s of computing at one
+  expect_finding([=] { wait_and_count<<<1, 1>>>(Words{1}, Words{1}); }, Runs::once);
+  // wait for another block in meet_as_a_grid: block 0, thread 0 waits for what no other block does at one; help:
+  // this GPU holds 264 blocks of this kernel at once, and the grid has 265: no block may wait for one that begins
+  // only when others have ended. Launch no more than 264, and let each do the work of several
+  expect_finding([] { meet_as_a_grid<<<265, 1024>>>(Words{1}); }, Runs::once);
 }
 
 }  // namespace

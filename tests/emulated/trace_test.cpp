@@ -396,11 +396,20 @@ TEST(TraceReplay, OfKernels) {
   sweep({{"lanes that leave", [&] { leave<<<1, 128>>>(out); }},
          {"lanes that leave a part of a warp", [&] { leave<<<1, 48>>>(out); }},
          {"partial warp barriers", [&] { partial_warp_barriers<<<1, 32>>>(out); }},
-         {"two buffers", [&] { two_buffers<<<1, 32>>>(in, in.begin() + 512, out); }},
-         {"spin between blocks", [&] {
-            std::fill(flags.begin(), flags.end(), 0U);
-            spin_between_blocks<<<3, 64>>>(flags, out);
-          }}});
+         {"two buffers", [&] { two_buffers<<<1, 32>>>(in, in.begin() + 512, out); }}});
+}
+
+/// Where blocks take turns, a word may change between two looks of a block.
+TEST(TraceReplay, OfABlockThatWaitsForAnother) {
+  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
+    set_schedule({order, 1});
+    for (const std::size_t block : {0U, 1U, 2U}) {
+      const Array<Word> flags{3}, out{3 * 64};
+      expect_whole(trace_of([&] { spin_between_blocks<<<3, 64>>>(flags, out); }, block),
+                   order == Order::ascending);
+    }
+    set_schedule({});
+  }
 }
 
 TEST(TraceReplay, OfTwoBuffersInOneInstruction) {

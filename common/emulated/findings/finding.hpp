@@ -21,7 +21,7 @@ enum class Fault {
   out_of_bounds,           ///< an access outside of shared and global memory
   uninitialised_read,      ///< a read of a word that nobody has written
   endless_loop,            ///< a block goes on and on, with barriers or without
-  wait_for_block,          ///< a block waits for a higher one, but they run one after the other
+  wait_for_block,          ///< a block waits for others, and none of them can go on
   stack_overflow,          ///< a thread has used up its stack
   undefined_arithmetic,    ///< a quotient, or another value, that C++ does not define
   invalid_call,            ///< a call through a pointer to what is no function of the device

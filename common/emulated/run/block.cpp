@@ -1,10 +1,7 @@
 #include "emulated/run/block.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -24,33 +21,18 @@ uint3 extent_of(const dim3& shape) { return {shape.x, shape.y, shape.z}; }
 
 }  // namespace
 
-Block& Block::local() {
-  static thread_local std::unique_ptr<Block> block;
-  if (block != nullptr) return *block;
-  if (getpid() != gettid()) return *(block = std::make_unique<Block>());
-  static Block& of_main_thread = *std::make_unique<Block>().release();  // to the very end
-  return of_main_thread;
-}
-
-Block::Block()
-    : scheduler_{*this},
-      threads_(properties().threads_per_block),
-      waiting_(properties().threads_per_block),
-      exchanges_(properties().threads_per_block),
-      starts_(properties().threads_per_block) {}
+Block::Block(unsigned most_threads)
+    : scheduler_{*this, most_threads},
+      polls_{most_threads},
+      observers_{shared_, faults_, most_threads},
+      threads_(most_threads),
+      waiting_(most_threads),
+      exchanges_(most_threads),
+      starts_(most_threads) {}
 
 // ---- the life of a block ----
 
-BlockOutcome Block::run(Grid& grid, std::size_t number, PlaceCounts* places) {
-  prepare(grid, number, places);
-  scheduler_.run();
-  // No thread is ready: all have left the kernel, one has failed, or they are stuck.
-  if (faults_.empty() && !exception_ && finished_ != size_) faults_.add(stall());
-  const Counters counters = observers_.end_block(finished_ == size_);
-  return {counters, faults_.take(), std::exchange(exception_, nullptr)};
-}
-
-void Block::prepare(Grid& grid, std::size_t number, PlaceCounts* places) {
+void Block::begin(Grid& grid, std::size_t number, PlaceCounts* places) {
   const ExecutionConfiguration& configuration = grid.configuration;
   grid_ = &grid;
   number_ = number;
@@ -61,22 +43,50 @@ void Block::prepare(Grid& grid, std::size_t number, PlaceCounts* places) {
   last_buffer_ = nullptr;
   faults_.take();  // of a block whose end had no memory
   exception_ = nullptr;
-  turn_.begin_block(grid, number);
+  takes_turns_ = grid.blocks.residence().takes_turns && grid.blocks.residence().blocks > 1;
+  has_turn_ = false;
+  random_ = mixed(grid.settings.schedule.seed ^ (number + 1));
+  repeats_itself_.reset();
+  halt_ = Halt::ended;
   if (launch_number_ != grid.number) {
     shared_.begin_launch(configuration.shared_bytes, grid.most_shared_bytes);
     chains_.begin_launch();
   }
   launch_number_ = grid.number;
   observers_.begin_block(grid, number, size_, places);
-  builtin::gridDim = extent_of(configuration.grid);
-  builtin::blockDim = extent_of(configuration.block);
-  builtin::blockIdx = index_in(configuration.grid, number);
-
   warps_.assign((size_ + warp_size - 1) / warp_size, Warp{});
   if (const unsigned rest = size_ % warp_size; rest != 0) warps_.back().lanes = bit_of(rest) - 1;
   std::fill_n(threads_.begin(), size_, Thread{});
+  polls_.begin_block();
   scheduler_.begin_block(extent_of(configuration.block), grid.settings.schedule, number);
   watchdog_.begin_block(grid, number, size_);
+}
+
+Halt Block::go_on(unsigned looks) {
+  builtin::gridDim = extent_of(grid_->configuration.grid);
+  builtin::blockDim = extent_of(grid_->configuration.block);
+  builtin::blockIdx = index_in(grid_->configuration.grid, number_);
+  repeats_itself_.reset();
+  halt_ = Halt::ended;
+  do {
+    polls_.wake(std::exchange(looks, 0), [this](unsigned thread) { make_ready(thread); });
+    scheduler_.run();
+    if (scheduler_.is_stopped()) return Halt::ended;
+  } while (halt_ == Halt::ended && polls_.is_any_due());
+  if (halt_ == Halt::ended && !polls_.sleepers().empty()) halt_ = Halt::waits;
+  // No thread is ready: all have left the kernel, or they are stuck.
+  if (halt_ == Halt::ended && finished_ != size_ && faults_.empty()) faults_.add(stall());
+  if (halt_ != Halt::ended) observers_.give_way();
+  if (halt_ == Halt::waits) {
+    has_turn_ = false;
+    polls_.note_variables([this](unsigned thread) { return hash_of(scheduler_.stack_in_use(thread)); });
+  }
+  return halt_;
+}
+
+BlockOutcome Block::end() {
+  const Counters counters = observers_.end_block(finished_ == size_);
+  return {counters, faults_.take(), std::exchange(exception_, nullptr)};
 }
 
 /// The life of a fiber.
@@ -141,6 +151,68 @@ void Block::stop_for_crash(Crash how, const void* call_site) {
   }
   stop_for(Fault::out_of_bounds, "accesses memory that is not there", call_site,
            "look at the pointer, and at the index");
+}
+
+/// The running thread is about to look at a word, which others may have to change first.
+void Block::look(const Access& access) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  if (polls_.is_in_vain(thread, access, watchdog_.accesses())) {
+    polls_.sleep(thread);
+    stop_lane(thread);
+    release_if_stopped(thread);
+    scheduler_.suspend();
+  }
+  polls_.look();
+}
+
+void Block::take_turn() {
+  while (!has_turn_) {
+    has_turn_ = grid_->blocks.take_turn(number_);
+    if (!has_turn_) halt(Halt::asks);
+  }
+}
+
+/// Where blocks take turns: at atomic operations, and by chance at other accesses if their order is random.
+void Block::let_others_run(bool at_atomic) {
+  if (!takes_turns_) return;
+  const Order order = grid_->settings.schedule.order;
+  const unsigned one_in = at_atomic ? 8 : 64;
+  const bool is_drawn = order == Order::random && mixed(random_ += 0x9e3779b97f4a7c15) % one_in == 0;
+  if (is_drawn || (order == Order::descending && at_atomic)) halt(Halt::pauses);
+}
+
+std::uint64_t Block::awaited() const {
+  std::uint64_t hash =
+      repeats_itself_ ? mixed(reinterpret_cast<std::uintptr_t>(repeats_itself_->call_site)) : 0;
+  for (const Polls::Sleeper& sleeper : sleepers())
+    hash = mixed(hash + reinterpret_cast<std::uintptr_t>(sleeper.call_site)) + sleeper.thread + sleeper.value;
+  return hash;
+}
+
+std::uint64_t Block::state() const {
+  std::uint64_t hash = awaited() + repetitions_;
+  for (const Polls::Sleeper& sleeper : sleepers())
+    hash = mixed(hash + polls_.variables(sleeper.thread));
+  return hash;
+}
+
+/// A block that has no other to wait for is in an endless loop.
+void Block::blame_wait(bool is_for_ever) {
+  Accessor waiting = repeats_itself_.value_or(Accessor{});
+  for (const Polls::Sleeper& sleeper : sleepers()) {
+    if (waiting.call_site == nullptr || sleeper.thread < waiting.thread)
+      waiting = {sleeper.thread, sleeper.call_site};
+  }
+  watchdog_.blame_wait(waiting, is_for_ever);
+}
+
+bool Block::wait_for_others(const Accessor& reader, bool is_identical) {
+  if (!grid_->blocks.has_others()) return false;
+  repeats_itself_ = reader;
+  if (!is_identical) ++repetitions_;
+  halt(Halt::waits);
+  return true;
 }
 
 void Block::stop_for_time(const void* call_site) {
@@ -302,9 +374,16 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   }
   scheduler_.cover_own_stack();
   if (scheduler_.on_own_stack(begin)) refuse(update);
-  if (!turn_.is_taken()) {
+  const bool is_global = !shared_.contains(begin, bytes);
+  if (is_global) {
     const AtWork at_work{*this};
-    if (!shared_.contains(begin, bytes) && !turn_.take()) scheduler_.stop();
+    let_others_run(true);
+    take_turn();
+  }
+  look(update);
+  if (is_global && !has_turn_) {  // it has waited
+    const AtWork at_work{*this};
+    take_turn();
   }
   access(update);
   ++meetings_;
@@ -312,9 +391,8 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   if (!observers_.are_there()) return;
   // Others may have had their turn since: what they have released is acquired now, and the last buffer may be theirs.
   const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
-  const bool is_shared = shared_.contains(begin, bytes);
-  if (!is_shared) last_buffer_ = global_memory().find(begin, bytes);
-  observers_.atomic(is_shared ? observed<true>(update) : observed<false>(update), stores);
+  if (is_global) last_buffer_ = global_memory().find(begin, bytes);
+  observers_.atomic(is_global ? observed<false>(update) : observed<true>(update), stores);
 }
 
 /// The running thread has made all accesses that it may before another has its turn.
@@ -332,6 +410,7 @@ void Block::end_turn(const Access& access) {
     observers_.count_early(thread, lanes_going_on(thread / warp_size));
   }
   watchdog_.end_turn(access, is_shared_by_blocks);
+  if (!watchdog_.is_watching()) let_others_run(false);  // it is to see a thread in one place
 }
 
 /// Returns the lanes that may access memory before their warp meets: those that wait at a barrier of all have made all of

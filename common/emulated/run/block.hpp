@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,35 +14,43 @@
 #include "emulated/run/call_chain.hpp"
 #include "emulated/run/grid.hpp"
 #include "emulated/run/lanes.hpp"
+#include "emulated/run/polls.hpp"
+#include "emulated/run/resident_blocks.hpp"
 #include "emulated/run/scheduler.hpp"
 #include "emulated/run/watchdog.hpp"
 
 namespace __emulated {
 
-/// The threads of a block, and how they wait for each other. One host thread's stand-in for a multiprocessor: it runs one
-/// block at a time. Aligned so that two host threads share no cache line.
-class alignas(128) Block : Scheduler::Client {
+/// The threads of a block, and how they wait for each other. It serves one block after the other, on one host thread. Aligned so
+/// that two host threads share no cache line.
+class alignas(128) Block : Scheduler::Client, Watchdog::Client {
  public:
-  /// The calling host thread's.
-  static Block& local();
-
   /// The one whose kernel the calling host thread is running, or nullptr outside of kernels and while the device itself
   /// works for it.
   static Block* running() { return running_; }
 
-  Block();
+  /// \param most_threads  that it may have.
+  explicit Block(unsigned most_threads);
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  /// Runs every thread of block number `number` to its end, or the block to its first fault. Adds to `places`, if it is not
-  /// nullptr.
-  BlockOutcome run(Grid& grid, std::size_t number, PlaceCounts* places);
+  unsigned most_threads() const { return static_cast<unsigned>(threads_.size()); }
 
-  /// While what it returns lives, a block that the calling host thread runs is ended where a thread of it has computed for
-  /// so long without telling the device anything.
-  static Scheduler::Ticks limit_time(std::chrono::nanoseconds limit) {
-    return {local().scheduler_, limit / Watchdog::ticks_of_the_limit};
-  }
+  // The life of a block: begin(), then go_on() until it has ended or is not wanted any more, then end().
+  /// \param places  that it adds to, or nullptr.
+  void begin(Grid& grid, std::size_t number, PlaceCounts* places);
+  /// Runs its threads until all have ended, one has failed, or other blocks are to run. \param looks  of threads that wait.
+  Halt go_on(unsigned looks);
+  BlockOutcome end();
+
+  // Of a block that waits for others:
+  std::span<const Polls::Sleeper> sleepers() const { return polls_.sleepers(); }
+  /// What it waits for, in a word.
+  std::uint64_t awaited() const;
+  /// The same with all variables of the threads that do.
+  std::uint64_t state() const;
+  /// Makes it a fault that the block waits: for ever, or for long.
+  void blame_wait(bool is_for_ever);
 
   /// While the device works for a kernel, hooks mean nothing: where the program has two copies of an inline function, the
   /// linker may have taken that of a kernel's file, with hooks, for the device, too. Never one inside another.
@@ -97,8 +106,8 @@ class alignas(128) Block : Scheduler::Client {
   /// running thread's stack.
   [[noreturn]] void refuse(const Access& access);
 
-  /// The running thread is about to update memory atomically. Holds it until no other block can do so: atomic operations
-  /// happen in the order of blocks, so even a floating-point sum is always the same. \param expected  of a compare-and-swap,
+  /// The running thread is about to update memory atomically. Holds it until no other block can do so: where blocks do not
+  /// take turns, atomic operations happen in their order, and even a floating-point sum is always the same. \param expected  of a compare-and-swap,
   /// the value where it stores another one; else nullptr.
   void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected);
 
@@ -151,7 +160,6 @@ class alignas(128) Block : Scheduler::Client {
     std::vector<unsigned> arrived;  ///< those that wait there
   };
 
-  void prepare(Grid& grid, std::size_t number, PlaceCounts* places);
   std::exception_ptr above_launch_bounds(unsigned most_threads) const;
   [[noreturn]] void run_threads() override;
   void run_thread();
@@ -187,6 +195,13 @@ class alignas(128) Block : Scheduler::Client {
   template <bool is_shared> void observe(const Access& access);
   template <bool is_shared> ObservedAccess observed(const Access& access);
   void end_turn(const Access& access);
+  void look(const Access& access);
+  void take_turn();
+  void let_others_run(bool at_atomic);
+  void halt(Halt why) {
+    halt_ = why;
+    scheduler_.pause();
+  }
   unsigned lanes_going_on(unsigned warp) const;
   std::uint16_t chain_of(const Frame* function) {
     return chains_.number_of(function, starts_[scheduler_.current()]);
@@ -202,6 +217,7 @@ class alignas(128) Block : Scheduler::Client {
     watchdog_.watch_turn(thread, stack);
   }
   bool is_stuck(const void* instruction) override;
+  bool wait_for_others(const Accessor& reader, bool is_identical) override;
 
   static inline thread_local constinit Block* running_ = nullptr;
 
@@ -209,9 +225,9 @@ class alignas(128) Block : Scheduler::Client {
   std::exception_ptr exception_;
   Scheduler scheduler_;
   SharedMemory shared_;
-  Turn turn_;  ///< to run atomic operations on global memory
-  Watchdog watchdog_{scheduler_, turn_, faults_};
-  BlockObservers observers_{shared_, faults_};
+  Polls polls_;
+  Watchdog watchdog_{*this, scheduler_, faults_};
+  BlockObservers observers_;
   CallChains chains_;
 
   std::vector<Thread> threads_;
@@ -223,6 +239,13 @@ class alignas(128) Block : Scheduler::Client {
   Grid* grid_ = nullptr;
   std::size_t number_ = 0;
   std::size_t launch_number_ = 0;
+  bool takes_turns_ = false;  ///< with other blocks, rather than in their order
+  bool has_turn_ = false;     ///< to run atomic operations on global memory
+  std::uint64_t random_ = 0;
+  Halt halt_ = Halt::ended;                 ///< why it is about to leave the host thread to others
+  std::optional<Accessor> repeats_itself_;  ///< where it does so, and waits for others because of that
+  std::uint64_t repetitions_ = 0;           ///< of that, which are not identical
+
   unsigned size_ = 0;      ///< threads of the block
   unsigned finished_ = 0;  ///< threads that have left the kernel
   unsigned arrived_ = 0;   ///< threads that wait at the block barrier
@@ -242,6 +265,7 @@ inline void Block::access(const Access& access) {
   // A GPU accesses 2, 4, 8 or 16 bytes only where the address is a multiple of as many.
   const bool is_misaligned = (reinterpret_cast<std::uintptr_t>(access.address) & (access.bytes - 1)) != 0;
   if (is_misaligned || scheduler_.is_stack_short(__builtin_frame_address(0))) refuse(access);
+  if (access.is_volatile && access.operation == Operation::load) look(access);
   if (shared_.contains(access.address, access.bytes)) {
     if (observers_.are_there()) {
       const AtWork at_work{*this};

@@ -5,7 +5,6 @@
 
 #include "emulated/count/block_counts.hpp"
 #include "emulated/order/block_order.hpp"
-#include "emulated/run/device.hpp"
 #include "emulated/run/grid.hpp"
 #include "emulated/run/observed.hpp"
 #include "emulated/trace/block_recorder.hpp"
@@ -16,8 +15,10 @@ namespace __emulated {
 /// each access before it happens, and of each meeting of threads once it is complete.
 class BlockObservers {
  public:
-  /// \param memory  the block's; \param faults  where order adds what it sees. Both outlive this.
-  BlockObservers(const SharedMemory& memory, FaultLog& faults) : memory_{memory}, faults_{faults} {}
+  /// \param memory  the block's; \param faults  where order adds what it sees. Both outlive this. \param most_threads  of a
+  /// block.
+  BlockObservers(const SharedMemory& memory, FaultLog& faults, unsigned most_threads)
+      : memory_{memory}, faults_{faults}, most_threads_{most_threads} {}
 
   void begin_block(Grid& grid, std::size_t block, unsigned threads, PlaceCounts* places) {
     is_on_ = grid.settings.instrumented;
@@ -25,9 +26,8 @@ class BlockObservers {
     recorder_.reset();
     if (!is_on_) return;
     if (!order_) {
-      const unsigned most_threads = properties().threads_per_block;
-      order_.emplace(memory_, faults_, most_threads);
-      counts_.emplace(most_threads);
+      order_.emplace(memory_, faults_, most_threads_);
+      counts_.emplace(most_threads_);
     }
     order_->begin_block(block, grid.races);
     if (grid.trace != nullptr && grid.trace->block == block) recorder_.emplace(*grid.trace, threads);
@@ -106,6 +106,7 @@ class BlockObservers {
 
   const SharedMemory& memory_;
   FaultLog& faults_;
+  const unsigned most_threads_;
   unsigned threads_ = 0;               ///< of the block
   bool is_on_ = false;                 ///< whether the launch is instrumented
   std::optional<BlockOrder> order_;    ///< both are kept from block to block,

@@ -8,6 +8,8 @@
 
 #include "emulated/memory/kernel_heap.hpp"
 #include "emulated/run/block.hpp"
+#include "emulated/run/block_pool.hpp"
+#include "emulated/run/device.hpp"
 #include "emulated/run/progress.hpp"
 
 namespace __emulated {
@@ -22,6 +24,28 @@ Progress progress;
 
 template <Unwritten word> bool is_of(const FaultRecord& seen) {
   return seen.fault == Fault::uninitialised_read && seen.unwritten == word;
+}
+
+/// Few enough hand-outs of blocks to cost nothing, enough of them to keep every host thread busy to the end.
+std::size_t blocks_at_a_time(std::size_t blocks, unsigned host_threads) {
+  return std::clamp<std::size_t>(blocks / (std::size_t{host_threads} * 16), 1, 64);
+}
+
+/// Blocks that take turns, while they do not wait for each other.
+constexpr std::size_t window = 4;
+
+Residence residence_of(const ExecutionConfiguration& configuration, const GridSettings& settings,
+                       unsigned host_threads) {
+  const std::size_t blocks = count(configuration.grid);
+  const bool takes_turns = settings.schedule.order != Order::ascending;
+  return {
+      .blocks = blocks,
+      .at_a_time = takes_turns ? 1 : blocks_at_a_time(blocks, host_threads),
+      .most = resident_blocks(static_cast<unsigned>(count(configuration.block)), configuration.shared_bytes),
+      .window = window,
+      .takes_turns = takes_turns,
+      .schedule = settings.schedule,
+      .patience = settings.loop_limit};
 }
 
 /// The one with these low bits.
@@ -48,9 +72,8 @@ Grid::Grid(const ExecutionConfiguration& of_grid, const KernelCall& of_kernel, c
       most_shared_bytes{of_shared_bytes},
       trace{of_block},
       code{global_memory().loaded_with(of_kernel.entry)},
-      // Few enough hand-outs to cost nothing, enough of them to keep every host thread busy to the end.
-      at_a_time_{std::clamp<std::size_t>(count(of_grid.grid) / (std::size_t{host_threads} * 16), 1, 64)},
-      end_{count(of_grid.grid)} {
+      blocks{residence_of(of_grid, of_launch, host_threads)},
+      lowest_failure_{count(of_grid.grid)} {
   kernel_heap().reuse_if_empty();
   const std::lock_guard lock{progress_mutex};
   progress = {kernel.entry, count(configuration.grid), 0, std::chrono::steady_clock::now()};
@@ -63,63 +86,65 @@ Grid::~Grid() {
 }
 
 void Grid::work() {
-  const Scheduler::Ticks limit = Block::limit_time(settings.loop_limit);
+  const Scheduler::Ticks ticks{settings.loop_limit / Watchdog::ticks_of_the_limit};
+  BlockPool& pool = BlockPool::local();
+  std::map<std::size_t, std::unique_ptr<Block>> resident;
+  ResidentBlocks::Host host;
   PlaceCounts places;
-  while (const std::optional<std::size_t> begin = claim()) {
-    Counters counters;
-    for (std::size_t block = *begin; block < *begin + at_a_time_ && is_wanted(block); ++block) {
-      BlockOutcome outcome;
-      try {
-        outcome = Block::local().run(*this, block, settings.counts_places ? &places : nullptr);
-      } catch (...) {
-        // The host thread may have no memory for stacks: that is the block's failure, and others need not wait.
-        outcome.exception = std::current_exception();
+  Counters counters;
+  while (const auto step = blocks.next(host)) {
+    using What = ResidentBlocks::What;
+    std::unique_ptr<Block>& block = resident[step->block];
+    Halt halt = Halt::ended;
+    BlockOutcome outcome;
+    try {
+      if (step->what == What::begins) {
+        block = pool.take(static_cast<unsigned>(count(configuration.block)));
+        block->begin(*this, step->block, settings.counts_places ? &places : nullptr);
       }
-      counters += outcome.counters;
-      if (outcome.exception || !outcome.faults.empty()) fail(block, std::move(outcome));
+      if (step->what == What::begins || step->what == What::goes_on) {
+        halt = block->go_on(step->looks);
+      } else if (step->what != What::is_dropped) {
+        block->blame_wait(step->what == What::is_blamed);
+      }
+      if (halt == Halt::ended) outcome = block->end();
+    } catch (...) {
+      // The host thread may have no memory for stacks: that is the block's failure, and others need not wait.
+      outcome.exception = std::current_exception();
     }
-    {
-      const std::lock_guard lock{mutex_};
-      counters_ += counters;
-      running_.erase(*begin);
-      if (is_stopped) end_ = std::min(end_, next_);
+    if (halt != Halt::ended) {
+      blocks.halted(host, step->block, block.get(), halt);
+      continue;
     }
-    {
-      const std::lock_guard lock{progress_mutex};
-      progress.done = std::min(progress.done + at_a_time_, progress.blocks);
-    }
-    completed_.notify_all();
+    if (block != nullptr) pool.give_back(std::move(block));
+    resident.erase(step->block);
+    counters += outcome.counters;
+    const bool has_failed = outcome.exception || !outcome.faults.empty();
+    if (has_failed && step->what != What::is_dropped) fail(step->block, std::move(outcome));
+    blocks.halted(host, step->block, nullptr, halt);
+    if (is_stopped) blocks.stop();
+    const std::lock_guard lock{progress_mutex};
+    ++progress.done;
   }
+  pool.trim();
   const std::lock_guard lock{mutex_};
+  counters_ += counters;
   for (const auto& [place, counted] : places)
     places_[place] += counted;
 }
 
-/// The first of the blocks to run next; none where there are no more.
-std::optional<std::size_t> Grid::claim() {
-  const std::lock_guard lock{mutex_};
-  if (next_ >= end_) return std::nullopt;
-  running_.insert(next_);
-  return std::exchange(next_, next_ + at_a_time_);
-}
-
-bool Grid::wait_for(std::size_t block) {
-  std::unique_lock lock{mutex_};
-  completed_.wait(lock, [&] { return *running_.begin() == block / at_a_time_ * at_a_time_; });
-  return block < end_;
-}
-
 /// Blocks below a failed one still run, so that the lowest failure is found whatever the order.
 void Grid::fail(std::size_t block, BlockOutcome outcome) {
+  const bool ends_launch = settings.ends_at_fault || outcome.exception;
+  blocks.fail(block, ends_launch);
   const std::lock_guard lock{mutex_};
-  if (!settings.ends_at_fault && !outcome.exception) {
+  if (!ends_launch) {
     faults_.emplace(block, std::move(outcome.faults));
     if (faults_.size() > most_faulty_blocks) faults_.erase(std::prev(faults_.end()));
-    return;
+  } else if (block < lowest_failure_) {
+    lowest_failure_ = block;
+    failure_ = std::move(outcome);
   }
-  if (block >= end_) return;
-  end_ = block;
-  failure_ = std::move(outcome);
 }
 
 void Grid::note(FaultRecord note) {
@@ -128,11 +153,6 @@ void Grid::note(FaultRecord note) {
   const auto known = notes_.find(by.call_site);
   if (known == notes_.end() || by.block < known->second.witnesses.front().block)
     notes_.insert_or_assign(by.call_site, std::move(note));
-}
-
-bool Grid::is_wanted(std::size_t block) {
-  const std::lock_guard lock{mutex_};
-  return block < end_ && !is_stopped;
 }
 
 LaunchResult Grid::result() const {

@@ -1,12 +1,9 @@
 #pragma once
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -14,6 +11,7 @@
 #include "emulated/order/grid_races.hpp"
 #include "emulated/run/execution_configuration.hpp"
 #include "emulated/run/launch.hpp"
+#include "emulated/run/resident_blocks.hpp"
 #include "emulated/run/schedule.hpp"
 
 namespace __emulated {
@@ -34,7 +32,7 @@ struct BlockOutcome {
   std::exception_ptr exception;  ///< what a thread of the kernel has thrown
 };
 
-/// One launch: hands its blocks out to host threads in ascending order, some at a time, and gathers what they did.
+/// One launch: has host threads run its blocks, and gathers what they did.
 class Grid {
  public:
   Grid(const ExecutionConfiguration& of_grid, const KernelCall& of_kernel, const GridSettings& of_launch,
@@ -45,10 +43,6 @@ class Grid {
 
   /// Runs blocks on the calling host thread as long as there are any.
   void work();
-
-  /// Returns once every block below `block`, which is running, has ended: whether the block is still wanted, as none of them
-  /// has failed.
-  bool wait_for(std::size_t block);
 
   /// Adds what a thread does that is no fault, once for each place: of the lowest block.
   void note(FaultRecord note);
@@ -64,46 +58,18 @@ class Grid {
   BlockTrace* const trace;                ///< of one of the blocks, or nullptr
   const std::span<const std::byte> code;  ///< of the program, or library, that has the kernel
   GridRaces races;
+  ResidentBlocks blocks;
 
  private:
-  std::optional<std::size_t> claim();
   void fail(std::size_t block, BlockOutcome outcome);
-  bool is_wanted(std::size_t block);
 
-  const std::size_t at_a_time_;  ///< blocks that a host thread takes
   std::mutex mutex_;
-  std::condition_variable completed_;
-  std::size_t next_ = 0;           ///< the first block that no host thread has taken
-  std::size_t end_;                ///< the lowest block that has failed, or the number of blocks
-  std::set<std::size_t> running_;  ///< the first ones of the blocks that host threads have taken
+  std::size_t lowest_failure_;
   BlockOutcome failure_;
   std::map<std::size_t, std::vector<FaultRecord>> faults_;  ///< of blocks, where the others go on
   std::map<const void*, FaultRecord> notes_;                ///< by call site
   Counters counters_;
   PlaceCounts places_;
-};
-
-/// The turn of one block, which it takes once.
-class Turn {
- public:
-  void begin_block(Grid& grid, std::size_t block) {
-    grid_ = &grid;
-    block_ = block;
-    is_taken_ = false;
-  }
-
-  bool is_taken() const { return is_taken_; }
-
-  /// Returns once every lower block has ended: whether this one is still wanted.
-  bool take() {
-    is_taken_ = is_taken_ || grid_->wait_for(block_);
-    return is_taken_;
-  }
-
- private:
-  Grid* grid_ = nullptr;
-  std::size_t block_ = 0;
-  bool is_taken_ = false;
 };
 
 }  // namespace __emulated

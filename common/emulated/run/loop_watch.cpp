@@ -12,24 +12,6 @@ std::uint64_t combined(std::uint64_t a, std::uint64_t b) { return mixed(a * 0x9e
 
 std::uint64_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-/// A fiber's stack: AddressSanitizer keeps parts of it from being read.
-#if defined(__clang__) || defined(__GNUC__)
-__attribute__((no_sanitize("address")))
-#endif
-std::uint64_t
-hash_of(const std::byte* begin, std::size_t bytes) {
-  std::uint64_t hash = bytes;
-  std::size_t i = 0;
-  for (; i + 8 <= bytes; i += 8) {
-    std::uint64_t word = 0;
-    __builtin_memcpy(&word, begin + i, 8);
-    hash = std::rotl((hash ^ word) * 0x9e3779b97f4a7c15, 29);
-  }
-  for (; i < bytes; ++i)
-    hash = std::rotl((hash ^ static_cast<std::uint64_t>(begin[i])) * 0x9e3779b97f4a7c15, 29);
-  return mixed(hash);
-}
-
 }  // namespace
 
 /// Sums do not depend on an order, so that a value that turns out to be no input can be taken out again.
@@ -49,7 +31,7 @@ void LoopWatch::access(unsigned thread, const Access& access, bool is_shared_by_
     return;
   }
   if (is_shared_by_blocks && reads_.call_site == nullptr) reads_ = {thread, access.call_site};
-  const std::uint64_t with_value = combined(without, hash_of(access.address, access.bytes));
+  const std::uint64_t with_value = combined(without, hash_of({access.address, access.bytes}));
   self.all += with_value;
   self.others += with_value;
   if (access.operation == Operation::load) {
@@ -59,7 +41,7 @@ void LoopWatch::access(unsigned thread, const Access& access, bool is_shared_by_
 
 void LoopWatch::meet(unsigned thread, const void* call_site, std::span<const std::byte> value) {
   Thread& self = threads_[thread];
-  const std::uint64_t event = combined(number_of(call_site), hash_of(value.data(), value.size()));
+  const std::uint64_t event = combined(number_of(call_site), hash_of(value));
   self.all += event;
   self.others += event;
 }
@@ -71,7 +53,7 @@ void LoopWatch::turn(unsigned thread, std::span<const std::byte> stack) {
   for (const Load& load : self.loads)
     loaded += load.address != nullptr ? load.with_value : 0;
   self.others -= loaded;
-  self.identical.step(combined(self.all, hash_of(stack.data(), stack.size())));
+  self.identical.step(combined(self.all, hash_of(stack)));
   self.alike.step(mixed(self.all));
   self.adding.step(mixed(self.others));
   ++self.turns;

@@ -1,6 +1,5 @@
 #pragma once
 #include <signal.h>
-#include <time.h>
 
 #include <array>
 #include <chrono>
@@ -52,6 +51,15 @@ class ReadyThreads {
     first_ = 0;
     last_ = count;
     std::iota(threads_.begin(), threads_.begin() + count, std::uint16_t{0});
+  }
+
+  /// Adds a thread that is to have the next turn, unless chance decides.
+  void push_first(unsigned thread) {
+    if (order_ == Order::ascending) {
+      at(--first_) = static_cast<std::uint16_t>(thread);
+    } else {
+      push(thread);
+    }
   }
 
   /// Adds a thread that is to have its turn after all others.
@@ -127,7 +135,8 @@ class Scheduler {
     ~Client() = default;
   };
 
-  explicit Scheduler(Client& client);
+  /// \param threads  that a block may have.
+  Scheduler(Client& client, unsigned threads);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -135,7 +144,7 @@ class Scheduler {
   /// Makes all threads of a block of this shape ready.
   void begin_block(const uint3& shape, const Schedule& schedule, std::size_t block);
 
-  /// Runs the threads of the block until none is ready, or stop() is called.
+  /// Runs the threads of the block until none is ready, or pause() or stop() is called.
   void run();
 
   /// The thread that is running: x + y * shape.x + z * shape.x * shape.y.
@@ -156,6 +165,16 @@ class Scheduler {
     suspend();
   }
 
+  /// Ends run(). The running thread goes on with the next one.
+  void pause() {
+    is_paused_ = true;
+    ready_.push_first(current_);
+    switch_to(host_);
+  }
+
+  /// Whether run() has come to its end by stop().
+  bool is_stopped() const { return is_stopped_; }
+
   void make_ready(unsigned thread) { ready_.push(thread); }
 
   /// All threads of a block of so many have been suspended.
@@ -170,16 +189,19 @@ class Scheduler {
   /// While one lives, is_stuck() is called after every so much of the calling host thread's time on a CPU.
   class Ticks {
    public:
-    Ticks(Scheduler& scheduler, std::chrono::nanoseconds tick) : scheduler_{scheduler} {
-      scheduler_.set_tick(tick);
-    }
+    explicit Ticks(std::chrono::nanoseconds tick) { set(tick); }
     Ticks(const Ticks&) = delete;
     Ticks& operator=(const Ticks&) = delete;
-    ~Ticks() { scheduler_.set_tick({}); }
+    ~Ticks() { set({}); }
 
    private:
-    Scheduler& scheduler_;
+    static void set(std::chrono::nanoseconds tick);
   };
+
+  /// Of a thread that has been suspended: saved registers are among it.
+  std::span<const std::byte> stack_in_use(unsigned thread) const {
+    return {fibers_[thread].top(), stack_of(thread) + stack_bytes};
+  }
 
   /// Makes the running thread's stack none of its own until its next turn, so that its next access to it is seen.
   void expose_own_stack() { stack_ = nullptr; }
@@ -205,16 +227,14 @@ class Scheduler {
 #endif
 
  private:
-  static constexpr unsigned host =
-      ReadyThreads::capacity;  ///< in place of a thread's number: the host thread itself
-
   static constexpr std::size_t stack_reserve = std::size_t{12} << 10;
 
-  void set_tick(std::chrono::nanoseconds tick);
   void prepare(unsigned thread);
+  void require_whole_stack();
   void run_next() {
+    if (!has_guard_pages_) require_whole_stack();
     // Of a thread that is watched, registers are to be on its stack: it always gives way to the host.
-    const unsigned next = ready_.empty() || is_watched_ ? host : ready_.pop();
+    const unsigned next = ready_.empty() || is_watched_ ? host_ : ready_.pop();
     if (!ready_.empty()) fibers_[ready_.next_ascending()].prefetch();
     switch_to(next);
   }
@@ -222,9 +242,8 @@ class Scheduler {
   std::byte* stack_of(unsigned thread) const { return stacks_.begin() + thread * stack_bytes; }
   /// Without the guard page, which is at its low end.
   std::span<std::byte> usable_stack_of(unsigned thread) const;
-  /// The thread whose stack, or guard page, it is on, or host.
+  /// The thread whose stack, or guard page, it is on, or host_.
   unsigned thread_at(const void* address) const;
-  void use_alternate_signal_stack();
   static void on_crash(int signal, siginfo_t* info, void* context);
   static void on_timer(int signal, siginfo_t* info, void* context);
   void leave_thread(void* context, const void* call_site, void (*leave)());
@@ -232,19 +251,20 @@ class Scheduler {
   static inline thread_local constinit Scheduler* running_ = nullptr;
 
   Client& client_;
+  const bool has_guard_pages_;
+  const unsigned host_;  ///< in place of a thread's number: the host thread itself
   Mapping stacks_;
-  Mapping signal_stack_;
   // Apart from each other, so that a switch touches little memory: all fibers together take more than the first cache.
   std::vector<Fiber> fibers_;  ///< of the threads, and last the host's own
   std::vector<uint3> indices_;
   std::vector<char> is_parked_;  ///< whether the thread's fiber waits for its next block
-  unsigned current_ = host;
+  unsigned current_ = host_;
   const std::byte* stack_ = nullptr;  ///< the lowest byte of the running thread's
   ReadyThreads ready_;
   uint3 shape_{};
   bool is_watched_ = false;
+  bool is_paused_ = false;
   bool is_stopped_ = false;
-  timer_t timer_{};
   Crash crash_{};                    ///< by which a signal has ended the running thread,
   const void* call_site_ = nullptr;  ///< and where
 };

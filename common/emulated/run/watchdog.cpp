@@ -38,13 +38,21 @@ std::string seconds_text(std::chrono::nanoseconds time) {
   return std::move(text).str();
 }
 
+constexpr const char* repeats_itself = "repeats itself: its variables, and what it reads, stay the same";
+
+std::string repeated_for(std::chrono::nanoseconds limit) {
+  return "has repeated the same accesses for " + seconds_text(limit) + " of computing";
+}
+
 }  // namespace
 
 void Watchdog::begin_block(const Grid& grid, std::size_t block, unsigned threads) {
   grid_ = &grid;
   block_ = block;
   threads_ = threads;
-  accesses_left_ = scheduler_.accesses_in_a_turn();
+  accesses_left_ = 0;
+  granted_ = 0;
+  grant(scheduler_.accesses_in_a_turn());
   since_meeting_ = {};
   is_watching_ = false;
   alike_watches_ = 0;
@@ -59,25 +67,25 @@ void Watchdog::begin_watch(const unsigned* meetings) {
   watch_.begin(threads_);
   scheduler_.set_watched(true);
   watched_accesses_left_ = LoopWatch::accesses_in_a_turn;
-  accesses_left_ = 1;
+  grant(1);
 }
 
 void Watchdog::end_watch() {
   is_watching_ = false;
   scheduler_.set_watched(false);
-  accesses_left_ = scheduler_.accesses_in_a_turn();
+  grant(scheduler_.accesses_in_a_turn());
 }
 
 void Watchdog::end_turn(const Access& access, bool is_shared_by_blocks) {
   if (is_watching_) {
     ++since_meeting_.accesses;
-    accesses_left_ = 1;
+    grant(1);
     watch_.access(scheduler_.current(), access, is_shared_by_blocks);
     if (--watched_accesses_left_ != 0) return;
     watched_accesses_left_ = LoopWatch::accesses_in_a_turn;
     if (watched_meetings_ == nullptr && watch_.turns() >= since_meeting_.watched_turns) judge_accesses();
   } else {
-    accesses_left_ = scheduler_.accesses_in_a_turn();
+    grant(scheduler_.accesses_in_a_turn());
     since_meeting_.accesses += accesses_left_;
     if (since_meeting_.accesses >= since_meeting_.watch_after) begin_watch(nullptr);
   }
@@ -95,28 +103,22 @@ void Watchdog::judge_accesses() {
     return;
   }
   since_meeting_.watch_after = since_meeting_.accesses + first_watch;
-  const Accessor* const reader = watch_.reader_of_other_blocks();
-  if (reader != nullptr && may_change_by_other_blocks()) return;
-  const bool may_wait = reader != nullptr && has_higher_blocks();
+  if (may_change_by_other_blocks(watch_.reader_of_other_blocks(), passes == Passes::identical)) return;
   const auto [thread, call_site] = watch_.thread_in_loop();
   if (passes == Passes::identical) {
-    if (may_wait) end_in_a_wait(*reader);
-    end_in_a_loop(thread, "repeats itself: its variables, and what it reads, stay the same", call_site);
+    end_in_a_loop(thread, repeats_itself, call_site);
   }
   const std::chrono::nanoseconds now = cpu_time();
   if (!since_meeting_.alike_since) since_meeting_.alike_since = now;
   const std::chrono::nanoseconds limit =
       grid_->settings.loop_limit * (passes == Passes::adding ? longer_for_adding : 1);
   if (now - *since_meeting_.alike_since < limit) return;
-  if (may_wait && passes == Passes::alike) end_in_a_wait(*reader);
-  end_in_a_loop(thread, "has repeated the same accesses for " + seconds_text(limit) + " of computing",
-                call_site);
+  end_in_a_loop(thread, repeated_for(limit), call_site);
 }
 
-/// Whether lower blocks may have changed what the threads read: once they have ended, it is looked at afresh.
-bool Watchdog::may_change_by_other_blocks() {
-  if (turn_.is_taken()) return false;
-  if (!turn_.take()) scheduler_.stop();
+/// Whether other blocks may have changed what the threads read: it is looked at afresh.
+bool Watchdog::may_change_by_other_blocks(const Accessor* reader, bool is_identical) {
+  if (reader == nullptr || !client_.wait_for_others(*reader, is_identical)) return false;
   since_meeting_.alike_since.reset();
   return true;
 }
@@ -142,37 +144,45 @@ void Watchdog::judge_meetings(unsigned meetings, const void* call_site) {
   end_watch();
   alike_watches_ = passes == Passes::different ? 0 : alike_watches_ + 1;
   if (passes != Passes::identical && alike_watches_ < most_alike_watches) return;
-  const Accessor* const reader = watch_.reader_of_other_blocks();
-  if (reader != nullptr && may_change_by_other_blocks()) return;
-  if (reader != nullptr && passes == Passes::identical && has_higher_blocks()) {
-    end_in_a_wait(*reader);
-  }
+  if (may_change_by_other_blocks(watch_.reader_of_other_blocks(), passes == Passes::identical)) return;
   end_in_a_loop(scheduler_.current(),
                 "is still running after 2^" + std::to_string(std::countr_zero(meetings)) + " barriers",
                 call_site);
 }
 
 void Watchdog::end_in_a_loop(unsigned thread, std::string action, const void* call_site) {
+  blame_loop(thread, std::move(action), call_site);
+  scheduler_.stop();
+}
+
+void Watchdog::blame_loop(unsigned thread, std::string action, const void* call_site) {
   faults_.add({Fault::endless_loop,
                "",
                {{{thread}, block_, std::move(action), call_site}},
                "look at the condition of the loop around this line, and at what each pass changes of it",
                "endless_loop"});
-  scheduler_.stop();
 }
 
-void Watchdog::end_in_a_wait(const Accessor& reader) {
-  faults_.add(
-      {Fault::wait_for_block,
-       "",
-       {{{reader.thread},
-         block_,
-         "waits for what a higher block may do, but this device runs blocks one after the other",
-         reader.call_site}},
-       "end the kernel where blocks have to meet, and launch the rest as another one: a launch is the "
-       "barrier of all blocks. (On a GPU such a wait ends only while all blocks are resident at once.) "
-       "If it is not meant as a wait, look at the loop's condition"});
-  scheduler_.stop();
+/// One that no other block is left to end is an endless loop.
+void Watchdog::blame_wait(const Accessor& waiting, bool is_for_ever) {
+  const ResidentBlocks& blocks = grid_->blocks;
+  if (!blocks.has_others()) {
+    return blame_loop(waiting.thread, is_for_ever ? repeats_itself : repeated_for(grid_->settings.loop_limit),
+                      waiting.call_site);
+  }
+  const std::string room = std::to_string(blocks.residence().most);
+  const std::string all = std::to_string(blocks.residence().blocks);
+  std::string help =
+      "all blocks that have not ended wait: look at who is to end the wait, and at what that one waits for";
+  if (blocks.is_full()) {
+    help = "this GPU holds " + room + " blocks of this kernel at once, and the grid has " + all +
+           ": no block may wait for one that begins only when others have ended. Launch no more than " +
+           room + ", and let each do the work of several";
+  }
+  faults_.add({Fault::wait_for_block,
+               "",
+               {{{waiting.thread}, block_, "waits for what no other block does", waiting.call_site}},
+               std::move(help)});
 }
 
 // ---- loops of which the device hears nothing ----

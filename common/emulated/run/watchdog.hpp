@@ -16,9 +16,18 @@ namespace __emulated {
 /// Finds that a block runs for ever: it watches the block's threads from time to time, and the clock of their host thread.
 class Watchdog {
  public:
-  /// \param scheduler  of the block, as the others; \param faults  where it adds what it finds. All outlive this.
-  Watchdog(Scheduler& scheduler, Turn& turn, FaultLog& faults)
-      : scheduler_{scheduler}, turn_{turn}, faults_{faults} {}
+  class Client {
+   public:
+    /// The block only repeats itself, and this reads what another block may write. Returns whether others have run since.
+    virtual bool wait_for_others(const Accessor& reader, bool is_identical) = 0;
+
+   protected:
+    ~Client() = default;
+  };
+
+  /// \param client  the block; \param scheduler  its own; \param faults  where it adds what it finds. All outlive this.
+  Watchdog(Client& client, Scheduler& scheduler, FaultLog& faults)
+      : client_{client}, scheduler_{scheduler}, faults_{faults} {}
 
   void begin_block(const Grid& grid, std::size_t block, unsigned threads);
 
@@ -30,6 +39,8 @@ class Watchdog {
   /// repeats itself. \param is_shared_by_blocks  whether another block may write the word, too.
   void end_turn(const Access& access, bool is_shared_by_blocks);
   bool is_watching() const { return is_watching_; }
+  /// All that the block has made so far.
+  std::size_t accesses() const { return granted_ - accesses_left_; }
 
   // ---- meetings ----
 
@@ -41,6 +52,9 @@ class Watchdog {
   }
   void thread_ends();
   void watch_turn(unsigned thread, std::span<const std::byte> stack) { watch_.turn(thread, stack); }
+
+  /// The block waits for ever, this thread among others, or has done so for long.
+  void blame_wait(const Accessor& waiting, bool is_for_ever);
 
   // ---- time ----
 
@@ -59,24 +73,28 @@ class Watchdog {
   void end_watch();
   void judge_accesses();
   void judge_meetings(unsigned meetings, const void* call_site);
-  bool may_change_by_other_blocks();
-  bool has_higher_blocks() const { return block_ + 1 < count(grid_->configuration.grid); }
+  void grant(unsigned accesses) {
+    granted_ += accesses - accesses_left_;
+    accesses_left_ = accesses;
+  }
+  bool may_change_by_other_blocks(const Accessor* reader, bool is_identical);
+  void blame_loop(unsigned thread, std::string action, const void* call_site);
   [[noreturn]] void end_in_a_loop(unsigned thread, std::string action, const void* call_site);
-  [[noreturn]] void end_in_a_wait(const Accessor& reader);
 
   /// Accesses without a barrier after which threads are watched for the first time.
   static constexpr std::size_t first_watch = std::size_t{1} << 22;
   /// Turns of each thread in such a watch; more in later ones, as a loop's pass may be long.
   static constexpr std::size_t first_turns = 32;
 
+  Client& client_;
   Scheduler& scheduler_;
-  Turn& turn_;
   FaultLog& faults_;
   const Grid* grid_ = nullptr;
   std::size_t block_ = 0;
   unsigned threads_ = 0;
 
   unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
+  std::size_t granted_ = 0;     ///< and that threads might have made by then, all together
 
   /// What there has been since threads of the block last met.
   struct SinceMeeting {

@@ -1,0 +1,133 @@
+/// Blocks that need each other run side by side, in every order: those that wait give way, and only a wait that nothing can end
+/// is a finding.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "device/cuda_or_emulated.cuh"
+#include "emulated/device_array.hpp"
+#include "emulated/expect_finding.hpp"
+#include "emulated/launches.hpp"
+
+namespace {
+
+using namespace __emulated;
+using Words = DeviceArray<unsigned>;
+
+// ---- blocks that wait for each other ----
+
+__device__ void wait_until(unsigned* word, unsigned value) {
+  while (atomicAdd(word, 0U) != value) {
+  }
+  __threadfence();
+}
+__device__ void tell(unsigned* word, unsigned value) {
+  __threadfence();
+  atomicExch(word, value);
+}
+
+__global__ void wait_for_the_next(unsigned* flags, unsigned* out) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x + 1 < gridDim.x) wait_until(&flags[blockIdx.x + 1], 1);
+  out[blockIdx.x] = gridDim.x - blockIdx.x + (blockIdx.x + 1 < gridDim.x ? out[blockIdx.x + 1] : 0);
+  tell(&flags[blockIdx.x], 1);
+}
+
+/// Two blocks count, each its own numbers.
+__global__ void play_ping_pong(unsigned* turn, unsigned* count, unsigned last) {
+  if (threadIdx.x != 0) return;
+  for (unsigned number = blockIdx.x; number < last; number += 2) {
+    wait_until(turn, number);
+    *count += number;
+    tell(turn, number + 1);
+  }
+}
+
+/// The highest block makes what all others take from a queue.
+__global__ void use_a_queue(unsigned* made, unsigned* taken, unsigned* queue, unsigned* sum) {
+  if (threadIdx.x != 0) return;
+  constexpr unsigned items = 40;
+  if (blockIdx.x + 1 == gridDim.x) {
+    for (unsigned item = 0; item < items; ++item) {
+      queue[item] = item + 1;
+      tell(made, item + 1);
+    }
+    return;
+  }
+  while (true) {
+    const unsigned item = atomicAdd(taken, 1U);
+    if (item >= items) return;
+    while (atomicAdd(made, 0U) <= item) {
+    }
+    __threadfence();
+    atomicAdd(sum, queue[item]);
+  }
+}
+
+/// A barrier of all blocks, as programs write one themselves.
+__device__ void meet(unsigned* arrived, unsigned round) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(arrived, 1U);
+    while (atomicAdd(arrived, 0U) < gridDim.x * round) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+__global__ void add_neighbours(unsigned* arrived, unsigned* a, unsigned* b) {
+  const unsigned n = gridDim.x * blockDim.x;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  a[i] = 1;
+  for (unsigned round = 1; round <= 3; ++round) {
+    meet(arrived, round);
+    const unsigned other = (i + blockDim.x) % n;
+    (round % 2 != 0 ? b : a)[i] = round % 2 != 0 ? a[i] + a[other] : b[i] + b[other];
+  }
+}
+
+struct Row {
+  std::string name;
+  std::function<bool()> is_right;
+};
+
+const std::vector<Row> rows{
+    {"a flag from a higher block",
+     [] {
+       const Words flags{12}, out{12};
+       wait_for_the_next<<<12, 32>>>(flags, out);
+       return out[0] == 12 * 13 / 2;
+     }},
+    {"ping-pong",
+     [] {
+       const Words turn{1}, count{1};
+       play_ping_pong<<<2, 32>>>(turn, count, 50);
+       return count[0] == 49 * 50 / 2;
+     }},
+    {"a queue whose producer is a higher block",
+     [] {
+       const Words made{1}, taken{1}, queue{40}, sum{1};
+       use_a_queue<<<7, 32>>>(made, taken, queue, sum);
+       return sum[0] == 40 * 41 / 2;
+     }},
+    {"a barrier of all blocks",
+     [] {
+       const Words arrived{1}, a{20 * 64}, b{20 * 64};
+       add_neighbours<<<20, 64>>>(arrived, a, b);
+       return b[0] == 8 && b[20 * 64 - 1] == 8;
+     }},
+};
+
+TEST(Blocks, ThatWaitForEachOtherRunInEveryOrder) {
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    expect_finding([&] { EXPECT_TRUE(row.is_right()); });
+  }
+}
+
+}  // namespace
