@@ -104,11 +104,8 @@ class Build {
     const bool is_c = fs::path{source}.extension() == ".c";
     if (has_kernels(source) || is_c) append(words, {"-x", is_c ? "c" : "c++"});
     append(words, {"-c", text});
-    // Local symbols of both passes have one order (counterparts.cpp) while no function has a section of its own.
-    const std::vector<std::string> in_order{"-fno-reorder-functions", "-fno-reorder-blocks-and-partition"};
     std::vector<std::string> of_host{"-O2", "-g1"};
     if (!is_c) of_host.push_back(installed_.options("emulate.host"));
-    append(of_host, in_order);
     compile(words, of_host, asked_.optimise, objects_, ".o");
     // It would say again what the host's pass says.
     if (!has_kernels(source)) return;
@@ -116,7 +113,6 @@ class Build {
     const bool is_debugged = std::ranges::find(asked_.compile, "-g") != asked_.compile.end();
     std::vector<std::string> of_device{installed_.options("emulate.kernels"),
                                        "-D__CUDA_ARCH__=" + architecture_};
-    append(of_device, in_order);
     compile(words, of_device, is_debugged ? std::vector<std::string>{"-O0"} : std::vector<std::string>{},
             device_objects_, ".device.o");
     commands_.back().errors = device_objects_.back() + ".errors";

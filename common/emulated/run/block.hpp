@@ -23,7 +23,7 @@ namespace __emulated {
 
 /// The threads of a block, and how they wait for each other. It serves one block after the other, on one host thread. Aligned so
 /// that two host threads share no cache line.
-class alignas(128) Block : Scheduler::Client, Watchdog::Client {
+class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
  public:
   /// The one whose kernel the calling host thread is running, or nullptr outside of kernels and while the device itself
   /// works for it.

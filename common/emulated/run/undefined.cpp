@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,7 +18,7 @@ namespace {
 using __emulated::Block;
 using __emulated::Fault;
 
-/// What the compiler says of a type: "'int [8]'".
+/// What the compiler says of a type: "'int [8]'", or of Clang "'int[8]'".
 struct Type {
   std::uint16_t kind;
   std::uint16_t
@@ -25,8 +26,9 @@ struct Type {
   char quoted[1];
 
   std::string name() const {
-    const std::string_view text{quoted};
-    return std::string{text.substr(1, text.size() - 2)};
+    std::string text{std::string_view{quoted}.substr(1, std::string_view{quoted}.size() - 2)};
+    if (const auto blank = text.find(" ["); blank != text.npos) text.erase(blank, 1);
+    return text;
   }
 };
 
@@ -61,18 +63,18 @@ bool is_local_array(const OutOfBounds& what, const Block& block) {
   const __emulated::SourceLocation location{what.place.file, what.place.line, what.place.column};
   const auto line = __emulated::source_line(location);
   if (!line) return false;
-  const auto [begin, end] = __emulated::span_at(*line, location.column, true);
-  const std::string text = line->substr(begin, end - begin);
+  const std::string text = line->substr(__emulated::span_at(*line, location.column, true).begin);
   int depth = 0;
   std::ptrdiff_t subscripts = 0;
   std::string name;
   for (const char c : text) {
+    const bool is_of_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    if (depth == 0 && c != '[' && (subscripts > 0 || !is_of_name)) break;
     if (c == '[' && depth++ == 0) ++subscripts;
     if (c == ']') --depth;
-    if (depth == 0 && c != ']') name += c;
+    if (subscripts == 0) name += c;
   }
-  return subscripts == std::ranges::count(what.array->name(), '[') &&
-         name.find_first_of(".-( ") == name.npos && !block.has_variable(name);
+  return subscripts == std::ranges::count(what.array->name(), '[') && !block.has_variable(name);
 }
 
 }  // namespace
