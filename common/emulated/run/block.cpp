@@ -375,6 +375,8 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   scheduler_.cover_own_stack();
   if (scheduler_.on_own_stack(begin)) refuse(update);
   const bool is_global = !shared_.contains(begin, bytes);
+  // Now, for once observers have heard of it, it is to happen before others go on.
+  if (watchdog_.ends_turn()) end_turn(update);
   if (is_global) {
     const AtWork at_work{*this};
     let_others_run(true);

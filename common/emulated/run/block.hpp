@@ -279,7 +279,7 @@ inline void Block::access(const Access& access) {
   } else if (!access_elsewhere(access)) {
     return;
   }
-  if (watchdog_.ends_turn()) end_turn(access);
+  if (access.operation != Operation::atomic && watchdog_.ends_turn()) end_turn(access);
 }
 
 /// Inline, because most of what a barrier costs are its switches, and on each of them a frame more to return through.
