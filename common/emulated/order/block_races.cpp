@@ -269,29 +269,28 @@ void BlockRaces::note_race(const AccessKind& self, unsigned thread, const Access
     faults_.add_race_between_warps(self.call_site(), other.call_site());
   }
   struct Racing {
-    const AccessKind* kind;
+    const AccessKind& kind;
     unsigned thread;
-
-    std::uint64_t rank() const { return (kind->writes() ? 0 : 1U << 16) + thread; }
   };
-  Racing one{&self, thread};
-  Racing two{&other, other_thread};
-  if (buffer != nullptr && two.rank() < one.rank()) std::swap(one, two);
-  const RankedFaults::Rank rank = buffer != nullptr
-                                      ? RankedFaults::Rank{1,
-                                                           reinterpret_cast<std::uintptr_t>(word),
-                                                           one.rank(),
-                                                           two.rank(),
-                                                           static_cast<std::uint64_t>(one.kind->operation()),
-                                                           static_cast<std::uint64_t>(two.kind->operation())}
-                                      : RankedFaults::Rank{0, shared_races_};
+  const bool is_other_first =
+      buffer != nullptr && std::pair{!other.writes(), other_thread} < std::pair{!self.writes(), thread};
+  const Racing one = is_other_first ? Racing{other, other_thread} : Racing{self, thread};
+  const Racing two = is_other_first ? Racing{self, thread} : Racing{other, other_thread};
+  const auto number = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address); };
+  const RankedFaults::Rank rank = buffer != nullptr ? RankedFaults::Rank{1,
+                                                                         number(word),
+                                                                         one.thread,
+                                                                         two.thread,
+                                                                         number(one.kind.call_site()),
+                                                                         number(two.kind.call_site())}
+                                                    : RankedFaults::Rank{0, shared_races_};
   if (!races_.is_wanted(Fault::race, self.call_site(), other.call_site(), rank)) return;
   ++shared_races_;
-  const std::byte* const first = word + std::countr_zero(one.kind->mask());
+  const std::byte* const first = word + std::countr_zero(one.kind.mask());
   FaultRecord record{Fault::race,
-                     buffer != nullptr ? one.kind->describe(*buffer, word)
-                                       : shared_.describe(shared_.offset_of(first), one.kind->bytes()),
-                     {one.kind->action(block_, one.thread), two.kind->action(block_, two.thread)}};
+                     buffer != nullptr ? one.kind.describe(*buffer, word)
+                                       : shared_.describe(shared_.offset_of(first), one.kind.bytes()),
+                     {one.kind.action(block_, one.thread), two.kind.action(block_, two.thread)}};
   record.after_warp_barrier = order_.follows_warp_barrier(thread);
   races_.keep(self.call_site(), other.call_site(), {rank, std::move(record)});
 }
