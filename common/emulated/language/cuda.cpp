@@ -49,6 +49,8 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, std::span<std:
   Block::running()->shuffle(kind, mask, operand, width, value, __builtin_return_address(0));
 }
 
+void grid_barrier() { Block::running()->grid_barrier(__builtin_return_address(0)); }
+bool is_cooperative() { return Block::running()->is_cooperative(); }
 void named_barrier(unsigned id, unsigned threads) {
   Block::running()->named_barrier(id, threads, __builtin_return_address(0));
 }

@@ -94,6 +94,11 @@ namespace __emulated {
 
 /// Waits until so many threads of the block have come to the barrier of this number.
 void named_barrier(unsigned id, unsigned threads);
+
+/// Waits for all threads of the grid; and whether they are there.
+void grid_barrier();
+bool is_cooperative();
+
 /// Bytes that a thread of the block shows others, and those that another one has shown: a barrier has to be between.
 void bring(std::span<const std::byte> value);
 void take_from(unsigned thread, std::span<std::byte> value);

@@ -112,6 +112,32 @@ void Block::named_barrier(unsigned id, unsigned threads, const void* call_site) 
   watchdog_.take(thread, call_site, {});
 }
 
+void Block::grid_barrier(const void* call_site) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  observers_.call(thread);
+  threads_[thread].state = State::at_grid_barrier;
+  threads_[thread].call_site = call_site;
+  require_stack();
+  if (!is_cooperative()) {
+    stop_for(Fault::trap, "waits for all blocks, which need not be there", call_site,
+             "launch the kernel by cudaLaunchCooperativeKernel()");
+  }
+  ++arrived_at_grid_;
+  stop_lane(thread);
+  release_if_stopped(thread);
+  scheduler_.suspend();
+}
+
+void Block::pass_grid_barrier() {
+  arrived_at_grid_ = 0;
+  ++meetings_;
+  observers_.grid_sync(threads_.front().call_site);
+  for (Warp& warp : warps_)
+    warp.stopped = 0;
+  scheduler_.make_all_ready(size_);
+}
+
 /// The last thread has come. What warps see of it is a barrier of theirs.
 void Block::release_named(NamedBarrier& barrier) {
   std::vector<unsigned> met = std::exchange(barrier.arrived, {});
@@ -272,6 +298,7 @@ std::string Block::missing_threads_help() const {
 /// What a thread waits at, or "" if it has left the kernel.
 std::string Block::waits_at(unsigned thread) const {
   if (threads_[thread].state == State::at_block_barrier) return "__syncthreads()";
+  if (threads_[thread].state == State::at_grid_barrier) return "the barrier of the grid";
   if (threads_[thread].state == State::at_named_barrier) return "a barrier of a part of the block";
   if (threads_[thread].state != State::at_lanes) return "";
   switch (waiting_[thread].kind) {

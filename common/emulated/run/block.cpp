@@ -37,7 +37,7 @@ void Block::begin(Grid& grid, std::size_t number, PlaceCounts* places) {
   grid_ = &grid;
   number_ = number;
   size_ = static_cast<unsigned>(count(configuration.block));
-  finished_ = arrived_ = arrived_true_ = releases_ = 0;
+  finished_ = arrived_at_grid_ = arrived_ = arrived_true_ = releases_ = 0;
   barrier_is_divergent_ = false;
   named_barriers_.clear();
   last_buffer_ = nullptr;
@@ -74,9 +74,10 @@ Halt Block::go_on(unsigned looks) {
     if (scheduler_.is_stopped()) return Halt::ended;
   } while (halt_ == Halt::ended && polls_.is_any_due());
   if (halt_ == Halt::ended && !polls_.sleepers().empty()) halt_ = Halt::waits;
+  if (halt_ == Halt::ended && arrived_at_grid_ == size_) halt_ = Halt::meets;
   // No thread is ready: all have left the kernel, or they are stuck.
   if (halt_ == Halt::ended && finished_ != size_ && faults_.empty()) faults_.add(stall());
-  if (halt_ != Halt::ended) observers_.give_way();
+  if (halt_ != Halt::ended && halt_ != Halt::meets) observers_.give_way();
   if (halt_ == Halt::waits) {
     has_turn_ = false;
     polls_.note_variables([this](unsigned thread) { return hash_of(scheduler_.stack_in_use(thread)); });
@@ -200,6 +201,15 @@ std::uint64_t Block::state() const {
 /// A block that has no other to wait for is in an endless loop.
 void Block::blame_wait(bool is_for_ever) {
   Accessor waiting = repeats_itself_.value_or(Accessor{});
+  if (arrived_at_grid_ == size_) {
+    faults_.add(
+        {Fault::missed_barrier,
+         "",
+         {{{0}, number_, "waits at the barrier of the grid", threads_.front().call_site}},
+         "every thread of every block has to reach this barrier: no `return` before it, and no condition "
+         "around it that only some blocks meet"});
+    return;
+  }
   for (const Polls::Sleeper& sleeper : sleepers()) {
     if (waiting.call_site == nullptr || sleeper.thread < waiting.thread)
       waiting = {sleeper.thread, sleeper.call_site};

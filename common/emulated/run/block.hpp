@@ -41,6 +41,8 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   void begin(Grid& grid, std::size_t number, PlaceCounts* places);
   /// Runs its threads until all have ended, one has failed, or other blocks are to run. \param looks  of threads that wait.
   Halt go_on(unsigned looks);
+  /// All blocks have met.
+  void pass_grid_barrier();
   BlockOutcome end();
 
   // Of a block that waits for others:
@@ -79,6 +81,9 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   void bring(std::span<const std::byte> value);
   void take_from(unsigned thread, std::span<std::byte> value) const;
   void give_way();
+  /// Waits until all threads of the grid have come.
+  void grid_barrier(const void* call_site);
+  bool is_cooperative() const { return grid_->configuration.is_cooperative; }
   void fence(FenceScope scope, const void* call_site);
   void* dynamic_shared_memory(const SharedDeclaration& declaration) {
     return shared_.use_dynamic(declaration);
@@ -119,6 +124,7 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
     at_lanes,  ///< a warp barrier, a shuffle or a vote
     at_active_lanes,
     at_named_barrier,
+    at_grid_barrier,
     finished
   };
 
@@ -246,10 +252,11 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   std::optional<Accessor> repeats_itself_;  ///< where it does so, and waits for others because of that
   std::uint64_t repetitions_ = 0;           ///< of that, which are not identical
 
-  unsigned size_ = 0;      ///< threads of the block
-  unsigned finished_ = 0;  ///< threads that have left the kernel
-  unsigned arrived_ = 0;   ///< threads that wait at the block barrier
-  unsigned first_ = 0;     ///< of these
+  unsigned size_ = 0;             ///< threads of the block
+  unsigned finished_ = 0;         ///< threads that have left the kernel
+  unsigned arrived_ = 0;          ///< threads that wait at the block barrier
+  unsigned first_ = 0;            ///< of these
+  unsigned arrived_at_grid_ = 0;  ///< threads that wait at the barrier of the grid
   bool barrier_is_divergent_ = false;
   unsigned arrived_true_ = 0;                        ///< threads that have brought a true predicate to it,
   unsigned released_true_ = 0;                       ///< and to the last one that all have passed

@@ -75,6 +75,12 @@ class BlockObservers {
   void named_sync(std::span<const unsigned> threads) {
     if (is_on_) order_->group_sync(threads);
   }
+  /// All threads of the grid have met: that is a barrier of each block.
+  void grid_sync(const void* call_site) {
+    if (is_on_) counts_->block_sync();
+    if (is_on_) order_->grid_sync();
+    if (recorder_) recorder_->block_sync(call_site);
+  }
   /// Others go on before this block.
   void give_way() {
     if (is_on_) order_->give_way();

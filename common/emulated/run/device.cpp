@@ -39,7 +39,7 @@ void require_at_most(std::size_t limit, std::size_t value, const char* what, con
 }
 
 void require_possible(const ExecutionConfiguration& configuration) {
-  const auto& [grid, block, shared_bytes, stream] = configuration;
+  const auto& [grid, block, shared_bytes, stream, is_cooperative] = configuration;
   const Properties& device = properties();
   if (count(grid) == 0) refuse_launch("a grid of no blocks");
   if (count(block) == 0) refuse_launch("a block of no threads");
@@ -48,6 +48,11 @@ void require_possible(const ExecutionConfiguration& configuration) {
   require_at_most(device.threads_per_block, count(block), "a block has threads,");
   require_at_most(most_threads_in_z, block.z, "a block has threads in z,");
   require_at_most(device.shared_bytes_per_block, shared_bytes, "a block has bytes of shared memory,");
+  if (is_cooperative) {
+    require_at_most(resident_blocks(static_cast<unsigned>(count(block)), shared_bytes), count(grid),
+                    "a cooperative grid of such blocks has blocks,",
+                    ": all of them are resident at once (cudaErrorCooperativeLaunchTooLarge)");
+  }
 }
 
 std::size_t resident_blocks(unsigned block, std::size_t shared_bytes) {

@@ -37,12 +37,12 @@ constexpr std::size_t window = 4;
 Residence residence_of(const ExecutionConfiguration& configuration, const GridSettings& settings,
                        unsigned host_threads) {
   const std::size_t blocks = count(configuration.grid);
-  const bool takes_turns = settings.schedule.order != Order::ascending;
+  const bool takes_turns = settings.schedule.order != Order::ascending || configuration.is_cooperative;
   return {
       .blocks = blocks,
       .at_a_time = takes_turns ? 1 : blocks_at_a_time(blocks, host_threads),
       .most = resident_blocks(static_cast<unsigned>(count(configuration.block)), configuration.shared_bytes),
-      .window = window,
+      .window = configuration.is_cooperative ? blocks : window,
       .takes_turns = takes_turns,
       .schedule = settings.schedule,
       .patience = settings.loop_limit};
@@ -113,7 +113,11 @@ void Grid::work() {
       outcome.exception = std::current_exception();
     }
     if (halt != Halt::ended) {
-      blocks.halted(host, step->block, block.get(), halt);
+      if (!blocks.halted(host, step->block, block.get(), halt)) continue;
+      for (const auto& each : resident)
+        each.second->pass_grid_barrier();
+      races.begin_phase();
+      blocks.pass_barrier();
       continue;
     }
     if (block != nullptr) pool.give_back(std::move(block));

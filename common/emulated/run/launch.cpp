@@ -125,7 +125,9 @@ std::size_t possible_host_threads() {
 }
 
 unsigned useful_host_threads(const ExecutionConfiguration& configuration) {
-  if (state().settings.schedule.order != Order::ascending) return 1;  // blocks take turns
+  const bool takes_turns =
+      state().settings.schedule.order != Order::ascending || configuration.is_cooperative;
+  if (takes_turns) return 1;
   const std::size_t asked = state().host_threads != 0 ? state().host_threads : available_cpus();
   const std::size_t wanted = std::min(asked, possible_host_threads());
   const std::size_t blocks = count(configuration.grid);

@@ -122,7 +122,7 @@ ResidentBlocks::Step ResidentBlocks::begun(Host& host) {
   return {What::begins, host.next++};
 }
 
-void ResidentBlocks::halted(Host& host, std::size_t number, Block* block, Halt halt) {
+bool ResidentBlocks::halted(Host& host, std::size_t number, Block* block, Halt halt) {
   const std::lock_guard lock{mutex_};
   ++changes_;
   if (halt == Halt::ended || halt == Halt::waits) {
@@ -133,6 +133,7 @@ void ResidentBlocks::halted(Host& host, std::size_t number, Block* block, Halt h
   switch (halt) {
     case Halt::asks: host.asking.insert(number); break;
     case Halt::pauses: host.ready.insert(number); break;
+    case Halt::meets: ++met_; [[fallthrough]];
     case Halt::waits: note_wait(host, number, *block); break;
     case Halt::ended:
       host.blocks.erase(number);
@@ -145,6 +146,15 @@ void ResidentBlocks::halted(Host& host, std::size_t number, Block* block, Halt h
   wake_due();
   // Others take no notice of a block that has ended among those that its host thread has taken.
   if (passes_on || halt == Halt::waits || !woken_.empty() || !waiting_.empty()) changed_.notify_all();
+  return met_ == residence_.blocks;
+}
+
+void ResidentBlocks::pass_barrier() {
+  const std::lock_guard lock{mutex_};
+  met_ = 0;
+  note_progress();
+  while (!waiting_.empty())
+    wake(waiting_.begin()->first);
 }
 
 // ---- the turn ----
@@ -222,6 +232,7 @@ void ResidentBlocks::begin_round() {
     return;
   }
   ++rounds_;
+  met_ = 0;
   is_round_new_ = false;
   if (known_.size() > most_known) known_.clear();
   while (!waiting_.empty())

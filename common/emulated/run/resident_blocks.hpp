@@ -24,7 +24,8 @@ enum class Halt {
   ended,   ///< or come to a fault
   asks,    ///< for the turn to run atomic operations
   pauses,  ///< to let others run
-  waits    ///< for what other blocks may do
+  waits,   ///< for what other blocks may do
+  meets    ///< all others at the barrier of the grid
 };
 
 /// How the blocks of a launch share the device.
@@ -77,8 +78,11 @@ class ResidentBlocks {
   /// Waits until there is something to do; nothing where there will be none.
   std::optional<Step> next(Host& host);
 
-  /// What has become of the step's block.
-  void halted(Host& host, std::size_t number, Block* block, Halt halt);
+  /// What has become of the step's block. Returns whether it is the last that all others have waited for at their barrier.
+  bool halted(Host& host, std::size_t number, Block* block, Halt halt);
+
+  /// All blocks have met, and go on.
+  void pass_barrier();
 
   /// Whether the block, which is running, has the turn until it has ended or waits.
   bool take_turn(std::size_t number);
@@ -134,6 +138,7 @@ class ResidentBlocks {
   bool is_stopped_ = false;
   std::size_t resident_ = 0;
   std::size_t ended_ = 0;
+  std::size_t met_ = 0;  ///< blocks that wait at the barrier of the grid
   std::set<std::size_t>
       taken_;  ///< the first ones of blocks taken together that have not all ended or waited yet
   std::set<std::size_t> woken_;        ///< blocks that have waited, and do not any more

@@ -258,24 +258,12 @@ class grid_group {
   dim3 block_index() const { return dim3{blockIdx}; }
   dim3 group_dim() const { return dim3{gridDim}; }
   dim3 dim_blocks() const { return dim3{gridDim}; }
-  bool is_valid() const { return false; }  ///< of a launch that is not cooperative
-
-  template <typename T = void> void sync() const {
-    static_assert(
-        __emulated::supports<T>,
-        "grid_group::sync(): there is no barrier of a grid on the emulated device: end the kernel there, and "
-        "launch another");
-  }
+  bool is_valid() const { return __emulated::is_cooperative(); }
+  __EMULATED_INLINE void sync() const { __emulated::grid_barrier(); }
 };
 inline grid_group this_grid() { return {}; }
 
 template <typename Group> __EMULATED_INLINE void sync(const Group& group) { group.sync(); }
-template <typename Grid = grid_group> void sync(const grid_group&) {
-  static_assert(
-      __emulated::supports<Grid>,
-      "sync(grid): there is no barrier of a grid on the emulated device: end the kernel there, and launch "
-      "another");
-}
 template <typename Group> unsigned thread_rank(const Group& group) { return group.thread_rank(); }
 template <typename Group> unsigned group_size(const Group& group) { return group.size(); }
 

@@ -49,6 +49,31 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::Na
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, __emulated::NamedKernel kernel,
                                                           int threads, size_t dynamic_shared_bytes);
 
+/// Launches the kernel with all of its blocks at once. Throws, as every launch here does, what is wrong with it.
+/// \param arguments  where each of them is.
+template <typename... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, size_t shared_bytes = 0,
+                                        cudaStream_t stream = nullptr) {
+  __emulated::ExecutionConfiguration configuration{grid, block, shared_bytes, stream};
+  configuration.is_cooperative = true;
+  [&]<size_t... index>(std::index_sequence<index...>) {
+    __emulated::launch(configuration, kernel,
+                       *static_cast<std::remove_cvref_t<Parameters>*>(arguments[index])...);
+  }
+  (std::index_sequence_for<Parameters...>{});
+  return cudaSuccess;
+}
+template <typename Entry>
+requires std::is_void_v<Entry> cudaError_t cudaLaunchCooperativeKernel(Entry*, dim3, dim3, void**, size_t = 0,
+                                                                       cudaStream_t = nullptr) {
+  static_assert(__emulated::supports<Entry>,
+                "cudaLaunchCooperativeKernel: kernels by untyped pointers are not modelled on the emulated "
+                "device: pass "
+                "the kernel itself, without a cast");
+  return cudaErrorNotSupported;
+}
+
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeClusterDimension = 4,
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
