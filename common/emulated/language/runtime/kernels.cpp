@@ -13,6 +13,12 @@ cudaError_t cudaFuncSetAttribute(__emulated::NamedKernel kernel, cudaFuncAttribu
   return __emulated::noted(cudaErrorInvalidValue);
 }
 
+/// A program that has been told of the refusal goes on.
+bool __emulated::fits_at_once(const ExecutionConfiguration& configuration) {
+  const auto threads = static_cast<unsigned>(count(configuration.block));
+  return count(configuration.grid) <= resident_blocks(threads, configuration.shared_bytes);
+}
+
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::NamedKernel) {
   *attributes = {};
   attributes->maxThreadsPerBlock = static_cast<int>(__emulated::properties().threads_per_block);

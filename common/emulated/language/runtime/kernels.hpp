@@ -49,6 +49,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::Na
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, __emulated::NamedKernel kernel,
                                                           int threads, size_t dynamic_shared_bytes);
 
+namespace __emulated {
+bool fits_at_once(const ExecutionConfiguration& configuration);
+}
+
 /// Launches the kernel with all of its blocks at once. Throws, as every launch here does, what is wrong with it.
 /// \param arguments  where each of them is.
 template <typename... Parameters>
@@ -62,7 +66,8 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
                        *static_cast<std::remove_cvref_t<Parameters>*>(arguments[index])...);
   }
   (std::index_sequence_for<Parameters...>{});
-  return cudaSuccess;
+  return __emulated::error_unless(__emulated::fits_at_once(configuration),
+                                  cudaErrorCooperativeLaunchTooLarge);
 }
 template <typename Entry>
 requires std::is_void_v<Entry> cudaError_t cudaLaunchCooperativeKernel(Entry*, dim3, dim3, void**, size_t = 0,
