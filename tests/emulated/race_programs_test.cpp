@@ -1,5 +1,6 @@
 /// Programs of a few threads, and what the device says of their races: of some that are written, and of many that are drawn,
 /// beside an oracle that keeps a full vector clock for every thread.
+#include <cooperative_groups.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +95,11 @@ __global__ void interpret(Program program, Word* global) {
       const unsigned mask = program.masks[blockIdx.x][phase][threadIdx.x / 32][step];
       if ((mask >> threadIdx.x % 32 & 1) != 0) __syncwarp(mask);
     }
-    __syncthreads();
+    if (program.meets_grid && phase == 0) {
+      cooperative_groups::this_grid().sync();
+    } else {
+      __syncthreads();
+    }
   }
 }
 
@@ -112,7 +117,9 @@ std::set<Race> races_on_device(const Program& program, const Schedule& schedule,
   set_schedule(schedule);
   std::set<Race> races;
   try {
-    launch({program.blocks, block_size, words * sizeof(Word)}, interpret, program, global);
+    ExecutionConfiguration configuration{program.blocks, block_size, words * sizeof(Word)};
+    configuration.is_cooperative = program.meets_grid;
+    launch(configuration, interpret, program, global);
   } catch (const KernelFinding& finding) {
     for (const Finding& each : finding.findings()) {
       const bool lacks_fence = name_of(each.fault) == "missing fence";
@@ -335,6 +342,16 @@ TEST(WrittenPrograms, RaceUnlessAChainOfAtomicsLeadsFromBlockToBlock) {
   });
 }
 
+TEST(WrittenPrograms, RaceUnlessTheGridMeets) {
+  expect_races({
+      {"grid;0:0 store g0; 1:0 | load g0; 2:33 | look g0"},
+      {"grid;0:0 | store g0; 1:0 load g0"},
+      {"grid;0:0 store g0; 1:0 load g0 | load' g0", "0:0 writes, 1:0 reads g0"},
+      {"grid;0:0 | store g0; 1:0 | load g0", "0:0 writes, 1:0 reads g0"},
+      {"grid;0:0 add g2; 1:0 | load g2 store g2"},
+  });
+}
+
 // ---- programs that are drawn ----
 
 /// One program of a few threads, mostly in the shapes that order threads, or nearly do.
@@ -342,6 +359,7 @@ Program drawn(std::mt19937_64& random) {
   const auto below = [&](unsigned bound) { return static_cast<unsigned>(random() % bound); };
   Program program;
   program.blocks = below(2) == 0 ? 1 : 2 + below(most_blocks - 1);
+  program.meets_grid = below(4) == 0;
   const unsigned crowd = 3 + below(6);  // one of so many parts of a program does something
   const bool in_shared = below(2) == 0;
   const auto word = [&](bool is_data) {
