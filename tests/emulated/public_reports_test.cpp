@@ -1,5 +1,7 @@
 /// Mistakes that others have reported in public, each in a kernel of a screen, and what is found there.
 /// (pytorch#128455 is a pitfall: no_fence_behind_the_ticket.)
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include "device/cuda_or_emulated.cuh"
@@ -160,6 +162,31 @@ __global__ void clear_and_add(const int* in, int* out) {
 TEST(PublicReports, FastCuSum) {
   // race in clear_and_add: block 0, thread 0 writes ... at clear; block 1, thread ... atomically updates it at add
   expect_finding([] { clear_and_add<<<4, 64>>>(Ints(256, 1), Ints(1)); });
+}
+
+/// NVIDIA's sample reductionMultiBlockCG: block 0 adds up what all have left behind a barrier of the grid.
+__global__ void sum_across_a_grid_barrier(const int* in, int* sums) {
+  const auto grid = cooperative_groups::this_grid();
+  int sum = in[grid.thread_rank()];
+  for (int offset = 16; offset > 0; offset /= 2)
+    sum += __shfl_down_sync(0xffffffff, sum, offset);
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+  grid.sync();
+  if (grid.thread_rank() != 0) return;
+  for (unsigned block = 1; block < gridDim.x; ++block)
+    sum += sums[block];
+  sums[0] = sum;
+}
+
+TEST(PublicReports, NvidiaReductionMultiBlockCG) {
+  const Ints in(256, 1), sums(8);
+  int* arguments[] = {in.begin(), sums.begin()};
+  void* pointers[] = {&arguments[0], &arguments[1]};
+  // no finding
+  expect_finding([&] {
+    cudaLaunchCooperativeKernel(sum_across_a_grid_barrier, 8, 32, pointers);
+    EXPECT_EQ(sums[0], 256);
+  });
 }
 
 }  // namespace

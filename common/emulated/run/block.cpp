@@ -77,7 +77,7 @@ Halt Block::go_on(unsigned looks) {
   if (halt_ == Halt::ended && arrived_at_grid_ == size_) halt_ = Halt::meets;
   // No thread is ready: all have left the kernel, or they are stuck.
   if (halt_ == Halt::ended && finished_ != size_ && faults_.empty()) faults_.add(stall());
-  if (halt_ != Halt::ended && halt_ != Halt::meets) observers_.give_way();
+  if (halt_ != Halt::ended) observers_.give_way();
   if (halt_ == Halt::waits) {
     has_turn_ = false;
     polls_.note_variables([this](unsigned thread) { return hash_of(scheduler_.stack_in_use(thread)); });
