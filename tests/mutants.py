@@ -298,6 +298,7 @@ MUTANTS = [
     Mutant(RUN + "loop_watch.hpp", "returns_ >= 2", "returns_ >= 1", "loop_watch_test Rounds.*"),
     Mutant(RUN + "loop_watch.cpp", "      self.others += load.without - load.with_value;\n", "",
            "loop_watch_test LoopWatch.*"),
+    Mutant(RUN + "block.cpp", "  if (halt_ != Halt::ended) observers_.give_way();\n", "", "race_programs_test Drawn*"),
     Mutant(RUN + "hooks.cpp", "return note(operation, address, 16, from);",
            "return note(operation, address, 16, from, true);", "races_test MissingFence.*"),
     Mutant(RUN + "barriers.cpp", "  observers_.named_sync(met);\n", "", "warp_functions_test *ThemselvesOnly"),
