@@ -185,12 +185,14 @@ void BlockRaces::check_word(ShadowWord& shadow, const std::byte* word, const Buf
                             unsigned thread, Groups& groups) {
   const Moment moment = order_.now(thread);
   if (!shadow.has_groups()) {
-    const ShadowWord before = std::exchange(shadow, ShadowWord::of_groups(0, false, 0));
+    const ShadowWord before = std::exchange(shadow, ShadowWord::of_groups(0, 0, 0));
     for (const unsigned each : sets_[before.set()])
       note(shadow, each, before.thread(), before.moment, groups);
   }
-  // Loads among loads are most of what there is.
-  if (shadow.has_writes() || kinds_[kind].writes())
+  // Loads among loads are most of what there is, and atomics among atomics.
+  const AccessKind& self = kinds_[kind];
+  const bool is_atomic = self.operation() == Operation::atomic && !self.has(AccessKind::unwritten);
+  if (is_atomic ? shadow.has_plain() : shadow.has_writes() || self.writes())
     kind = number_of(check_groups(shadow, word, buffer, kinds_[kind], thread, groups)).number;
   note(shadow, kind, thread, moment, groups);
 }
@@ -232,7 +234,8 @@ void BlockRaces::note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment
   const unsigned own = bit_of(thread % warp_size);
   const auto warp = static_cast<std::uint16_t>(thread / warp_size);
   std::uint32_t first = shadow.first_group();
-  const bool has_writes = shadow.has_writes() || kinds_[kind].writes();
+  const std::uint32_t operations = shadow.operations() | (kinds_[kind].writes() ? with_writes : 0) |
+                                   (kinds_[kind].operation() != Operation::atomic ? with_plain : 0);
   std::uint32_t before = 0;
   std::uint32_t next = first;
   while (next != 0 && groups[next - 1].warp > warp)
@@ -259,7 +262,7 @@ void BlockRaces::note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment
     groups.push_back({kind, moment, own, next, warp, is_only_one});
     (before == 0 ? first : groups[before - 1].next) = static_cast<std::uint32_t>(groups.size());
   }
-  shadow = ShadowWord::of_groups(first, has_writes, std::max(shadow.moment, moment));
+  shadow = ShadowWord::of_groups(first, operations, std::max(shadow.moment, moment));
 }
 
 /// Of the races between two access sites in global memory that of the lowest word and threads is kept; in shared memory the first.

@@ -56,13 +56,16 @@ class BlockRaces {
     static ShadowWord by_thread(unsigned set, unsigned thread, Moment at) {
       return {at, (set + 1) << 10 | thread};
     }
-    static ShadowWord of_groups(std::uint32_t first, bool has_writes, Moment at) {
-      return {at, in_groups | (has_writes ? with_writes : 0) | first};
+    static ShadowWord of_groups(std::uint32_t first, std::uint32_t operations, Moment at) {
+      return {at, in_groups | operations | first};
     }
     bool is_empty() const { return bits == 0; }
     bool has_groups() const { return (bits & in_groups) != 0; }
-    bool has_writes() const { return (bits & with_writes) != 0; }  ///< of groups
-    std::uint32_t first_group() const { return bits & ~(in_groups | with_writes); }
+    // Of groups:
+    std::uint32_t operations() const { return bits & (with_writes | with_plain); }
+    bool has_writes() const { return (bits & with_writes) != 0; }
+    bool has_plain() const { return (bits & with_plain) != 0; }  ///< accesses that are no atomics
+    std::uint32_t first_group() const { return bits & ~(in_groups | with_writes | with_plain); }
     unsigned set() const { return (bits >> 10) - 1; }  ///< of the kinds
     unsigned thread() const { return bits & 0x3ff; }
   };
@@ -125,6 +128,7 @@ class BlockRaces {
 
   static constexpr std::uint32_t in_groups = 1U << 31;
   static constexpr std::uint32_t with_writes = 1U << 30;
+  static constexpr std::uint32_t with_plain = 1U << 29;
   static constexpr std::size_t least_slots = 64;
   static constexpr std::size_t lines_in_slab = 128;
   static constexpr std::size_t most_lines_in_summary = 4096;

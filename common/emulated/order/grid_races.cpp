@@ -69,7 +69,7 @@ void GridRaces::add(std::size_t block, const BlockSummary& summary, const std::v
 
 /// To the history of a line that is not of words, or of a word.
 void GridRaces::add(PackedHistory& history, Addition added) {
-  if (history.form() != Form::empty && (is_written(history) || are_written(added.set))) {
+  if (may_conflict(history, added.set)) {
     KindSet set = sets_[added.set];
     for (unsigned word = 0; word < added.words; ++word) {
       for (KindAccess& access : set) {
@@ -101,7 +101,7 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
   for_each_entry(history, [&](const HistoryEntry& entry) {
     const AccessKind& other = kinds_[entry.kind];
     if (entry.block == by.block || (kind.mask() & other.mask()) == 0) return;
-    const auto thread = static_cast<unsigned>(entry.thread) + (word >> entry.shift);
+    const unsigned thread = entry.thread + (word >> entry.shift);
     bool is_told = others.told.knows(entry.block, thread, entry.moment);
     // An atomic operation needs no release to be seen by the next on the same word.
     is_told = is_told || (is_atomic(other) && entry.added < own_atomic);
@@ -168,38 +168,39 @@ void GridRaces::note(PackedHistory& history, const Addition& added) {
     entries_.push_back(std::move(before));
   }
   for (const KindAccess& access : sets_[added.set]) {
-    note_access(entries_[history.index()], {block & 0xffff'ffff'ffff, (thread + access.thread) & 0xfff,
-                                            added.shift & 0xf, access.kind, access.moment, additions_});
+    note_access(entries_[history.index()], {block, access.kind, access.moment, additions_,
+                                            static_cast<std::uint16_t>(thread + access.thread),
+                                            static_cast<std::uint16_t>(added.shift)});
   }
 }
 
 void GridRaces::note_access(Entries& entries, const HistoryEntry& access) const {
-  std::array<std::uint64_t, most_blocks_that_tell> blocks;
-  std::size_t count = 0;
-  for (HistoryEntry& entry : entries) {
-    if (entry.kind != access.kind || entry.shift != access.shift) continue;
-    if (entry.block == access.block && entry.thread == access.thread) {
-      entry.moment = std::max(entry.moment, access.moment);
-      entry.added = access.added;
-      return;
-    }
-    const auto end = blocks.begin() + static_cast<std::ptrdiff_t>(count);
-    if (std::find(blocks.begin(), end, entry.block) == end) blocks[count++] = entry.block;
+  const auto of_kind = [&](const HistoryEntry& entry) {
+    return entry.kind == access.kind && entry.shift == access.shift;
+  };
+  const auto place = std::ranges::lower_bound(entries, access.place(), {}, &HistoryEntry::place);
+  const bool has_next = place != entries.end() && of_kind(*place) && place->block == access.block;
+  if (has_next && place->thread == access.thread) {
+    place->moment = std::max(place->moment, access.moment);
+    place->added = access.added;
+    return;
   }
+  const bool has_previous =
+      place != entries.begin() && of_kind(*std::prev(place)) && std::prev(place)->block == access.block;
+  const std::size_t at = static_cast<std::size_t>(place - entries.begin());
+  entries.insert(place, access);
+  if (has_next || has_previous) return;
+  // The highest block stays, and of the others those that are lower.
+  std::vector<std::size_t> blocks;
+  for (std::size_t i = at; i-- > 0 && of_kind(entries[i]);)
+    if (blocks.empty() || blocks.back() != entries[i].block) blocks.push_back(entries[i].block);
+  std::ranges::reverse(blocks);
+  for (std::size_t i = at; i < entries.size() && of_kind(entries[i]); ++i)
+    if (blocks.empty() || blocks.back() != entries[i].block) blocks.push_back(entries[i].block);
   const std::size_t most = releases_.empty() && !may_tell_later_ ? most_blocks : most_blocks_that_tell;
-  const std::span known{blocks.data(), count};
-  if (count >= most && !std::ranges::count(known, access.block)) {
-    // The highest stays, and of the others those that are lower.
-    std::ranges::sort(known);
-    const std::uint64_t highest = known[count - 1];
-    const std::uint64_t second = known[count - 2];
-    if (second < access.block && access.block < highest) return;
-    const std::uint64_t dropped = access.block > highest ? highest : second;
-    std::erase_if(entries, [&](const HistoryEntry& entry) {
-      return entry.kind == access.kind && entry.shift == access.shift && entry.block == dropped;
-    });
-  }
-  entries.push_back(access);
+  if (blocks.size() <= most) return;
+  const std::size_t dropped = blocks[blocks.size() - 2];
+  std::erase_if(entries, [&](const HistoryEntry& entry) { return of_kind(entry) && entry.block == dropped; });
 }
 
 /// Gives each word of a line a history of its own.
@@ -213,7 +214,7 @@ void GridRaces::spread(PackedHistory& line) {
     } else if (line.form() == Form::entries) {
       Entries entries = entries_[line.index()];
       for (HistoryEntry& entry : entries) {
-        entry.thread = (entry.thread + (word >> entry.shift)) & 0xfff;
+        entry.thread = static_cast<std::uint16_t>(entry.thread + (word >> entry.shift));
         entry.shift = one_word;
       }
       own = {Form::entries, entries_.size()};
@@ -230,8 +231,9 @@ template <typename Visit>
 void GridRaces::for_each_entry(const PackedHistory& history, const Visit& visit) const {
   if (history.form() == Form::by_one_block) {
     for (const KindAccess& access : sets_[history.set()]) {
-      visit({history.block() & 0xffff'ffff'ffff, (history.thread() + access.thread) & 0xfff,
-             history.shift() & 0xf, access.kind, access.moment, 0});
+      visit(HistoryEntry{history.block(), access.kind, access.moment, 0,
+                         static_cast<std::uint16_t>(history.thread() + access.thread),
+                         static_cast<std::uint16_t>(history.shift())});
     }
   } else if (history.form() == Form::entries) {
     std::ranges::for_each(entries_[history.index()], visit);
@@ -255,8 +257,15 @@ bool GridRaces::is_written(const PackedHistory& history) const {
   return any_kind_in(history, [](const AccessKind& kind) { return kind.writes(); });
 }
 
-bool GridRaces::are_written(unsigned set) const {
-  return any_kind_in(set, [](const AccessKind& kind) { return kind.writes(); });
+/// Whether one of the two has a write, and one what is no atomic or has found nothing.
+bool GridRaces::may_conflict(const PackedHistory& history, unsigned set) const {
+  if (history.form() == Form::empty) return false;
+  const auto writes = [](const AccessKind& kind) { return kind.writes(); };
+  const auto matters = [](const AccessKind& kind) {
+    return kind.operation() != Operation::atomic || kind.has(AccessKind::unwritten);
+  };
+  return (any_kind_in(set, writes) || any_kind_in(history, writes)) &&
+         (any_kind_in(set, matters) || any_kind_in(history, matters));
 }
 
 /// Whether reads that found nothing may have found what another block has written.
@@ -340,7 +349,7 @@ void GridRaces::check_reads(const Buffer& buffer, const std::byte* word, const P
   std::map<unsigned, GridThread> lowest;  // for each kind of such reads
   for_each_entry(history, [&](const HistoryEntry& entry) {
     const AccessKind& kind = kinds_[entry.kind];
-    const GridThread by{entry.block, static_cast<unsigned>(entry.thread) + (word_in_line >> entry.shift)};
+    const GridThread by{entry.block, entry.thread + (word_in_line >> entry.shift)};
     if (kind.operation() == Operation::store) lowest_store = std::min(lowest_store, by.block);
     if (!kind.has(AccessKind::unwritten)) return;
     GridThread& known = lowest.try_emplace(entry.kind, by).first->second;

@@ -90,12 +90,15 @@ class GridRaces {
 
   /// Accesses of a kind by a thread. There may be one for each word and more.
   struct HistoryEntry {
-    std::uint64_t block : 48;
-    std::uint64_t thread : 12;
-    std::uint64_t shift : 4;  ///< of a line: one more thread every 2^shift words
+    std::size_t block;
     std::uint32_t kind;
     Moment moment;
     std::uint32_t added;  ///< a number that grows with each addition
+    std::uint16_t thread;
+    std::uint16_t shift;  ///< of a line: one more thread every 2^shift words
+
+    /// By which entries are in order.
+    auto place() const { return std::tuple{kind, shift, block, thread}; }
   };
   using Entries = std::vector<HistoryEntry>;
 
@@ -164,7 +167,7 @@ class GridRaces {
   template <typename Predicate>
   bool any_kind_in(const PackedHistory& history, const Predicate& is_such) const;
   bool is_written(const PackedHistory& history) const;
-  bool are_written(unsigned set) const;
+  bool may_conflict(const PackedHistory& history, unsigned set) const;
   bool may_find_written(const PackedHistory& history, unsigned set) const;
   void add(PackedHistory& history, Addition added);
   AccessKind check(const PackedHistory& history, const Addition& added, const KindAccess& access,

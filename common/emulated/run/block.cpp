@@ -46,6 +46,7 @@ void Block::begin(Grid& grid, std::size_t number, PlaceCounts* places) {
   takes_turns_ = grid.blocks.residence().takes_turns && grid.blocks.residence().blocks > 1;
   has_turn_ = false;
   random_ = mixed(grid.settings.schedule.seed ^ (number + 1));
+  pauses_ = 0;
   repeats_itself_.reset();
   halt_ = Halt::ended;
   if (launch_number_ != grid.number) {
@@ -177,10 +178,14 @@ void Block::take_turn() {
 /// Where blocks take turns: at atomic operations, and by chance at other accesses if their order is random.
 void Block::let_others_run(bool at_atomic) {
   if (!takes_turns_) return;
-  const Order order = grid_->settings.schedule.order;
-  const unsigned one_in = at_atomic ? 8 : 64;
-  const bool is_drawn = order == Order::random && mixed(random_ += 0x9e3779b97f4a7c15) % one_in == 0;
-  if (is_drawn || (order == Order::descending && at_atomic)) halt(Halt::pauses);
+  const bool is_random = grid_->settings.schedule.order == Order::random;
+  if (!is_random && (!at_atomic || grid_->settings.schedule.order == Order::ascending)) return;
+  // A block that has had many turns has them less often: each is a part of its own for those who look on.
+  const unsigned rarer = pauses_ < 512 ? 1 : 64;
+  const unsigned one_in = rarer * (!is_random ? 1 : at_atomic ? 8 : 64);
+  if (mixed(random_ += 0x9e3779b97f4a7c15) % one_in != 0) return;
+  ++pauses_;
+  halt(Halt::pauses);
 }
 
 std::uint64_t Block::awaited() const {

@@ -248,6 +248,7 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   bool takes_turns_ = false;  ///< with other blocks, rather than in their order
   bool has_turn_ = false;     ///< to run atomic operations on global memory
   std::uint64_t random_ = 0;
+  std::size_t pauses_ = 0;  ///< to let others run
   Halt halt_ = Halt::ended;                 ///< why it is about to leave the host thread to others
   std::optional<Accessor> repeats_itself_;  ///< where it does so, and waits for others because of that
   std::uint64_t repetitions_ = 0;           ///< of that, which are not identical
