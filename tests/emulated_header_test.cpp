@@ -44,7 +44,7 @@ TEST(EmulatedHeader, HasFindingsThatNameItsKernelAndLine) {
 
 __global__ void leave_number(int* out, int number) { *out = number; }
 
-TEST(EmulatedRuntime, LaunchesWithoutAttributesOnly) {
+TEST(EmulatedRuntime, LaunchesWithACooperativeAttributeOnly) {
   DeviceArray<int> out{1};
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -56,7 +56,8 @@ TEST(EmulatedRuntime, LaunchesWithoutAttributesOnly) {
   config.numAttrs = 1;
   EXPECT_EQ(cudaLaunchKernelEx(&config, leave_number, out.begin(), 5), cudaErrorNotSupported);
   EXPECT_EQ(out[0], 0);
-  config.numAttrs = 0;
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
   EXPECT_EQ(cudaLaunchKernelEx(&config, leave_number, out.begin(), 5), cudaSuccess);
   EXPECT_EQ(out[0], 5);
 }

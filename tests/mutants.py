@@ -365,6 +365,7 @@ MUTANTS = [
     Mutant("common/emulated/language/runtime/memory.cpp", "if (!__emulated::is_within_device",
            "if (__emulated::is_within_device",
            "emulate_test.py::test_programs"),
+    Mutant(REWRITE + "rewrite.cpp", "code_.is_any(end - 2, {\"void\", \"const\"})", "true", "rewriter_test *"),
     Mutant(REWRITE + "rewrite.cpp", "    if (code_.is(i, \"static\")) remove(i, i);", "    (void)i;",
            "emulate_test.py::test_programs"),
     Mutant(PROGRAM + "processes.cpp", "WIFSIGNALED(status) && last_signal == 0", "false",

@@ -142,6 +142,17 @@ TEST(Rewriter, LaunchesInMacros) {
   });
 }
 
+TEST(Rewriter, CastsOfALaunchByAFunction) {
+  const std::string call = "cudaLaunchCooperativeKernel(";
+  run(with_each(call + "@k<T, 256>, grid, block, arguments)", call + "k<T, 256>, grid, block, arguments)",
+                {"(void*)", "(const void *)", "(void const*)"}));
+  run(with_each("#define LAUNCH(k) cudaLaunchKernel(@, g, b, a)\n",
+                "#define LAUNCH(k) cudaLaunchKernel((&k), g, b, a)\n",
+                {"reinterpret_cast<void*>(&k)", "reinterpret_cast<const void*>(&k)", "(void*)(&k)", "(&k)"}));
+  run({{"no cast to an untyped pointer", call + "(Kernel*)k, g, b, a); " + call + "(k), g, b, a);"},
+       {"no launch", "cudaFuncSetAttribute((void*)k, a, 1);"}});
+}
+
 TEST(Rewriter, RefusedLaunches) {
   const std::string no_end = "a launch without its \">>>(\"";
   run({

@@ -34,6 +34,7 @@
 #include "emulated/program/told_findings.hpp"
 #include "emulated/program/tracer.hpp"
 #include "emulated/program/watch.hpp"
+#include "emulated/run/device.hpp"
 #include "emulated/run/launch.hpp"
 #include "emulated/run/progress.hpp"
 
@@ -55,7 +56,7 @@ class Session : public __emulated::LaunchListener {
   std::optional<std::size_t> block_to_trace(const __emulated::KernelCall& kernel) override;
   void ended(const __emulated::ExecutionConfiguration& configuration, const __emulated::KernelCall& kernel,
              const __emulated::LaunchResult& result) override;
-  void refused(const std::string& reason) override;
+  void refused(const std::invalid_argument& refusal) override;
   void taint_used() override;
   void asked_for_time() override { has_asked_for_time_ = true; }
   /// Is told of what the host accesses.
@@ -239,9 +240,10 @@ void Session::say(const std::string& text) const {
   std::fputs((name_ + ": " + text + '\n').c_str(), stderr);
 }
 
-void Session::refused(const std::string& reason) {
-  say("note: a launch is refused: " + reason);
-  __emulated::noted(cudaErrorInvalidConfiguration);
+void Session::refused(const std::invalid_argument& refusal) {
+  say(std::string{"note: a launch is refused: "} + refusal.what());
+  const bool is_too_large = dynamic_cast<const __emulated::GridTooLarge*>(&refusal) != nullptr;
+  __emulated::noted(is_too_large ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidConfiguration);
 }
 
 void Session::cut(Cut why) {

@@ -30,6 +30,7 @@ class Rewriter {
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const bool inside_a_run = code_.spells(i - 1, "<<");
       if (code_.spells(i, "<<<") && !inside_a_run && !code_.is(i - 1, "operator")) rewrite_launch(i);
+      if (code_.is_any(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})) drop_cast(i + 1);
       if (code_.is(i, "__shared__")) i = rewrite_shared_variables(i, in_macro);
       if (in_macro) continue;
       if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
@@ -76,6 +77,16 @@ class Rewriter {
     insert(code_[begin].offset, std::string{after_colon ? " " : ""} + "::__emulated::ConfiguredKernel(");
     replace(open, 3, ", ");
     replace(close, 3, ")");
+  }
+
+  /// A launch by a function knows the kernel's parameters by its type. \param open  the "(" of its arguments.
+  void drop_cast(std::size_t open) {
+    const bool by_word = code_.is(open + 1, "reinterpret_cast");
+    const std::size_t type = open + (by_word ? 2 : 1);
+    const std::size_t end = code_.group_end(type, code_.partner(open));
+    if (code_.is(open, "(") && end > type && code_.is(end - 1, "*") &&
+        code_.is_any(end - 2, {"void", "const"}))
+      remove(open + 1, end);
   }
 
   std::size_t launch_end(std::size_t open) const {

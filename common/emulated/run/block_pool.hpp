@@ -7,7 +7,7 @@
 
 namespace __emulated {
 
-/// What the calling host thread runs blocks with. It is kept from launch to launch, as much of it as most launches need.
+/// What the calling host thread runs blocks with. As much of it is kept as the last launch has needed.
 class BlockPool {
  public:
   static BlockPool& local();
@@ -16,11 +16,15 @@ class BlockPool {
   std::unique_ptr<Block> take(unsigned threads);
   void give_back(std::unique_ptr<Block> block) { free_.push_back(std::move(block)); }
 
+  /// How many blocks of so many threads the host has memory for.
+  std::size_t room(unsigned threads) const;
+
   /// The launch has ended.
   void trim();
 
  private:
-  std::size_t made_ = 0;  ///< blocks that there are
+  std::size_t made_ = 0;        ///< blocks that there are,
+  std::size_t most_taken_ = 0;  ///< and of these at once in this launch
   std::vector<std::unique_ptr<Block>> free_;
 };
 

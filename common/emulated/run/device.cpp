@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "emulated/run/lanes.hpp"
+
 namespace __emulated {
 namespace {
 
@@ -49,16 +51,24 @@ void require_possible(const ExecutionConfiguration& configuration) {
   require_at_most(most_threads_in_z, block.z, "a block has threads in z,");
   require_at_most(device.shared_bytes_per_block, shared_bytes, "a block has bytes of shared memory,");
   if (is_cooperative) {
-    require_at_most(resident_blocks(static_cast<unsigned>(count(block)), shared_bytes), count(grid),
-                    "a cooperative grid of such blocks has blocks,",
-                    ": all of them are resident at once (cudaErrorCooperativeLaunchTooLarge)");
+    require_room(configuration, resident_blocks(static_cast<unsigned>(count(block)), shared_bytes),
+                 "all of them are resident at once");
   }
+}
+
+void require_room(const ExecutionConfiguration& configuration, std::size_t room, const char* why) {
+  const std::size_t blocks = count(configuration.grid);
+  if (blocks <= room) return;
+  throw GridTooLarge{
+      "the emulated device cannot launch this: a cooperative grid of such blocks has blocks, at most " +
+      std::to_string(room) + ", not " + std::to_string(blocks) + ": " + why +
+      " (cudaErrorCooperativeLaunchTooLarge)"};
 }
 
 std::size_t resident_blocks(unsigned block, std::size_t shared_bytes) {
   require_possible({1, block, shared_bytes});
   const Properties& device = properties();
-  const std::size_t by_threads = device.threads_per_sm / block;
+  const std::size_t by_threads = device.threads_per_sm / in_whole_warps(block);
   const std::size_t by_shared_memory =
       device.shared_bytes_per_sm / (shared_bytes + device.reserved_shared_bytes);
   return device.sms * std::min({by_threads, std::size_t{device.blocks_per_sm}, by_shared_memory});

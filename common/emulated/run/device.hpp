@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,11 @@ struct Properties {
 /// An H200: NVIDIA's CUDA C++ Programming Guide, "Compute Capabilities", column 9.0; 132 SMs.
 const Properties& properties();
 
+/// A cooperative grid that there is no room for.
+struct GridTooLarge : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 /// Throws std::invalid_argument, with the reason, of a launch that the device refuses.
 [[noreturn]] void refuse_launch(const std::string& reason);
 
@@ -42,6 +48,9 @@ void require_at_most(std::size_t limit, std::size_t value, const char* what, con
 
 /// Does so if no kernel can be launched in this way.
 void require_possible(const ExecutionConfiguration& configuration);
+
+/// Throws GridTooLarge if a cooperative grid has more blocks than there is room for.
+void require_room(const ExecutionConfiguration& configuration, std::size_t room, const char* why);
 
 /// Returns the number of blocks that are resident at once when every SM is full: the grid that fills the device.
 std::size_t resident_blocks(unsigned block, std::size_t shared_bytes);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <string>
 
 namespace __emulated {
 
@@ -24,6 +25,15 @@ std::size_t available_address_space() {
   if (!(std::ifstream("/proc/self/statm") >> pages)) return no_limit;
   const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+std::size_t available_memory() {
+  std::ifstream counts{"/proc/meminfo"};
+  for (std::string name, rest; counts >> name; std::getline(counts, rest)) {
+    std::size_t kibibytes = 0;
+    if (name == "MemAvailable:" && counts >> kibibytes) return kibibytes << 10;
+  }
+  return std::numeric_limits<std::size_t>::max();
 }
 
 void HostThreads::run(unsigned helpers, const std::function<void()>& work) {

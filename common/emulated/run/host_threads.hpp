@@ -22,6 +22,9 @@ unsigned available_cpus();
 /// What `ulimit -v` leaves of the address space, in bytes; the largest number where it sets no limit.
 std::size_t available_address_space();
 
+/// What the host can give without taking it from others, in bytes.
+std::size_t available_memory();
+
 /// Host threads that wait for work. They start when they are first needed and stay until the program ends.
 class HostThreads {
  public:

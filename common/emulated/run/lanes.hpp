@@ -7,6 +7,11 @@ namespace __emulated {
 
 inline constexpr unsigned warp_size = 32;
 
+/// The lanes of all warps that so many threads take.
+constexpr unsigned in_whole_warps(unsigned threads) {
+  return (threads + warp_size - 1) / warp_size * warp_size;
+}
+
 /// A set of a warp's lanes is a word with a bit for each; this is the bit of one.
 constexpr unsigned bit_of(unsigned lane) { return 1U << lane; }
 

@@ -17,6 +17,7 @@
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/host_order.hpp"
 #include "emulated/run/block.hpp"
+#include "emulated/run/block_pool.hpp"
 #include "emulated/run/device.hpp"
 #include "emulated/run/grid.hpp"
 #include "emulated/run/host_threads.hpp"
@@ -164,6 +165,10 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   State& current = state();
   require_possible(configuration);
   const std::size_t most_shared_bytes = require_allowed(configuration, kernel);
+  if (configuration.is_cooperative) {
+    require_room(configuration, BlockPool::local().room(static_cast<unsigned>(count(configuration.block))),
+                 "the host has memory for no more at once");
+  }
   global_memory().begin_launch();
   const unsigned used = useful_host_threads(configuration);
   std::shared_ptr<BlockTrace> trace;
@@ -215,7 +220,7 @@ void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& 
     if (result.uses_taint) listener->taint_used();
     listener->ended(configuration, kernel, result);
   } catch (const std::invalid_argument& refusal) {
-    listener->refused(refusal.what());
+    listener->refused(refusal);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ class LaunchListener {
   virtual std::optional<std::size_t> block_to_trace(const KernelCall& kernel) = 0;
   virtual void ended(const ExecutionConfiguration& configuration, const KernelCall& kernel,
                      const LaunchResult& result) = 0;
-  virtual void refused(const std::string& reason) = 0;
+  virtual void refused(const std::invalid_argument& refusal) = 0;
   /// Somebody has read what launches have made of what nobody had written: their reads of that are faults.
   virtual void taint_used() = 0;
   /// The program has been told NaN.

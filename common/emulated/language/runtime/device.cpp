@@ -37,6 +37,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->multiProcessorCount = static_cast<int>(limits.sms);
   properties->canMapHostMemory = properties->unifiedAddressing = 1;
   properties->managedMemory = properties->concurrentManagedAccess = 1;
+  properties->cooperativeLaunch = 1;
   properties->maxThreadsPerMultiProcessor = static_cast<int>(limits.threads_per_sm);
   properties->sharedMemPerMultiprocessor = limits.shared_bytes_per_sm;
   properties->sharedMemPerBlockOptin = limits.shared_bytes_per_block;

@@ -1,5 +1,6 @@
 #include "emulated/language/runtime/kernels.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "emulated/run/device.hpp"
@@ -11,12 +12,6 @@ cudaError_t cudaFuncSetAttribute(__emulated::NamedKernel kernel, cudaFuncAttribu
   return cudaSuccess;  // the other one is advice
 } catch (const std::invalid_argument&) {
   return __emulated::noted(cudaErrorInvalidValue);
-}
-
-/// A program that has been told of the refusal goes on.
-bool __emulated::fits_at_once(const ExecutionConfiguration& configuration) {
-  const auto threads = static_cast<unsigned>(count(configuration.block));
-  return count(configuration.grid) <= resident_blocks(threads, configuration.shared_bytes);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::NamedKernel) {
@@ -34,4 +29,26 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, __emulate
   return cudaSuccess;
 } catch (const std::invalid_argument&) {
   return __emulated::noted(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block,
+                                                           __emulated::NamedKernel kernel,
+                                                           const std::function<size_t(int)>& shared_bytes,
+                                                           int most_threads) {
+  const __emulated::Properties& device = __emulated::properties();
+  const int most = static_cast<int>(device.threads_per_block);
+  *grid = *block = 0;
+  int most_resident = 0;
+  for (int threads = most_threads == 0 ? most : std::min(most_threads, most); threads > 0;
+       threads = (threads - 1) / warpSize * warpSize) {
+    int blocks = 0;
+    const cudaError_t error =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes(threads));
+    if (error != cudaSuccess) return error;
+    if (blocks * threads <= most_resident) continue;
+    most_resident = blocks * threads;
+    *grid = blocks * static_cast<int>(device.sms);
+    *block = threads;
+  }
+  return cudaSuccess;
 }

@@ -2,6 +2,8 @@
 /// \file
 /// CUDA's runtime: what is asked of a kernel, and its launch by a function.
 
+#include <functional>
+
 #include "emulated/language/cuda.hpp"
 #include "emulated/language/runtime/errors.hpp"
 
@@ -32,9 +34,7 @@ enum cudaFuncCache {
   cudaFuncCachePreferEqual
 };
 /// Advice, too.
-template <typename... Parameters> cudaError_t cudaFuncSetCacheConfig(void (*)(Parameters...), cudaFuncCache) {
-  return cudaSuccess;
-}
+inline cudaError_t cudaFuncSetCacheConfig(__emulated::NamedKernel, cudaFuncCache) { return cudaSuccess; }
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 
 /// Kernels are compiled as for compute capability 8.0: without what 9.0 brought, which is not modelled.
@@ -46,40 +46,83 @@ struct cudaFuncAttributes {
 };
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::NamedKernel kernel);
 
+/// What registers and static shared memory take is not known.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, __emulated::NamedKernel kernel,
                                                           int threads, size_t dynamic_shared_bytes);
 
-namespace __emulated {
-bool fits_at_once(const ExecutionConfiguration& configuration);
+/// The largest block of those that fill an SM best, and how many of them fill the device. \param shared_bytes  of a block,
+/// by its threads. \param most_threads  0: as many as a block can have.
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block,
+                                                           __emulated::NamedKernel kernel,
+                                                           const std::function<size_t(int)>& shared_bytes,
+                                                           int most_threads = 0);
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, __emulated::NamedKernel kernel,
+                                                      size_t shared_bytes = 0, int most_threads = 0) {
+  const auto same = [shared_bytes](int) { return shared_bytes; };
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, kernel, same, most_threads);
 }
 
-/// Launches the kernel with all of its blocks at once. Throws, as every launch here does, what is wrong with it.
+namespace __emulated {
+
+/// Throws, as every launch here does, what is wrong with it, unless a program is to go on. That one is told of a refusal.
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch_with_status(const ExecutionConfiguration& configuration, void (*kernel)(Parameters...),
+                               const Arguments&... arguments) {
+  const cudaError_t earlier = cudaGetLastError();
+  launch(configuration, kernel, arguments...);
+  const cudaError_t status = cudaPeekAtLastError();
+  if (status == cudaSuccess) noted(earlier);
+  return status;
+}
+
 /// \param arguments  where each of them is.
+template <typename... Parameters>
+cudaError_t launch_by_pointers(const ExecutionConfiguration& configuration, void (*kernel)(Parameters...),
+                               void** arguments) {
+  return [&]<size_t... index>(std::index_sequence<index...>) {
+    return launch_with_status(configuration, kernel,
+                              *static_cast<std::remove_cvref_t<Parameters>*>(arguments[index])...);
+  }
+  (std::index_sequence_for<Parameters...>{});
+}
+
+}  // namespace __emulated
+
+/// The rewriter drops a cast of the kernel.
+template <typename... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
+  return __emulated::launch_by_pointers({grid, block, shared_bytes, stream}, kernel, arguments);
+}
+/// The same with all of its blocks at once.
 template <typename... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
                                         void** arguments, size_t shared_bytes = 0,
                                         cudaStream_t stream = nullptr) {
   __emulated::ExecutionConfiguration configuration{grid, block, shared_bytes, stream};
   configuration.is_cooperative = true;
-  [&]<size_t... index>(std::index_sequence<index...>) {
-    __emulated::launch(configuration, kernel,
-                       *static_cast<std::remove_cvref_t<Parameters>*>(arguments[index])...);
-  }
-  (std::index_sequence_for<Parameters...>{});
-  return __emulated::error_unless(__emulated::fits_at_once(configuration),
-                                  cudaErrorCooperativeLaunchTooLarge);
+  return __emulated::launch_by_pointers(configuration, kernel, arguments);
+}
+
+template <typename Entry>
+requires std::is_void_v<Entry> cudaError_t cudaLaunchKernel(Entry*, dim3, dim3, void**, size_t = 0,
+                                                            cudaStream_t = nullptr) {
+  static_assert(__emulated::supports<Entry>,
+                "cudaLaunchKernel: kernels by untyped variables are not modelled on the emulated device: "
+                "name the kernel in the call");
+  return cudaErrorNotSupported;
 }
 template <typename Entry>
 requires std::is_void_v<Entry> cudaError_t cudaLaunchCooperativeKernel(Entry*, dim3, dim3, void**, size_t = 0,
                                                                        cudaStream_t = nullptr) {
   static_assert(__emulated::supports<Entry>,
-                "cudaLaunchCooperativeKernel: kernels by untyped pointers are not modelled on the emulated "
-                "device: pass "
-                "the kernel itself, without a cast");
+                "cudaLaunchCooperativeKernel: kernels by untyped variables are not modelled on the emulated "
+                "device: name the kernel in the call");
   return cudaErrorNotSupported;
 }
 
 enum cudaLaunchAttributeID {
+  cudaLaunchAttributeCooperative = 2,
   cudaLaunchAttributeClusterDimension = 4,
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
 };
@@ -87,6 +130,7 @@ union cudaLaunchAttributeValue {
   struct {
     unsigned x, y, z;
   } clusterDim;
+  int cooperative;
   int programmaticStreamSerializationAllowed;
 };
 struct cudaLaunchAttribute {
@@ -102,12 +146,15 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
-/// Throws, as every launch here does, what is wrong with the launch or its kernel. No attribute is modelled.
+/// Of the attributes only the cooperative one is modelled.
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  if (config->numAttrs != 0) return __emulated::noted(cudaErrorNotSupported);
-  __emulated::launch({config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream}, kernel,
-                     arguments...);
-  return cudaSuccess;
+  __emulated::ExecutionConfiguration configuration{config->gridDim, config->blockDim,
+                                                   config->dynamicSmemBytes, config->stream};
+  for (const cudaLaunchAttribute& attribute : std::span{config->attrs, config->numAttrs}) {
+    if (attribute.id != cudaLaunchAttributeCooperative) return __emulated::noted(cudaErrorNotSupported);
+    configuration.is_cooperative = attribute.val.cooperative != 0;
+  }
+  return __emulated::launch_with_status(configuration, kernel, arguments...);
 }
