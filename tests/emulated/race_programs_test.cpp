@@ -336,6 +336,8 @@ TEST(WrittenPrograms, RaceUnlessAChainOfAtomicsLeadsFromBlockToBlock) {
       {"0:0 store g1 fence add g2; 1:0 add g2 fence add g3 store g0 fence / add g2; 2:0 wait g3 fence load "
        "g0",
        "1:0 writes, 2:0 reads g0"},
+      // On two words different threads of a block tell of what each has done.
+      {zero + "0:32 store g1 fence add g3; 1:0 wait g2 wait g3 fence load g0 load g1"},
       {zero + "1:0 fence add g3; 3:0 wait g3 fence load g0", race},
       {zero + "1:0 wait g2 add g3; 3:0 wait g3 fence load g0", race},
       {"0:0 store g0 fence_block add g2; 3:0 wait g2 fence load g0", race},

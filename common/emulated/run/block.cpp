@@ -406,9 +406,7 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   ++meetings_;
   const AtWork at_work{*this};
   if (!observers_.are_there()) return;
-  // Others may have had their turn since: what they have released is acquired now, and the last buffer may be theirs.
   const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
-  if (is_global) last_buffer_ = global_memory().find(begin, bytes);
   observers_.atomic(is_global ? observed<false>(update) : observed<true>(update), stores);
 }
 
