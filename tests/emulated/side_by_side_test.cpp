@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -93,6 +94,27 @@ __global__ void add_neighbours(unsigned* arrived, unsigned* a, unsigned* b) {
   }
 }
 
+/// What a tile of a look-back tells others: its own sum, or that of all up to it.
+enum Told { nothing, aggregate, prefix };
+
+/// Takes all sums from the predecessors. \param paths  how often it has found which.
+__global__ void look_back(unsigned* ticket, unsigned* told, unsigned* out, unsigned* paths) {
+  if (threadIdx.x != 0) return;
+  const unsigned tile = atomicAdd(ticket, 1U);
+  if (tile != 0) atomicExch(&told[tile], (tile + 1) << 2 | aggregate);
+  unsigned sum = tile + 1, found = nothing;
+  for (unsigned other = tile; found != prefix && other > 0;) {
+    const unsigned word = atomicAdd(&told[other - 1], 0U);
+    found = word & 3;
+    if (found == nothing) continue;
+    sum += word >> 2;
+    atomicAdd(&paths[found], 1U);
+    --other;
+  }
+  out[tile] = sum;
+  atomicExch(&told[tile], sum << 2 | prefix);
+}
+
 struct Row {
   std::string name;
   std::function<bool()> is_right;
@@ -125,6 +147,31 @@ const std::vector<Row> rows{
      }},
 };
 
+TEST(Blocks, TakeBothPathsOfALookBack) {
+  for (const Schedule& schedule : {Schedule{Order::descending}, {Order::random, 1}, {Order::random, 2}}) {
+    set_schedule(schedule);
+    const Words ticket{1}, told{40}, out{40}, paths{3};
+    look_back<<<40, 32>>>(ticket, told, out, paths);
+    EXPECT_EQ(out[39], 40U * 41 / 2);
+    EXPECT_GT(paths[aggregate], 0U);
+    EXPECT_GT(paths[prefix], 0U);
+  }
+  set_schedule({});
+}
+
+/// As many as the device has SMs.
+TEST(Blocks, MeetAtABarrierOfTheirOwnInSeconds) {
+  const auto before = std::chrono::steady_clock::now();
+  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
+    set_schedule({order});
+    const Words arrived{1}, a{132 * 256}, b{132 * 256};
+    add_neighbours<<<132, 256>>>(arrived, a, b);
+    EXPECT_EQ(b[132 * 256 - 1], 8U);
+  }
+  set_schedule({});
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds{45});
+}
+
 TEST(Blocks, ThatWaitForEachOtherRunInEveryOrder) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
@@ -155,6 +202,14 @@ __global__ void leave_before_the_others(unsigned* out) {
   out[blockIdx.x] = 1;
 }
 
+__global__ void leave_a_thread_out() {
+  if (threadIdx.x != 7) cooperative_groups::this_grid().sync();  // not all
+}
+__global__ void meet_for_ever() {
+  while (true)
+    cooperative_groups::this_grid().sync();  // again
+}
+
 template <typename... Parameters>
 void launch_together(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
                      Parameters... parameters) {
@@ -177,6 +232,22 @@ TEST(CooperativeLaunch, HasABarrierOfItsGrid) {
   // trap in leave_before_the_others: block 0, thread ... waits for all blocks, which need not be there at one; help:
   // launch the kernel by cudaLaunchCooperativeKernel()
   expect_finding([] { leave_before_the_others<<<4, 64>>>(Words{4}); });
+}
+
+TEST(CooperativeLaunch, TellsOfMeetingsThatHaveNoEnd) {
+  // missed barrier in leave_a_thread_out: ... at not all; block 0, thread 7 has left the kernel; help: ...
+  expect_finding([] { launch_together(leave_a_thread_out, 4, 64); });
+  set_loop_limit(std::chrono::seconds{1});
+  // endless loop in meet_for_ever: ... at again; help: ...
+  expect_finding([] { launch_together(meet_for_ever, 2, 2); }, Runs::once);
+  set_loop_limit(std::chrono::seconds{10});
+}
+
+TEST(CooperativeLaunch, OfManyThreadsTakesNoSecond) {
+  const Words a{16 * 1024}, b{16 * 1024};
+  const auto before = std::chrono::steady_clock::now();
+  launch_together(add_neighbours_of_a_grid, 16, 1024, a.begin(), b.begin());
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds{3});
 }
 
 TEST(CooperativeLaunch, IsNoLargerThanTheDevice) {

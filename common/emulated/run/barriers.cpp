@@ -127,11 +127,13 @@ void Block::grid_barrier(const void* call_site) {
   stop_lane(thread);
   release_if_stopped(thread);
   scheduler_.suspend();
+  if (std::exchange(has_met_grid_, false)) watchdog_.meet(grid_meetings_, call_site);
+  watchdog_.take(thread, call_site, {});
 }
 
 void Block::pass_grid_barrier() {
   arrived_at_grid_ = 0;
-  ++meetings_;
+  has_met_grid_ = true;
   observers_.grid_sync(threads_.front().call_site);
   for (Warp& warp : warps_)
     warp.stopped = 0;

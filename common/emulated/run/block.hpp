@@ -248,7 +248,7 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   bool takes_turns_ = false;  ///< with other blocks, rather than in their order
   bool has_turn_ = false;     ///< to run atomic operations on global memory
   std::uint64_t random_ = 0;
-  std::size_t pauses_ = 0;  ///< to let others run
+  std::size_t pauses_ = 0;                  ///< to let others run
   Halt halt_ = Halt::ended;                 ///< why it is about to leave the host thread to others
   std::optional<Accessor> repeats_itself_;  ///< where it does so, and waits for others because of that
   std::uint64_t repetitions_ = 0;           ///< of that, which are not identical
@@ -257,7 +257,9 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   unsigned finished_ = 0;         ///< threads that have left the kernel
   unsigned arrived_ = 0;          ///< threads that wait at the block barrier
   unsigned first_ = 0;            ///< of these
-  unsigned arrived_at_grid_ = 0;  ///< threads that wait at the barrier of the grid
+  unsigned arrived_at_grid_ = 0;  ///< threads that wait at the barrier of the grid,
+  unsigned grid_meetings_ = 0;    ///< which the block has passed so often,
+  bool has_met_grid_ = false;     ///< just now
   bool barrier_is_divergent_ = false;
   unsigned arrived_true_ = 0;                        ///< threads that have brought a true predicate to it,
   unsigned released_true_ = 0;                       ///< and to the last one that all have passed

@@ -35,11 +35,11 @@ bool Polls::is_in_vain(unsigned thread, const Access& access, std::size_t access
     look.value = value;
     look.has_value = true;
     self.last = static_cast<unsigned>(&look - self.looks.data());
-    if (is_new) self.patience = patience_at_first;
     self.in_vain = is_new || !is_alone ? 0 : self.in_vain + 1;
     return self.in_vain >= self.patience;
   }
   self.in_vain = 0;
+  self.patience = patience_at_first;
   self.looks[self.next++ % self.looks.size()] = {access.call_site, access.address, 0,
                                                  static_cast<std::uint32_t>(access.bytes), false};
   return false;
