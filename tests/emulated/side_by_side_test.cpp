@@ -3,8 +3,12 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -248,6 +252,38 @@ TEST(CooperativeLaunch, OfManyThreadsTakesNoSecond) {
   const auto before = std::chrono::steady_clock::now();
   launch_together(add_neighbours_of_a_grid, 16, 1024, a.begin(), b.begin());
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds{3});
+}
+
+/// Leaves so many bytes of the address space more than the process has.
+class AddressSpaceLimit {
+ public:
+  explicit AddressSpaceLimit(std::size_t left) {
+    getrlimit(RLIMIT_AS, &before_);
+    std::size_t pages = 0;
+    std::ifstream{"/proc/self/statm"} >> pages;
+    const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const rlimit limit{used + left, before_.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+  ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(CooperativeLaunch, IsNoLargerThanTheHostsMemory) {
+  const Words out{1};
+  const AddressSpaceLimit limit{std::size_t{4} << 30};
+  try {
+    launch_together(leave_before_the_others, 264, 1024, out.begin());
+    FAIL() << "no refusal";
+  } catch (const std::invalid_argument& refusal) {
+    EXPECT_NE(std::string{refusal.what()}.find(", not 264: the host has memory for no more at once"),
+              std::string::npos)
+        << refusal.what();
+  }
 }
 
 TEST(CooperativeLaunch, IsNoLargerThanTheDevice) {
