@@ -59,7 +59,6 @@ __global__ void add_to_one_word(unsigned* out, unsigned times) {
     }
 }
 
-/// More kinds of passes are in loop_watch_test.cpp.
 TEST(LongLoop, Ends) {
   const Words out{2};
   const Counters barriers = counters_of([] { meet_often<<<1, 64>>>(1'000'000); });
@@ -71,6 +70,23 @@ TEST(LongLoop, Ends) {
   expect_finding([] { add_to_one_word<<<1, 2>>>(Words{2}, 3'000'000); }, Runs::once);
 }
 
+__global__ void count_in_shuffles(unsigned times) {
+  for (unsigned count = 0; count < times;)
+    count = __shfl_xor_sync(~0U, count, 1) + 1;
+}
+
+__global__ void count_by_atomics(unsigned* out, unsigned times) {
+  while (atomicAdd(out, 1U) < times) {
+  }
+}
+
+TEST(LongLoop, ThatFindsOtherValuesHasNoLimit) {
+  const LoopLimit limit{50ms};
+  expect_finding([] { count_in_shared_memory<<<1, 33>>>(100'000); }, Runs::once);
+  expect_finding([] { count_in_shuffles<<<1, 32>>>(200'000); }, Runs::once);
+  expect_finding([] { count_by_atomics<<<1, 1>>>(Words{1}, 10'000'000); }, Runs::once);
+}
+
 // ---- loops that do not ----
 
 __global__ void spin_on_input(const unsigned* in) {
@@ -78,8 +94,16 @@ __global__ void spin_on_input(const unsigned* in) {
   }
 }
 
+__global__ void walk_in_a_circle(const unsigned* in) {
+  for (unsigned i = 0; in[i] == 0; i = (i + 1) % 7) {  // one
+  }
+}
+
 TEST(EndlessLoop, OfReadsIsFoundAtOnce) {
   const LoopLimit limit{1h};
+  // endless loop in walk_in_a_circle: block 0, thread 0 repeats itself: its variables, and what it reads, stay the
+  // same at one
+  expect_finding([] { walk_in_a_circle<<<1, 32>>>(Words{7}); }, Runs::once);
   // endless loop in spin_on_input: block 0, thread ... repeats itself: its variables, and what it reads, stay
   // the same at one; help: look at the condition of the loop around this line, and at what each pass changes
   // of it; see endless_loop
@@ -107,9 +131,9 @@ __global__ void forget_to_count_in_memory(const unsigned* in, unsigned* out, siz
     out[threadIdx.x] += in[i];  // one
 }
 
-TEST(EndlessLoop, WithASumInMemoryIsFoundInMoreTime) {
+TEST(EndlessLoop, WithASumInMemoryIsFoundInTime) {
   const LoopLimit limit{100ms};
-  // endless loop in forget_to_count_in_memory: block 0, thread 0 has repeated the same accesses for 0.6 s of
+  // endless loop in forget_to_count_in_memory: block 0, thread 0 has repeated the same accesses for 0.1 s of
   // computing at one
   expect_finding([] { forget_to_count_in_memory<<<1, 32>>>(Words{32, 1}, Words{32}, 64); }, Runs::once);
 }
@@ -165,7 +189,8 @@ TEST(LongLoop, WithAnAccessInTimeEnds) {
 }
 
 TEST(EndlessLoop, OfBarriersIsFound) {
-  // endless loop in meet_in_warps_for_ever: block 0, thread ... is still running after 2^18 barriers
+  // endless loop in meet_in_warps_for_ever: block 0, thread 0 repeats itself: its variables, and what it
+  // reads, stay the same at line ...
   expect_finding([] { meet_in_warps_for_ever<<<1, 64>>>(); }, Runs::once);
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -37,7 +38,8 @@ void Block::release_block(const void* call_site) {
   for (Warp& warp : warps_)
     warp.stopped = 0;
   scheduler_.make_all_ready(size_);
-  watchdog_.meet(releases_, call_site);
+  ++releases_;
+  watchdog_.meet(size_);
 }
 
 void Block::warp_barrier(unsigned mask, const void* call_site) {
@@ -127,13 +129,12 @@ void Block::grid_barrier(const void* call_site) {
   stop_lane(thread);
   release_if_stopped(thread);
   scheduler_.suspend();
-  if (std::exchange(has_met_grid_, false)) watchdog_.meet(grid_meetings_, call_site);
   watchdog_.take(thread, call_site, {});
 }
 
 void Block::pass_grid_barrier() {
   arrived_at_grid_ = 0;
-  has_met_grid_ = true;
+  watchdog_.meet(size_);
   observers_.grid_sync(threads_.front().call_site);
   for (Warp& warp : warps_)
     warp.stopped = 0;
@@ -156,8 +157,7 @@ void Block::release_named(NamedBarrier& barrier) {
   observers_.named_sync(met);
   for (const unsigned thread : met)
     make_ready(thread);
-  ++meetings_;
-  watchdog_.meet(warp_of(met.front()).releases, call_site);
+  watchdog_.meet(static_cast<unsigned>(met.size()));
 }
 
 void Block::bring(std::span<const std::byte> value) {
@@ -211,7 +211,6 @@ void Block::release_complete_group(unsigned member) {
   for (const unsigned lane : lanes_of(group))
     if (waiting_[in_warp_of(member, lane)] != first) return;
   warp.waiting &= ~group;
-  ++meetings_;
   if (first.kind == EventKind::shuffle) hand_over_values(member, group);
   if (first.kind == EventKind::vote) hand_over_votes(member, group);
   const WarpSync met{first.kind,
@@ -224,7 +223,7 @@ void Block::release_complete_group(unsigned member) {
   observers_.warp_sync(met, std::span{exchanges_}.subspan(met.warp * warp_size, warp_size));
   for (const unsigned lane : lanes_of(group))
     make_ready(in_warp_of(member, lane));
-  watchdog_.meet(warp.releases, threads_[scheduler_.current()].call_site);
+  watchdog_.meet(static_cast<unsigned>(std::popcount(group)));
 }
 
 /// Gives each lane of a complete shuffle its value, now: a lane that runs on may bring the next one.

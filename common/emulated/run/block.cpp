@@ -37,8 +37,8 @@ void Block::begin(Grid& grid, std::size_t number, PlaceCounts* places) {
   grid_ = &grid;
   number_ = number;
   size_ = static_cast<unsigned>(count(configuration.block));
-  finished_ = arrived_at_grid_ = grid_meetings_ = arrived_ = arrived_true_ = releases_ = 0;
-  barrier_is_divergent_ = has_met_grid_ = false;
+  finished_ = arrived_at_grid_ = arrived_ = arrived_true_ = releases_ = 0;
+  barrier_is_divergent_ = false;
   named_barriers_.clear();
   last_buffer_ = nullptr;
   faults_.take();  // of a block whose end had no memory
@@ -238,7 +238,7 @@ void Block::stop_for_time(const void* call_site) {
 bool Block::is_stuck(const void* instruction) {
   if (running_ != this) return false;
   const AtWork at_work{*this};
-  return watchdog_.is_stuck(releases_ + grid_meetings_ + meetings_, finished_, instruction);
+  return watchdog_.is_stuck(finished_, instruction);
 }
 
 void Block::fail(Fault fault, std::string memory, std::string action, const void* call_site,
@@ -403,7 +403,6 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
     take_turn();
   }
   access(update);
-  ++meetings_;
   const AtWork at_work{*this};
   if (!observers_.are_there()) return;
   const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;

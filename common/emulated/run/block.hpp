@@ -154,10 +154,9 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   struct Warp {
     unsigned lanes = ~0U;  ///< that the block has; its last warp may be a part of one
     unsigned finished = 0;
-    unsigned waiting = 0;   ///< at a warp barrier, a shuffle or a vote
-    unsigned stopped = 0;   ///< until something makes them ready, or for good
-    unsigned asking = 0;    ///< those of them that call __activemask()
-    unsigned releases = 0;  ///< barriers and shuffles that it has passed
+    unsigned waiting = 0;  ///< at a warp barrier, a shuffle or a vote
+    unsigned stopped = 0;  ///< until something makes them ready, or for good
+    unsigned asking = 0;   ///< those of them that call __activemask()
   };
 
   /// A barrier of a part of the block.
@@ -257,15 +256,12 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   unsigned finished_ = 0;         ///< threads that have left the kernel
   unsigned arrived_ = 0;          ///< threads that wait at the block barrier
   unsigned first_ = 0;            ///< of these
-  unsigned arrived_at_grid_ = 0;  ///< threads that wait at the barrier of the grid,
-  unsigned grid_meetings_ = 0;    ///< which the block has passed so often,
-  bool has_met_grid_ = false;     ///< just now
+  unsigned arrived_at_grid_ = 0;  ///< threads that wait at the barrier of the grid
   bool barrier_is_divergent_ = false;
   unsigned arrived_true_ = 0;                        ///< threads that have brought a true predicate to it,
   unsigned released_true_ = 0;                       ///< and to the last one that all have passed
   unsigned releases_ = 0;                            ///< block barriers that the block has passed
   std::map<unsigned, NamedBarrier> named_barriers_;  ///< by their numbers
-  std::size_t meetings_ = 0;  ///< other barriers, shuffles and votes, and atomic operations
   Buffer* last_buffer_ = nullptr;
 };
 

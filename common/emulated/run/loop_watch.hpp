@@ -1,104 +1,76 @@
 #pragma once
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 #include "emulated/memory/memory.hpp"
 
 namespace __emulated {
 
-/// How much alike the passes of a loop are. Each is a weaker reason than the one before to say that it never ends.
-enum class Passes {
-  identical,  ///< registers, local variables and all that is read are the same: this never ends
-  alike,      ///< the same places access the same words and find the same values there; a register may count
-  adding,     ///< the same but for the values of words to which the thread itself adds
-  different
-};
-
-/// A sequence that comes back to an element for ever: remembers one element, a later one each time that it has waited twice
-/// as long for it in vain (Brent, 1980).
-class Rounds {
- public:
-  void step(std::uint64_t element) {
-    ++steps_;
-    if (element == remembered_ && is_begun_) {
-      longest_ = std::max(longest_, std::exchange(steps_, 0));
-      ++returns_;
-    } else if (!is_begun_ || steps_ == patience_) {
-      if (is_begun_) patience_ *= 2;
-      is_begun_ = true;
-      remembered_ = element;
-      longest_ = steps_ = returns_ = 0;
-    }
-  }
-  bool goes_round() const { return returns_ >= 2 && steps_ <= longest_; }
-
- private:
-  std::uint64_t remembered_ = 0;
-  std::size_t returns_ = 0;
-  std::size_t steps_ = 0;     ///< since the element was remembered, or last came back
-  std::size_t longest_ = 0;   ///< that it took to come back
-  std::size_t patience_ = 1;  ///< so many steps until another one is remembered
-  bool is_begun_ = false;
-};
-
-/// Watches for a while what the threads of a block do, to see whether they only repeat themselves. A thread is looked at
-/// whenever it has its turn: what its stack holds, and what it has accessed since its last turn.
+/// Watches for a while what the threads of a block do. A thread makes progress if in a turn it makes other accesses than in any
+/// earlier one, or finds other values, apart from those of words that it then stores to: a loop that only adds makes none.
 class LoopWatch {
  public:
   /// Accesses of a turn while threads are watched: odd, so that most loops are looked at in all of their phases.
   static constexpr unsigned accesses_in_a_turn = 61;
 
-  void begin(unsigned threads) {
-    threads_.assign(threads, {});
-    reads_ = {};
+  void begin_block() { turns_of_a_watch_ = 0; }
+  /// Begins a watch, of at least so many threads.
+  void begin(unsigned threads);
+  /// The first half of the watch gets to know the turns of a loop. One that is new in the other half ends it.
+  bool is_over() const {
+    return turns_ >= turns_of_a_watch_ || (turns_ >= turns_of_a_watch_ / 2 && without_progress_ == 0);
   }
 
   /// The thread is about to make this access. \param is_shared_by_blocks  whether another block may write the word, too.
   void access(unsigned thread, const Access& access, bool is_shared_by_blocks);
-
-  /// The thread meets others at a barrier or a shuffle, and takes this value from it.
-  void meet(unsigned thread, const void* call_site, std::span<const std::byte> value);
-
+  /// The thread has met others at a barrier or a shuffle, and takes this value from it.
+  void take(unsigned thread, const void* call_site, std::span<const std::byte> value);
   /// The thread is about to go on. \param stack  all of it that is in use, saved registers among it.
   void turn(unsigned thread, std::span<const std::byte> stack);
+  void thread_ends() { without_progress_ = identical_ = 0; }
 
-  /// What is true of all threads that have had a turn.
-  Passes passes() const;
+  // Of the watch that is over:
+  bool has_progress() const { return without_progress_ < turns_of_a_watch_ / 2; }
+  /// Whether there was some before.
+  bool had_progress() const { return without_progress_ < turns_; }
+  /// Whether registers, local variables and all that was read came back, too: this never ends.
+  bool is_identical() const { return identical_ >= turns_of_a_watch_ / 2; }
+  /// The lowest thread that was at a barrier, or else that had an access.
+  const Accessor& in_loop() const { return at_barrier_.call_site != nullptr ? at_barrier_ : at_access_; }
+  /// The first thread that has read what another block may write.
+  const Accessor* reader_of_other_blocks() const { return reader_.call_site != nullptr ? &reader_ : nullptr; }
 
-  /// The turns of the threads that have had one, on average.
-  std::size_t turns() const;
-
-  /// A thread that is in such a loop, and the site of its last access in it.
-  Accessor thread_in_loop() const;
-
-  /// The first thread that reads what another block may write.
-  const Accessor* reader_of_other_blocks() const { return reads_.call_site != nullptr ? &reads_ : nullptr; }
+  /// As there was progress, the next watch is longer: a loop's pass may be long.
+  void forget();
 
  private:
-  /// A load whose word the thread may be about to add to.
+  /// A load of a word that the thread may be about to store to.
   struct Load {
     const std::byte* address = nullptr;
-    std::uint64_t with_value = 0;
-    std::uint64_t without = 0;
+    std::uint64_t event = 0;
   };
-
   struct Thread {
-    std::uint64_t all = 0;     ///< of what it has done in this turn, and found in memory;
+    std::uint64_t all = 0;     ///< what it has done in this turn, and found;
     std::uint64_t others = 0;  ///< the same without values of words that it has then stored to
     std::array<Load, 4> loads{};
     unsigned next_load = 0;
-    std::size_t turns = 0;
-    const void* last_site = nullptr;
-    Rounds identical, alike, adding;
+    unsigned turns = 0;
   };
 
+  bool is_new(std::uint64_t turn);
+
   std::vector<Thread> threads_;
-  Accessor reads_;
+  std::unordered_set<std::uint64_t> known_;  ///< turns
+  std::uint64_t left_out_ = 0;               ///< those with one of these bits are not
+  std::size_t turns_ = 0;
+  std::size_t turns_of_a_watch_ = 0;
+  std::size_t without_progress_ = 0;  ///< turns since the last one with it,
+  std::size_t identical_ = 0;         ///< and since the last one that was not as an earlier one
+  Accessor at_access_, at_barrier_, reader_;
 };
 
 }  // namespace __emulated

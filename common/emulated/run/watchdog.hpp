@@ -2,7 +2,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -44,11 +43,11 @@ class Watchdog {
 
   // ---- meetings ----
 
-  /// Threads of the block have met once more. \param meetings  counts them; \param call_site  where the running thread has.
-  void meet(unsigned& meetings, const void* call_site);
+  /// So many threads of the block have met.
+  void meet(unsigned threads);
   /// What a thread takes from a barrier or a shuffle.
   void take(unsigned thread, const void* call_site, std::span<const std::byte> value) {
-    if (is_watching_) watch_.meet(thread, call_site, value);
+    if (is_watching_) take_watched(thread, call_site, value);
   }
   void thread_ends();
   void watch_turn(unsigned thread, std::span<const std::byte> stack) { watch_.turn(thread, stack); }
@@ -63,28 +62,24 @@ class Watchdog {
 
   /// In a signal's handler: whether the running thread has had its time without any progress. It is ended only in code of
   /// the program: a library may hold a lock.
-  bool is_stuck(std::size_t meetings, unsigned finished, const void* instruction);
+  bool is_stuck(unsigned finished, const void* instruction);
   /// Whether the running thread is to end at its next access.
   bool is_out_of_time() const { return stuck_thread_ == scheduler_.current(); }
   [[noreturn]] void stop_for_time(const void* call_site);
 
  private:
-  void begin_watch(const unsigned* meetings);
-  void end_watch();
-  void judge_accesses();
-  void judge_meetings(unsigned meetings, const void* call_site);
+  void begin_watch();
+  void take_watched(unsigned thread, const void* call_site, std::span<const std::byte> value);
+  void judge();
   void grant(unsigned accesses) {
-    granted_ += accesses - accesses_left_;
+    granted_ = granted_ + accesses - accesses_left_;
     accesses_left_ = accesses;
   }
-  bool may_change_by_other_blocks(const Accessor* reader, bool is_identical);
+  /// Of the block so far, in what a host thread takes for it: the same on each machine.
+  std::chrono::nanoseconds work() const {
+    return std::chrono::nanoseconds{40} * accesses() + std::chrono::nanoseconds{80} * meetings_;
+  }
   void blame_loop(unsigned thread, std::string action, const void* call_site);
-  [[noreturn]] void end_in_a_loop(unsigned thread, std::string action, const void* call_site);
-
-  /// Accesses without a barrier after which threads are watched for the first time.
-  static constexpr std::size_t first_watch = std::size_t{1} << 22;
-  /// Turns of each thread in such a watch; more in later ones, as a loop's pass may be long.
-  static constexpr std::size_t first_turns = 32;
 
   Client& client_;
   Scheduler& scheduler_;
@@ -96,23 +91,16 @@ class Watchdog {
   unsigned accesses_left_ = 0;  ///< that the running thread may make before another has its turn
   std::size_t granted_ = 0;     ///< and that threads might have made by then, all together
 
-  /// What there has been since threads of the block last met.
-  struct SinceMeeting {
-    std::size_t accesses = 0;
-    std::size_t watch_after = first_watch;    ///< so many accesses
-    std::size_t watched_turns = first_turns;  ///< that each thread is watched for
-    std::optional<std::chrono::nanoseconds>
-        alike_since{};  ///< the host thread's time when a loop first seemed endless
-  } since_meeting_;
+  std::size_t meetings_ = 0;  ///< of each thread
 
   bool is_watching_ = false;
-  const unsigned* watched_meetings_ = nullptr;  ///< their count, if they are what the watch is for
   LoopWatch watch_;
   unsigned watched_accesses_left_ = 0;
-  unsigned alike_watches_ = 0;  ///< of meetings, one after the other
+  std::chrono::nanoseconds watch_after_{};  ///< so much work
+  std::chrono::nanoseconds last_progress_{};
 
   /// What has happened so far: it stays the same while a thread does nothing but compute.
-  std::array<std::size_t, 6> progress_{};
+  std::array<std::size_t, 5> progress_{};
   int ticks_without_progress_ = 0;
   unsigned stuck_thread_ = ReadyThreads::capacity;  ///< ends at its next access
 };
