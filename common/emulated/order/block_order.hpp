@@ -19,10 +19,10 @@ class BlockOrder {
   BlockOrder(const BlockOrder&) = delete;
   BlockOrder& operator=(const BlockOrder&) = delete;
 
-  void begin_block(std::size_t block, GridRaces& grid) {
+  void begin_block(std::size_t block, unsigned threads, GridRaces& grid) {
     block_ = block;
     grid_ = &grid;
-    order_.begin_block(block, grid.releases());
+    order_.begin_block(block, threads, grid.releases());
     races_.begin_block(block);
     has_run_atomics_ = false;
   }

@@ -42,13 +42,14 @@ Untold Telling::untold(unsigned thread, Moment moment, bool knew) const {
 HappensBefore::HappensBefore(unsigned threads, std::function<void()> before_learning)
     : warps_((threads + warp_size - 1) / warp_size),
       threads_(threads),
-      all_threads_(threads),
-      before_learning_{std::move(before_learning)} {
-  std::iota(all_threads_.begin(), all_threads_.end(), 0U);
-}
+      before_learning_{std::move(before_learning)} {}
 
-void HappensBefore::begin_block(std::size_t block, Releases& releases) {
+void HappensBefore::begin_block(std::size_t block, unsigned threads, Releases& releases) {
   block_ = block;
+  if (all_threads_.size() != threads) {
+    all_threads_.resize(threads);
+    std::iota(all_threads_.begin(), all_threads_.end(), 0U);
+  }
   releases_ = &releases;
   time_ = 0;
   for (Warp& warp : warps_)
@@ -146,7 +147,7 @@ void HappensBefore::share_others(std::span<const unsigned> threads) {
     knows_atomics = knows_atomics || threads_[thread].knows_atomics;
   }
   for (const unsigned thread : threads) {
-    learn(threads_[thread], all);
+    if (threads_[thread].others != all) know(threads_[thread], all);
     threads_[thread].knows_atomics = knows_atomics;
   }
 }
@@ -193,9 +194,13 @@ void HappensBefore::learn(Thread& thread, const Others& more) {
   Others all = thread.others;
   all.told.join(more.told);
   all.fenced.join(more.fenced);
-  if (all == thread.others) return;
+  if (all != thread.others) know(thread, all);
+}
+
+/// The thread knows all this, which is more than before.
+void HappensBefore::know(Thread& thread, const Others& all) {
   before_learning_();
-  thread.others = std::move(all);
+  thread.others = all;
   has_learned_ = knows_others_ = true;
 }
 

@@ -65,7 +65,7 @@ class HappensBefore {
   /// \param before_learning  is called before threads of the block come to know more of other blocks.
   HappensBefore(unsigned threads, std::function<void()> before_learning);
 
-  void begin_block(std::size_t block, Releases& releases);
+  void begin_block(std::size_t block, unsigned threads, Releases& releases);
   void block_barrier();
   /// A barrier among the lanes `group` of a warp that has `lanes`.
   void warp_barrier(unsigned warp, unsigned group, unsigned lanes);
@@ -163,7 +163,8 @@ class HappensBefore {
   }
   Clock knowledge(unsigned thread) const;
   void acquire(Thread& thread, const SharedClock& clock);
-  void learn(Thread& thread, const Others& others);
+  void learn(Thread& thread, const Others& more);
+  void know(Thread& thread, const Others& all);
   void share_others(std::span<const unsigned> threads);
   void share(std::span<const unsigned> threads);
   const Knowledge& to_release(const Thread& thread) const {
@@ -172,7 +173,7 @@ class HappensBefore {
 
   std::vector<Warp> warps_;
   std::vector<Thread> threads_;
-  std::vector<unsigned> all_threads_;
+  std::vector<unsigned> all_threads_;  ///< of the block
   std::function<void()> before_learning_;
   std::size_t block_ = 0;
   Releases* releases_ = nullptr;

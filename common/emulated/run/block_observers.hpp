@@ -29,7 +29,7 @@ class BlockObservers {
       order_.emplace(memory_, faults_, most_threads_);
       counts_.emplace(most_threads_);
     }
-    order_->begin_block(block, grid.races);
+    order_->begin_block(block, threads, grid.races);
     if (grid.trace != nullptr && grid.trace->block == block) recorder_.emplace(*grid.trace, threads);
     counts_->begin_block(threads, places, recorder_ ? &*recorder_ : nullptr);
   }
