@@ -86,7 +86,7 @@ void Watchdog::judge() {
   watch_after_ = work() + between_watches;
   if (watch_.had_progress()) last_progress_ = work();
   if (watch_.has_progress()) {
-    watch_after_ = 4 * work();
+    watch_after_ = 4 * work();  // so that watches cost little of a long kernel
     return watch_.forget();
   }
   const Accessor* const reader = watch_.reader_of_other_blocks();

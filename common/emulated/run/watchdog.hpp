@@ -96,7 +96,8 @@ class Watchdog {
   bool is_watching_ = false;
   LoopWatch watch_;
   unsigned watched_accesses_left_ = 0;
-  std::chrono::nanoseconds watch_after_{};  ///< so much work
+  // By the work done until then:
+  std::chrono::nanoseconds watch_after_{};
   std::chrono::nanoseconds last_progress_{};
 
   /// What has happened so far: it stays the same while a thread does nothing but compute.
