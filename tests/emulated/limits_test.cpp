@@ -200,10 +200,9 @@ TEST(Crash, IsAFindingWhereverItHappens) {
     expect_finding([&] { launch(Crashing::call); }, Runs::once);
     // trap in crash: block 0, thread 0 comes to an illegal instruction at trap
     expect_finding([&] { launch(Crashing::trap); }, Runs::once);
-    // out of bounds in crash: block 0, thread 0 accesses element 4 of a local array (int[4]) at local; help: check
-    // `i` before the access, or make the array larger
-    expect_finding([&] { launch(Crashing::local); }, Runs::once);
 #ifndef __clang__  // whose code comes to an illegal instruction first
+    // out of bounds in crash: block 0, thread 0 accesses memory beside its local variables at local
+    expect_finding([&] { launch(Crashing::local); }, Runs::once);
     // out of bounds in fill_a_row: block 0, thread 0 accesses memory beside its local variables at row; help: check
     // `i` before the access, or make the array larger
     expect_finding([] { fill_a_row<<<1, 1>>>(DeviceArray<int>{1}, 1 << 20); }, Runs::once);
@@ -228,9 +227,6 @@ TEST(Crash, IsAFindingWhereverItHappens) {
 __global__ void shift(unsigned* out, int by) {
   *out = 1U << by;  // shift
 }
-__global__ void convert(int* out, float from) {
-  *out = static_cast<int>(from);  // conversion
-}
 __global__ void overflow_an_integer(int* out, int from) {
   out[0] = from + 1 > from ? 1 : 0;
   out[1] = (from + 1) >> 31;
@@ -244,13 +240,6 @@ TEST(UndefinedArithmetic, IsNamedWhereItIsNotAsOnAGpu) {
   expect_finding([] { shift<<<1, 1>>>(Array{1}, -1); }, Runs::once);
   // no finding
   expect_finding([] { shift<<<1, 1>>>(Array{1}, 31); }, Runs::once);
-  for (const float from : {1e20F, -1e20F, 2147483648.F, std::numeric_limits<float>::quiet_NaN()}) {
-    // undefined arithmetic in convert: block 0, thread 0 converts a number to a type that cannot hold it at
-    // conversion; help: C++ does not say
-    expect_finding([&] { convert<<<1, 1>>>(DeviceArray<int>{1}, from); }, Runs::once);
-  }
-  // no finding
-  expect_finding([] { convert<<<1, 1>>>(DeviceArray<int>{1}, -2147483648.F); }, Runs::once);
   DeviceArray<int> out{3};
   expect_finding([&] { overflow_an_integer<<<1, 1>>>(out, std::numeric_limits<int>::max()); }, Runs::once);
   EXPECT_EQ(out.begin()[0], 0);

@@ -326,12 +326,6 @@ std::string describe_variable(const std::byte* address, std::size_t bytes) {
                    nearest->memory.bytes());
 }
 
-bool is_variable(const std::string& name) {
-  return std::ranges::any_of(variables_of_the_program(), [&](const Variable& variable) {
-    return !variable.is_hosts && variable_name(variable.symbol) == name;
-  });
-}
-
 std::uint64_t GlobalMemory::fingerprint() const {
   constexpr std::size_t beginning = std::size_t{64} << 10;
   std::uint64_t hash = 0;

@@ -256,12 +256,6 @@ void Block::note(Fault fault, std::string action, const void* call_site, std::st
       {fault, "", {{{scheduler_.current()}, number_, std::move(action), call_site}}, std::move(help)});
 }
 
-bool Block::has_variable(const std::string& name) const {
-  return is_variable(name) || std::ranges::any_of(shared_.declared(), [&](const SharedVariable& variable) {
-           return name == variable.declaration->name;
-         });
-}
-
 // ---- accesses to memory ----
 
 template <bool is_shared> inline ObservedAccess Block::observed(const Access& access) {

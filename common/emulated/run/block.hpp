@@ -104,8 +104,6 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   /// Says what the running thread does, which goes on; for whoever is at work.
   void note(Fault fault, std::string action, const void* call_site, std::string help);
 
-  /// Whether a variable in shared or global memory has this name.
-  bool has_variable(const std::string& name) const;
 
   /// Ends the block for a misaligned access, for an atomic one to a local variable, or because too little is left of the
   /// running thread's stack.
