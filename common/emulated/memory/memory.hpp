@@ -238,7 +238,6 @@ std::mutex& device_mutex();
 /// program has none.
 std::string describe_variable(const std::byte* address, std::size_t bytes);
 
-
 /// Whether the process has memory there.
 bool is_mapped(const std::byte* address);
 

@@ -104,7 +104,6 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   /// Says what the running thread does, which goes on; for whoever is at work.
   void note(Fault fault, std::string action, const void* call_site, std::string help);
 
-
   /// Ends the block for a misaligned access, for an atomic one to a local variable, or because too little is left of the
   /// running thread's stack.
   [[noreturn]] void refuse(const Access& access);
