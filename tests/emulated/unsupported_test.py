@@ -40,7 +40,7 @@ def of_list() -> dict[str, str]:
     reason = instead = ""
     for line in (unsupported.DEVICE / "language/unsupported.txt").read_text("utf-8").splitlines():
         if line.startswith("  "):
-            said |= {name: text(name, reason, instead) for name in line.split()}
+            said |= {name: text(name.removesuffix("{}"), reason, instead) for name in line.split()}
         elif not line.startswith("#"):
             reason, _, instead = line.partition(": ")
     return said
@@ -53,6 +53,8 @@ def of_code() -> dict[str, str]:
 def line_with(name: str) -> str:
     if is_header(name):
         return f"#include <{name}>"
+    if name.endswith("{}"):
+        return f"extern {name[:-2]}* pointer_to_{name[:-2].replace(':', '_')};"
     # As programs do that check errors: nothing else is wrong there.
     checked = f"if (cudaSuccess != {name}(nullptr, 1)) return;" if name.startswith("cuda") else f"{name}(nullptr, 1);"
     return f"inline void call_of_{name.replace(':', '_')}() {{ {checked} }}"

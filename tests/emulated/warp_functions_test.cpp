@@ -2,6 +2,7 @@
 /// each thread gets by hand.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -320,7 +321,112 @@ TEST(CooperativeGroups, OfActiveThreads) {
     EXPECT_EQ(ranks[3 * i], i);
 }
 
+struct Running {
+  float sum, products;
+};
+struct Wide {
+  double values[4];
+};
+
+TEST(CooperativeGroups, PartScanAndCallOnce) {
+  const auto expect = [](const char* name, unsigned shuffles, auto expected, auto function) {
+    expect_of_threads(name, 32, shuffles, expected, [=](unsigned thread) {
+      return function(cg::tiled_partition<8>(cg::this_thread_block()), thread % 8);
+    });
+  };
+  // An odd, an even one, and of a pair of parts their rank and number.
+  const auto parts = [](const cg::coalesced_group& part) {
+    return 1000 * part.meta_group_size() + 100 * part.meta_group_rank() + 10 * part.size() +
+           part.thread_rank();
+  };
+  expect(
+      "halves", 0, [](unsigned t) { return 2000 + t % 2 * 100 + 40 + t % 8 / 2; },
+      [=](auto tile, unsigned rank) { return parts(cg::binary_partition(tile, rank % 2 == 1)); });
+  expect(
+      "all of them", 0, [](unsigned t) { return 1000 + 80 + t % 8; },
+      [=](auto tile, unsigned) { return parts(cg::binary_partition(tile, true)); });
+  expect(
+      "by labels", 0,
+      [](unsigned t) { return 3000 + t % 8 % 3 * 100 + (t % 8 % 3 == 2 ? 20 : 30) + t % 8 / 3; },
+      [=](auto tile, unsigned rank) { return parts(cg::labeled_partition(tile, 7 - rank % 3)); });
+  expect(
+      "parts of a part", 0, [](unsigned t) { return 2000 + t % 8 / 4 * 100 + 20 + t % 8 / 2 % 2; },
+      [=](auto tile, unsigned rank) {
+        return parts(cg::tiled_partition(cg::binary_partition(tile, rank % 2 == 1), 2));
+      });
+  expect(
+      "sum of those before", 4 * 3, [](unsigned t) { return t % 8 * (t % 8 - 1) / 2; },
+      [](auto tile, unsigned rank) { return cg::exclusive_scan(tile, rank); });
+  expect(
+      "least of those before", 4 * 4, [](unsigned t) { return t % 8 == 0 ? 0 : 20 - (t % 8 - 1); },
+      [](auto tile, unsigned rank) { return cg::exclusive_scan(tile, 20 - rank, cg::less<unsigned>()); });
+  expect(
+      "sum to a thread of its part", 8 * 2, [](unsigned t) { return (t % 8 / 2 + 1) * (t % 8 / 2 + t % 2); },
+      [](auto tile, unsigned rank) {
+        return cg::inclusive_scan(cg::binary_partition(tile, rank % 2 == 1), rank, cg::plus<unsigned>());
+      });
+  expect(
+      "sum of a part", 0, [](unsigned t) { return 12 + t % 2 * 4; },
+      [](auto tile, unsigned rank) {
+        return cg::reduce(cg::binary_partition(tile, rank % 2 == 1), rank, cg::plus<unsigned>());
+      });
+  expect("of a struct", 4 * 3 * 2, 28 + 8, [](auto tile, unsigned rank) {
+    const auto join = [](Running a, Running b) { return Running{a.sum + b.sum, a.products + b.products}; };
+    const Running whole = cg::reduce(tile, Running{static_cast<float>(rank), 1}, join);
+    return whole.sum + whole.products;
+  });
+  expect("of 32 bytes", 4 * 8, 3 + 30, [](auto tile, unsigned rank) {
+    const Wide of_three = tile.shfl(Wide{{1.0 * rank, 0, 0, 10.0 * rank}}, 3);
+    return of_three.values[0] + of_three.values[3];
+  });
+  expect("once for all", 4, 7, [](auto tile, unsigned rank) {
+    unsigned own = 0;
+    cg::invoke_one(
+        tile, [&](unsigned by) { own += by; }, 5U);
+    if (own != (rank == 0 ? 5 : 0)) return 0U;
+    return cg::invoke_one_broadcast(tile, [=] { return rank + 7; });
+  });
+}
+
+__global__ void scan_in_tiles_of_warps(const int* in, int* out) {
+  const auto tile = cg::tiled_partition<128>(cg::this_thread_block());
+  out[2 * threadIdx.x] = cg::inclusive_scan(tile, in[threadIdx.x], cg::plus<int>());
+  out[2 * threadIdx.x + 1] = cg::exclusive_scan(tile, in[threadIdx.x]);
+}
+
+TEST(CooperativeGroups, ScanOverSeveralWarps) {
+  Array<int> in{256}, out{512};
+  for (int i = 0; i < 256; ++i)
+    in[i] = i * i % 7 - 2;
+  sweep({{"tiles of four warps", [&] { scan_in_tiles_of_warps<<<1, 256>>>(in, out); }}});
+  for (int i = 0, sum = 0; i < 256; ++i) {
+    if (i % 128 == 0) sum = 0;
+    EXPECT_EQ(out[2 * i + 1], sum) << i;
+    sum += in[i];
+    EXPECT_EQ(out[2 * i], sum) << i;
+  }
+}
+
 // ---- faults ----
+
+__global__ void part_without_all(unsigned* out) {
+  const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  if (tile.thread_rank() < 4) out[threadIdx.x] = cg::binary_partition(tile, threadIdx.x % 2 == 0).size();
+  __syncwarp();
+}
+
+__global__ void scan_without_all(unsigned* out) {
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  if (threadIdx.x != 5) out[threadIdx.x] = cg::inclusive_scan(tile, 1U);
+}
+
+__global__ void read_what_one_wrote(unsigned* out, bool syncs) {
+  __shared__ unsigned one;
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  cg::invoke_one(tile, [&] { one = 1; });
+  if (syncs) tile.sync();
+  out[threadIdx.x] = one;
+}
 
 __global__ void vote_in_part(unsigned* out) {
   if (threadIdx.x < 16) out[threadIdx.x] = __ballot_sync(0xffffffff, 1);
@@ -344,6 +450,14 @@ __global__ void miss_a_barrier(int* out) {
 TEST(WarpFunctions, HaveFindings) {
   Array<unsigned> out{32};
   Array<int> other{32};
+  sweep({{"what one wrote", [&] { read_what_one_wrote<<<1, 32>>>(out, true); }}});
+  expect_findings({{"deadlock in part_without_all: block 0, threads 0-3, 8-11, 16-19, 24-27 wait at a vote",
+                    [&] { part_without_all<<<1, 32>>>(out); }},
+                   {"shuffle from an inactive lane in scan_without_all: block 0, thread 6 shuffles from the "
+                    "inactive lane 5",
+                    [&] { scan_without_all<<<1, 32>>>(out); }},
+                   {"race in read_what_one_wrote: block 0, thread ",
+                    [&] { read_what_one_wrote<<<1, 32>>>(out, false); }}});
   expect_findings({{"deadlock in vote_in_part: block 0, threads 0-15 wait at a vote",
                     [&] { vote_in_part<<<1, 32>>>(out); }},
                    {"deadlock in vote_differently: block 0, threads 0-15 wait at a vote",

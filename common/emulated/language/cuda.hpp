@@ -128,8 +128,11 @@ void shuffle(Shuffle kind, unsigned mask, int operand, int width, std::span<std:
 
 template <typename T>
 __EMULATED_INLINE T shuffled(Shuffle kind, unsigned mask, T value, int operand, int width) {
-  static_assert(sizeof(T) <= 16, "a shuffle moves 16 bytes at most");
-  shuffle(kind, mask, operand, width, {reinterpret_cast<std::byte*>(&value), sizeof(T)});
+  static_assert(sizeof(T) <= 32, "a shuffle moves 32 bytes at most");
+  const std::span bytes{reinterpret_cast<std::byte*>(&value), sizeof(T)};
+  constexpr std::size_t at_once = sizeof(T) < 16 ? sizeof(T) : 16;
+  shuffle(kind, mask, operand, width, bytes.first(at_once));
+  if constexpr (sizeof(T) > at_once) shuffle(kind, mask, operand, width, bytes.subspan(at_once));
   return value;
 }
 

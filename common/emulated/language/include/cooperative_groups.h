@@ -31,14 +31,14 @@ inline unsigned lane_of_rank(unsigned lanes, unsigned number) {
 /// The threads of a block.
 class thread_block {
  public:
-  __EMULATED_INLINE void sync() const { __syncthreads(); }
-  unsigned thread_rank() const { return details::rank_in_block(); }
-  unsigned num_threads() const { return blockDim.x * blockDim.y * blockDim.z; }
-  unsigned size() const { return num_threads(); }
-  dim3 group_index() const { return dim3{blockIdx}; }
-  dim3 thread_index() const { return dim3{threadIdx}; }
-  dim3 group_dim() const { return dim3{blockDim}; }
-  dim3 dim_threads() const { return dim3{blockDim}; }
+  __EMULATED_INLINE static void sync() { __syncthreads(); }
+  static unsigned thread_rank() { return details::rank_in_block(); }
+  static unsigned num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  static unsigned size() { return num_threads(); }
+  static dim3 group_index() { return dim3{blockIdx}; }
+  static dim3 thread_index() { return dim3{threadIdx}; }
+  static dim3 group_dim() { return dim3{blockDim}; }
+  static dim3 dim_threads() { return dim3{blockDim}; }
 };
 inline thread_block this_thread_block() { return {}; }
 
@@ -62,6 +62,9 @@ template <typename Group> class group_of_lanes {
   template <typename T> __EMULATED_INLINE unsigned match_any(T value) const {
     return group().by_rank(__match_any_sync(group().lanes(), value));
   }
+  template <typename T> __EMULATED_INLINE unsigned match_all(T value, int& is_same) const {
+    return group().by_rank(__match_all_sync(group().lanes(), value, &is_same));
+  }
 
  private:
   __EMULATED_INLINE const Group& group() const { return static_cast<const Group&>(*this); }
@@ -69,18 +72,19 @@ template <typename Group> class group_of_lanes {
 
 }  // namespace details
 
-/// Lanes of one warp.
+/// Lanes of one warp. A part of a group has a rank among all parts.
 class coalesced_group : public details::group_of_lanes<coalesced_group> {
  public:
-  explicit coalesced_group(unsigned lanes) : lanes_{lanes} {}
+  explicit coalesced_group(unsigned lanes, unsigned meta_rank = 0, unsigned meta_size = 1)
+      : lanes_{lanes}, meta_rank_{meta_rank}, meta_size_{meta_size} {}
 
   unsigned thread_rank() const {
     return static_cast<unsigned>(__popc(lanes_ & ((1U << details::lane()) - 1)));
   }
   unsigned num_threads() const { return static_cast<unsigned>(__popc(lanes_)); }
   unsigned size() const { return num_threads(); }
-  unsigned meta_group_size() const { return 1; }
-  unsigned meta_group_rank() const { return 0; }
+  unsigned meta_group_size() const { return meta_size_; }
+  unsigned meta_group_rank() const { return meta_rank_; }
 
   /// Of the lanes of other ranks; one's own value where there is no such rank.
   template <typename T> __EMULATED_INLINE T shfl(T value, unsigned rank) const {
@@ -108,7 +112,7 @@ class coalesced_group : public details::group_of_lanes<coalesced_group> {
     return __shfl_sync(lanes_, value, static_cast<int>(details::lane_of_rank(lanes_, rank)), 32);
   }
 
-  unsigned lanes_;
+  unsigned lanes_, meta_rank_, meta_size_;
 };
 /// The lanes of the warp that come by this call together.
 __EMULATED_INLINE coalesced_group coalesced_threads() { return coalesced_group{__activemask()}; }
@@ -129,10 +133,6 @@ template <unsigned count> class tile_of_lanes : public group_of_lanes<tile_of_la
   }
   template <typename T> __EMULATED_INLINE T shfl_xor(T value, unsigned mask) const {
     return __shfl_xor_sync(lanes(), value, static_cast<int>(mask), count);
-  }
-
-  template <typename T> __EMULATED_INLINE unsigned match_all(T value, int& is_same) const {
-    return by_rank(__match_all_sync(lanes(), value, &is_same));
   }
 
   unsigned lanes() const { return lanes_of_part(count); }
@@ -172,6 +172,17 @@ template <unsigned count> class tile_of_warps {
     });
   }
 
+  /// Joins the values of the last lanes of the warps before the calling thread's.
+  template <typename T, typename Operation>
+  __EMULATED_INLINE T joined_before(T of_lane, const Operation& operation) const {
+    return exchanged(of_lane, [&] {
+      T result{};
+      for (unsigned warp = 0; warp < rank_in_block() % count / 32; ++warp)
+        result = warp == 0 ? shown<T>(31) : operation(result, shown<T>(warp * 32 + 31));
+      return result;
+    });
+  }
+
  private:
   template <typename T, typename Take> __EMULATED_INLINE T exchanged(T value, const Take& take) const {
     static_assert(sizeof(T) <= 8, "tiles of more than 32 threads exchange 8 bytes at most");
@@ -201,11 +212,11 @@ class thread_block_tile : public details::tile<count> {
                 "a tile has a power of two threads, 1024 at most");
 
  public:
-  unsigned thread_rank() const { return details::rank_in_block() % count; }
+  static unsigned thread_rank() { return details::rank_in_block() % count; }
   static constexpr unsigned num_threads() { return count; }
   static constexpr unsigned size() { return count; }
-  unsigned meta_group_rank() const { return Parent{}.thread_rank() / count; }
-  unsigned meta_group_size() const { return (Parent{}.num_threads() + count - 1) / count; }
+  static unsigned meta_group_rank() { return Parent::thread_rank() / count; }
+  static unsigned meta_group_size() { return (Parent::num_threads() + count - 1) / count; }
 };
 
 /// Any of these groups, but for tiles of several warps, as a parameter of a function that takes them all.
@@ -230,6 +241,7 @@ class thread_group {
     return lanes_ == 0 ? this_thread_block().num_threads() : coalesced_group{lanes_}.num_threads();
   }
   unsigned size() const { return num_threads(); }
+  unsigned lanes() const { return lanes_; }
 
  private:
   unsigned lanes_ = 0;  ///< of one warp, or 0: the whole block
@@ -238,33 +250,95 @@ class thread_group {
 template <unsigned count, typename Parent> thread_block_tile<count, Parent> tiled_partition(const Parent&) {
   return {};
 }
-inline thread_group tiled_partition(const thread_group&, unsigned count) {
+inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned count) {
+  const unsigned part = parent.thread_rank() / count;
+  unsigned lanes = 0;
+  for (unsigned rank = part * count; rank < min((part + 1) * count, parent.num_threads()); ++rank)
+    lanes |= 1U << details::lane_of_rank(parent.lanes(), rank);
+  return coalesced_group{lanes, part, (parent.num_threads() + count - 1) / count};
+}
+inline thread_group tiled_partition(const thread_group& parent, unsigned count) {
+  if (parent.lanes() != 0) return tiled_partition(coalesced_group{parent.lanes()}, count);
   return coalesced_group{details::lanes_of_part(count)};
+}
+
+namespace details {
+
+template <typename Group>
+concept OfLanes = requires(const Group& group) {
+  group.by_rank(group.lanes());
+};
+
+template <typename T> unsigned long long bits_of(T label) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<std::uintptr_t>(label);
+  } else {
+    return static_cast<unsigned long long>(label);
+  }
+}
+
+}  // namespace details
+
+/// Those threads of the group that bring the same as the calling one.
+template <details::OfLanes Group, typename T>
+requires std::is_integral_v<T> || std::is_pointer_v<T> __EMULATED_INLINE coalesced_group
+labeled_partition(const Group& group, T label) {
+  const unsigned lanes = __match_any_sync(group.lanes(), details::bits_of(label));
+  const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
+  const unsigned leaders = __ballot_sync(group.lanes(), first == details::lane());
+  const auto rank = static_cast<unsigned>(__popc(leaders & ((1U << first) - 1)));
+  return coalesced_group{lanes, rank, static_cast<unsigned>(__popc(leaders))};
+}
+template <details::OfLanes Group>
+__EMULATED_INLINE coalesced_group binary_partition(const Group& group, bool predicate) {
+  const unsigned all = group.lanes();
+  const unsigned lanes = __ballot_sync(all, predicate);
+  if (lanes == 0 || lanes == all) return coalesced_group{all};
+  return coalesced_group{predicate ? lanes : all & ~lanes, predicate ? 1U : 0U, 2};
+}
+template <details::OfLanes Group>
+__EMULATED_INLINE coalesced_group labeled_partition(const Group& group, bool label) {
+  return binary_partition(group, label);
+}
+
+/// Has one thread of the group call the function,
+template <typename Group, typename Function, typename... Arguments>
+__EMULATED_INLINE void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
+  if (group.thread_rank() == 0) std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
+}
+/// and all have the result.
+template <details::OfLanes Group, typename Function, typename... Arguments>
+__EMULATED_INLINE auto invoke_one_broadcast(const Group& group, Function&& function,
+                                            Arguments&&... arguments) {
+  std::decay_t<std::invoke_result_t<Function, Arguments...>> result{};
+  if (group.thread_rank() == 0)
+    result = std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
+  return group.shfl(result, 0);
 }
 
 /// All threads of a launch.
 class grid_group {
  public:
-  unsigned long long num_threads() const {
+  static unsigned long long num_threads() {
     return static_cast<unsigned long long>(num_blocks()) * this_thread_block().num_threads();
   }
-  unsigned long long size() const { return num_threads(); }
-  unsigned long long thread_rank() const {
+  static unsigned long long size() { return num_threads(); }
+  static unsigned long long thread_rank() {
     return static_cast<unsigned long long>(block_rank()) * this_thread_block().num_threads() +
            details::rank_in_block();
   }
-  unsigned num_blocks() const { return gridDim.x * gridDim.y * gridDim.z; }
-  unsigned block_rank() const { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
-  dim3 block_index() const { return dim3{blockIdx}; }
-  dim3 group_dim() const { return dim3{gridDim}; }
-  dim3 dim_blocks() const { return dim3{gridDim}; }
+  static unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+  static unsigned block_rank() { return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z); }
+  static dim3 block_index() { return dim3{blockIdx}; }
+  static dim3 group_dim() { return dim3{gridDim}; }
+  static dim3 dim_blocks() { return dim3{gridDim}; }
   bool is_valid() const { return __emulated::is_cooperative(); }
   __EMULATED_INLINE void sync() const { __emulated::grid_barrier(); }
 };
 inline grid_group this_grid() { return {}; }
 
 template <typename Group> __EMULATED_INLINE void sync(const Group& group) { group.sync(); }
-template <typename Group> unsigned thread_rank(const Group& group) { return group.thread_rank(); }
-template <typename Group> unsigned group_size(const Group& group) { return group.size(); }
+template <typename Group> auto thread_rank(const Group& group) { return group.thread_rank(); }
+template <typename Group> auto group_size(const Group& group) { return group.size(); }
 
 }  // namespace cooperative_groups

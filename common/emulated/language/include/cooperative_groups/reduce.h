@@ -5,38 +5,11 @@
 
 #include <type_traits>
 
-#include "cooperative_groups.h"
+#include "cooperative_groups/scan.h"
 
 namespace cooperative_groups {
 
-template <typename T = void> struct plus {
-  T operator()(T a, T b) const { return a + b; }
-};
-template <typename T = void> struct less {
-  T operator()(T a, T b) const { return b < a ? b : a; }
-};
-template <typename T = void> struct greater {
-  T operator()(T a, T b) const { return a < b ? b : a; }
-};
-template <typename T = void> struct bit_and {
-  T operator()(T a, T b) const { return a & b; }
-};
-template <typename T = void> struct bit_or {
-  T operator()(T a, T b) const { return a | b; }
-};
-template <typename T = void> struct bit_xor {
-  T operator()(T a, T b) const { return a ^ b; }
-};
-
 namespace details {
-
-template <typename T, typename Operation>
-__EMULATED_INLINE T reduce(const coalesced_group& group, T value, const Operation& operation) {
-  T result = group.shfl(value, 0);
-  for (unsigned rank = 1; rank < group.num_threads(); ++rank)
-    result = operation(result, group.shfl(value, rank));
-  return result;
-}
 
 template <unsigned count, typename Parent, typename T, typename Operation>
 __EMULATED_INLINE T reduce(const thread_block_tile<count, Parent>& tile, T value,
@@ -44,6 +17,12 @@ __EMULATED_INLINE T reduce(const thread_block_tile<count, Parent>& tile, T value
   for (unsigned distance = count / 2; distance > 0; distance /= 2)
     value = operation(value, tile.shfl_xor(value, distance));
   return value;
+}
+
+template <typename T, typename Operation>
+__EMULATED_INLINE T reduce(const coalesced_group& group, T value, const Operation& operation) {
+  if (group.num_threads() == 32) return reduce(thread_block_tile<32>{}, value, operation);
+  return group.shfl(inclusive_scan(group, value, operation), group.num_threads() - 1);
 }
 
 template <typename Operation, template <typename> typename Template> inline constexpr bool is = false;
@@ -56,7 +35,7 @@ inline constexpr bool is<Template<T>, Template> = true;
 template <typename Group, typename T, typename Operation>
 __EMULATED_INLINE T reduce(const Group& group, T value, const Operation& operation) {
   constexpr bool is_word = std::is_same_v<T, int> || std::is_same_v<T, unsigned>;
-  const auto natural = [](T word) { return static_cast<unsigned>(word); };
+  const auto natural = [](auto word) { return static_cast<unsigned>(word); };
   if constexpr (is_word && details::is<Operation, plus>) {
     return __reduce_add_sync(group.lanes(), value);
   } else if constexpr (is_word && details::is<Operation, less>) {
