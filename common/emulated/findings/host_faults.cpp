@@ -52,7 +52,14 @@ std::optional<Finding> finding_from(const HostAccess& access) {
                   "",
                   "",
                   ""};
-  if (access.is_shared) {
+  if (access.library != nullptr) {
+    finding.fault = access.is_unwritten ? Fault::uninitialised_read : Fault::out_of_bounds;
+    finding.witnesses.front().action =
+        "by " + std::string{access.library} + "() " + verb_of(access.operation);
+    finding.help = access.is_unwritten
+                       ? "write it before, as by `cudaMemcpy()` or `cudaMemset()`"
+                       : "check the sizes and strides that the call is given, and whose memory it is";
+  } else if (access.is_shared) {
     const HostOrder::Use use = host_order().conflict(access.address, access.operation);
     if (use.by.empty()) return std::nullopt;
     finding.fault = Fault::missing_synchronisation;

@@ -72,14 +72,14 @@ constexpr bool can_step = false;
 void set_step(void*, bool) {}
 #endif
 
-/// The calls that lead to an instruction, behind which a handler runs.
+/// The calls that lead to an instruction, behind which a handler runs; nullptr: to this one.
 std::vector<const void*> calls_to(const void* instruction) {
   std::array<void*, 64> frames{};
   const std::size_t count =
       static_cast<std::size_t>(backtrace(frames.data(), static_cast<int>(frames.size())));
   std::vector<const void*> calls{static_cast<const std::byte*>(instruction) + 1};
   const auto end = frames.begin() + static_cast<std::ptrdiff_t>(count);
-  const auto here = std::find(frames.begin(), end, instruction);
+  const auto here = instruction == nullptr ? frames.begin() : std::find(frames.begin(), end, instruction);
   if (here != end) calls.insert(calls.end(), here + 1, end);
   return calls;
 }
@@ -124,6 +124,11 @@ bool ClosedMemory::is_shared(const std::byte* address) {
   const std::lock_guard lock{mutex_};
   const auto range = range_of(address);
   return range != ranges_.end() && range->second.is_shared;
+}
+
+void ClosedMemory::report(HostAccess access) const {
+  access.calls = calls_to(nullptr);
+  if (is_on()) report_(access);
 }
 
 bool ClosedMemory::refuse_release(const void* begin, const void* call_site) {

@@ -21,6 +21,9 @@ struct HostAccess {
   bool is_shared;                  ///< with the device, which may be using it
   std::vector<const void*> calls;  ///< that lead there, innermost first, as return addresses
   bool releases = false;           ///< it, as if it were of the host's heap
+  const char* library =
+      nullptr;                ///< the function of a library that makes it on the device, where it must not
+  bool is_unwritten = false;  ///< it may access it, but for want of a value
 };
 
 /// Memory that the host must not touch: what is the device's always, and what both share while a launch may be using it. Where
@@ -43,6 +46,9 @@ class ClosedMemory {
   void add(std::byte* begin, std::size_t bytes, const std::string& what, bool is_shared);
   void remove(const std::byte* begin);
   bool is_shared(const std::byte* address);
+
+  /// Reports an access of a library, with the calls that lead to this one.
+  void report(HostAccess access) const;
 
   /// The host's heap is to release memory. Reports and returns whether it is none of its own.
   bool refuse_release(const void* begin, const void* call_site);

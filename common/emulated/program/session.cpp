@@ -212,7 +212,11 @@ void Session::accessed(const __emulated::HostAccess& access) {
   if (!finding) return;
   {
     const std::lock_guard lock{mutex_};
-    findings_.add({*finding, 0});
+    if (access.is_unwritten) {
+      findings_.add_unsettled(*finding);
+    } else {
+      findings_.add({*finding, 0});
+    }
   }
   stop_at_a_finding();
 }

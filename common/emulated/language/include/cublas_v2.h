@@ -7,6 +7,26 @@
 
 #include "emulated/language/runtime/libraries.hpp"
 
+namespace __emulated {
+
+/// What a handle points to: nothing needs it.
+inline char library_object;
+template <typename Handle> void make_library_object(Handle* handle) {
+  *handle = reinterpret_cast<Handle>(&library_object);
+}
+
+}  // namespace __emulated
+
+/// A function of any arguments that is refused when it is called, with the status that says so.
+#define __EMULATED_REFUSED_AT_CALL(status, name)                                                          \
+  template <typename... Arguments> auto name(Arguments&&...) {                                            \
+    __emulated::say_of_library(#name, "is not modelled on the emulated device: it computes nothing");      \
+    return status;                                                                                        \
+  }
+/// One that has nothing to do.
+#define __EMULATED_DONE_AT_CALL(status, name) \
+  template <typename... Arguments> auto name(Arguments&&...) { return status; }
+
 #define CUBLAS_API_H_  // which helper_cuda.h of NVIDIA's samples asks for
 
 enum cublasStatus_t {

@@ -1,8 +1,14 @@
 #pragma once
 /// \file
-/// In place of cuRAND for the host: a generator can be made, and says when it is asked for numbers that there are none.
+/// In place of cuRAND for the host: pseudorandom numbers of XORWOW, Philox and MRG32k3a, in the order of
+/// CURAND_ORDERING_PSEUDO_LEGACY. (cuRAND Library, "Host API Overview")
 
 #include <cuda_runtime.h>
+#include <curand_kernel.h>
+
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "emulated/language/runtime/libraries.hpp"
 
@@ -25,6 +31,7 @@ enum curandStatus_t {
 };
 using curandStatus = curandStatus_t;
 enum curandRngType_t {
+  CURAND_RNG_TEST = 0,
   CURAND_RNG_PSEUDO_DEFAULT = 100,
   CURAND_RNG_PSEUDO_XORWOW = 101,
   CURAND_RNG_PSEUDO_MRG32K3A = 121,
@@ -33,32 +40,169 @@ enum curandRngType_t {
   CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
   CURAND_RNG_QUASI_DEFAULT = 200,
   CURAND_RNG_QUASI_SOBOL32 = 201,
-  CURAND_RNG_QUASI_SOBOL64 = 203
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 = 202,
+  CURAND_RNG_QUASI_SOBOL64 = 203,
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 = 204
 };
 enum curandOrdering_t {
   CURAND_ORDERING_PSEUDO_BEST = 100,
   CURAND_ORDERING_PSEUDO_DEFAULT = 101,
-  CURAND_ORDERING_PSEUDO_SEEDED = 102
+  CURAND_ORDERING_PSEUDO_SEEDED = 102,
+  CURAND_ORDERING_PSEUDO_LEGACY = 103,
+  CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
+  CURAND_ORDERING_QUASI_DEFAULT = 201
 };
-using curandGenerator_t = struct curandGenerator_st*;
 
-inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t) {
-  __emulated::make_library_object(generator);
+namespace __emulated {
+
+/// States of one generator. Numbers come from one after the other, `width` at a time from each.
+template <typename State> class RandomStreams {
+ public:
+  static constexpr bool is_philox = std::is_same_v<State, curandStatePhilox4_32_10>;
+
+  template <typename T, typename Draw>
+  void fill(unsigned long long seed, unsigned long long& position, unsigned width, std::span<T> numbers,
+            const Draw& draw) {
+    constexpr unsigned count = is_philox ? 65536 : 4096;
+    if (is_philox) width = 4;
+    for (T& number : numbers) {
+      const unsigned long long stream = position / width % count;
+      while (states_.size() <= stream) {
+        // The numbers of it before the position have been skipped.
+        const unsigned long long own = states_.size() * width, round = count * width;
+        const unsigned long long rest = position % round;
+        const unsigned long long in_round = rest < own ? 0 : std::min<unsigned long long>(rest - own, width);
+        states_.emplace_back();
+        curand_init(seed, states_.size() - 1, position / round * width + in_round, &states_.back());
+      }
+      number = static_cast<T>(draw(&states_[stream]));
+      ++position;
+    }
+  }
+
+ private:
+  std::vector<State> states_;
+};
+
+}  // namespace __emulated
+
+struct curandGenerator_st {
+  std::variant<__emulated::RandomStreams<curandStateXORWOW>,
+               __emulated::RandomStreams<curandStatePhilox4_32_10>,
+               __emulated::RandomStreams<curandStateMRG32k3a>>
+      streams;
+  bool is_on_host = false;
+  cudaStream_t stream = nullptr;
+  unsigned long long seed = 0;
+  unsigned long long position = 0;  ///< of the next number
+};
+using curandGenerator_t = curandGenerator_st*;
+
+inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
+  if (type == CURAND_RNG_PSEUDO_DEFAULT || type == CURAND_RNG_PSEUDO_XORWOW) {
+    *generator = new curandGenerator_st{};
+  } else if (type == CURAND_RNG_PSEUDO_PHILOX4_32_10) {
+    *generator = new curandGenerator_st{__emulated::RandomStreams<curandStatePhilox4_32_10>{}};
+  } else if (type == CURAND_RNG_PSEUDO_MRG32K3A) {
+    *generator = new curandGenerator_st{__emulated::RandomStreams<curandStateMRG32k3a>{}};
+  } else {
+    __emulated::say_of_library("curandCreateGenerator",
+                               "only XORWOW, Philox and MRG32k3a are modelled on the emulated device");
+    return CURAND_STATUS_TYPE_ERROR;
+  }
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator, curandRngType_t type) {
+  const curandStatus_t status = curandCreateGenerator(generator, type);
+  if (status == CURAND_STATUS_SUCCESS) (*generator)->is_on_host = true;
+  return status;
+}
+inline curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
+  delete generator;
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
+  std::visit([](auto& streams) { streams = {}; }, generator->streams);
+  generator->position = offset;
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
+                                                         unsigned long long seed) {
+  generator->seed = seed;
+  return curandSetGeneratorOffset(generator, 0);
+}
+inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t, curandOrdering_t) {
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
+  generator->stream = stream;
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandGenerateSeeds(curandGenerator_t) { return CURAND_STATUS_SUCCESS; }
+inline curandStatus_t curandGetVersion(int* version) {
+  *version = 10400;
   return CURAND_STATUS_SUCCESS;
 }
 
-// clang-format off
-__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandDestroyGenerator)
-__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetPseudoRandomGeneratorSeed)
-__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetGeneratorOffset)
-__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetGeneratorOrdering)
-__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetStream)
-__EMULATED_DONE_AT_CALL(CURAND_STATUS_SUCCESS, curandSetQuasiRandomGeneratorDimensions)
-__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerate)
-__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateUniform)
-__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateUniformDouble)
-__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateNormal)
-__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateNormalDouble)
-__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGenerateLogNormal)
-__EMULATED_REFUSED_AT_CALL(CURAND_STATUS_INTERNAL_ERROR, curandGeneratePoisson)
-// clang-format on
+namespace __emulated {
+
+/// \param draw  gives the next number of a state.
+template <typename T, typename Draw>
+curandStatus_t generate(const char* name, curandGenerator_t generator, T* begin, std::size_t count,
+                        unsigned width, const Draw& draw) {
+  LibraryCall call{name, generator->stream};
+  if (!generator->is_on_host && !call.writes(begin, count)) return CURAND_STATUS_LAUNCH_FAILURE;
+  return std::visit(
+      [&](auto& streams) {
+        if (width == 2 && count % 2 != 0 && !streams.is_philox) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+        streams.fill(generator->seed, generator->position, width, std::span{begin, count}, draw);
+        return CURAND_STATUS_SUCCESS;
+      },
+      generator->streams);
+}
+
+}  // namespace __emulated
+
+inline curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* begin, size_t count) {
+  return __emulated::generate(__func__, generator, begin, count, 1,
+                              [](auto* state) { return curand(state); });
+}
+inline curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* begin, size_t count) {
+  return __emulated::generate(__func__, generator, begin, count, 1,
+                              [](auto* state) { return curand_uniform(state); });
+}
+inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* begin, size_t count) {
+  return __emulated::generate(__func__, generator, begin, count, 1, [](auto* state) {
+    if constexpr (std::is_same_v<decltype(state), curandStatePhilox4_32_10*>) {
+      return __emulated::one_of_pair(3, state->boxmuller_flag_double, state->boxmuller_extra_double,
+                                     [&] { return curand_uniform2_double(state); });
+    } else {
+      return curand_uniform_double(state);
+    }
+  });
+}
+inline curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* begin, size_t count,
+                                           float mean, float deviation) {
+  return __emulated::generate(__func__, generator, begin, count, 2,
+                              [&](auto* state) { return mean + deviation * curand_normal(state); });
+}
+inline curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double* begin, size_t count,
+                                                 double mean, double deviation) {
+  return __emulated::generate(__func__, generator, begin, count, 2,
+                              [&](auto* state) { return mean + deviation * curand_normal_double(state); });
+}
+inline curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float* begin, size_t count,
+                                              float mean, float deviation) {
+  return __emulated::generate(__func__, generator, begin, count, 2,
+                              [&](auto* state) { return curand_log_normal(state, mean, deviation); });
+}
+inline curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* begin, size_t count,
+                                                    double mean, double deviation) {
+  return __emulated::generate(__func__, generator, begin, count, 2,
+                              [&](auto* state) { return curand_log_normal_double(state, mean, deviation); });
+}
+inline curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned* begin, size_t count,
+                                            double mean) {
+  return __emulated::generate(__func__, generator, begin, count, 1,
+                              [&](auto* state) { return curand_poisson(state, mean); });
+}

@@ -1,33 +1,46 @@
 #pragma once
 /// \file
-/// What NVIDIA's libraries have in common here: a program with them compiles, their handles work, and what would compute says by
-/// its name that it does not, when it is called. Programs often only compare with them.
+/// What NVIDIA's libraries have in common here: they compute in the host's code, and each call says what of the device's memory
+/// it uses.
+
+#include <cstddef>
 
 #include "emulated/language/cuda.hpp"
 #include "emulated/language/runtime/errors.hpp"
+#include "emulated/memory/closed_memory.hpp"
 
 namespace __emulated {
 
-/// Says once, on stderr, that the function is not modelled.
-void refuse_library_call(const char* function);
+/// Says on stderr, once of each name, what of a library is not as on a GPU.
+void say_of_library(const char* name, const char* text);
 
-/// What a handle points to: nothing needs it.
-inline char library_object;
-template <typename Handle> void make_library_object(Handle* handle) {
-  *handle = reinterpret_cast<Handle>(&library_object);
-}
+/// One call of a library, which has the device's memory open while it lives.
+class LibraryCall {
+ public:
+  explicit LibraryCall(const char* name, cudaStream_t stream = nullptr) : name_{name}, stream_{stream} {}
+
+  /// Elements that it is to read, or to write: they have to be in the device's memory, and what is read has to be written. Else it
+  /// is a finding, and the call must not touch them.
+  template <typename T> bool reads(const T* begin, std::size_t count) {
+    return uses(Operation::load, begin, count * sizeof(T), sizeof(T));
+  }
+  template <typename T> bool writes(T* begin, std::size_t count) {
+    return uses(Operation::store, begin, count * sizeof(T), sizeof(T));
+  }
+  bool is_right() const { return is_right_; }
+
+ private:
+  bool uses(Operation operation, const void* begin, std::size_t bytes, std::size_t element);
+  void report(Operation operation, const std::byte* address, std::size_t element, bool is_unwritten);
+
+  const char* name_;
+  cudaStream_t stream_;
+  bool is_right_ = true;
+  bool reads_unwritten_ = false;
+  ClosedMemory::Open open_;
+};
 
 }  // namespace __emulated
-
-/// A function of any arguments that is refused when it is called, with the status that says so.
-#define __EMULATED_REFUSED_AT_CALL(status, name)               \
-  template <typename... Arguments> auto name(Arguments&&...) { \
-    __emulated::refuse_library_call(#name);                    \
-    return status;                                             \
-  }
-/// One that has nothing to do.
-#define __EMULATED_DONE_AT_CALL(status, name) \
-  template <typename... Arguments> auto name(Arguments&&...) { return status; }
 
 enum cudaDataType_t {
   CUDA_R_32F = 0,

@@ -1,0 +1,104 @@
+"""NVIDIA's libraries in programs of `./emulate`: their values, and what is said of wrong calls."""
+
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+BEGIN = """#include <cstdio>
+#include <cstdlib>
+#include <vector>
+template <typename T> T* on_device(const std::vector<T>& host) {
+  T* device;
+  cudaMalloc(&device, host.size() * sizeof(T));
+  cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
+  return device;
+}
+template <typename T> std::vector<T> on_host(const T* device, int n) {
+  std::vector<T> host(n);
+  cudaMemcpy(host.data(), device, n * sizeof(T), cudaMemcpyDeviceToHost);
+  return host;
+}
+template <typename T> void print(const std::vector<T>& values) {
+  for (T value : values) std::printf("%.6g ", double(value));
+  std::puts("");
+}
+"""
+RAND_IN_KERNELS = """#include <curand_kernel.h>
+template <typename State> __global__ void begin(State* states) {
+  curand_init(1234, threadIdx.x, 1, &states[threadIdx.x]);
+}
+template <typename State> __global__ void draw(State* states, float* out) {
+  State state = states[threadIdx.x];
+  float* own = out + 3 * threadIdx.x;
+  own[0] = curand_uniform(&state);
+  own[1] = curand_normal(&state);
+  own[2] = curand_poisson(&state, 3.5);
+  states[threadIdx.x] = state;
+}
+template <typename State> void show() {
+  State* states; cudaMalloc(&states, 2 * sizeof(State));
+  float* out; cudaMalloc(&out, 6 * sizeof(float));
+  BEGIN<<<1, 2>>>(states);
+  draw<<<1, 2>>>(states, out);
+  print(on_host(out, 6));
+}
+int main() { show<curandState>(); show<curandStatePhilox4_32_10_t>(); show<curandStateMRG32k3a_t>(); }
+"""
+RAND_OF_HOST = """#include <curand.h>
+int main() {
+  for (auto type : {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_PHILOX4_32_10, CURAND_RNG_PSEUDO_MRG32K3A}) {
+    curandGenerator_t generator;
+    curandCreateGenerator(&generator, type);
+    curandSetPseudoRandomGeneratorSeed(generator, 1234);
+    float* out; cudaMalloc(&out, 8196 * sizeof(float));
+    int status = curandGenerateUniform(generator, out, COUNT);
+    if (status != 0) std::printf("%d\\n", status);
+    auto host = on_host(out, 8196);
+    print(std::vector<float>{host[0], host[1], host[4096], host[8194]});
+    curandDestroyGenerator(generator);
+  }
+}
+"""
+
+
+@dataclass
+class Case:
+    program: str
+    printed: str
+    said: list[str] = field(default_factory=list)  # none: there is no finding
+    replaced: tuple[str, str] = ("", "")
+
+
+# What NVIDIA's libraries print, where there is no finding.
+CASES = {
+    "cuRAND in kernels": Case(RAND_IN_KERNELS, "0.434899 0.146282 4 0.926417 -0.270872 1 \n"
+                              "0.853469 -1.56054 3 0.324165 0.254343 0 \n0.58717 1.74795 5 0.673102 -0.353967 3 \n", replaced=("BEGIN", "begin")),
+    "states that nobody has begun": Case(
+        RAND_IN_KERNELS, "", ["uninitialised read in draw: thread 0 of block 0 reads"],
+        ("BEGIN<<<1, 2>>>(states);", "")),
+    "cuRAND": Case(RAND_OF_HOST, "0.145468 0.820181 0.434899 0.78264 \n0.127208 0.853469 0.478122 0.816564 \n"
+                   "0.786752 0.152112 0.58717 0.418846 \n", replaced=("COUNT", "8195")),
+    "cuRAND behind the end": Case(
+        RAND_OF_HOST, "", ["out of bounds in main: the host by curandGenerateUniform() writes 4-byte word 8196"],
+        ("COUNT", "8200")),
+}
+
+
+@pytest.fixture(autouse=True)
+def a_build_without_sanitizers(cmake_cache: dict[str, str]) -> None:
+    if cmake_cache["REDUCTION_SANITIZE"] != "OFF":
+        pytest.skip("programs that `./emulate` makes have no sanitizer of the host's")
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_programs(case: Case, bin_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_text(BEGIN + case.program.replace(*case.replaced))
+    ran = subprocess.run([bin_folder / "emulate", "a.cu", "--quiet"], cwd=tmp_path, capture_output=True, text=True,
+                         timeout=100, env=os.environ | {"LC_ALL": "C.UTF-8"})
+    assert ran.returncode == (1 if case.said else 0), ran.stderr
+    assert all(text in ran.stderr for text in case.said), ran.stderr
+    if case.printed:
+        assert ran.stdout == case.printed
