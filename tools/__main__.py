@@ -14,6 +14,7 @@ COMMANDS = {
     "plot": "draw the results of one card, or of several",
     "write-pages": "write the generated parts of the pages",
     "check-pages": "name what is stale on the pages",
+    "corpus": "run programs that others have written on the emulated device",
     "rounding": "measure what rounding does to each order of additions",
     "site": "make the HTML site, and name links that lead nowhere",
 }
