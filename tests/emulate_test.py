@@ -246,6 +246,214 @@ int main() {
   std::printf("%lld %d %d\\n", total, back[0], *sum);
 }
 """
+GRAPHS = """#include <cstdio>
+template <typename T> __global__ void add(T* out, int by) { out[threadIdx.x] += by; }
+__global__ void twice(int* out, double4 unused) { out[threadIdx.x] *= 2; }
+void count(void* data) { ++*static_cast<int*>(data); }
+const int n = 64;
+int host[n], calls = 0;
+int* out;
+cudaStream_t stream, other;
+cudaEvent_t fork_event, join_event;
+cudaGraph_t graph;
+cudaGraphExec_t exec;
+int shown() {
+  cudaDeviceSynchronize();
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  return host[n - 1];
+}
+void captured() {
+  size_t nodes, roots;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  cudaMemsetAsync(out, 0, sizeof host, stream);
+  add<<<1, n, 0, stream>>>(out, 3);
+  cudaEventRecord(fork_event, stream);
+  cudaStreamWaitEvent(other, fork_event, 0);
+  twice<<<1, n, 0, other>>>(out, {});
+  cudaEventRecord(join_event, other);
+  cudaStreamWaitEvent(stream, join_event);
+  cudaLaunchHostFunc(stream, count, &calls);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphGetNodes(graph, nullptr, &nodes);
+  cudaGraphGetRootNodes(graph, nullptr, &roots);
+  std::printf("captured: %zu %zu, %d calls\\n", nodes, roots, calls);
+  cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0);
+  cudaGraphDestroy(graph);
+  for (int k = 0; k < 2; ++k) cudaGraphLaunch(exec, stream);
+  std::printf("launched: %d, %d calls\\n", shown(), calls);
+}
+void by_hand() {
+  cudaGraphNode_t zero, adding, copying, calling, child;
+  int by = 5;
+  cudaGraphCreate(&graph, 0);
+  cudaMemsetParams memset{out, 0, 1, 4, n, 1};
+  void* arguments[] = {&out, &by};
+  cudaKernelNodeParams kernel{(void*)add<int>, 1, n, 0, arguments, nullptr};
+  cudaHostNodeParams call{count, &calls};
+  cudaGraphAddKernelNode(&adding, graph, nullptr, 0, &kernel);
+  cudaGraphAddMemsetNode(&zero, graph, nullptr, 0, &memset);
+  cudaGraphAddDependencies(graph, &zero, &adding, nullptr, 1);
+  cudaGraphAddMemcpyNode1D(&copying, graph, &adding, 1, host, out, sizeof host, cudaMemcpyDeviceToHost);
+  cudaGraphAddHostNode(&calling, graph, &copying, 1, &call);
+  by = 100;
+  cudaGraphInstantiate(&exec, graph);
+  cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  std::printf("by hand: %d %d calls\\n", host[3], calls);
+  cudaGraphExecKernelNodeSetParams(exec, adding, &kernel);
+  cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  cudaGraph_t whole;
+  cudaGraphCreate(&whole, 0);
+  cudaGraphAddChildGraphNode(&child, whole, nullptr, 0, graph);
+  by = 1000;
+  cudaGraphAddKernelNode(&adding, whole, &child, 1, &kernel);
+  cudaGraphExec_t both;
+  cudaGraphInstantiateWithFlags(&both, whole, 0);
+  std::printf("set: %d;", host[3]);
+  cudaGraphLaunch(both, stream);
+  std::printf(" of a child: %d; ", shown());
+  cudaGraphExecUpdateResultInfo info;
+  std::printf("%s\\n", cudaGetErrorName(cudaGraphExecUpdate(exec, whole, &info)));
+}
+void misused() {
+  void* other_memory;
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  std::printf("%s, ", cudaGetErrorName(cudaMalloc(&other_memory, 4)));
+  std::printf("%s\\n", cudaGetErrorName(cudaStreamEndCapture(stream, &graph)));
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  add<<<1, n>>>(out, 1);
+  std::printf("%s, ", cudaGetErrorName(cudaGetLastError()));
+  cudaStreamEndCapture(stream, &graph);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  std::printf("%s, ", cudaGetErrorName(cudaStreamSynchronize(stream)));
+  cudaStreamEndCapture(stream, &graph);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  cudaEventRecord(fork_event, stream);
+  cudaStreamWaitEvent(other, fork_event, 0);
+  add<<<1, n, 0, other>>>(out, 1);
+  std::printf("%s\\n", cudaGetErrorName(cudaStreamEndCapture(stream, &graph)));
+}
+void read_too_early() {
+  int* managed;
+  cudaMallocManaged(&managed, sizeof host);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+  add<<<1, n, 0, stream>>>(managed, 1);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph);
+  for (int i = 0; i < n; ++i) managed[i] = 1;
+  cudaGraphLaunch(exec, stream);
+  std::printf("%d\\n", managed[5]);
+  cudaStreamSynchronize(stream);
+  std::printf("%d\\n", managed[6]);
+}
+int main() {
+  cudaMalloc(&out, sizeof host);
+  cudaStreamCreate(&stream);
+  cudaStreamCreate(&other);
+  cudaEventCreate(&fork_event);
+  cudaEventCreate(&join_event);
+  captured();
+  by_hand();
+  misused();
+  read_too_early();
+}
+"""
+RUNTIME = """#include <cstdio>
+#include <cstdlib>
+#include <cuda_profiler_api.h>
+__global__ void add(int* out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] += 1; }
+void CUDART_CB look(cudaStream_t, cudaError_t, void* data) { std::printf("seen: %d\\n", ((int*)data)[2000]); }
+int main(int words, char**) {
+  const int n = 4000;
+  int *own = (int*)std::malloc(n * sizeof(int)), *pointer, value, greatest;
+  cudaPointerAttributes attributes;
+  cudaStream_t stream;
+  for (int i = 0; i < n; ++i) own[i] = i;
+  std::printf("%d ", cudaHostUnregister(own));
+  cudaHostRegister(own, n * sizeof(int), cudaHostRegisterMapped);
+  std::printf("%d ", cudaHostRegister(own + 8, 4, 0));
+  cudaHostGetDevicePointer(&pointer, own, 0);
+  cudaPointerGetAttributes(&attributes, own + 5);
+  std::printf("%d %d\\n", attributes.type, attributes.hostPointer == own + 5);
+  cudaDeviceGetStreamPriorityRange(nullptr, &greatest);
+  cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest - 1);
+  cudaStreamGetPriority(stream, &value);
+  add<<<(n + 255) / 256, 256, 0, stream>>>(pointer, n);
+  cudaStreamAddCallback(stream, look, own, 0);
+  if (words > 1) std::printf("too early: %d\\n", own[2000]);
+  cudaStreamSynchronize(stream);
+  std::printf("%d %d, priority %d\\n", own[0], own[n - 1], value);
+  cudaHostUnregister(own);
+  if (words > 1) add<<<1, 32>>>(own, n);
+
+  cudaExtent extent = make_cudaExtent(3 * sizeof(int), 2, 2);
+  cudaPitchedPtr volume;
+  int in[2][2][3], back[12] = {};
+  for (int i = 0; i < 12; ++i) in[i / 6][i / 3 % 2][i % 3] = i;
+  cudaMalloc3D(&volume, extent);
+  cudaMemset3D(volume, 0, extent);
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(in, 12, 3, 2);
+  copy.dstPtr = volume;
+  copy.extent = make_cudaExtent(2 * sizeof(int), 2, 1);
+  copy.srcPos = copy.dstPos = make_cudaPos(sizeof(int), 0, 1);
+  copy.kind = cudaMemcpyHostToDevice;
+  cudaMemcpy3D(&copy);
+  cudaMemcpy3DParms home = {};
+  home.srcPtr = volume;
+  home.dstPtr = make_cudaPitchedPtr(back, 12, 3, 2);
+  home.extent = extent;
+  home.kind = cudaMemcpyDeviceToHost;
+  cudaMemcpy3DAsync(&home, stream);
+  for (int each : back) std::printf(" %d", each);
+
+  cudaMemPool_t pool;
+  unsigned long long threshold = ~0ULL, found = 0;
+  cudaDeviceGetDefaultMemPool(&pool, 0);
+  cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+  cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &found);
+  cudaMallocFromPoolAsync(&pointer, n * sizeof(int), pool, stream);
+  cudaMemsetAsync(pointer, 0, n * sizeof(int), stream);
+  add<<<1, 32, 0, stream>>>(pointer, n);
+  cudaFreeAsync(pointer, stream);
+  if (words > 1) add<<<1, 32, 0, stream>>>(pointer, n);
+  size_t heap;
+  cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20);
+  cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize);
+  cudaDeviceCanAccessPeer(&value, 0, 0);
+  std::printf("\\n%d %zu %d ", found == threshold, heap >> 20, value);
+  cudaDeviceGetAttribute(&value, cudaDevAttrMemoryPoolsSupported, 0);
+  cudaProfilerStart();
+  cudaProfilerStop();
+  std::printf("%d %s\\n", value, cudaGetErrorString(cudaErrorStreamCaptureUnsupported));
+
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaMallocManaged(&pointer, n * sizeof(int));
+  for (int i = 0; i < n; ++i) pointer[i] = 0;
+  cudaLaunchConfig_t config = {16, 256, 0, stream, &attribute, 1};
+  int most = n;
+  void *arguments[] = {&pointer, &most}, *kernel = (void*)add;
+  cudaLaunchKernelEx(&config, add, pointer, n);
+  cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(&add), arguments);
+  cudaLaunchKernel(kernel, 16, 256, arguments, 0, stream);
+  cudaLaunchCooperativeKernel((void*)add, 16, 256, arguments, 0, stream);
+  cudaMemLocation where = {cudaMemLocationTypeDevice, 0};
+  cudaMemPrefetchAsync(pointer, n * sizeof(int), where, 0, stream);
+  cudaMemAdvise(pointer, n * sizeof(int), cudaMemAdviseSetReadMostly, cudaCpuDeviceId);
+  cudaDeviceSynchronize();
+  std::printf("%d\\n", pointer[n - 1]);
+}
+"""
+OF_THE_RUNTIME = """713 712 1 1
+seen: 2001
+1 4000, priority -5
+ 0 0 0 0 0 0 0 7 8 0 10 11
+1 64 0 1 operation not permitted when stream is capturing
+4
+"""
 THREADS = {"a.cu": """#include <cstdio>
 #include <thread>
 #include <vector>
@@ -401,6 +609,24 @@ a: 2 findings in 9 launches
               "a.cu:24:", "word 1 of the variable factors (4 words)",
               "a.cu:26:", "which a copy may still be writing", "a: 8 findings in 1 launch"]),
     "accesses that the host may make": Case({"a.cu": RIGHT_HOST}, ["a.cu"], "63000 5 64\n", unsaid=["error"]),
+    "graphs": Case(
+        {"a.cu": GRAPHS}, ["a.cu"], code=1, out="""captured: 4 1, 0 calls
+launched: 6, 2 calls
+by hand: 6 3 calls
+set: 101; of a child: 1006; cudaErrorGraphExecUpdateFailure
+cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated
+cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureUnjoined
+2
+2
+""", said=["missing synchronisation in read_too_early: the host reads 4-byte word 5 of managed memory",
+           "a: 1 finding in", "twice: 2 launches"]),
+    "what the runtime has": Case({"a.cu": RUNTIME}, ["a.cu"], OF_THE_RUNTIME, unsaid=["error"]),
+    "what is wrong with its calls": Case(
+        {"a.cu": RUNTIME}, ["a.cu", "--", "wrong"], OF_THE_RUNTIME.replace("2001\n", "2001\ntoo early: 2001\n"), 1,
+        said=["missing synchronisation in main: the host reads 4-byte word 2000 of registered memory (4000 words), "
+              "which add may still be writing",
+              "out of bounds in add: thread 0 of block 0 reads 4 bytes outside of the device's",
+              "out of bounds in add, 2 launches"]),  # it is unregistered, and released
     "several host threads, and C++": Case(
         THREADS, ["a.cu", "b.cpp"], "10240 10240 10240 10240 10240 10240 ", 1,
         said=["b.cpp:2:", "host access in compare: the host reads", "b.cpp:3:", "host access in sort", "a.cu:30:",

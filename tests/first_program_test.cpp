@@ -197,7 +197,8 @@ TEST(Runtime, CopiesAndSetsRows) {
   EXPECT_EQ(cudaMemcpy2D(device, pitch, in.data(), 12, 8, 2, cudaMemcpyHostToDevice), cudaSuccess);
   EXPECT_EQ(cudaMemcpy2D(out.data(), 12, device, pitch, 12, 2, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(out, (std::vector{1, 2, 0, 4, 5, 0}));
-  EXPECT_EQ(cudaMemcpy2D(out.data(), 4, device, pitch, 8, 2, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy2D(out.data(), 4, device, pitch, 8, 2, cudaMemcpyDeviceToHost),
+            cudaErrorInvalidPitchValue);
   EXPECT_NE(finding_of([&] { increase<<<1, 4>>>(device); }).find("uninitialised read"), std::string::npos)
       << "behind a row";
   EXPECT_EQ(cudaFree(device), cudaSuccess);

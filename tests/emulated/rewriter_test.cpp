@@ -153,6 +153,28 @@ TEST(Rewriter, CastsOfALaunchByAFunction) {
        {"no launch", "cudaFuncSetAttribute((void*)k, a, 1);"}});
 }
 
+TEST(Rewriter, KernelsByTheirAddresses) {
+  const std::string declared = "namespace n { template <int i> __global__ void k(float) {} }\n";
+  run(with_each(declared + "void* p = @n::k<3>;", declared + "void* p = @::__emulated::untyped(n::k<3>);",
+                {"(void*)", "(const void *)"}));
+  run({{"by a word", declared + "f(reinterpret_cast<const void*>(&n::k<3>));",
+        declared + "f(reinterpret_cast<const void*>(::__emulated::untyped(&n::k<3>)));"},
+       {"no address", declared + "float f(k * (void*)p, (float)k<3>);"}});
+}
+
+TEST(Rewriter, KernelsWithTheNameOfAFunction) {
+  const std::string kernel = "__global__ void k(int n) {}";
+  const std::string counterpart =
+      " [[maybe_unused]] static void __emulated_launch_k(const ::__emulated::ExecutionConfiguration& "
+      "__emulated_configuration, int n) { ::__emulated::launch(__emulated_configuration, static_cast<void "
+      "(*)(decltype(n))>(&k), n); }";
+  run({{"a function that launches it", kernel + "\nvoid k(float* x, int n) { k<<<1, 2>>>(n); }",
+        kernel + counterpart +
+            "\nvoid k(float* x, int n) { "
+            "__emulated_launch_k(::__emulated::ExecutionConfiguration(1, 2), n); }"},
+       {"a call", kernel + "\nvoid f() { k(1); }"}});
+}
+
 TEST(Rewriter, RefusedLaunches) {
   const std::string no_end = "a launch without its \">>>(\"";
   run({

@@ -16,8 +16,6 @@ BEFORE = '#include "device/cuda_or_emulated.cuh"\n#include <cooperative_groups.h
 IN_CODE = {
     "texture": "texture<float, 2> pixels;",
     "asm": '__global__ void k1(int* out) { asm volatile("mov.u32 %0, %laneid;" : "=r"(out[0])); }',
-    "cudaLaunchKernel": "inline void by1(void* k) { cudaLaunchKernel(k, dim3(1), dim3(1), nullptr); }",
-    "cudaLaunchCooperativeKernel": "inline void by2(void* k) { cudaLaunchCooperativeKernel(k, 1, 1, nullptr); }",
     "cuda::atomic_ref": "__global__ void k7(int* p) { cuda::atomic_ref<int, cuda::thread_scope_device> count(*p); }",
     "cuda::atomic": "__device__ cuda::atomic<int, cuda::thread_scope_device> count;",
     "<<<>>> in a kernel": "__global__ void k8() { k7<<<1, 1>>>(nullptr); }",

@@ -317,8 +317,8 @@ template <typename Parameter> const void* input_of(const Parameter& parameter) {
   }
 }
 
-/// That of run/launch.hpp, with which a kernel's file has nothing to do.
-void launch_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel);
+/// The stream launches the kernel, and waits for it; or while it is captured does so in its graph's launches.
+void launch_in_stream(const ExecutionConfiguration& configuration, const KernelCall& kernel);
 
 /// Launches kernel(arguments...) and waits for it.
 template <typename... Parameters, typename... Arguments>
@@ -334,8 +334,8 @@ void launch(const ExecutionConfiguration& configuration, void (*kernel)(Paramete
         return std::array<const void*, sizeof...(Parameters) + 1>{nullptr, input_of(parameters)...};
       },
       call);
-  launch_grid(configuration, {run_thread, std::as_bytes(std::span{&call, 1}),
-                              reinterpret_cast<const void*>(on_device), inputs});
+  launch_in_stream(configuration, {run_thread, std::as_bytes(std::span{&call, 1}),
+                                   reinterpret_cast<const void*>(on_device), inputs});
 }
 
 /// `kernel<<<grid, block, shared_bytes, stream>>>(arguments...)` becomes

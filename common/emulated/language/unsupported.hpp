@@ -17,14 +17,6 @@ using cudaSurfaceObject_t = unsigned long long;
 struct cudaArray;
 using cudaArray_t = cudaArray*;
 using cudaMemPool_t = struct CUmemPoolHandle_st*;
-using cudaGraph_t = struct CUgraph_st*;
-using cudaGraphExec_t = struct CUgraphExec_st*;
-enum cudaStreamCaptureMode {
-  cudaStreamCaptureModeGlobal,
-  cudaStreamCaptureModeThreadLocal,
-  cudaStreamCaptureModeRelaxed
-};
-enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
 
 template <typename T, int type = 1, cudaTextureReadMode mode = cudaReadModeElementType> struct texture {
   static_assert(__emulated::supports<T>,

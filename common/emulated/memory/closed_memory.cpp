@@ -102,9 +102,10 @@ void ClosedMemory::begin(std::function<void(const HostAccess&)> report) {
   const Open closes_behind;
 }
 
-void ClosedMemory::add(std::byte* begin, std::size_t bytes, const std::string& what, bool is_shared) {
+void ClosedMemory::add(std::byte* begin, std::size_t bytes, const std::string& what, bool is_shared,
+                       bool has_pages) {
   const std::lock_guard lock{mutex_};
-  ranges_[begin] = {bytes, what, is_shared};
+  ranges_[begin] = {bytes, what, is_shared, has_pages};
   if (is_on() && open_ == 0 && !is_shared) close(pages_of(begin, bytes, PROT_NONE));
 }
 
@@ -152,8 +153,16 @@ bool ClosedMemory::refuse_release(const void* begin, const void* call_site) {
 
 void ClosedMemory::set_in_use(std::vector<Pages> pages) {
   const std::lock_guard lock{mutex_};
-  for (Pages& each : pages)
-    each = pages_of(each.begin, static_cast<std::size_t>(each.end - each.begin), each.protection);
+  for (Pages& each : pages) {
+    const auto range = range_of(each.begin);
+    const Pages used = pages_of(each.begin, static_cast<std::size_t>(each.end - each.begin), each.protection);
+    each = used;
+    if (range == ranges_.end() || range->second.has_pages) continue;
+    const std::byte* const end = range->first + range->second.bytes;
+    if (used.begin < range->first) each.begin += page_bytes();
+    if (used.end > end) each.end -= page_bytes();
+  }
+  std::erase_if(pages, [](const Pages& each) { return each.begin >= each.end; });
   in_use_ = std::move(pages);
 }
 
@@ -195,7 +204,9 @@ ClosedMemory::Ranges::const_iterator ClosedMemory::range_of(const std::byte* add
   const auto after = ranges_.upper_bound(address);
   if (after == ranges_.begin()) return ranges_.end();
   const auto range = std::prev(after);
-  const std::byte* const end = pages_of(range->first, range->second.bytes, PROT_NONE).end;
+  const auto& [begin, described] = *range;
+  const std::byte* const end =
+      described.has_pages ? pages_of(begin, described.bytes, PROT_NONE).end : begin + described.bytes;
   return address < end ? range : ranges_.end();
 }
 
@@ -205,7 +216,7 @@ bool ClosedMemory::handle(const std::byte* address, Operation operation, void* c
   const auto range = range_of(address);
   if (range == ranges_.end()) return false;
   if (open_ == 0) {
-    const auto [bytes, what, is_shared] = range->second;
+    const auto [bytes, what, is_shared, has_pages] = range->second;
     const std::ptrdiff_t offset = address - range->first;
     lock.unlock();
     const std::size_t width = offset % word_bytes == 0 ? word_bytes : 1;

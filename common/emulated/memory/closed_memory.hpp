@@ -42,8 +42,10 @@ class ClosedMemory {
   void begin(std::function<void(const HostAccess&)> report);
   bool is_on() const { return report_ != nullptr; }
 
-  /// \param what  it is; "" for variables. \param is_shared  whether the host may use it, too.
-  void add(std::byte* begin, std::size_t bytes, const std::string& what, bool is_shared);
+  /// \param what  it is; "" for variables. \param is_shared  whether the host may use it, too. \param has_pages  of its own: else
+  /// those at its ends are never closed.
+  void add(std::byte* begin, std::size_t bytes, const std::string& what, bool is_shared,
+           bool has_pages = true);
   void remove(const std::byte* begin);
   bool is_shared(const std::byte* address);
 
@@ -69,7 +71,7 @@ class ClosedMemory {
   struct Range {
     std::size_t bytes;
     std::string what;
-    bool is_shared;
+    bool is_shared, has_pages;
   };
   using Ranges = std::map<const std::byte*, Range>;
 

@@ -12,14 +12,18 @@ constexpr std::size_t alignment = 16;
 /// Bytes between two pieces of memory that belong to neither, so that an access past the end of one is seen.
 constexpr std::size_t between = 128;
 
-/// Room for what is released and taken again within one launch.
-constexpr std::size_t all_bytes = 8 * KernelHeap::capacity;
-
 }  // namespace
 
 KernelHeap& kernel_heap() {
   static KernelHeap& heap = *std::make_unique<KernelHeap>().release();  // to the very end
   return heap;
+}
+
+bool KernelHeap::set_capacity(std::size_t bytes) {
+  const std::lock_guard lock{mutex_};
+  if (words_) return bytes <= capacity_;
+  capacity_ = bytes;
+  return true;
 }
 
 void KernelHeap::reuse_if_empty() {
@@ -32,13 +36,13 @@ void KernelHeap::reuse_if_empty() {
 
 void* KernelHeap::allocate(std::size_t bytes) {
   const std::lock_guard lock{mutex_};
-  if (bytes == 0 || bytes > capacity - held_bytes_) return nullptr;
+  if (bytes == 0 || bytes > capacity_ - held_bytes_) return nullptr;
   if (!words_) {
-    words_.emplace(Buffer::for_heap(all_bytes));
+    words_.emplace(Buffer::for_heap(all_bytes()));
     begin_ = words_->begin();
   }
   const std::size_t taken = (bytes + alignment - 1) / alignment * alignment + between;
-  if (taken > all_bytes - used_) return nullptr;
+  if (taken > all_bytes() - used_) return nullptr;
   std::byte* const memory = words_->begin() + used_;
   used_ += taken;
   held_bytes_ += bytes;
@@ -57,7 +61,8 @@ bool KernelHeap::release(const void* begin) {
 
 bool KernelHeap::is_near(const void* address) const {
   const std::byte* const begin = begin_.load(std::memory_order_relaxed);
-  return begin != nullptr && __emulated::contains({begin, all_bytes}, static_cast<const std::byte*>(address));
+  return begin != nullptr &&
+         __emulated::contains({begin, all_bytes()}, static_cast<const std::byte*>(address));
 }
 
 bool KernelHeap::contains(const std::byte* address, std::size_t bytes) const {

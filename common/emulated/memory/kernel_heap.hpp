@@ -16,7 +16,10 @@ namespace __emulated {
 class KernelHeap {
  public:
   /// Bytes that kernels can hold at once, as on a GPU where the program asks for no more (cudaLimitMallocHeapSize).
-  static constexpr std::size_t capacity = std::size_t{8} << 20;
+  static constexpr std::size_t default_capacity = std::size_t{8} << 20;
+  std::size_t capacity() const { return capacity_; }
+  /// Returns whether it can still be changed: kernels have taken nothing yet.
+  bool set_capacity(std::size_t bytes);
 
   /// Before a launch.
   void reuse_if_empty();
@@ -51,7 +54,11 @@ class KernelHeap {
   /// The one that begins last before an address, or there; the end where there is none.
   Pieces::const_iterator piece_before(const std::byte* address) const;
 
+  /// Room for what is released and taken again within one launch.
+  std::size_t all_bytes() const { return 8 * capacity_; }
+
   mutable std::shared_mutex mutex_;
+  std::size_t capacity_ = default_capacity;
   std::optional<Buffer> words_;              ///< from the first allocation on
   std::atomic<std::byte*> begin_ = nullptr;  ///< null before it
   std::size_t used_ = 0;  ///< bytes from the beginning on, those in between and the released ones among them

@@ -232,8 +232,8 @@ std::size_t Buffer::followed_bytes() const { return is_heap_ ? pages_.bytes() - 
 
 std::string Buffer::describe(const std::byte* address, std::size_t bytes) const {
   if (is_heap_) return kernel_heap().describe(address, bytes);
-  if (is_static()) return std::to_string(bytes) + " bytes of a __device__ variable";
-  return word_text(address - begin_, bytes, "a global buffer", bytes_);
+  if (is_static() && !is_shared_with_host_) return std::to_string(bytes) + " bytes of a __device__ variable";
+  return word_text(address - begin_, bytes, is_static() ? "registered memory" : "a global buffer", bytes_);
 }
 
 void GlobalMemory::begin_launch() {
@@ -264,9 +264,22 @@ std::byte* GlobalMemory::allocate(std::size_t bytes) {
   return begin;
 }
 
+bool GlobalMemory::add_registered(std::byte* begin, std::size_t bytes) {
+  const auto after = buffers_.lower_bound(begin + bytes);
+  if (after != buffers_.begin() &&
+      std::prev(after)->second.begin() + std::prev(after)->second.bytes() > begin)
+    return false;
+  buffers_.emplace(begin, Buffer{begin, bytes}).first->second.share_with_host();
+  return true;
+}
+
 void GlobalMemory::release(std::byte* begin) noexcept {
   const auto buffer = buffers_.find(begin);
   if (buffer == buffers_.end()) return;
+  if (buffer->second.is_static()) {
+    buffers_.erase(buffer);
+    return;
+  }
   if (buffer->second.has_taint(0, buffer->second.bytes())) lose_taint();
   held_bytes_ -= buffer->second.bytes();
   buffer->second.close();
@@ -278,6 +291,9 @@ void GlobalMemory::release(std::byte* begin) noexcept {
 }
 
 Buffer* GlobalMemory::nearest(const std::byte* address) {
+  // Registered memory has no margins: its neighbour may begin in them.
+  if (const auto after = buffers_.upper_bound(address); after != buffers_.begin())
+    if (Buffer& buffer = std::prev(after)->second; buffer.contains(address, 1)) return &buffer;
   const auto above = buffers_.upper_bound(address + margin);
   if (above == buffers_.begin()) return nullptr;
   Buffer& buffer = std::prev(above)->second;

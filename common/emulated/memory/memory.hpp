@@ -107,7 +107,7 @@ class Buffer {
   explicit Buffer(std::size_t bytes);
   /// Of the heap that kernels take memory from: it contains no address, as the heap knows which of its bytes are whose.
   static Buffer for_heap(std::size_t bytes);
-  /// Static storage of the program.
+  /// Static storage of the program, or memory that it has registered.
   Buffer(std::byte* begin, std::size_t bytes) : begin_{begin}, bytes_{bytes} {}
 
   std::byte* begin() const { return begin_; }
@@ -188,6 +188,8 @@ class GlobalMemory {
   void begin_launch();
 
   std::byte* allocate(std::size_t bytes);
+  /// Makes memory of the host's own a buffer. Returns whether none of it was one.
+  bool add_registered(std::byte* begin, std::size_t bytes);
   void release(std::byte* begin) noexcept;
   /// All buffers' together.
   std::size_t held_bytes() const { return held_bytes_; }

@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -45,6 +46,9 @@ class HostOrder {
   void host_waits();
   void host_waits_for_stream(Stream stream);
   void host_waits_for_event(Event event);
+
+  /// The stream calls a function of the host's, which may use what the stream has. Others of the host know nothing of it.
+  void call_behind(Stream stream, const std::function<void()>& function);
 
   /// What forbids the host's access; its `by` is "" if nothing does.
   Use conflict(const std::byte* address, Operation operation);

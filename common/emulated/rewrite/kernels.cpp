@@ -183,6 +183,16 @@ Kernels find_kernels(const Code& code) {
   Kernels kernels;
   for (std::size_t i = 0; i < code.size(); ++i)
     if (code.is(i, "__global__")) read_kernel(code, i, kernels);
+  for (std::size_t i = 1; i < code.size(); ++i) {
+    const auto known =
+        code.is(i + 1, "(") && code.is_name(i - 1) ? kernels.find(code[i].text) : kernels.end();
+    if (known == kernels.end() || code.scope_of(i) != Scope::file) continue;
+    std::size_t word = code.statement_begin(i);
+    while (word < i && !code.is(word, "__global__"))
+      ++word;
+    for (Kernel& kernel : known->second)
+      kernel.is_function_too |= word == i;
+  }
   return kernels;
 }
 
@@ -201,7 +211,8 @@ std::size_t incomplete_name(const Code& code, const Kernels& kernels, std::size_
       return other.scope == kernel.scope && !declare_the_same(other, kernel);
     });
     const bool takes_default = kernel.has_default && passed < kernel.parameters;
-    if (is_overloaded || takes_default || given < kernel.template_parameters) return name;
+    if (is_overloaded || kernel.is_function_too || takes_default || given < kernel.template_parameters)
+      return name;
   }
   return none;
 }

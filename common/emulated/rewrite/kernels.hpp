@@ -15,6 +15,7 @@ struct Kernel {
   std::size_t template_parameters = 0;
   std::size_t parameters = 0;
   bool has_default = false;
+  bool is_function_too = false;  ///< one of the host's has its name
   bool has_body = false;
   std::size_t end;         ///< of the declaration, in the source
   std::string head, body;  ///< of the counterpart

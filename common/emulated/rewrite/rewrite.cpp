@@ -30,9 +30,10 @@ class Rewriter {
     for (std::size_t i = 0; i < code_.size(); ++i) {
       const bool inside_a_run = code_.spells(i - 1, "<<");
       if (code_.spells(i, "<<<") && !inside_a_run && !code_.is(i - 1, "operator")) rewrite_launch(i);
-      if (code_.is_any(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"})) drop_cast(i + 1);
+      if (is_launch_by_name(i)) drop_cast(i + 1);
       if (code_.is(i, "__shared__")) i = rewrite_shared_variables(i, in_macro);
       if (in_macro) continue;
+      if (kernels_.contains(code_[i].text)) keep_type(i);
       if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
       // What is constant needs no constant memory, and cannot be in one section with what is not.
       if (code_.is(i, "__constant__") && is_constant(code_, i)) remove(i, i);
@@ -79,6 +80,10 @@ class Rewriter {
     replace(close, 3, ")");
   }
 
+  bool is_launch_by_name(std::size_t i) const {
+    return code_.is_any(i, {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"});
+  }
+
   /// A launch by a function knows the kernel's parameters by its type. \param open  the "(" of its arguments.
   void drop_cast(std::size_t open) {
     const bool by_word = code_.is(open + 1, "reinterpret_cast");
@@ -87,6 +92,24 @@ class Rewriter {
     if (code_.is(open, "(") && end > type && code_.is(end - 1, "*") &&
         code_.is_any(end - 2, {"void", "const"}))
       remove(open + 1, end);
+  }
+
+  /// `(void*)kernel` becomes `(void*)untyped(kernel)`, which remembers the kernel's parameters.
+  void keep_type(std::size_t name) {
+    std::size_t begin = name;
+    while (code_.spells(begin - 2, "::"))
+      begin -= code_.is_name(begin - 3) ? 3 : 2;
+    if (code_.is(begin - 1, "&")) --begin;
+    const bool by_word = code_.is(begin - 1, "(") && code_.is(begin - 2, ">");
+    const std::size_t close = by_word ? begin - 2 : begin - 1;
+    if (!code_.is(close - 1, "*") || !code_.is_any(close - 2, {"void", "const"})) return;
+    const std::size_t open = by_word ? code_.angle_partner(close) : code_.partner(close);
+    const bool is_cast = by_word ? code_.is(open - 1, "reinterpret_cast") : code_.is(close, ")");
+    if (!is_cast || (code_.is(open - 1, "(") && is_launch_by_name(open - 2))) return;
+    const std::size_t last = code_.is(name + 1, "<") ? code_.angle_partner(name + 1) : name;
+    if (last == none) return;
+    insert(code_[begin].offset, "::__emulated::untyped(");
+    insert(code_[last].end(), ")");
   }
 
   std::size_t launch_end(std::size_t open) const {

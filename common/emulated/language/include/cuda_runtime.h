@@ -13,6 +13,8 @@
 
 #include "emulated/language/runtime/device.hpp"
 #include "emulated/language/runtime/errors.hpp"
+#include "emulated/language/runtime/graphs.hpp"
 #include "emulated/language/runtime/kernels.hpp"
 #include "emulated/language/runtime/memory.hpp"
+#include "emulated/language/runtime/memory_pools.hpp"
 #include "emulated/language/runtime/streams.hpp"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <mutex>
 
+#include "emulated/memory/kernel_heap.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/run/device.hpp"
 
@@ -37,6 +38,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->multiProcessorCount = static_cast<int>(limits.sms);
   properties->canMapHostMemory = properties->unifiedAddressing = 1;
   properties->managedMemory = properties->concurrentManagedAccess = 1;
+  properties->streamPrioritiesSupported = properties->computePreemptionSupported = 1;
+  properties->canUseHostPointerForRegisteredMem = properties->hostRegisterSupported = 1;
+  properties->memoryPoolsSupported = properties->hostRegisterReadOnlySupported = 1;
+  properties->concurrentKernels = properties->deviceOverlap = properties->asyncEngineCount = 1;
+  properties->textureAlignment = properties->surfaceAlignment = 512;
+  properties->texturePitchAlignment = 32;
   properties->cooperativeLaunch = 1;
   properties->maxThreadsPerMultiProcessor = static_cast<int>(limits.threads_per_sm);
   properties->sharedMemPerMultiprocessor = limits.shared_bytes_per_sm;
@@ -57,7 +64,22 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   }
   __EMULATED_ATTRIBUTES(__EMULATED_ATTRIBUTE)
 #undef __EMULATED_ATTRIBUTE
-  return __emulated::noted(cudaErrorInvalidValue);
+  *value = 0;
+  return __emulated::error_unless(attribute > 0 && attribute <= cudaDevAttrD3D12CigSupported);
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  *value = limit == cudaLimitStackSize        ? size_t{64} << 10
+           : limit == cudaLimitMallocHeapSize ? __emulated::kernel_heap().capacity()
+           : limit == cudaLimitPrintfFifoSize ? size_t{1} << 20
+                                              : 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  if (limit == cudaLimitMallocHeapSize)
+    return __emulated::error_unless(__emulated::kernel_heap().set_capacity(value));
+  return __emulated::error_unless(limit != cudaLimitStackSize || value <= size_t{64} << 10,
+                                  cudaErrorMemoryAllocation);
 }
 
 /// Of a buffer the host has given those pages that were touched, but it may come to all.

@@ -1,6 +1,8 @@
 #include "emulated/language/runtime/kernels.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 #include "emulated/run/device.hpp"
@@ -49,6 +51,39 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block
     most_resident = blocks * threads;
     *grid = blocks * static_cast<int>(device.sms);
     *block = threads;
+  }
+  return cudaSuccess;
+}
+
+namespace {
+
+std::mutex known_kernels_mutex;
+std::map<const void*, __emulated::LaunchByPointers> known_kernels;
+
+}  // namespace
+
+void* __emulated::know_kernel(const void* kernel, LaunchByPointers launch) {
+  const std::lock_guard lock{known_kernels_mutex};
+  known_kernels[kernel] = launch;
+  return const_cast<void*>(kernel);
+}
+
+cudaError_t __emulated::launch_known(const ExecutionConfiguration& configuration, const void* kernel,
+                                     void** arguments) {
+  std::unique_lock lock{known_kernels_mutex};
+  const auto known = known_kernels.find(kernel);
+  if (known == known_kernels.end()) return noted(cudaErrorInvalidDeviceFunction);
+  const LaunchByPointers launch = known->second;
+  lock.unlock();
+  return launch(configuration, kernel, arguments);
+}
+
+cudaError_t __emulated::read(const cudaLaunchConfig_t& config, ExecutionConfiguration& configuration) {
+  configuration = {config.gridDim, config.blockDim, config.dynamicSmemBytes, config.stream};
+  for (const cudaLaunchAttribute& attribute : std::span{config.attrs, config.numAttrs}) {
+    if (attribute.id == cudaLaunchAttributeClusterDimension) return noted(cudaErrorNotSupported);
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      configuration.is_cooperative = attribute.val.cooperative != 0;
   }
   return cudaSuccess;
 }

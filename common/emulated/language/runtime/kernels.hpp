@@ -65,11 +65,9 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, __e
 namespace __emulated {
 
 /// Throws, as every launch here does, what is wrong with it, unless a program is to go on. That one is told of a refusal.
-template <typename... Parameters, typename... Arguments>
-cudaError_t launch_with_status(const ExecutionConfiguration& configuration, void (*kernel)(Parameters...),
-                               const Arguments&... arguments) {
+template <typename Launch> cudaError_t status_of(const Launch& launch) {
   const cudaError_t earlier = cudaGetLastError();
-  launch(configuration, kernel, arguments...);
+  launch();
   const cudaError_t status = cudaPeekAtLastError();
   if (status == cudaSuccess) noted(earlier);
   return status;
@@ -80,51 +78,55 @@ template <typename... Parameters>
 cudaError_t launch_by_pointers(const ExecutionConfiguration& configuration, void (*kernel)(Parameters...),
                                void** arguments) {
   return [&]<size_t... index>(std::index_sequence<index...>) {
-    return launch_with_status(configuration, kernel,
-                              *static_cast<std::remove_cvref_t<Parameters>*>(arguments[index])...);
+    return status_of([&] {
+      launch(configuration, kernel, *static_cast<std::remove_cvref_t<Parameters>*>(arguments[index])...);
+    });
   }
   (std::index_sequence_for<Parameters...>{});
 }
 
+/// The rewriter has `(void*)untyped(kernel)` for `(void*)kernel`, so that its parameters are known where it is launched.
+using LaunchByPointers = cudaError_t (*)(const ExecutionConfiguration&, const void* kernel, void** arguments);
+void* know_kernel(const void* kernel, LaunchByPointers launch);
+template <typename... Parameters> void* untyped(void (*kernel)(Parameters...)) {
+  return know_kernel(reinterpret_cast<const void*>(kernel),
+                     [](const ExecutionConfiguration& configuration, const void* entry, void** arguments) {
+                       const auto typed = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(entry));
+                       return launch_by_pointers(configuration, typed, arguments);
+                     });
+}
+cudaError_t launch_known(const ExecutionConfiguration& configuration, const void* kernel, void** arguments);
+
+template <typename... Parameters> const void* address_of(void (*kernel)(Parameters...)) {
+  return untyped(kernel);
+}
+inline const void* address_of(const void* kernel) { return kernel; }
+
 }  // namespace __emulated
 
-/// The rewriter drops a cast of the kernel.
-template <typename... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
-  return __emulated::launch_by_pointers({grid, block, shared_bytes, stream}, kernel, arguments);
+/// \param kernel  or its address. The rewriter drops a cast.
+template <typename Kernel>
+cudaError_t cudaLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+                             cudaStream_t stream = nullptr) {
+  return __emulated::launch_known({grid, block, shared_bytes, stream}, __emulated::address_of(kernel),
+                                  arguments);
 }
 /// The same with all of its blocks at once.
-template <typename... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                        void** arguments, size_t shared_bytes = 0,
-                                        cudaStream_t stream = nullptr) {
+template <typename Kernel>
+cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
   __emulated::ExecutionConfiguration configuration{grid, block, shared_bytes, stream};
   configuration.is_cooperative = true;
-  return __emulated::launch_by_pointers(configuration, kernel, arguments);
-}
-
-template <typename Entry>
-requires std::is_void_v<Entry> cudaError_t cudaLaunchKernel(Entry*, dim3, dim3, void**, size_t = 0,
-                                                            cudaStream_t = nullptr) {
-  static_assert(__emulated::supports<Entry>,
-                "cudaLaunchKernel: kernels by untyped variables are not modelled on the emulated device: "
-                "name the kernel in the call");
-  return cudaErrorNotSupported;
-}
-template <typename Entry>
-requires std::is_void_v<Entry> cudaError_t cudaLaunchCooperativeKernel(Entry*, dim3, dim3, void**, size_t = 0,
-                                                                       cudaStream_t = nullptr) {
-  static_assert(__emulated::supports<Entry>,
-                "cudaLaunchCooperativeKernel: kernels by untyped variables are not modelled on the emulated "
-                "device: name the kernel in the call");
-  return cudaErrorNotSupported;
+  return __emulated::launch_known(configuration, __emulated::address_of(kernel), arguments);
 }
 
 enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
   cudaLaunchAttributeCooperative = 2,
   cudaLaunchAttributeClusterDimension = 4,
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+  cudaLaunchAttributePriority = 8,
 };
 union cudaLaunchAttributeValue {
   struct {
@@ -132,6 +134,7 @@ union cudaLaunchAttributeValue {
   } clusterDim;
   int cooperative;
   int programmaticStreamSerializationAllowed;
+  int priority;
 };
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
@@ -146,15 +149,23 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
-/// Of the attributes only the cooperative one is modelled.
+namespace __emulated {
+
+/// Of the attributes only the cooperative one is modelled; the others that are known here are advice.
+cudaError_t read(const cudaLaunchConfig_t& config, ExecutionConfiguration& configuration);
+
+}  // namespace __emulated
+
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  __emulated::ExecutionConfiguration configuration{config->gridDim, config->blockDim,
-                                                   config->dynamicSmemBytes, config->stream};
-  for (const cudaLaunchAttribute& attribute : std::span{config->attrs, config->numAttrs}) {
-    if (attribute.id != cudaLaunchAttributeCooperative) return __emulated::noted(cudaErrorNotSupported);
-    configuration.is_cooperative = attribute.val.cooperative != 0;
-  }
-  return __emulated::launch_with_status(configuration, kernel, arguments...);
+  __emulated::ExecutionConfiguration configuration;
+  if (const cudaError_t error = __emulated::read(*config, configuration)) return error;
+  return __emulated::status_of([&] { __emulated::launch(configuration, kernel, arguments...); });
+}
+template <typename Kernel>
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, Kernel* kernel, void** arguments) {
+  __emulated::ExecutionConfiguration configuration;
+  if (const cudaError_t error = __emulated::read(*config, configuration)) return error;
+  return __emulated::launch_known(configuration, __emulated::address_of(kernel), arguments);
 }

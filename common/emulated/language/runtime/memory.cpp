@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "emulated/language/runtime/capture.hpp"
 #include "emulated/language/runtime/device.hpp"
+#include "emulated/language/runtime/memory_pools.hpp"
 #include "emulated/language/runtime/streams.hpp"
 #include "emulated/memory/closed_memory.hpp"
 #include "emulated/memory/memory.hpp"
@@ -51,7 +53,8 @@ Sides sides_of(const void* begin, std::size_t bytes) {
   }
   const Buffer* const buffer = global_memory().nearest(first);
   if (buffer == nullptr) return {true, false};
-  if (!buffer->contains(first, bytes)) return {false, false};
+  // Beside registered memory is the host's own.
+  if (!buffer->contains(first, bytes)) return {buffer->is_static() && !buffer->contains(first, 1), false};
   return {host_buffers.contains(buffer->begin()), true};
 }
 
@@ -77,29 +80,33 @@ void mark_written(void* begin, std::size_t bytes) {
   if (is_in_buffer) mark_initialised(begin, bytes);
 }
 
-cudaError_t release_if(bool is_pinned, void* pointer) {
+cudaError_t release_if(bool (*is_right)(Allocation), void* pointer, bool waits = true) {
   if (pointer == nullptr) return cudaSuccess;
+  if (const cudaError_t error = error_while_captured(cudaErrorStreamCaptureUnsupported)) return error;
   const auto* const begin = static_cast<const std::byte*>(pointer);
   {
     const std::lock_guard lock{device_mutex()};
     const Buffer* const buffer = global_memory().nearest(begin);
     auto& host_buffers = known_memory().host_buffers;
     const auto known = host_buffers.find(begin);
-    const bool pinned = known != host_buffers.end() && known->second == Allocation::pinned;
-    if (buffer == nullptr || buffer->begin() != begin || pinned != is_pinned)
-      return noted(cudaErrorInvalidValue);
+    const Allocation kind = known != host_buffers.end() ? known->second : Allocation::device;
+    if (buffer == nullptr || buffer->begin() != begin || !is_right(kind)) return noted(cudaErrorInvalidValue);
     host_buffers.erase(begin);
   }
-  cudaDeviceSynchronize();
+  if (waits) cudaDeviceSynchronize();
   closed_memory().remove(begin);
   release(pointer);
   return cudaSuccess;
 }
 
 const char* text_of(Allocation kind) {
-  return kind == Allocation::device    ? "a global buffer"
-         : kind == Allocation::managed ? "managed memory"
-                                       : "pinned memory";
+  switch (kind) {
+    case Allocation::device: return "a global buffer";
+    case Allocation::managed: return "managed memory";
+    case Allocation::pinned: return "pinned memory";
+    case Allocation::registered: return "registered memory";
+  }
+  return "";
 }
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -110,6 +117,21 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
   std::memcpy(to, from, bytes);
   mark_written(to, bytes);
   return cudaSuccess;
+}
+
+cudaError_t set(void* begin, int value, std::size_t bytes) {
+  if (bytes == 0) return cudaSuccess;
+  if (!sides_of(begin, bytes).device) return noted(cudaErrorInvalidValue);
+  const ClosedMemory::Open open;
+  std::memset(begin, value, bytes);
+  mark_written(begin, bytes);
+  return cudaSuccess;
+}
+
+bool is_managed_buffer(const void* pointer) {
+  const std::lock_guard lock{device_mutex()};
+  const Buffer* const buffer = global_memory().nearest(static_cast<const std::byte*>(pointer));
+  return buffer != nullptr && known_memory().host_buffers[buffer->begin()] == Allocation::managed;
 }
 
 /// From one place in device memory to another, which the host does not wait for.
@@ -138,6 +160,7 @@ void leave_behind(void* to, const void* from, std::size_t bytes, cudaStream_t st
 
 cudaError_t allocate_as(Allocation kind, void** pointer, std::size_t bytes) try {
   *pointer = nullptr;
+  if (const cudaError_t error = error_while_captured(cudaErrorStreamCaptureUnsupported)) return error;
   if (bytes == 0) return cudaSuccess;
   if (bytes > memory_left()) return noted(cudaErrorMemoryAllocation);
   *pointer = allocate(bytes);
@@ -170,50 +193,152 @@ void know_variable(const void* begin, std::size_t bytes) {
 
 }  // namespace __emulated
 
-cudaError_t cudaFree(void* pointer) { return __emulated::release_if(false, pointer); }
-cudaError_t cudaFreeHost(void* pointer) { return __emulated::release_if(true, pointer); }
+namespace __emulated {
+namespace {
+
+bool can_be_freed(Allocation kind) { return kind == Allocation::device || kind == Allocation::managed; }
+
+/// \param copy_row  copies, or sets, the row of a layer.
+template <typename Row> cudaError_t for_rows(cudaExtent extent, bool has_room, const Row& row) {
+  cudaError_t status = error_unless(has_room, cudaErrorInvalidPitchValue);
+  for (size_t z = 0; z < extent.depth; ++z)
+    for (size_t y = 0; y < extent.height && status == cudaSuccess; ++y)
+      status = row(y, z);
+  return status;
+}
+
+std::byte* row_of(const cudaPitchedPtr& volume, size_t x, size_t y, size_t z) {
+  return static_cast<std::byte*>(volume.ptr) + (z * volume.ysize + y) * volume.pitch + x;
+}
+
+template <typename Copy> cudaError_t copy_volume(const cudaMemcpy3DParms& parms, const Copy& copy_row) {
+  const auto& [no_source, from, source, no_target, to, target, extent, kind] = parms;
+  const bool has_room = from.x + extent.width <= source.pitch && to.x + extent.width <= target.pitch;
+  return for_rows(extent, has_room, [&](size_t y, size_t z) {
+    return copy_row(row_of(target, to.x, to.y + y, to.z + z), row_of(source, from.x, from.y + y, from.z + z),
+                    extent.width, kind);
+  });
+}
+
+}  // namespace
+}  // namespace __emulated
+
+cudaError_t cudaFree(void* pointer) { return __emulated::release_if(__emulated::can_be_freed, pointer); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+  return __emulated::release_if(__emulated::can_be_freed, pointer, false);
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  return __emulated::release_if([](auto kind) { return kind == __emulated::Allocation::pinned; }, pointer);
+}
+
+cudaError_t cudaHostRegister(void* begin, size_t bytes, unsigned) {
+  if (begin == nullptr || bytes == 0) return __emulated::noted(cudaErrorInvalidValue);
+  auto* const first = static_cast<std::byte*>(begin);
+  const std::lock_guard lock{__emulated::device_mutex()};
+  if (!__emulated::global_memory().add_registered(first, bytes))
+    return __emulated::noted(cudaErrorHostMemoryAlreadyRegistered);
+  constexpr auto kind = __emulated::Allocation::registered;
+  __emulated::closed_memory().add(first, bytes, __emulated::text_of(kind), true, false);
+  __emulated::known_memory().host_buffers[first] = kind;
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* begin) {
+  constexpr auto is_right = [](auto kind) { return kind == __emulated::Allocation::registered; };
+  const cudaError_t status =
+      begin == nullptr ? __emulated::noted(cudaErrorInvalidValue) : __emulated::release_if(is_right, begin);
+  return status == cudaSuccess ? status : __emulated::noted(cudaErrorHostMemoryNotRegistered);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  const auto [on_host, on_device] = __emulated::sides_of(pointer, 1);
+  auto* const address = const_cast<void*>(pointer);
+  *attributes = {cudaMemoryTypeUnregistered, on_device ? 0 : cudaInvalidDeviceId, nullptr, address};
+  if (!on_device) return cudaSuccess;
+  const bool is_managed = on_host && __emulated::is_managed_buffer(pointer);
+  attributes->type = !on_host     ? cudaMemoryTypeDevice
+                     : is_managed ? cudaMemoryTypeManaged
+                                  : cudaMemoryTypeHost;
+  attributes->devicePointer = address;
+  if (!on_host) attributes->hostPointer = nullptr;
+  return cudaSuccess;
+}
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (const cudaError_t error = __emulated::error_while_captured(cudaErrorStreamCaptureImplicit))
+    return error;
   if (!__emulated::is_within_device(to, from)) cudaStreamSynchronize(nullptr);
   return __emulated::copy(to, from, bytes, kind);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  const cudaError_t status = __emulated::copy(to, from, bytes, kind);
+  cudaError_t status;
+  const auto copy_later = [=](cudaStream_t in) { return cudaMemcpyAsync(to, from, bytes, kind, in); };
+  if (__emulated::captured(stream, cudaGraphNodeTypeMemcpy, status, copy_later)) return status;
+  status = __emulated::copy(to, from, bytes, kind);
   if (status == cudaSuccess) __emulated::leave_behind(to, from, bytes, stream);
   return status;
 }
 
 cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
-  if (bytes == 0) return cudaSuccess;
-  if (!__emulated::sides_of(begin, bytes).device) return __emulated::noted(cudaErrorInvalidValue);
-  const __emulated::ClosedMemory::Open open;
-  std::memset(begin, value, bytes);
-  __emulated::mark_written(begin, bytes);
-  return cudaSuccess;
+  if (const cudaError_t error = __emulated::error_while_captured(cudaErrorStreamCaptureImplicit))
+    return error;
+  return __emulated::set(begin, value, bytes);
+}
+cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t stream) {
+  cudaError_t status;
+  const auto set_later = [=](cudaStream_t in) { return cudaMemsetAsync(begin, value, bytes, in); };
+  if (__emulated::captured(stream, cudaGraphNodeTypeMemset, status, set_later)) return status;
+  status = __emulated::set(begin, value, bytes);
+  if (status == cudaSuccess) __emulated::leave_behind(begin, begin, bytes, stream);
+  return status;
 }
 
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                         size_t height, cudaMemcpyKind kind) {
-  cudaError_t status = __emulated::error_unless(width <= to_pitch && width <= from_pitch);
-  for (size_t row = 0; row < height && status == cudaSuccess; ++row) {
-    status = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
-                        static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
-  }
-  return status;
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) { return __emulated::copy_volume(*copy, cudaMemcpy); }
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream) {
+  cudaError_t status;
+  const auto copy_later = [copy = *copy](cudaStream_t in) { return cudaMemcpy3DAsync(&copy, in); };
+  if (__emulated::captured(stream, cudaGraphNodeTypeMemcpy, status, copy_later)) return status;
+  return __emulated::copy_volume(*copy, [=](void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    return cudaMemcpyAsync(to, from, bytes, kind, stream);
+  });
 }
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  cudaError_t status = __emulated::error_unless(width <= to_pitch && width <= from_pitch);
-  for (size_t row = 0; row < height && status == cudaSuccess; ++row) {
-    status = cudaMemcpyAsync(static_cast<std::byte*>(to) + row * to_pitch,
-                             static_cast<const std::byte*>(from) + row * from_pitch, width, kind, stream);
-  }
-  return status;
+cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent) {
+  return __emulated::for_rows(extent, extent.width <= volume.pitch, [&](size_t y, size_t z) {
+    return cudaMemset(__emulated::row_of(volume, 0, y, z), value, extent.width);
+  });
 }
-cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height) {
-  cudaError_t status = __emulated::error_unless(width <= pitch);
-  for (size_t row = 0; row < height && status == cudaSuccess; ++row)
-    status = cudaMemset(static_cast<std::byte*>(begin) + row * pitch, value, width);
-  return status;
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent, cudaStream_t stream) {
+  cudaError_t status;
+  const auto set_later = [=](cudaStream_t in) { return cudaMemset3DAsync(volume, value, extent, in); };
+  if (__emulated::captured(stream, cudaGraphNodeTypeMemset, status, set_later)) return status;
+  return __emulated::for_rows(extent, extent.width <= volume.pitch, [&](size_t y, size_t z) {
+    return cudaMemsetAsync(__emulated::row_of(volume, 0, y, z), value, extent.width, stream);
+  });
+}
+
+// ---- pools ----
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+  *pool = std::make_unique<CUmemPoolHandle_st>().release();
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  if (pool == &__emulated::default_pool) return __emulated::noted(cudaErrorInvalidValue);
+  const std::unique_ptr<CUmemPoolHandle_st> to_be_deleted{pool};
+  return cudaSuccess;
+}
+namespace {
+
+size_t bytes_of(cudaMemPoolAttr attribute) {
+  return attribute < cudaMemPoolAttrReleaseThreshold ? sizeof(int) : sizeof(std::uint64_t);
+}
+
+}  // namespace
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  std::memcpy(&pool->attributes.at(attribute), value, bytes_of(attribute));
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  std::memcpy(value, &pool->attributes.at(attribute), bytes_of(attribute));
+  return cudaSuccess;
 }

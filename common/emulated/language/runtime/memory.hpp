@@ -19,13 +19,14 @@ enum cudaMemcpyKind {
 inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
                           cudaHostAllocWriteCombined = 4;
 inline constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1,
-                          cudaHostRegisterMapped = 2;
+                          cudaHostRegisterMapped = 2, cudaHostRegisterIoMemory = 4,
+                          cudaHostRegisterReadOnly = 8;
 inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4;
 
 namespace __emulated {
 
-/// Who may use a buffer: the device alone; host and device; both, in the host's memory.
-enum class Allocation { device, managed, pinned };
+/// Who may use a buffer: the device alone; host and device; both, in the host's memory, or where the program had it already.
+enum class Allocation { device, managed, pinned, registered };
 
 cudaError_t allocate_as(Allocation kind, void** pointer, std::size_t bytes);
 template <typename T> cudaError_t allocate_as(Allocation kind, T** pointer, std::size_t bytes) {
@@ -43,15 +44,11 @@ cudaError_t error_unless_shared(const void* begin, std::size_t bytes);
 template <typename T> cudaError_t cudaMalloc(T** pointer, size_t bytes) {
   return __emulated::allocate_as(__emulated::Allocation::device, pointer, bytes);
 }
-template <typename T> cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t) {
-  return cudaMalloc(pointer, bytes);
-}
 template <typename T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned = cudaMemAttachGlobal) {
   return __emulated::allocate_as(__emulated::Allocation::managed, pointer, bytes);
 }
 cudaError_t cudaFree(void* pointer);
-inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 
 /// Of the host: kernels may use it, too, by the same pointer.
 template <typename T> cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned) {
@@ -62,6 +59,9 @@ cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned flags = cudaHostA
   return cudaHostAlloc(pointer, bytes, flags);
 }
 cudaError_t cudaFreeHost(void* pointer);
+/// From now on memory of the program's own is as if cudaMallocHost() had given it.
+cudaError_t cudaHostRegister(void* begin, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* begin);
 template <typename T> cudaError_t cudaHostGetDevicePointer(T** on_device, void* on_host, unsigned) {
   *on_device = static_cast<T*>(on_host);
   return __emulated::error_unless_shared(on_host, 1);
@@ -71,21 +71,114 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* begin, int value, size_t bytes);
-inline cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t = nullptr) {
-  return cudaMemset(begin, value, bytes);
-}
+cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t stream = nullptr);
 
-/// Rows of `width` bytes, each `pitch` bytes after the one before.
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered,
+  cudaMemoryTypeHost,
+  cudaMemoryTypeDevice,
+  cudaMemoryTypeManaged
+};
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void *devicePointer, *hostPointer;
+};
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
+
+// ---- rows and volumes ----
+
+/// Rows of `xsize` bytes, each `pitch` bytes after the one before; a volume has `ysize` of them in a layer.
+struct cudaPitchedPtr {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+};
+struct cudaExtent {
+  size_t width, height, depth;
+};
+struct cudaPos {
+  size_t x, y, z;
+};
+inline cudaPitchedPtr make_cudaPitchedPtr(void* begin, size_t pitch, size_t width, size_t height) {
+  return {begin, pitch, width, height};
+}
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+  return {width, height, depth};
+}
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+
 template <typename T> cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
   constexpr size_t alignment = 512;
   *pitch = (width + alignment - 1) / alignment * alignment;
   return cudaMalloc(pointer, *pitch * height);
 }
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                         size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height);
+inline cudaError_t cudaMalloc3D(cudaPitchedPtr* volume, cudaExtent extent) {
+  *volume = {nullptr, 0, extent.width, extent.height};
+  return cudaMallocPitch(&volume->ptr, &volume->pitch, extent.width, extent.height * extent.depth);
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy);
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream = nullptr);
+cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent);
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent,
+                              cudaStream_t stream = nullptr);
+
+namespace __emulated {
+
+inline cudaMemcpy3DParms copy_of_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                                      size_t width, size_t height, cudaMemcpyKind kind) {
+  return {nullptr,
+          {},
+          {const_cast<void*>(from), from_pitch, width, height},
+          nullptr,
+          {},
+          {to, to_pitch, width, height},
+          {width, height, 1},
+          kind};
+}
+
+}  // namespace __emulated
+
+inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                size_t height, cudaMemcpyKind kind) {
+  const auto copy = __emulated::copy_of_rows(to, to_pitch, from, from_pitch, width, height, kind);
+  return cudaMemcpy3D(&copy);
+}
+inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                                     size_t width, size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t stream = nullptr) {
+  const auto copy = __emulated::copy_of_rows(to, to_pitch, from, from_pitch, width, height, kind);
+  return cudaMemcpy3DAsync(&copy, stream);
+}
+inline cudaError_t cudaMemset2D(void* begin, size_t pitch, int value, size_t width, size_t height) {
+  return cudaMemset3D({begin, pitch, width, height}, value, {width, height, 1});
+}
+inline cudaError_t cudaMemset2DAsync(void* begin, size_t pitch, int value, size_t width, size_t height,
+                                     cudaStream_t stream = nullptr) {
+  return cudaMemset3DAsync({begin, pitch, width, height}, value, {width, height, 1}, stream);
+}
+
+// ---- between devices, of which there is one ----
+
+inline cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+  if (to_device != 0 || from_device != 0) return __emulated::noted(cudaErrorInvalidDevice);
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+inline cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                       size_t bytes, cudaStream_t stream = nullptr) {
+  if (to_device != 0 || from_device != 0) return __emulated::noted(cudaErrorInvalidDevice);
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
 
 // ---- advice for managed memory ----
 
@@ -97,7 +190,13 @@ enum cudaMemoryAdvise {
   cudaMemAdviseSetAccessedBy,
   cudaMemAdviseUnsetAccessedBy
 };
-enum cudaMemLocationType { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
+enum cudaMemLocationType {
+  cudaMemLocationTypeInvalid,
+  cudaMemLocationTypeDevice,
+  cudaMemLocationTypeHost,
+  cudaMemLocationTypeHostNuma,
+  cudaMemLocationTypeHostNumaCurrent
+};
 struct cudaMemLocation {
   cudaMemLocationType type;
   int id;

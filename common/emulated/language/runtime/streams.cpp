@@ -1,35 +1,75 @@
 #include "emulated/language/runtime/streams.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <string>
 
+#include "emulated/language/runtime/capture.hpp"
 #include "emulated/language/runtime/device.hpp"
 #include "emulated/order/host_order.hpp"
 #include "emulated/run/launch.hpp"
 
 std::uintptr_t __emulated::next_number() {
-  static std::atomic<std::uintptr_t> last = 0;
+  static std::atomic<std::uintptr_t> last = 2;
   return ++last;
 }
 
+namespace {
+
+/// What streams were made with.
+struct MadeStream {
+  unsigned flags = cudaStreamDefault;
+  int priority = 0;
+};
+std::mutex made_streams_mutex;
+std::map<cudaStream_t, MadeStream> made_streams;
+
+MadeStream made(cudaStream_t stream) {
+  const std::lock_guard lock{made_streams_mutex};
+  return made_streams[stream];
+}
+
+}  // namespace
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  const cudaError_t status = cudaStreamCreateWithFlags(stream, flags);
+  const std::lock_guard lock{made_streams_mutex};
+  made_streams[*stream].priority = std::clamp(priority, -5, 0);
+  return status;
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  *priority = made(stream).priority;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  *flags = made(stream).flags;
+  return cudaSuccess;
+}
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   const cudaError_t status = __emulated::number_next(stream);
   __emulated::host_order().make_stream(*stream, flags != cudaStreamNonBlocking);
+  const std::lock_guard lock{made_streams_mutex};
+  made_streams[*stream].flags = flags;
   return status;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  constexpr cudaError_t unsupported = cudaErrorStreamCaptureUnsupported;
+  if (const cudaError_t error = __emulated::error_while_captured(unsupported, &stream)) return error;
   __emulated::host_order().host_waits_for_stream(stream);
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (__emulated::captured_wait(stream, event)) return cudaSuccess;
   __emulated::host_order().wait(stream, event);
   return __emulated::error_unless_made(event);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (__emulated::captured_record(event, stream)) return cudaSuccess;
   __emulated::host_order().record(event, stream);
   return __emulated::error_unless_made(event);
 }
@@ -38,7 +78,23 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return __emulated::error_unless_made(event);
 }
 cudaError_t cudaDeviceSynchronize() {
+  constexpr cudaError_t unsupported = cudaErrorStreamCaptureUnsupported;
+  if (const cudaError_t error = __emulated::error_while_captured(unsupported)) return error;
   __emulated::host_order().host_waits();
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  cudaError_t status;
+  const auto call_later = [=](cudaStream_t in) { return cudaLaunchHostFunc(in, function, data); };
+  if (__emulated::captured(stream, cudaGraphNodeTypeHost, status, call_later)) return status;
+  __emulated::host_order().call_behind(stream, [=] { function(data); });
+  return cudaSuccess;
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
+  constexpr cudaError_t unsupported = cudaErrorStreamCaptureUnsupported;
+  if (const cudaError_t error = __emulated::error_while_captured(unsupported, &stream)) return error;
+  __emulated::host_order().call_behind(stream, [=] { function(stream, cudaSuccess, data); });
   return cudaSuccess;
 }
 

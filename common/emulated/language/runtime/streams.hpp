@@ -15,11 +15,15 @@ using cudaHostFn_t = void (*)(void* data);
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
-inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
+                          cudaEventInterprocess = 4, cudaEventRecordDefault = 0, cudaEventRecordExternal = 1,
+                          cudaEventWaitDefault = 0, cudaEventWaitExternal = 1;
+#define cudaStreamLegacy static_cast<cudaStream_t>(nullptr)
+#define cudaStreamPerThread reinterpret_cast<cudaStream_t>(2)
 
 namespace __emulated {
 
-/// A stream or an event is a number, as nothing waits in it.
+/// A stream or an event is a number beyond those of CUDA's own streams, as nothing waits in it.
 std::uintptr_t next_number();
 template <typename Handle> cudaError_t number_next(Handle* handle) {
   *handle = reinterpret_cast<Handle>(next_number());
@@ -35,24 +39,22 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
-inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return cudaStreamCreateWithFlags(stream, flags);
+/// Who goes first says nothing here: the priority is kept.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) { return __emulated::error_unless_made(stream); }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0);
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  cudaStreamSynchronize(stream);
-  function(data);
-  return cudaSuccess;
-}
-inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
-                                         unsigned) {
-  cudaStreamSynchronize(stream);
-  function(stream, cudaSuccess, data);
-  return cudaSuccess;
-}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
+                                  unsigned flags);
 
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) { return __emulated::number_next(event); }
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
@@ -60,6 +62,9 @@ inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) { return __emulated::error_unless_made(event); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) {
+  return cudaEventRecord(event, stream);
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 

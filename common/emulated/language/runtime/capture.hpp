@@ -1,0 +1,19 @@
+#pragma once
+/// \file
+/// What the rest of the runtime asks before it does what a stream is told: it may be told for a graph (graphs.cpp).
+
+#include "emulated/language/runtime/graphs.hpp"
+
+namespace __emulated {
+
+/// Whether the stream is captured, which keeps the work for later. \param status  what the call returns then.
+bool captured(cudaStream_t stream, cudaGraphNodeType type, cudaError_t& status, const GraphWork& work);
+
+// The same for events; they tell what the streams know that wait for them.
+bool captured_record(cudaEvent_t event, cudaStream_t stream);
+bool captured_wait(cudaStream_t stream, cudaEvent_t event);
+
+/// What must not be called while a stream is captured ends the capture. \param stream  only of this one; else of any.
+cudaError_t error_while_captured(cudaError_t error, const cudaStream_t* stream = nullptr);
+
+}  // namespace __emulated
