@@ -63,6 +63,61 @@ int main() {
 }
 """
 
+# A block of 80 threads, whose last warp is a half one, and a row of 100 elements.
+CUB_OF_BLOCKS = """#include <cub/cub.cuh>
+struct Running { int sum; __device__ int operator()(int all) { int before = sum; sum += all; return before; } };
+template <cub::BlockLoadAlgorithm load, cub::BlockStoreAlgorithm store> __global__ void all(const int* in, int* out) {
+  using Load = cub::BlockLoad<int, 20, 3, load, 4>;
+  using Store = cub::BlockStore<int, 20, 3, store, 4>;
+  using Reduce = cub::BlockReduce<int, 20, cub::BLOCK_REDUCE_RAKING, 4>;
+  using Scan = cub::BlockScan<int, 20, cub::BLOCK_SCAN_WARP_SCANS, 4>;
+  using Sort = cub::BlockRadixSort<int, 20, 3, int, 4, true, cub::BLOCK_SCAN_WARP_SCANS, 0, 4>;
+  __shared__ typename Load::TempStorage loading;
+  __shared__ typename Store::TempStorage storing;
+  __shared__ typename Reduce::TempStorage reducing;
+  __shared__ typename Scan::TempStorage scanning;
+  __shared__ typename Sort::TempStorage sorting;
+  int thread = threadIdx.x + 20 * threadIdx.y, items[3], sums[3], all_of_block;
+  Load(loading).Load(in, items, 100, -1);
+  int sum = Reduce(reducing).Sum(items);
+  BARRIER
+  int most = Reduce(reducing).Reduce(items[0], cub::Max(), 33);
+  if (thread == 0) { out[0] = sum; out[1] = most; }
+  Scan(scanning).ExclusiveSum(items, sums, all_of_block);
+  if (thread == 79) { out[2] = sums[0]; out[3] = all_of_block; }
+  __syncthreads();
+  Running running{1000};
+  Scan(scanning).InclusiveSum(items[0], sums[0], running);
+  if (thread == 79) out[4] = sums[0];
+  int places[3] = {3 * thread, 3 * thread + 1, 3 * thread + 2};
+  Sort(sorting).SortDescending(items, places);
+  if (thread == 0) { out[5] = items[0]; out[6] = places[0]; out[7] = places[1]; }
+  Store(storing).Store(out + 8, items, 100);
+}
+__global__ void of_warp(const int* in, int* out) {
+  using Reduce = cub::WarpReduce<int, 16>;
+  using Scan = cub::WarpScan<int>;
+  __shared__ Reduce::TempStorage reducing[2];
+  __shared__ Scan::TempStorage scanning;
+  int least = Reduce(reducing[threadIdx.x / 16]).Reduce(in[threadIdx.x], cub::Min(), 5), before, all_of_warp;
+  Scan(scanning).ExclusiveScan(in[threadIdx.x], before, 7, cub::Sum(), all_of_warp);
+  if (threadIdx.x == 16) { out[0] = least; out[1] = before; out[2] = all_of_warp; }
+}
+int main() {
+  std::vector<int> row(100);
+  for (int i = 0; i < 100; ++i) row[i] = i * 37 % 91 - 20;
+  int *in = on_device(row), *out = on_device(std::vector<int>(108));
+  all<cub::BLOCK_LOAD_DIRECT, cub::BLOCK_STORE_DIRECT><<<1, dim3(20, 4)>>>(in, out);
+  print(on_host(out, 12));
+  all<cub::BLOCK_LOAD_TRANSPOSE, cub::BLOCK_STORE_TRANSPOSE><<<1, dim3(20, 4)>>>(in, out);
+  print(on_host(out, 12));
+  all<cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::BLOCK_STORE_STRIPED><<<1, dim3(20, 4)>>>(in, out);
+  print(on_host(out, 12));
+  of_warp<<<1, 32>>>(in, out);
+  print(on_host(out, 3));
+}
+"""
+
 
 @dataclass
 class Case:
@@ -75,7 +130,8 @@ class Case:
 # What NVIDIA's libraries print, where there is no finding.
 CASES = {
     "cuRAND in kernels": Case(RAND_IN_KERNELS, "0.434899 0.146282 4 0.926417 -0.270872 1 \n"
-                              "0.853469 -1.56054 3 0.324165 0.254343 0 \n0.58717 1.74795 5 0.673102 -0.353967 3 \n", replaced=("BEGIN", "begin")),
+                              "0.853469 -1.56054 3 0.324165 0.254343 0 \n0.58717 1.74795 5 0.673102 -0.353967 3 \n",
+                              replaced=("BEGIN", "begin")),
     "states that nobody has begun": Case(
         RAND_IN_KERNELS, "", ["uninitialised read in draw: thread 0 of block 0 reads"],
         ("BEGIN<<<1, 2>>>(states);", "")),
@@ -84,6 +140,11 @@ CASES = {
     "cuRAND behind the end": Case(
         RAND_OF_HOST, "", ["out of bounds in main: the host by curandGenerateUniform() writes 4-byte word 8196"],
         ("COUNT", "8200")),
+    "CUB in kernels": Case(CUB_OF_BLOCKS, "2286 69 2289 2286 1757 70 59 27 70 69 68 67 \n" * 2 +
+                           "2286 69 2289 2286 1757 70 59 27 70 67 64 61 \n-8 305 786 \n",
+                           replaced=("BARRIER", "__syncthreads();")),
+    "CUB's storage twice": Case(CUB_OF_BLOCKS, "", [": race in all: thread 32 of block 0 writes", "of reducing"],
+                                ("BARRIER", "")),
 }
 
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <set>
@@ -24,6 +25,16 @@ void say_of_library(const char* name, const char* text) {
   const std::string line =
       std::string{program_invocation_short_name} + ": note: " + name + ": " + text + '\n';
   std::fputs(line.c_str(), stderr);
+}
+
+void say_of_cub() {
+  static std::atomic<bool> is_said = false;
+  if (is_said || is_said.exchange(true)) return;
+  std::fprintf(
+      stderr,
+      "%s: note: cub: what kernels call is of the emulated device's own: the values are CUB's, and the "
+      "counters are not\n",
+      program_invocation_short_name);
 }
 
 bool LibraryCall::uses(Operation operation, const void* begin, std::size_t bytes, std::size_t element) {

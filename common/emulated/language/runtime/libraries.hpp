@@ -14,6 +14,9 @@ namespace __emulated {
 /// Says on stderr, once of each name, what of a library is not as on a GPU.
 void say_of_library(const char* name, const char* text);
 
+/// The same in a kernel, of CUB.
+void say_of_cub();
+
 /// One call of a library, which has the device's memory open while it lives.
 class LibraryCall {
  public:
