@@ -16,7 +16,7 @@ namespace __emulated {
 namespace {
 
 /// Accesses of a thread, since its warp last met, from which on they are counted early.
-constexpr std::size_t least_pending = std::size_t{1} << 12;
+constexpr std::size_t least_pending = std::size_t{1} << 8;
 
 /// And so many at most are kept until it is known which of them are one instruction.
 constexpr std::size_t most_pending = std::size_t{1} << 16;

@@ -29,7 +29,11 @@ class BlockOrder {
 
   /// Throws where the block makes more kinds of accesses than can be followed.
   void access(ObservedAccess seen) {
-    races_.check(seen.access, seen.is_shared ? nullptr : seen.buffer, seen.thread);
+    if (seen.is_shared) {
+      races_.check<true>(seen.access, nullptr, seen.thread);
+    } else {
+      races_.check<false>(seen.access, seen.buffer, seen.thread);
+    }
   }
   void atomic(unsigned thread, const HappensBefore::Update& update) {
     has_run_atomics_ = has_run_atomics_ || update.is_global;

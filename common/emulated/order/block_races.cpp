@@ -36,22 +36,27 @@ unsigned checked(unsigned number) {
 
 // ---- what is kept of a word ----
 
-inline BlockRaces::Slot& BlockRaces::slot_of(const std::byte* begin) {
+/// Where the line is in the table, or is to be.
+inline BlockRaces::ShadowLine*& BlockRaces::slot_of(const std::byte* begin) {
   const std::size_t mixed = reinterpret_cast<std::uintptr_t>(begin) / line_bytes * 0x9e3779b97f4a7c15;
   std::size_t at = mixed >> 32 & (slots_.size() - 1);
-  while (slots_[at].begin != nullptr && slots_[at].begin != begin)
+  while (slots_[at] != nullptr && slots_[at]->begin != begin)
     at = (at + 1) & (slots_.size() - 1);
   return slots_[at];
 }
 
-inline BlockRaces::SharedWord& BlockRaces::shared_word(std::size_t number) {
-  if (number >= shared_words_.size()) shared_words_.resize(number + words_in_line);
+inline BlockRaces::ShadowWord& BlockRaces::shared_word(std::size_t number) {
+  if (number >= shared_words_.size()) {
+    shared_words_.resize(number + words_in_line);
+    written_.resize(shared_words_.size());
+  }
   return shared_words_[number];
 }
 
 inline BlockRaces::ShadowLine& BlockRaces::line_of(Buffer& buffer, std::size_t number) {
-  ShadowLine* const known = slot_of(buffer.begin() + number * line_bytes).line;
-  ShadowLine& line = known != nullptr ? *known : new_line(buffer, number);
+  const std::byte* const begin = buffer.begin() + number * line_bytes;
+  ShadowLine* const known = slot_of(begin);
+  ShadowLine& line = known != nullptr ? *known : new_line(buffer, begin);
   if (line.is_published) {
     line.is_published = false;
     touched_.push_back(&line);
@@ -59,19 +64,17 @@ inline BlockRaces::ShadowLine& BlockRaces::line_of(Buffer& buffer, std::size_t n
   return line;
 }
 
-BlockRaces::ShadowLine& BlockRaces::new_line(Buffer& buffer, std::size_t number) {
+BlockRaces::ShadowLine& BlockRaces::new_line(Buffer& buffer, const std::byte* begin) {
   if (2 * (lines_ + 1) > slots_.size()) {
-    const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
-    for (const Slot& slot : before)
-      if (slot.begin != nullptr) slot_of(slot.begin) = slot;
+    for (ShadowLine* const line : std::exchange(slots_, std::vector<ShadowLine*>(2 * slots_.size())))
+      if (line != nullptr) slot_of(line->begin) = line;
   }
   if (lines_ == slabs_.size() * lines_in_slab)
     slabs_.push_back(std::make_unique<ShadowLine[]>(lines_in_slab));
   ShadowLine& line = slabs_[lines_ / lines_in_slab][lines_ % lines_in_slab];
   ++lines_;
-  line = {&buffer, number, true, {}};
-  const std::byte* const begin = buffer.begin() + number * line_bytes;
-  slot_of(begin) = {begin, &line};
+  line = {&buffer, begin, true, {}};
+  slot_of(begin) = &line;
   return line;
 }
 
@@ -93,9 +96,13 @@ unsigned BlockRaces::number_of_set(const std::vector<unsigned>& kinds) {
 }
 
 /// The set with one more kind, of which nothing follows from those before it; else no_set.
-unsigned BlockRaces::with(unsigned set, unsigned kind) {
+inline unsigned BlockRaces::with(unsigned set, unsigned kind) {
   Joined& joined = joined_[(set + 5 * kind) % joined_.size()];
-  if (joined.is_known && joined.set == set && joined.kind == kind) return joined.both;
+  if (!joined.is_known || joined.set != set || joined.kind != kind) join(joined, set, kind);
+  return joined.both;
+}
+
+void BlockRaces::join(Joined& joined, unsigned set, unsigned kind) {
   std::vector<unsigned> both = sets_[set];
   const bool follows = std::ranges::any_of(both, [&](unsigned before) {
     return kinds_[before].operation() == Operation::atomic ||
@@ -104,7 +111,6 @@ unsigned BlockRaces::with(unsigned set, unsigned kind) {
   const auto place = std::ranges::lower_bound(both, kind);
   if (place == both.end() || *place != kind) both.insert(place, kind);
   joined = {true, set, kind, follows ? no_set : number_of_set(both)};
-  return joined.both;
 }
 
 // ---- while a block runs ----
@@ -125,40 +131,50 @@ void BlockRaces::report_read(const Access& access, unsigned thread) {
                                  Unwritten::shared));
 }
 
-void BlockRaces::check(const Access& access, Buffer* buffer, unsigned thread) {
-  const bool is_shared = buffer == nullptr;
+template <bool is_shared> void BlockRaces::check(const Access& access, Buffer* buffer, unsigned thread) {
   const std::byte* const begin = is_shared ? shared_.dynamic() : buffer->begin();
   const auto offset = static_cast<std::size_t>(access.address - begin);
+  if (is_shared && std::exchange(groups_since_, order_.last_block_barrier()) != groups_since_)
+    shared_groups_.clear();
+  if (access.bytes == word_bytes && offset % word_bytes == 0)
+    return check_part<is_shared>(access, buffer, thread, begin, offset, whole_word);
   const std::size_t end = offset + access.bytes;
+  for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes)
+    check_part<is_shared>(access, buffer, thread, begin, at, mask_of(at, offset, end));
+}
+
+/// Of a word of the memory that begins there.
+template <bool is_shared>
+[[gnu::always_inline]] inline void BlockRaces::check_part(const Access& access, Buffer* buffer,
+                                                          unsigned thread, const std::byte* begin,
+                                                          std::size_t at, unsigned mask) {
   const Moment moment = order_.now(thread);
-  const unsigned flags = (access.is_volatile ? AccessKind::is_volatile : 0U) |
-                         (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U);
+  const std::size_t word = at / word_bytes;
+  const std::ptrdiff_t before = begin + at - access.address;
+  const bool may_be_padding = access.may_be_padding(before > 0 ? static_cast<std::size_t>(before) : 0);
+  unsigned flags = (access.is_volatile ? AccessKind::is_volatile : 0U) |
+                   (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U);
+  ShadowWord& shadow =
+      is_shared ? shared_word(word) : line_of(*buffer, word / words_in_line).words[word % words_in_line];
+  if (is_shared) {
+    check_written(access, written_[word], mask, thread, may_be_padding);
+    // What is before the last barrier can race with nothing any more.
+    if (shadow.moment < order_.last_block_barrier()) shadow = {};
+  } else if (access.operation != Operation::store && !may_be_padding &&
+             !buffer->is_initialised(at, word_bytes)) {
+    flags |= AccessKind::unwritten;
+  }
+  const Recent& kind = number_of({access, mask, flags});
   Groups& groups = is_shared ? shared_groups_ : global_groups_;
-  if (is_shared && std::exchange(groups_since_, order_.last_block_barrier()) != groups_since_) groups.clear();
-  for (std::size_t at = offset / word_bytes * word_bytes; at < end; at += word_bytes) {
-    const std::size_t word = at / word_bytes;
-    const unsigned mask = mask_of(at, offset, end);
-    const bool may_be_padding = access.may_be_padding(at < offset ? 0 : at - offset);
-    SharedWord* const shared = is_shared ? &shared_word(word) : nullptr;
-    ShadowWord& shadow =
-        is_shared ? shared->shadow : line_of(*buffer, word / words_in_line).words[word % words_in_line];
-    bool is_unwritten = false;
-    if (is_shared) {
-      check_written(access, shared->written, mask, thread, may_be_padding);
-      // What is before the last barrier can race with nothing any more.
-      if (shadow.moment < order_.last_block_barrier()) shadow = {};
-    } else {
-      is_unwritten =
-          access.operation != Operation::store && !may_be_padding && !buffer->is_initialised(at, word_bytes);
-    }
-    const Recent& kind = number_of({access, mask, flags | (is_unwritten ? AccessKind::unwritten : 0U)});
-    if (shadow.is_empty()) {
-      shadow = ShadowWord::by_thread(kind.alone, thread, moment);
-    } else if (!is_joined(shadow, kind, thread, moment, groups)) {
-      check_word(shadow, begin + at, buffer, kind.number, thread, groups);
-    }
+  if (shadow.is_empty()) {
+    shadow = ShadowWord::by_thread(kind.alone, thread, moment);
+  } else if (!is_joined(shadow, kind, thread, moment, groups)) {
+    check_word(shadow, begin + at, buffer, kind.number, thread, groups);
   }
 }
+
+template void BlockRaces::check<true>(const Access& access, Buffer* buffer, unsigned thread);
+template void BlockRaces::check<false>(const Access& access, Buffer* buffer, unsigned thread);
 
 /// Adds an access to accesses of which nothing follows for it: of the thread itself, or loads of its warp among loads.
 inline bool BlockRaces::is_joined(ShadowWord& shadow, const Recent& kind, unsigned thread, Moment moment,
@@ -381,7 +397,8 @@ void BlockRaces::summarise(const ShadowLine& line) {
         is_regular && words[word].set == first.set && words[word].thread == first.thread + (word >> shift);
   }
   if (!is_regular) summary_.words.push_back(words);
-  summary_.lines.push_back({line.buffer, line.number, first, shift, is_regular ? 0 : summary_.words.size()});
+  const auto number = static_cast<std::size_t>(line.begin - line.buffer->begin()) / line_bytes;
+  summary_.lines.push_back({line.buffer, number, first, shift, is_regular ? 0 : summary_.words.size()});
 }
 
 void BlockRaces::end_block(GridRaces& grid) {
@@ -392,7 +409,8 @@ void BlockRaces::end_block(GridRaces& grid) {
 }
 
 void BlockRaces::clear() {
-  std::ranges::fill(shared_words_, SharedWord{});
+  std::ranges::fill(shared_words_, ShadowWord{});
+  std::ranges::fill(written_, std::uint8_t{0});
   races_.clear();
   shared_races_ = 0;
   // Kinds outlive the block: the next one makes the same accesses.
@@ -410,13 +428,13 @@ void BlockRaces::clear() {
   // What one large block took is not kept for small ones.
   if (lines_ > 64 * lines_in_slab) {
     slabs_.clear();
-    slots_ = std::vector<Slot>(least_slots);
+    slots_ = std::vector<ShadowLine*>(least_slots);
     global_groups_.shrink_to_fit();
     summary_ = {};
   }
   // A table that is mostly empty takes longer to clear than to fill.
   if (slots_.size() > least_slots && 8 * lines_ < slots_.size()) slots_.resize(slots_.size() / 2);
-  std::ranges::fill(slots_, Slot{});
+  std::ranges::fill(slots_, nullptr);
   lines_ = 0;
 }
 

@@ -26,8 +26,8 @@ class BlockRaces {
 
   void begin_block(std::size_t block) { block_ = block; }
 
-  /// \param buffer  of global memory; nullptr: it is shared memory.
-  void check(const Access& access, Buffer* buffer, unsigned thread);
+  /// \param buffer  of global memory.
+  template <bool is_shared> void check(const Access& access, Buffer* buffer, unsigned thread);
 
   /// Hands over what the block did to global memory since the last time. \param is_last  whether the block has ended.
   void publish(GridRaces& grid, bool is_last);
@@ -72,19 +72,9 @@ class BlockRaces {
 
   struct ShadowLine {
     Buffer* buffer;
-    std::size_t number;  ///< in the buffer
-    bool is_published;   ///< as far as it was touched
+    const std::byte* begin;
+    bool is_published;  ///< as far as it was touched
     std::array<ShadowWord, words_in_line> words;
-  };
-
-  struct SharedWord {
-    ShadowWord shadow;
-    std::uint8_t written = 0;  ///< which of its bytes the block has written
-  };
-
-  struct Slot {
-    const std::byte* begin = nullptr;  ///< of the line
-    ShadowLine* line = nullptr;
   };
 
   /// A kind that was looked up before.
@@ -107,10 +97,14 @@ class BlockRaces {
   Recent look_up(const AccessKind& kind);
   unsigned number_of_set(const std::vector<unsigned>& kinds);
   unsigned with(unsigned set, unsigned kind);
+  void join(Joined& joined, unsigned set, unsigned kind);
+  template <bool is_shared>
+  void check_part(const Access& access, Buffer* buffer, unsigned thread, const std::byte* begin,
+                  std::size_t at, unsigned mask);
   ShadowLine& line_of(Buffer& buffer, std::size_t number);
-  SharedWord& shared_word(std::size_t number);
-  ShadowLine& new_line(Buffer& buffer, std::size_t number);
-  Slot& slot_of(const std::byte* begin);
+  ShadowWord& shared_word(std::size_t number);
+  ShadowLine& new_line(Buffer& buffer, const std::byte* begin);
+  ShadowLine*& slot_of(const std::byte* begin);
   void check_written(const Access& access, std::uint8_t& written, unsigned mask, unsigned thread,
                      bool may_be_padding);
   void report_read(const Access& access, unsigned thread);
@@ -144,9 +138,10 @@ class BlockRaces {
   std::vector<unsigned> summaries_;  ///< of each set, for other blocks: from 1, where threads are alike
   std::vector<std::unique_ptr<ShadowLine[]>> slabs_;
   std::size_t lines_ = 0;             ///< of the slabs that are in use
-  std::vector<Slot> slots_;           ///< a hash table of them
+  std::vector<ShadowLine*> slots_;    ///< a hash table of them
   std::vector<ShadowLine*> touched_;  ///< since they were published
-  std::vector<SharedWord> shared_words_;
+  std::vector<ShadowWord> shared_words_;
+  std::vector<std::uint8_t> written_;  ///< which bytes of each of them the block has written
   Groups global_groups_;
   Groups shared_groups_;
   Moment groups_since_ = 0;  ///< the barrier since which those of shared memory count

@@ -1,7 +1,9 @@
 #include "emulated/order/grid_races.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
+#include <utility>
 
 #include "emulated/findings/memory_faults.hpp"
 
@@ -175,32 +177,29 @@ void GridRaces::note(PackedHistory& history, const Addition& added) {
 }
 
 void GridRaces::note_access(Entries& entries, const HistoryEntry& access) const {
-  const auto of_kind = [&](const HistoryEntry& entry) {
-    return entry.kind == access.kind && entry.shift == access.shift;
-  };
   const auto place = std::ranges::lower_bound(entries, access.place(), {}, &HistoryEntry::place);
-  const bool has_next = place != entries.end() && of_kind(*place) && place->block == access.block;
-  if (has_next && place->thread == access.thread) {
+  if (place != entries.end() && place->place() == access.place()) {
     place->moment = std::max(place->moment, access.moment);
     place->added = access.added;
     return;
   }
-  const bool has_previous =
-      place != entries.begin() && of_kind(*std::prev(place)) && std::prev(place)->block == access.block;
-  const std::size_t at = static_cast<std::size_t>(place - entries.begin());
-  entries.insert(place, access);
-  if (has_next || has_previous) return;
+  const auto at = entries.insert(place, access);
   // The highest block stays, and of the others those that are lower.
-  std::vector<std::size_t> blocks;
-  for (std::size_t i = at; i-- > 0 && of_kind(entries[i]);)
-    if (blocks.empty() || blocks.back() != entries[i].block) blocks.push_back(entries[i].block);
-  std::ranges::reverse(blocks);
-  for (std::size_t i = at; i < entries.size() && of_kind(entries[i]); ++i)
-    if (blocks.empty() || blocks.back() != entries[i].block) blocks.push_back(entries[i].block);
+  const auto is_other_kind = [&](const HistoryEntry& entry) {
+    return entry.kind != access.kind || entry.shift != access.shift;
+  };
+  const auto end = std::find_if(at, entries.end(), is_other_kind);
+  const auto begin = std::find_if(std::reverse_iterator{at}, entries.rend(), is_other_kind).base();
+  std::size_t blocks = 1;
+  auto highest = begin;  // entries of the highest block, and of the one below it
+  auto second = begin;
+  for (auto entry = begin; entry != end; ++entry) {
+    if (entry->block == highest->block) continue;
+    ++blocks;
+    second = std::exchange(highest, entry);
+  }
   const std::size_t most = releases_.empty() && !may_tell_later_ ? most_blocks : most_blocks_that_tell;
-  if (blocks.size() <= most) return;
-  const std::size_t dropped = blocks[blocks.size() - 2];
-  std::erase_if(entries, [&](const HistoryEntry& entry) { return of_kind(entry) && entry.block == dropped; });
+  if (blocks > most) entries.erase(second, highest);
 }
 
 /// Gives each word of a line a history of its own.

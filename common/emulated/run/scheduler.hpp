@@ -83,7 +83,7 @@ class ReadyThreads {
   /// Accesses that a thread may make before it loses its turn.
   unsigned accesses_in_a_turn() {
     // A thread that spins on a word another one has to write must not spin forever.
-    return order_ == Order::random ? 1 + random() % 8 : 4096;
+    return order_ == Order::random ? 1 + random() % 8 : 256;
   }
 
  private:
