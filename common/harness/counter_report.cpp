@@ -34,6 +34,10 @@ constexpr std::array counts{
     Count{"of these, bank conflicts", [](const Counters& c) { return c.shared_conflicts(); }},
     Count{"global memory requests", [](const Counters& c) { return c.global_requests(); }},
     Count{"global memory sectors", [](const Counters& c) { return c.global_sectors(); }},
+    Count{"wavefronts of asynchronous copies", [](const Counters& c) { return c.shared_copy_wavefronts; },
+          false},
+    Count{"bytes copied in bulk", [](const Counters& c) { return c.bulk_copy_bytes; }, false},
+    Count{"polls of barrier objects", [](const Counters& c) { return c.barrier_polls; }, false},
     Count{"shuffles", [](const Counters& c) { return c.shuffles; }, false},
     Count{"atomics", [](const Counters& c) { return c.atomics; }, false},
 };

@@ -42,6 +42,9 @@ struct KeyWriter {
   template <typename T, typename All> void name(const std::string& key, const T& value, const All&) const {
     json[key] = to_string(value);
   }
+  template <typename T> void rare(const std::string& key, const T& value) const {
+    if (value != T{}) json[key] = value;
+  }
   template <typename T> void derived(const std::string& key, const T& value) const { json[key] = value; }
 };
 
@@ -61,6 +64,9 @@ struct KeyReader {
     std::optional<T> found;
     (*this)(key, found);
     value = found.value_or(T{});
+  }
+  template <typename T> void rare(const std::string& key, T& value) const {
+    if (json.contains(key)) (*this)(key, value);
   }
   template <typename T, typename All> void name(const std::string& key, T& value, const All& all) const {
     std::string name;
@@ -107,7 +113,8 @@ using Shown = typename std::conditional_t<std::is_integral_v<Real>, std::make_si
 
 constexpr auto counter_keys = [](const auto& key, auto& counters) {
   for (const __emulated::NamedCounter& named : __emulated::counter_names)
-    key(std::string(named.name), counters.*named.counter);
+    named.is_rare ? key.rare(std::string(named.name), counters.*named.counter)
+                  : key(std::string(named.name), counters.*named.counter);
 };
 
 constexpr auto device_keys = [](const auto& key, auto& device) {

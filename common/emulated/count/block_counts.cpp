@@ -61,6 +61,12 @@ class WarpInstruction {
         counters.shared_store_conflicts += conflicts;
         counters.shared_store_lanes += count_;
         break;
+      case EventKind::shared_copy:
+        ++counters.shared_copy_requests;
+        counters.shared_copy_wavefronts += wavefronts;
+        counters.shared_copy_conflicts += conflicts;
+        counters.shared_copy_lanes += count_;
+        break;
       case EventKind::global_load:
         ++counters.global_load_requests;
         counters.global_load_sectors += sectors;

@@ -50,6 +50,8 @@ class BlockCounts {
     pending_[seen.thread / warp_size] |= bit_of(seen.thread % warp_size);
   }
   void atomic() { ++counters_.atomics; }
+  void copied_in_bulk(std::size_t bytes) { counters_.bulk_copy_bytes += bytes; }
+  void poll() { ++counters_.barrier_polls; }
   void warp_sync(const WarpSync& met);
   void block_sync();
 

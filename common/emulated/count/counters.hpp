@@ -36,6 +36,14 @@ struct Counters {
   std::uint64_t shuffles = 0;
   std::uint64_t atomics = 0;  ///< atomic operations, one per lane that takes part
 
+  // Of asynchronous copies: what those of threads store, and those in bulk.
+  std::uint64_t shared_copy_requests = 0;
+  std::uint64_t shared_copy_wavefronts = 0;
+  std::uint64_t shared_copy_conflicts = 0;
+  std::uint64_t shared_copy_lanes = 0;
+  std::uint64_t bulk_copy_bytes = 0;
+  std::uint64_t barrier_polls = 0;  ///< how often a lane asks whether a barrier object has gone on
+
   // Loads and stores together.
   std::uint64_t shared_requests() const { return shared_load_requests + shared_store_requests; }
   std::uint64_t shared_wavefronts() const { return shared_load_wavefronts + shared_store_wavefronts; }
@@ -60,6 +68,9 @@ struct NamedCounter {
 
   std::string_view name;
   Member counter;
+  bool is_rare = false;  ///< not in JSON where it is 0
+
+  bool is_in_json(const Counters& counters) const { return !is_rare || counters.*counter != 0; }
 };
 
 /// Every counter, in the order of a report.
@@ -84,6 +95,12 @@ inline constexpr std::array counter_names{
     NamedCounter{"warp_barriers", &Counters::warp_barriers},
     NamedCounter{"shuffles", &Counters::shuffles},
     NamedCounter{"atomics", &Counters::atomics},
+    NamedCounter{"shared_copy_requests", &Counters::shared_copy_requests, true},
+    NamedCounter{"shared_copy_wavefronts", &Counters::shared_copy_wavefronts, true},
+    NamedCounter{"shared_copy_conflicts", &Counters::shared_copy_conflicts, true},
+    NamedCounter{"shared_copy_lanes", &Counters::shared_copy_lanes, true},
+    NamedCounter{"bulk_copy_bytes", &Counters::bulk_copy_bytes, true},
+    NamedCounter{"barrier_polls", &Counters::barrier_polls, true},
 };
 static_assert(sizeof(Counters) == counter_names.size() * sizeof(std::uint64_t), "a counter has no name");
 

@@ -29,6 +29,7 @@ std::string_view name_of(Fault fault) {
     case Fault::invalid_width: return "invalid width";
     case Fault::misaligned: return "misaligned access";
     case Fault::out_of_bounds: return "out of bounds";
+    case Fault::unfinished_copy: return "unfinished copy";
     case Fault::uninitialised_read: return "uninitialised read";
     case Fault::endless_loop: return "endless loop";
     case Fault::wait_for_block: return "wait for another block";

@@ -19,6 +19,7 @@ enum class Fault {
   invalid_width,           ///< a shuffle's width is not a power of two from 1 to 32
   misaligned,              ///< an access at an address that is not a multiple of its size
   out_of_bounds,           ///< an access outside of shared and global memory
+  unfinished_copy,         ///< an access to what an asynchronous copy is using
   uninitialised_read,      ///< a read of a word that nobody has written
   endless_loop,            ///< a block goes on and on, with barriers or without
   wait_for_block,          ///< a block waits for others, and none of them can go on

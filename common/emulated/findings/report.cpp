@@ -307,6 +307,14 @@ std::vector<FaultRecord> FaultLog::take() {
   std::erase_if(records_, [&](const FaultRecord& seen) {
     return seen.fault == Fault::uninitialised_read && racing.contains(seen.witnesses.front().call_site);
   });
+  // That nothing orders an access and a copy that is under way is the same mistake.
+  std::set<const void*> copying;
+  for (const FaultRecord& seen : records_)
+    if (seen.fault == Fault::unfinished_copy) copying.insert(seen.witnesses.back().call_site);
+  std::erase_if(records_, [&](const FaultRecord& seen) {
+    return seen.fault == Fault::race && (copying.contains(seen.witnesses.front().call_site) ||
+                                         copying.contains(seen.witnesses.back().call_site));
+  });
   seen_.clear();
   between_warps_.clear();
   return std::exchange(records_, {});

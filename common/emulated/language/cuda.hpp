@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "emulated/language/asynchronous_copies.hpp"
 #include "emulated/language/atomic_operations.hpp"
 #include "emulated/language/counterparts.hpp"
 #include "emulated/language/guards.hpp"

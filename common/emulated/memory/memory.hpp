@@ -83,6 +83,7 @@ struct Access {
       nullptr;                    ///< the frame of the function there; of an atomic operation it is not known
   bool may_have_padding = false;  ///< a struct's: bytes after the first member may be nobody's
   bool is_volatile = false;
+  bool is_copied = false;  ///< an asynchronous copy stores
 
   /// Whether so many bytes from its beginning on may be padding, which a copy reads though nothing writes it.
   bool may_be_padding(std::size_t offset) const {

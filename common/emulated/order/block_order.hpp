@@ -40,6 +40,8 @@ class BlockOrder {
     order_.atomic(thread, update);
   }
   void fence(unsigned thread, FenceScope scope) { order_.fence(thread, scope); }
+  void arrive(unsigned thread, HappensBefore::Knowledge& told) { order_.arrive(thread, told); }
+  void pass(unsigned thread, const HappensBefore::Knowledge& told) { order_.pass(thread, told); }
   void warp_sync(const WarpSync& met) {
     if (met.kind == EventKind::warp_barrier) order_.warp_barrier(met.warp, met.group, met.lanes_of_block);
   }

@@ -216,6 +216,17 @@ void HappensBefore::fence(unsigned number, FenceScope scope) {
   has_device_fences_ = true;
 }
 
+void HappensBefore::arrive(unsigned thread, Knowledge& told) {
+  is_used_ = true;
+  begin_moment(thread);
+  told.join({std::make_shared<const Clock>(knowledge(thread)), threads_[thread].others.fenced});
+}
+
+void HappensBefore::pass(unsigned thread, const Knowledge& told) {
+  acquire(threads_[thread], told.own);
+  learn(threads_[thread], {told.others, told.others});
+}
+
 void HappensBefore::atomic(unsigned number, const Update& update) {
   Thread& thread = threads_[number];
   if (update.is_global) thread.knows_atomics = has_learned_ = is_used_ = true;

@@ -75,6 +75,20 @@ class HappensBefore {
   void grid_barrier();
   void fence(unsigned thread, FenceScope scope);
 
+  /// What a thread knows of its block and of others.
+  struct Knowledge {
+    SharedClock own;  ///< nullptr: nothing
+    GridClock others;
+
+    void join(const Knowledge& other) {
+      merge(own, other.own);
+      others.join(other.others);
+    }
+  };
+  /// A thread tells what it did so far to those who pass() a barrier object, and they learn it.
+  void arrive(unsigned thread, Knowledge& told);
+  void pass(unsigned thread, const Knowledge& told);
+
   /// An atomic operation, just when it happens.
   struct Update {
     const std::byte* address;
@@ -137,20 +151,10 @@ class HappensBefore {
     std::unique_ptr<std::array<Moment, warp_size>> lanes;
   };
 
-  /// What a fence covers.
-  struct Knowledge {
-    SharedClock own;  ///< of the block; nullptr: there is no fence
-    GridClock others;
-
-    void join(const Knowledge& other) {
-      merge(own, other.own);
-      others.join(other.others);
-    }
-  };
-
   struct Thread {
     SharedClock acquired;  ///< of the own block, since its last barrier
     Others others;
+    // What fences cover:
     Knowledge at_block_fence;   ///< the last one since a block barrier; one of the device is one, too
     Knowledge at_device_fence;  ///< the same
     bool knows_atomics = false;

@@ -34,6 +34,8 @@ constexpr AccessRow rows[] = {
      &Counters::shared_load_wavefronts, &Counters::shared_load_conflicts, nullptr},
     {"shared stores", &Counters::shared_store_requests, &Counters::shared_store_lanes,
      &Counters::shared_store_wavefronts, &Counters::shared_store_conflicts, nullptr},
+    {"shared copies", &Counters::shared_copy_requests, &Counters::shared_copy_lanes,
+     &Counters::shared_copy_wavefronts, &Counters::shared_copy_conflicts, nullptr},
     {"global loads", &Counters::global_load_requests, &Counters::global_load_lanes, nullptr, nullptr,
      &Counters::global_load_sectors},
     {"global stores", &Counters::global_store_requests, &Counters::global_store_lanes, nullptr, nullptr,
@@ -98,6 +100,10 @@ std::string summary_of(const KernelRuns& kernel) {
                << count_of(counted.warp_barriers, "warp barrier", "warp barriers") << ", "
                << count_of(counted.shuffles, "shuffle", "shuffles") << ", "
                << count_of(counted.atomics, "atomic", "atomics") << '\n';
+  if (counted.bulk_copy_bytes + counted.barrier_polls != 0) {
+    lines.text() << "  " << count_of(counted.bulk_copy_bytes, "byte", "bytes") << " copied in bulk, "
+                 << count_of(counted.barrier_polls, "poll", "polls") << " of barrier objects\n";
+  }
   lines.text() << costly_lines_of(lines_of(kernel.places));
   return std::move(lines.text()).str();
 }

@@ -31,7 +31,7 @@ constexpr Metric metrics[] = {
 
 void put_counters(const Counters& counters, Json& json) {
   for (const __emulated::NamedCounter& named : __emulated::counter_names)
-    json["counters"][std::string{named.name}] = counters.*named.counter;
+    if (named.is_in_json(counters)) json["counters"][std::string{named.name}] = counters.*named.counter;
   for (const Metric& metric : metrics)
     json["nsight_compute"][metric.name] = counters.*metric.counter;
 }

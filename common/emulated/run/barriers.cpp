@@ -287,6 +287,8 @@ std::string Block::missing_threads_help() const {
     return "the mask of thread " + std::to_string(i) + " also names " + describe_numbers("lane", missing) +
            ": all lanes of a mask have to make the same call, with the same mask";
   }
+  for (const auto& [address, barrier] : arrivals_)
+    if (!barrier.waiting.empty()) return missing_arrivals_help(barrier);
   for (const auto& [id, barrier] : named_barriers_) {
     if (barrier.arrived.empty()) continue;
     return "of the " + std::to_string(barrier.threads) + " threads of a barrier " +
@@ -301,6 +303,10 @@ std::string Block::waits_at(unsigned thread) const {
   if (threads_[thread].state == State::at_block_barrier) return "__syncthreads()";
   if (threads_[thread].state == State::at_grid_barrier) return "the barrier of the grid";
   if (threads_[thread].state == State::at_named_barrier) return "a barrier of a part of the block";
+  if (const auto barrier = std::ranges::find_if(
+          arrivals_, [&](const auto& each) { return std::ranges::count(each.second.waiting, thread) != 0; });
+      barrier != arrivals_.end())
+    return "the barrier " + shared_.describe(shared_.offset_of(barrier->first), sizeof(std::uint64_t));
   if (threads_[thread].state != State::at_lanes) return "";
   switch (waiting_[thread].kind) {
     case EventKind::shuffle: return "a shuffle";
@@ -334,7 +340,9 @@ FaultRecord Block::stall() const {
     record.witnesses.push_back(
         {group, number_, place.empty() ? left : verb + place, place.empty() ? nullptr : first.call_site});
     if (first.state == State::at_block_barrier) ++block_barriers;
-    if (first.state == State::at_lanes || first.state == State::at_named_barrier) only_block_barriers = false;
+    if (first.state == State::at_lanes || first.state == State::at_named_barrier ||
+        first.state == State::at_arrival_barrier)
+      only_block_barriers = false;
   }
   if (!only_block_barriers) {
     record.help = missing_threads_help();

@@ -28,7 +28,8 @@ Block::Block(unsigned most_threads)
       threads_(most_threads),
       waiting_(most_threads),
       exchanges_(most_threads),
-      starts_(most_threads) {}
+      starts_(most_threads),
+      copies_{most_threads} {}
 
 // ---- the life of a block ----
 
@@ -40,6 +41,8 @@ void Block::begin(Grid& grid, std::size_t number, PlaceCounts* places) {
   finished_ = arrived_at_grid_ = arrived_ = arrived_true_ = releases_ = 0;
   barrier_is_divergent_ = false;
   named_barriers_.clear();
+  arrivals_.clear();
+  copies_.begin_block();
   last_buffer_ = nullptr;
   faults_.take();  // of a block whose end had no memory
   exception_ = nullptr;
@@ -258,27 +261,29 @@ void Block::note(Fault fault, std::string action, const void* call_site, std::st
 
 // ---- accesses to memory ----
 
-template <bool is_shared> inline ObservedAccess Block::observed(const Access& access) {
+template <bool is_shared> inline ObservedAccess Block::observed(const Access& access, unsigned thread) {
   const std::uintptr_t position =
       is_shared ? shared_.offset_of(access.address) : reinterpret_cast<std::uintptr_t>(access.address);
-  return {access, scheduler_.current(), is_shared, last_buffer_, position, chain_of(access.function)};
+  return {access, thread, is_shared, last_buffer_, position, chain_of(access.function)};
 }
 
 /// More than can be followed is the launch's failure.
-template <bool is_shared> void Block::observe(const Access& access) {
+template <bool is_shared> void Block::observe(const Access& access, bool only_order) {
   if constexpr (!is_shared) {
     if (!observers_.are_there()) return last_buffer_->mark_written(access.address, access.bytes);
   }
   try {
-    return observers_.access(observed<is_shared>(access));
+    const ObservedAccess seen = observed<is_shared>(access, scheduler_.current());
+    return only_order ? observers_.order(seen) : observers_.access(seen);
   } catch (...) {
     exception_ = std::current_exception();
   }
   scheduler_.stop();
 }
 
-template void Block::observe<true>(const Access& access);
-template void Block::observe<false>(const Access& access);
+template void Block::observe<true>(const Access& access, bool only_order);
+template void Block::observe<false>(const Access& access, bool only_order);
+template ObservedAccess Block::observed<true>(const Access& access, unsigned thread);
 
 /// What is neither in dynamic shared memory nor in the buffer of the last access. Returns whether it is memory of the
 /// device: what the program itself has is read without a word.
@@ -289,6 +294,7 @@ bool Block::access_elsewhere(const Access& access) {
   if (scheduler_.on_own_stack(access.address)) return false;
   if (Buffer* const buffer = global_memory().find(access.address, access.bytes)) {
     last_buffer_ = buffer;
+    if (copies_.are_under_way()) require_arrived(access);
     if (observers_.are_there() || access.operation != Operation::load) observe<false>(access);
   } else if (access.operation != Operation::load ||
              !(contains(grid_->kernel.arguments, access.address) ||
@@ -400,7 +406,8 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   const AtWork at_work{*this};
   if (!observers_.are_there()) return;
   const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
-  observers_.atomic(is_global ? observed<false>(update) : observed<true>(update), stores);
+  const unsigned thread = scheduler_.current();
+  observers_.atomic(is_global ? observed<false>(update, thread) : observed<true>(update, thread), stores);
 }
 
 /// The running thread has made all accesses that it may before another has its turn.

@@ -10,6 +10,7 @@
 
 #include "emulated/findings/report.hpp"
 #include "emulated/memory/memory.hpp"
+#include "emulated/run/asynchronous_copies.hpp"
 #include "emulated/run/block_observers.hpp"
 #include "emulated/run/call_chain.hpp"
 #include "emulated/run/grid.hpp"
@@ -80,6 +81,25 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   /// What others of the block may read behind a barrier, and until the next one.
   void bring(std::span<const std::byte> value);
   void take_from(unsigned thread, std::span<std::byte> value) const;
+  // Asynchronous copies, and barrier objects (asynchronous_copies.cpp). `copy.thread` is the running one.
+  void copy_async(const AsynchronousCopy& copy, const Frame* function);
+  void commit_copies();
+  /// \param of_all  also those that it has not committed.
+  void wait_for_copies(std::size_t groups_left, bool of_all);
+  void copy_bulk(const AsynchronousCopy& copy, const std::byte* barrier);
+  void init_arrivals(std::byte* barrier, unsigned count, const void* call_site);
+  /// Returns the phase. \param bytes  more that are to come; \param drops  whether later phases expect so many fewer.
+  std::uint64_t arrive(const std::byte* barrier, unsigned count, std::int64_t bytes, bool drops,
+                       const void* call_site);
+  /// The barrier waits for the thread's copies, too.
+  void bind_copies(const std::byte* barrier, bool arrives, const void* call_site);
+  /// Whether this phase is over. \param blocks  whether to wait for its end.
+  bool await_phase(const std::byte* barrier, std::uint64_t phase, bool blocks, const void* call_site);
+  bool await_parity(const std::byte* barrier, unsigned parity, bool blocks, const void* call_site);
+  const std::byte* shared_memory() const { return shared_.dynamic(); }
+  bool is_shared(const std::byte* address) const { return shared_.contains(address, 1); }
+  bool is_global(const std::byte* address);
+
   void give_way();
   /// Waits until all threads of the grid have come.
   void grid_barrier(const void* call_site);
@@ -122,6 +142,7 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
     at_active_lanes,
     at_named_barrier,
     at_grid_barrier,
+    at_arrival_barrier,
     finished
   };
 
@@ -181,6 +202,12 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   void hand_over_values(unsigned member, unsigned group);
   void hand_over_votes(unsigned member, unsigned group);
   void release_named(NamedBarrier& barrier);
+  void announce(const AsynchronousCopy& copy);
+  void receive(const std::vector<AsynchronousCopy>& copies);
+  void require_arrived(const Access& access);
+  ArrivalBarrier& arrival_barrier(const std::byte* address, const void* call_site);
+  void end_phase_if_complete(ArrivalBarrier& barrier);
+  static std::string missing_arrivals_help(const ArrivalBarrier& barrier);
   void require_stack();
   [[noreturn]] void stop_for(Fault fault, std::string action, const void* call_site, std::string help);
   std::string missing_threads_help() const;
@@ -194,8 +221,9 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   Witness by_running_thread(const Access& access) const {
     return access_by(number_, scheduler_.current(), access.operation, access.call_site);
   }
-  template <bool is_shared> void observe(const Access& access);
-  template <bool is_shared> ObservedAccess observed(const Access& access);
+  /// \param only_order  whether only what orders it matters.
+  template <bool is_shared> void observe(const Access& access, bool only_order = false);
+  template <bool is_shared> ObservedAccess observed(const Access& access, unsigned thread);
   void end_turn(const Access& access);
   void look(const Access& access);
   void take_turn();
@@ -259,6 +287,8 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   unsigned released_true_ = 0;                       ///< and to the last one that all have passed
   unsigned releases_ = 0;                            ///< block barriers that the block has passed
   std::map<unsigned, NamedBarrier> named_barriers_;  ///< by their numbers
+  std::map<const std::byte*, ArrivalBarrier> arrivals_;
+  AsynchronousCopies copies_;
   Buffer* last_buffer_ = nullptr;
 };
 
@@ -272,11 +302,13 @@ inline void Block::access(const Access& access) {
   if (shared_.contains(access.address, access.bytes)) {
     if (observers_.are_there()) {
       const AtWork at_work{*this};
+      if (copies_.are_under_way()) require_arrived(access);
       observe<true>(access);
     }
   } else if (last_buffer_ != nullptr && last_buffer_->contains(access.address, access.bytes)) {
     if (observers_.are_there() || access.operation != Operation::load) {
       const AtWork at_work{*this};
+      if (copies_.are_under_way()) require_arrived(access);
       observe<false>(access);
     }
   } else if (!access_elsewhere(access)) {

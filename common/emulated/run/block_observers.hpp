@@ -44,6 +44,18 @@ class BlockObservers {
     if (recorder_) record(seen);
     counts_->access(seen);
   }
+  /// The same, of which only the order matters.
+  void order(ObservedAccess seen) { order_->access(seen); }
+  /// An asynchronous copy of a thread, which order() has been told of, or bytes of one in bulk.
+  void copied(ObservedAccess seen) {
+    if (recorder_) record(seen);
+    counts_->access(seen);
+  }
+  void copied_in_bulk(std::size_t bytes) { counts_->copied_in_bulk(bytes); }
+  /// A thread looks whether a barrier object has gone on.
+  void poll() { counts_->poll(); }
+  void arrive(unsigned thread, HappensBefore::Knowledge& told) { order_->arrive(thread, told); }
+  void pass(unsigned thread, const HappensBefore::Knowledge& told) { order_->pass(thread, told); }
   /// It is about to update memory atomically, which access() has been told.
   void atomic(ObservedAccess seen, bool stores) {
     order_->atomic(seen.thread, {seen.access.address, seen.access.bytes, !seen.is_shared, stores});

@@ -18,6 +18,7 @@ enum class EventKind : unsigned char {
   shared_store,
   global_load,
   global_store,
+  shared_copy,  ///< what an asynchronous copy stores
   shared_atomic,
   global_atomic,
   shuffle,
@@ -30,13 +31,13 @@ enum class EventKind : unsigned char {
 
 constexpr bool is_shared(EventKind kind) {
   return kind == EventKind::shared_load || kind == EventKind::shared_store ||
-         kind == EventKind::shared_atomic;
+         kind == EventKind::shared_copy || kind == EventKind::shared_atomic;
 }
 constexpr bool is_load(EventKind kind) {
   return kind == EventKind::shared_load || kind == EventKind::global_load;
 }
 constexpr bool is_store(EventKind kind) {
-  return kind == EventKind::shared_store || kind == EventKind::global_store;
+  return kind == EventKind::shared_store || kind == EventKind::global_store || kind == EventKind::shared_copy;
 }
 constexpr bool is_atomic(EventKind kind) {
   return kind == EventKind::shared_atomic || kind == EventKind::global_atomic;
@@ -58,6 +59,7 @@ struct ObservedAccess {
   EventKind kind() const {
     if (is_atomic()) return is_shared ? EventKind::shared_atomic : EventKind::global_atomic;
     const bool loads = access.operation == Operation::load;
+    if (access.is_copied) return EventKind::shared_copy;
     if (is_shared) return loads ? EventKind::shared_load : EventKind::shared_store;
     return loads ? EventKind::global_load : EventKind::global_store;
   }

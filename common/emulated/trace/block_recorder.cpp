@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 /// Whether requests are counted of it.
-bool is_counted(EventKind kind) { return kind <= EventKind::global_store; }
+bool is_counted(EventKind kind) { return kind <= EventKind::shared_copy; }
 
 }  // namespace
 

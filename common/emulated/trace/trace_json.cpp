@@ -208,7 +208,7 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
 
   Json counters;
   for (const NamedCounter& named : counter_names)
-    counters[std::string{named.name}] = trace.counters.*named.counter;
+    if (named.is_in_json(trace.counters)) counters[std::string{named.name}] = trace.counters.*named.counter;
 
   Json head{{"format", trace_format},
             {"version", trace_version},
