@@ -5,7 +5,7 @@
 # results and one of what others have published. Each step runs as soon as it is built. Whatever is missing on a Debian
 # or Ubuntu machine is installed first. Another run in this checkout waits until this one ends.
 #
-# --beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass, on a GPU also 11_bulk_copy and
+# --beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass, 11_bulk_copy, on a GPU also
 # 12_any_operation. The other options are those of the steps, but for --compare and --trace, which are of one step;
 # --json writes the results of all of them into one file.
 #
@@ -121,9 +121,8 @@ use_json_file() {
 # can_run STEP PART NEEDS, on the device that 01 has run on.
 can_run() {
   local capability least=${3##*[!0-9]}
-  if [[ $3 == any ]]; then return; fi
   capability=$(sed -n '/"kind": "cuda"/,/}/ s/.*"compute_capability": "\([0-9]*\).*/\1/p' "$results"/*.json | head -n 1)
-  if ((${capability:-0} >= ${least:-1})); then return; fi
+  if [[ $3 == any* && -z $capability ]] || ((${capability:-0} >= ${least:-1})); then return; fi
   if [[ $2 == beyond ]]; then say "$1 takes a GPU${least:+ of compute capability $least.0 or higher}: skipped" ""; fi
   return 1
 }

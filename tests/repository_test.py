@@ -28,7 +28,7 @@ def test_the_list_of_the_steps_is_complete() -> None:
     for step in STEPS:
         [main] = [file for folder in (step.page, f"{step.page}/{step.program}", f"{step.page}/{step.program[5:]}")
                   for file in (REPOSITORY / folder).glob("main.c*")]
-        assert ("reduction::make_step(" in main.read_text()) == (step.needs == "any"), step
+        assert ("reduction::make_step(" in main.read_text()) == step.needs.startswith("any"), step
         assert (REPOSITORY / step.page / "README.md").exists(), step
 
 

@@ -30,7 +30,7 @@ STEPS = [Step(*line.split()) for line in (REPOSITORY / "common/steps.txt").read_
          if not line.startswith("#")]
 # The folders of 00 to 14, in order, from the repository's root.
 NUMBERED = [Path(step.page) for step in STEPS if step.page.endswith(step.program)]
-EMULATED = [step.program for step in STEPS if step.needs == "any"]
+EMULATED = [step.program for step in STEPS if step.needs.startswith("any")]
 ATOMICS = [step.program for step in STEPS if step.page == "beyond/atomics"]
 
 

@@ -7,8 +7,10 @@
 inline constexpr unsigned stages = 3, tile = 2048;  // a ring of three stages in shared memory, in vectors
 inline constexpr size_t ring_bytes = stages * (tile * size_t{16} + sizeof(BulkBarrier));
 /// One launch leaves the sum at out[0]. With 1024 threads, the last block has a thread for each partial sum.
-inline constexpr StepTraits traits{
-    .single_pass = true, .default_block = 1024, .vectors_at_a_time = [](unsigned) -> size_t { return tile; }};
+inline constexpr StepTraits traits{.single_pass = true,
+                                   .least_capability = 9,
+                                   .default_block = 1024,
+                                   .vectors_at_a_time = [](unsigned) -> size_t { return tile; }};
 
 /// Each block sums every gridDim.x-th tile of 16-byte vectors of `in` into out[blockIdx.x]; the last block
 /// sums these into out[0]. Block 0 also adds what is left at both ends. `in` may begin at any element's address.
@@ -36,7 +38,7 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
     const unsigned stage = turn % stages;
     wait_for_turn(filled[stage], turn / stages);
     for (size_t k = tid; k < tile && i + k < vectors; k += blockDim.x)
-      sum += ring[stage * tile + k].sum();
+      sum += load_vector(ring + stage * tile, k).sum();
     __syncthreads();  // all threads have read the stage: it may be filled again
     if (tid == 0) bulk_copy(ring + stage * tile, tile, in + head, i + stages * step, vectors, filled[stage]);
   }

@@ -13,6 +13,8 @@ struct StepTraits {
   bool chooses_launch = false;
   /// launch_reduce waits for the device, as a library that returns the sum to the host does.
   bool waits_for_result = false;
+  /// The major compute capability of the oldest GPU that can run it; 0: any.
+  int least_capability = 0;
   /// Threads per block if the user does not choose.
   unsigned default_block = 256;
   /// Number of 16-byte vectors that a block takes at a time, the same for each of its threads. Null: it takes elements,

@@ -24,3 +24,7 @@ template <typename T> __device__ Vector<T> load_vector(const T* from, size_t i) 
   memcpy(static_cast<void*>(&vector), &loaded, sizeof(vector));
   return vector;
 }
+/// The same of vectors that are there as such.
+template <typename T> __device__ Vector<T> load_vector(const Vector<T>* from, size_t i) {
+  return load_vector(from->elements, i);
+}

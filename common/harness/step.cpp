@@ -19,14 +19,14 @@ namespace {
 /// \param note  why it is this device, if the user left the choice
 const StepKernels& kernels_for(const Step& step, const DeviceInfo& device, const std::string& note) {
   if (device.kind != DeviceKind::cuda && step.emulated != nullptr) return *step.emulated;
-  std::string needed = "a CUDA device";
-  if (step.least_capability > 0)
-    needed += fmt::format(" of compute capability {}.0 or higher", step.least_capability);
   if (device.kind != DeviceKind::cuda)
-    throw DeviceError(fmt::format("it needs {}{}", needed, note.empty() ? "" : "; " + note));
-  if (std::stoi(device.compute_capability) < step.least_capability) {
-    throw DeviceError(fmt::format("it needs {}; this is {}, compute capability {}", needed, device.name,
-                                  device.compute_capability));
+    throw DeviceError(fmt::format("it needs a CUDA device{}", note.empty() ? "" : "; " + note));
+  const int least = step.cuda->front().traits.least_capability;
+  if (std::stoi(device.compute_capability) < least) {
+    throw DeviceError(
+        fmt::format("it needs a CUDA device of compute capability {}.0 or higher; this is {}, compute "
+                    "capability {}: `--device emulated` runs it without one",
+                    least, device.name, device.compute_capability));
   }
   return *step.cuda;
 }

@@ -54,10 +54,9 @@ static inline Step make_step(const char* name, const char* title) {
   return Step{name, title, cuda_step_kernels(), &emulated_step_kernels()};
 }
 
-/// Does the same for a step that the emulated device cannot run: it takes a CUDA device of that major compute
-/// capability or higher, and in a build without CUDA it only says so.
-static inline Step make_cuda_step(const char* name, const char* title, int least_capability) {
-  return Step{name, title, cuda_step_kernels(), nullptr, least_capability};
+/// Does the same for a step that the emulated device cannot run: in a build without CUDA it only says so.
+static inline Step make_cuda_step(const char* name, const char* title) {
+  return Step{name, title, cuda_step_kernels(), nullptr};
 }
 
 }  // namespace reduction

@@ -32,7 +32,6 @@ struct Step {
   std::string_view title;       ///< for a reader: sequential addressing
   const StepKernels* cuda;      ///< null in a build without CUDA
   const StepKernels* emulated;  ///< null for a step that the emulated device cannot run
-  int least_capability = 0;     ///< the major compute capability of the oldest GPU that can run it; 0: any
 };
 
 /// Does all that a step's main does, from the command line to the report. Returns the exit code (exit_code.hpp).

@@ -26,7 +26,7 @@ using Words = DeviceArray<Word>;
 template <typename T> using Array = DeviceArray<T>;
 
 /// A letter for each kind of event: read, Write; of Global memory, of shared in lower case.
-char letter_of(EventKind kind) { return "rwRWcaAsv|:f."[static_cast<std::size_t>(kind)]; }
+char letter_of(EventKind kind) { return "rwRWcbaAsv|:f."[static_cast<std::size_t>(kind)]; }
 
 /// One warp's events, in order.
 std::string order_of(const BlockTrace& trace, unsigned warp) {

@@ -18,6 +18,6 @@ template <typename T> void launch_reduce(unsigned grid, unsigned block, const T*
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  return reduction::run_step(reduction::make_cuda_step("faulty_kernel", "a kernel that goes wrong", 0), argc,
+  return reduction::run_step(reduction::make_cuda_step("faulty_kernel", "a kernel that goes wrong"), argc,
                              argv);
 }

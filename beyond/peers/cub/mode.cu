@@ -59,6 +59,6 @@ template <typename T> void launch_reduce(unsigned, unsigned, const T* in, T* out
 
 int main(int argc, char** argv) {
   const auto step =
-      reduction::make_cuda_step("peer_cub_" CUB_MODE_NAME, "cub::DeviceReduce::Sum, " CUB_MODE_NAME, 0);
+      reduction::make_cuda_step("peer_cub_" CUB_MODE_NAME, "cub::DeviceReduce::Sum, " CUB_MODE_NAME);
   return reduction::run_step(step, argc, argv);
 }

@@ -114,7 +114,10 @@ void Block::receive(const std::vector<AsynchronousCopy>& copies) {
       store.is_copied = true;
       if (!copy.is_bulk) observers_.copied(observed<true>(store, copy.thread));
     }
-    if (copy.is_bulk && observers_.are_there()) observers_.copied_in_bulk(copy.bytes);
+    if (copy.is_bulk && observers_.are_there()) {
+      observers_.copied_in_bulk(scheduler_.current(), copy.call_site, shared_.offset_of(copy.to),
+                                {copy.from, copy.bytes});
+    }
     std::fill(std::copy_n(copy.from, copy.source_bytes, copy.to), copy.to + copy.bytes, std::byte{});
   }
 }

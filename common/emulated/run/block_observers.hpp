@@ -51,7 +51,12 @@ class BlockObservers {
     if (recorder_) record(seen);
     counts_->access(seen);
   }
-  void copied_in_bulk(std::size_t bytes) { counts_->copied_in_bulk(bytes); }
+  void copied_in_bulk(unsigned thread, const void* call_site, std::size_t offset,
+                      std::span<const std::byte> bytes) {
+    if (recorder_)
+      recorder_->bulk_copy(thread, call_site, static_cast<std::ptrdiff_t>(offset / word_bytes), bytes);
+    counts_->copied_in_bulk(bytes.size());
+  }
   /// A thread looks whether a barrier object has gone on.
   void poll() { counts_->poll(); }
   void arrive(unsigned thread, HappensBefore::Knowledge& told) { order_->arrive(thread, told); }

@@ -18,7 +18,8 @@ enum class EventKind : unsigned char {
   shared_store,
   global_load,
   global_store,
-  shared_copy,  ///< what an asynchronous copy stores
+  shared_copy,  ///< what an asynchronous copy stores,
+  bulk_copy,    ///< and one in bulk
   shared_atomic,
   global_atomic,
   shuffle,
@@ -31,7 +32,7 @@ enum class EventKind : unsigned char {
 
 constexpr bool is_shared(EventKind kind) {
   return kind == EventKind::shared_load || kind == EventKind::shared_store ||
-         kind == EventKind::shared_copy || kind == EventKind::shared_atomic;
+         kind == EventKind::shared_copy || kind == EventKind::bulk_copy || kind == EventKind::shared_atomic;
 }
 constexpr bool is_load(EventKind kind) {
   return kind == EventKind::shared_load || kind == EventKind::global_load;

@@ -55,6 +55,32 @@ void BlockRecorder::access(unsigned thread, EventKind kind, const Access& access
   ++self.pending;
 }
 
+/// As a warp would store them, 16 bytes by each lane.
+void BlockRecorder::bulk_copy(unsigned thread, const void* call_site, std::ptrdiff_t word,
+                              std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    if (trace_.truncated || actions_ + warp_size > most_traced_actions) {
+      trace_.truncated = true;
+      return;
+    }
+    actions_ += warp_size;
+    Event event;
+    event.kind = EventKind::bulk_copy;
+    event.warp = thread / warp_size;
+    event.call_site = call_site;
+    event.bytes = largest_access;
+    for (unsigned lane = 0; lane < warp_size && !bytes.empty(); ++lane) {
+      event.lanes |= bit_of(lane);
+      LaneEvent& of_lane = event.of_lanes.emplace_back();
+      of_lane.word = std::exchange(word, word + static_cast<std::ptrdiff_t>(largest_access / word_bytes));
+      of_lane.is_known = true;
+      std::ranges::copy(bytes.first(largest_access), of_lane.value.begin());
+      bytes = bytes.subspan(largest_access);
+    }
+    warps_[event.warp].events.push_back(std::move(event));
+  }
+}
+
 void BlockRecorder::begin_access(unsigned thread, const Access& access) {
   Thread& self = threads_[thread];
   if (access.operation == Operation::load && self.pending > 0 && is_store(self.actions.back().kind)) {

@@ -21,6 +21,10 @@ class BlockRecorder {
   void access(unsigned thread, EventKind kind, const Access& access, std::ptrdiff_t word,
               const Buffer* buffer);
 
+  /// Bytes come to shared memory, from its `word` on, that the running thread has waited for.
+  void bulk_copy(unsigned thread, const void* call_site, std::ptrdiff_t word,
+                 std::span<const std::byte> bytes);
+
   /// The running thread is about to access memory, or to fail to.
   void begin_access(unsigned thread, const Access& access);
 

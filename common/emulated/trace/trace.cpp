@@ -99,10 +99,10 @@ std::vector<std::optional<std::size_t>> events_of(const Finding& finding, const 
 }
 
 std::string_view name_of(EventKind kind) {
-  constexpr std::array<std::string_view, 13> names{
-      "shared_load",   "shared_store",  "global_load", "global_store", "shared_copy",
-      "shared_atomic", "global_atomic", "shuffle",     "vote",         "block_barrier",
-      "warp_barrier",  "fence",         "exit"};
+  constexpr std::array<std::string_view, 14> names{
+      "shared_load",   "shared_store",  "global_load",   "global_store", "shared_copy",
+      "bulk_copy",     "shared_atomic", "global_atomic", "shuffle",      "vote",
+      "block_barrier", "warp_barrier",  "fence",         "exit"};
   static_assert(static_cast<std::size_t>(EventKind::exit) + 1 == names.size());
   return names[static_cast<std::size_t>(kind)];
 }
