@@ -113,7 +113,7 @@ template <typename Flag, bool fence> void hand_over() {
 TEST(Race, IsOfAFlagThatIsStored) {
   // race in hand_over_by_a_store: ... at one; ... at two; help: the `__threadfence()` after the write in block 0 tells
   // nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the other block ask by one, such
-  // as `atomicAdd(&flag, 0)`
+  // as `atomicAdd(&flag, 0)`; where another thread makes the atomic, put a `__syncthreads()` before it
   // and race in hand_over_by_a_store: ... at flag; ... at wait; help: blocks run in any order: read in the next launch,
   // or in the block that a ticket shows to be the last, as in beyond/10_single_pass; if it is a flag, write it by an
   // atomic, such as `atomicExch(&flag, 1)`, and read it by one, such as `atomicAdd(&flag, 0)`: `volatile` orders

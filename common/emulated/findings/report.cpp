@@ -123,9 +123,7 @@ bool is_of_an_update(const FaultRecord& seen, const Records& all) {
 
 /// Whether the word may be a flag that one block stores for another one to wait for.
 bool may_be_of_a_flag(const FaultRecord& seen, const Records& all) {
-  return seen.is_volatile || std::ranges::any_of(all, [](const FaultRecord& other) {
-           return other.untold == Untold::lacks_atomic;
-         });
+  return seen.is_volatile || std::ranges::any_of(all, &FaultRecord::fences_in_vain);
 }
 
 struct Advice {
@@ -192,40 +190,35 @@ Advice advice_between_blocks(const FaultRecord& seen, const Records& all) {
     return does(lower, operation) || does(higher, operation);
   };
   const bool both_write = does(lower, Operation::store) && does(higher, Operation::store);
-  const bool lacks_fence = seen.untold == Untold::lacks_fence;
-  const bool lacks_atomic = seen.untold == Untold::lacks_atomic;
-  const bool lacks_barrier = seen.untold == Untold::lacks_barrier;
-  const std::string access = std::string{does(lower, Operation::load) ? "read" : "write"} + " in block " +
-                             std::to_string(lower.block);
+  const Witness& to_tell = seen.witnesses[seen.to_tell];
+  const std::string access = std::string{does(to_tell, Operation::load) ? "read" : "write"} + " in block " +
+                             std::to_string(to_tell.block);
   // The other block may have asked for a lock, or for something else.
   const std::string in_a_lock =
-      lacks_fence    ? "; in a lock, put a `__threadfence()` before the atomic that opens it"
-      : lacks_atomic ? "; in a lock, open it by an atomic behind the fence, such as `atomicExch()`"
-                     : "";
+      seen.fences_in_vain ? "; in a lock, open it by an atomic behind the fence, such as `atomicExch()`"
+      : seen.asks         ? "; in a lock, put a `__threadfence()` before the atomic that opens it"
+                          : "";
   if (is_of_an_update(seen, all)) {
     return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
             "add_without_an_atomic"};
   }
-  if (lower.call_site == higher.call_site ||
-      (both_write && !lacks_fence && !lacks_atomic && !lacks_barrier)) {
+  if (lower.call_site == higher.call_site || (both_write && !seen.asks && !seen.fences_in_vain)) {
     return {"give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic" + in_a_lock,
             "one_cell_for_all_blocks"};
   }
-  if (lacks_atomic) {
-    return {"the `__threadfence()` after the " + access +
-            " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
-            "other block ask by one, such as `atomicAdd(&flag, 0)`"};
-  }
-  if (lacks_barrier) {
-    return {"put a `__syncthreads()` between the " + access +
-            " and the atomic by which another of its threads tells other blocks of it"};
+  if (seen.fences_in_vain) {
+    return {
+        "the `__threadfence()` after the " + access +
+        " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
+        "other block ask by one, such as `atomicAdd(&flag, 0)`; where another thread makes the atomic, put a "
+        "`__syncthreads()` before it"};
   }
   const std::string by_atomics =
       std::string{
           "write it by an atomic, such as `atomicExch(&flag, 1)`, and read it by one, such as "
           "`atomicAdd(&flag, 0)`: "} +
       volatile_is_not_enough;
-  if (lacks_fence) {
+  if (seen.asks) {
     const std::string help =
         "put a `__threadfence()` after the " + access + ", before the atomic that tells other blocks of it";
     return {seen.is_volatile ? help + "; if it is a flag, " + by_atomics : help, "ticket_without_a_fence"};

@@ -22,15 +22,6 @@ enum class Unwritten {
   tainted  ///< global memory, what an earlier launch has made of what nobody had written
 };
 
-/// What is missing before other blocks may know of an access: a fence and then an atomic tell of it.
-enum class Untold : unsigned char {
-  no,
-  lacks_fence,    ///< an atomic may follow it, and no fence is between
-  lacks_barrier,  ///< an atomic of another thread, which has not met this one
-  lacks_atomic,   ///< a fence follows it, and no atomic
-  lacks_both
-};
-
 /// A fault as it was seen, before its call sites have been looked up.
 struct FaultRecord {
   Fault fault;
@@ -46,9 +37,11 @@ struct FaultRecord {
   Unwritten unwritten{};  ///< of an uninitialised read
 
   // Of one between blocks.
-  bool asks = false;           ///< the second thread knows of an atomic of its block
-  Untold untold = Untold::no;  ///< why the second block cannot know of the first access, though it asks
-  bool is_volatile = false;    ///< one of the two accesses
+  std::size_t to_tell = 0;  ///< the witness of whose access the other one's block is to be told
+  bool asks = false;        ///< that one knows of an atomic of its block
+  bool fences_in_vain =
+      false;  ///< the block to tell of it has a fence behind it, and no atomic that goes with one
+  bool is_volatile = false;  ///< one of the two accesses
 };
 
 /// What has been seen of one block's faults, once for each fault and pair of access sites: the first is as good as thousands.

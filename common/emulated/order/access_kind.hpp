@@ -24,7 +24,8 @@ class AccessKind {
     follows_write = 16,  ///< a read of a word that the block itself has written before
     // The same since the block has last told others:
     just_follows_atomic = 32,
-    just_follows_write = 64
+    just_follows_write = 64,
+    follows_fence = 128  ///< the thread knows of a fence of its block that reaches the device
   };
 
   AccessKind() = default;

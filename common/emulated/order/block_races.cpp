@@ -153,7 +153,8 @@ template <bool is_shared>
   const std::ptrdiff_t before = begin + at - access.address;
   const bool may_be_padding = access.may_be_padding(before > 0 ? static_cast<std::size_t>(before) : 0);
   unsigned flags = (access.is_volatile ? AccessKind::is_volatile : 0U) |
-                   (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U);
+                   (order_.knows_atomics(thread) ? AccessKind::knows_atomics : 0U) |
+                   (order_.has_device_fence(thread) ? AccessKind::follows_fence : 0U);
   ShadowWord& shadow =
       is_shared ? shared_word(word) : line_of(*buffer, word / words_in_line).words[word % words_in_line];
   if (is_shared) {
@@ -317,7 +318,7 @@ void BlockRaces::note_race(const AccessKind& self, unsigned thread, const Access
 // ---- for other blocks ----
 
 void BlockRaces::publish(GridRaces& grid, bool is_last) {
-  are_threads_alike_ = is_last && !order_.has_met_others() && !order_.has_device_fences();
+  are_threads_alike_ = is_last && !order_.has_met_others();
   const auto hand_over = [&] {
     if (!summary_.lines.empty()) grid.add(block_, summary_, kinds_.values(), order_, is_last);
     summary_.lines.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "emulated/findings/memory_faults.hpp"
@@ -112,8 +113,8 @@ AccessKind GridRaces::check(const PackedHistory& history, const Addition& added,
     const bool is_seen = kind.operation() != Operation::load || kind.has(AccessKind::is_volatile) ||
                          entry.added < own_write || others.fenced.knows(entry.block, thread, entry.moment);
     if (is_told && is_seen) return;
-    Racing first{other, {entry.block, thread}, entry.moment};
-    Racing second{kind, by, access.moment};
+    Racing first{other, {entry.block, thread}};
+    Racing second{kind, by};
     if (!is_told && second.by < first.by) std::swap(first, second);
     note_race(is_told ? Fault::missing_fence : Fault::race, added.buffer, added.word + word * word_bytes,
               first, second);
@@ -137,24 +138,31 @@ void GridRaces::note_race(Fault fault, const Buffer& buffer, const std::byte* wo
   const auto stores_first = [](const AccessKind& kind) {
     return kind.operation() == Operation::store ? 0U : 1U + static_cast<unsigned>(kind.operation());
   };
+  const auto number_of = [](const Racing& racing) {
+    return (racing.by.block << 16 | racing.by.thread) << 2 |
+           (racing.kind.has(AccessKind::follows_fence) ? 2U : 0U) |
+           (racing.kind.has(AccessKind::knows_atomics) ? 1U : 0U);
+  };
   const void* const site = first.kind.call_site();
   const void* const other = second.kind.call_site();
   // Two stores say most about a race, so that they come first.
   const RankedFaults::Rank rank{reinterpret_cast<std::uintptr_t>(word),
                                 1,
                                 stores_first(first.kind),
-                                first.by.block << 16 | first.by.thread,
+                                number_of(first),
                                 stores_first(second.kind),
-                                second.by.block << 16 | second.by.thread};
+                                number_of(second)};
   if (!faults_.is_wanted(fault, site, other, rank)) return;
   FaultRecord record{fault,
                      first.kind.describe(buffer, word),
                      {first.kind.action(first.by.block, first.by.thread),
                       second.kind.action(second.by.block, second.by.thread)}};
-  record.asks = second.kind.has(AccessKind::knows_atomics);
+  record.to_tell = second.kind.writes() && !first.kind.writes() ? 1 : 0;
+  const auto [told, other_one] = record.to_tell == 0 ? std::tie(first, second) : std::tie(second, first);
+  record.asks = other_one.kind.has(AccessKind::knows_atomics);
+  record.fences_in_vain = !told.kind.has(AccessKind::follows_fence);  // if its block has one at all
   record.is_volatile = first.kind.has(AccessKind::is_volatile) || second.kind.has(AccessKind::is_volatile);
-  faults_.keep(site, other,
-               {rank, std::move(record), first.moment, first.kind.has(AccessKind::knows_atomics)});
+  faults_.keep(site, other, {rank, std::move(record)});
 }
 
 void GridRaces::note(PackedHistory& history, const Addition& added) {
@@ -274,9 +282,9 @@ bool GridRaces::may_find_written(const PackedHistory& history, unsigned set) con
 }
 
 void GridRaces::end_block(std::size_t block, const HappensBefore& order) {
-  if (!order.has_device_fences()) return;
+  if (!order.fences_in_vain()) return;
   const std::lock_guard lock{mutex_};
-  tellings_.emplace(block, order.telling());
+  fence_in_vain_.insert(block);
 }
 
 void GridRaces::begin_phase() {
@@ -309,15 +317,9 @@ std::vector<FaultRecord> GridRaces::faults() const {
   check_all_reads(ranked);
   ranked.drop_beside_races(Fault::missing_fence);
   FaultLog faults;
-  for (auto& [rank, record, moment, knew_atomics] : ranked.in_order()) {
-    if (record.fault == Fault::race) {
-      const Witness& first = record.witnesses.front();
-      const auto telling = tellings_.find(first.block);
-      const Untold untold = telling != tellings_.end()
-                                ? telling->second.untold(first.threads.front(), moment, knew_atomics)
-                                : Untold::lacks_fence;
-      if (record.asks || untold == Untold::lacks_atomic) record.untold = untold;
-    }
+  for (auto& [rank, record] : ranked.in_order()) {
+    record.fences_in_vain =
+        record.fences_in_vain && fence_in_vain_.contains(record.witnesses[record.to_tell].block);
     faults.add(std::move(record));
   }
   return faults.take();

@@ -155,7 +155,6 @@ class GridRaces {
   struct Racing {
     AccessKind kind;
     GridThread by;
-    Moment moment;
   };
 
   Lines& lines_of(Buffer& buffer);
@@ -191,7 +190,7 @@ class GridRaces {
   bool may_tell_later_ = false;  ///< whether a block has added something before it has ended
   std::vector<std::unique_ptr<Words>> words_;
   RankedFaults faults_;
-  std::unordered_map<std::size_t, Telling> tellings_;  ///< of blocks that have put fences before others
+  std::set<std::size_t> fence_in_vain_;  ///< blocks with fences, and no atomic that goes with one
   std::set<std::tuple<Buffer*, std::size_t, std::size_t, bool>> uses_;  ///< in earlier phases
   bool is_tainted_ = false;
 };

@@ -7,36 +7,6 @@
 
 namespace __emulated {
 
-// ---- what is missing ----
-
-void Telling::atomic(unsigned thread, Moment now, Moment barrier, Moment warp_barrier) {
-  if (at_atomic_.size() <= thread) at_atomic_.resize(thread + 1);
-  at_atomic_[thread] = now;
-  if (last_atomics_[0].thread != thread) last_atomics_[1] = last_atomics_[0];
-  last_atomics_[0] = {thread, barrier, warp_barrier, ~Moment{0}};
-}
-
-void Telling::block_barrier(Moment barrier) {
-  for (LastAtomic& last : last_atomics_)
-    last.next_barrier = std::min(last.next_barrier, barrier);
-}
-
-Untold Telling::untold(unsigned thread, Moment moment, bool knew) const {
-  if (released_.knows(thread, moment)) return Untold::no;
-  const LastAtomic& other = last_atomics_[last_atomics_[0].thread == thread ? 1 : 0];
-  const bool is_of_warp = other.thread / warp_size == thread / warp_size;
-  const bool is_behind_barrier = moment < (is_of_warp ? other.warp_barrier : other.barrier);
-  const bool is_before_barrier = !is_behind_barrier && moment < other.next_barrier;
-  // Before it, or after it and before the next fence.
-  const bool is_beside_own = thread < at_atomic_.size() && moment <= at_atomic_[thread];
-  if (fenced_.knows(thread, moment)) {
-    if (is_beside_own && !knew) return Untold::lacks_fence;
-    return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_atomic;
-  }
-  if (is_behind_barrier || is_beside_own) return Untold::lacks_fence;
-  return is_before_barrier ? Untold::lacks_barrier : Untold::lacks_both;
-}
-
 // ---- barriers ----
 
 HappensBefore::HappensBefore(unsigned threads, std::function<void()> before_learning)
@@ -60,7 +30,6 @@ void HappensBefore::begin_block(std::size_t block, unsigned threads, Releases& r
   std::ranges::fill(threads_, Thread{});
   released_in_block_.clear();
   carried_ = {};
-  telling_ = {};
   has_fences_ = has_learned_ = knows_others_ = has_released_ = has_device_fences_ = false;
 }
 
@@ -78,7 +47,6 @@ void HappensBefore::end_interval() {
 void HappensBefore::block_barrier() {
   end_interval();
   if (!is_used_) return;
-  telling_.block_barrier(last_block_barrier_);
   if (std::exchange(has_fences_, false)) {
     for (Thread& thread : threads_) {
       carried_.join(thread.at_device_fence);
@@ -124,7 +92,7 @@ void HappensBefore::grid_barrier() {
   for (Thread& thread : threads_)
     thread.others = {};
   carried_ = {};
-  knows_others_ = has_released_ = false;
+  knows_others_ = has_released_ = has_device_fences_ = false;
 }
 
 /// Tells what the thread does from now on from what it did before.
@@ -212,7 +180,6 @@ void HappensBefore::fence(unsigned number, FenceScope scope) {
   thread.at_block_fence = {std::make_shared<const Clock>(knowledge(number)), thread.others.fenced};
   if (scope == FenceScope::block) return;
   thread.at_device_fence = thread.at_block_fence;
-  telling_.fence(*thread.at_device_fence.own);
   has_device_fences_ = true;
 }
 
@@ -230,9 +197,6 @@ void HappensBefore::pass(unsigned thread, const Knowledge& told) {
 void HappensBefore::atomic(unsigned number, const Update& update) {
   Thread& thread = threads_[number];
   if (update.is_global) thread.knows_atomics = has_learned_ = is_used_ = true;
-  if (update.is_global && update.stores) {
-    telling_.atomic(number, now(number), last_block_barrier_, last_warp_barrier(warps_[number / warp_size]));
-  }
   const std::byte* const first =
       update.address - reinterpret_cast<std::uintptr_t>(update.address) % word_bytes;
   for (const std::byte* word = first; word < update.address + update.bytes; word += word_bytes) {
@@ -250,7 +214,6 @@ void HappensBefore::atomic(unsigned number, const Update& update) {
       GridClock& released = (*releases_)[word];
       released.join(knowledge.others);
       released.learn(block_, knowledge.own);
-      telling_.release(*knowledge.own);
       has_released_ = true;
     }
   }

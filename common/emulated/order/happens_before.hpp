@@ -22,34 +22,6 @@ enum class FenceScope { block, device };
 /// What blocks have released on words of global memory. Only a block whose turn it is to run atomics uses it.
 using Releases = std::unordered_map<const std::byte*, GridClock>;
 
-/// By what a block tells others of its accesses, as far as a finding has to say what is missing.
-class Telling {
- public:
-  void fence(const Clock& knowledge) { fenced_.join(knowledge); }
-  void release(const Clock& knowledge) { released_.join(knowledge); }
-
-  /// An atomic on global memory that stores. The moments are the thread's own, and those of the last barriers of its block and
-  /// of its warp.
-  void atomic(unsigned thread, Moment now, Moment barrier, Moment warp_barrier);
-  void block_barrier(Moment barrier);
-
-  /// What is missing before other blocks may know of an access. \param knew  whether its thread knew of an atomic of the block.
-  Untold untold(unsigned thread, Moment moment, bool knew) const;
-
- private:
-  struct LastAtomic {
-    unsigned thread = 0;
-    Moment barrier = 0;       ///< the block's last one before it,
-    Moment warp_barrier = 0;  ///< the last one of the block or the warp,
-    Moment next_barrier = 0;  ///< and the block's first one after it
-  };
-
-  Clock fenced_;
-  Clock released_;
-  std::vector<Moment> at_atomic_;             ///< of each thread, at its last one
-  std::array<LastAtomic, 2> last_atomics_{};  ///< the latest, and the latest of another thread
-};
-
 /// Which accesses are ordered, whatever the order in which they happened to run: a vector clock for each thread (Flanagan and
 /// Freund, FastTrack, 2009), kept for blocks and warps as long as their threads have the same.
 ///
@@ -137,9 +109,11 @@ class HappensBefore {
   const Others& others(unsigned thread) const { return threads_[thread].others; }
   /// Whether any thread of the block knows anything of others, or has told them.
   bool has_met_others() const { return knows_others_ || has_released_; }
-  bool has_device_fences() const { return has_device_fences_; }
-  const Telling& telling() const { return telling_; }
+  /// Whether it has fences of the device, and no atomic that goes with one.
+  bool fences_in_vain() const { return has_device_fences_ && !has_released_; }
 
+  /// Whether the thread has, or shares, a fence of the device that an atomic of it would release.
+  bool has_device_fence(unsigned thread) const { return is_used_ && to_release(threads_[thread]).own; }
   /// Whether the thread knows of any atomic of its block on global memory.
   bool knows_atomics(unsigned thread) const { return is_used_ && threads_[thread].knows_atomics; }
 
@@ -183,7 +157,6 @@ class HappensBefore {
   Releases* releases_ = nullptr;
   std::unordered_map<const std::byte*, Knowledge> released_in_block_;  ///< since its last barrier
   Knowledge carried_;  ///< what all threads' fences of the device have covered before the last block barrier
-  Telling telling_;
 
   Moment time_ = 0;
   Moment slice_ = 0;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "emulated/findings/report.hpp"
-#include "emulated/order/clock.hpp"
 
 namespace __emulated {
 
@@ -20,9 +19,6 @@ class RankedFaults {
   struct Ranked {
     Rank rank;
     FaultRecord record;
-    // Of a race between blocks, of its first access:
-    Moment moment = 0;
-    bool knew_atomics = false;
   };
 
   /// Whether a fault of this rank would be kept.
