@@ -342,16 +342,6 @@ std::string describe_variable(const std::byte* address, std::size_t bytes) {
                    nearest->memory.bytes());
 }
 
-std::uint64_t GlobalMemory::fingerprint() const {
-  constexpr std::size_t beginning = std::size_t{64} << 10;
-  std::uint64_t hash = 0;
-  for (const auto& [begin, buffer] : buffers_) {
-    const std::string_view bytes{reinterpret_cast<const char*>(begin), std::min(buffer.bytes(), beginning)};
-    hash = hash * 31 + std::hash<std::string_view>{}(bytes);
-  }
-  return hash;
-}
-
 bool GlobalMemory::is_constant(const std::byte* address, std::size_t bytes) const {
   static thread_local const std::span own = thread_storage();
   if (contains(own, address, bytes) || is_constant_memory(address)) return true;

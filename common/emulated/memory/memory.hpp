@@ -221,9 +221,6 @@ class GlobalMemory {
   /// From now on there are none.
   void end_taint();
 
-  /// Changes, in all likelihood, with what is in the beginning of a buffer that the launch may store to.
-  std::uint64_t fingerprint() const;
-
  private:
   std::map<const std::byte*, Buffer> buffers_;
   std::size_t held_bytes_ = 0;

@@ -1,14 +1,10 @@
 #include "emulated/run/launch.hpp"
 
-#include <errno.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -43,8 +39,7 @@ struct State {
   GridSettings settings;
   std::size_t launches = 0;
   std::map<const void*, std::size_t>
-      dynamic_shared_bytes;       ///< that kernels may have, if the program has asked for them
-  std::set<const void*> kernels;  ///< that have been launched and counted
+      dynamic_shared_bytes;  ///< that kernels may have, if the program has asked for them
   std::vector<Recording*> recordings;
   LaunchListener* listener = nullptr;
 };
@@ -136,26 +131,6 @@ unsigned useful_host_threads(const ExecutionConfiguration& configuration) {
   return static_cast<unsigned>(std::min({wanted, useful, blocks}));
 }
 
-// ---- after it ----
-
-/// A kernel that stores without the device's hearing of it is not checked either, and its user may not know. (One that does
-/// nothing, as for an array of no elements, is no reason to say so.)
-void say_that_nothing_was_seen(const void* kernel) {
-  const std::string name = kernel_name(kernel);
-  const std::string note =
-      std::string{program_invocation_short_name} + ": note: no access to memory was seen in " +
-      (name.empty() ? "a kernel" : name) +
-      ", though it has stored something: nothing of it was counted or checked. Its code needs the compiler's "
-      "flags of the CMake target emulated_kernels\n";
-  std::fputs(note.c_str(), stderr);
-}
-
-bool has_seen_accesses(const Counters& counters) {
-  return counters.shared_load_requests + counters.shared_store_requests + counters.global_load_requests +
-             counters.global_store_requests + counters.atomics !=
-         0;
-}
-
 // ---- it ----
 
 LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelCall& kernel) {
@@ -181,8 +156,6 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
       trace = begun_trace(configuration, kernel, {current.launches, *block});
   }
   Grid grid{configuration, kernel, current.settings, current.launches, most_shared_bytes, trace.get(), used};
-  const bool is_first = current.settings.instrumented && current.kernels.insert(kernel.entry).second;
-  const std::uint64_t before = is_first ? global_memory().fingerprint() : 0;
   host_threads().run(used - 1, [&grid] { grid.work(); });
   LaunchResult result = grid.result();
   if (result.uses_taint) global_memory().end_taint();
@@ -197,10 +170,6 @@ LaunchResult run_grid(const ExecutionConfiguration& configuration, const KernelC
   if (closed_memory().is_on())
     host_order().add(configuration.stream, shared_uses_of(grid.races, kernel.entry));
   result.trace = trace;
-  if (is_first && result.findings.empty() && !has_seen_accesses(result.counters) &&
-      global_memory().fingerprint() != before) {
-    say_that_nothing_was_seen(kernel.entry);
-  }
   for (Recording* const each : current.recordings)
     each->end_launch(result);
   return result;
