@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "emulated/program/trace_choice.hpp"
@@ -35,112 +35,50 @@ enum class Value {
   equals
 };  ///< behind: joined or the next word; equals: the same, with "="
 
-struct NvccOption {
-  std::string_view name;
+/// Some that take values in one way and have one use. The longest name that fits a word is meant.
+struct NvccOptions {
+  std::string_view names;  ///< with blanks between
   Value value;
   Use use;
   std::string_view passed_on = {};  ///< by this name; by its own if there is none
 };
 
-/// The longest name that fits a word is meant.
 constexpr std::array nvcc_options{
-    NvccOption{"-I", Value::behind, Use::compile},
-    NvccOption{"--include-path", Value::equals, Use::compile, "-I"},
-    NvccOption{"-isystem", Value::behind, Use::compile},
-    NvccOption{"-include", Value::behind, Use::compile},
-    NvccOption{"--pre-include", Value::equals, Use::compile, "-include"},
-    NvccOption{"-D", Value::behind, Use::compile},
-    NvccOption{"--define-macro", Value::equals, Use::compile, "-D"},
-    NvccOption{"-U", Value::behind, Use::compile},
-    NvccOption{"--undefine-macro", Value::equals, Use::compile, "-U"},
-    NvccOption{"-W", Value::joined, Use::compile},
-    NvccOption{"-w", Value::none, Use::compile},
-    NvccOption{"-g", Value::none, Use::compile},
-    NvccOption{"--debug", Value::none, Use::compile, "-g"},
-    NvccOption{"-G", Value::none, Use::compile, "-g"},
-    NvccOption{"--device-debug", Value::none, Use::compile, "-g"},
-    NvccOption{"-O", Value::joined, Use::optimise},
-    NvccOption{"--optimize", Value::equals, Use::optimise, "-O"},
-    NvccOption{"-Xcompiler", Value::equals, Use::to_host},
-    NvccOption{"--compiler-options", Value::equals, Use::to_host},
-    NvccOption{"-Xlinker", Value::equals, Use::to_linker},
-    NvccOption{"--linker-options", Value::equals, Use::to_linker},
-    NvccOption{"-l", Value::behind, Use::link},
-    NvccOption{"--library", Value::equals, Use::link, "-l"},
-    NvccOption{"-L", Value::behind, Use::link},
-    NvccOption{"--library-path", Value::equals, Use::link, "-L"},
-    NvccOption{"-std", Value::equals, Use::standard},
-    NvccOption{"--std", Value::equals, Use::standard},
-    NvccOption{"-o", Value::behind, Use::output},
-    NvccOption{"--output-file", Value::equals, Use::output},
-    NvccOption{"-MF", Value::behind, Use::dependencies},
-    NvccOption{"--dependency-output", Value::equals, Use::dependencies},
-    NvccOption{"-MD", Value::none, Use::ignored},
-    NvccOption{"-arch", Value::equals, Use::architecture},
-    NvccOption{"--gpu-architecture", Value::equals, Use::architecture},
-    NvccOption{"-code", Value::equals, Use::ignored},
-    NvccOption{"--gpu-code", Value::equals, Use::ignored},
-    NvccOption{"-gencode", Value::equals, Use::architecture},
-    NvccOption{"--generate-code", Value::equals, Use::architecture},
-    NvccOption{"-rdc", Value::equals, Use::ignored},
-    NvccOption{"--relocatable-device-code", Value::equals, Use::ignored},
-    NvccOption{"-maxrregcount", Value::equals, Use::ignored},
-    NvccOption{"--maxrregcount", Value::equals, Use::ignored},
-    NvccOption{"-Xptxas", Value::equals, Use::ignored},
-    NvccOption{"--ptxas-options", Value::equals, Use::ignored},
-    NvccOption{"-Xcudafe", Value::equals, Use::ignored},
-    NvccOption{"-diag-suppress", Value::equals, Use::ignored},
-    NvccOption{"--diag-suppress", Value::equals, Use::ignored},
-    NvccOption{"-cudart", Value::equals, Use::ignored},
-    NvccOption{"--cudart", Value::equals, Use::ignored},
-    NvccOption{"-ccbin", Value::equals, Use::ignored},
-    NvccOption{"--compiler-bindir", Value::equals, Use::ignored},
-    NvccOption{"-default-stream", Value::equals, Use::ignored},
-    NvccOption{"--default-stream", Value::equals, Use::ignored},
-    NvccOption{"-t", Value::behind, Use::ignored},
-    NvccOption{"--threads", Value::equals, Use::ignored},
-    NvccOption{"-lineinfo", Value::none, Use::ignored},
-    NvccOption{"--generate-line-info", Value::none, Use::ignored},
-    NvccOption{"-extended-lambda", Value::none, Use::ignored},
-    NvccOption{"--extended-lambda", Value::none, Use::ignored},
-    NvccOption{"--expt-extended-lambda", Value::none, Use::ignored},
-    NvccOption{"-expt-extended-lambda", Value::none, Use::ignored},
-    NvccOption{"--expt-relaxed-constexpr", Value::none, Use::ignored},
-    NvccOption{"-expt-relaxed-constexpr", Value::none, Use::ignored},
-    NvccOption{"-use_fast_math", Value::none, Use::ignored},
-    NvccOption{"--use_fast_math", Value::none, Use::ignored},
-    NvccOption{"-fmad", Value::equals, Use::ignored},
-    NvccOption{"--fmad", Value::equals, Use::ignored},
-    NvccOption{"-ftz", Value::equals, Use::ignored},
-    NvccOption{"--ftz", Value::equals, Use::ignored},
-    NvccOption{"-prec-div", Value::equals, Use::ignored},
-    NvccOption{"--prec-div", Value::equals, Use::ignored},
-    NvccOption{"-prec-sqrt", Value::equals, Use::ignored},
-    NvccOption{"--prec-sqrt", Value::equals, Use::ignored},
-    NvccOption{"-x", Value::equals, Use::ignored},
-    NvccOption{"--x", Value::equals, Use::ignored},
-    NvccOption{"-m64", Value::none, Use::ignored},
-    NvccOption{"-v", Value::none, Use::ignored},
-    NvccOption{"--verbose", Value::none, Use::ignored},
-    NvccOption{"-res-usage", Value::none, Use::ignored},
-    NvccOption{"--resource-usage", Value::none, Use::ignored},
-    NvccOption{"-c", Value::none, Use::refused},
-    NvccOption{"--compile", Value::none, Use::refused},
-    NvccOption{"-dc", Value::none, Use::refused},
-    NvccOption{"-dlink", Value::none, Use::refused},
-    NvccOption{"-ptx", Value::none, Use::refused},
-    NvccOption{"--ptx", Value::none, Use::refused},
-    NvccOption{"-cubin", Value::none, Use::refused},
-    NvccOption{"--cubin", Value::none, Use::refused},
-    NvccOption{"-fatbin", Value::none, Use::refused},
-    NvccOption{"--fatbin", Value::none, Use::refused},
-    NvccOption{"-lib", Value::none, Use::refused},
-    NvccOption{"-shared", Value::none, Use::refused},
-    NvccOption{"--shared", Value::none, Use::refused},
-    NvccOption{"-E", Value::none, Use::refused},
-    NvccOption{"-M", Value::none, Use::refused},
-    NvccOption{"-run", Value::none, Use::ignored},
-    NvccOption{"--run", Value::none, Use::ignored},
+    NvccOptions{"-I -isystem -include -D -U", Value::behind, Use::compile},
+    NvccOptions{"--include-path", Value::equals, Use::compile, "-I"},
+    NvccOptions{"--pre-include", Value::equals, Use::compile, "-include"},
+    NvccOptions{"--define-macro", Value::equals, Use::compile, "-D"},
+    NvccOptions{"--undefine-macro", Value::equals, Use::compile, "-U"},
+    NvccOptions{"-W", Value::joined, Use::compile},
+    NvccOptions{"-w -g", Value::none, Use::compile},
+    NvccOptions{"--debug -G --device-debug", Value::none, Use::compile, "-g"},
+    NvccOptions{"-O", Value::joined, Use::optimise},
+    NvccOptions{"--optimize", Value::equals, Use::optimise, "-O"},
+    NvccOptions{"-Xcompiler --compiler-options", Value::equals, Use::to_host},
+    NvccOptions{"-Xlinker --linker-options", Value::equals, Use::to_linker},
+    NvccOptions{"-l -L", Value::behind, Use::link},
+    NvccOptions{"--library", Value::equals, Use::link, "-l"},
+    NvccOptions{"--library-path", Value::equals, Use::link, "-L"},
+    NvccOptions{"-std --std", Value::equals, Use::standard},
+    NvccOptions{"-o", Value::behind, Use::output},
+    NvccOptions{"--output-file", Value::equals, Use::output},
+    NvccOptions{"-MF", Value::behind, Use::dependencies},
+    NvccOptions{"--dependency-output", Value::equals, Use::dependencies},
+    NvccOptions{"-arch --gpu-architecture -gencode --generate-code", Value::equals, Use::architecture},
+    NvccOptions{"-MD -lineinfo --generate-line-info -extended-lambda --extended-lambda "
+                "--expt-extended-lambda -expt-extended-lambda --expt-relaxed-constexpr "
+                "-expt-relaxed-constexpr -use_fast_math --use_fast_math -m64 -v --verbose -res-usage "
+                "--resource-usage -run --run",
+                Value::none, Use::ignored},
+    NvccOptions{"-code --gpu-code -rdc --relocatable-device-code -maxrregcount --maxrregcount -Xptxas "
+                "--ptxas-options -Xcudafe -diag-suppress --diag-suppress -cudart --cudart -ccbin "
+                "--compiler-bindir -default-stream --default-stream --threads -fmad --fmad -ftz --ftz "
+                "-prec-div --prec-div -prec-sqrt --prec-sqrt -x --x",
+                Value::equals, Use::ignored},
+    NvccOptions{"-t", Value::behind, Use::ignored},
+    NvccOptions{"-c --compile -dc -dlink -ptx --ptx -cubin --cubin -fatbin --fatbin -lib -shared "
+                "--shared -E -M",
+                Value::none, Use::refused},
 };
 
 /// Options of ours, beside nvcc's.
@@ -225,30 +163,36 @@ class Reader {
   }
 
   void read_nvcc(const std::string& word) {
-    const NvccOption* best = nullptr;
-    for (const NvccOption& option : nvcc_options) {
-      if (fits(word, option) && (best == nullptr || option.name.size() > best->name.size())) best = &option;
+    std::string name;
+    const NvccOptions* best = nullptr;
+    for (const NvccOptions& options : nvcc_options) {
+      std::istringstream names{std::string{options.names}};
+      for (std::string each; names >> each;) {
+        if (each.size() <= name.size() || !fits(word, each, options.value)) continue;
+        name = each;
+        best = &options;
+      }
     }
     if (best == nullptr) throw UsageError{"there is no option '" + word + "'; --help names all"};
-    std::optional<std::string> value;
-    if (word.size() > best->name.size()) {
-      value = word.substr(best->name.size() + (best->value == Value::equals ? 1 : 0));
+    std::string value;
+    if (word.size() > name.size()) {
+      value = word.substr(name.size() + (best->value == Value::equals ? 1 : 0));
     } else if (best->value == Value::behind || best->value == Value::equals) {
-      value = word_behind(best->name, "a value");
+      value = word_behind(name, "a value");
     }
-    use(*best, value.value_or(""));
+    use(*best, name, value);
   }
 
-  static bool fits(const std::string& word, const NvccOption& option) {
-    if (!word.starts_with(option.name)) return false;
-    if (word.size() == option.name.size()) return true;
-    if (option.value == Value::equals) return word[option.name.size()] == '=';
-    return option.value != Value::none;
+  static bool fits(const std::string& word, const std::string& name, Value value) {
+    if (!word.starts_with(name)) return false;
+    if (word.size() == name.size()) return true;
+    if (value == Value::equals) return word[name.size()] == '=';
+    return value != Value::none;
   }
 
-  void use(const NvccOption& option, const std::string& value) {
-    const std::string name{option.passed_on.empty() ? option.name : option.passed_on};
-    switch (option.use) {
+  void use(const NvccOptions& options, const std::string& asked, const std::string& value) {
+    const std::string name = options.passed_on.empty() ? asked : std::string{options.passed_on};
+    switch (options.use) {
       case Use::compile:
         if (name == "-I") read_.include_folders.push_back(value);
         if (name == "-include" || name == "-isystem") {
@@ -271,7 +215,7 @@ class Reader {
         break;
       case Use::ignored: break;
       case Use::refused:
-        throw UsageError{std::string{option.name} +
+        throw UsageError{asked +
                          " is for nvcc: the emulated device makes whole programs (-o FILE leaves one)"};
     }
   }
