@@ -113,7 +113,7 @@ def ending(program: Program, ran: "subprocess.CompletedProcess[str]") -> str:
     for file, line, kind in re.findall(rf"(?m)^{said_by_it}: {PLACE}(.+?) in ", ran.stderr):
         places.setdefault(kind, []).append(line if file == name.name else f"{file}:{line}")
     parts = [f"{kind} at {' '.join(dict.fromkeys(lines))}" for kind, lines in places.items()]
-    if refusal := re.search(rf"(?m)^(?:\S+:\d+:\d+: (?:fatal )?error|{said_by_it}): (?!{PLACE})(.*)", ran.stderr):
+    if refusal := re.search(rf"(?m)^(?:\S+:\d+: (?:fatal )?error|{said_by_it}): (?!{PLACE})(.*)", ran.stderr):
         parts.append(REFUSED + re.sub("[`‘’;|]", "'", refusal[3]))
     elif program.says not in ran.stdout + ran.stderr:
         parts.append(f"without '{program.says}'")

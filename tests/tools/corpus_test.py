@@ -54,6 +54,7 @@ def test_the_list_says_of_each_file_how_it_ends_and_why() -> None:
      "race at 4; shuffle from an inactive lane at 5; limit"),
     (139, "PASS", "sum: error: sum.cu:4:2: race in add: thread 0", "race at 4; exit 139"),
     (2, "", "/a/sum.cu:1:10: fatal error: mpi.h: none\nsum.cu:2:1: error: other", "refused: mpi.h: none"),
+    (2, "", "inc/sum.h:80: error: a __shared__ variable in a macro", "refused: a __shared__ variable in a macro"),
     (1, "", "sum: error: cublasSgemm: not modelled", "refused: cublasSgemm: not modelled"),
 ])
 def test_an_end_is_read(code: int, said: str, told: str, ended: str) -> None:
