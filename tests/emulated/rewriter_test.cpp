@@ -199,17 +199,17 @@ TEST(Rewriter, RefusedLaunches) {
 }
 
 TEST(Rewriter, LaunchBounds) {
-  const std::string check = "::__emulated::require_launch_bounds(";
+  const std::string check = "::__emulated::require_launch_bounds([] { return ::__emulated::Bounds(";
   run({
       {"in front of a name", "__global__ void __launch_bounds__(256) k(int* a) { a[0] = 1; }",
-       "__global__ void __launch_bounds__(256) k(int* a) {" + check + "256); a[0] = 1; }"},
+       "__global__ void __launch_bounds__(256) k(int* a) {" + check + "256); }); a[0] = 1; }"},
       {"of a template",
        "template <int B, class T> __launch_bounds__(2 * B, // two\n 4) __global__ void k(T a)\n{\n}",
        "template <int B, class T> __launch_bounds__(2 * B, // two\n 4) __global__ void k(T a)\n{" + check +
-           "2 * B, 4);\n}"},
+           "2 * B, 4); });\n}"},
       {"past other brackets", "__global__ void __launch_bounds__(f<3>(s{1})) k(S s = {1}) noexcept(true) {}",
        "__global__ void __launch_bounds__(f<3>(s{1})) k(S s = {1}) noexcept(true) {" + check +
-           "f<3>(s{1}));}"},
+           "f<3>(s{1})); });}"},
       {"no body", "__global__ void __launch_bounds__(256) k(int* a); struct S {};"},
       {"in a macro", "#define BOUNDED __launch_bounds__(256)\n"},
       {"no bounds", "__launch_bounds__"},
@@ -356,7 +356,8 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
   const std::string kernel =
       "template <typename T, int n = 4>\n__global__ void __launch_bounds__(64) k(const T* in, // input\n T* "
       "out) {";
-  const std::string bounded = kernel + "::__emulated::require_launch_bounds(64);}";
+  const std::string bounded =
+      kernel + "::__emulated::require_launch_bounds([] { return ::__emulated::Bounds(64); });}";
   const std::string deduced = counterpart(" template <typename T, int n = 4>", ", const T* in, T* out") +
                               launching("decltype(in), decltype(out)", "k<T, n>", ", in, out");
   const std::string pack =

@@ -1,8 +1,6 @@
 #define __EMULATED_HOST_PASS
 #include "emulated/language/counterparts.hpp"
 
-#include <link.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -18,17 +16,6 @@ namespace __emulated {
 namespace {
 
 using Counterparts = std::unordered_map<const void*, const void*>;
-
-std::uintptr_t begin_of_the_program() {
-  std::uintptr_t begin = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* program, std::size_t, void* found) {
-        *static_cast<std::uintptr_t*>(found) = program->dlpi_addr;
-        return 1;
-      },
-      &begin);
-  return begin;
-}
 
 /// Two files may each have a static kernel of one name: the host's parts are linked in the same order as the device's.
 Counterparts find_counterparts() {

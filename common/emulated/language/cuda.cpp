@@ -94,8 +94,8 @@ void refuse_misaligned(const void* address, std::size_t bytes, bool stores) {
 void* dynamic_shared_memory_begin(const SharedDeclaration& declaration) {
   return Block::running()->dynamic_shared_memory(declaration);
 }
-void require_launch_bounds(unsigned most_threads, int, int) {
-  Block::running()->require_launch_bounds(most_threads);
+void require_launch_bounds(const Bounds& bounds) {
+  Block::running()->require_launch_bounds(bounds.most_threads);
 }
 void* shared_variable_begin(const SharedDeclaration& declaration, std::size_t bytes) {
   return Block::running()->shared_variable(declaration, bytes);

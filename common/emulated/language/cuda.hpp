@@ -263,9 +263,13 @@ template <typename Name, typename T> struct Declared {
   static constexpr SharedDeclaration declaration{Name{}(), sizeof(std::remove_all_extents_t<T>), extents};
 };
 
-/// `__launch_bounds__(THREADS)` in front of a kernel has `require_launch_bounds(THREADS);` begin its body. What else it may
-/// say is advice to the compiler.
-void require_launch_bounds(unsigned most_threads, int = 0, int = 0);
+/// `__launch_bounds__(THREADS)` in front of a kernel has `require_launch_bounds([] { return Bounds(THREADS); });` begin its
+/// body. What else it may say is advice to the compiler. The runtime looks for both in the program's symbols (kernels.cpp).
+template <typename Name> struct LaunchBounds { static constexpr Bounds bounds = Name{}(); };
+void require_launch_bounds(const Bounds& bounds);
+template <typename Name> void require_launch_bounds(Name) {
+  require_launch_bounds(LaunchBounds<Name>::bounds);
+}
 
 /// `extern __shared__ X name[];` becomes `X* const name = dynamic_shared_memory([] { return "name"; });`. Bytes that the
 /// next statement gives a type and a name are declared as elements of that type.

@@ -1,6 +1,5 @@
 #include "emulated/memory/memory.hpp"
 
-#include <cxxabi.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -109,7 +108,7 @@ std::vector<Variable> read_variables_of_the_program() {
   std::vector<Symbol> symbols = symbols_of("/proc/self/exe");
   std::erase_if(symbols, [](const Symbol& symbol) { return !symbol.is_variable || symbol.bytes == 0; });
   std::ranges::sort(symbols, {}, &Symbol::value);
-  auto* const base = reinterpret_cast<std::byte*>(loaded_objects().front().dlpi_addr);
+  auto* const base = reinterpret_cast<std::byte*>(begin_of_the_program());
   std::vector<Variable> variables;
   const auto is_on_device = [](const Symbol& symbol) {
     return std::string_view{symbol.name}.ends_with(device_suffix);
@@ -137,10 +136,7 @@ std::vector<Variable>& variables_of_the_program() {
 /// "bins" of "_ZN12_GLOBAL__N_14binsE".
 std::string variable_name(const std::string& symbol) {
   if (!symbol.starts_with("_Z")) return symbol;  // else "m" would be a type
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled{
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free};
-  return name_in_source(demangled != nullptr ? demangled.get() : symbol.c_str());
+  return name_in_source(demangled(symbol.c_str()).c_str());
 }
 
 const Variable* variable_near(const std::byte* address, std::size_t bytes) {

@@ -1,5 +1,6 @@
 #include "emulated/memory/symbol_table.hpp"
 
+#include <cxxabi.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <memory>
 #include <span>
 
 namespace __emulated {
@@ -46,6 +49,24 @@ std::vector<Symbol> symbols_of(const char* path) {
                        type == STT_OBJECT, string_at(header.e_shstrndx, sections[symbol.st_shndx].sh_name)});
   }
   return symbols;
+}
+
+std::uintptr_t begin_of_the_program() {
+  std::uintptr_t begin = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* program, std::size_t, void* found) {
+        *static_cast<std::uintptr_t*>(found) = program->dlpi_addr;
+        return 1;
+      },
+      &begin);
+  return begin;
+}
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text{abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                         std::free};
+  return text != nullptr ? text.get() : name;
 }
 
 }  // namespace __emulated

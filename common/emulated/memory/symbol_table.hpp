@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct Symbol {
 /// What an object file or a program defines, in the order of its table; nothing if it has been stripped of that, or cannot be
 /// mapped. It stays mapped.
 std::vector<Symbol> symbols_of(const char* file);
+
+/// Where the program has been loaded: its symbols are so much further on.
+std::uintptr_t begin_of_the_program();
+
+/// "k<32>(float*)" of "_Z1kILi32EEvPf", and itself where it is no name of C++.
+std::string demangled(const char* name);
 
 /// A program's source is compiled twice: for the host, and for the device, where all that it defines has a name that ends so.
 /// So each kernel and each variable of the device has a counterpart, as with nvcc.

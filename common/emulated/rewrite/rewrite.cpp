@@ -141,7 +141,8 @@ class Rewriter {
       body = code_.next(body);
     const std::string bounds = code_.source_of(open + 1, code_.partner(open));
     if (code_.is(body, "{"))
-      insert(code_[body].end(), "::__emulated::require_launch_bounds(" + bounds + ");");
+      insert(code_[body].end(),
+             "::__emulated::require_launch_bounds([] { return ::__emulated::Bounds(" + bounds + "); });");
   }
 
   /// Host and device share it: it has a name that both know.

@@ -41,6 +41,12 @@ struct ExecutionConfiguration {
 /// The number of blocks, or threads, of such a shape.
 constexpr std::size_t count(const dim3& shape) { return std::size_t{shape.x} * shape.y * shape.z; }
 
+/// What `__launch_bounds__` promises the compiler; the rest of what it may say is advice.
+struct Bounds {
+  constexpr Bounds(unsigned threads, int = 0, int = 0) : most_threads{threads} {}
+  unsigned most_threads;
+};
+
 /// A kernel with its arguments, as the device sees it: something to call once per thread.
 struct KernelCall {
   void (*run_thread)(const void* arguments);

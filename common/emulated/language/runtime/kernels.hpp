@@ -23,6 +23,17 @@ struct NamedKernel {
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+  cudaFuncAttributeNonPortableClusterSizeAllowed = 13,
+};
+enum cudaSharedCarveout {
+  cudaSharedmemCarveoutDefault = -1,
+  cudaSharedmemCarveoutMaxL1 = 0,
+  cudaSharedmemCarveoutMaxShared = 100
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
 };
 
 cudaError_t cudaFuncSetAttribute(__emulated::NamedKernel kernel, cudaFuncAttribute attribute, int value);
@@ -36,19 +47,30 @@ enum cudaFuncCache {
 /// Advice, too.
 inline cudaError_t cudaFuncSetCacheConfig(__emulated::NamedKernel, cudaFuncCache) { return cudaSuccess; }
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+inline cudaError_t cudaFuncSetSharedMemConfig(__emulated::NamedKernel, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
 
 /// Kernels are compiled as for compute capability 8.0: without what 9.0 brought, which is not modelled.
 struct cudaFuncAttributes {
   size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
   int maxThreadsPerBlock;
   int numRegs;  ///< not known
-  int ptxVersion, binaryVersion;
+  int ptxVersion, binaryVersion, cacheModeCA;
+  int maxDynamicSharedSizeBytes, preferredShmemCarveout;
 };
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, __emulated::NamedKernel kernel);
 
-/// What registers and static shared memory take is not known.
+/// Of static shared memory, what the kernel's own body declares. What registers take is not known.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, __emulated::NamedKernel kernel,
                                                           int threads, size_t dynamic_shared_bytes);
+
+inline constexpr unsigned cudaOccupancyDefault = 0, cudaOccupancyDisableCachingOverride = 1;
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, __emulated::NamedKernel kernel, int threads, size_t dynamic_shared_bytes, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, dynamic_shared_bytes);
+}
 
 /// The largest block of those that fill an SM best, and how many of them fill the device. \param shared_bytes  of a block,
 /// by its threads. \param most_threads  0: as many as a block can have.
