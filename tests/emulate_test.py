@@ -447,6 +447,48 @@ int main(int words, char**) {
   std::printf("%d\\n", pointer[n - 1]);
 }
 """
+KERNELS_FACTS = """#include <cstdio>
+#include <cuda.h>
+#include <nvtx3/nvtx3.hpp>
+#include <nvToolsExtCudaRt.h>
+template <int n> __global__ void __launch_bounds__(2 * n, 2) tile(const float* in, float*, long long* took) {
+  __shared__ float tile[n][33];
+  extern __shared__ int dynamic[];
+  const long long begin = clock64();
+  dynamic[threadIdx.x] = tile[threadIdx.x][0] = in[threadIdx.x];
+  took[threadIdx.x] = clock64() - begin;
+}
+__global__ void whole(const float* in, const float*) {
+  __shared__ double own[6000];
+  own[threadIdx.x] = in[threadIdx.x];
+}
+template <typename Kernel> void show(Kernel kernel, int threads) {
+  NVTX3_FUNC_RANGE();
+  cudaFuncAttributes attributes;
+  int blocks, grid, block;
+  cudaFuncGetAttributes(&attributes, kernel);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, kernel, threads, 0, cudaOccupancyDefault);
+  cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel);
+  std::printf("%zu %d: %d, %d of %d\\n", attributes.sharedSizeBytes, attributes.maxThreadsPerBlock, blocks, grid, block);
+}
+int main() {
+  const char* name;
+  CUresult result = cuGetErrorName(CUDA_ERROR_NOT_FOUND, &name);
+  nvtxNameCudaStreamA(nullptr, name);
+  nvtx3::scoped_range range{"all"};
+  std::printf("%s %d\\n", name, result == CUDA_SUCCESS);
+  show(tile<64>, 64);
+  show(tile<64>, 256);
+  show(whole, 512);
+  float* in;
+  long long* took;
+  cudaMallocManaged(&in, 256);
+  cudaMallocManaged(&took, 512);
+  tile<64><<<1, 64, 256>>>(in, in, took);
+  cudaDeviceSynchronize();
+  std::printf("%lld\\n", took[5]);
+}
+"""
 OF_THE_RUNTIME = """713 712 1 1
 seen: 2001
 1 4000, priority -5
@@ -621,6 +663,12 @@ cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStre
 """, said=["missing synchronisation in read_too_early: the host reads 4-byte word 5 of managed memory",
            "a: 1 finding in", "twice: 2 launches"]),
     "what the runtime has": Case({"a.cu": RUNTIME}, ["a.cu"], OF_THE_RUNTIME, unsaid=["error"]),
+    "what a kernel's body says of it": Case({"a.cu": KERNELS_FACTS}, ["a.cu"], """CUDA_ERROR_NOT_FOUND 1
+8448 128: 24, 2112 of 128
+8448 128: 0, 2112 of 128
+48000 1024: 4, 264 of 1024
+5
+""", said=["note: clock64() and its like gave counts of accesses, for the emulated device has no time"]),
     "what is wrong with its calls": Case(
         {"a.cu": RUNTIME}, ["a.cu", "--", "wrong"], OF_THE_RUNTIME.replace("2001\n", "2001\ntoo early: 2001\n"), 1,
         said=["missing synchronisation in main: the host reads 4-byte word 2000 of registered memory (4000 words), "

@@ -119,6 +119,10 @@ __EMULATED_INLINE void __threadfence_system() {
 /// Time is not modelled: all others that can go on do so first.
 void __nanosleep(unsigned nanoseconds);
 
+/// A count in place of a clock, and of what PTX calls %globaltimer: of accesses, which tells nothing of a GPU's time. In a kernel
+/// the C library's clock() is the same.
+long long clock64();
+
 /// Ends the kernel with a finding, as an assertion does that fails.
 [[noreturn]] void __trap();
 

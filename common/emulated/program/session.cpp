@@ -58,7 +58,7 @@ class Session : public __emulated::LaunchListener {
              const __emulated::LaunchResult& result) override;
   void refused(const std::invalid_argument& refusal) override;
   void taint_used() override;
-  void asked_for_time() override { has_asked_for_time_ = true; }
+  void asked_for_time(const char* what_it_was_told) override { what_for_time_ = what_it_was_told; }
   /// Is told of what the host accesses.
   void accessed(const __emulated::HostAccess& access);
 
@@ -90,7 +90,7 @@ class Session : public __emulated::LaunchListener {
   bool has_ended_ = false;
   pid_t process_ = 0;
   bool is_forked_ = false;
-  std::atomic<bool> has_asked_for_time_ = false;
+  std::atomic<const char*> what_for_time_ = nullptr;  ///< the program has been told
   std::atomic<int> cut_code_ = 0;  ///< with which the next launch that returns ends the program
 };
 
@@ -315,9 +315,9 @@ std::string Session::summary() const {
       text += '\n' + summary_of(kernel);
   }
   if (!settings_.quiet && kernels_.empty()) text += name_ + ": note: the program has launched no kernel\n";
-  if (!settings_.quiet && has_asked_for_time_) {
-    text += '\n' + name_ +
-            ": note: cudaEventElapsedTime gave NaN, for the emulated device has no time: a loop that goes on "
+  if (const char* const told = what_for_time_; !settings_.quiet && told != nullptr) {
+    text += '\n' + name_ + ": note: " + told +
+            ", for the emulated device has no time: a loop that goes on "
             "until "
             "enough of it has passed ends at once, or never\n";
   }

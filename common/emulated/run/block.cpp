@@ -41,6 +41,7 @@ void Block::begin(Grid& grid, std::size_t number, PlaceCounts* places) {
   finished_ = arrived_at_grid_ = arrived_ = arrived_true_ = releases_ = 0;
   barrier_is_divergent_ = false;
   named_barriers_.clear();
+  told_times_.clear();
   arrivals_.clear();
   copies_.begin_block();
   last_buffer_ = nullptr;
@@ -328,6 +329,17 @@ void Block::refuse(const Access& access) {
 void Block::give_way() {
   const AtWork at_work{*this};
   scheduler_.give_way();
+}
+
+std::uint64_t Block::time() {
+  constexpr std::uint64_t longest_step = std::uint64_t{1} << 20;
+  const AtWork at_work{*this};
+  const std::uint64_t accesses = watchdog_.accesses();
+  Told& told = told_times_[scheduler_.current()];
+  told.step = accesses == told.accesses ? std::min(2 * told.step + 1, longest_step) : 1;
+  told.accesses = accesses;
+  told.idle += told.step;
+  return accesses + told.idle;
 }
 
 void Block::fence(FenceScope scope, const void* call_site) {

@@ -101,6 +101,8 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   bool is_global(const std::byte* address);
 
   void give_way();
+  /// A count in place of a clock: what the block has accessed so far, and the more the longer the running thread only asks.
+  std::uint64_t time();
   /// Waits until all threads of the grid have come.
   void grid_barrier(const void* call_site);
   bool is_cooperative() const { return grid_->configuration.is_cooperative; }
@@ -283,9 +285,14 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   unsigned first_ = 0;            ///< of these
   unsigned arrived_at_grid_ = 0;  ///< threads that wait at the barrier of the grid
   bool barrier_is_divergent_ = false;
-  unsigned arrived_true_ = 0;                        ///< threads that have brought a true predicate to it,
-  unsigned released_true_ = 0;                       ///< and to the last one that all have passed
-  unsigned releases_ = 0;                            ///< block barriers that the block has passed
+  unsigned arrived_true_ = 0;   ///< threads that have brought a true predicate to it,
+  unsigned released_true_ = 0;  ///< and to the last one that all have passed
+  unsigned releases_ = 0;       ///< block barriers that the block has passed
+  /// What a thread has been told of the time.
+  struct Told {
+    std::uint64_t accesses = 0, idle = 0, step = 0;
+  };
+  std::map<unsigned, Told> told_times_;
   std::map<unsigned, NamedBarrier> named_barriers_;  ///< by their numbers
   std::map<const std::byte*, ArrivalBarrier> arrivals_;
   AsynchronousCopies copies_;

@@ -47,8 +47,8 @@ class LaunchListener {
   virtual void refused(const std::invalid_argument& refusal) = 0;
   /// Somebody has read what launches have made of what nobody had written: their reads of that are faults.
   virtual void taint_used() = 0;
-  /// The program has been told NaN.
-  virtual void asked_for_time() = 0;
+  /// The program has been told what is no time: "cudaEventElapsedTime gave NaN".
+  virtual void asked_for_time(const char* what_it_was_told) = 0;
 
  protected:
   ~LaunchListener() = default;

@@ -104,7 +104,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t e
   static std::once_flag said;
   std::call_once(said, [] {
     if (__emulated::LaunchListener* const listener = __emulated::launch_listener())
-      return listener->asked_for_time();
+      return listener->asked_for_time("cudaEventElapsedTime gave NaN");
     const std::string note = std::string{program_invocation_short_name} +
                              ": note: cudaEventElapsedTime: the emulated device has no time: count with its "
                              "counters instead\n";
