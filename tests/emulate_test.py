@@ -469,7 +469,8 @@ template <typename Kernel> void show(Kernel kernel, int threads) {
   cudaFuncGetAttributes(&attributes, kernel);
   cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, kernel, threads, 0, cudaOccupancyDefault);
   cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel);
-  std::printf("%zu %d: %d, %d of %d\\n", attributes.sharedSizeBytes, attributes.maxThreadsPerBlock, blocks, grid, block);
+  std::printf("%zu %d: ", attributes.sharedSizeBytes, attributes.maxThreadsPerBlock);
+  std::printf("%d, %d of %d\\n", blocks, grid, block);
 }
 int main() {
   const char* name;

@@ -261,10 +261,10 @@ __global__ void wait_for(long long clocks, const float* in, long long* out) {
   const long long begin = clock64();
   while (clock64() - begin < clocks) {
   }
-  const auto before = clock64();
+  const long long begun = clock64();
   for (int i = 0; i < 10; ++i)
     out[i] = in[i] > 0 ? 1 : 0;
-  out[threadIdx.x] = clock() - before;
+  out[threadIdx.x] = clock() - begun;
 }
 
 TEST(Time, IsACountOfAccesses) {
