@@ -3,35 +3,15 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <atomic>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
 using namespace __emulated;
 
 namespace reduction {
 namespace {
-
-TEST(ParallelFor, CallsEachNumberOnce) {
-  std::vector<std::atomic<int>> calls(10'000);
-  parallel_for(calls.size(), [&](std::size_t k) { ++calls[k]; });
-  for (const std::atomic<int>& count : calls)
-    EXPECT_EQ(count, 1);
-  parallel_for(0, [](std::size_t) { FAIL() << "there is nothing to call"; });
-}
-
-TEST(HostThreads, WorkAtTheSameTime) {
-  std::atomic<int> arrived{0};
-  host_threads().run(2, [&] {
-    ++arrived;
-    while (arrived < 3)
-      std::this_thread::yield();  // forever, if one of them worked after another
-  });
-  EXPECT_EQ(arrived, 3);
-}
 
 TEST(HostThreads, RethrowWhatAHelperThrows) {
   const std::thread::id caller = std::this_thread::get_id();

@@ -140,27 +140,6 @@ TEST(Trace, HasShufflesVotesAtomicsAndFences) {
             "warp 0, lanes ffffffff, 4 bytes; word 0 of buffer 0: 1004, then 1010");
 }
 
-__global__ void wide(const float4* in, double* out) {
-  __shared__ double tile[32];
-  const float4 four = in[threadIdx.x];
-  tile[threadIdx.x] = four.x + four.w;
-  __syncwarp();
-  out[threadIdx.x] = tile[threadIdx.x];
-}
-
-TEST(Trace, HasWideAccessesWhole) {
-  DeviceArray<float4> in{32};
-  DeviceArray<double> out{32};
-  in[2] = {8, 9, 10, 11};
-  const BlockTrace trace = trace_of([&] { wide<<<1, 32>>>(in, out); });
-  expect_whole(trace);
-  const Event load = event_of_kind(trace, EventKind::global_load);
-  EXPECT_EQ(text_of<float>(load, 2), "warp 0, lanes ffffffff, 16 bytes, 16 sectors; word 8 of buffer 0: 8");
-  EXPECT_EQ(value_of<float4>(load.of_lanes[2].value).w, 11.0F);
-  EXPECT_EQ(text_of<double>(event_of_kind(trace, EventKind::shared_store), 2),
-            "warp 0, lanes ffffffff, 8 bytes, 2 wavefronts; bank 4: 19");
-}
-
 // ---- findings ----
 
 /// The barrier between the two lines is missing.
@@ -410,19 +389,6 @@ TEST(TraceReplay, OfABlockThatWaitsForAnother) {
     }
     set_schedule({});
   }
-}
-
-TEST(TraceReplay, OfTwoBuffersInOneInstruction) {
-  Array<Word> a{32}, b{32}, out{32};
-  const BlockTrace trace = trace_of([&] { two_buffers<<<1, 32>>>(a, b, out); });
-  const Event& load = trace.events.front();
-  ASSERT_EQ(load.kind, EventKind::global_load);
-  ASSERT_EQ(load.of_lanes.size(), 32U);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    EXPECT_EQ(load.of_lanes[lane].buffer, lane % 2) << lane;
-    EXPECT_EQ(load.of_lanes[lane].word, lane);
-  }
-  EXPECT_EQ(trace.buffers.size(), 3U);
 }
 
 /// The kinds of the first warp's events where a block copies 64 elements whose words are 1000, 1001, 1002 ...
