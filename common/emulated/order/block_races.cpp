@@ -115,6 +115,18 @@ void BlockRaces::join(Joined& joined, unsigned set, unsigned kind) {
 
 // ---- while a block runs ----
 
+void BlockRaces::begin_block(std::size_t block, unsigned threads, GridRaces& grid) {
+  block_ = block;
+  grid_ = &grid;
+  has_run_atomics_ = false;
+  order_.begin_block(block, threads, grid.releases());
+}
+
+void BlockRaces::atomic(unsigned thread, const HappensBefore::Update& update) {
+  has_run_atomics_ = has_run_atomics_ || update.is_global;
+  order_.atomic(thread, update);
+}
+
 /// Whether the block has written what it reads of shared memory: of a whole word, any of its bytes, as a struct is copied with
 /// what pads it.
 inline void BlockRaces::check_written(const Access& access, std::uint8_t& written, unsigned mask,
@@ -317,10 +329,10 @@ void BlockRaces::note_race(const AccessKind& self, unsigned thread, const Access
 
 // ---- for other blocks ----
 
-void BlockRaces::publish(GridRaces& grid, bool is_last) {
+void BlockRaces::publish(bool is_last) {
   are_threads_alike_ = is_last && !order_.has_met_others();
   const auto hand_over = [&] {
-    if (!summary_.lines.empty()) grid.add(block_, summary_, kinds_.values(), order_, is_last);
+    if (!summary_.lines.empty()) grid_->add(block_, summary_, kinds_.values(), order_, is_last);
     summary_.lines.clear();
     summary_.words.clear();
   };
@@ -333,6 +345,8 @@ void BlockRaces::publish(GridRaces& grid, bool is_last) {
   touched_.clear();
   summary_.sets.clear();
   of_last_word_.clear();
+  has_run_atomics_ = false;
+  if (!is_last) order_.begin_slice();
 }
 
 /// What was done to a word since it was last published. Mostly it is the same as what was done to the last word.
@@ -402,10 +416,20 @@ void BlockRaces::summarise(const ShadowLine& line) {
   summary_.lines.push_back({line.buffer, number, first, shift, is_regular ? 0 : summary_.words.size()});
 }
 
-void BlockRaces::end_block(GridRaces& grid) {
+void BlockRaces::give_way() {
+  if (has_run_atomics_) publish(false);
+}
+
+void BlockRaces::grid_barrier() {
+  publish(false);
+  order_.grid_barrier();
+}
+
+void BlockRaces::end_block() {
   for (RankedFaults::Ranked& race : races_.in_order())
     faults_.add(std::move(race.record));
-  publish(grid, true);
+  publish(true);
+  grid_->end_block(block_, order_);
   clear();
 }
 

@@ -20,20 +20,27 @@ namespace __emulated {
 /// in every schedule. What other blocks need to know goes to GridRaces.
 class BlockRaces {
  public:
-  /// \param shared, order  the block's; \param faults  what is seen is added to these. All outlive this.
-  BlockRaces(const SharedMemory& shared, const HappensBefore& order, FaultLog& faults)
-      : shared_{shared}, order_{order}, faults_{faults}, slots_(least_slots) {}
+  /// \param shared  the block's; \param faults  what is seen is added to these. Both outlive this.
+  BlockRaces(const SharedMemory& shared, FaultLog& faults, unsigned threads)
+      : shared_{shared}, faults_{faults}, order_{threads, [this] { publish(false); }}, slots_(least_slots) {}
+  BlockRaces(const BlockRaces&) = delete;
+  BlockRaces& operator=(const BlockRaces&) = delete;
 
-  void begin_block(std::size_t block) { block_ = block; }
+  void begin_block(std::size_t block, unsigned threads, GridRaces& grid);
 
-  /// \param buffer  of global memory.
+  /// Is told of barriers and fences, but for those of the grid.
+  HappensBefore& order() { return order_; }
+
+  /// Throws where the block makes more kinds of accesses than can be followed. \param buffer  of global memory.
   template <bool is_shared> void check(const Access& access, Buffer* buffer, unsigned thread);
+  void atomic(unsigned thread, const HappensBefore::Update& update);
 
-  /// Hands over what the block did to global memory since the last time. \param is_last  whether the block has ended.
-  void publish(GridRaces& grid, bool is_last);
-
-  /// Hands over the rest, and what races there were within the block.
-  void end_block(GridRaces& grid);
+  /// Other blocks may run atomics before this one goes on.
+  void give_way();
+  /// All threads of the grid have met; then GridRaces::begin_phase() is called once.
+  void grid_barrier();
+  /// Hands over what other blocks need to know, and what races there were within this one.
+  void end_block();
 
  private:
   /// Lanes of a warp that made accesses of a kind, and when each did so the last time.
@@ -116,6 +123,8 @@ class BlockRaces {
   void note(ShadowWord& shadow, unsigned kind, unsigned thread, Moment moment, Groups& groups);
   void note_race(const AccessKind& self, unsigned thread, const AccessKind& other, unsigned other_thread,
                  const std::byte* word, const Buffer* buffer);
+  /// Tells other blocks what this one did to global memory since the last time. \param is_last  whether it has ended.
+  void publish(bool is_last);
   void summarise(const ShadowLine& line);
   BlockSummary::Word summary_of(const ShadowWord& shadow);
   void clear();
@@ -128,9 +137,11 @@ class BlockRaces {
   static constexpr std::size_t most_lines_in_summary = 4096;
 
   const SharedMemory& shared_;
-  const HappensBefore& order_;
   FaultLog& faults_;
+  HappensBefore order_;
   std::size_t block_ = 0;
+  GridRaces* grid_ = nullptr;
+  bool has_run_atomics_ = false;  ///< since it has last told others
   Numbering<AccessKind> kinds_;
   std::array<Recent, 256> recent_{};
   Numbering<std::vector<unsigned>> sets_;  ///< of kinds, ascending

@@ -9,8 +9,6 @@
 #include <mutex>
 #include <set>
 #include <tuple>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "emulated/findings/report.hpp"

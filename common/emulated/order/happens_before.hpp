@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "emulated/findings/report.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "emulated/count/block_counts.hpp"
-#include "emulated/order/block_order.hpp"
+#include "emulated/order/block_races.hpp"
 #include "emulated/run/grid.hpp"
 #include "emulated/run/observed.hpp"
 #include "emulated/trace/block_recorder.hpp"
@@ -25,11 +25,11 @@ class BlockObservers {
     threads_ = threads;
     recorder_.reset();
     if (!is_on_) return;
-    if (!order_) {
-      order_.emplace(memory_, faults_, most_threads_);
+    if (!races_) {
+      races_.emplace(memory_, faults_, most_threads_);
       counts_.emplace(most_threads_);
     }
-    order_->begin_block(block, threads, grid.races);
+    races_->begin_block(block, threads, grid.races);
     if (grid.trace != nullptr && grid.trace->block == block) recorder_.emplace(*grid.trace, threads);
     counts_->begin_block(threads, places, recorder_ ? &*recorder_ : nullptr);
   }
@@ -39,13 +39,19 @@ class BlockObservers {
 
   /// A thread accesses memory. Throws where a block makes more kinds of accesses than can be followed.
   void access(ObservedAccess seen) {
-    order_->access(seen);
+    order(seen);
     if (seen.is_atomic()) return;
     if (recorder_) record(seen);
     counts_->access(seen);
   }
   /// The same, of which only the order matters.
-  void order(ObservedAccess seen) { order_->access(seen); }
+  void order(ObservedAccess seen) {
+    if (seen.is_shared) {
+      races_->check<true>(seen.access, nullptr, seen.thread);
+    } else {
+      races_->check<false>(seen.access, seen.buffer, seen.thread);
+    }
+  }
   /// An asynchronous copy of a thread, which order() has been told of, or bytes of one in bulk.
   void copied(ObservedAccess seen) {
     if (recorder_) record(seen);
@@ -59,11 +65,11 @@ class BlockObservers {
   }
   /// A thread looks whether a barrier object has gone on.
   void poll() { counts_->poll(); }
-  void arrive(unsigned thread, HappensBefore::Knowledge& told) { order_->arrive(thread, told); }
-  void pass(unsigned thread, const HappensBefore::Knowledge& told) { order_->pass(thread, told); }
+  void arrive(unsigned thread, HappensBefore::Knowledge& told) { races_->order().arrive(thread, told); }
+  void pass(unsigned thread, const HappensBefore::Knowledge& told) { races_->order().pass(thread, told); }
   /// It is about to update memory atomically, which access() has been told.
   void atomic(ObservedAccess seen, bool stores) {
-    order_->atomic(seen.thread, {seen.access.address, seen.access.bytes, !seen.is_shared, stores});
+    races_->atomic(seen.thread, {seen.access.address, seen.access.bytes, !seen.is_shared, stores});
     if (recorder_) record(seen);
     counts_->atomic();
   }
@@ -76,7 +82,7 @@ class BlockObservers {
     if (recorder_) recorder_->settle(thread);
   }
   void fence(unsigned thread, FenceScope scope, const void* call_site) {
-    if (is_on_) order_->fence(thread, scope);
+    if (is_on_) races_->order().fence(thread, scope);
     if (recorder_ && scope == FenceScope::device) recorder_->fence(thread, call_site);
   }
   void exit(unsigned thread) {
@@ -84,27 +90,28 @@ class BlockObservers {
   }
   /// \param exchanges  of the warp's lanes.
   void warp_sync(const WarpSync& met, std::span<const LaneExchange> exchanges) {
-    if (is_on_) order_->warp_sync(met);
+    if (is_on_ && met.kind == EventKind::warp_barrier)
+      races_->order().warp_barrier(met.warp, met.group, met.lanes_of_block);
     if (recorder_) recorder_->warp_sync(met, exchanges);
     if (is_on_) counts_->warp_sync(met);
   }
   /// These threads have passed a barrier of a part of the block, which warp_sync() has been told of for each warp.
   void named_sync(std::span<const unsigned> threads) {
-    if (is_on_) order_->group_sync(threads);
+    if (is_on_) races_->order().group_barrier(threads);
   }
   /// All threads of the grid have met: that is a barrier of each block.
   void grid_sync(const void* call_site) {
     if (is_on_) counts_->block_sync();
-    if (is_on_) order_->grid_sync();
+    if (is_on_) races_->grid_barrier();
     if (recorder_) recorder_->block_sync(call_site);
   }
   /// Others go on before this block.
   void give_way() {
-    if (is_on_) order_->give_way();
+    if (is_on_) races_->give_way();
   }
   void block_sync(const void* call_site) {
     if (is_on_) counts_->block_sync();
-    if (is_on_) order_->block_sync();
+    if (is_on_) races_->order().block_barrier();
     if (recorder_) recorder_->block_sync(call_site);
   }
 
@@ -115,7 +122,7 @@ class BlockObservers {
   Counters end_block(bool is_complete) {
     if (!is_on_) return {.blocks = 1, .threads = threads_};
     const Counters counters = counts_->end_block(is_complete);
-    order_->end_block();
+    races_->end_block();
     if (recorder_) recorder_->end_block(counters, memory_);
     recorder_.reset();
     return counters;
@@ -132,7 +139,7 @@ class BlockObservers {
   const unsigned most_threads_;
   unsigned threads_ = 0;               ///< of the block
   bool is_on_ = false;                 ///< whether the launch is instrumented
-  std::optional<BlockOrder> order_;    ///< both are kept from block to block,
+  std::optional<BlockRaces> races_;    ///< both are kept from block to block,
   std::optional<BlockCounts> counts_;  ///< once a launch has asked for them
   std::optional<BlockRecorder> recorder_;
 };
