@@ -72,9 +72,9 @@ def main(words: list[str]) -> int:
                 now[one.cells] = ended
                 if not is_as_expected(one.expects, ended):
                     print(f"{one.repository}/{one.path}: ought to: {one.expects}; ended: {ended}", flush=True)
+                output_file.write(PAGE, with_section(read_text(PAGE), "corpus", rows(programs, now)))
         finally:
             pool.shutdown(cancel_futures=True)
-            output_file.write(PAGE, with_section(read_text(PAGE), "corpus", rows(programs, now)))
     print(*(": ".join(each) for each in re.findall(r"### (.*)\n\n.*: (.*)\.", rows(programs, now))), sep="\n")
     good = good_ones(programs, now)
     is_enough = good >= good_ones(programs, before) and len(good) >= ENOUGH * len(programs)
