@@ -23,6 +23,16 @@
 #define CUDART_SQRT_TWO_F std::numbers::sqrt2_v<float>
 #define CUDART_L2E_F std::numbers::log2e_v<float>
 #define CUDART_LN2_F std::numbers::ln2_v<float>
+#define CUDART_LG2_F 0.30102999566398119521F
+#define CUDART_LGE_F std::numbers::log10e_v<float>
+#define CUDART_L2T_F 3.3219280948873623478F
+#define CUDART_LNT_F std::numbers::ln10_v<float>
+#define CUDART_SQRT_HALF_F (std::numbers::sqrt2_v<float> / 2)
+#define CUDART_THIRD_F (1.0F / 3.0F)
+#define CUDART_3PIO4_F (std::numbers::pi_v<float> * 3 / 4)
+#define CUDART_2_OVER_PI_F (2 * std::numbers::inv_pi_v<float>)
+#define CUDART_SQRT_2OVERPI_F 0.79788456080286535588F
+#define CUDART_TWO_TO_23_F 8388608.0F
 #define CUDART_INF std::numeric_limits<double>::infinity()
 #define CUDART_NAN std::numeric_limits<double>::quiet_NaN()
 #define CUDART_NEG_ZERO -0.0
@@ -34,3 +44,12 @@
 #define CUDART_SQRT_TWO std::numbers::sqrt2
 #define CUDART_L2E std::numbers::log2e
 #define CUDART_LN2 std::numbers::ln2
+#define CUDART_LG2 0.30102999566398119521
+#define CUDART_LGE std::numbers::log10e
+#define CUDART_L2T 3.3219280948873623478
+#define CUDART_LNT std::numbers::ln10
+#define CUDART_SQRT_HALF (std::numbers::sqrt2 / 2)
+#define CUDART_THIRD (1.0 / 3.0)
+#define CUDART_3PIO4 (std::numbers::pi * 3 / 4)
+#define CUDART_2_OVER_PI (2 * std::numbers::inv_pi)
+#define CUDART_SQRT_2OVERPI 0.79788456080286535588

@@ -212,19 +212,19 @@ cudaError_t set_node(cudaGraphExec_t exec, cudaGraphNode_t node, const GraphWork
 
 GraphWork work_of(const cudaMemsetParams* set) {
   return [set = *set](cudaStream_t stream) {
-    cudaError_t status;
-    const auto& [to, pitch, value, bytes, width, height] = set;
     const auto set_rows = [=](cudaStream_t in) {
-      if (bytes == 1) return cudaMemset2DAsync(to, pitch, static_cast<int>(value), width, height, in);
-      // Of each element as many bytes as it has, the lowest first.
-      const std::vector<unsigned> elements(width * bytes / sizeof(value) + 1,
-                                           bytes == 4 ? value : value << 16 | value);
+      const size_t row = set.width * set.elementSize;
+      if (set.elementSize == 1)
+        return cudaMemset2DAsync(set.dst, set.pitch, static_cast<int>(set.value), row, set.height, in);
+      const unsigned two = set.elementSize == 4 ? set.value : set.value << 16 | set.value;
+      const std::vector<unsigned> elements(row / sizeof(two) + 1, two);
       cudaError_t result = cudaSuccess;
-      for (size_t y = 0; y < height && result == cudaSuccess; ++y)
-        result = cudaMemcpyAsync(static_cast<std::byte*>(to) + y * pitch, elements.data(), width * bytes,
+      for (size_t y = 0; y < set.height && result == cudaSuccess; ++y)
+        result = cudaMemcpyAsync(static_cast<std::byte*>(set.dst) + y * set.pitch, elements.data(), row,
                                  cudaMemcpyHostToDevice, in);
       return result;
     };
+    cudaError_t status;
     return captured(stream, cudaGraphNodeTypeMemset, status, set_rows) ? status : set_rows(stream);
   };
 }
@@ -251,13 +251,14 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   const std::lock_guard lock{all.mutex};
   const auto position = all.streams.find(stream);
   if (position == all.streams.end()) return __emulated::noted(cudaErrorIllegalState);
-  const auto [capture, after] = position->second;
+  const std::shared_ptr<__emulated::Capture> capture = position->second.capture;
+  const size_t known = position->second.after.size();
   if (capture->origin != stream) return __emulated::noted(cudaErrorStreamCaptureUnmatched);
   const auto is_of_it = [&](const auto& each) { return each.second.capture == capture; };
   std::erase_if(all.streams, is_of_it);
   std::erase_if(all.events, is_of_it);
   if (!capture->is_valid) return __emulated::noted(cudaErrorStreamCaptureInvalidated);
-  if (after.size() != capture->graph->nodes.size()) return __emulated::noted(cudaErrorStreamCaptureUnjoined);
+  if (known != capture->graph->nodes.size()) return __emulated::noted(cudaErrorStreamCaptureUnjoined);
   *graph = capture->graph.release();
   return cudaSuccess;
 }

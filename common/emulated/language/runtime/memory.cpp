@@ -211,12 +211,13 @@ std::byte* row_of(const cudaPitchedPtr& volume, size_t x, size_t y, size_t z) {
   return static_cast<std::byte*>(volume.ptr) + (z * volume.ysize + y) * volume.pitch + x;
 }
 
-template <typename Copy> cudaError_t copy_volume(const cudaMemcpy3DParms& parms, const Copy& copy_row) {
-  const auto& [no_source, from, source, no_target, to, target, extent, kind] = parms;
-  const bool has_room = from.x + extent.width <= source.pitch && to.x + extent.width <= target.pitch;
-  return for_rows(extent, has_room, [&](size_t y, size_t z) {
-    return copy_row(row_of(target, to.x, to.y + y, to.z + z), row_of(source, from.x, from.y + y, from.z + z),
-                    extent.width, kind);
+template <typename Copy> cudaError_t copy_volume(const cudaMemcpy3DParms& copy, const Copy& copy_row) {
+  const cudaPos &from = copy.srcPos, &to = copy.dstPos;
+  const size_t width = copy.extent.width;
+  const bool has_room = from.x + width <= copy.srcPtr.pitch && to.x + width <= copy.dstPtr.pitch;
+  return for_rows(copy.extent, has_room, [&](size_t y, size_t z) {
+    return copy_row(row_of(copy.dstPtr, to.x, to.y + y, to.z + z),
+                    row_of(copy.srcPtr, from.x, from.y + y, from.z + z), width, copy.kind);
   });
 }
 
