@@ -118,6 +118,71 @@ int main() {
 }
 """
 
+THRUST = """#include <iostream>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/extrema.h>
+#include <thrust/for_each.h>
+#include <thrust/host_vector.h>
+#include <thrust/inner_product.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/remove.h>
+#include <thrust/scan.h>
+#include <thrust/sequence.h>
+#include <thrust/set_operations.h>
+#include <thrust/sort.h>
+#include <thrust/transform_reduce.h>
+#include <thrust/unique.h>
+struct Square { __device__ float operator()(const float& x) { return x * x; } };
+struct Odd { __host__ __device__ bool operator()(int x) { return x & 1; } };
+struct Fused {
+  template <typename Tuple> __device__ void operator()(Tuple t) {
+    thrust::get<2>(t) = thrust::get<0>(t) * thrust::get<1>(t) + 1;
+  }
+};
+template <typename Vector> void show(const Vector& values) {
+  thrust::copy(values.begin(), values.end(), std::ostream_iterator<float>(std::cout, " "));
+  std::cout << std::endl;
+}
+int main() {
+  using namespace thrust::placeholders;
+  thrust::host_vector<int> host(7);
+  for (int i = 0; i < 7; ++i) host[i] = i * 5 % 7;
+  thrust::device_vector<int> keys = host, values(7), sums(7), heads(7);
+  thrust::sequence(values.begin(), values.end(), 10);
+  thrust::sort_by_key(keys.begin(), keys.end(), values.begin());
+  show(values);
+  thrust::sort(values.begin(), values.end(), [] __device__ (int a, int b) { return a % 4 < b % 4; });
+  show(values);
+  thrust::transform(values.begin(), values.end(), keys.begin(), 2 * _1 % 4);
+  auto ends = thrust::reduce_by_key(keys.begin(), keys.end(), values.begin(), heads.begin(), sums.begin());
+  std::cout << ends.first - heads.begin() << ' ' << sums[0] << ' ' << heads[1] << std::endl;
+  thrust::exclusive_scan(values.begin(), values.end(), sums.begin(), 100);
+  show(sums);
+  thrust::device_vector<float> x(4), y(4, 3), z(4);
+  thrust::sequence(x.begin(), x.end());
+  thrust::for_each(thrust::make_zip_iterator(thrust::make_tuple(x.begin(), y.begin(), z.begin())),
+                   thrust::make_zip_iterator(thrust::make_tuple(x.end(), y.end(), z.end())), Fused());
+  std::cout << thrust::transform_reduce(z.begin(), z.end(), Square(), 0.0f, thrust::plus<float>()) << ' '
+            << thrust::inner_product(x.begin(), x.end(), z.begin(), 0.0f) << ' '
+            << *thrust::max_element(z.begin(), z.end()) << ' '
+            << thrust::reduce(values.begin(), values.end()) << std::endl;
+  values.erase(thrust::remove_if(values.begin(), values.end(), Odd()), values.end());
+  values.push_back(7);
+  values[0] += 1;
+  show(values);
+  int* raw = thrust::raw_pointer_cast(values.data());
+  thrust::sort(thrust::device, raw, raw + COUNT, thrust::greater<int>());
+  show(values);
+  int* sum = thrust::raw_pointer_cast(sums.data());
+  thrust::for_each(thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(9),
+                   [=] __device__ (int i) { ADD; });
+  std::cout << sums[0] << std::endl;
+}
+"""
+
 
 @dataclass
 class Case:
@@ -140,6 +205,14 @@ CASES = {
     "cuRAND behind the end": Case(
         RAND_OF_HOST, "", ["out of bounds in main: the host by curandGenerateUniform() writes 4-byte word 8196"],
         ("COUNT", "8200")),
+    "Thrust": Case(THRUST.replace("COUNT", "values.size()"),
+                   "10 13 16 12 15 11 14 \n16 12 13 10 14 15 11 \n4 28 2\n100 116 128 141 151 165 180 \n166 48 10 91\n"
+                   "17 12 10 14 7 \n17 14 12 10 7 \n136\n", replaced=("ADD", "atomicAdd(sum, i)")),
+    "Thrust's functor races": Case(THRUST.replace("COUNT", "values.size()"), "", ["race in element_of_algorithm"],
+                                    ("ADD", "*sum += i")),
+    "Thrust behind the end": Case(THRUST.replace("ADD", "atomicAdd(sum, i)"), "", [
+        "out of bounds in main: the host by thrust::sort() reads 4-byte word 7 of a global buffer (7 words)"],
+        ("COUNT", "8")),
     "CUB in kernels": Case(CUB_OF_BLOCKS, "2286 69 2289 2286 1757 70 59 27 70 69 68 67 \n" * 2 +
                            "2286 69 2289 2286 1757 70 59 27 70 67 64 61 \n-8 305 786 \n",
                            replaced=("BARRIER", "__syncthreads();")),

@@ -227,6 +227,7 @@ void Session::stop_at_a_finding() {
 
 void Session::add(const __emulated::ExecutionConfiguration& configuration, const void* kernel,
                   const __emulated::LaunchResult& result) {
+  if (!configuration.is_counted) return;
   auto runs = std::ranges::find(kernels_, kernel, &KernelRuns::entry);
   if (runs == kernels_.end()) {
     kernels_.push_back({.entry = kernel, .first = configuration});

@@ -41,7 +41,7 @@ void require_at_most(std::size_t limit, std::size_t value, const char* what, con
 }
 
 void require_possible(const ExecutionConfiguration& configuration) {
-  const auto& [grid, block, shared_bytes, stream, is_cooperative] = configuration;
+  const auto& [grid, block, shared_bytes, stream, is_cooperative, is_counted] = configuration;
   const Properties& device = properties();
   if (count(grid) == 0) refuse_launch("a grid of no blocks");
   if (count(block) == 0) refuse_launch("a block of no threads");

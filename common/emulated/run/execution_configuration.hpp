@@ -32,6 +32,7 @@ struct ExecutionConfiguration {
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
   const CUstream_st* stream = nullptr;
   bool is_cooperative = false;  ///< whether all blocks are there at once, and may meet
+  bool is_counted = true;       ///< or it is a library's own, and its counters say nothing
 
   constexpr ExecutionConfiguration(const dim3& of_grid = {}, const dim3& of_block = {},
                                    std::size_t of_shared_bytes = 0, const CUstream_st* of_stream = nullptr)

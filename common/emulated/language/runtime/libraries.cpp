@@ -13,6 +13,7 @@
 #include "emulated/findings/host_faults.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/host_order.hpp"
+#include "emulated/run/block.hpp"
 #include "emulated/run/launch.hpp"
 
 namespace __emulated {
@@ -36,6 +37,8 @@ void say_of_cub() {
       "counters are not\n",
       program_invocation_short_name);
 }
+
+bool is_in_kernel() { return Block::running() != nullptr; }
 
 bool LibraryCall::uses(Operation operation, const void* begin, std::size_t bytes, std::size_t element) {
   if (bytes == 0) return true;

@@ -17,6 +17,9 @@ void say_of_library(const char* name, const char* text);
 /// The same in a kernel, of CUB.
 void say_of_cub();
 
+/// Whether the caller is a thread of a kernel.
+bool is_in_kernel();
+
 /// One call of a library, which has the device's memory open while it lives.
 class LibraryCall {
  public:
