@@ -183,6 +183,115 @@ int main() {
 }
 """
 
+# Each algorithm is asked for its storage first.
+CUB_OF_DEVICE = """#include <cub/cub.cuh>
+#define RUN(algorithm, ...)                                              \\
+  {                                                                      \\
+    void* storage = nullptr;                                             \\
+    size_t bytes = 0;                                                    \\
+    cub::algorithm(storage, bytes, __VA_ARGS__);                         \\
+    cudaMalloc(&storage, bytes);                                         \\
+    cub::algorithm(storage, bytes, __VA_ARGS__);                         \\
+    cudaFree(storage);                                                   \\
+  }
+struct Above { int limit; __device__ bool operator()(int x) const { return x > limit; } };
+int main() {
+  int* in = on_device(std::vector<int>{8, 6, 7, 5, 3, 0, 9, 5});
+  int *out = on_device(std::vector<int>(8)), *places = on_device(std::vector<int>(8));
+  int* count = on_device(std::vector<int>(1));
+  int *order = on_device(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}), *begins = on_device(std::vector<int>{0, 3, 3, 8});
+  RUN(DeviceReduce::Sum, in, out, 8) print(on_host(out, 1));
+  RUN(DeviceReduce::Reduce, in, out, 8, cub::Min(), 100) print(on_host(out, 1));
+  RUN(DeviceScan::ExclusiveSum, in, out, 8) print(on_host(out, 8));
+  RUN(DeviceRadixSort::SortPairs, in, out, order, places, 8) print(on_host(places, 8));
+  RUN(DeviceRadixSort::SortKeysDescending, in, out, 8) print(on_host(out, 8));
+  RUN(DeviceSelect::If, in, out, count, 8, Above{5}) print(on_host(count, 1));
+  RUN(DeviceRunLengthEncode::Encode, begins, out, places, count, 4) print(on_host(places, 3));
+  RUN(DeviceHistogram::HistogramEven, in, out, 4, 0, 9, 8) print(on_host(out, 3));
+  RUN(DeviceSegmentedReduce::Sum, in, out, 3, begins, begins + 1) print(on_host(out, 3));
+}
+"""
+BLAS = """#include <cublasLt.h>
+#include <cublas_v2.h>
+int main() {
+  cublasHandle_t blas;
+  cublasCreate(&blas);
+  float two = 2, less = -1, one = 1, zero = 0, result;
+  float *a = on_device(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  float* x = on_device(std::vector<float>{2, -2});
+  float *b = on_device(std::vector<float>{-3, -2, -1, 0, 1, 2, 3, 4}), *c = on_device(std::vector<float>(6, 1));
+  int status = cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, 3, 2, 4, &two, a, LEADING, b, 4, &less, c, 3);
+  if (status != 0) std::printf("%d\\n", status);
+  print(on_host(c, 6));
+  cublasSgemm(blas, CUBLAS_OP_T, CUBLAS_OP_T, 3, 2, 4, &two, a, 4, b, 2, &less, c, 3);
+  print(on_host(c, 6));
+  float* y = on_device(std::vector<float>(3));
+  cublasSgemv(blas, CUBLAS_OP_N, 3, 2, &one, a, 3, x, 1, &zero, y, 1);
+  print(on_host(y, 3));
+  cublasSger(blas, 3, 2, &one, y, 1, x, 1, a, 3);
+  print(on_host(a, 6));
+  cublasSgeam(blas, CUBLAS_OP_T, CUBLAS_OP_N, 2, 3, &one, a, 3, &zero, nullptr, 2, c, 2);
+  print(on_host(c, 6));
+  cublasSdot(blas, 2, b, 2, x, 1, &result);
+  int place;
+  cublasIsamax(blas, 8, b, 1, &place);
+  std::printf("%g %d\\n", result, place);
+  float *lower = on_device(std::vector<float>{2, 1, 0, 3}), *right = on_device(std::vector<float>{4, 8, 2, 7});
+  cublasStrsm(blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, 2, 2, &one, lower, 2,
+              right, 2);
+  print(on_host(right, 4));
+  cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_DEVICE);
+  cublasSnrm2(blas, 2, x, 1, y);
+  cublasSaxpy(blas, 3, y, a, 1, c, 1);
+  print(on_host(c, 3));
+  std::vector<half> small(4);
+  for (int i = 0; i < 4; ++i) small[i] = __float2half(i + 1);
+  half* h = on_device(small);
+  cublasSetPointerMode(blas, CUBLAS_POINTER_MODE_HOST);
+  cublasGemmEx(blas, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, h, CUDA_R_16F, 2, h, CUDA_R_16F, 2, &zero, c,
+               CUDA_R_32F, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  print(on_host(c, 4));
+  cublasLtMatmulDesc_t product;
+  cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasOperation_t transposed = CUBLAS_OP_T;
+  cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
+  cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &x, sizeof x);
+  cublasLtMatrixLayout_t square;
+  cublasLtMatrixLayoutCreate(&square, CUDA_R_32F, 2, 2, 2);
+  cublasLtHandle_t lt;
+  cublasLtCreate(&lt);
+  cublasLtMatmul(lt, product, &one, lower, square, b + 4, square, &zero, c, square, c, square, nullptr, nullptr, 0,
+                 nullptr);
+  print(on_host(c, 4));
+}
+"""
+FFT = """#include <cufft.h>
+#include <cmath>
+template <typename T> void show(T value) {
+  std::printf("%ld %ld, ", std::lround(100 * value.x), std::lround(100 * value.y));
+}
+int main() {
+  cufftHandle plan, rows, back;
+  cufftComplex* x = on_device(std::vector<cufftComplex>{{1, 0}, {2, 1}, {0, 3}, {1, 1}, {4, 0}, {0, 2}});
+  cufftPlan1d(&plan, SIZE, CUFFT_C2C, 1);
+  cufftExecC2C(plan, x, x, CUFFT_FORWARD);
+  for (auto value : on_host(x, 6)) show(value);
+  cufftExecC2C(plan, x, x, CUFFT_INVERSE);
+  for (auto value : on_host(x, 2)) show(value);
+  double* real = on_device(std::vector<double>{1, 5, 2, 7, 3, 4});
+  cufftDoubleComplex* half = on_device(std::vector<cufftDoubleComplex>(4));
+  cufftPlan2d(&rows, 2, 3, CUFFT_D2Z);
+  cufftPlan2d(&back, 2, 3, CUFFT_Z2D);
+  cufftExecD2Z(rows, real, half);
+  for (auto value : on_host(half, 4)) show(value);
+  cufftExecZ2D(back, half, real);
+  std::puts("");
+  print(on_host(real, 6));
+}
+"""
+
 
 @dataclass
 class Case:
@@ -209,10 +318,23 @@ CASES = {
                    "10 13 16 12 15 11 14 \n16 12 13 10 14 15 11 \n4 28 2\n100 116 128 141 151 165 180 \n166 48 10 91\n"
                    "17 12 10 14 7 \n17 14 12 10 7 \n136\n", replaced=("ADD", "atomicAdd(sum, i)")),
     "Thrust's functor races": Case(THRUST.replace("COUNT", "values.size()"), "", ["race in element_of_algorithm"],
-                                    ("ADD", "*sum += i")),
+                                   ("ADD", "*sum += i")),
     "Thrust behind the end": Case(THRUST.replace("ADD", "atomicAdd(sum, i)"), "", [
         "out of bounds in main: the host by thrust::sort() reads 4-byte word 7 of a global buffer (7 words)"],
         ("COUNT", "8")),
+    "CUB on the device": Case(CUB_OF_DEVICE, "43 \n0 \n0 8 14 21 26 29 29 38 \n5 4 3 7 1 2 0 6 \n9 8 7 6 5 5 3 0 \n4 \n"
+                              "1 2 1 \n1 3 3 \n21 0 22 \n"),
+    "cuBLAS": Case(BLAS, "-37 -49 -61 139 159 179 \n57 69 81 -99 -87 -75 \n-6 -6 -6 \n-11 -10 -9 16 17 18 \n"
+                   "-11 16 -10 17 -9 18 \n-4 8\n2 2 1 2 \n-42.1127 -12.2843 -35.4558 \n7 10 15 22 \n6 4 12 10 \n",
+                   replaced=("LEADING", "3")),
+    "cuBLAS by the other order": Case(
+        BLAS, "", ["out of bounds in main: the host by cublasSgemm() reads 4-byte word 12"],
+        ("LEADING", "4")),
+    "cuFFT": Case(FFT, "800 700, 73 73, -446 -720, 200 -100, 246 320, -273 -273, 600 0, 1200 6"
+                  "00, 2200 0, 100 -173, -600 0, -600 -346, \n"
+                  "6 30 12 42 18 24 \n", replaced=("SIZE", "6")),
+    "cuFFT behind the end": Case(
+        FFT, "", ["out of bounds in main: the host by cufftExecC2C() reads 8-byte word 6"], ("SIZE", "8")),
     "CUB in kernels": Case(CUB_OF_BLOCKS, "2286 69 2289 2286 1757 70 59 27 70 69 68 67 \n" * 2 +
                            "2286 69 2289 2286 1757 70 59 27 70 67 64 61 \n-8 305 786 \n",
                            replaced=("BARRIER", "__syncthreads();")),

@@ -163,9 +163,9 @@ template <typename Function> bool in_type_of(const BlasScalar& scalar, const Fun
 
 }  // namespace
 
-bool multiply(LibraryCall& call, long rows, long columns, long inner, const BlasScalar& alpha, BlasMatrix a,
-              BlasMatrix b, const BlasScalar& beta, BlasMatrix c, long count, const BlasEpilogue& epilogue,
-              const BlasMatrix* result) {
+bool multiply_matrices(LibraryCall& call, long rows, long columns, long inner, const BlasScalar& alpha,
+                       BlasMatrix a, BlasMatrix b, const BlasScalar& beta, BlasMatrix c, long count,
+                       const BlasEpilogue& epilogue, const BlasMatrix* result) {
   for (const BlasMatrix& each : {a, b, c})
     if (each.list != nullptr && !call.reads(each.list, static_cast<std::size_t>(count))) return false;
   if (epilogue.bias != nullptr && !uses(call, {epilogue.bias, epilogue.bias_type, rows}, rows, 1, false))
@@ -181,8 +181,8 @@ bool multiply(LibraryCall& call, long rows, long columns, long inner, const Blas
   });
 }
 
-bool solve(LibraryCall& call, bool is_left, bool is_lower, bool has_unit_diagonal, long rows, long columns,
-           const BlasScalar& alpha, BlasMatrix a, BlasMatrix b) {
+bool solve_triangular(LibraryCall& call, bool is_left, bool is_lower, bool has_unit_diagonal, long rows,
+                      long columns, const BlasScalar& alpha, BlasMatrix a, BlasMatrix b) {
   const long order = is_left ? rows : columns;
   // The other triangle is nobody's.
   for (long k = 0; k < order; ++k) {

@@ -35,12 +35,12 @@ struct BlasEpilogue {
 
 /// c = alpha * a * b + beta * c, of rows x inner and inner x columns, `count` times. It is computed in the scalars' type, and
 /// returns whether all of it is in the device's memory. \param result  where it is not c that takes it.
-bool multiply(LibraryCall& call, long rows, long columns, long inner, const BlasScalar& alpha, BlasMatrix a,
-              BlasMatrix b, const BlasScalar& beta, BlasMatrix c, long count = 1,
-              const BlasEpilogue& epilogue = {}, const BlasMatrix* result = nullptr);
+bool multiply_matrices(LibraryCall& call, long rows, long columns, long inner, const BlasScalar& alpha,
+                       BlasMatrix a, BlasMatrix b, const BlasScalar& beta, BlasMatrix c, long count = 1,
+                       const BlasEpilogue& epilogue = {}, const BlasMatrix* result = nullptr);
 
 /// Solves op(a) * x = alpha * b, or x * op(a) = alpha * b, for x in place of b, of rows x columns.
-bool solve(LibraryCall& call, bool is_left, bool is_lower, bool has_unit_diagonal, long rows, long columns,
-           const BlasScalar& alpha, BlasMatrix a, BlasMatrix b);
+bool solve_triangular(LibraryCall& call, bool is_left, bool is_lower, bool has_unit_diagonal, long rows,
+                      long columns, const BlasScalar& alpha, BlasMatrix a, BlasMatrix b);
 
 }  // namespace __emulated

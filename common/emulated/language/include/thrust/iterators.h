@@ -332,7 +332,9 @@ class discard_iterator : public random_access<discard_iterator, int, decltype((s
 };
 inline discard_iterator make_discard_iterator() { return {}; }
 
-template <typename Function, typename Iterator> class transform_iterator;
+template <typename Function, typename Iterator,
+          typename Result = std::invoke_result_t<Function&, std::iter_value_t<Iterator>>>
+class transform_iterator;
 template <typename Elements, typename Places> class permutation_iterator;
 template <typename Iterators> class zip_iterator;
 
@@ -352,14 +354,12 @@ template <typename... Iterator> auto raw(const zip_iterator<std::tuple<Iterator.
 
 }  // namespace details
 
-template <typename Function, typename Iterator>
-class transform_iterator
-    : public random_access<transform_iterator<Function, Iterator>,
-                           std::remove_cvref_t<std::invoke_result_t<Function, std::iter_value_t<Iterator>>>,
-                           std::invoke_result_t<Function, std::iter_value_t<Iterator>>> {
+template <typename Function, typename Iterator, typename Result>
+class transform_iterator : public random_access<transform_iterator<Function, Iterator, Result>,
+                                                std::remove_cvref_t<Result>, Result> {
  public:
   transform_iterator(Iterator iterator, Function function) : iterator_{iterator}, function_{function} {}
-  decltype(auto) operator*() const { return function_(*iterator_); }
+  Result operator*() const { return static_cast<Result>(function_(*iterator_)); }
   void advance(std::ptrdiff_t n) { iterator_ += n; }
   std::ptrdiff_t distance_to(const transform_iterator& other) const { return other.iterator_ - iterator_; }
   const Iterator& base() const { return iterator_; }
@@ -438,9 +438,10 @@ template <typename Function> zip_function<Function> make_zip_function(Function f
 
 namespace details {
 
-template <typename Function, typename Iterator>
-auto raw(const transform_iterator<Function, Iterator>& iterator) {
-  return make_transform_iterator(raw(iterator.base()), iterator.functor());
+template <typename Function, typename Iterator, typename Result>
+auto raw(const transform_iterator<Function, Iterator, Result>& iterator) {
+  return transform_iterator<Function, decltype(raw(iterator.base())), Result>{raw(iterator.base()),
+                                                                              iterator.functor()};
 }
 template <typename Elements, typename Places>
 auto raw(const permutation_iterator<Elements, Places>& iterator) {
@@ -460,7 +461,8 @@ template <typename T> inline constexpr System system_of<counting_iterator<T>> = 
 template <typename T> inline constexpr System system_of<constant_iterator<T>> = System::any;
 template <> inline constexpr System system_of<discard_iterator> = System::any;
 template <typename T> inline constexpr System system_of<std::reverse_iterator<T>> = system_of<T>;
-template <typename F, typename T> inline constexpr System system_of<transform_iterator<F, T>> = system_of<T>;
+template <typename F, typename T, typename R>
+inline constexpr System system_of<transform_iterator<F, T, R>> = system_of<T>;
 template <typename... T>
 inline constexpr System joined_system = ((system_of<T> == System::device) || ...) ? System::device
                                         : ((system_of<T> == System::host) || ...) ? System::host
