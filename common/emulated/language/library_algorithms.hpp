@@ -47,7 +47,7 @@ struct AlgorithmPlace {
         body(i);
     } else if constexpr (sizeof...(T) != 0) {
       LibraryCall call{name, stream};
-      if ((uses_array(call, uses) & ...))
+      if ((uses_array(call, uses) && ...))
         for (std::size_t i = 0; i < count; ++i)
           body(i);
     } else {
@@ -62,7 +62,7 @@ struct AlgorithmPlace {
     alignas(Result) std::byte bytes[sizeof(Result)]{};
     if constexpr (sizeof...(T) != 0) {
       LibraryCall call{name, stream};
-      if ((uses_array(call, uses) & ...)) new (bytes) Result(body());
+      if ((uses_array(call, uses) && ...)) new (bytes) Result(body());
     } else {
       Result* result = nullptr;
       cudaMalloc(&result, sizeof(Result));

@@ -138,6 +138,9 @@ inline curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t 
   generator->stream = stream;
   return CURAND_STATUS_SUCCESS;
 }
+inline curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t, unsigned) {
+  return CURAND_STATUS_TYPE_ERROR;
+}
 inline curandStatus_t curandGenerateSeeds(curandGenerator_t) { return CURAND_STATUS_SUCCESS; }
 inline curandStatus_t curandGetVersion(int* version) {
   *version = 10400;

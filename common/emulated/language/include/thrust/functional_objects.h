@@ -89,6 +89,7 @@ template <typename Function> struct Expression {
     return function(arguments...);
   }
 };
+template <typename Function> Expression(Function) -> Expression<Function>;
 template <typename T> inline constexpr bool is_expression = false;
 template <typename Function> inline constexpr bool is_expression<Expression<Function>> = true;
 

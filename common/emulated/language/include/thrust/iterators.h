@@ -346,8 +346,8 @@ template <typename T> T* raw(device_ptr<T> pointer) { return pointer.get(); }
 template <typename Iterator> auto raw(const std::reverse_iterator<Iterator>& iterator) {
   return std::reverse_iterator(raw(iterator.base()));
 }
-template <typename Function, typename Iterator>
-auto raw(const transform_iterator<Function, Iterator>& iterator);
+template <typename Function, typename Iterator, typename Result>
+auto raw(const transform_iterator<Function, Iterator, Result>& iterator);
 template <typename Elements, typename Places>
 auto raw(const permutation_iterator<Elements, Places>& iterator);
 template <typename... Iterator> auto raw(const zip_iterator<std::tuple<Iterator...>>& iterator);
