@@ -33,6 +33,12 @@
 
 // What a kernel calls is inlined, so that each call has places of its own, and structs are passed by copies, which hooks see.
 // (The host runs none: `./emulate` compiles a source twice.)
+// Where a source is only looked at, its object file tells of these words (program/execution_spaces.cpp).
+#ifdef __EMULATED_SPACES
+#define __global__ __attribute__((aligned(8192)))
+#define __device__ __attribute__((aligned(4096)))
+#define __host__ __attribute__((patchable_function_entry(1, 0)))
+#else
 #ifdef __EMULATED_HOST_PASS
 #define __global__
 #else
@@ -40,22 +46,34 @@
 #endif
 #define __device__
 #define __host__
+#endif
 // Apart from all other variables, so that the device knows which these are. (One that is const is none of its business, and
 // a section cannot have both: the rewriter leaves the word out there.)
 // The host, which `./emulate` compiles by itself, has them and `__device__` variables in a section that it must not touch:
 // the rewriter puts the word behind `__device__` where a variable is declared.
-#ifdef __EMULATED_HOST_PASS
+#ifdef __EMULATED_SPACES
+#define __emulated_variable
+#define __constant__ __device__
+#elif defined(__EMULATED_HOST_PASS)
 #define __emulated_variable __attribute__((section("__emulated_shadow")))
 #define __constant__ __emulated_variable
 #else
 #define __emulated_variable
 #define __constant__ __attribute__((section("__emulated_constant")))
 #endif
+#ifdef __EMULATED_SPACES
+#define __forceinline__ inline
+#else
 #define __forceinline__ inline __attribute__((always_inline))
+#endif
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __grid_constant__  // parameters are constant here, too
+#ifdef __EMULATED_SPACES
+#define __managed__ __attribute__((aligned(16384)))
+#else
 #define __managed__ __attribute__((section("__emulated_managed")))
+#endif
 #define __align__(bytes) alignas(bytes)
 
 namespace __emulated {

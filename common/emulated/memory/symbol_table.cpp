@@ -46,7 +46,8 @@ std::vector<Symbol> symbols_of(const char* path) {
     const bool is_defined = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < sections.size();
     if (!is_defined || type == STT_FILE || type == STT_SECTION) continue;
     symbols.push_back({string_at(table->sh_link, symbol.st_name), symbol.st_value, symbol.st_size,
-                       type == STT_OBJECT, string_at(header.e_shstrndx, sections[symbol.st_shndx].sh_name)});
+                       type == STT_OBJECT, string_at(header.e_shstrndx, sections[symbol.st_shndx].sh_name),
+                       sections[symbol.st_shndx].sh_addralign});
   }
   return symbols;
 }

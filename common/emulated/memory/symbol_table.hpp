@@ -13,6 +13,7 @@ struct Symbol {
   std::size_t bytes;
   bool is_variable;
   std::string_view section;
+  std::size_t alignment;  ///< of the section
 };
 
 /// What an object file or a program defines, in the order of its table; nothing if it has been stripped of that, or cannot be

@@ -10,7 +10,9 @@
 /// Inlines a function into the kernel at any optimisation level, so that its accesses come from the kernel's own lines.
 /// GCC's debug information says which lines those are; what Clang writes for inlined calls is not understood by every
 /// addr2line, so that there the function is left out of it.
-#ifdef __clang__
+#ifdef __EMULATED_SPACES
+#define __EMULATED_INLINE inline
+#elif defined(__clang__)
 #define __EMULATED_INLINE [[gnu::always_inline, gnu::nodebug]] inline
 #else
 #define __EMULATED_INLINE [[gnu::always_inline]] inline

@@ -24,6 +24,7 @@ enum class Use {
   output,
   dependencies,
   architecture,
+  relaxed_constexpr,
   ignored,  ///< of nvcc's code for GPUs
   refused,  ///< asks for what only nvcc makes
 };
@@ -66,10 +67,11 @@ constexpr std::array nvcc_options{
     NvccOptions{"--dependency-output", Value::equals, Use::dependencies},
     NvccOptions{"-arch --gpu-architecture -gencode --generate-code", Value::equals, Use::architecture},
     NvccOptions{"-MD -lineinfo --generate-line-info -extended-lambda --extended-lambda "
-                "--expt-extended-lambda -expt-extended-lambda --expt-relaxed-constexpr "
-                "-expt-relaxed-constexpr -use_fast_math --use_fast_math -m64 -v --verbose -res-usage "
+                "--expt-extended-lambda -expt-extended-lambda "
+                "-use_fast_math --use_fast_math -m64 -v --verbose -res-usage "
                 "--resource-usage -run --run",
                 Value::none, Use::ignored},
+    NvccOptions{"--expt-relaxed-constexpr -expt-relaxed-constexpr", Value::none, Use::relaxed_constexpr},
     NvccOptions{"-code --gpu-code -rdc --relocatable-device-code -maxrregcount --maxrregcount -Xptxas "
                 "--ptxas-options -Xcudafe -diag-suppress --diag-suppress -cudart --cudart -ccbin "
                 "--compiler-bindir -default-stream --default-stream --threads -fmad --fmad -ftz --ftz "
@@ -213,6 +215,7 @@ class Reader {
         if (const std::size_t digits = value.find('_') + 1; digits != 0 && read_.architecture == 0)
           read_.architecture = static_cast<unsigned>(10 * std::strtoul(value.c_str() + digits, nullptr, 10));
         break;
+      case Use::relaxed_constexpr: read_.relaxed_constexpr = true; break;
       case Use::ignored: break;
       case Use::refused:
         throw UsageError{asked +

@@ -19,6 +19,7 @@ struct CommandLine {
   std::vector<std::string> link;       ///< objects, -l, -L, in their order
   std::string standard;                ///< of -std=, such as "c++17"; "" if it is not given
   std::string output;                  ///< of -o: the program is left there, and not run
+  bool relaxed_constexpr = false;      ///< by --expt-relaxed-constexpr
   unsigned architecture = 0;           ///< of -arch=sm_80: 800; 0 if none is named
   std::string dependencies;            ///< of -MF: a file for make, which says what the program is made of
   std::vector<std::string> settings;   ///< ours for the run, such as "quiet" and "json=FILE"

@@ -13,6 +13,7 @@
 
 #include "emulated/memory/symbol_table.hpp"
 #include "emulated/program/command_line.hpp"
+#include "emulated/program/execution_spaces.hpp"
 #include "emulated/program/processes.hpp"
 #include "emulated/program/runs.hpp"
 #include "emulated/program/sources.hpp"
@@ -71,6 +72,7 @@ class Build {
     for (const std::string& source : asked_.sources)
       add(source);
     if (!run_all(commands_)) return say_why();
+    if (has_misplaced_uses()) return false;
     if (!separate_device_objects()) return false;
     Command whole = link_command(program, device_objects_);
     whole.errors = folder_ / "link.errors";
@@ -116,6 +118,11 @@ class Build {
     compile(words, of_device, is_debugged ? std::vector<std::string>{"-O0"} : std::vector<std::string>{},
             device_objects_, ".device.o");
     commands_.back().errors = device_objects_.back() + ".errors";
+    compile(words,
+            {"-D__EMULATED_SPACES", "-D__CUDA_ARCH__=" + architecture_, installed_.options("emulate.spaces")},
+            {"-O0"}, judged_objects_, ".spaces.o");
+    commands_.back().errors = judged_objects_.back() + ".errors";
+    commands_.back().may_fail = true;
   }
 
   /// \param before  options that the user's come behind
@@ -136,6 +143,27 @@ class Build {
     append(link.words, asked_.link);
     append(link.words, {installed_.options("emulate.link"), "-o", program.string()});
     return link;
+  }
+
+  /// Says what nvcc refuses of them. Where it is not known which words a declaration has, nothing is.
+  bool has_misplaced_uses() const {
+    std::vector<Command> commands;
+    std::vector<Listed> listed;
+    for (const std::string& object : judged_objects_) {
+      if (!fs::exists(object)) continue;
+      listed.push_back({object, object + ".listing"});
+      commands.push_back({{"objdump", "-dlr", "--no-show-raw-insn", object}});
+      commands.back().output = listed.back().listing;
+    }
+    if (!run_all(commands)) return false;
+    Program whole{[this](const fs::path& file) { return sources_.has(file); }, {}, asked_.relaxed_constexpr};
+    for (const std::string& object : objects_)
+      for (const __emulated::Symbol& symbol : __emulated::symbols_of(object.c_str()))
+        whole.of_host.insert(symbol.name);
+    const std::vector<std::string> errors = misplaced_uses(listed, whole);
+    for (const std::string& error : errors)
+      std::cerr << error << '\n';
+    return !errors.empty();
   }
 
   /// Whatever only the device's pass says.
@@ -177,7 +205,8 @@ class Build {
                                      "--remove-section=.rela.init_array"};
     std::set<std::string> known;
     for (const std::string& object : device_objects_) {
-      for (const auto& [name, value, bytes, is_variable, section] : __emulated::symbols_of(object.c_str())) {
+      for (const auto& [name, value, bytes, is_variable, section, alignment] :
+           __emulated::symbols_of(object.c_str())) {
         if (!known.insert(name).second) continue;
         if (section == __emulated::managed_section) {
           options.push_back(std::string{"--weaken-symbol="} + name);
@@ -204,7 +233,7 @@ class Build {
       std::min(asked_.architecture != 0 ? asked_.architecture : default_architecture, newest_architecture));
   Sources sources_{folder_ / "sources", asked_.include_folders, installed_.headers()};
   std::vector<Command> commands_;
-  std::vector<std::string> objects_, device_objects_;
+  std::vector<std::string> objects_, device_objects_, judged_objects_;
 };
 
 int emulate(const CommandLine& asked) {

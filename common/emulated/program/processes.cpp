@@ -108,15 +108,16 @@ bool run_all(const std::vector<Command>& commands) {
   const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
   bool succeeded = true;
   for (std::size_t first = 0; first < commands.size(); first += most) {
-    std::vector<pid_t> children;
+    std::vector<std::pair<pid_t, bool>> children;
     for (std::size_t i = first; i < std::min(first + most, commands.size()); ++i) {
       const Command& command = commands[i];
       Files files;
       files.replace(STDERR_FILENO, command.errors, O_WRONLY | O_CREAT | O_TRUNC);
-      children.push_back(start(command.words.front(), command.words, {}, files));
+      files.replace(STDOUT_FILENO, command.output, O_WRONLY | O_CREAT | O_TRUNC);
+      children.emplace_back(start(command.words.front(), command.words, {}, files), command.may_fail);
     }
-    for (const pid_t child : children)
-      succeeded = wait_for(child) == 0 && succeeded;
+    for (const auto& [child, may_fail] : children)
+      succeeded = (wait_for(child) == 0 || may_fail) && succeeded;
   }
   return succeeded;
 }

@@ -28,6 +28,8 @@ class TemporaryFolder {
 struct Command {
   std::vector<std::string> words;
   std::filesystem::path errors{};  ///< in place of stderr
+  std::filesystem::path output{};  ///< in place of stdout
+  bool may_fail = false;
 };
 
 /// Runs commands side by side, as many as there are CPUs. Says whether all have succeeded.

@@ -20,6 +20,9 @@ class Sources {
   /// Returns the copy of a file. Throws std::runtime_error, "FILE:LINE: error: …", for what cannot be read or rewritten.
   std::filesystem::path rewritten(const std::filesystem::path& file);
 
+  /// Whether it is one of them, or a header of theirs.
+  bool has(const std::filesystem::path& file) const { return copies_.contains(file); }
+
  private:
   /// Returns where the copy of a file is, or the file itself if it can stay as it is.
   std::filesystem::path copy(const std::filesystem::path& file, bool in_any_case);

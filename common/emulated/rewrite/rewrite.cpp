@@ -37,6 +37,7 @@ class Rewriter {
       if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
       // What is constant needs no constant memory, and cannot be in one section with what is not.
       if (code_.is(i, "__constant__") && is_constant(code_, i)) remove(i, i);
+      if (code_.is_any(i, {"__device__", "__host__", "__global__"})) rewrite_execution_space(i);
       if (code_.is(i, "__device__") && is_device_variable(code_, i))
         insert(code_[i].end(), " __emulated_variable");
       if (code_.is(i, "__managed__")) make_common(i);
@@ -143,6 +144,33 @@ class Rewriter {
     if (code_.is(body, "{"))
       insert(code_[body].end(),
              "::__emulated::require_launch_bounds([] { return ::__emulated::Bounds(" + bounds + "); });");
+  }
+
+  /// Where compilers take an attribute: in a lambda behind its parameters, and not behind the "*" of a function's type.
+  void rewrite_execution_space(std::size_t word) {
+    const auto is_space = [this](std::size_t i) {
+      return code_.is_any(i, {"__device__", "__host__", "__global__"});
+    };
+    std::size_t first = word, behind = word + 1;
+    while (is_space(first - 1))
+      --first;
+    while (is_space(behind))
+      ++behind;
+    const std::string text{code_[word].text};
+    if (code_.is(first - 1, "]") && code_.is_any(behind, {"(", "{"}) && code_.partner(behind) != none) {
+      remove(word, word);
+      if (code_.is(behind, "(")) {
+        insert(code_[code_.partner(behind)].end(), " " + text);
+      } else {
+        insert(code_[behind].offset, (word == first ? "() " : "") + text + " ");
+      }
+    } else if (code_.is_any(first - 1, {"*", "&"}) && code_.scope_of(word) != Scope::function) {
+      std::size_t begin = code_.statement_begin(word);
+      if (code_.is(begin, "template")) begin = code_.angle_partner(begin + 1) + 1;
+      if (begin >= word) return;
+      remove(word, word);
+      insert(code_[begin].offset, text + " ");
+    }
   }
 
   /// Host and device share it: it has a name that both know.
