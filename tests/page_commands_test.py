@@ -41,7 +41,8 @@ NOT_RUN = {
 }
 # As a rank of MPI does. The other programs of the steps need none: they take a GPU where there is one.
 NEEDS_A_GPU = [
-    r"build/bin/(11_bulk_copy|12_any_operation|12_against_cub|peer_\w+)\b.*",
+    r"build/bin/(12_any_operation|12_against_cub|peer_\w+)\b.*",
+    r"build/bin/\w+ .*--device cuda\b.*",
     r"nvcc docs/first_program/main\.cu .*",
     r"cuobjdump .*",
     r"python3 -m tools profile .*",

@@ -122,10 +122,13 @@ template <typename Real> Real whole_number(std::size_t i, std::size_t part) {
 
 /// Runs the step twice over n whole numbers that begin `offset` elements behind an address that is a multiple of 64, and
 /// expects their sum. Elements around them are unwritten, so a kernel that reads one has a finding.
+/// \param grid  of a single pass; 0: as the step has it.
 template <typename Real>
-void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsigned block) {
+void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsigned block,
+                       unsigned grid = 0) {
   const std::size_t parts = parts_of(type);
-  const ReductionPlan plan = plan_of({type, n, block});
+  ReductionPlan plan = plan_of({type, n, block});
+  if (grid != 0) plan.passes.front().blocks = grid;
   const DeviceBuffer in_buffer(device(), (offset + n + 4) * size_of(type));
   const DeviceBuffer partial(device(), plan.partial_bytes(0));
   const DeviceBuffer next_partial(device(), plan.partial_bytes(0));
@@ -140,7 +143,8 @@ void expect_the_sum_at(ElementType type, std::size_t offset, std::size_t n, unsi
     const void* const out = plan.launch(in, partial.data(), next_partial.data());
     for (std::size_t part = 0; part < parts; ++part) {
       EXPECT_EQ(static_cast<const Real*>(out)[part], expected[part])
-          << text_of({type, n, block}) << ", " << offset << " behind the boundary, " << time << " run";
+          << text_of({type, n, block}) << ", " << grid << " blocks, " << offset << " behind the boundary, "
+          << time << " run";
     }
     if (n > 1000) return;
   }
@@ -154,6 +158,23 @@ TEST(Step, SumsAnInputThatBeginsAtAnyElement) {
           visit_real(type, [&](auto real) { expect_the_sum_at<decltype(real)>(type, offset, n, block); });
         }
       }
+    }
+  }
+}
+
+/// Of few blocks each takes many turns, which go round a ring several times; of many some have nothing to do.
+TEST(Step, SumsWithAnyNumberOfBlocks) {
+  const StepTraits& traits = kernel_of(ElementType::int32).traits;
+  if (!traits.single_pass || traits.vectors_at_a_time == nullptr) return;
+  for (const unsigned block : {32U, 256U, 1024U}) {
+    const std::size_t tile = 4 * traits.vectors_at_a_time(block);
+    for (const unsigned grid : {1U, 2U, 5U}) {
+      for (const std::size_t n :
+           {std::size_t{0}, std::size_t{1}, tile - 1, tile, tile + 1, 3 * tile, 10 * tile + 5}) {
+        for (const std::size_t offset : {0U, 3U})
+          expect_the_sum_at<std::uint32_t>(ElementType::int32, offset, n, block, grid);
+      }
+      expect_the_sum_at<double>(ElementType::float64, 1, 2 * tile + 1, block, grid);
     }
   }
 }

@@ -155,11 +155,14 @@ class Comparison:
 
     def global_table(self) -> list[str]:
         counters = [f"{access}_{count}" for access in ("load", "store") for count in ("requests", "sectors")]
-        names = [name for counter in counters for name in (f"{counter.replace('_', ' ')}, emulated", "GPU")]
+        compared = [(counter.replace("_", " "), f"global_{counter}", MEMORY[f"global_{counter}"])
+                    for counter in counters]
+        compared.append(("bytes in bulk", "bulk_copy_bytes", READ["of these by the TMA"]))
+        names = [name for what, *_ in compared for name in (f"{what}, emulated", "GPU")]
         return ["**Global memory**", markdown.table(["step", *names], [
-            [name, *(text for counter in counters for text in self.cells(
-                step, f"global {counter.replace('_', ' ')}", emulated[f"global_{counter}"],
-                gpu[MEMORY[f"global_{counter}"]]))] for step, name, emulated, gpu in self.steps()])]
+            [name, *(text for what, ours, theirs in compared
+                     for text in self.cells(step, f"global {what}", emulated[ours], gpu[theirs]))]
+            for step, name, emulated, gpu in self.steps()])]
 
     def gpu_table(self, title: str, metrics: dict[str, str]) -> list[str]:
         """What the emulated device does not count. Nothing for a file that has none of it."""

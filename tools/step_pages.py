@@ -37,6 +37,7 @@ CHANGED = {
     "08_warp_shuffle": ("block barriers", "shared memory requests", "shuffles"),
     "09_vector_loads": ("global memory requests", "global memory sectors"),
     "10_single_pass": ("blocks", "block barriers", "atomics"),
+    "11_bulk_copy": ("blocks", "global memory requests", "bytes copied in bulk", "shared memory requests"),
     "atomic_each": ("blocks", "global memory requests", "atomics"),
     "atomic_vector": ("blocks", "global memory requests", "atomics"),
     "atomic_block": ("blocks", "shared memory requests", "atomics"),
@@ -68,8 +69,7 @@ ON_GPU = {
     "shared memory load instructions": counters_of_gpus.ONLY_ON_THE_GPU["shared load instructions"],
     "bytes read from memory": BYTES_READ,
     "bytes brought by the TMA": counters_of_gpus.READ["of these by the TMA"]}
-STEPS_ON_GPU = {"11_bulk_copy": ("10_single_pass", "11_bulk_copy"),
-                "12_any_operation": ("10_single_pass", "11_bulk_copy", "12_any_operation")}
+STEPS_ON_GPU = {"12_any_operation": ("10_single_pass", "11_bulk_copy", "12_any_operation")}
 
 
 class StepPages:

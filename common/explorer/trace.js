@@ -5,7 +5,7 @@ export const traceVersion = 1;
 export const bankCount = 32;
 export const warpSize = 32;
 
-/** The counters of a trace, in the order of a report. */
+/** The counters that events add up to, in the order of a report. */
 export const counterKeys = [
   "blocks",
   "threads",
@@ -27,6 +27,11 @@ export const counterKeys = [
   "warp_barriers",
   "shuffles",
   "atomics",
+  "shared_copy_requests",
+  "shared_copy_wavefronts",
+  "shared_copy_conflicts",
+  "shared_copy_lanes",
+  "bulk_copy_bytes",
 ];
 
 const elementBytesOf = {
@@ -251,6 +256,7 @@ function increments(event) {
   switch (event.kind) {
     case "shared_load":
     case "shared_store":
+    case "shared_copy":
       return {
         [`${event.kind}_requests`]: 1,
         [`${event.kind}_wavefronts`]: event.wavefronts,
@@ -264,6 +270,7 @@ function increments(event) {
         [`${event.kind}_sectors`]: event.sectors,
         [`${event.kind}_lanes`]: lanes
       };
+    case "bulk_copy": return {bulk_copy_bytes: lanes * event.bytes};
     case "shared_atomic":
     case "global_atomic": return {atomics: lanes};
     case "shuffle": return {shuffles: event.shuffles ?? 1};
@@ -511,6 +518,14 @@ function traceValues(trace, threads, intervalOf) {
     return node;
   };
 
+  /** In all words of shared memory that it covers. */
+  const keep = (node) => {
+    for (const word of wordsOfAccess(node.word, node.bytes)) {
+      if (!sharedHistory.has(word)) sharedHistory.set(word, []);
+      sharedHistory.get(word).push(node);
+    }
+  };
+
   const stepOf = new Uint32Array(trace.events.length);
   trace.events.forEach((event, index) => {
     if (event.kind === "block_barrier") return;
@@ -575,13 +590,22 @@ function traceValues(trace, threads, intervalOf) {
             globalNodes.set(key, node);
             return;
           }
-          for (const each of wordsOfAccess(word, event.bytes)) {
-            if (!sharedHistory.has(each)) sharedHistory.set(each, []);
-            sharedHistory.get(each).push(node);
-          }
+          keep(node);
         });
         break;
       }
+      case "shared_copy":
+      case "bulk_copy":
+        // No register holds what a copy brings, so it is no value that the thread has written.
+        active.forEach((_, k) => keep({
+                         kind: "copied",
+                         word: event.words[k],
+                         bytes: event.bytes,
+                         value: event.values[k],
+                         event: index,
+                         thread: threadOf(k)
+                       }));
+        break;
       case "shuffle": {
         // A wide element goes word by word: its words are put together before its value is looked for.
         const wide = Math.max(1, Math.floor(elementBytes / event.bytes));
@@ -656,7 +680,7 @@ export function originOf(node) {
       continue;
     }
     if (!top.sources) {
-      top.origin = {exact: false, elements: []};
+      top.origin = {exact: top.kind === "copied", copied: top.kind === "copied", elements: []};
       continue;
     }
     const missing = top.sources.filter((source) => !source.origin);
@@ -666,6 +690,7 @@ export function originOf(node) {
     }
     top.origin = {
       exact: top.exact && top.sources.every((source) => source.origin.exact),
+      copied: top.sources.some((source) => source.origin.copied),
       elements: mergeElements(top.sources.map((source) => source.origin.elements))
     };
   }
@@ -688,8 +713,8 @@ function mergeElements(lists) {
 /** An origin in words: "in[0..31]", "in[0, 64, 128]", "32 elements of in: in[0], in[4] … in[124]". */
 export function originText(trace, node) {
   const {names} = modelOf(trace);
-  const {elements, exact} = originOf(node);
-  if (elements.length === 0) return exact ? "nothing: it is 0" : "a value computed in the kernel";
+  const {elements, exact, copied} = originOf(node);
+  if (elements.length === 0 && !copied) return exact ? "nothing: it is 0" : "a value computed in the kernel";
   const groups = new Map();
   for (const [buffer, index] of elements) {
     if (!groups.has(buffer)) groups.set(buffer, []);
@@ -707,6 +732,7 @@ export function originText(trace, node) {
       return `${name}[${first}], ${name}[${first + stride}] … ${name}[${last}] (${indices.length} elements)`;
     return `${indices.length} elements of ${name} from ${name}[${first}] to ${name}[${last}]`;
   });
+  if (copied) parts.push("what copies bring");
   const twice = elements.filter((element) => element[2] > 1).length;
   const more =
       twice === 0 ? "" : `; ${twice === 1 ? "one of them" : `${twice} of them`} counted more than once`;

@@ -644,6 +644,7 @@ function drawAccess(trace, moment, options) {
   if (kind.startsWith("shared")) return drawBanks(trace, moment, options);
   if (kind.startsWith("global")) return drawSectors(trace, moment, options);
   if (kind === "shuffle" || kind === "vote") return drawShuffle(trace, moment, options);
+  if (kind === "bulk_copy") return eventText(trace, trace.events[moment]);
   return `${eventText(trace, trace.events[moment])} No memory is accessed.`;
 }
 
@@ -696,7 +697,7 @@ function treeLayout(trace, moment, options) {
       [atX(slotOf(above.get(node) ?? node) + 0.5), top + (Math.min(node.order, rows - 1) + 0.5) * rowHeight] :
       [atX(slotOf(node) + 0.5), levelTop + (node.level.number - shown[0].number + 0.5) * levelHeight];
   const isShown = (node) =>
-      node.kind === "element" ? rows > 0 : node.kind !== "unknown" && isDrawn(node.level.number);
+      node.kind === "element" ? rows > 0 : node.level !== undefined && isDrawn(node.level.number);
   const scale = {left, cell, size, top, levelTop, rowHeight, levelHeight, slots};
   return {...scale, model, nodes, shown, hidden, now: current, by, loads, rows, atX, place, isShown};
 }
@@ -707,7 +708,7 @@ function ancestorsOf(node) {
   const stack = node ? [node] : [];
   while (stack.length > 0) {
     const next = stack.pop();
-    if (found.has(next) || next.kind === "unknown") continue;
+    if (found.has(next) || ["copied", "unknown"].includes(next.kind)) continue;
     found.add(next);
     for (const source of next.sources ?? [])
       stack.push(source);

@@ -74,6 +74,7 @@ const kindNames = {
   shared_store: "writes shared memory",
   global_load: "reads global memory",
   global_store: "writes global memory",
+  shared_copy: "receives in shared memory what it has copied",
   shared_atomic: "updates shared memory atomically",
   global_atomic: "updates global memory atomically",
   shuffle: "passes values between its lanes",
@@ -89,13 +90,20 @@ export function eventText(trace, event) {
   const who = `Warp ${event.warp} ${kindNames[event.kind]}: ${lanesText(event.lanes)}`;
   switch (event.kind) {
     case "shared_load":
-    case "shared_store": {
+    case "shared_store":
+    case "shared_copy": {
       const conflicts = event.conflicts ?? 0;
       return `${who}, ${plural(event.wavefronts, "wavefront")}` +
           (conflicts > 0 ? `, ${conflicts} of them for bank conflicts.` : ", no bank conflict.");
     }
     case "global_load":
     case "global_store": return `${who}, ${event.bytes} bytes each, ${plural(event.sectors, "sector")}.`;
+    case "bulk_copy": {
+      const first = event.words[0];
+      const last = event.words.at(-1) + event.bytes / 4 - 1;
+      return `A bulk copy that warp ${event.warp} has waited for brings words ${first} to ${
+          last} of shared memory.`;
+    }
     case "shared_atomic":
     case "global_atomic": {
       const words = new Set(event.words).size;
@@ -164,13 +172,14 @@ function describeNode(trace, node) {
           node.count > 1 ? `..${node.first + node.count - 1}` : ""}]` :
       node.kind === "shuffle" ?
       `register of ${threadText(node.thread)}` :
-      node.kind.startsWith("shared") ?
+      node.kind.startsWith("shared") || node.kind === "copied" ?
       sharedName(trace, node.word, node.bytes) :
       node.kind.startsWith("global") ?
       `${model.names[node.buffer] ?? "global memory"}[${Math.floor(node.word * 4 / element)}]` :
       "unknown value";
   if (node.kind === "element")
     return `${where} = ${valueText(node.value)}, loaded by ${threadText(node.thread)}`;
+  if (node.kind === "copied") return `${where} = ${valueText(node.value)}, which a copy brings`;
   if (node.kind === "unknown") return `a value that this trace did not see being written`;
   return `${where} = ${valueText(node.value)}, written by ${threadText(node.thread)}: ${
       originText(trace, node)}`;
@@ -239,7 +248,8 @@ export function endOf(trace) {
 export function openingMoment(trace) {
   const moments =
       trace.findings.flatMap((finding) => finding.witnesses.map((each) => momentOfWitness(trace, each)));
-  return Math.max(trace.findings.length > 0 ? 0 : trace.opening ?? 0, ...moments.filter((moment) => moment !== null));
+  return Math.max(
+      trace.findings.length > 0 ? 0 : trace.opening ?? 0, ...moments.filter((moment) => moment !== null));
 }
 
 /** One line about a trace. */
@@ -253,8 +263,12 @@ export function runText(trace) {
 export function tallyText(trace, moment) {
   const now = countersAt(trace, moment);
   const sums = [
-    ["wavefronts of shared memory", ["shared_load_wavefronts", "shared_store_wavefronts"]],
-    ["bank conflicts", ["shared_load_conflicts", "shared_store_conflicts"]],
+    [
+      "wavefronts of shared memory",
+      ["shared_load_wavefronts", "shared_store_wavefronts", "shared_copy_wavefronts"]
+    ],
+    ["bank conflicts", ["shared_load_conflicts", "shared_store_conflicts", "shared_copy_conflicts"]],
+    ["bytes copied in bulk", ["bulk_copy_bytes"]],
     ["sectors of global memory", ["global_load_sectors", "global_store_sectors"]],
     ["block barriers", ["block_barriers"]], ["shuffles", ["shuffles"]], ["atomics", ["atomics"]]
   ];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/atomics.cuh"
+#include "device/bulk_copy.cuh"
 #include "device/cuda_or_emulated.cuh"
 #include "device/shuffle_down.cuh"
 #include "device/vector.cuh"
@@ -17,6 +18,7 @@
 // In this namespace, they call its barriers and fences.
 namespace deletable {
 #include "device/block_sum.cuh"
+#include "device/last_block.cuh"
 namespace fixed {
 #include "docs/pitfalls/fixed/add_without_an_atomic.cuh"
 #include "docs/pitfalls/fixed/barrier_for_working_threads.cuh"
@@ -67,6 +69,9 @@ namespace step_09 {
 namespace step_10 {
 #include "beyond/10_single_pass/kernel.cuh"
 }  // namespace step_10
+namespace step_11 {
+#include "beyond/11_bulk_copy/kernel.cuh"
+}  // namespace step_11
 namespace atomic_block {
 #include "beyond/atomics/atomic_block/kernel.cuh"
 }  // namespace atomic_block
@@ -76,6 +81,9 @@ namespace solution_08 {
 namespace solution_10 {
 #include "docs/solutions/10_single_pass/kernel.cuh"
 }  // namespace solution_10
+namespace solution_11 {
+#include "docs/solutions/11_bulk_copy/kernel.cuh"
+}  // namespace solution_11
 }  // namespace deletable
 
 namespace {
@@ -102,6 +110,13 @@ TEST(NeededBarriers, OfSteps) {
   const auto run = [](auto launch, unsigned grid) {
     return [=](const Words& in, const Words& out) { launch(grid, block, in, out, size_t{300}); };
   };
+  // Two blocks, each of which fills its ring more than once.
+  const auto run_rings = [](auto launch, size_t vectors) {
+    return [=](const Words&, const Words& out) {
+      const Words in(12 * vectors, 1);
+      launch(2, block, in, out, 12 * vectors);
+    };
+  };
   using Word = std::uint32_t;
   expect_all_needed_in({
       {"01_interleaved", run(step_01::launch_reduce<Word>, 3)},
@@ -114,9 +129,12 @@ TEST(NeededBarriers, OfSteps) {
       {"08_warp_shuffle", run(step_08::launch_reduce<Word>, 2)},
       {"09_vector_loads", run(step_09::launch_reduce<Word>, 2)},
       {"10_single_pass", run(step_10::launch_reduce<Word>, 2)},
+      {"11_bulk_copy", run_rings(step_11::launch_reduce<Word>, step_11::stages * step_11::tile)},
       {"atomic_block", run(atomic_block::launch_reduce<Word>, 2)},
       {"solution of 08", run(solution_08::launch_reduce<Word>, 2)},
       {"solution of 10", run(solution_10::launch_reduce<Word>, 2)},
+      {"solution of 11",
+       run_rings(solution_11::launch_reduce<Word>, solution_11::stages * solution_11::tile)},
   });
 }
 

@@ -22,6 +22,7 @@ inline Counters counters_of_events(const BlockTrace& trace) {
   Counters counters;
   counters.blocks = 1;
   counters.threads = count(trace.configuration.block);
+  counters.barrier_polls = trace.counters.barrier_polls;  // which are no events
   const auto add_request = [](std::uint64_t& requests, std::uint64_t& lanes_of_all, const Event& event) {
     ++requests;
     lanes_of_all += static_cast<unsigned>(std::popcount(event.lanes));
@@ -38,6 +39,12 @@ inline Counters counters_of_events(const BlockTrace& trace) {
         counters.shared_store_wavefronts += event.wavefronts;
         counters.shared_store_conflicts += event.conflicts;
         break;
+      case EventKind::shared_copy:
+        add_request(counters.shared_copy_requests, counters.shared_copy_lanes, event);
+        counters.shared_copy_wavefronts += event.wavefronts;
+        counters.shared_copy_conflicts += event.conflicts;
+        break;
+      case EventKind::bulk_copy: counters.bulk_copy_bytes += event.of_lanes.size() * event.bytes; break;
       case EventKind::global_load:
         add_request(counters.global_load_requests, counters.global_load_lanes, event);
         counters.global_load_sectors += event.sectors;
@@ -86,7 +93,7 @@ inline std::string contradiction_in(const BlockTrace& trace) {
         const std::pair cell{is_shared(event.kind) ? shared_memory : self.buffer + 1, self.word + word};
         Word found{};
         std::memcpy(found.data(), (is_load(event.kind) ? self.value : self.before).data() + 4 * word, 4);
-        if (!is_store(event.kind)) {
+        if (is_load(event.kind) || is_atomic(event.kind)) {
           const auto known = memory.find(cell);
           if (known == memory.end() && cell.first == shared_memory)
             return text(lane, "reads what nothing has written");

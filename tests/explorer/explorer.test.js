@@ -9,7 +9,7 @@ import test from "node:test";
 import {fileURLToPath} from "node:url";
 
 import {counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
-import {endOf, momentOfWitness, momentText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
+import {endOf, momentOfWitness, momentText, nodeText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views, schedules} from "../../docs/stills/pictures.js";
 
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../common/explorer");
@@ -162,7 +162,7 @@ test("counters begin with one event, and at the last moment are those of the tra
     if (trace.truncated) continue;
     const counters = countersAt(trace, trace.events.length - 1);
     for (const key of counterKeys)
-      assert.equal(counters[key], trace.counters[key], `${name}, ${key}`);
+      assert.equal(counters[key], trace.counters[key] ?? 0, `${name}, ${key}`);
   }
 });
 
@@ -353,6 +353,31 @@ test("a vote is drawn with what each lane brings and gets", () => {
   assert.equal(
       picture.match(/class="link"[^>]* d="([^"]*)"|d="([^"]*)"[^>]*class="link"/)[0].match(/M/g).length, 3);
   assert.deepEqual(countersAt(checked, at), countersAt(checked, at - 1), "votes are not counted");
+});
+
+test("copies bring what shared memory then holds", () => {
+  const trace = traceOf("03_sequential");
+  const at = trace.events.findIndex(({kind}) => kind === "shared_load");
+  const {source, line, words: [word]} = trace.events[at];
+  const copy =
+      {source, line, column: 0, warp: 0, lanes: 1, bytes: 16, words: [word], values: [[7, 8, 9, 10]]};
+  trace.events.splice(
+      at, 0, {kind: "shared_copy", ...copy, wavefronts: 1, conflicts: 0}, {kind: "bulk_copy", ...copy});
+  const [checked] = tracesFromText(JSON.stringify(trace), "copies");
+  assert.match(
+      momentText(checked, at), /Warp 0 receives in shared memory what it has copied: lane 0, 1 wave/);
+  assert.match(
+      momentText(checked, at + 1), /A bulk copy that warp 0 has waited for brings words 0 to 3 of shared/);
+  for (const moment of [at, at + 1]) {
+    const {node, now} = sharedAt(checked, moment).find((each) => each.word === word + 3);
+    assert.ok(now);
+    assert.match(nodeText(checked, node), / = .*, which a copy brings$/);
+    views.access(checked, moment, {}).split("<svg").slice(1).forEach((picture) => checkXml(`<svg${picture}`));
+  }
+  const {shared_copy_wavefronts: wavefronts, bulk_copy_bytes: bytes} = countersAt(checked, at + 1);
+  assert.deepEqual([wavefronts, bytes], [1, 16]);
+  const sum = modelOf(checked).nodes.find(({sources}) => sources.some(({kind}) => kind === "copied"));
+  assert.match(originText(checked, sum), /what copies bring/);
 });
 
 test("a file that is no trace gets one sentence", () => {

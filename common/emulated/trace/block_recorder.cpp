@@ -55,7 +55,8 @@ void BlockRecorder::access(unsigned thread, EventKind kind, const Access& access
   ++self.pending;
 }
 
-/// As a warp would store them, 16 bytes by each lane.
+/// As a warp would store them, 16 bytes by each lane. They come before the accesses of all warps since the last barrier, of
+/// which some may have waited for them: none was to these words before they were there.
 void BlockRecorder::bulk_copy(unsigned thread, const void* call_site, std::ptrdiff_t word,
                               std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -77,7 +78,7 @@ void BlockRecorder::bulk_copy(unsigned thread, const void* call_site, std::ptrdi
       std::ranges::copy(bytes.first(largest_access), of_lane.value.begin());
       bytes = bytes.subspan(largest_access);
     }
-    warps_[event.warp].events.push_back(std::move(event));
+    trace_.events.push_back(std::move(event));
   }
 }
 
