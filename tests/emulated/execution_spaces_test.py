@@ -194,6 +194,16 @@ def test_refused_unless_constexpr_is_relaxed(bin_folder: Path, tmp_path: Path) -
     assert re.findall(r"a\.cu:(\d+): error: .*`(\w+)`,", ran.stderr) == [("5", "square")], ran.stderr
 
 
+@pytest.mark.parametrize(("line", "said"), {
+    "struct S { __global__ void k(int* p) {} };": "a __global__ function is a member of a class",
+    "struct S { static __global__ void k(int* p) {} };": "a __global__ function is a member of a class",
+    "template <int n> __global__ int k(int* p) { return *p; }": "a __global__ function returns a value",
+}.items())
+def test_no_kernel(line: str, said: str, bin_folder: Path, tmp_path: Path) -> None:
+    ran = emulate(bin_folder, tmp_path, f"\n{line}\nint main() {{}}\n")
+    assert ran.returncode == 2 and f"a.cu:2: error: {said}" in ran.stderr
+
+
 def test_accepted(bin_folder: Path, tmp_path: Path) -> None:
     ran = emulate(bin_folder, tmp_path, ACCEPTED, "--extended-lambda")
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -37,6 +37,7 @@ class Rewriter {
       if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
       // What is constant needs no constant memory, and cannot be in one section with what is not.
       if (code_.is(i, "__constant__") && is_constant(code_, i)) remove(i, i);
+      if (code_.is(i, "__global__")) refuse_no_kernel(i);
       if (code_.is_any(i, {"__device__", "__host__", "__global__"})) rewrite_execution_space(i);
       if (code_.is(i, "__device__") && is_device_variable(code_, i))
         insert(code_[i].end(), " __emulated_variable");
@@ -144,6 +145,19 @@ class Rewriter {
     if (code_.is(body, "{"))
       insert(code_[body].end(),
              "::__emulated::require_launch_bounds([] { return ::__emulated::Bounds(" + bounds + "); });");
+  }
+
+  void refuse_no_kernel(std::size_t word) const {
+    const std::size_t begin = code_.statement_begin(word), brace = code_.enclosing(word);
+    if (brace != none && code_.is(brace, "{") && code_.scope_of(word) == Scope::other &&
+        !code_.is_any(begin, {"friend", "template"}))
+      code_.refuse(word, "a __global__ function is a member of a class: declare it outside of the class");
+    for (std::size_t i = begin; i < code_.size() && !code_.is_any(i, {"{", ";"}); ++i) {
+      if (code_.is(i, "(") && code_.is_name(i - 1) && !code_.is(i - 1, "__launch_bounds__")) return;
+      if (code_.is_any(i, {"int", "float", "double", "bool", "char", "unsigned", "long"}))
+        code_.refuse(word, "a __global__ function returns a value: it is void, and writes to memory");
+      i = code_.group_end(i, code_.size());
+    }
   }
 
   /// Where compilers take an attribute: in a lambda behind its parameters, and not behind the "*" of a function's type.
