@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import REPOSITORY, Ran
+from tools import ptx
 
 SUM = """\
 #include <cstdio>
@@ -597,6 +598,112 @@ AFTER_A_READ: dict[str, tuple[str, list[str], list[str]]] = {
 }
 
 
+# Of tests/emulated/ptx.cu a GPU prints nothing, either.
+VALUES_OF_PTX = (REPOSITORY / "tests/emulated/ptx.cu").read_text("utf-8")
+# Kernels in PTX that are right, by their numbers.
+RIGHT_PTX = """#include <cstdio>
+__device__ int data, flag;
+__device__ unsigned address_of(const void* shared) {
+  unsigned address;
+  asm("{ .reg .u64 wide; cvta.to.shared.u64 wide, %1; cvt.u32.u64 %0, wide; }" : "=r"(address) : "l"(shared));
+  return address;
+}
+#define STORE(how, p, x) asm volatile("st." how ".s32 [%0], %1;" ::"l"(p), "r"(x) : "memory")
+#define LOAD(how, x, p) asm volatile("ld." how ".s32 %0, [%1];" : "=r"(x) : "l"(p) : "memory")
+__global__ void flags(int* out) {  // block 1 waits for what block 0 has released
+  int found = 0;
+  if (blockIdx.x == 0) {
+    STORE("global", &data, 42);
+    STORE("release.gpu.global", &flag, 1);
+  } else {
+    while (found == 0) LOAD("acquire.gpu.global", found, &flag);
+    LOAD("global", found, &data);
+    *out = found;
+  }
+}
+__global__ void producer(const int* in, int* out) {  // warp 0 fills, warp 1 empties
+  __shared__ int tile[32];
+  const int lane = threadIdx.x % 32;
+  for (int pass = 0; pass < 4; ++pass) {
+    if (threadIdx.x < 32) {
+      if (pass > 0) asm volatile("bar.sync 2, 64;" ::: "memory");
+      tile[lane] = in[32 * pass + lane];
+      asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+      out[32 * pass + lane] = tile[31 - lane];
+      if (pass < 3) asm volatile("bar.arrive 2, 64;" ::: "memory");
+    }
+  }
+}
+__global__ void copies(const int4* in, int* out) {
+  __shared__ int4 tile[64];
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], %2;\\n" ::"r"(address_of(tile + threadIdx.x)),
+               "l"(in + threadIdx.x), "n"(16));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address_of(tile + 32 + threadIdx.x)),
+               "l"(in + threadIdx.x), "r"(threadIdx.x % 2 ? 4 : 0));
+  asm volatile("cp.async.commit_group;");
+  asm volatile("cp.async.wait_group 0;");
+  __syncthreads();
+  out[threadIdx.x] = tile[31 - threadIdx.x].x + tile[63 - threadIdx.x].x;
+}
+__global__ void bulk(const int* in, int* out) {
+  __shared__ alignas(16) int tile[256];
+  __shared__ unsigned long long barrier;
+  const unsigned object = address_of(&barrier);
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(object), "r"(32));
+    asm volatile("fence.mbarrier_init.release.cluster;");
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(object), "r"(1024) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     address_of(tile)),
+                 "l"(in), "r"(1024), "r"(object)
+                 : "memory");
+  } else {
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(object) : "memory");
+  }
+  asm volatile("{\\n"
+               "  .reg .pred p;\\n"
+               "AGAIN:\\n"
+               "  mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\\n"
+               "  @p bra DONE;\\n"
+               "  bra AGAIN;\\n"
+               "DONE:\\n"
+               "}" ::"r"(object), "r"(0) : "memory");
+  out[threadIdx.x] = tile[8 * threadIdx.x];
+}
+int main() {
+  int host[256], *in, *out;
+  for (int i = 0; i < 256; ++i) host[i] = i;
+  cudaMalloc(&in, sizeof host);
+  cudaMalloc(&out, sizeof host);
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  flags<<<2, 1>>>(out);
+  cudaMemcpy(host, out, 4, cudaMemcpyDeviceToHost);
+  std::printf("%d", host[0]);
+  producer<<<1, 64>>>(in, out);
+  cudaMemcpy(host, out, 512, cudaMemcpyDeviceToHost);
+  std::printf(" %d", host[96]);
+  copies<<<1, 32>>>(reinterpret_cast<int4*>(in), out);
+  cudaMemcpy(host, out, 128, cudaMemcpyDeviceToHost);
+  std::printf(" %d", host[0] + host[1]);
+  bulk<<<1, 32>>>(in, out);
+  cudaMemcpy(host, out, 128, cudaMemcpyDeviceToHost);
+  std::printf(" %d\\n", host[31]);
+}
+"""
+
+
+def of_ptx(name: str, statement: str, said: str, threads: int = 64) -> "Case":
+    """A kernel of one such statement, on the first line."""
+    return Case({"a.cu": f"__global__ void k(int* p) {{ int a, b, c, d; {statement} }}\nint main() {{ int* p; "
+                         f"cudaMalloc(&p, 256); cudaMemset(p, 0, 256); k<<<1, {threads}>>>(p); }}"},
+                ["--quiet", "a.cu"], code=1, said=[f"a.cu:1: {name} in k", said])
+
+
 @dataclass
 class Case:
     files: dict[str, str]
@@ -620,6 +727,29 @@ a: 2 findings in 9 launches
   a.cu:11: race in sum, 9 launches
   a.cu:4, a.cu:8: race in sum, 9 launches
 """]),
+    "values of PTX": Case({"ptx.cu": VALUES_OF_PTX}, ["--quiet", "ptx.cu"]),
+    "kernels in PTX": Case({"a.cu": RIGHT_PTX}, ["--quiet", "--schedules=5", "a.cu"], "42 127 368 248\n"),
+    "a relaxed flag": Case({"a.cu": RIGHT_PTX.replace("release.gpu", "relaxed.gpu")}, ["--quiet", "a.cu"],
+                           "42 127 368 248\n", 1, said=["race in flags"]),
+    "a flag without acquisition": Case({"a.cu": RIGHT_PTX.replace("acquire.gpu", "relaxed.gpu")}, ["--quiet", "a.cu"],
+                                       "42 127 368 248\n", 1, said=["missing fence in flags"]),
+    "a barrier that nobody empties": Case(
+        {"a.cu": RIGHT_PTX.replace('if (pass > 0) asm volatile("bar.sync', 'if (pass > 0) asm volatile("bar.arrive')},
+        ["--quiet", "a.cu"], "42 -1 368 248\n", 1, said=["race in producer"]),
+    "a copy that nobody waits for": Case({"a.cu": RIGHT_PTX.replace("wait_group 0", "wait_group 1")},
+                                         ["--quiet", "a.cu"], code=1, out="42 127 61 248\n",
+                                         said=["a.cu:38: thread 31 is copying to it"]),
+    "PTX out of bounds": of_ptx(
+        "out of bounds", 'asm volatile("ld.global.s32 %0, [%1+256];" : "=r"(a) : "l"(p + threadIdx.x));', "thread 0"),
+    "misaligned PTX": of_ptx(
+        "misaligned access",
+        'asm("ld.global.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(p + 1));',
+        "reads 16 bytes"),
+    "a race in PTX": of_ptx("race", 'asm volatile("st.global.s32 [%0], %1;" ::"l"(p), "r"(1));', "thread 1 writes it"),
+    "too few at a barrier of PTX": of_ptx(
+        "deadlock", 'asm volatile("bar.sync 1, 128;");', "of the 128 threads of a barrier 64 have come"),
+    "a barrier of PTX for parts of warps": of_ptx("trap", 'asm volatile("bar.sync 1, 40;");', "each for whole warps"),
+    "a trap of PTX": of_ptx("trap", 'asm volatile("trap;");', "__trap()"),
     "quiet": Case({"a.cu": RIGHT}, ["a.cu", "--quiet"], "0\n", unsaid=["a"]),
     "without counters": Case({"a.cu": RACE}, ["--counters=off", "a.cu"], "0\n", unsaid=["race", "shared"]),
     "its own exit code": Case(
@@ -778,7 +908,14 @@ NO_PROGRAMS = {
     "error": ("#error not today", "error.cu:1:2: error: #error not today"),
     "launch": ("__global__ void k() {}\nint main() { k<<<1>>>(); }",
                "launch.cu:2: error: a launch without a grid and a block"),
-    "assembly": ('__global__ void k() { asm("x;"); }', "assembly.cu:1:37: error: static assertion failed: asm: inline"),
+    "wgmma": ('__global__ void k() {\n  asm volatile("{\\n.reg .pred p;\\n"\n"wgmma.mma_async.sync {};}");\n}',
+              "wgmma.cu:2:46: error: static assertion failed: asm: wgmma.mma_async.sync is not modelled"),
+    "register": ('__device__ void k(unsigned& x) { asm("mov.u32 %0, %%clock_hi;" : "=r"(x)); }',
+                 "register.cu:1:206: error: static assertion failed: asm: %%clock_hi is not modelled"),
+    "constraint": ('__device__ void k(float x) { asm("trap;" :: "r"(x)); }',
+                   "asm: the type of an operand is not the one"),
+    "assembly": ('__global__ void k() { asm("x;"); }',
+                 "assembly.cu:1:66: error: static assertion failed: asm: x is not modelled on the emulated device"),
     "name": ("int main() { return one; }", "name.cu:1:21: error: ‘one’ was not declared"),
     "function": ("void one(); int main() { one(); }", "function.cu:1: undefined reference to `one()'"),
 }
@@ -847,6 +984,11 @@ def read_terminal(reader: int) -> bytes:
         return os.read(reader, 1 << 16)
     except OSError:  # all has been read
         return b""
+
+
+def test_each_instruction_of_ptx_is_tried() -> None:
+    tried = VALUES_OF_PTX + RIGHT_PTX
+    assert [row.name for row in ptx.table_rows() if not re.search(re.escape(row.name) + r'[. ";]', tried)] == []
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

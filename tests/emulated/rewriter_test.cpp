@@ -421,10 +421,7 @@ TEST(Rewriter, KernelsThatALaunchDoesNotNameInFull) {
        "struct S { template <typename T> friend __global__ void k(T* p); };"}));
 }
 
-TEST(Rewriter, ConstantsAndAssembly) {
-  const std::string error =
-      "static_assert(false, \"asm: inline PTX is not modelled on the emulated device: write it in CUDA "
-      "C++\");";
+TEST(Rewriter, Constants) {
   run({
       {"variables", "__constant__ int n;\nstatic __constant__ float table[2] = {1, 2};"},
       {"a pointer to const", "__constant__ const float* p;"},
@@ -432,11 +429,43 @@ TEST(Rewriter, ConstantsAndAssembly) {
       {"const before", "int x;\nstatic const __constant__ int n = 1;", "int x;\nstatic const  int n = 1;"},
       {"constexpr", "constexpr __constant__ const char* p = q;", "constexpr  const char* p = q;"},
       {"a const pointer", "__constant__ const char* const p = q;", " const char* const p = q;"},
-      {"PTX in a kernel", "__global__ void k() { asm volatile(\"mov %0, 1;\" : \"=r\"(x)); }",
-       "__global__ void k() { " + error + " }"},
-      {"PTX over lines", "__device__ int f() { if (x) { asm(\"a\"\n\"b\"); } }",
-       "__device__ int f() { if (x) { \n" + error + " } }"},
-      {"assembly of the host", "void f() { asm(\"nop\"); }"},
+  });
+}
+
+TEST(Rewriter, Assembly) {
+  const auto known = [](const std::string& name) {
+    return "static_assert(::__emulated::ptx::knows(\"" + name + "\"), \"asm: " + name +
+           " is not modelled on the emulated device: write it in CUDA C++\"); ";
+  };
+  const auto operand = [](const std::string& constraint) {
+    return "::__emulated::ptx_operand<" + constraint + ">";
+  };
+  const std::string call = "::__emulated::run_ptx(::__emulated::PtxText<";
+  const std::string end = "); } while (false);";
+  run({
+      {"a register", "__device__ void f() { asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); }",
+       "__device__ void f() { do { " + known("mov.u32") + known("%%laneid") + call +
+           "\"mov.u32 %0, %%laneid;\" >{}, " + operand("\"=r\"") + "(x)" + end + " }"},
+      {"over lines",
+       "__global__ void k() {\nasm volatile(\"{.reg .b32 %%r; @p \"\n\"ld.u8 %%r, [%0]; /* ; */ L: "
+       "exit;}\"\n:\n: "
+       "\"l\"(p[1]), \"n\" (2)\n: \"memory\",\n\"cc\");\n}",
+       "__global__ void k() {\ndo { " + known("ld.u8") + known("exit") + call +
+           " \"{.reg .b32 %%r; @p \"\n\"ld.u8 %%r, [%0]; /* ; */ L: exit;}\"\n>{}\n, " + operand("\"l\"") +
+           "(p[1]), " + operand("\"n\" ") + "(2)\n \n" + end + "\n}"},
+      {"without operands", "__device__ void f() { if (x) asm volatile(\"bar.sync 0;\" ::: \"memory\"); }",
+       "__device__ void f() { if (x) do { " + known("bar.sync") + call + " \"bar.sync 0;\" >{} " + end +
+           " }"},
+      {"nothing", "__device__ void f() { asm(\"\"); }",
+       "__device__ void f() { do { " + call + "\"\">{}" + end + " }"},
+      {"of a macro", "#define F(t, x) asm(\"neg.\" #t \" %0, %0;\" \\\n: \"+r\"(x))\n",
+       "#define F(t, x) do { " + call + "\"neg.\" #t \" %0, %0;\" \\\n>{}, " + operand("\"+r\"") +
+           "(x)); } while (false)\n"},
+      {"in a lambda of the host's", "void f() { g([] { asm(\"bar.sync 0;\"); }); }",
+       "void f() { g([] { do { " + known("bar.sync") + call + "\"bar.sync 0;\">{}" + end + " }); }"},
+      {"of the host", "void f() { asm(\"nop\"); asm volatile(\"pause\" ::: \"memory\"); }"},
+      {"of a file", "asm(\".symver f, f@1\"); void f() asm(\"g.h\");"},
+      {"of both", "__host__ __device__ void f() { asm(\"nop\"); }"},
   });
 }
 

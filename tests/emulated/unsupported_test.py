@@ -15,7 +15,7 @@ BEFORE = '#include "device/cuda_or_emulated.cuh"\n#include <cooperative_groups.h
 # What is no function and no header: a line that has it.
 IN_CODE = {
     "texture": "texture<float, 2> pixels;",
-    "asm": '__global__ void k1(int* out) { asm volatile("mov.u32 %0, %laneid;" : "=r"(out[0])); }',
+    "asm": "__global__ void k1() { asm volatile(__VERSION__); }",  # as it is where macros make the text
     "cuda::atomic_ref": "__global__ void k7(int* p) { cuda::atomic_ref<int, cuda::thread_scope_device> count(*p); }",
     "cuda::atomic": "__device__ cuda::atomic<int, cuda::thread_scope_device> count;",
     "<<<>>> in a kernel": "__global__ void k8() { k7<<<1, 1>>>(nullptr); }",

@@ -164,10 +164,10 @@ bool is_of_the_device(const SourceLocation& location) {
   return location.file.find("/common/emulated/") != std::string::npos;
 }
 
-/// Whether the compiler has seen another line: what stands for a declaration of shared memory is longer.
+/// Whether the compiler has seen another line: what stands for a declaration of shared memory, or for PTX, is longer.
 bool is_rewritten(const SourceLocation& location) {
   const std::optional<std::string> line = source_line(location);
-  return line && line->find("__shared__") != std::string::npos;
+  return line && (line->find("__shared__") != std::string::npos || line->find("asm") != std::string::npos);
 }
 
 void look_up(const std::string& file, const Wanted& wanted) {

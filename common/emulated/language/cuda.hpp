@@ -18,6 +18,7 @@
 #include "emulated/language/counterparts.hpp"
 #include "emulated/language/guards.hpp"
 #include "emulated/language/intrinsics.hpp"
+#include "emulated/language/ptx.hpp"
 #include "emulated/language/unsupported.hpp"
 #include "emulated/language/vectors.hpp"
 #include "emulated/memory/shared_variable.hpp"
@@ -190,23 +191,6 @@ namespace __emulated {
 
 /// Waits for the lanes of the mask, each of which brings a value. Returns what the rule gives to the calling one.
 std::uint64_t vote(VoteRule rule, unsigned mask, std::uint64_t value);
-
-std::uint64_t ballot(const Votes& votes, unsigned lane);
-std::uint64_t any(const Votes& votes, unsigned lane);
-std::uint64_t all(const Votes& votes, unsigned lane);
-std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned lane);
-
-/// Joins the lanes' values, two at a time.
-template <typename T, typename Operation> std::uint64_t reduced(const Votes& votes, Operation operation) {
-  T result{};
-  bool is_first = true;
-  for (const unsigned lane : lanes_of(votes.lanes)) {
-    const T value = static_cast<T>(votes.values[lane]);
-    result = is_first ? value : operation(result, value);
-    is_first = false;
-  }
-  return static_cast<std::make_unsigned_t<T>>(result);
-}
 
 /// What lanes may compare.
 template <typename T>

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulated/rewrite/assembly.hpp"
 #include "emulated/rewrite/code.hpp"
 #include "emulated/rewrite/kernels.hpp"
 #include "emulated/rewrite/tokens.hpp"
@@ -24,7 +25,7 @@ class Rewriter {
   Rewriter(std::string_view source, std::vector<Token> tokens, std::vector<Edit>& edits)
       : source_{source}, code_{source, std::move(tokens)}, edits_{edits} {}
 
-  /// Of what a macro stands for only the launches.
+  /// Of what a macro stands for only the launches, and PTX.
   void rewrite(bool in_macro) {
     if (!in_macro) kernels_ = find_kernels(code_);
     for (std::size_t i = 0; i < code_.size(); ++i) {
@@ -32,6 +33,7 @@ class Rewriter {
       if (code_.spells(i, "<<<") && !inside_a_run && !code_.is(i - 1, "operator")) rewrite_launch(i);
       if (is_launch_by_name(i)) drop_cast(i + 1);
       if (code_.is(i, "__shared__")) i = rewrite_shared_variables(i, in_macro);
+      if (code_.is_any(i, {"asm", "__asm", "__asm__"})) i = rewrite_assembly(i, in_macro);
       if (in_macro) continue;
       if (kernels_.contains(code_[i].text)) keep_type(i);
       if (code_.is(i, "__launch_bounds__")) rewrite_launch_bounds(i + 1);
@@ -42,7 +44,6 @@ class Rewriter {
       if (code_.is(i, "__device__") && is_device_variable(code_, i))
         insert(code_[i].end(), " __emulated_variable");
       if (code_.is(i, "__managed__")) make_common(i);
-      if (code_.is_any(i, {"asm", "__asm", "__asm__"})) i = rewrite_assembly(i);
     }
   }
 
@@ -273,18 +274,37 @@ class Rewriter {
 
   bool is_empty(std::size_t dimension) const { return code_.partner(dimension) == dimension + 1; }
 
-  /// Inline PTX is an error where it is compiled; a part for another architecture is not. Returns its last token.
-  std::size_t rewrite_assembly(std::size_t word) {
-    std::size_t open = word + 1;
-    while (code_.is_any(open, {"volatile", "__volatile__", "inline", "goto"}))
-      ++open;
-    const std::size_t last = code_.is(open, "(") ? code_.partner(open) : none;
-    if (last == none || !code_.is_in_function_of(word, {"__global__", "__device__"})) return word;
-    remove(word, last);
-    insert(code_[last].end(),
-           "static_assert(false, \"asm: inline PTX is not modelled on the emulated device: write it in CUDA "
-           "C++\")");
-    return last;
+  /// PTX becomes a call, after the compiler has been told to refuse by name what is not known. Returns its last token.
+  std::size_t rewrite_assembly(std::size_t word, bool in_macro) {
+    const Assembly assembly = read_assembly(code_, word);
+    const bool is_of_device = code_.is_in_function_of(word, {"__global__", "__device__"}) &&
+                              !code_.is_in_function_of(word, {"__host__"});
+    const bool may_be_of_device = in_macro || code_.scope_of(word) == Scope::function;
+    if (assembly.close == none || !(is_of_device || (may_be_of_device && assembly.looks_like_ptx())))
+      return word;
+    std::string refusals;
+    for (const std::string& name : assembly.is_literal ? assembly.names : std::vector<std::string>{}) {
+      refusals += "static_assert(::__emulated::ptx::knows(\"" + name + "\"), \"asm: " + name +
+                  " is not modelled on the emulated device: write it in CUDA C++\"); ";
+    }
+    replace(word, code_[word].text.size(),
+            "do { " + refusals + "::__emulated::run_ptx(::__emulated::PtxText<");
+    for (std::size_t i = word + 1; i <= assembly.open; ++i)
+      remove(i, i);
+    for (const auto& [constraint, open] : assembly.operands) {
+      insert(code_[constraint].offset, "::__emulated::ptx_operand<");
+      insert(code_[open].offset, ">");
+    }
+    const std::size_t written = assembly.colons.size() > 2 ? assembly.colons[2] : assembly.close;
+    for (std::size_t i = written; i < assembly.close; ++i)
+      remove(i, i);
+    if (assembly.colons.empty()) insert(code_[assembly.close].offset, ">{}");
+    for (std::size_t i = 0; i < assembly.colons.size() && i < 2; ++i) {
+      const bool has_more = !code_.is_any(assembly.colons[i] + 1, {":", ")"});
+      replace(assembly.colons[i], 1, std::string{i == 0 ? ">{}" : ""} + (has_more ? "," : ""));
+    }
+    insert(code_[assembly.close].end(), "; } while (false)");
+    return assembly.close;
   }
 
   std::string_view source_;

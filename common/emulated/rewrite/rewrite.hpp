@@ -13,7 +13,7 @@ struct RewriteError : std::runtime_error {
   std::size_t line;  ///< counted from 1
 };
 
-/// Turns what only nvcc can read, launches with <<< >>> and __shared__ variables, into calls of the emulated
+/// Turns what only nvcc can read, launches with <<< >>>, __shared__ variables and PTX, into calls of the emulated
 /// device, and has a kernel with __launch_bounds__ check them. Everything else stays as it is, and on its line,
 /// so that findings and debuggers name the source's own lines. Works on tokens, before macros are expanded and without knowing any type.
 /// Throws RewriteError for a launch or a variable of a form it does not know, and for a comment or a literal

@@ -107,11 +107,24 @@ void Block::named_barrier(unsigned id, unsigned threads, const void* call_site) 
   stop_lane(thread);
   NamedBarrier& barrier = named_barriers_[id];
   barrier.threads = threads;
-  barrier.arrived.push_back(thread);
-  if (barrier.arrived.size() == threads) release_named(barrier);
+  barrier.waiting.push_back(thread);
+  if (barrier.arrived() == threads) release_named(barrier);
   release_if_stopped(thread);
   scheduler_.suspend();
   watchdog_.take(thread, call_site, {});
+}
+
+void Block::arrive_at_named_barrier(unsigned id, unsigned threads, const void* call_site) {
+  const AtWork at_work{*this};
+  const unsigned thread = scheduler_.current();
+  observers_.call(thread);
+  threads_[thread].call_site = call_site;
+  require_stack();
+  NamedBarrier& barrier = named_barriers_[id];
+  barrier.threads = threads;
+  ++barrier.gone_on;
+  if (observers_.are_there()) observers_.arrive(thread, barrier.told);
+  if (barrier.arrived() == threads) release_named(barrier);
 }
 
 void Block::grid_barrier(const void* call_site) {
@@ -143,7 +156,9 @@ void Block::pass_grid_barrier() {
 
 /// The last thread has come. What warps see of it is a barrier of theirs.
 void Block::release_named(NamedBarrier& barrier) {
-  std::vector<unsigned> met = std::exchange(barrier.arrived, {});
+  std::vector<unsigned> met = std::exchange(barrier.waiting, {});
+  const HappensBefore::Knowledge told = std::exchange(barrier.told, {});
+  const bool tells = std::exchange(barrier.gone_on, 0) > 0 && observers_.are_there();
   std::ranges::sort(met);
   const void* const call_site = threads_[scheduler_.current()].call_site;
   for (unsigned first = 0; first < met.size();) {
@@ -154,9 +169,11 @@ void Block::release_named(NamedBarrier& barrier) {
     observers_.warp_sync({EventKind::warp_barrier, index, group, group, warps_[index].lanes, 0, call_site},
                          {});
   }
-  observers_.named_sync(met);
-  for (const unsigned thread : met)
+  if (!met.empty()) observers_.named_sync(met);
+  for (const unsigned thread : met) {
+    if (tells) observers_.pass(thread, told);
     make_ready(thread);
+  }
   watchdog_.meet(static_cast<unsigned>(met.size()));
 }
 
@@ -290,9 +307,9 @@ std::string Block::missing_threads_help() const {
   for (const auto& [address, barrier] : arrivals_)
     if (!barrier.waiting.empty()) return missing_arrivals_help(barrier);
   for (const auto& [id, barrier] : named_barriers_) {
-    if (barrier.arrived.empty()) continue;
+    if (barrier.waiting.empty()) continue;
     return "of the " + std::to_string(barrier.threads) + " threads of a barrier " +
-           std::to_string(barrier.arrived.size()) + (barrier.arrived.size() == 1 ? " has" : " have") +
+           std::to_string(barrier.arrived()) + (barrier.arrived() == 1 ? " has" : " have") +
            " come: all of them have to";
   }
   return "";

@@ -326,6 +326,13 @@ void Block::refuse(const Access& access) {
   scheduler_.stop();
 }
 
+void Block::leave() {
+  const AtWork at_work{*this};
+  finish(scheduler_.current());
+  scheduler_.suspend();
+  __builtin_unreachable();
+}
+
 void Block::give_way() {
   const AtWork at_work{*this};
   scheduler_.give_way();
@@ -391,8 +398,8 @@ std::exception_ptr Block::above_launch_bounds(unsigned most_threads) const {
       std::to_string(size_)});
 }
 
-void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site,
-                         const void* expected) {
+void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected,
+                         Operation counted) {
   const auto* const begin = static_cast<const std::byte*>(address);
   const Access update{Operation::atomic, begin, bytes, call_site};
   {
@@ -417,9 +424,11 @@ void Block::begin_atomic(const void* address, std::size_t bytes, const void* cal
   access(update);
   const AtWork at_work{*this};
   if (!observers_.are_there()) return;
-  const bool stores = expected == nullptr || std::memcmp(address, expected, bytes) == 0;
+  const bool stores =
+      counted != Operation::load && (expected == nullptr || std::memcmp(address, expected, bytes) == 0);
   const unsigned thread = scheduler_.current();
-  observers_.atomic(is_global ? observed<false>(update, thread) : observed<true>(update, thread), stores);
+  observers_.atomic(is_global ? observed<false>(update, thread) : observed<true>(update, thread), stores,
+                    counted);
 }
 
 /// The running thread has made all accesses that it may before another has its turn.

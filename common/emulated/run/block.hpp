@@ -78,6 +78,8 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   unsigned active_lanes(const void* call_site);
   /// Waits until `threads` of the block have come to the barrier `id`, whichever they are.
   void named_barrier(unsigned id, unsigned threads, const void* call_site);
+  /// Comes to it, and goes on.
+  void arrive_at_named_barrier(unsigned id, unsigned threads, const void* call_site);
   /// What others of the block may read behind a barrier, and until the next one.
   void bring(std::span<const std::byte> value);
   void take_from(unsigned thread, std::span<std::byte> value) const;
@@ -103,9 +105,14 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   void give_way();
   /// A count in place of a clock: what the block has accessed so far, and the more the longer the running thread only asks.
   std::uint64_t time();
+  /// The thread ends.
+  [[noreturn]] void leave();
   /// Waits until all threads of the grid have come.
   void grid_barrier(const void* call_site);
   bool is_cooperative() const { return grid_->configuration.is_cooperative; }
+  std::size_t number() const { return number_; }
+  unsigned threads() const { return size_; }
+  std::size_t dynamic_shared_bytes() const { return grid_->configuration.shared_bytes; }
   void fence(FenceScope scope, const void* call_site);
   void* dynamic_shared_memory(const SharedDeclaration& declaration) {
     return shared_.use_dynamic(declaration);
@@ -132,8 +139,9 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
 
   /// The running thread is about to update memory atomically. Holds it until no other block can do so: where blocks do not
   /// take turns, atomic operations happen in their order, and even a floating-point sum is always the same. \param expected  of a compare-and-swap,
-  /// the value where it stores another one; else nullptr.
-  void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected);
+  /// the value where it stores another one; else nullptr. \param counted  as what: PTX's `ld.acquire` is a load.
+  void begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected,
+                    Operation counted = Operation::atomic);
 
  private:
   /// What a thread has last waited for; it may have gone on since.
@@ -182,7 +190,11 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   /// A barrier of a part of the block.
   struct NamedBarrier {
     unsigned threads = 0;           ///< that it is for
-    std::vector<unsigned> arrived;  ///< those that wait there
+    std::vector<unsigned> waiting;  ///< those that wait there
+    unsigned gone_on = 0;           ///< those that have come, and gone on,
+    HappensBefore::Knowledge told;  ///< and what they did before
+
+    std::size_t arrived() const { return waiting.size() + gone_on; }
   };
 
   std::exception_ptr above_launch_bounds(unsigned most_threads) const;

@@ -67,11 +67,14 @@ class BlockObservers {
   void poll() { counts_->poll(); }
   void arrive(unsigned thread, HappensBefore::Knowledge& told) { races_->order().arrive(thread, told); }
   void pass(unsigned thread, const HappensBefore::Knowledge& told) { races_->order().pass(thread, told); }
-  /// It is about to update memory atomically, which access() has been told.
-  void atomic(ObservedAccess seen, bool stores) {
+  /// It is about to update memory atomically, which access() has been told. \param counted  as what.
+  void atomic(ObservedAccess seen, bool stores, Operation counted) {
     races_->atomic(seen.thread, {seen.access.address, seen.access.bytes, !seen.is_shared, stores});
-    if (recorder_) record(seen);
-    counts_->atomic();
+    Access access = seen.access;
+    access.operation = counted;
+    const ObservedAccess as{access, seen.thread, seen.is_shared, seen.buffer, seen.position, seen.chain};
+    if (recorder_) record(as);
+    as.is_atomic() ? counts_->atomic() : counts_->access(as);
   }
   /// It is about to make an access that ends the block.
   void last_access(unsigned thread, const Access& access) {

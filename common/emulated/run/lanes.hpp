@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace __emulated {
 
@@ -47,5 +48,22 @@ struct Votes {
 
 /// What a lane gets of them. Also tells one function of a warp from another.
 using VoteRule = std::uint64_t (*)(const Votes& votes, unsigned lane);
+
+std::uint64_t ballot(const Votes& votes, unsigned lane);
+std::uint64_t any(const Votes& votes, unsigned lane);
+std::uint64_t all(const Votes& votes, unsigned lane);
+std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned lane);
+
+/// Joins the lanes' values, two at a time.
+template <typename T, typename Operation> std::uint64_t reduced(const Votes& votes, Operation operation) {
+  T result{};
+  bool is_first = true;
+  for (const unsigned lane : lanes_of(votes.lanes)) {
+    const T value = static_cast<T>(votes.values[lane]);
+    result = is_first ? value : operation(result, value);
+    is_first = false;
+  }
+  return static_cast<std::make_unsigned_t<T>>(result);
+}
 
 }  // namespace __emulated
