@@ -154,6 +154,11 @@ bool is_of_read_and_atomic(const FaultRecord& seen) {
 constexpr const char* read_by_an_atomic = "read by an atomic, too, as in `atomicAdd(&word, 0)`";
 
 Advice advice_within_a_block(const FaultRecord& seen, const Records& all) {
+  if (seen.is_of_copy) {
+    return {
+        "each thread that uses what is copied has to wait for the barrier that the copy arrives at, or come by "
+        "a `__syncthreads()` behind such a wait"};
+  }
   const std::string barrier = seen.between_warps ? "`__syncthreads()`" : "`__syncwarp()`";
   if (is_of_an_update(seen, all)) {
     return {

@@ -22,7 +22,7 @@ constexpr unsigned mask_of(std::size_t word, std::size_t begin, std::size_t end)
 constexpr unsigned whole_word = 0xf;
 
 /// Kinds that a block can make, and sets of them: as many numbers as a shadow word has bits for, and more than any kernel needs.
-constexpr unsigned most_kinds = 1U << 20;
+constexpr unsigned most_kinds = 1U << 19;
 
 /// Of these so many may be left of a block for the next.
 constexpr std::size_t kept_sets = 1024;
@@ -317,13 +317,18 @@ void BlockRaces::note_race(const AccessKind& self, unsigned thread, const Access
                                                                          number(two.kind.call_site())}
                                                     : RankedFaults::Rank{0, shared_races_};
   if (!races_.is_wanted(Fault::race, self.call_site(), other.call_site(), rank)) return;
+  const auto action_of = [&](const Racing& racing) {
+    const bool is_copier = racing.thread >= order_.first_copier();
+    return racing.kind.action(block_, is_copier ? copies_of_[racing.thread % warp_size] : racing.thread);
+  };
   ++shared_races_;
   const std::byte* const first = word + std::countr_zero(one.kind.mask());
   FaultRecord record{Fault::race,
                      buffer != nullptr ? one.kind.describe(*buffer, word)
                                        : shared_.describe(shared_.offset_of(first), one.kind.bytes()),
-                     {one.kind.action(block_, one.thread), two.kind.action(block_, two.thread)}};
+                     {action_of(one), action_of(two)}};
   record.after_warp_barrier = order_.follows_warp_barrier(thread);
+  record.is_of_copy = std::max(one.thread, two.thread) >= order_.first_copier();
   races_.keep(self.call_site(), other.call_site(), {rank, std::move(record)});
 }
 

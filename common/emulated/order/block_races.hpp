@@ -27,6 +27,11 @@ class BlockRaces {
   BlockRaces& operator=(const BlockRaces&) = delete;
 
   void begin_block(std::size_t block, unsigned threads, GridRaces& grid);
+  /// The number of a copier. What it does from now on it does for the thread. \param number  below 32.
+  unsigned copier(unsigned number, unsigned thread) {
+    copies_of_[number] = thread;
+    return order_.first_copier() + number;
+  }
 
   /// Is told of barriers and fences, but for those of the grid.
   HappensBefore& order() { return order_; }
@@ -61,7 +66,7 @@ class BlockRaces {
     std::uint32_t bits = 0;
 
     static ShadowWord by_thread(unsigned set, unsigned thread, Moment at) {
-      return {at, (set + 1) << 10 | thread};
+      return {at, (set + 1) << 11 | thread};
     }
     static ShadowWord of_groups(std::uint32_t first, std::uint32_t operations, Moment at) {
       return {at, in_groups | operations | first};
@@ -73,8 +78,8 @@ class BlockRaces {
     bool has_writes() const { return (bits & with_writes) != 0; }
     bool has_plain() const { return (bits & with_plain) != 0; }  ///< accesses that are no atomics
     std::uint32_t first_group() const { return bits & ~(in_groups | with_writes | with_plain); }
-    unsigned set() const { return (bits >> 10) - 1; }  ///< of the kinds
-    unsigned thread() const { return bits & 0x3ff; }
+    unsigned set() const { return (bits >> 11) - 1; }  ///< of the kinds
+    unsigned thread() const { return bits & 0x7ff; }
   };
 
   struct ShadowLine {
@@ -157,7 +162,8 @@ class BlockRaces {
   Groups shared_groups_;
   Moment groups_since_ = 0;  ///< the barrier since which those of shared memory count
   RankedFaults races_;
-  std::uint64_t shared_races_ = 0;  ///< that have been noted
+  std::uint64_t shared_races_ = 0;               ///< that have been noted
+  std::array<unsigned, warp_size> copies_of_{};  ///< the thread for which each copier copies
 
   // While the block publishes what it did.
   BlockSummary summary_;

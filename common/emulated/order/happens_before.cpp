@@ -10,8 +10,8 @@ namespace __emulated {
 // ---- barriers ----
 
 HappensBefore::HappensBefore(unsigned threads, std::function<void()> before_learning)
-    : warps_((threads + warp_size - 1) / warp_size),
-      threads_(threads),
+    : warps_((threads + warp_size - 1) / warp_size + 1),
+      threads_(warps_.size() * warp_size),
       before_learning_{std::move(before_learning)} {}
 
 void HappensBefore::begin_block(std::size_t block, unsigned threads, Releases& releases) {

@@ -56,6 +56,10 @@ class HappensBefore {
       others.join(other.others);
     }
   };
+  /// Behind its threads a block has a warp of copiers, whose accesses are ordered like a thread's: a barrier object's hands
+  /// on what has been copied for it.
+  unsigned first_copier() const { return static_cast<unsigned>(threads_.size()) - warp_size; }
+
   /// A thread tells what it did so far to those who pass() a barrier object, and they learn it.
   void arrive(unsigned thread, Knowledge& told);
   void pass(unsigned thread, const Knowledge& told);

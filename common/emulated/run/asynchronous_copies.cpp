@@ -72,7 +72,7 @@ void Block::announce(const AsynchronousCopy& copy) {
     const Access store{Operation::store, copy.to + at, std::min(copy.bytes - at, largest_access),
                        copy.call_site};
     if (copies_.are_under_way()) require_arrived(store);
-    if (observers_.are_there()) observe<true>(store, true);
+    if (observers_.are_there()) order<true>(store, scheduler_.current());
   }
   copies_.begin(copy, shared_.offset_of(copy.to));
 }
@@ -101,18 +101,23 @@ void Block::wait_for_copies(std::size_t groups_left, bool of_all) {
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
   observers_.call(thread);
-  receive(of_all ? copies_.take_all(thread) : copies_.take_but(thread, groups_left));
+  receive(of_all ? copies_.take_all(thread) : copies_.take_but(thread, groups_left), nullptr);
 }
 
-/// The running thread has waited for these, and hands their bytes on as its own.
-void Block::receive(const std::vector<AsynchronousCopy>& copies) {
+/// The running thread has waited for these. \param barrier  for which; nullptr: it has asked for them itself.
+void Block::receive(const std::vector<AsynchronousCopy>& copies, const ArrivalBarrier* barrier) {
   for (const AsynchronousCopy& copy : copies) {
     copies_.end(copy, shared_.offset_of(copy.to));
     for (std::size_t at = 0; observers_.are_there() && at < copy.bytes; at += largest_access) {
       Access store{Operation::store, copy.to + at, std::min(copy.bytes - at, largest_access), copy.call_site};
-      observe<true>(store, true);
+      order<true>(store, barrier == nullptr ? copy.thread : observers_.copier(barrier->number, copy.thread));
       store.is_copied = true;
       if (!copy.is_bulk) observers_.copied(observed<true>(store, copy.thread));
+    }
+    if (barrier == nullptr && observers_.are_there() && copy.source_bytes != 0) {
+      // Until now its source was not to be written.
+      last_buffer_ = global_memory().find(copy.from, copy.source_bytes);
+      order<false>({Operation::load, copy.from, copy.source_bytes, copy.call_site}, copy.thread);
     }
     if (copy.is_bulk && observers_.are_there()) {
       observers_.copied_in_bulk(scheduler_.current(), copy.call_site, shared_.offset_of(copy.to),
@@ -162,8 +167,11 @@ void Block::init_arrivals(std::byte* address, unsigned count, const void* call_s
   const AtWork at_work{*this};
   if (reinterpret_cast<std::uintptr_t>(address) % store.bytes != 0) refuse(store);
   if (!shared_.contains(address, store.bytes)) stop_for_stray(store);
-  if (observers_.are_there()) observe<true>(store, true);
-  arrivals_.insert_or_assign(address, ArrivalBarrier{.expected = count, .missing = count});
+  if (observers_.are_there()) order<true>(store, scheduler_.current());
+  arrivals_.insert_or_assign(address,
+                             ArrivalBarrier{.number = static_cast<unsigned>(arrivals_.size()) % warp_size,
+                                            .expected = count,
+                                            .missing = count});
 }
 
 /// One that has been made.
@@ -175,7 +183,7 @@ ArrivalBarrier& Block::arrival_barrier(const std::byte* address, const void* cal
     stop_for(Fault::uninitialised_read, "uses a barrier object that nobody has made", call_site,
              "let one thread call `init(&barrier, count)`, and put a `__syncthreads()` behind it");
   }
-  if (observers_.are_there()) observe<true>(update, true);
+  if (observers_.are_there()) order<true>(update, scheduler_.current());
   return known->second;
 }
 
@@ -215,7 +223,7 @@ void Block::copy_bulk(const AsynchronousCopy& copy, const std::byte* address) {
     last_buffer_ = global_memory().find(load.address, load.bytes);
     if (last_buffer_ == nullptr) stop_for_stray(load);
     if (!shared_.contains(store.address, store.bytes)) stop_for_stray(store);
-    if (observers_.are_there()) observe<false>(load, true);
+    if (observers_.are_there()) order<false>(load, scheduler_.current());
   }
   AsynchronousCopy by_thread = copy;
   by_thread.thread = scheduler_.current();
@@ -268,11 +276,14 @@ bool Block::await_phase(const std::byte* address, std::uint64_t phase, bool bloc
     return false;
   }
   HappensBefore::Knowledge& told = barrier.told[phase % 2];
-  if (observers_.are_there()) observers_.pass(thread, told);
   if (!barrier.complete.empty()) {
-    receive(std::exchange(barrier.complete, {}));
-    if (observers_.are_there()) observers_.arrive(thread, told);
+    const std::vector<AsynchronousCopy> copies = std::exchange(barrier.complete, {});
+    const unsigned copier = observers_.are_there() ? observers_.copier(barrier.number, thread) : 0;
+    if (observers_.are_there()) observers_.pass(copier, told);
+    receive(copies, &barrier);
+    if (observers_.are_there()) observers_.arrive(copier, told);
   }
+  if (observers_.are_there()) observers_.pass(thread, told);
   return true;
 }
 

@@ -23,6 +23,7 @@ struct AsynchronousCopy {
 /// A barrier object in shared memory (PTX ISA, mbarrier). It goes from phase to phase, whenever so many threads have arrived
 /// and so many bytes have come as are expected.
 struct ArrivalBarrier {
+  unsigned number = 0;  ///< of the block's, below 32: two may have the same
   std::uint64_t phase = 0;
   unsigned expected = 0;                     ///< arrivals in each phase
   unsigned missing = 0;                      ///< of these, in this one

@@ -262,28 +262,37 @@ void Block::note(Fault fault, std::string action, const void* call_site, std::st
 
 // ---- accesses to memory ----
 
-template <bool is_shared> inline ObservedAccess Block::observed(const Access& access, unsigned thread) {
-  const std::uintptr_t position =
-      is_shared ? shared_.offset_of(access.address) : reinterpret_cast<std::uintptr_t>(access.address);
-  return {access, thread, is_shared, last_buffer_, position, chain_of(access.function)};
-}
-
 /// More than can be followed is the launch's failure.
-template <bool is_shared> void Block::observe(const Access& access, bool only_order) {
-  if constexpr (!is_shared) {
-    if (!observers_.are_there()) return last_buffer_->mark_written(access.address, access.bytes);
-  }
+template <typename Look> inline void Block::follow(Look look) {
   try {
-    const ObservedAccess seen = observed<is_shared>(access, scheduler_.current());
-    return only_order ? observers_.order(seen) : observers_.access(seen);
+    return look();
   } catch (...) {
     exception_ = std::current_exception();
   }
   scheduler_.stop();
 }
 
-template void Block::observe<true>(const Access& access, bool only_order);
-template void Block::observe<false>(const Access& access, bool only_order);
+template <bool is_shared> inline ObservedAccess Block::observed(const Access& access, unsigned thread) {
+  const std::uintptr_t position =
+      is_shared ? shared_.offset_of(access.address) : reinterpret_cast<std::uintptr_t>(access.address);
+  return {access, thread, is_shared, last_buffer_, position, chain_of(access.function)};
+}
+
+template <bool is_shared> void Block::observe(const Access& access) {
+  if constexpr (!is_shared) {
+    if (!observers_.are_there()) return last_buffer_->mark_written(access.address, access.bytes);
+  }
+  follow([&] { observers_.access(observed<is_shared>(access, scheduler_.current())); });
+}
+
+template <bool is_shared> void Block::order(const Access& access, unsigned thread) {
+  follow([&] { observers_.order(observed<is_shared>(access, thread)); });
+}
+
+template void Block::observe<true>(const Access& access);
+template void Block::observe<false>(const Access& access);
+template void Block::order<true>(const Access& access, unsigned thread);
+template void Block::order<false>(const Access& access, unsigned thread);
 template ObservedAccess Block::observed<true>(const Access& access, unsigned thread);
 
 /// What is neither in dynamic shared memory nor in the buffer of the last access. Returns whether it is memory of the

@@ -217,7 +217,7 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   void hand_over_votes(unsigned member, unsigned group);
   void release_named(NamedBarrier& barrier);
   void announce(const AsynchronousCopy& copy);
-  void receive(const std::vector<AsynchronousCopy>& copies);
+  void receive(const std::vector<AsynchronousCopy>& copies, const ArrivalBarrier* barrier);
   void require_arrived(const Access& access);
   ArrivalBarrier& arrival_barrier(const std::byte* address, const void* call_site);
   void end_phase_if_complete(ArrivalBarrier& barrier);
@@ -235,8 +235,10 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   Witness by_running_thread(const Access& access) const {
     return access_by(number_, scheduler_.current(), access.operation, access.call_site);
   }
-  /// \param only_order  whether only what orders it matters.
-  template <bool is_shared> void observe(const Access& access, bool only_order = false);
+  template <typename Look> void follow(Look look);
+  template <bool is_shared> void observe(const Access& access);
+  /// The same of a thread, as far as it matters what orders it.
+  template <bool is_shared> void order(const Access& access, unsigned thread);
   template <bool is_shared> ObservedAccess observed(const Access& access, unsigned thread);
   void end_turn(const Access& access);
   void look(const Access& access);

@@ -65,6 +65,7 @@ class BlockObservers {
   }
   /// A thread looks whether a barrier object has gone on.
   void poll() { counts_->poll(); }
+  unsigned copier(unsigned number, unsigned thread) { return races_->copier(number, thread); }
   void arrive(unsigned thread, HappensBefore::Knowledge& told) { races_->order().arrive(thread, told); }
   void pass(unsigned thread, const HappensBefore::Knowledge& told) { races_->order().pass(thread, told); }
   /// It is about to update memory atomically, which access() has been told. \param counted  as what.
