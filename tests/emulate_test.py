@@ -794,7 +794,8 @@ cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStre
 """, said=["missing synchronisation in read_too_early: the host reads 4-byte word 5 of managed memory",
            "a: 1 finding in", "twice: 2 launches"]),
     "what the runtime has": Case({"a.cu": RUNTIME}, ["a.cu"], OF_THE_RUNTIME, unsaid=["error"]),
-    "what a kernel's body says of it": Case({"a.cu": KERNELS_FACTS}, ["a.cu"], """CUDA_ERROR_NOT_FOUND 1
+    "what a kernel's body says of it, with a toolkit": Case(
+        {"a.cu": KERNELS_FACTS}, ["a.cu", "-I", "/usr/local/cuda/include"], """CUDA_ERROR_NOT_FOUND 1
 8448 128: 24, 2112 of 128
 8448 128: 0, 2112 of 128
 48000 1024: 4, 264 of 1024

@@ -14,7 +14,7 @@ HEADERS = ["cuda_runtime.h", "cuda.h", "driver_types.h", "math_constants.h", "cu
            "cuda/std/limits"]
 KINDS = "u?char|u?short|u?int|u?long|u?longlong|float|double"
 # CUDA's names: by how they begin, and those that begin like no others.
-GLOBAL = re.compile(rf"""cuda\w* | CUDA\w* | cu[A-Z]\w* | CU\w+_st
+GLOBAL = re.compile(rf"""cuda\w* | CUDA\w* | cu[A-Z]\w* | CU_?\w+ | cuuint\d\d_t | nvtx\w* | NVTX\w*
     | (?:make_)?(?:{KINDS})[1-4] | make_cu\w+ | dim3 | (?:make_)?half2? | make_bfloat162 | nv_bfloat162?
     | threadIdx | blockIdx | blockDim | gridDim | warpSize
     | atomic(?:Add|Sub|Exch|Min|Max|Inc|Dec|CAS|And|Or|Xor)(?:_block|_system)?
@@ -27,8 +27,10 @@ NAMESPACES = {
     "cooperative_groups": re.compile(r"""details | thread_block | thread_block_tile | this_thread_block | thread_group
         | block_tile_memory | coalesced_group | coalesced_threads | tiled_partition | grid_group | this_grid | sync
         | thread_rank | group_size | binary_partition | labeled_partition | invoke_one | invoke_one_broadcast
+        | inclusive_scan | exclusive_scan | this_cluster | cluster_group | this_multi_grid | multi_grid_group
         | reduce | plus | less | greater | bit_and | bit_or | bit_xor""", re.VERBOSE),
-    "cuda": re.compile("std|thread_scope(_system|_device|_block|_thread)?|memory_order(_\\w+)?|atomic(_ref)?"),
+    "cuda": re.compile("std|thread_scope(_system|_device|_block|_thread)?|memory_order(_\\w+)?"
+                       "|atomic(_ref)?|aligned_size_t"),
 }
 
 

@@ -18,8 +18,7 @@ inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
                           cudaEventInterprocess = 4, cudaEventRecordDefault = 0, cudaEventRecordExternal = 1,
                           cudaEventWaitDefault = 0, cudaEventWaitExternal = 1;
-#define cudaStreamLegacy static_cast<cudaStream_t>(nullptr)
-#define cudaStreamPerThread reinterpret_cast<cudaStream_t>(2)
+inline const cudaStream_t cudaStreamLegacy = nullptr, cudaStreamPerThread = reinterpret_cast<cudaStream_t>(2);
 
 namespace __emulated {
 
