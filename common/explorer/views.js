@@ -931,7 +931,9 @@ function drawTimeline(trace, moment, options) {
     if (!placed.has(event)) placed.set(event, pad + k * step);
   });
   const bar = Math.max(0.6, Math.min(step * 0.75, 7));
-  const heightOf = (event) => event.wavefronts ?? event.sectors ?? 0;
+  const isBulk = (event) => event.kind === "bulk_copy";
+  const heightOf = (event) =>
+      isBulk(event) ? event.words.length * event.bytes / 32 : event.wavefronts ?? event.sectors ?? 0;
   const most = trace.events.reduce((a, event) => Math.max(a, heightOf(event)), 4);
   const base = height - 3;
   const scale = (base - font * 0.9) / most;
@@ -948,13 +950,13 @@ function drawTimeline(trace, moment, options) {
   for (const k of tallest.values()) {
     const event = trace.events[k];
     const x = placed.get(k);
-    if (event.wavefronts !== undefined) {
+    if (event.wavefronts !== undefined && !isBulk(event)) {
       const least = event.wavefronts - (event.conflicts ?? 0);
       groups.active += column(x, base, least * scale);
       if (event.conflicts > 0)
         groups.conflict += column(x, base - least * scale - 1, event.conflicts * scale - 1);
-    } else if (event.sectors !== undefined)
-      groups.waiting += column(x, base, event.sectors * scale);
+    } else if (event.sectors !== undefined || isBulk(event))
+      groups.waiting += column(x, base, heightOf(event) * scale);
     else
       groups.rule += `M${round(x)} ${round(base)}v-5`;
   }
