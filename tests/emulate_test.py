@@ -598,7 +598,7 @@ AFTER_A_READ: dict[str, tuple[str, list[str], list[str]]] = {
 }
 
 
-# Of tests/emulated/ptx.cu a GPU prints nothing, either.
+# It prints the values that are wrong.
 VALUES_OF_PTX = (REPOSITORY / "tests/emulated/ptx.cu").read_text("utf-8")
 # Kernels in PTX that are right, by their numbers.
 RIGHT_PTX = """#include <cstdio>

@@ -1,5 +1,5 @@
 /// Instructions of PTX beside what they are in CUDA C++, of each line of the emulated device's table (ptx_table.hpp): prints what
-/// differs. A GPU of compute capability 9.0 prints nothing, either.
+/// differs. nvcc compiles it for GPUs of compute capability 9.0, too.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
