@@ -44,11 +44,10 @@ TEST(EmulatedHeader, HasFindingsThatNameItsKernelAndLine) {
 
 __global__ void leave_number(int* out, int number) { *out = number; }
 
-TEST(EmulatedRuntime, LaunchesWithACooperativeAttributeOnly) {
+TEST(EmulatedRuntime, LaunchesWithoutClusters) {
   DeviceArray<int> out{1};
   cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
+  attribute.id = cudaLaunchAttributeClusterDimension;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(1);
   config.blockDim = dim3(1);

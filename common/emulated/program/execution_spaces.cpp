@@ -252,7 +252,8 @@ class Judge {
     if (use.used.starts_with("_Z")) {
       if (!name.starts_with("std::")) return false;
       if (!is_here) return !used.starts_with("std::terminate");
-      return definition != code_.functions.end() && !program_.relaxed_constexpr && !is_known_to_nvcc(name);
+      return definition != code_.functions.end() && !program_.relaxed_constexpr && !is_known_to_nvcc(name) &&
+             !names_library(use.place.file);
     }
     if (is_here || program_.of_host.contains(use.used) || use.used.starts_with("_")) return false;
     static const std::set<std::string, std::less<>> of_c{"printf", "vprintf", "malloc", "free",  "memcpy",
@@ -266,6 +267,14 @@ class Judge {
     Dl_info info{};
     return function != nullptr && dladdr(function, &info) != 0 &&
            fs::path{info.dli_fname}.filename() == "libm.so.6";
+  }
+
+  /// Whether a file names libraries that take std's functions and classes for theirs here, which are for both sides.
+  static bool names_library(const fs::path& source) {
+    static const std::regex library{R"(\b(thrust|cuda::std)\b)"};
+    std::ifstream file{source};
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    return std::regex_search(text, library);
   }
 
   static bool is_known_to_nvcc(const std::string& name) {
