@@ -156,7 +156,8 @@ constexpr const char* read_by_an_atomic = "read by an atomic, too, as in `atomic
 Advice advice_within_a_block(const FaultRecord& seen, const Records& all) {
   if (seen.is_of_copy) {
     return {
-        "each thread that uses what is copied has to wait for the barrier that the copy arrives at, or come by "
+        "each thread that uses what is copied has to wait for the barrier that the copy arrives at, or come "
+        "by "
         "a `__syncthreads()` behind such a wait"};
   }
   const std::string barrier = seen.between_warps ? "`__syncthreads()`" : "`__syncwarp()`";

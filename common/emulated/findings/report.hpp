@@ -34,7 +34,7 @@ struct FaultRecord {
   bool between_warps = false;       ///< these two access sites race in different warps of a block, too
   bool after_warp_barrier = false;  ///< its warp has passed a __syncwarp() since the last block barrier
 
-  bool is_of_copy = false;          ///< one of them is an asynchronous copy's, when it arrives
+  bool is_of_copy = false;  ///< one of them is an asynchronous copy's, when it arrives
 
   Unwritten unwritten{};  ///< of an uninitialised read
 
