@@ -169,6 +169,29 @@ int main(int count, char**) {
   std::sort(sorted.begin(), sorted.end(), [](int a, int b) { return square(a) < std::max(b, 2); });
 }
 """
+# What both take of shared memory: the program ends with 0 if its kernel has computed the right value.
+SHARED = """
+__global__ void sum(int* out) {
+  __shared__ struct { int first[32]; } s;
+  __shared__ union Word { float f[32]; int i[32]; } u;
+  __shared__ struct Named { int a; } named[32];
+  s.first[threadIdx.x] = 1;
+  u.f[threadIdx.x] = 1;
+  named[threadIdx.x].a = 2;
+  __syncthreads();
+  const unsigned next = (threadIdx.x + 1) % 32;
+  atomicAdd(out, s.first[next] + (u.i[next] == __float_as_int(1.0f)) + named[next].a + (sizeof(s) == 128));
+}
+int main() {
+  int *out, is = 0;
+  cudaMalloc(&out, 4);
+  cudaMemset(out, 0, 4);
+  sum<<<1, 32, 128>>>(out);
+  cudaMemcpy(&is, out, 4, cudaMemcpyDeviceToHost);
+  cudaFree(out);
+  return is == 32 * 5 ? 0 : is;
+}
+"""
 
 
 def emulate(bin_folder: Path, folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -209,6 +232,13 @@ def test_accepted(bin_folder: Path, tmp_path: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+def test_shared_memory(bin_folder: Path, tmp_path: Path) -> None:
+    ran = emulate(bin_folder, tmp_path, SHARED)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    ran = subprocess.run(["./a"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0 and "error" not in ran.stderr, ran.stderr
+
+
 def test_nvcc_says_the_same(tmp_path: Path, need: Callable[[str], str]) -> None:
     def is_refused(source: str) -> bool:
         (tmp_path / "a.cu").write_text(source)
@@ -216,7 +246,8 @@ def test_nvcc_says_the_same(tmp_path: Path, need: Callable[[str], str]) -> None:
         return subprocess.run(words, cwd=tmp_path, capture_output=True).returncode != 0
 
     right = "".join(f"{line}\n" for line, said in LINES if not said)
-    assert not is_refused(ACCEPTED) and not is_refused(BEFORE + right + "int main() {}\n")
+    assert not is_refused(ACCEPTED) and not is_refused(SHARED)
+    assert not is_refused(BEFORE + right + "int main() {}\n")
     for line, said in LINES:
         if said:
             main = LAMBDA if "apply" in line else "int main() {}\n"

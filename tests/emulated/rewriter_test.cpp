@@ -304,7 +304,12 @@ TEST(Rewriter, SharedVariables) {
       {"in a lambda", "f([&] { __shared__ int a; });", "f([&] {  int &a" + variable("a") + "; });"},
       {"an initialiser", "__shared__ int a = 1;", "an initialiser", 1},
       {"an initialiser in braces", "__shared__ int a[2]{1, 2};", "an initialiser", 1},
-      {"a type of its own", "__shared__ struct { int a; } s;", "a type of its own", 1},
+      {"a type of its own", "__shared__ struct { int a, b[2]; } s, t[4];",
+       " struct { int a, b[2]; } &s" + variable("s") + ", (&t)[4]" + variable("t") + ";"},
+      {"a union of its own", "__shared__ union U { int a; float b; } u;",
+       " union U { int a; float b; } &u" + variable("u") + ";"},
+      {"a type of its own alone", "__shared__ struct S { int a; };", "of this form", 1},
+
       {"a reference", "__shared__ int& a;", "reference", 1},
       {"no size", "__shared__ int a[];", "without a size", 1},
       {"no end", "__shared__ int a", "without its \";\"", 1},

@@ -4,9 +4,8 @@ namespace emulated_rewrite {
 namespace {
 
 [[noreturn]] void refuse_form(const Code& code, std::size_t i) {
-  if (code.is_any(i, {"=", "{"})) {
-    code.refuse(i, "a __shared__ variable with an initialiser or a type of its own: write TYPE NAME[SIZE];");
-  }
+  if (code.is_any(i, {"=", "{"}))
+    code.refuse(i, "a __shared__ variable with an initialiser: assign to it in the kernel");
   if (code.is(i, "&")) code.refuse(i, "a __shared__ reference: declare a variable or a pointer");
   code.refuse(i, "a __shared__ declaration of this form: write __shared__ TYPE NAME[SIZE];");
 }
@@ -98,8 +97,10 @@ SharedDeclaration read_shared_declaration(const Code& code, std::size_t word) {
   std::size_t words = 0;  // of the type and the names
   for (const std::size_t i : without_specifiers(code, declaration_begin(code, word), declaration)) {
     if (declaration.type == none) declaration.type = i;
-    const bool in_type =
-        code.is_any(i, {"const", "volatile", "*", "<"}) || code.spells(i, "::") || code.spells(i - 1, "::");
+    const bool in_type = code.is_any(i, {"const", "volatile", "*", "<"}) || code.spells(i, "::") ||
+                         code.spells(i - 1, "::") ||
+                         (code.is(i, "{") && code.scope_of(i + 1) == Scope::other);
+    declaration.defines_type |= code.is(i, "{");
     if (code.is(i, "[") && variable.name != none) {
       variable.dimensions.push_back(i);
     } else if (code.is(i, ",") && variable.name != none && words > 1) {

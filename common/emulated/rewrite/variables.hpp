@@ -21,7 +21,8 @@ struct SharedVariable {
 /// A declaration of __shared__ variables.
 struct SharedDeclaration {
   Scope scope;
-  bool dynamic = false;  ///< declared extern
+  bool dynamic = false;       ///< declared extern
+  bool defines_type = false;  ///< such as `struct { int a; }`
   std::size_t type = none;
   std::vector<SharedVariable> variables;
   /// What only nvcc knows, or a reference does not take: the first and last token of each.
