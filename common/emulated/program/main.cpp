@@ -96,8 +96,7 @@ class Build {
     if (fs::path{source}.extension() != ".c") words.push_back("-std=" + standard_);
     if (has_kernels(source)) {
       text = sources_.rewritten(source);
-      append(words, {"-D__CUDACC__", "-D__NVCC__", "-D__EMULATED_DEVICE__", "-D__CUDACC_VER_MAJOR__=13",
-                     "-D__CUDACC_VER_MINOR__=0", "-D__CUDA_ARCH_LIST__=" + architecture_, "-include",
+      append(words, {installed_.options("emulate.cuda"), "-D__CUDA_ARCH_LIST__=" + architecture_, "-include",
                      "cuda_runtime.h", "-iquote", fs::absolute(source).parent_path()});
     }
     append(words, {installed_.options("emulate.include")});
