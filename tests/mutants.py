@@ -213,6 +213,7 @@ MUTANTS = [
     Mutant(REWRITE + "code.cpp", "spells(i - 1, \"->\") || ", "", "rewriter_test *"),
     Mutant(REWRITE + "code.cpp", "    if (keyword && is(i, \":\")) return true;\n", "", "rewriter_test *"),
     Mutant(REWRITE + "variables.cpp", "variable.name != none && words > 1", "variable.name != none", "rewriter_test *"),
+    Mutant(REWRITE + "variables.cpp", "return !code.is_name(open - 1);", "return true;", "rewriter_test *"),
     Mutant(REWRITE + "kernels.cpp", "kernel.has_default && passed < kernel.parameters", "kernel.has_default",
            "rewriter_test *"),
     Mutant(REWRITE + "kernels.cpp", "qualifier = \" const\";", "type += \" const\";", "rewriter_test *"),

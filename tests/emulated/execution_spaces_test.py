@@ -171,6 +171,35 @@ int main(int count, char**) {
 """
 # What both take of shared memory: the program ends with 0 if its kernel has computed the right value.
 SHARED = """
+struct Both { int a; float b[2]; };
+extern __shared__ float array[];
+__shared__ int counter;
+__shared__ float tile[32][33];
+static __shared__ Both both;
+namespace deep { __shared__ volatile unsigned inner; }
+#define AT(i) tile[i][1]
+template <typename T> __device__ T first(const T* p) { return *p; }
+template <typename T> __device__ T same(T x) { return x; }
+__device__ void count() { atomicAdd(&counter, 1); }
+__device__ int shadow(int counter) { int tile = counter; counter = 2 * tile; return counter; }
+__global__ void in_file(int* out, int n) {
+  if (threadIdx.x == 0) { counter = 0; counter++; both = {1, {2, 3}}; both.b[1] += 1; deep::inner = 7u; }
+  array[threadIdx.x] = 2;
+  AT(threadIdx.x) = 3;
+  float (*rows)[33] = tile, *row = tile[threadIdx.x], *p = array + 1;
+  int& counted = counter;
+  for (int i = 2; i < 33; ++i) *(row + i) = i;
+  __syncthreads();
+  count();
+  __syncthreads();
+  const unsigned next = (threadIdx.x + 1) % 32;
+  int right = counter == 33 && counted * counter == 33 * 33 && n * counter == 66 && 2 < counter && same(counter) == 33;
+  right += first(array) == 2 && *array == 2 && p[3] == 2 && ((int*)array)[2] == __float_as_int(2);
+  right += rows[next][1] == 3 && *(*tile + 1) == 3 && first(&tile[next][2]) == 2 && sizeof(tile) == 32 * 33 * 4;
+  right += both.a + both.b[0] + (&both)->b[1] == 7 && same(both).a == 1 && ::deep::inner == 7u;
+  right += shadow(3) == 6 && [&] { return counter; }() == 33 && (n && counter);
+  atomicAdd(out, right);
+}
 __global__ void sum(int* out) {
   __shared__ struct { int first[32]; } s;
   __shared__ union Word { float f[32]; int i[32]; } u;
@@ -186,10 +215,11 @@ int main() {
   int *out, is = 0;
   cudaMalloc(&out, 4);
   cudaMemset(out, 0, 4);
-  sum<<<1, 32, 128>>>(out);
+  sum<<<1, 32>>>(out);
+  in_file<<<1, 32, 128>>>(out, 2);
   cudaMemcpy(&is, out, 4, cudaMemcpyDeviceToHost);
   cudaFree(out);
-  return is == 32 * 5 ? 0 : is;
+  return is == 32 * 10 ? 0 : is;
 }
 """
 

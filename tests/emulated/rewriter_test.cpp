@@ -82,8 +82,11 @@ std::string named(const std::string& name) { return "([] { return \"" + name + "
 std::string variable(const std::string& name) { return " = ::__emulated::shared_variable" + named(name); }
 const std::string dynamic = "* const s = ::__emulated::dynamic_shared_memory" + named("s") + ";";
 const std::string bytes = "  char * const b = ::__emulated::dynamic_shared_memory";
-const std::string array_in_file = " , decltype" + named("s") + "> s{};";
-const std::string dynamic_in_file = "static const ::__emulated::DynamicSharedArray<";
+const std::string shared_in_file = "static __device__ const ::__emulated::SharedInFile<";
+std::string in_file(const std::string& name, const std::string& extents = "") {
+  return " " + extents + ", decltype" + named(name) + "> " + name + "{};";
+}
+const std::string array_in_file = in_file("s", "[]");
 
 TEST(Rewriter, Launches) {
   run({
@@ -247,9 +250,9 @@ TEST(Rewriter, DynamicSharedMemory) {
       "cuda::pair<int, float>", "typename A<B>::C", "unsigned long long", "::T", "float*",
       "A<(1 << 4), B<C<D>>>",   "const T"};
   run(in_kernel(with_each("extern __shared__ @ s[];", "  @ " + dynamic, types)));
-  run(with_each("extern __shared__ @ s[];", "  " + dynamic_in_file + "@" + array_in_file, types));
+  run(with_each("extern __shared__ @ s[];", "  " + shared_in_file + "@" + array_in_file, types));
   run(with_each(
-      "@extern __shared__ float s[];", "@  " + dynamic_in_file + "float" + array_in_file,
+      "@extern __shared__ float s[];", "@  " + shared_in_file + "float" + array_in_file,
       {"namespace a {", "namespace a::b { inline namespace c {", "inline namespace c {", "extern \"C\" {",
        "struct S { int a; };", "void f() { if (x) { } }\n", "int a = 1;", "namespace {", "#define A {\n",
        "#ifdef A\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}", "int a[] = {1, 2};"}));
@@ -264,10 +267,9 @@ TEST(Rewriter, DynamicSharedMemory) {
   const std::string form = "extern __shared__ TYPE NAME[]";
   run({
       {"specifiers in file", "extern __shared__ __align__(16) volatile int s[];",
-       "   " + dynamic_in_file + "volatile int" + array_in_file},
+       "   " + shared_in_file + "volatile int" + array_in_file},
       {"attribute in file", "[[maybe_unused]] alignas(16) extern __shared__ int s[];",
-       "[[maybe_unused]]    " + dynamic_in_file + "int" + array_in_file},
-      {"two in file", "extern __shared__ float s[], t[];", "each on its own", 1},
+       "[[maybe_unused]]    " + shared_in_file + "int" + array_in_file},
       {"a size", "void f() {\nextern __shared__ float s[32]; }", form, 2},
       {"two dimensions", "void f() { extern __shared__ float s[][32]; }", form, 1},
       {"no array", "void f() { extern __shared__ float s; }", form, 1},
@@ -322,11 +324,10 @@ TEST(Rewriter, SharedVariables) {
        "typedef __shared__ int a;", "constexpr __shared__ int a;", "x = __shared__ int a;",
        "using T = __shared__ int;", "__shared__ int f();", "__shared__ alignas int a;"},
       1)));
-  const std::string outside = "outside of a function: declare it in the kernel";
   const std::string parameter = "as a parameter or a member";
   run({
-      {"in file", "\n__shared__ int a;", outside, 2},
-      {"in a namespace", "namespace a {\nstatic __shared__ int a;", outside, 2},
+      {"two in file", "\n__shared__ int s, t;", "each on its own", 2},
+      {"a type of its own in file", "\n__shared__ struct { int a; } s;", "define the type before it", 2},
       {"a parameter", "void f(\n__shared__ int a) {}", parameter, 2},
       {"a cast", "void f() { g(\n(__shared__ int*)p); }", parameter, 2},
       {"nothing else", "\n__shared__", "without its \";\"", 2},
@@ -340,6 +341,34 @@ TEST(Rewriter, SharedVariables) {
                    "struct S<(1 << 2)> { void f() { }"},
                   2));
   }
+}
+
+TEST(Rewriter, SharedVariablesOutsideOfFunctions) {
+  const std::string declared = "__shared__ T s; namespace a { static __shared__ int b\n[2] [3]; }\n";
+  const std::string rewritten = " " + shared_in_file + "T" + in_file("s") + " namespace a {   " +
+                                shared_in_file + "int [2] [3], decltype" + named("b") + "> b\n{}; }\n";
+  const std::string s = "::__emulated::of_block(s)";
+  for (const std::string begin :
+       {"", "x; ", "{ } ", "if (x) ", "else ", "(int)", "int r = ", "return ", "x + ", "x ? y : ", "f(",
+        "f(x, ", "f(&", "2 * ", "*", "p[", "!", "sizeof "}) {
+    run({{begin, declared + "void f() { " + begin + "s; }", rewritten + "void f() { " + begin + s + "; }"}});
+  }
+  for (const std::string end : {".x", "->x", "[i] = 1", "++", " = 2", ", 1)", ")"})
+    run({{end, declared + "void f() { (s" + end + "; }", rewritten + "void f() { (" + s + end + "; }"}});
+  // Another one of the name, or what the compiler has to convert.
+  for (const std::string other :
+       {"int s;",           "int x, s;", "int* s;",  "T<int> s;",      "auto [s, x] = y;",
+        "int (&s)[2] = y;", "x.s;",      "p->s;",    "S::x, s();",     "x * s;",
+        "x > s;",           "x && s;",   "[s] { };", "decltype(s) x;", "for (int i = 0, s = 1;;) { }",
+        "struct { } s;",    "f(x) s;",   "s x;",     "s::x;",          "enum class E { s };",
+
+        "A() : s(1) { }"})
+    run({{other, declared + "void f() { " + other + " }", rewritten + "void f() { " + other + " }"}});
+  run({{"in a macro", declared + "#define A(i) s[i] + x##s\n",
+        rewritten + "#define A(i) " + s + "[i] + x##s\n"},
+       {"in a namespace", declared + "void f() { a::b[1] = ::a::b[2]; }",
+        rewritten + "void f() { ::__emulated::of_block(a::b)[1] = ::__emulated::of_block(::a::b)[2]; }"},
+       {"in file", declared + "S s; s;", rewritten + "S s; s;"}});
 }
 
 /// What launches a kernel by its name: its declaration up to the parameters, and its body.

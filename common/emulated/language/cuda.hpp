@@ -290,16 +290,6 @@ DynamicSharedMemory<Element, Name> dynamic_shared_memory(Name) {
   return {};
 }
 
-/// The same outside of functions, where there is no block yet.
-template <typename T, typename Name> struct DynamicSharedArray {
-  operator T*() const {
-    return static_cast<T*>(dynamic_shared_memory_begin(Declared<Name, T[]>::declaration));
-  }
-  template <typename U> explicit operator U*() const {
-    return static_cast<U*>(dynamic_shared_memory_begin(Declared<Name, T[]>::declaration));
-  }
-};
-
 /// `__shared__ X name[4];` becomes `X (&name)[4] = shared_variable([] { return "name"; });`.
 template <typename Name> struct StaticSharedVariable {
   template <typename T> operator T&() const {
@@ -307,6 +297,32 @@ template <typename Name> struct StaticSharedVariable {
   }
 };
 template <typename Name> StaticSharedVariable<Name> shared_variable(Name) { return {}; }
+
+/// `__shared__ X name[4];` outside of functions, where there is no block yet, becomes
+/// `static const SharedInFile<X[4], decltype([] { return "name"; })> name{};`. Where the rewriter does not know the name, as of a
+/// header, or does not tell an expression from a declaration, this is converted: it has the variable's size, and no copy.
+template <typename T, typename Name> class SharedInFile {
+ public:
+  constexpr SharedInFile() = default;
+  SharedInFile(const SharedInFile&) = delete;
+  operator T&() const { return StaticSharedVariable<Name>{}; }
+  T* operator&() const { return &static_cast<T&>(*this); }
+  template <typename Value> T& operator=(const Value& value) const { return static_cast<T&>(*this) = value; }
+
+ private:
+  alignas(T) std::byte unused_[sizeof(T)]{};
+};
+template <typename T, typename Name> struct SharedInFile<T[], Name> {
+  constexpr SharedInFile() = default;
+  SharedInFile(const SharedInFile&) = delete;
+  operator T*() const { return DynamicSharedMemory<void, Name>{}; }
+  template <typename U> explicit operator U*() const { return reinterpret_cast<U*>(static_cast<T*>(*this)); }
+};
+
+/// What an expression names becomes `of_block(name)`: that variable of the block, or else another one of its name.
+template <typename T, typename Name> T& of_block(const SharedInFile<T, Name>& variable) { return variable; }
+template <typename T, typename Name> T* of_block(const SharedInFile<T[], Name>& array) { return array; }
+template <typename T> constexpr T&& of_block(T&& other) { return static_cast<T&&>(other); }
 
 /// Copies the parameters for one thread. They are constant memory on a GPU, and reading them is not counted.
 template <typename Call, std::size_t... index>

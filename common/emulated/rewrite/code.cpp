@@ -115,7 +115,6 @@ std::size_t Code::expression_begin(std::size_t end) const {
   }
 }
 
-/// Where a name begins, with what it is qualified with or joined to.
 std::size_t Code::qualified_begin(std::size_t name) const {
   while (true) {
     if (is(name - 1, "template")) --name;

@@ -50,6 +50,8 @@ class Code {
   std::vector<std::pair<std::size_t, std::size_t>> elements(std::size_t open, std::size_t close) const;
   /// The beginning of the expression that ends before a token, such as the kernel before "<<<".
   std::size_t expression_begin(std::size_t end) const;
+  /// Where a name begins, with what it is qualified with or joined to.
+  std::size_t qualified_begin(std::size_t name) const;
   /// Where the statement, or the declaration, begins that a token is part of.
   std::size_t statement_begin(std::size_t i) const;
   /// What the innermost bracket that is open at a token is the body of.
@@ -65,7 +67,6 @@ class Code {
   bool is_class(std::size_t begin, std::size_t brace) const;
   bool is_condition(std::size_t i) const;
   bool is_operator(std::size_t i) const;
-  std::size_t qualified_begin(std::size_t name) const;
   void close_bracket(std::size_t i, std::vector<std::size_t>& open);
 
   std::string_view source_;

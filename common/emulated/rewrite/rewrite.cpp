@@ -22,10 +22,11 @@ struct Edit {
 /// Collects the edits of one piece of code: a file, or what a macro stands for.
 class Rewriter {
  public:
-  Rewriter(std::string_view source, std::vector<Token> tokens, std::vector<Edit>& edits)
-      : source_{source}, code_{source, std::move(tokens)}, edits_{edits} {}
+  Rewriter(std::string_view source, std::vector<Token> tokens, std::vector<Edit>& edits,
+           std::set<std::string_view>& shared_in_file)
+      : source_{source}, code_{source, std::move(tokens)}, edits_{edits}, shared_in_file_{shared_in_file} {}
 
-  /// Of what a macro stands for only the launches, and PTX.
+  /// Of what a macro stands for only the launches, PTX, and the names of shared variables outside of functions.
   void rewrite(bool in_macro) {
     if (!in_macro) kernels_ = find_kernels(code_);
     for (std::size_t i = 0; i < code_.size(); ++i) {
@@ -44,6 +45,14 @@ class Rewriter {
       if (code_.is(i, "__device__") && is_device_variable(code_, i))
         insert(code_[i].end(), " __emulated_variable");
       if (code_.is(i, "__managed__")) make_common(i);
+    }
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      const bool is_known =
+          shared_in_file_.contains(code_[i].text) && (in_macro || code_.enclosing(i) != none);
+      const std::size_t begin = is_known ? code_.qualified_begin(i) : none;
+      if (!is_known || !is_expression(code_, begin, i)) continue;
+      insert(code_[begin].offset, "::__emulated::of_block(");
+      insert(code_[i].end(), ")");
     }
   }
 
@@ -202,17 +211,27 @@ class Rewriter {
     }
     const SharedDeclaration declaration = read_shared_declaration(code_, word);
     const bool in_file = declaration.scope == Scope::file;
-    if (!declaration.dynamic && in_file) {
-      code_.refuse(word, "a __shared__ variable outside of a function: declare it in the kernel");
-    }
-    if (declaration.dynamic && in_file && declaration.variables.size() > 1) {
-      code_.refuse(word, "two extern __shared__ variables in one declaration: declare each on its own");
-    }
+    if (in_file && declaration.variables.size() > 1)
+      code_.refuse(
+          word, "two __shared__ variables in one declaration outside of a function: declare each on its own");
+    if (in_file && declaration.defines_type)
+      code_.refuse(
+          word,
+          "a __shared__ variable outside of a function with a type of its own: define the type before it");
     for (const auto& [first, last] : declaration.specifiers)
       remove(first, last);
     for (const SharedVariable& variable : declaration.variables) {
-      if (declaration.dynamic) {
-        rewrite_dynamic(variable, in_file ? declaration.type : none, declaration.end);
+      const auto& [name, dimensions] = variable;
+      const bool has_no_size = !dimensions.empty() && is_empty(dimensions[0]);
+      if (declaration.dynamic && (!has_no_size || dimensions.size() > 1))
+        code_.refuse(name,
+                     "an extern __shared__ variable of this form: write extern __shared__ TYPE NAME[];");
+      if (!declaration.dynamic && has_no_size)
+        code_.refuse(name, "a __shared__ array without a size: give it one, or declare it extern");
+      if (in_file) {
+        rewrite_in_file(variable, declaration.type);
+      } else if (declaration.dynamic) {
+        rewrite_dynamic(variable, declaration.end);
       } else {
         rewrite_static(variable);
       }
@@ -220,11 +239,19 @@ class Rewriter {
     return declaration.end;
   }
 
+  /// \param type  where it begins.
+  void rewrite_in_file(const SharedVariable& variable, std::size_t type) {
+    const auto& [name, dimensions] = variable;
+    const std::size_t last = dimensions.empty() ? name : code_.partner(dimensions.back());
+    insert(code_[type].offset, "static __device__ const ::__emulated::SharedInFile<");
+    insert(code_[name].offset, code_.source_of(name + 1, last + 1) + ", decltype" + named(name) + "> ");
+    if (last > name) remove(name + 1, last);
+    insert(code_[last].end(), "{}");
+    shared_in_file_.insert(code_[name].text);
+  }
+
   void rewrite_static(const SharedVariable& variable) {
     const auto& [name, dimensions] = variable;
-    if (!dimensions.empty() && is_empty(dimensions[0])) {
-      code_.refuse(name, "a __shared__ array without a size: give it one, or declare it extern");
-    }
     // An array's name needs parentheses, and compilers warn of those around another.
     insert(code_[name].offset, dimensions.empty() ? "&" : "(&");
     if (!dimensions.empty()) insert(code_[name].end(), ")");
@@ -232,19 +259,12 @@ class Rewriter {
            " = ::__emulated::shared_variable" + named(name));
   }
 
-  /// \param type_in_file  where the type begins if the variable is outside of functions, else none.
   /// \param end  the declaration's ";".
-  void rewrite_dynamic(const SharedVariable& variable, std::size_t type_in_file, std::size_t end) {
+  void rewrite_dynamic(const SharedVariable& variable, std::size_t end) {
     const auto& [name, dimensions] = variable;
-    if (dimensions.size() != 1 || !is_empty(dimensions[0])) {
-      code_.refuse(name, "an extern __shared__ variable of this form: write extern __shared__ TYPE NAME[];");
-    }
-    const bool in_file = type_in_file != none;
-    if (in_file) insert(code_[type_in_file].offset, "static const ::__emulated::DynamicSharedArray<");
-    insert(code_[name].offset, in_file ? ", decltype" + named(name) + "> " : "* const ");
-    replace(dimensions[0], 1,
-            in_file ? "{" : " = ::__emulated::dynamic_shared_memory" + named_elements(name, end));
-    replace(dimensions[0] + 1, 1, in_file ? "}" : "");
+    insert(code_[name].offset, "* const ");
+    replace(dimensions[0], 1, " = ::__emulated::dynamic_shared_memory" + named_elements(name, end));
+    remove(dimensions[0] + 1, dimensions[0] + 1);
   }
 
   /// An argument that has the name.
@@ -310,6 +330,7 @@ class Rewriter {
   std::string_view source_;
   Code code_;
   std::vector<Edit>& edits_;
+  std::set<std::string_view>& shared_in_file_;  ///< names of shared variables outside of functions
   Kernels kernels_;
   std::set<std::string_view> has_counterparts_;  ///< the names of those that a launch has needed
 };
@@ -337,8 +358,9 @@ std::string rewrite(std::string_view source) {
   if (source.starts_with("\xef\xbb\xbf")) source.remove_prefix(3);  // a byte order mark
   std::vector<std::vector<Token>> pieces = tokenize(source);
   std::vector<Edit> edits;
+  std::set<std::string_view> shared_in_file;
   for (std::size_t i = 0; i < pieces.size(); ++i)
-    Rewriter{source, std::move(pieces[i]), edits}.rewrite(i > 0);
+    Rewriter{source, std::move(pieces[i]), edits, shared_in_file}.rewrite(i > 0);
   return apply(source, std::move(edits));
 }
 

@@ -120,4 +120,28 @@ SharedDeclaration read_shared_declaration(const Code& code, std::size_t word) {
   return declaration;
 }
 
+bool is_expression(const Code& code, std::size_t begin, std::size_t name) {
+  const std::size_t before = begin - 1, behind = name + 1;
+  const bool is_part = code.is(before, ".") || code.spells(before - 1, "->") || code.is(name - 1, "#") ||
+                       code.is(behind, "#") || code.spells(behind, "::");
+  if (is_part || code.is_name(before) || code.is_name(behind) || code.is_any(behind, {"(", "{"}))
+    return false;
+  if (code.is(behind, ".") || code.spells(behind, "->")) return true;
+  const std::size_t first = before - 1;
+  const bool is_end = code.is_name(first) || code.is_any(first, {")", "]"});
+  if (code.is_any(before, {"*", "&"})) {
+    const bool in_declarator =
+        code.is(first, "(") && code.is(behind, ")") && code.is_any(behind + 1, {"[", "("});
+    return !is_end && !in_declarator && !code.is_any(first, {">", "}", "*", "&"});
+  }
+  if (code.is(before, "(")) return !code.is_any(first, {"decltype", "typeof", "__typeof__"});
+  if (code.is(before, "[")) return is_end && !code.is(first, "auto");
+  const std::size_t open = code.is(before, ",") ? code.enclosing(name) : code.partner(before);
+  if (code.is(before, ",")) return code.is(open, "(") && !code.is(open - 1, "for");
+  if (code.is(before, ")")) return !code.is_name(open - 1);
+  if (code.is_any(before, {"{", "}"}))
+    return code.scope_of(before + (code.is(before, "{") ? 1 : 0)) == Scope::function;
+  return !code.is_any(before, {"<", ">", "]"});
+}
+
 }  // namespace emulated_rewrite

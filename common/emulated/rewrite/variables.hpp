@@ -33,4 +33,8 @@ struct SharedDeclaration {
 /// Throws RewriteError for a declaration of a form, or in a place, that the emulated device does not know.
 SharedDeclaration read_shared_declaration(const Code& code, std::size_t word);
 
+/// Whether a variable's name, which begins with its namespaces, stands where none is declared. It says no where that cannot be
+/// told.
+bool is_expression(const Code& code, std::size_t begin, std::size_t name);
+
 }  // namespace emulated_rewrite
