@@ -114,7 +114,8 @@ def ending(program: Program, ran: "subprocess.CompletedProcess[str]") -> str:
         places.setdefault(kind, []).append(line if file == name.name else f"{file}:{line}")
     parts = [f"{kind} at {' '.join(dict.fromkeys(lines))}" for kind, lines in places.items()]
     if refusal := re.search(rf"(?m)^(?:\S+:\d+: (?:fatal )?error|{said_by_it}): (?!{PLACE})(.*)", ran.stderr):
-        parts.append(REFUSED + re.sub("[`‘’;|]", "'", refusal[3]))
+        said = re.sub("[`‘’;|]", "'", refusal[3])
+        parts.append(REFUSED + said.removeprefix("#error ").strip('"'))
     elif program.says not in ran.stdout + ran.stderr:
         parts.append(f"without '{program.says}'")
     if ran.returncode == 124:
