@@ -381,8 +381,8 @@ int main(int words, char**) {
   cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest - 1);
   cudaStreamGetPriority(stream, &value);
   add<<<(n + 255) / 256, 256, 0, stream>>>(pointer, n);
-  cudaStreamAddCallback(stream, look, own, 0);
   if (words > 1) std::printf("too early: %d\\n", own[2000]);
+  cudaStreamAddCallback(stream, look, own, 0);
   cudaStreamSynchronize(stream);
   std::printf("%d %d, priority %d\\n", own[0], own[n - 1], value);
   cudaHostUnregister(own);
@@ -802,7 +802,7 @@ cudaErrorStreamCaptureImplicit, cudaErrorStreamCaptureUnsupported, cudaErrorStre
 5
 """, said=["note: clock64() and its like gave counts of accesses, for the emulated device has no time"]),
     "what is wrong with its calls": Case(
-        {"a.cu": RUNTIME}, ["a.cu", "--", "wrong"], OF_THE_RUNTIME.replace("2001\n", "2001\ntoo early: 2001\n"), 1,
+        {"a.cu": RUNTIME}, ["a.cu", "--", "wrong"], OF_THE_RUNTIME.replace("seen:", "too early: 2001\nseen:"), 1,
         said=["missing synchronisation in main: the host reads 4-byte word 2000 of registered memory (4000 words), "
               "which add may still be writing",
               "out of bounds in add: thread 0 of block 0 reads 4 bytes outside of the device's",

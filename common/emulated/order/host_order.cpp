@@ -87,15 +87,8 @@ void HostOrder::host_waits_for_event(Event event) {
 }
 
 void HostOrder::call_behind(Stream stream, const std::function<void()>& function) {
-  std::unique_lock lock{mutex_};
-  const auto before = std::pair{host_, uses_};
-  lock.unlock();
   host_waits_for_stream(stream);
   function();
-  const ClosedMemory::Open closes_behind;
-  lock.lock();
-  std::tie(host_, uses_) = before;
-  close_pages();
 }
 
 void HostOrder::host_knows(const Clock& clock) {

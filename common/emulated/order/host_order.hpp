@@ -47,7 +47,8 @@ class HostOrder {
   void host_waits_for_stream(Stream stream);
   void host_waits_for_event(Event event);
 
-  /// The stream calls a function of the host's, which may use what the stream has. Others of the host know nothing of it.
+  /// The stream calls a function of the host's, which may use what the stream has. So may all of the host from then on: whom
+  /// else the function tells is not followed.
   void call_behind(Stream stream, const std::function<void()>& function);
 
   /// What forbids the host's access; its `by` is "" if nothing does.
