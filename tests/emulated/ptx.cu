@@ -341,7 +341,7 @@ __global__ void warps_and_blocks() {
   SPECIAL("lanemask_gt", 32, unsigned, ~((2U << lane) - 1))
   SPECIAL("lanemask_ge", 32, unsigned, ~((1U << lane) - 1))
   SPECIAL("warpid", 32, unsigned, thread / 32)
-  SPECIAL("nwarpid", 32, unsigned, 2U)
+  SPECIAL("nwarpid", 32, unsigned, 64U)
   SPECIAL("tid.x", 32, unsigned, threadIdx.x)
   SPECIAL("tid.y", 32, unsigned, threadIdx.y)
   SPECIAL("tid.z", 32, unsigned, 0U)

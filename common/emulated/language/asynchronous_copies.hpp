@@ -20,7 +20,6 @@ namespace __emulated {
 inline unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
-inline void* shared_pointer(unsigned address) { return __cvta_shared_to_generic(address); }
 
 /// Asks for 4, 8 or 16 bytes; of these, zeros follow `source_bytes`.
 void copy_async(void* shared, const void* global, unsigned bytes, unsigned source_bytes);

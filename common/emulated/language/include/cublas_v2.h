@@ -286,6 +286,7 @@ inline cudaDataType scalar_type(cudaDataType type, cudaDataType) { return type; 
                                         const T* beta, T* y, int y_step) {                                 \
     using namespace __emulated;                                                                            \
     constexpr cudaDataType type = blas_type<T>;                                                            \
+    if (of_a == CUBLAS_OP_C && (type == CUDA_C_32F || type == CUDA_C_64F)) return CUBLAS_STATUS_NOT_SUPPORTED; \
     const bool is_plain = of_a == CUBLAS_OP_N;                                                             \
     return gemm(__func__, handle, 1, is_plain ? m : n, is_plain ? n : m, blas_scalar(handle, alpha, type), \
                 row(x, x_step), {a, type, lda, is_plain ? Transposed::yes : Transposed::no},               \
