@@ -162,6 +162,12 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
     "atomics": lambda _: [
         f"{program} {chosen} -s 20" for program in ATOMICS
         for chosen in ("-t float32 -n 2^15", "-t float32 -n 2^20", "-t float32 -n 2^25", "-t int32 -n 2^25")],
+    # Those with one atomic per block, beside the tree that needs none.
+    "atomics_block": lambda _: [
+        f"{step} --sweep block -n 2^25 -t {chosen} -s 50" for chosen in ("float32", "int32")
+        for step in ("atomic_shared", "atomic_leader", "atomic_block", "04_first_add")],
+    # The CPU beside sweep_size.
+    "sweep_cpu": lambda _: ["00_cpu_serial --sweep size -n 2^28 -s 20"],
     # For each part of the method, one step with it and without it.
     "method_flush": lambda _: [
         f"{METHOD_STEP} -n {n} --flush {flush} -s 200"

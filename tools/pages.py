@@ -266,6 +266,12 @@ def atomics(folder: Path = H200) -> str:
          fixed(result.percent_of_peak, 1), published(result)] for result in read(folder, "atomics")], "llrrrrl")
 
 
+def atomics_by_block(folder: Path = H200) -> str:
+    """The kernels with one atomic per block, and 04 with its passes, in blocks of every size."""
+    return bandwidth_table("2^25 elements: GB/s with blocks of", read(folder, "atomics_block"),
+                           lambda result: f"{result.step}, {result.type}", lambda result: str(result.block))
+
+
 def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:
     """The tables of `compare`, one for each of these types."""
     found = read(folder, "peers")

@@ -72,6 +72,12 @@ namespace step_10 {
 namespace step_11 {
 #include "beyond/11_bulk_copy/kernel.cuh"
 }  // namespace step_11
+namespace atomic_shared {
+#include "beyond/atomics/atomic_shared/kernel.cuh"
+}  // namespace atomic_shared
+namespace atomic_leader {
+#include "beyond/atomics/atomic_leader/kernel.cuh"
+}  // namespace atomic_leader
 namespace atomic_block {
 #include "beyond/atomics/atomic_block/kernel.cuh"
 }  // namespace atomic_block
@@ -130,6 +136,8 @@ TEST(NeededBarriers, OfSteps) {
       {"09_vector_loads", run(step_09::launch_reduce<Word>, 2)},
       {"10_single_pass", run(step_10::launch_reduce<Word>, 2)},
       {"11_bulk_copy", run_rings(step_11::launch_reduce<Word>, step_11::stages * step_11::tile)},
+      {"atomic_shared", run(atomic_shared::launch_reduce<Word>, 2)},
+      {"atomic_leader", run(atomic_leader::launch_reduce<Word>, 2)},
       {"atomic_block", run(atomic_block::launch_reduce<Word>, 2)},
       {"solution of 08", run(solution_08::launch_reduce<Word>, 2)},
       {"solution of 10", run(solution_10::launch_reduce<Word>, 2)},
