@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tools import results
 from tools.command_line import REPOSITORY, ElementType
-from tools.markdown import DASH, count_text, table
+from tools.markdown import DASH, count_text, fixed, table
 from tools.results import CARDS, Result
 
 
@@ -108,11 +108,19 @@ def figures_of(step: str) -> Iterator[tuple[DocumentedTable, Figure]]:
             yield documented, figure
 
 
-def published_text(step: str) -> str:
-    """The figures of a step as the step itself prints them: not every machine can run all of them."""
-    return table(["documented", "GPU", "input", "GB/s", "% of peak"], [
-        [documented.label, documented.gpu, documented.input, as_stated(figure.gbps),
-         documented.percent_text(figure)] for documented, figure in figures_of(step)], "lllrr")
+def published_text(step: str, previous: str) -> str:
+    """The figures of a step as the step itself prints them, and what each card has gained over the step before: not
+    every machine can run all of them."""
+    rows = [[documented.label, documented.gpu, documented.input, as_stated(figure.gbps), documented.percent_text(figure),
+             fixed(gain(documented, figure, previous), 2)] for documented, figure in figures_of(step)]
+    columns = 6 if any(times for *_, times in rows) else 5
+    return table(["documented", "GPU", "input", "GB/s", "% of peak", "× the step before"][:columns],
+                 [row[:columns] for row in rows], "lllrrr"[:columns])
+
+
+def gain(documented: DocumentedTable, figure: Figure, previous: str) -> float | None:
+    before = documented.find(previous)
+    return figure.gbps / before.gbps if before and before.gbps and figure.gbps else None
 
 
 def published(result: Result) -> str:

@@ -94,7 +94,7 @@ class StepPages:
             "diff": lambda: kernel_diff(origin, step),
             "counters": lambda: self.counters(step, previous),
             "changed": lambda: self.changed(step, names),
-            "documented": lambda: documented_tables.published_text(step.name),
+            "documented": lambda: documented_tables.published_text(step.name, previous.name if previous else ""),
             "helps": lambda: helps(self.card, names),
             "one_core": lambda: one_core(self.card),
             "compiled": compiled.ring,
