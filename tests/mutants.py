@@ -431,9 +431,9 @@ class Copy:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
 
-    def configure(self, *settings: str) -> None:
+    def configure(self) -> None:
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        subprocess.run(["cmake", "--preset", "debug", "-DREDUCTION_CUDA=OFF", *generator, *settings], cwd=self.folder,
+        subprocess.run(["cmake", "--preset", "debug", "-DREDUCTION_CUDA=OFF", *generator], cwd=self.folder,
                        check=True, stdout=subprocess.DEVNULL)
 
     def builds(self, *targets: str) -> bool:
@@ -444,7 +444,7 @@ class Copy:
             print(built.stdout[-4000:])
         return built.returncode == 0
 
-    def passes(self, test: str, **variables: str) -> bool:
+    def passes(self, test: str) -> bool:
         if is_pytest(test):
             command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--bin",
                        f"{self.build}/bin", f"tests/{test}"]
@@ -452,7 +452,7 @@ class Copy:
             target, tests = test.split()
             command = [f"{self.build}/bin/{target}", f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"]
         # Python would take a module that changes twice in a second for the same.
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **variables}
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         try:
             # A mutant's traceback is not worth reading.
             return subprocess.run(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
