@@ -35,19 +35,23 @@ CODE = {".cuh": "{.cpp}", ".cu": "{.cpp}", ".hpp": "{.cpp}", ".cpp": "{.cpp}", "
         ".sh": "", ".cmake": ""}
 # The sidebar's chapters with their pages, in the order in which they are read. A page is in the first that has it.
 CHAPTERS = {
-    "Start": ("README.md", *(f"docs/{name}.md" for name in (
-        "cuda_in_ten_minutes", "why_bandwidth", "floating_point", "no_gpu", "glossary", "teaching"))),
-    "Ladder": ("[0-9][0-9]_*/README.md",),
-    # As its pages lead on, from one to the next.
-    "Beyond": ("beyond/README.md", "beyond/[0-9]*/README.md", *(f"beyond/{folder}/README.md" for folder in (
-        "atomics", "atomics/atomic_each", "atomics/atomic_vector", "atomics/atomic_block", "peers", "peers/cub",
-        "peers/thrust", "peers/cublas", "peers/cooperative_groups")), "beyond/*/README.md", "beyond/*/*/README.md"),
+    "Start": ("README.md", "docs/cuda_in_ten_minutes.md", "00_cpu_serial/README.md", "docs/floating_point.md",
+              *(f"beyond/atomics/{folder}README.md" for folder in ("", "atomic_each/", "atomic_vector/"))),
+    "Ladder": ("0[1-4]_*/README.md", "beyond/atomics/atomic_block/README.md", "docs/why_bandwidth.md",
+               "0[56]_*/README.md", "docs/work_and_depth.md", "07_*/README.md", "docs/tables/README.md",
+               "docs/studies.md"),
+    "Beyond": ("beyond/README.md", "beyond/0*/README.md", "beyond/1[01]_*/README.md", "docs/small_inputs.md",
+               "beyond/1*/README.md", *(f"beyond/peers/{folder}README.md" for folder in (
+                   "", "cub/", "thrust/", "cublas/", "cooperative_groups/")), "beyond/*/*/README.md"),
     "Pitfalls": ("docs/pitfalls/README.md", "docs/pitfalls/*.md"),
-    "Reference": ("docs/README.md", "docs/*.md", "docs/*/README.md", "docs/results/*/README.md", "common/README.md",
-                  "common/explorer/README.md", "common/emulated/README.md", "tools/README.md"),
+    "Reference": ("docs/README.md", *(f"docs/{name}.md" for name in (
+        "options", "building", "no_gpu", "glossary", "teaching")), "docs/*.md", "docs/*/README.md",
+        "docs/results/*/README.md", "common/README.md", "common/explorer/README.md", "common/emulated/README.md",
+        "tools/README.md"),
 }
 # Of several pages with the words that are searched for, the one that explains more to a reader comes first.
-WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.7}
+WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.7,
+           "docs/tables/README.md": 0.8, "docs/studies.md": 0.8}
 # The last line of a page that leads on by itself, as GitHub shows it.
 LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 

@@ -1,5 +1,6 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -53,6 +54,17 @@ def test_every_page_has_a_chapter_and_neighbours(tmp_path: Path) -> None:
         for way, other in (("prev", before), ("next", after)):
             assert ways == "" or f'rel="{way}" href="{site.label(other)}.html"' in ways, page
     assert "prev" not in made.neighbours(made.pages[0]) and "next" not in made.neighbours(made.pages[-1])
+
+
+def test_the_pages_of_the_course_lead_on_as_their_chapters_have_them(tmp_path: Path) -> None:
+    chapters = site.Site(tmp_path).chapters
+    order = [page for chapter in ("Start", "Ladder", "Beyond") for page in chapters[chapter]]
+    for before, page, after in zip(order, order[1:], [*order[2:], chapters["Pitfalls"][0]]):
+        way = {to: os.path.relpath(to, Path(page).parent) for to in (before, after, "README.md")}
+        title = {to: site.text_of(to).partition("\n")[0].removeprefix("# ") for to in (before, after)}
+        links = [f"[← {title[before]}]({way[before]})"] * (before != "README.md")
+        links += [f"[the ladder]({way['README.md']})", f"[{title[after]} →]({way[after]})"]
+        assert site.text_of(page).rstrip("\n").rpartition("\n")[2] == " · ".join(links), page
 
 
 needs_all = pytest.mark.skipif(not site.installed(), reason="what `python3 -m tools site` takes is not here")
