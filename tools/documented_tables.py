@@ -109,10 +109,11 @@ def figures_of(step: str) -> Iterator[tuple[DocumentedTable, Figure]]:
 
 
 def published_text(step: str, previous: str) -> str:
-    """The figures of a step as the step itself prints them, and what each card has gained over the step before: not
-    every machine can run all of them."""
-    rows = [[documented.label, documented.gpu, documented.input, as_stated(figure.gbps), documented.percent_text(figure),
-             fixed(gain(documented, figure, previous), 2)] for documented, figure in figures_of(step)]
+    """The figures of a step as the step itself prints them, and the gain over the step before: not every machine can
+    run all of them."""
+    rows = [[documented.label, documented.gpu, documented.input, as_stated(figure.gbps),
+             documented.percent_text(figure), fixed(gain(documented, figure, previous), 2)]
+            for documented, figure in figures_of(step)]
     columns = 6 if any(times for *_, times in rows) else 5
     return table(["documented", "GPU", "input", "GB/s", "% of peak", "× the step before"][:columns],
                  [row[:columns] for row in rows], "lllrrr"[:columns])
