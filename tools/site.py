@@ -160,8 +160,8 @@ class Site:
         if source.is_dir() or source.suffix in CODE:
             self.sources.setdefault(path, []).append(linked_from)
             return f"{source_label(path)}.html"
-        # Browsers show a text and save what they do not know.
-        place = f"source/{path}" + ("" if source.suffix in (".svg", ".png", ".txt") else ".txt")
+        # Browsers show a text and save what they do not know, such as a notebook.
+        place = f"source/{path}" + ("" if source.suffix in (".svg", ".png", ".txt", ".ipynb") else ".txt")
         (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, self.folder / place)
         return place
