@@ -11,7 +11,7 @@ from tools.compare import peer_tables
 from tools.documented_tables import published
 from tools.markdown import count_text, fixed, table
 from tools.programs import Programs
-from tools.results import H200, AgainstCub, AloneResult, Measured, RanksResult, Result, read, read_as
+from tools.results import H100, H200, AgainstCub, AloneResult, Measured, RanksResult, Result, read, read_as
 
 # The cases of 12_against_cub: sum_int8_in_int32.
 CASES: list[str] = re.findall(
@@ -266,7 +266,7 @@ def atomics(folder: Path = H200) -> str:
          fixed(result.percent_of_peak, 1), published(result)] for result in read(folder, "atomics")], "llrrrrl")
 
 
-def atomics_by_block(folder: Path = H200) -> str:
+def atomics_by_block(folder: Path = H100) -> str:
     """The kernels with one atomic per block, and 04 with its passes, in blocks of every size."""
     return bandwidth_table("2^25 elements: GB/s with blocks of", read(folder, "atomics_block"),
                            lambda result: f"{result.step}, {result.type}", lambda result: str(result.block))

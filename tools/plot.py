@@ -1,4 +1,4 @@
-"""Draws measured results as six figures (SVG), of one card or of several beside each other. It takes matplotlib.
+"""Draws measured results as figures (SVG), of one card or of several beside each other. It takes matplotlib.
 
 The folder of a card has measured.json, ladder.json and sweep_{block,size,type}.json. After a failure the figures are
 those of before. Without RESULTS all committed figures are drawn: those of each card in docs/results, in its folder, and
@@ -119,7 +119,10 @@ SWEEPS: dict[str, tuple[str, Callable[[Result], str | None]]] = {
     "sweep_block": ("threads per block", lambda row: str(row.block) if row.block else None),
     "sweep_size": ("elements", lambda row: count_text(row.elements)),
     "sweep_type": ("", lambda row: row.type),
+    "sweep_cpu": ("elements", lambda row: count_text(row.elements)),
 }
+# Where one core of the CPU and a GPU cross: the CPU's sweep beside these steps.
+CROSSING = "07_cascade", "12_any_operation"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,6 +138,9 @@ def read_card(folder: Path) -> Card:
     """Throws BadUsage for results that cannot be drawn."""
     measured = results.measured(folder)
     lists = {name: results.read(folder, name) for name in ("ladder", *SWEEPS)}
+    if lists["sweep_cpu"]:
+        lists["sweep_cpu"] = [row for row in (*lists["sweep_cpu"], *lists["sweep_size"])
+                              if row.elements <= 2**22 and (not row.on_gpu or row.step in CROSSING)]
     first = next((row for row in lists["ladder"] if row.device.peak_gbps), None)
     if first is None or first.device.peak_gbps is None:
         raise BadUsage(f"'{folder}/ladder.json' has no result of a GPU whose peak is known")
@@ -314,6 +320,7 @@ FIGURES: dict[str, Callable[[Sequence[Card]], Figure]] = {
     "sweep_size": lambda cards: draw_sweep(cards, "sweep_size", "ms"),
     "sweep_type": lambda cards: draw_sweep(cards, "sweep_type", "GB/s", "ms"),
     "bandwidth": lambda cards: draw_sweep(cards, "sweep_size", "GB/s"),
+    "crossing": lambda cards: draw_sweep(cards, "sweep_cpu", "ms"),
     "roofline": draw_roofline,
 }
 
@@ -322,7 +329,9 @@ def draw(folders: Sequence[Path]) -> dict[str, str]:
     """The text of each file. Throws BadUsage for results that cannot be drawn, NotPossible without matplotlib."""
     cards = [read_card(folder) for folder in folders]
     use_style()
-    return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items()}
+    # Not every card has a CPU's sweep.
+    return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items()
+            if name != "crossing" or all(card.results["sweep_cpu"] for card in cards)}
 
 
 def committed() -> dict[Path, Sequence[Path]]:

@@ -24,7 +24,7 @@ from tools import (bandwidth, compiled, corpus, counters, documented_tables, fig
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, with_section
 from tools.programs import ATOMICS, NUMBERED, Programs, last_words
-from tools.results import H200
+from tools.results import H100, H200
 from tools.step_pages import SERIAL, diff
 
 FIGURES = Path("common/harness/published_figures_data.hpp")
@@ -53,7 +53,8 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/method.md"): named(
         pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance),
     Path("beyond/13_many_gpus/README.md"): named(pages.scaling, pages.scaling_model),
-    Path("beyond/atomics/README.md"): {"measured": pages.atomics, "by_block": pages.atomics_by_block},
+    Path("beyond/atomics/README.md"): {"measured": lambda: pages.atomics(H100)},
+    Path("beyond/atomics/atomic_block/README.md"): {"by_block": pages.atomics_by_block},
     Path("beyond/peers/README.md"): {"measured": lambda: pages.peers(H200, only=("int32", "float32"))},
     PACKAGE_PAGE: {
         **named(pages.against_cub),
