@@ -889,6 +889,13 @@ int main() { int sum = 0;
     "stop": Case({"a.cu": RACE}, ["a.cu", "--stop"], "", 1, said=["race"]),
     "stop where a result is copied": Case({"a.cu": RIGHT.replace("cudaMemset(in, 0, 1024 * sizeof(int));", "")},
                                           ["a.cu", "--stop"], "", 1, said=["uninitialised read in sum"]),
+    "so many buffers that what is kept of one begins at a page": Case(
+        {"a.cu": """int main() {
+  int* buffers[1000];
+  for (int*& each : buffers) cudaMalloc(&each, 4);
+  for (int* each : buffers) cudaFree(each);
+}
+"""}, ["a.cu", "--limit", "20"], unsaid=["error", "--limit"]),
     "no time": Case(
         {"a.cu": HOST + "int main() { cudaEvent_t a, b; float ms; cudaEventCreate(&a); cudaEventCreate(&b);"
          "std::printf(\"%d\", cudaEventElapsedTime(&ms, a, b)); std::printf(\" %f\\n\", ms); }"},

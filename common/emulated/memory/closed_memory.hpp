@@ -83,7 +83,7 @@ class ClosedMemory {
   static void on_step(int signal, siginfo_t* info, void* context);
 
   std::function<void(const HostAccess&)> report_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;  ///< what is released of these asks refuse_release()
   Ranges ranges_;
   std::vector<Pages> in_use_;
   std::vector<Pages> closed_;
