@@ -83,7 +83,7 @@ read_options() {
     esac
     shift
   done
-  # The steps refuse what is wrong: as long as there is none to ask, the first one once it is built.
+  # A step refuses what is wrong: here if one is built, else the first one does as soon as it is.
   if [[ -x $build_folder/bin/00_cpu_serial ]]; then
     "$build_folder/bin/00_cpu_serial" --help "${step_options[@]}" >/dev/null || (($? != bad_usage)) || exit "$bad_usage"
   fi

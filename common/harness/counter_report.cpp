@@ -98,7 +98,7 @@ std::string changes(const Result& run, const Result& other, const Terminal& term
   const auto compare = [&](std::string_view name, double before, double here, const char* pattern) {
     const std::string change = change_text(before, here);
     const std::string text = fmt::format(fmt::runtime(pattern), here);
-    // A grid that is not a power of two leaves differences in the fourth digit.
+    // × 1 and ÷ 1 are none: a last block that is not full changes the fourth digit.
     if (change != "same" && !change.ends_with(" 1")) {
       table.rows.push_back(
           {std::string(name), fmt::format(fmt::runtime(pattern), before), text, {change, true}});

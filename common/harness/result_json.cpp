@@ -31,7 +31,7 @@ std::string_view message_of(const Json::exception& error) {
   return what.substr(what.find("] ") + 2);
 }
 
-/// Writes the keys of a struct. Some have null for a value of 0 or "", of which a device has no such thing.
+/// Writes the keys of a struct. Some have null for 0 or "", which stand for what a device does not have.
 struct KeyWriter {
   Json& json;
 
@@ -48,7 +48,7 @@ struct KeyWriter {
   template <typename T> void derived(const std::string& key, const T& value) const { json[key] = value; }
 };
 
-/// Reads them again, but for what follows from others.
+/// Reads these keys, but for those that follow from others.
 struct KeyReader {
   const Json& json;
 
@@ -78,8 +78,8 @@ struct KeyReader {
   template <typename T> void derived(const std::string&, const T&) const {}
 };
 
-/// A number that JSON has as text where it would not survive: there is no NaN and no infinity, and most readers keep
-/// integers in a double.
+/// A number, as text where JSON would lose it: it has no NaN and no infinity, and most readers keep integers in a
+/// double.
 template <typename Number> struct Exact { Number& number; };
 template <typename Number> Exact(Number&) -> Exact<Number>;  // clang 14 takes no aggregate without it
 
@@ -152,7 +152,7 @@ constexpr auto result_keys = [](const auto& key, auto& result) {
   key("device", result.device);
   key.name("type", result.type, element_types);
   if constexpr (!std::is_const_v<std::remove_reference_t<decltype(result)>>)
-    result.value.type = result.expected.type = result.type;  // which their JSON does not say
+    result.value.type = result.expected.type = result.type;  // their JSON has no type of its own
   key("elements", result.input.n);
   key.if_any("block", result.block);
   key.derived("grid", result.passes.empty() ? Json(nullptr) : Json(result.passes.front().blocks));

@@ -91,7 +91,7 @@ struct Access {
   }
 };
 
-/// A thread that has accessed memory, and its access site; nullptr where it has accessed none, or the site is not known.
+/// A thread that has accessed memory, and where in the source; nullptr if there is none, or it is not known.
 struct Accessor {
   unsigned thread = 0;
   const void* call_site = nullptr;
