@@ -53,8 +53,8 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/method.md"): named(
         pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance),
     Path("beyond/13_many_gpus/README.md"): named(pages.scaling, pages.scaling_model),
-    Path("beyond/atomics/README.md"): {"measured": lambda: pages.atomics(H100)},
-    Path("beyond/atomics/atomic_block/README.md"): {"by_block": pages.atomics_by_block},
+    Path("beyond/atomics/atomic_block/README.md"): {
+        "measured": lambda: pages.atomics(H100), "by_block": pages.atomics_by_block},
     Path("beyond/peers/README.md"): {"measured": lambda: pages.peers(H200, only=("int32", "float32"))},
     PACKAGE_PAGE: {
         **named(pages.against_cub),
@@ -138,7 +138,7 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
 
 
 def of_steps(programs: Programs) -> Iterator[Part]:
-    # Those with a page. Each with the one before it, and with the one whose kernel it changes: atomic_block has the tree of 04.
+    # Those with a page. Each with the one before it, and with the one whose kernel it changes: atomic_block has 04's tree.
     atomics = [page.parent.relative_to(REPOSITORY) for name in ATOMICS
                for page in REPOSITORY.glob(f"beyond/atomics/{name}/README.md")]
     steps: list[tuple[Path, Path | None, Path]] = [
