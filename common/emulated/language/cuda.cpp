@@ -107,6 +107,11 @@ std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned own) {
   return lanes;
 }
 
+std::uint64_t lanes_if_all_equal(const Votes& votes, unsigned lane) {
+  const std::uint64_t lanes = lanes_with_equal_value(votes, lane);
+  return lanes == votes.lanes ? lanes : 0;
+}
+
 void begin_atomic(const void* address, std::size_t bytes, const void* expected) {
   Block::running()->begin_atomic(address, bytes, __builtin_return_address(0), expected);
 }

@@ -225,11 +225,7 @@ template <__emulated::Matched T> __EMULATED_INLINE unsigned __match_any_sync(uns
 /// The lanes of the mask if all of them bring the same value, else none.
 template <__emulated::Matched T>
 __EMULATED_INLINE unsigned __match_all_sync(unsigned mask, T value, int* is_same) {
-  const __emulated::VoteRule all_or_none = [](const __emulated::Votes& votes, unsigned lane) {
-    const std::uint64_t lanes = __emulated::lanes_with_equal_value(votes, lane);
-    return lanes == votes.lanes ? lanes : 0;
-  };
-  const std::uint64_t lanes = __emulated::vote(all_or_none, mask, __emulated::bits_of(value));
+  const auto lanes = __emulated::vote(__emulated::lanes_if_all_equal, mask, __emulated::bits_of(value));
   *is_same = lanes != 0 ? 1 : 0;
   return static_cast<unsigned>(lanes);
 }

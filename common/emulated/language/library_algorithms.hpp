@@ -27,7 +27,7 @@ template <typename T> struct ArrayUse {
 
 template <typename Body> __global__ void element_of_algorithm(Body body, std::size_t count) {
   const std::size_t i = blockIdx.x * std::size_t{256} + threadIdx.x;
-  if (i < count) body(i);
+  if (i < count) body(static_cast<std::ptrdiff_t>(i));
 }
 template <typename Body, typename T> __global__ void algorithm(Body body, T* result) {
   new (result) T(body());
@@ -42,13 +42,14 @@ struct AlgorithmPlace {
   /// Calls body(i) for each element. \param uses  all of its accesses, if the host may call it.
   template <typename Body, typename... T>
   void for_each(std::size_t count, Body body, ArrayUse<T>... uses) const {
+    const auto end = static_cast<std::ptrdiff_t>(count);
     if (!is_on_device || is_in_kernel() || count == 0) {
-      for (std::size_t i = 0; i < count; ++i)
+      for (std::ptrdiff_t i = 0; i < end; ++i)
         body(i);
     } else if constexpr (sizeof...(T) != 0) {
       LibraryCall call{name, stream};
       if ((uses_array(call, uses) && ...))
-        for (std::size_t i = 0; i < count; ++i)
+        for (std::ptrdiff_t i = 0; i < end; ++i)
           body(i);
     } else {
       launch_algorithm((count + 255) / 256, 256, element_of_algorithm<Body>, body, count);

@@ -159,14 +159,18 @@ template <typename Operation> void compute(Call& call, const Operation& operatio
   is_real(call.type()) ? compute_reals(call, operation) : compute_integers(call, operation);
 }
 
-/// What wraps around is computed without a sign.
-template <typename T, typename Operation> T wrapped(const Operation& operation, auto... values) {
-  if constexpr (std::integral<T>) {
-    return static_cast<T>(operation(static_cast<std::uint64_t>(values)...));
-  } else {
-    return operation(values...);
-  }
-}
+/// The operation, which computes whole numbers without a sign: they wrap around.
+constexpr auto wrapping = [](auto operation) {
+  return [operation]<typename T>(T first, std::same_as<T> auto... more)
+             -> T requires std::invocable<decltype(operation), T, decltype(more)...> {
+    if constexpr (std::integral<T>) {
+      return static_cast<T>(
+          operation(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(more)...));
+    } else {
+      return operation(first, more...);
+    }
+  };
+};
 
 __extension__ using Signed128 = __int128;
 __extension__ using Unsigned128 = unsigned __int128;
@@ -271,21 +275,15 @@ void select(Call& call) { call.set(0, call.word(call.word(3U) != 0 ? 1U : 2U)); 
 
 // ---- arithmetic ----
 
-void add(Call& call) {
-  compute(call, []<typename T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x + y; }, a, b); });
-}
-void subtract(Call& call) {
-  compute(call, []<typename T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x - y; }, a, b); });
-}
+void add(Call& call) { compute(call, wrapping(std::plus{})); }
+void subtract(Call& call) { compute(call, wrapping(std::minus{})); }
 
 /// And adds a third number, if there is one.
 void multiply(Call& call) {
-  if (call.is.count == 3)
-    return compute(
-        call, []<typename T>(T a, T b) { return wrapped<T>([](auto x, auto y) { return x * y; }, a, b); });
+  if (call.is.count == 3) return compute(call, wrapping(std::multiplies{}));
   compute(call, []<typename T>(T a, T b, T c) {
     if constexpr (std::integral<T>) {
-      return wrapped<T>([](auto x, auto y, auto z) { return x * y + z; }, a, b, c);
+      return wrapping(std::plus{})(wrapping(std::multiplies{})(a, b), c);
     } else if constexpr (Small<T>) {
       return __hfma(a, b, c);
     } else {
@@ -296,7 +294,7 @@ void multiply(Call& call) {
 void multiply_high(Call& call) {
   compute_integers(call, [&]<typename T>(T a, T b) {
     const T high = static_cast<T>(static_cast<Twice<T>>(a) * b >> width<T>);
-    return call.is.count == 3 ? high : wrapped<T>([](auto x, auto y) { return x + y; }, high, call.get<T>(3));
+    return call.is.count == 3 ? high : wrapping(std::plus{})(high, call.get<T>(3));
   });
 }
 void multiply_wide(Call& call) {
@@ -338,15 +336,13 @@ void greatest(Call& call) {
       return std::fmax(a, b);
   });
 }
-void negate(Call& call) {
-  compute(call, []<typename T>(T a) { return wrapped<T>([](auto x) { return -x; }, a); });
-}
+void negate(Call& call) { compute(call, wrapping(std::negate{})); }
 void absolute(Call& call) {
   compute(call, []<typename T>(T a) {
     if constexpr (Small<T>)
       return __habs(a);
     else if constexpr (std::integral<T>)
-      return a < 0 ? wrapped<T>([](auto x) { return -x; }, a) : a;
+      return a < 0 ? wrapping(std::negate{})(a) : a;
     else
       return std::fabs(a);
   });
@@ -413,17 +409,10 @@ void permute(Call& call) {
 /// Bits that are not there are the sign.
 void extract(Call& call) {
   with_integer(call.type(), [&]<typename T>(T) {
-    const auto value = call.get<T>(1);
-    const unsigned begin = call.get<std::uint8_t>(2);
-    const unsigned count = call.get<std::uint8_t>(3);
-    const auto bit = [&](unsigned i) { return std::uint64_t(value) >> std::min(i, width<T> - 1) & 1; };
-    std::uint64_t bits = 0;
-    for (unsigned i = 0; i < width<T>; ++i) {
-      const bool is_there = i < count && begin + i < width<T>;
-      const bool is_sign = std::is_signed_v<T> && count > 0;
-      bits |= (is_there ? bit(begin + i) : is_sign ? bit(begin + count - 1) : 0) << i;
-    }
-    call.set<T>(0, static_cast<T>(bits));
+    const auto begin = std::min<unsigned>(call.get<std::uint8_t>(2), 127);
+    const auto others = 128 - std::min<unsigned>(call.get<std::uint8_t>(3), 128);
+    const auto bits = static_cast<Twice<T>>(call.get<T>(1)) >> begin;
+    call.set<T>(0, others == 128 ? T{} : static_cast<T>(bits << others >> others));
   });
 }
 void insert(Call& call) {
@@ -546,7 +535,7 @@ void store(Call& call) {
 namespace {
 
 template <typename T> T updated(const Call& call, T before, T value) {
-  if (call.has("add")) return wrapped<T>([](auto a, auto b) { return a + b; }, before, value);
+  if (call.has("add")) return wrapped_sum(before, value);
   if (call.has("min")) return value < before ? value : before;
   if (call.has("max")) return before < value ? value : before;
   if constexpr (std::integral<T>) {
@@ -623,18 +612,15 @@ std::uint64_t vote_by(const Call& call, VoteRule rule, unsigned mask, std::uint6
 }
 
 template <typename T> VoteRule reduction(const Call& call) {
-  if (call.has("add")) return [](const Votes& votes, unsigned) { return reduced<T>(votes, wrapped_sum<T>); };
-  if (call.has("min"))
-    return [](const Votes& votes, unsigned) {
-      return reduced<T>(votes, [](T a, T b) { return std::min(a, b); });
-    };
-  if (call.has("max"))
-    return [](const Votes& votes, unsigned) {
-      return reduced<T>(votes, [](T a, T b) { return std::max(a, b); });
-    };
-  if (call.has("and")) return [](const Votes& votes, unsigned) { return reduced<T>(votes, std::bit_and{}); };
-  if (call.has("or")) return [](const Votes& votes, unsigned) { return reduced<T>(votes, std::bit_or{}); };
-  return [](const Votes& votes, unsigned) { return reduced<T>(votes, std::bit_xor{}); };
+  const auto by = [](auto join) -> VoteRule {
+    return [](const Votes& votes, unsigned) { return reduced<T>(votes, decltype(join){}); };
+  };
+  if (call.has("add")) return by([](T a, T b) { return wrapped_sum(a, b); });
+  if (call.has("min")) return by([](T a, T b) { return std::min(a, b); });
+  if (call.has("max")) return by([](T a, T b) { return std::max(a, b); });
+  if (call.has("and")) return by(std::bit_and{});
+  if (call.has("or")) return by(std::bit_or{});
+  return by(std::bit_xor{});
 }
 
 }  // namespace
@@ -649,11 +635,7 @@ void vote(Call& call) {
 void match(Call& call) { call.set(0, vote_by(call, lanes_with_equal_value, 2, call.word(1U))); }
 void match_all(Call& call) {
   const unsigned first = call.is.first;
-  const VoteRule rule = [](const Votes& votes, unsigned lane) {
-    const std::uint64_t lanes = lanes_with_equal_value(votes, lane);
-    return lanes == votes.lanes ? lanes : 0;
-  };
-  const std::uint64_t lanes = vote_by(call, rule, first + 1, call.word(first));
+  const std::uint64_t lanes = vote_by(call, lanes_if_all_equal, first + 1, call.word(first));
   call.set(0, lanes);
   if (first > 1) call.set(1, lanes != 0);
 }

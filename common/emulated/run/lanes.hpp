@@ -53,6 +53,7 @@ std::uint64_t ballot(const Votes& votes, unsigned lane);
 std::uint64_t any(const Votes& votes, unsigned lane);
 std::uint64_t all(const Votes& votes, unsigned lane);
 std::uint64_t lanes_with_equal_value(const Votes& votes, unsigned lane);
+std::uint64_t lanes_if_all_equal(const Votes& votes, unsigned lane);  ///< else none
 
 /// Joins the lanes' values, two at a time.
 template <typename T, typename Operation> std::uint64_t reduced(const Votes& votes, Operation operation) {

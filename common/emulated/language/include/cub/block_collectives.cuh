@@ -95,9 +95,6 @@ template <typename T, int warps> struct ScanStorage {
   Room<T, 1> prefix;
 };
 
-/// Of a scan that asks nobody for what is before the block.
-struct NoPrefix {};
-
 }  // namespace details
 
 template <typename T, int x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int y = 1, int z = 1, int = 0>
@@ -140,29 +137,9 @@ class BlockScan : public details::BlockCollective<details::ScanStorage<T, (x * y
   static std::span<const T, 1> items_of(const T& item) { return std::span<const T, 1>{&item, 1}; }
   static std::span<T, 1> items_of(T& item) { return std::span<T, 1>{&item, 1}; }
 
-  template <std::size_t count, typename Operation>
+  template <std::size_t count, typename Operation, typename... Rest>
   void scan(bool is_exclusive, std::span<const T, count> values, std::span<T, count> results, const T* first,
-            const Operation& operation) {
-    T all;
-    scan(is_exclusive, values, results, first, operation, all);
-  }
-  template <std::size_t count, typename Operation>
-  void scan(bool is_exclusive, std::span<const T, count> values, std::span<T, count> results, const T* first,
-            const Operation& operation, T& all) {
-    details::NoPrefix none;
-    scan(is_exclusive, values, results, first, operation, all, none);
-  }
-  template <std::size_t count, typename Operation, typename Prefix>
-  requires(!std::is_same_v<Prefix, T>) void scan(bool is_exclusive, std::span<const T, count> values,
-                                                 std::span<T, count> results, const T*,
-                                                 const Operation& operation, Prefix& prefix) {
-    T all;
-    scan(is_exclusive, values, results, nullptr, operation, all, prefix);
-  }
-
-  template <std::size_t count, typename Operation, typename Prefix>
-  void scan(bool is_exclusive, std::span<const T, count> values, std::span<T, count> results, const T* first,
-            const Operation& operation, T& all, Prefix& ask_prefix) {
+            const Operation& operation, Rest&... rest) {
     T own = values[0];
     for (std::size_t i = 1; i < count; ++i)
       own = operation(own, values[i]);
@@ -183,11 +160,12 @@ class BlockScan : public details::BlockCollective<details::ScanStorage<T, (x * y
       if (warp == this->warp_) append(sum);
       sum = operation(sum, of_warps[warp]);
     }
-    all = sum;
     if (this->lanes_.lane != 0) append(of_lane_before);
-    if constexpr (!std::is_same_v<Prefix, details::NoPrefix>) {
+    if constexpr ((std::is_same_v<Rest, T> && ...)) {
+      ((rest = sum), ...);
+    } else {
       if (this->warp_ == 0) {
-        const T asked = ask_prefix(sum);
+        const T asked = (rest(sum), ...);
         if (this->thread_ == 0) prefix[0] = asked;
       }
       __syncthreads();

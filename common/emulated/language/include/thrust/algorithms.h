@@ -88,6 +88,32 @@ auto once(const __emulated::AlgorithmPlace& place, std::size_t count, Body body,
   }
 }
 
+/// Of each element of all ranges, what `f` makes of them.
+template <typename P, typename O, typename F, typename... I>
+O transform_each(const P& policy, std::size_t count, O result, F f, I... from) {
+  const auto to = raw(result);
+  each<F>(
+      place("thrust::transform", policy), count, [=](std::ptrdiff_t i) mutable { to[i] = f(from[i]...); },
+      in(from)..., out(to));
+  return result + static_cast<std::ptrdiff_t>(count);
+}
+
+/// And all of that in one result.
+template <typename P, typename T, typename Operation, typename F, typename... I>
+T reduce_each(const char* name, const P& policy, std::size_t count, T init, Operation operation, F f,
+              I... from) {
+  using Both = std::conditional_t<__emulated::OfLibrary<F>, Operation, void>;
+  return once<Both>(
+      place(name, policy), count,
+      [=]() mutable {
+        T result = init;
+        for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(count); ++i)
+          result = operation(result, f(from[i]...));
+        return result;
+      },
+      in(from)...);
+}
+
 }  // namespace details
 
 /// Defines the algorithm without a policy. (No function makes a name of a name.)
@@ -103,7 +129,7 @@ template <details::IsPolicy P, typename I, typename F>
 I for_each_n(const P& policy, I first, std::size_t count, F f) {
   const auto it = details::raw(first);
   details::each<void>(details::place("thrust::for_each", policy), count,
-                      [it, f](std::size_t i) mutable { f(it[static_cast<std::ptrdiff_t>(i)]); });
+                      [it, f](std::ptrdiff_t i) mutable { f(it[i]); });
   return first + static_cast<std::ptrdiff_t>(count);
 }
 template <details::IsPolicy P, typename I, typename F> I for_each(const P& policy, I first, I last, F f) {
@@ -111,32 +137,12 @@ template <details::IsPolicy P, typename I, typename F> I for_each(const P& polic
 }
 template <details::IsPolicy P, typename I, typename O, typename F>
 O transform(const P& policy, I first, I last, O result, F f) {
-  const std::size_t count = details::count_of(first, last);
-  const auto from = details::raw(first);
-  const auto to = details::raw(result);
-  details::each<F>(
-      details::place("thrust::transform", policy), count,
-      [from, to, f](std::size_t at) mutable {
-        const auto i = static_cast<std::ptrdiff_t>(at);
-        to[i] = f(from[i]);
-      },
-      details::in(from), details::out(to));
-  return result + static_cast<std::ptrdiff_t>(count);
+  return details::transform_each(policy, details::count_of(first, last), result, f, details::raw(first));
 }
 template <details::IsPolicy P, typename I, typename J, typename O, typename F>
 O transform(const P& policy, I first, I last, J second, O result, F f) {
-  const std::size_t count = details::count_of(first, last);
-  const auto a = details::raw(first);
-  const auto b = details::raw(second);
-  const auto to = details::raw(result);
-  details::each<F>(
-      details::place("thrust::transform", policy), count,
-      [a, b, to, f](std::size_t at) mutable {
-        const auto i = static_cast<std::ptrdiff_t>(at);
-        to[i] = f(a[i], b[i]);
-      },
-      details::in(a), details::in(b), details::out(to));
-  return result + static_cast<std::ptrdiff_t>(count);
+  return details::transform_each(policy, details::count_of(first, last), result, f, details::raw(first),
+                                 details::raw(second));
 }
 template <details::IsPolicy P, typename I, typename S, typename O, typename F, typename Predicate>
 O transform_if(const P& policy, I first, I last, S stencil, O result, F f, Predicate predicate) {
@@ -144,11 +150,9 @@ O transform_if(const P& policy, I first, I last, S stencil, O result, F f, Predi
   const auto from = details::raw(first);
   const auto tested = details::raw(stencil);
   const auto to = details::raw(result);
-  details::each<void>(details::place("thrust::transform_if", policy), count,
-                      [from, tested, to, f, predicate](std::size_t at) mutable {
-                        const auto i = static_cast<std::ptrdiff_t>(at);
-                        if (predicate(tested[i])) to[i] = f(from[i]);
-                      });
+  details::each<void>(details::place("thrust::transform_if", policy), count, [=](std::ptrdiff_t i) mutable {
+    if (predicate(tested[i])) to[i] = f(from[i]);
+  });
   return result + static_cast<std::ptrdiff_t>(count);
 }
 template <details::IsPolicy P, typename I, typename O, typename F, typename Predicate>
@@ -159,7 +163,7 @@ requires(!std::input_or_output_iterator<F>) O
 template <details::IsPolicy P, typename I, typename F> void generate(const P& policy, I first, I last, F f) {
   const auto it = details::raw(first);
   details::each<void>(details::place("thrust::generate", policy), details::count_of(first, last),
-                      [it, f](std::size_t i) mutable { it[static_cast<std::ptrdiff_t>(i)] = f(); });
+                      [it, f](std::ptrdiff_t i) mutable { it[i] = f(); });
 }
 template <details::IsPolicy P, typename I, typename F> void tabulate(const P& policy, I first, I last, F f) {
   using T = details::Value<I>;
@@ -182,9 +186,7 @@ void sequence(const P& policy, I first, I last, T begin = T{}, T step = T{1}) {
   const auto it = details::raw(first);
   details::each<plus<>>(
       details::place("thrust::sequence", policy), details::count_of(first, last),
-      [it, begin, step](std::size_t i) {
-        it[static_cast<std::ptrdiff_t>(i)] = static_cast<details::Value<I>>(begin + static_cast<T>(i) * step);
-      },
+      [=](std::ptrdiff_t i) { it[i] = static_cast<details::Value<I>>(begin + static_cast<T>(i) * step); },
       details::out(it));
 }
 template <details::IsPolicy P, typename I, typename M, typename O>
@@ -200,8 +202,7 @@ template <details::IsPolicy P, typename I, typename Predicate, typename T>
 void replace_if(const P& policy, I first, I last, Predicate predicate, T value) {
   const auto it = details::raw(first);
   details::each<void>(details::place("thrust::replace_if", policy), details::count_of(first, last),
-                      [it, predicate, value](std::size_t at) mutable {
-                        const auto i = static_cast<std::ptrdiff_t>(at);
+                      [it, predicate, value](std::ptrdiff_t i) mutable {
                         if (predicate(it[i])) it[i] = value;
                       });
 }
@@ -216,8 +217,7 @@ O adjacent_difference(const P& policy, I first, I last, O result, F f = {}) {
   const auto to = details::raw(result);
   details::each<F>(
       details::place("thrust::adjacent_difference", policy), count,
-      [from, to, f](std::size_t at) mutable {
-        const auto i = static_cast<std::ptrdiff_t>(at);
+      [from, to, f](std::ptrdiff_t i) mutable {
         if (i == 0) {
           to[i] = from[i];
         } else {
@@ -231,10 +231,7 @@ template <details::IsPolicy P, typename I> void reverse(const P& policy, I first
   const auto it = details::raw(first);
   const std::ptrdiff_t count = last - first;
   details::each<void>(details::place("thrust::reverse", policy), static_cast<std::size_t>(count / 2),
-                      [it, count](std::size_t at) {
-                        const auto i = static_cast<std::ptrdiff_t>(at);
-                        std::iter_swap(it + i, it + (count - 1 - i));
-                      });
+                      [it, count](std::ptrdiff_t i) { std::iter_swap(it + i, it + (count - 1 - i)); });
 }
 
 /// Between host and device, too.
@@ -251,7 +248,6 @@ template <typename I, typename O> O copy(I first, I last, O result) {
     if constexpr (std::is_same_v<I, device_ptr<T>> || std::is_same_v<I, device_ptr<const T>>) {
       cudaMemcpy(values.data(), first.get(), count * sizeof(T), cudaMemcpyDefault);
     } else {
-      values = device_vector<T>(count).on_host();
       device_vector<T> made(count);
       thrust::transform(device, first, last, made.begin(), identity<>{});
       values = made.on_host();
@@ -276,18 +272,8 @@ template <typename I, typename O> O copy_n(I first, std::size_t count, O result)
 
 template <details::IsPolicy P, typename I, typename F, typename T, typename Operation>
 T transform_reduce(const P& policy, I first, I last, F f, T init, Operation operation) {
-  const std::size_t count = details::count_of(first, last);
-  const auto it = details::raw(first);
-  using Both = std::conditional_t<__emulated::OfLibrary<F>, Operation, void>;
-  return details::once<Both>(
-      details::place("thrust::reduce", policy), count,
-      [it, count, f, init, operation]() mutable {
-        T result = init;
-        for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(count); ++i)
-          result = operation(result, f(it[i]));
-        return result;
-      },
-      details::in(it));
+  return details::reduce_each("thrust::reduce", policy, details::count_of(first, last), init, operation, f,
+                              details::raw(first));
 }
 template <details::IsPolicy P, typename I, typename T = details::Value<I>, typename Operation = plus<>>
 T reduce(const P& policy, I first, I last, T init = T{}, Operation operation = {}) {
@@ -296,19 +282,8 @@ T reduce(const P& policy, I first, I last, T init = T{}, Operation operation = {
 template <details::IsPolicy P, typename I, typename J, typename T, typename Add = plus<>,
           typename Multiply = multiplies<>>
 T inner_product(const P& policy, I first, I last, J second, T init, Add add = {}, Multiply multiply = {}) {
-  const std::size_t count = details::count_of(first, last);
-  const auto a = details::raw(first);
-  const auto b = details::raw(second);
-  using Both = std::conditional_t<__emulated::OfLibrary<Add>, Multiply, void>;
-  return details::once<Both>(
-      details::place("thrust::inner_product", policy), count,
-      [a, b, count, init, add, multiply]() mutable {
-        T result = init;
-        for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(count); ++i)
-          result = add(result, multiply(a[i], b[i]));
-        return result;
-      },
-      details::in(a), details::in(b));
+  return details::reduce_each("thrust::inner_product", policy, details::count_of(first, last), init, add,
+                              multiply, details::raw(first), details::raw(second));
 }
 template <details::IsPolicy P, typename I, typename Predicate>
 std::ptrdiff_t count_if(const P& policy, I first, I last, Predicate predicate) {
