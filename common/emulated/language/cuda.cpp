@@ -38,9 +38,11 @@ extern "C" {
                                        const char* function);
 [[noreturn]] void __wrap___assert_fail(const char* condition, const char* file, unsigned line,
                                        const char* function) {
-  if (Block::running() == nullptr) __real___assert_fail(condition, file, line, function);
-  Block::running()->fail(Fault::trap, "", "fails the assertion `" + std::string{condition} + "`",
-                         __builtin_return_address(0));
+  Block* const block = Block::running();
+  if (block == nullptr) __real___assert_fail(condition, file, line, function);
+  const Block::AtWork at_work{*block};  // the text is no memory of the kernel's
+  block->fail(Fault::trap, "", "fails the assertion `" + std::string{condition} + "`",
+              __builtin_return_address(0));
 }
 }
 

@@ -134,6 +134,7 @@ void* HOOK(memset)(void*, int, std::size_t) __attribute__((alias("__wrap_memset"
 [[noreturn]] void __wrap___stack_chk_fail() {
   Block* const block = Block::running();
   if (block == nullptr) __real___stack_chk_fail();
+  const Block::AtWork at_work{*block};
   block->fail(__emulated::Fault::out_of_bounds, "memory beside a local array", "has written",
               __builtin_return_address(0),
               "check the index before each access to the function's arrays, or make them larger");
