@@ -33,7 +33,7 @@ TRACED = ("--device", "emulated", "-n", "4096", "--block", "64")
 EXPLORED = [step for step in EMULATED if step not in ("14_same_bits", "atomic_shared", "atomic_leader")]
 # What is shown as a page, in colours where Doxygen knows the language.
 CODE = {".cuh": "{.cpp}", ".cu": "{.cpp}", ".hpp": "{.cpp}", ".cpp": "{.cpp}", ".py": "{.py}", ".js": "{.js}",
-        ".sh": "", ".cmake": ""}
+        ".hip": "{.cpp}", ".sh": "", ".cmake": ""}
 # The sidebar's chapters with their pages, in the order in which they are read. A page is in the first that has it.
 CHAPTERS = {
     "Start": ("README.md", "docs/cuda_in_ten_minutes.md", "00_cpu_serial/README.md", "docs/floating_point.md",
