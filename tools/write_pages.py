@@ -138,7 +138,7 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
 
 
 def of_steps(programs: Programs) -> Iterator[Part]:
-    # Those with a page. Each with the one before it, and with the one whose kernel it changes: atomic_block has 04's tree.
+    # Those with a page. Each with the one before it, and the one whose kernel it changes: atomic_block has 04's tree.
     atomics = [page.parent.relative_to(REPOSITORY) for name in ATOMICS
                for page in REPOSITORY.glob(f"beyond/atomics/{name}/README.md")]
     steps: list[tuple[Path, Path | None, Path]] = [
