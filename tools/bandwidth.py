@@ -1,4 +1,5 @@
-"""The tables of docs/why_bandwidth.md: what a card could do, by its results and its counts, and what steps ask of it.
+"""The tables of docs/why_bandwidth.md, work_and_depth.md and small_inputs.md: what a card could do, by its results and
+its counts, and what steps ask of it.
 
 Where a number is not measured, it is one of NVIDIA's, which the page names.
 """
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from tools import counters, results
 from tools.command_line import REPOSITORY, read_text
-from tools.markdown import DASH, count_text, fixed, table
+from tools.markdown import fixed, table
 from tools.nsight_compute import INSTRUCTIONS, TIME
 from tools.results import CARDS, H200, Result
 
@@ -25,7 +26,6 @@ THREADS = 2048  # that a multiprocessor of an H200 has room for
 # Of a load from an H200's global memory, in cycles, of which the last digit differs from run to run.
 LATENCY = round(float(re.findall(r"^global memory: .* ([\d.]+) cycles$", read_text(
     REPOSITORY / "docs/first_program/nvidia_h200.txt"), re.MULTILINE)[0]), -1)
-SHOWN = ("01_interleaved", "04_first_add", "07_cascade", "09_vector_loads", "10_single_pass", "11_bulk_copy")
 
 
 def first_on_gpu(folder: Path) -> Result:
@@ -84,6 +84,45 @@ def instructions(folder: Path = H200) -> str:
                   "µs for the bytes, at the least", "µs, by Nsight Compute", "which is longer"], rows, "lrrrrl")
 
 
+# ---- work and depth ----
+
+
+def work_and_depth(folder: Path = H200) -> str:
+    """Of each kernel, with its threads as processors and an addition as the unit of time."""
+    ladder = [result for result in results.read(folder, "ladder") if result.block is not None]
+    elements = ladder[0].elements
+    work, levels = elements - 1, math.ceil(math.log2(elements))
+    # Atomics wait for each other. Before its own, a thread adds the four of a vector, or its two and the block's tree.
+    kernels = [("00_cpu_serial", 1, work), ("atomic_each", elements, elements),
+               ("atomic_vector", elements // 4, 4 + elements // 4),
+               ("atomic_block", elements // 2, 9 + elements // 512),
+               *((result.step, result.passes[0].blocks * (result.block or 0), in_a_row(result)) for result in ladder)]
+    rows = []
+    for name, threads, depth in kernels:
+        efficient = {"work": True, "step": depth < 2 * levels, "cost": threads * depth < 2 * work}
+        rows.append([name, f"{threads:,}", f"{work / threads + levels:,.0f}", f"{depth:,}", f"{work / depth:,.0f}",
+                     f"{threads * depth / work:,.2f}", ", ".join(name for name, holds in efficient.items() if holds)])
+    return table(["kernel", "threads p", f"W/p + {levels}", "S, additions in a row", "parallelism W/S", "cost p·S/W",
+                  "efficient in"], rows, "lrrrrrl")
+
+
+def in_a_row(result: Result) -> int:
+    """The additions of thread 0, which has the most: of what it loads, and of its block's tree."""
+    block, step = result.block or 0, result.step
+    tree = 10 if step >= "08" else block.bit_length() - 1  # of two warps, one after the other, or of the block
+    additions = 0
+    for one in result.passes:
+        if step < "09":  # two elements of each tile; before 07 the first of them is added to nothing
+            turn = 2 * one.blocks * block
+            loads = math.ceil(one.elements / turn) + math.ceil(max(one.elements - block, 0) / turn)
+            additions += tree + (0 if step < "04" else loads - 1 if step < "07" else loads)
+        else:  # vectors of four, in 11 two of each tile
+            turn = one.blocks * (2048 if step >= "11" else block)
+            additions += tree + 4 * math.ceil(one.elements / 4 / turn) * (2 if step >= "11" else 1)
+    left = result.passes[-1].blocks  # in a single pass the last block adds up what the others have left
+    return additions + (math.ceil(left / block) + tree if left > 1 else 0)
+
+
 # ---- latency ----
 
 
@@ -96,7 +135,7 @@ def in_flight(folder: Path = H200) -> str:
     needed = bytes_needed(folder)
     rows = []
     for result in results.read(folder, "ladder"):
-        if result.block is None or result.step not in (*SHOWN, "08_warp_shuffle"):
+        if result.block is None or result.step[:2] in ("02", "03", "05", "06"):
             continue
         blocks = min(THREADS // result.block, math.ceil(result.passes[0].blocks / multiprocessors(folder)))
         # What a thread asks for before it needs the first of it. For 11 the TMA asks: of its three stages with 32 KiB
@@ -109,26 +148,3 @@ def in_flight(folder: Path = H200) -> str:
                  rows)
     return (f"Needed: {peak(folder) / 1e9:.0f} GB/s × {LATENCY:.0f} cycles ÷ {clock(folder) / 1e9:.2f} GHz ÷ "
             f"{multiprocessors(folder)} multiprocessors = **{needed / 1024:.1f} KiB** per multiprocessor.\n\n{text}")
-
-
-# ---- small inputs ----
-
-
-def half_from(swept: Sequence[Result]) -> int:
-    """The number of elements from which on half of the best bandwidth is reached."""
-    best = max(result.bandwidth for result in swept)
-    return min(result.elements for result in swept if result.bandwidth >= best / 2)
-
-
-def small_inputs(folder: Path = H200) -> str:
-    """Times over sizes, and from which size on a step has half of its own best."""
-    swept = results.read(folder, "sweep_size")
-    sizes = [2**k for k in (10, 16, 20, 22, 24, 28)]
-    bytes_per_second = peak(folder)
-    rows = [["*its bytes at the peak*", *(f"{4 * size / bytes_per_second * 1e6:.1f}" for size in sizes), DASH, DASH]]
-    for step in SHOWN:
-        of_step = [result for result in swept if result.step == step]
-        times = {result.elements: result.median_ms * 1e3 for result in of_step}
-        best = max(result.bandwidth for result in of_step)
-        rows.append([step, *(f"{times[size]:.1f}" for size in sizes), f"{best:.0f}", count_text(half_from(of_step))])
-    return table(["µs", *map(count_text, sizes), "best GB/s", "half of it from"], rows)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import figures, plot, rounding
+from tools import bandwidth, figures, plot, results, rounding
 from tools.markdown import with_section
 from tools.programs import Programs
 
@@ -29,6 +29,15 @@ def test_additions_are_those_of_the_tolerance(bin_folder: Path, step: str, addit
                                          "-n", "1000003")
     share = float(result.tolerance) / result.elements
     assert round(share / (1 + share) * 2**24) - 1 == additions
+
+
+@pytest.mark.parametrize("step, additions", [("01_interleaved", 32), ("04_first_add", 35), ("07_cascade", 1015),
+                                             ("08_warp_shuffle", 1019), ("09_vector_loads", 1024),
+                                             ("10_single_pass", 1017), ("11_bulk_copy", 1021)])
+def test_additions_in_a_row_are_counted_without_those_past_the_end(step: str, additions: int) -> None:
+    """Thread 0's, by hand: of 2^28 elements, in the passes of an H200."""
+    [result] = [result for result in results.read(results.H200, "ladder") if result.step == step]
+    assert bandwidth.in_a_row(result) == additions
 
 
 @need_numpy
