@@ -3,22 +3,19 @@
 Where a cell has one figure for each card, they stand in the order of CARDS: H200 · H100.
 """
 
-import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from tools import bandwidth, documented_tables, pages, results
-from tools.command_line import REPOSITORY
 from tools.markdown import count_text, fixed, table
-from tools.results import CARDS, Result
+from tools.results import CARDS, H100, Result
 
 # The files of the sweeps, and the key of a result that was swept over.
 BY_BLOCK, BY_SIZE, BY_TYPE = ("sweep_block", "block"), ("sweep_size", "elements"), ("sweep_type", "type")
 BLOCKS = (32, 64, 128, 256, 512, 1024)
 BYTES = {"float32": 4, "int64": 8, "float64": 8, "complex64": 8, "complex128": 16}
 BLOG = "2025_blog_rtx3090"
-ONE_CORE = REPOSITORY / "docs/results/one_core.json"
 # A doubling of the elements that takes so many times as long counts as linear.
 LINEAR = 1.9
 
@@ -90,18 +87,6 @@ def apart() -> str:
             "fast.\n")
 
 
-def gains() -> str:
-    """How many times as fast each step is as the one before, by those who have published it and as measured."""
-    tables = [documented for documented in documented_tables.originals() if documented.find("02_nondivergent")]
-    rows = []
-    for before, step in itertools.pairwise(row.step for row in tables[0].rows):
-        both = [(documented.find(before), documented.find(step)) for documented in tables]
-        rows.append([step, *(fixed(new.gbps / old.gbps, 2) if old and new and old.gbps and new.gbps else None
-                             for old, new in both)])
-    return table(["times the step before", *(f"{of.gpu.split(' 80GB')[0]}, {of.label.split()[-1]}" for of in tables)],
-                 rows)
-
-
 def provenance() -> str:
     return "\n".join(map(pages.provenance, CARDS))
 
@@ -148,7 +133,7 @@ def half_from(swept: Iterable[Result]) -> int:
 
 def small_inputs() -> str:
     """One core's running sum, and the time that steps take, from small inputs on."""
-    core = {result.elements: result.us for result in results.read(ONE_CORE.parent, ONE_CORE.stem)}
+    core = {result.elements: result.us for result in results.read(H100, "sweep_cpu")}
     sizes = [2**k for k in (10, 12, 13, 14, 15, 16, 18, 20, 22)]
     return table(["one core of the CPU: µs", *map(count_text, sizes)], [
         ["00_cpu_serial", *(f"{core[size]:.1f}" for size in sizes)]]) + "\n" + of_both(

@@ -45,7 +45,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/tables/README.md"): {"tables": documented_tables.all_tables},
     Path("README.md"): named(studies.ladder, studies.provenance),
     Path("docs/studies.md"): named(
-        studies.apart, studies.gains, studies.block_size, studies.blocks_begun, studies.array_size, studies.element_type,
+        studies.apart, studies.block_size, studies.blocks_begun, studies.array_size, studies.element_type,
         studies.beside_jax),
     Path("docs/why_bandwidth.md"): named(bandwidth.roofs, bandwidth.instructions),
     Path("docs/work_and_depth.md"): named(bandwidth.work_and_depth),
