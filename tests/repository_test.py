@@ -14,6 +14,10 @@ from tools.programs import EMULATED, NUMBERED, STEPS, steps_of
 
 # Those with a kernel to hold against the one before. The last one runs on GPUs only.
 LADDER = [REPOSITORY / folder for folder in NUMBERED[1:12]]
+# The most words of prose on a page of the course: what is read in one go.
+WORDS = {"README.md": 900, "docs/why_bandwidth.md": 900, "docs/work_and_depth.md": 900, "docs/small_inputs.md": 900,
+         "[0-9]*/README.md": 1800, "beyond/0*/README.md": 1800, "beyond/1[01]_*/README.md": 1800,
+         "beyond/atomics/**/README.md": 1800}
 
 
 def output_of(*command: str | Path, standard_input: str = "") -> str:
@@ -45,6 +49,23 @@ def test_step_shape() -> None:
         changed = subprocess.run(["git", "diff", "--no-index", "--numstat", before / "kernel.cuh", step / "kernel.cuh"],
                                  stdout=subprocess.PIPE, text=True).stdout.split()
         assert changed and max(map(int, changed[:2])) <= (12 if step.name < "06" else 30), f"{step}: {changed}"
+
+
+def words_of_prose(page: str) -> int:
+    """Outside of generated parts, code, tables, tags and the targets of links. A folded answer counts."""
+    for left_out in (r"^<!-- (\w+):begin -->.*?^<!-- \1:end -->", r"^ *```.*?^ *```", r"^ *\|[^\n]*",
+                     r"</?[a-z][^>]*>|<!--.*?-->", r"(?<=\])\([^)]*\)"):
+        page = re.sub(f"(?ms){left_out}", "", page)
+    return len(re.findall(r"\S*\w\S*", page))
+
+
+def test_a_page_of_the_course_is_short() -> None:
+    shown = "Two *words*, [a link](to/a page.md).\n<!-- x:begin -->\nno word\n<!-- x:end -->\n| a | table |\n"
+    assert words_of_prose(shown + "```sh\n./code\n```\n<summary>Answer</summary>\n") == 5
+    pages = {page: limit for glob, limit in WORDS.items() for page in REPOSITORY.glob(glob)}
+    assert len(pages) >= 20
+    long = {page: words for page, limit in pages.items() if (words := words_of_prose(page.read_text())) > limit}
+    assert not long
 
 
 def test_the_pitfall_that_no_compiler_accepts_is_fixed(build_folder: Path, cmake_cache: dict[str, str]) -> None:
