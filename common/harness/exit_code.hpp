@@ -24,9 +24,9 @@ std::string one_line(std::string_view text);
 /// anything else 3. Lost output is told in one line, and makes 3 of a verified result: no other verdict changes.
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body);
 
-/// Readies stdin, stdout and stderr for a program whose exit code is its verdict. Opens what is closed, as a shell's
-/// `>&-` leaves it: the next file that the program opens would take its place, and its output. A reader who has left and
-/// a file that may not grow no longer end the program: the write fails.
+/// Readies stdin, stdout and stderr for a program whose exit code is its verdict. Opens one that is closed, as a shell's
+/// `>&-` leaves it: else the next file that the program opens would get its output. A write fails, and does not end the
+/// program, where the reader has left or the file may not grow.
 void prepare_standard_streams();
 
 /// Prints to stdout or stderr, at once. What stdout does not take is noted as lost. Says whether all of it was taken.

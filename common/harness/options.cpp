@@ -31,7 +31,7 @@ std::optional<std::uint64_t> parse_elements(std::string_view text) {
     const auto exponent = parse_number(text.substr(caret + 1));
     if (!base || !exponent) return std::nullopt;
     std::uint64_t power = 1;
-    // A base of 0 or 1 stays what it is; any other passes the limit before the loop runs long.
+    // A base of 0 or 1 stays what it is. Any other is soon above the limit, which ends the loop.
     for (std::uint64_t k = 0; k < *exponent && k < 64; ++k) {
       if (*base != 0 && power > most_elements / *base) return std::nullopt;
       power *= *base;
@@ -67,7 +67,7 @@ std::optional<__emulated::Schedule> parse_schedule(std::string_view text) {
   return __emulated::Schedule{__emulated::Order::random, *seed};
 }
 
-/// Refuses what a trace cannot be had with, and leaves no other choice than the device that traces.
+/// Refuses options that no trace can be had with, and chooses the device that traces.
 void settle_trace(Options& options) {
   require_trace_file(options.trace);
   if (options.trace.file.empty()) return;
