@@ -23,15 +23,15 @@ def emulate(line: str, cell: str) -> None:
         page.unlink(missing_ok=True)  # an old one must not be shown for a program that is not compiled
     source = Path("cell.cu")
     words.insert(words.index("--") if "--" in words else len(words), str(source))
+    source.write_text("\n" + cell, "utf-8")  # its lines have the cell's numbers
     try:
-        with source.open("x", encoding="utf-8") as file:
-            file.write("\n" + cell)  # so that its lines have the cell's numbers
-        SHELL.system(shlex.join([str(EMULATE), *words]))  # as `!` does: with colours, and ended by the stop button
+        # As `!` does it: with colours, and ended by the stop button. Nobody would type what the program reads.
+        SHELL.system(shlex.join([str(EMULATE), *words]) + " </dev/null")
     finally:
         source.unlink(missing_ok=True)
     for page in filter(Path.exists, pages):
         text = html.escape(page.read_text("utf-8"))
-        display({"text/html": f'<iframe srcdoc="{text}" style="width: 100%; height: 800px; border: 0"></iframe>',
+        display({"text/html": f'<iframe srcdoc="{text}" style="width: 100%; height: 1000px; border: 0"></iframe>',
                  "text/plain": str(page)}, raw=True)
 
 
