@@ -1,15 +1,12 @@
 #include "emulated/program/execution_spaces.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <regex>
 #include <string_view>
 
@@ -26,14 +23,8 @@ enum class Space { host, device, both, kernel };
 /// What cuda.hpp makes of the words: sections are aligned so. `__host__` is an instruction at a function's begin.
 constexpr std::size_t device_alignment = 4096, kernel_alignment = 8192, managed_alignment = 16384;
 
-std::string demangled_type(const std::string& type) {
-  const std::unique_ptr<char, decltype(&free)> name{
-      abi::__cxa_demangle(type.c_str(), nullptr, nullptr, nullptr), &free};
-  return name ? name.get() : type;
-}
-
 std::string demangled(const std::string& symbol) {
-  return symbol.starts_with("_Z") ? demangled_type(symbol) : symbol;
+  return symbol.starts_with("_Z") ? __emulated::demangled(symbol.c_str()) : symbol;
 }
 
 /// As a reader has written it: a name without the arguments of its templates and functions, and without a return type.
@@ -342,8 +333,9 @@ class Judge {
     const auto [known, is_new] = shared_.try_emplace(key, type.str(1), use.place);
     const auto& [first_type, first] = known->second;
     if (first_type == type.str(1)) return;
-    refuse(use, '`' + name.str(1) + "` is extern __shared__ as " + demangled_type(type.str(1)) +
-                    "[], and as " + demangled_type(first_type) + "[] in line " + std::to_string(first.line) +
+    refuse(use, '`' + name.str(1) + "` is extern __shared__ as " +
+                    __emulated::demangled(type.str(1).c_str()) + "[], and as " +
+                    __emulated::demangled(first_type.c_str()) + "[] in line " + std::to_string(first.line) +
                     ": one name has one type: declare bytes, and cast the pointer");
   }
 

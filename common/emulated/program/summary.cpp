@@ -42,18 +42,6 @@ constexpr AccessRow rows[] = {
      &Counters::global_store_sectors},
 };
 
-class Lines {
- public:
-  void cell(const std::string& text, std::size_t width) {
-    text_ << std::string(width > text.size() ? width - text.size() : 1, ' ') << text;
-  }
-  void end() { text_ << '\n'; }
-  std::ostringstream& text() { return text_; }
-
- private:
-  std::ostringstream text_;
-};
-
 }  // namespace
 
 std::string grouped(std::uint64_t number) {
@@ -74,38 +62,40 @@ std::string count_of(std::size_t count, const std::string& one, const std::strin
 
 std::string summary_of(const KernelRuns& kernel) {
   const Counters& counted = kernel.counters;
-  Lines lines;
-  lines.text() << (kernel.name.empty() ? "a kernel" : kernel.name) << ": "
-               << count_of(kernel.launches, "launch", "launches") << ", "
-               << (kernel.is_only ? "" : "the first ") << "<<<" << shape(kernel.first.grid) << ", "
-               << shape(kernel.first.block);
-  if (kernel.first.shared_bytes > 0) lines.text() << ", " << grouped(kernel.first.shared_bytes);
-  lines.text() << ">>>; " << count_of(counted.blocks, "block", "blocks") << '\n';
-  lines.cell("", 15);
+  std::ostringstream lines;
+  const auto cell = [&](const std::string& text, std::size_t width) {
+    lines << std::string(width > text.size() ? width - text.size() : 1, ' ') << text;
+  };
+  lines << (kernel.name.empty() ? "a kernel" : kernel.name) << ": "
+        << count_of(kernel.launches, "launch", "launches") << ", " << (kernel.is_only ? "" : "the first ")
+        << "<<<" << shape(kernel.first.grid) << ", " << shape(kernel.first.block);
+  if (kernel.first.shared_bytes > 0) lines << ", " << grouped(kernel.first.shared_bytes);
+  lines << ">>>; " << count_of(counted.blocks, "block", "blocks") << '\n';
+  cell("", 15);
   for (const char* name : {"requests", "wavefronts", "conflicts", "sectors", "lanes each"})
-    lines.cell(name, 13);
-  lines.end();
+    cell(name, 13);
+  lines << '\n';
   for (const AccessRow& row : rows) {
     const std::uint64_t requests = counted.*row.requests;
     if (requests == 0) continue;
-    lines.text() << "  " << row.name << std::string(13 - std::string{row.name}.size(), ' ');
-    lines.cell(grouped(requests), 13);
-    lines.cell(row.wavefronts != nullptr ? grouped(counted.*row.wavefronts) : "", 13);
-    lines.cell(row.conflicts != nullptr ? grouped(counted.*row.conflicts) : "", 13);
-    lines.cell(row.sectors != nullptr ? grouped(counted.*row.sectors) : "", 13);
-    lines.cell(ratio(counted.*row.lanes, requests), 13);
-    lines.end();
+    lines << "  " << row.name << std::string(13 - std::string{row.name}.size(), ' ');
+    cell(grouped(requests), 13);
+    cell(row.wavefronts != nullptr ? grouped(counted.*row.wavefronts) : "", 13);
+    cell(row.conflicts != nullptr ? grouped(counted.*row.conflicts) : "", 13);
+    cell(row.sectors != nullptr ? grouped(counted.*row.sectors) : "", 13);
+    cell(ratio(counted.*row.lanes, requests), 13);
+    lines << '\n';
   }
-  lines.text() << "  " << count_of(counted.block_barriers, "block barrier", "block barriers") << ", "
-               << count_of(counted.warp_barriers, "warp barrier", "warp barriers") << ", "
-               << count_of(counted.shuffles, "shuffle", "shuffles") << ", "
-               << count_of(counted.atomics, "atomic", "atomics") << '\n';
+  lines << "  " << count_of(counted.block_barriers, "block barrier", "block barriers") << ", "
+        << count_of(counted.warp_barriers, "warp barrier", "warp barriers") << ", "
+        << count_of(counted.shuffles, "shuffle", "shuffles") << ", "
+        << count_of(counted.atomics, "atomic", "atomics") << '\n';
   if (counted.bulk_copy_bytes + counted.barrier_polls != 0) {
-    lines.text() << "  " << count_of(counted.bulk_copy_bytes, "byte", "bytes") << " copied in bulk, "
-                 << count_of(counted.barrier_polls, "poll", "polls") << " of barrier objects\n";
+    lines << "  " << count_of(counted.bulk_copy_bytes, "byte", "bytes") << " copied in bulk, "
+          << count_of(counted.barrier_polls, "poll", "polls") << " of barrier objects\n";
   }
-  lines.text() << costly_lines_of(lines_of(kernel.places));
-  return std::move(lines.text()).str();
+  lines << costly_lines_of(lines_of(kernel.places));
+  return std::move(lines).str();
 }
 
 }  // namespace emulated_program

@@ -2,12 +2,14 @@
 /// \file
 /// What the rest of the runtime asks before it does what a stream is told: it may be told for a graph (graphs.cpp).
 
+#include <optional>
+
 #include "emulated/language/runtime/graphs.hpp"
 
 namespace __emulated {
 
-/// Whether the stream is captured, which keeps the work for later. \param status  what the call returns then.
-bool captured(cudaStream_t stream, cudaGraphNodeType type, cudaError_t& status, const GraphWork& work);
+/// Where the stream is captured, which keeps the work for later: what the call returns.
+std::optional<cudaError_t> captured(cudaStream_t stream, cudaGraphNodeType type, const GraphWork& work);
 
 // The same for events; they tell what the streams know that wait for them.
 bool captured_record(cudaEvent_t event, cudaStream_t stream);

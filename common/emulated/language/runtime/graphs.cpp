@@ -119,29 +119,24 @@ struct alignas(64) Piece {
 
 }  // namespace
 
-bool captured(cudaStream_t stream, cudaGraphNodeType type, cudaError_t& status, const GraphWork& work) {
-  status = cudaSuccess;
+std::optional<cudaError_t> captured(cudaStream_t stream, cudaGraphNodeType type, const GraphWork& work) {
   if (made != nullptr) {
     *made = work;
-    return true;
+    return cudaSuccess;
   }
   Captures& all = captures();
   const std::lock_guard lock{all.mutex};
-  if (all.streams.empty()) return false;
   const auto position = all.streams.find(stream);
   if (position == all.streams.end()) {
     // The legacy stream would have to wait for what has not happened.
-    if (stream != nullptr) return false;
+    if (stream != nullptr || all.streams.empty()) return std::nullopt;
     for (auto& [other, at] : all.streams)
       at.capture->is_valid = false;
-    status = noted(cudaErrorStreamCaptureImplicit);
-    return true;
+    return noted(cudaErrorStreamCaptureImplicit);
   }
   auto& [capture, after] = position->second;
-  if (!capture->is_valid) status = noted(cudaErrorStreamCaptureInvalidated);
-  CUgraphNode_st* const node = append(*capture->graph, type, work, after);
-  after.insert(node);
-  return true;
+  after.insert(append(*capture->graph, type, work, after));
+  return capture->is_valid ? cudaSuccess : noted(cudaErrorStreamCaptureInvalidated);
 }
 
 bool captured_record(cudaEvent_t event, cudaStream_t stream) {
@@ -190,9 +185,8 @@ void launch_in_stream(const ExecutionConfiguration& configuration, const KernelC
     const auto copied = std::as_bytes(std::span{arguments}).first(bytes);
     return status_of([&] { launch_grid(in_stream, {run_thread, copied, entry, inputs}); });
   };
-  cudaError_t status;
   auto* const stream = const_cast<cudaStream_t>(configuration.stream);
-  if (!captured(stream, cudaGraphNodeTypeKernel, status, launch_later)) launch_grid(configuration, kernel);
+  if (!captured(stream, cudaGraphNodeTypeKernel, launch_later)) launch_grid(configuration, kernel);
 }
 
 cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after, size_t count,
@@ -224,8 +218,8 @@ GraphWork work_of(const cudaMemsetParams* set) {
                                  cudaMemcpyHostToDevice, in);
       return result;
     };
-    cudaError_t status;
-    return captured(stream, cudaGraphNodeTypeMemset, status, set_rows) ? status : set_rows(stream);
+    const auto kept = captured(stream, cudaGraphNodeTypeMemset, set_rows);
+    return kept ? *kept : set_rows(stream);
   };
 }
 
@@ -345,9 +339,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  cudaError_t status;
   const auto run = [steps = exec->steps](cudaStream_t in) { return __emulated::run(steps, in); };
-  return __emulated::captured(stream, cudaGraphNodeTypeGraph, status, run) ? status : run(stream);
+  const auto kept = __emulated::captured(stream, cudaGraphNodeTypeGraph, run);
+  return kept ? *kept : run(stream);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   const std::unique_ptr<CUgraphExec_st> to_be_deleted{exec};

@@ -272,10 +272,9 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  cudaError_t status;
   const auto copy_later = [=](cudaStream_t in) { return cudaMemcpyAsync(to, from, bytes, kind, in); };
-  if (__emulated::captured(stream, cudaGraphNodeTypeMemcpy, status, copy_later)) return status;
-  status = __emulated::copy(to, from, bytes, kind);
+  if (const auto kept = __emulated::captured(stream, cudaGraphNodeTypeMemcpy, copy_later)) return *kept;
+  const cudaError_t status = __emulated::copy(to, from, bytes, kind);
   if (status == cudaSuccess) __emulated::leave_behind(to, from, bytes, stream);
   return status;
 }
@@ -286,19 +285,17 @@ cudaError_t cudaMemset(void* begin, int value, size_t bytes) {
   return __emulated::set(begin, value, bytes);
 }
 cudaError_t cudaMemsetAsync(void* begin, int value, size_t bytes, cudaStream_t stream) {
-  cudaError_t status;
   const auto set_later = [=](cudaStream_t in) { return cudaMemsetAsync(begin, value, bytes, in); };
-  if (__emulated::captured(stream, cudaGraphNodeTypeMemset, status, set_later)) return status;
-  status = __emulated::set(begin, value, bytes);
+  if (const auto kept = __emulated::captured(stream, cudaGraphNodeTypeMemset, set_later)) return *kept;
+  const cudaError_t status = __emulated::set(begin, value, bytes);
   if (status == cudaSuccess) __emulated::leave_behind(begin, begin, bytes, stream);
   return status;
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) { return __emulated::copy_volume(*copy, cudaMemcpy); }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream) {
-  cudaError_t status;
   const auto copy_later = [copy = *copy](cudaStream_t in) { return cudaMemcpy3DAsync(&copy, in); };
-  if (__emulated::captured(stream, cudaGraphNodeTypeMemcpy, status, copy_later)) return status;
+  if (const auto kept = __emulated::captured(stream, cudaGraphNodeTypeMemcpy, copy_later)) return *kept;
   return __emulated::copy_volume(*copy, [=](void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     return cudaMemcpyAsync(to, from, bytes, kind, stream);
   });
@@ -309,9 +306,8 @@ cudaError_t cudaMemset3D(cudaPitchedPtr volume, int value, cudaExtent extent) {
   });
 }
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr volume, int value, cudaExtent extent, cudaStream_t stream) {
-  cudaError_t status;
   const auto set_later = [=](cudaStream_t in) { return cudaMemset3DAsync(volume, value, extent, in); };
-  if (__emulated::captured(stream, cudaGraphNodeTypeMemset, status, set_later)) return status;
+  if (const auto kept = __emulated::captured(stream, cudaGraphNodeTypeMemset, set_later)) return *kept;
   return __emulated::for_rows(extent, extent.width <= volume.pitch, [&](size_t y, size_t z) {
     return cudaMemsetAsync(__emulated::row_of(volume, 0, y, z), value, extent.width, stream);
   });

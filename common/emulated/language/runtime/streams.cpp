@@ -85,9 +85,8 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  cudaError_t status;
   const auto call_later = [=](cudaStream_t in) { return cudaLaunchHostFunc(in, function, data); };
-  if (__emulated::captured(stream, cudaGraphNodeTypeHost, status, call_later)) return status;
+  if (const auto kept = __emulated::captured(stream, cudaGraphNodeTypeHost, call_later)) return *kept;
   __emulated::host_order().call_behind(stream, [=] { function(data); });
   return cudaSuccess;
 }
