@@ -46,8 +46,8 @@ CHAPTERS = {
     "Pitfalls": ("docs/pitfalls/README.md", "docs/pitfalls/*.md"),
     "Reference": ("docs/README.md", *(f"docs/{name}.md" for name in (
         "options", "building", "no_gpu", "glossary", "teaching")), "docs/*.md", "docs/*/README.md",
-        "docs/results/*/README.md", "common/README.md", "common/explorer/README.md", "common/emulated/README.md",
-        "tools/README.md"),
+        "docs/results/*/README.md", "beyond/*/manual.md", "common/README.md", "common/explorer/README.md",
+        "common/emulated/README.md", "tools/README.md"),
 }
 # Of several pages with the words that are searched for, the one that explains more to a reader comes first.
 WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.7,

@@ -59,10 +59,11 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("beyond/peers/README.md"): {"measured": lambda: pages.peers(H200, only=("int32", "float32"))},
     PACKAGE_PAGE: {
         **named(pages.against_cub),
-        "program": lambda: code("cpp", text_of(Path("beyond/12_any_operation/largest.cu"))),
         "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
-        "project": lambda: code("cmake", from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required")),
         "moments": lambda: code("cpp", from_line(SOLUTIONS / "12_any_operation/moments.cuh", "struct"))},
+    PACKAGE_PAGE.with_name("manual.md"): {
+        "program": lambda: code("cpp", text_of(Path("beyond/12_any_operation/largest.cu"))),
+        "project": lambda: code("cmake", from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required"))},
     PROMISES_PAGE: {
         "example": lambda: from_package_test("sum_in_one_order|sum_with_bound"),
         "order": lambda: code("cpp", from_line(SOLUTIONS / "14_same_bits/one_order.hpp", "/// Adds in a tree")),
