@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tools import (bandwidth, compiled, corpus, counters, documented_tables, figures, output_file, pages, plot, ptx,
-                   rounding, step_pages, studies, unsupported)
+from tools import (bandwidth, compiled, corpus, counters, documented_tables, exercises, figures, output_file, pages,
+                   plot, ptx, rounding, step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, with_section
 from tools.programs import ATOMICS, NUMBERED, Programs, last_words
@@ -50,6 +50,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/why_bandwidth.md"): named(bandwidth.roofs, bandwidth.instructions),
     Path("docs/work_and_depth.md"): named(bandwidth.work_and_depth),
     Path("docs/small_inputs.md"): named(bandwidth.in_flight, studies.small_inputs),
+    exercises.EXERCISES / "README.md": named(exercises.goals),
     Path("docs/floating_point.md"): named(rounding.errors),
     Path("docs/method.md"): named(
         pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance),
@@ -126,7 +127,8 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
     parts = [Part(FIGURES, None, documented_tables.header()),
              Part(Path("docs/counters/README.md"), "counters", counted),
              *(Part(page, name, text()) for page, texts in SECTIONS.items() for name, text in texts.items()),
-             *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs)]
+             *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs),
+             *(Part(file, None, text) for file, text in exercises.starts())]
     for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
         gallery = fixed.parent.parent
         faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")

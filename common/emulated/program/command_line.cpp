@@ -271,6 +271,7 @@ class Reader {
 
 const char* const help_text =
     R"(Usage: ./emulate [OPTIONS] FILE.cu [FILES] [-- THE PROGRAM'S ARGUMENTS]
+       ./emulate --grade STEP FILE.cuh [FILES]    an exercise of the steps; ./emulate --grade --help says more
 
 Compiles a CUDA program for the emulated device and runs it, without a GPU. What the program prints is its own. On
 stderr it is told what is wrong with its kernels, line by line, and what they did: requests, conflicts, sectors.

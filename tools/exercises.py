@@ -1,0 +1,123 @@
+"""The exercises of 01 to 10 (docs/exercises): what each asks for, how it is measured, and the kernel to start from."""
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tools import gpu
+from tools.command_line import REPOSITORY, read_text
+from tools.markdown import table
+from tools.programs import NUMBERED
+
+EXERCISES = Path("docs/exercises")
+COUNTED_ELEMENTS, COUNTED_BLOCK = 2**20, 256
+
+
+class Counted(NamedTuple):
+    """What is known of a kernel after a run over 2^20 int32 in blocks of 256."""
+
+    counters: Mapping[str, int]
+    launches: int
+    grid: int  # for 2^30 elements
+    program: Path
+    file: Path
+
+    def per_block(self, *names: str) -> float:
+        return sum(self.counters[name] for name in names) / max(1, self.counters["blocks"])
+
+
+class Goal(NamedTuple):
+    what: str
+    most: float
+    measured: Callable[[Counted], float | None]  # None: not on this machine
+
+    def __str__(self) -> str:
+        return f"at most {self.most:,} {self.what}" if self.most else f"no {self.what}"
+
+
+class Exercise(NamedTuple):
+    step: Path  # from the repository's root
+    task: str
+    goals: tuple[Goal, ...]
+
+    @property
+    def goal(self) -> str:
+        return ", ".join(map(str, self.goals))
+
+    @property
+    def start(self) -> Path:
+        return EXERCISES / self.step.name / "kernel.cuh"
+
+
+def shared(kind: str) -> Callable[[Counted], float]:
+    return lambda counted: counted.per_block(f"shared_load_{kind}", f"shared_store_{kind}")
+
+
+def sizes_without_kernel(counted: Counted) -> int:
+    """Of the six block sizes, those that no reduce_kernel is compiled for."""
+    names = subprocess.run(["nm", "--demangle", counted.program], capture_output=True, text=True, check=True).stdout
+    return 6 - len(set(re.findall(r"\breduce_kernel<[^()]*\b(32|64|128|256|512|1024)u?\b[^()]*>\(", names)))
+
+
+def loops_in_ptx(counted: Counted) -> int | None:
+    """Branches back in what nvcc makes of the kernels for int32."""
+    main = counted.program.with_suffix(".ptx.cu")
+    main.write_text(f'#include "{counted.file.resolve()}"\n'
+                    "template void launch_reduce(unsigned, unsigned, const unsigned*, unsigned*, size_t);\n")
+    branches = 0
+    defined: set[str] = set()
+    for line in gpu.said("nvcc", "-std=c++17", "-ptx", f"-I{REPOSITORY}/common", str(main), "-o", "-").splitlines():
+        if label := re.match(r"(\$L\w+):", line):
+            defined.add(label[1])
+        elif branch := re.search(r"\bbra\S*\s+(\$L\w+);", line):
+            branches += branch[1] in defined
+    return branches if defined else None
+
+
+def exercise(number: int, task: str, *goals: Goal) -> Exercise:
+    return Exercise(NUMBERED[number], task, goals)
+
+
+ALL = [
+    exercise(1, "Write the kernel: a block adds up its tile as a tree in shared memory.",
+             Goal("shared memory requests per block", 150, shared("requests")),
+             Goal("global memory loads per block", 8, lambda counted: counted.per_block("global_load_requests"))),
+    exercise(2, "Let whole warps work or rest on each level of the tree.",
+             Goal("shared memory requests per block", 45, shared("requests"))),
+    exercise(3, "End the bank conflicts.",
+             Goal("shared memory wavefronts per block", 45, shared("wavefronts"))),
+    exercise(4, "Take half as many blocks, of which each thread loads two elements.",
+             Goal("blocks of all passes", 2053, lambda counted: counted.counters["blocks"])),
+    exercise(5, "Let the last warp finish without block barriers.",
+             Goal("block barriers per block", 3, lambda counted: counted.per_block("block_barriers"))),
+    exercise(6, "Let the compiler know the block size, so that the tree needs no loop.",
+             Goal("block size without a kernel of its own", 0, sizes_without_kernel),
+             Goal("branch back in the PTX", 0, loops_in_ptx)),
+    exercise(7, "Take no more blocks than fill the device, however many elements there are.",
+             Goal("blocks for 2^30 elements", 1056, lambda counted: counted.grid)),
+    exercise(8, "Let the lanes of a warp add in registers: shared memory holds one value per warp.",
+             Goal("shared memory requests per block", 9, shared("requests"))),
+    exercise(9, "Load 16 bytes with each instruction. `in` may begin at any element's address.",
+             Goal("global memory loads", 9000, lambda counted: counted.counters["global_load_requests"])),
+    exercise(10, "Let the last block add up what the others have left, and say `.single_pass = true` in `traits`.",
+             Goal("launch", 1, lambda counted: counted.launches)),
+]
+
+
+def starts() -> Iterator[tuple[Path, str]]:
+    """The files to start from: the kernel of the step before, or that of 01 without its body, below the goal."""
+    for number, each in enumerate(ALL, start=1):
+        before = read_text(REPOSITORY / NUMBERED[max(1, number - 1)] / "kernel.cuh")
+        if number == 1:
+            before = re.sub(r"(?ms)(^template [^\n]* reduce_kernel\([^\n]*\{\n).*?^\}", r"\1  // Yours.\n}", before)
+        lines = [f"Exercise {number:02}. {each.task}", f"Goal: {each.goal}.",
+                 f"./emulate --grade {number:02} {each.start}"]
+        yield each.start, "".join(f"// {line}\n" for line in lines) + before
+
+
+def goals() -> str:
+    return table(["step", "task", f"goal, for 2^20 `int32` in blocks of {COUNTED_BLOCK}"], [
+        [f"[{number:02}](../../{each.step}/README.md)", each.task, each.goal]
+        for number, each in enumerate(ALL, start=1)], "lll")
