@@ -23,6 +23,7 @@ SHOWN = {
     "race": [r"^cell: error: cell\.cu:10:46: race in sum: thread 2 ", r"^cell\.cu:10:68: thread 0 reads it",
              "^The sum is 63, and should be 2016.$"],
     "tree": [r"^The sum is 2016, and should be 2016\.$", '^<iframe srcdoc="&lt;!DOCTYPE html&gt;'],
+    "exercise": ["ok +right for each type", "FAILED +goal: .* it has 150$"],
 }
 WITH_A_WORD = """%%emulate --quiet -- 7
 #include <cstdio>
@@ -31,11 +32,9 @@ NOT_COMPILED = "%%emulate --trace tree.html\nint main() { return missing; }"
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, bin_folder: Path) -> Path:
+def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
     shutil.copytree(REPOSITORY, folder, ignore=shutil.ignore_patterns("build*", ".*", "__pycache__", "results"))
-    (folder / "emulate").unlink()
-    (folder / "emulate").symlink_to(bin_folder / "emulate")
     return folder
 
 
@@ -61,14 +60,19 @@ def run(cells: list[Cell], folder: Path) -> dict[str, str]:
     return shown
 
 
-def test_the_cells(checkout: Path) -> None:
+def test_the_cells(checkout: Path, bin_folder: Path) -> None:
+    (checkout / "build/bin").mkdir(parents=True)
+    (checkout / "build/bin/emulate").symlink_to(bin_folder / "emulate")
+    (checkout / "build/bin/emulate.built").touch()
     shown = run(CELLS, checkout / "docs/notebook")
     for name, patterns in SHOWN.items():
         for pattern in patterns:
             assert re.search(pattern, shown[name], re.MULTILINE), f"{name}: {pattern}:\n{shown[name][:4000]}"
 
 
-def test_where_there_is_no_checkout(checkout: Path, tmp_path: Path) -> None:
+def test_where_there_is_no_checkout(checkout: Path, tmp_path: Path, bin_folder: Path) -> None:
+    (checkout / "emulate").unlink()
+    (checkout / "emulate").symlink_to(bin_folder / "emulate")  # which builds nothing
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=A", "-c", "user.email=A", "commit", "-qm", "All"]):
         subprocess.run(["git", *words], cwd=checkout, check=True)
     setup = "".join(CODE["setup"]["source"]).replace('"ADDRESS"', f'"file://{checkout}"')
@@ -82,5 +86,9 @@ def test_where_there_is_no_checkout(checkout: Path, tmp_path: Path) -> None:
     assert [file.name for file in alone.iterdir()] == ["reduction"]
 
 
-def test_it_is_committed_without_outputs() -> None:
+def test_what_is_committed() -> None:
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in CODE.values())
+    start = (REPOSITORY / "docs/exercises/02_nondivergent/kernel.cuh").read_text("utf-8")
+    assert "".join(CODE["exercise"]["source"]) + "\n" == f"%%emulate --grade 02\n{start}"
+    text = "".join(line for cell in CELLS if cell not in CODE.values() for line in cell["source"])
+    assert all((REPOSITORY / path).exists() for path in re.findall(r"`([\w/]+(?:/|\.md))`", text))
