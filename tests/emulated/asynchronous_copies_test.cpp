@@ -41,6 +41,14 @@ template <typename Kernel> void expect_reversed(Kernel kernel) {
 template <typename Kernel> auto launch_of(Kernel kernel) {
   return [kernel] { kernel<<<2, block>>>(Words(2 * block, 1), Words(2 * block)); };
 }
+/// Expects one of several findings: which of them it is depends on who comes first.
+template <typename Kernel> void expect_one_in_any_order(Kernel kernel) {
+  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
+    set_schedule({order, 1});
+    EXPECT_THROW(launch_of(kernel)(), KernelFinding);
+  }
+  set_schedule({});
+}
 
 // ---- copies that a thread waits for itself ----
 
@@ -56,8 +64,7 @@ enum class Mistake {
   too_many,
   not_made,
   other_barrier,
-  odd_bytes,
-  part_waits
+  odd_bytes
 };
 using enum Mistake;
 
@@ -88,13 +95,8 @@ TEST(AsynchronousCopies, OfAThreadAreThereOnceItHasWaited) {
   expect_finding(launch_of(by_primitives<not_aligned>));
 }
 
-/// Which of the two it is depends on who comes first.
 TEST(AsynchronousCopies, OfAThreadAreItsOwnUntilABarrier) {
-  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
-    set_schedule({order, 1});
-    EXPECT_THROW(launch_of(by_primitives<no_barrier>)(), KernelFinding);
-  }
-  set_schedule({});
+  expect_one_in_any_order(by_primitives<no_barrier>);
 }
 
 template <Mistake mistake> __global__ void in_two_buffers(const std::uint32_t* in, std::uint32_t* out) {
@@ -124,12 +126,8 @@ template <Mistake mistake> __global__ void in_two_buffers(const std::uint32_t* i
 TEST(AsynchronousCopies, InTwoBuffers) {
   // no finding
   expect_reversed(in_two_buffers<none>);
-  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
-    set_schedule({order, 2});
-    EXPECT_THROW(launch_of(in_two_buffers<no_wait>)(), KernelFinding);
-    EXPECT_THROW(launch_of(in_two_buffers<no_second_barrier>)(), KernelFinding);
-  }
-  set_schedule({});
+  expect_one_in_any_order(in_two_buffers<no_wait>);
+  expect_one_in_any_order(in_two_buffers<no_second_barrier>);
 }
 
 template <Mistake mistake> __global__ void by_a_group(const std::uint32_t* in, std::uint32_t* out) {
@@ -255,12 +253,8 @@ template <Mistake mistake> __global__ void with_stages(const std::uint32_t* in, 
 TEST(BarrierObjects, MakePipelines) {
   // no finding
   expect_reversed(with_stages<none>);
-  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
-    set_schedule({order, 3});
-    EXPECT_THROW(launch_of(with_stages<no_wait>)(), KernelFinding);
-    EXPECT_THROW(launch_of(with_stages<no_second_barrier>)(), KernelFinding);
-  }
-  set_schedule({});
+  expect_one_in_any_order(with_stages<no_wait>);
+  expect_one_in_any_order(with_stages<no_second_barrier>);
 }
 
 // ---- copies in bulk ----
@@ -303,11 +297,7 @@ TEST(BulkCopies, AreThereForThoseWhoWaitAtTheirBarrier) {
   expect_finding(launch_of(in_bulk<too_many>));
   // misaligned access in in_bulk: block 0, thread 0 copies 252 bytes in bulk at ask
   expect_finding(launch_of(in_bulk<odd_bytes>));
-  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
-    set_schedule({order, 4});
-    EXPECT_THROW(launch_of(in_bulk<other_barrier>)(), KernelFinding);
-  }
-  set_schedule({});
+  expect_one_in_any_order(in_bulk<other_barrier>);
 }
 
 // ---- programs that are drawn ----

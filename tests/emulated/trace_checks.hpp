@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "emulated/count/warp_instructions.hpp"
 #include "emulated/launches.hpp"
 #include "emulated/run/lanes.hpp"
 
@@ -23,42 +24,17 @@ inline Counters counters_of_events(const BlockTrace& trace) {
   counters.blocks = 1;
   counters.threads = count(trace.configuration.block);
   counters.barrier_polls = trace.counters.barrier_polls;  // which are no events
-  const auto add_request = [](std::uint64_t& requests, std::uint64_t& lanes_of_all, const Event& event) {
-    ++requests;
-    lanes_of_all += static_cast<unsigned>(std::popcount(event.lanes));
-  };
   for (const Event& event : trace.events) {
-    switch (event.kind) {
-      case EventKind::shared_load:
-        add_request(counters.shared_load_requests, counters.shared_load_lanes, event);
-        counters.shared_load_wavefronts += event.wavefronts;
-        counters.shared_load_conflicts += event.conflicts;
-        break;
-      case EventKind::shared_store:
-        add_request(counters.shared_store_requests, counters.shared_store_lanes, event);
-        counters.shared_store_wavefronts += event.wavefronts;
-        counters.shared_store_conflicts += event.conflicts;
-        break;
-      case EventKind::shared_copy:
-        add_request(counters.shared_copy_requests, counters.shared_copy_lanes, event);
-        counters.shared_copy_wavefronts += event.wavefronts;
-        counters.shared_copy_conflicts += event.conflicts;
-        break;
-      case EventKind::bulk_copy: counters.bulk_copy_bytes += event.of_lanes.size() * event.bytes; break;
-      case EventKind::global_load:
-        add_request(counters.global_load_requests, counters.global_load_lanes, event);
-        counters.global_load_sectors += event.sectors;
-        break;
-      case EventKind::global_store:
-        add_request(counters.global_store_requests, counters.global_store_lanes, event);
-        counters.global_store_sectors += event.sectors;
-        break;
-      case EventKind::block_barrier: ++counters.block_barriers; break;
-      case EventKind::warp_barrier: ++counters.warp_barriers; break;
-      default: break;
+    const auto active = static_cast<unsigned>(std::popcount(event.lanes));
+    if (event.kind <= EventKind::shared_copy) {
+      request_counters[static_cast<std::size_t>(event.kind)].add(
+          {event.wavefronts, event.conflicts, event.sectors}, active, counters);
     }
+    if (event.kind == EventKind::bulk_copy) counters.bulk_copy_bytes += event.of_lanes.size() * event.bytes;
+    if (event.kind == EventKind::block_barrier) ++counters.block_barriers;
+    if (event.kind == EventKind::warp_barrier) ++counters.warp_barriers;
     counters.shuffles += event.shuffles;
-    if (is_atomic(event.kind)) counters.atomics += static_cast<unsigned>(std::popcount(event.lanes));
+    if (is_atomic(event.kind)) counters.atomics += active;
   }
   return counters;
 }

@@ -36,50 +36,17 @@ class WarpInstruction {
   void count(unsigned warp, Counters& counters, PlaceCounts* places, BlockRecorder* recorder) {
     const std::span<const std::uintptr_t> addresses{addresses_.data(), count_};
     request_.cost = cost_of(first_.kind(), addresses, request_.lanes, first_.bytes());
-    add_to(counters);
+    const RequestCounters& own = request_counters[static_cast<std::size_t>(first_.kind())];
+    own.add(request_.cost, count_, counters);
     if (places != nullptr) {
       PlaceCounters& here = (*places)[first_.site()];
-      add_to(here.counters);
+      own.add(request_.cost, count_, here.counters);
       if (!is_shared(first_.kind())) here.fewest_sectors += fewest_sectors(addresses, first_.bytes());
     }
     if (recorder != nullptr) recorder->request(warp, request_);
   }
 
  private:
-  void add_to(Counters& counters) const {
-    const auto& [wavefronts, conflicts, sectors] = request_.cost;
-    switch (first_.kind()) {
-      case EventKind::shared_load:
-        ++counters.shared_load_requests;
-        counters.shared_load_wavefronts += wavefronts;
-        counters.shared_load_conflicts += conflicts;
-        counters.shared_load_lanes += count_;
-        break;
-      case EventKind::shared_store:
-        ++counters.shared_store_requests;
-        counters.shared_store_wavefronts += wavefronts;
-        counters.shared_store_conflicts += conflicts;
-        counters.shared_store_lanes += count_;
-        break;
-      case EventKind::shared_copy:
-        ++counters.shared_copy_requests;
-        counters.shared_copy_wavefronts += wavefronts;
-        counters.shared_copy_conflicts += conflicts;
-        counters.shared_copy_lanes += count_;
-        break;
-      case EventKind::global_load:
-        ++counters.global_load_requests;
-        counters.global_load_sectors += sectors;
-        counters.global_load_lanes += count_;
-        break;
-      default:
-        ++counters.global_store_requests;
-        counters.global_store_sectors += sectors;
-        counters.global_store_lanes += count_;
-        break;
-    }
-  }
-
   LaneAccess first_{};
   CountedRequest request_;
   std::size_t count_ = 0;

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <utility>
 
+#include "emulated/count/warp_instructions.hpp"
 #include "emulated/program/lines.hpp"
 
 namespace emulated_program {
@@ -11,6 +12,7 @@ namespace {
 
 using __emulated::Counters;
 using __emulated::dim3;
+using __emulated::EventKind;
 
 /// "256" or "16 × 16".
 std::string shape(const dim3& of) {
@@ -20,27 +22,12 @@ std::string shape(const dim3& of) {
   return text;
 }
 
-struct AccessRow {
-  const char* name;
-  std::uint64_t Counters::*requests;
-  std::uint64_t Counters::*lanes;
-  std::uint64_t Counters::*wavefronts;  ///< of shared memory, or nullptr
-  std::uint64_t Counters::*conflicts;
-  std::uint64_t Counters::*sectors;  ///< of global memory, or nullptr
-};
-
-constexpr AccessRow rows[] = {
-    {"shared loads", &Counters::shared_load_requests, &Counters::shared_load_lanes,
-     &Counters::shared_load_wavefronts, &Counters::shared_load_conflicts, nullptr},
-    {"shared stores", &Counters::shared_store_requests, &Counters::shared_store_lanes,
-     &Counters::shared_store_wavefronts, &Counters::shared_store_conflicts, nullptr},
-    {"shared copies", &Counters::shared_copy_requests, &Counters::shared_copy_lanes,
-     &Counters::shared_copy_wavefronts, &Counters::shared_copy_conflicts, nullptr},
-    {"global loads", &Counters::global_load_requests, &Counters::global_load_lanes, nullptr, nullptr,
-     &Counters::global_load_sectors},
-    {"global stores", &Counters::global_store_requests, &Counters::global_store_lanes, nullptr, nullptr,
-     &Counters::global_store_sectors},
-};
+/// In the order of a table.
+constexpr std::pair<const char*, EventKind> rows[] = {{"shared loads", EventKind::shared_load},
+                                                      {"shared stores", EventKind::shared_store},
+                                                      {"shared copies", EventKind::shared_copy},
+                                                      {"global loads", EventKind::global_load},
+                                                      {"global stores", EventKind::global_store}};
 
 }  // namespace
 
@@ -75,10 +62,11 @@ std::string summary_of(const KernelRuns& kernel) {
   for (const char* name : {"requests", "wavefronts", "conflicts", "sectors", "lanes each"})
     cell(name, 13);
   lines << '\n';
-  for (const AccessRow& row : rows) {
+  for (const auto& [name, kind] : rows) {
+    const __emulated::RequestCounters& row = __emulated::request_counters[static_cast<std::size_t>(kind)];
     const std::uint64_t requests = counted.*row.requests;
     if (requests == 0) continue;
-    lines << "  " << row.name << std::string(13 - std::string{row.name}.size(), ' ');
+    lines << "  " << name << std::string(13 - std::string{name}.size(), ' ');
     cell(grouped(requests), 13);
     cell(row.wavefronts != nullptr ? grouped(counted.*row.wavefronts) : "", 13);
     cell(row.conflicts != nullptr ? grouped(counted.*row.conflicts) : "", 13);
