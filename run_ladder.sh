@@ -21,7 +21,7 @@ source common/scripts/set_up.sh
 
 parts="ladder peer"  # of common/steps.txt
 climb=climb          # the target that builds them
-page=01_interleaved  # to read on
+page=00_cpu_serial   # to read on
 step_options=()
 table_options=()
 compare_options=()
