@@ -108,7 +108,7 @@ template <typename T> const T* reduce(const T* in, T* partial, T* next, size_t n
 /// has some.
 template <typename T, typename Real> void add_up(std::FILE* said, size_t n, unsigned block) {
   constexpr size_t parts = sizeof(T) / sizeof(Real);
-  const size_t offset = n % 4;  // an input may begin at any element's address
+  const size_t offset = n == 0 ? 1 : n % 4;  // an input may begin at any element's address
   std::vector<Real> values(n * parts);
   Real expected[parts]{};
   for (size_t i = 0; i < values.size(); ++i)
