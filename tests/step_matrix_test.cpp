@@ -286,7 +286,9 @@ std::uint64_t additions(std::uint64_t n, ElementType type, unsigned block) {
   if (step_name == "atomic_vector") return std::max(n / width, n % width);
   // A block without elements still adds its zero.
   const std::uint64_t tile = std::uint64_t{2} * block;
-  return std::max<std::uint64_t>(1, (n + tile - 1) / tile);
+  const std::uint64_t blocks = std::max<std::uint64_t>(1, (n + tile - 1) / tile);
+  // To the block's own cell each of its threads adds, too.
+  return step_name == "atomic_shared" ? blocks * block + blocks : blocks;
 }
 
 TEST(Step, HasAsManyAtomicsAsItAddsSums) {
