@@ -13,7 +13,7 @@ from tools import counters as counters_of_gpus
 from tools import compiled, documented_tables, results
 from tools.command_line import REPOSITORY, BadUsage, NotPossible, read_text
 from tools.markdown import code, count_text, fixed, has_section, table
-from tools.nsight_compute import BLOCKS, BYTES_READ, INSTRUCTIONS, MEMORY
+from tools.nsight_compute import BLOCKS, INSTRUCTIONS
 from tools.programs import Programs
 
 # The size and the block size of the comparison with hardware counters (docs/counters). Counters can only be compared in
@@ -63,13 +63,6 @@ HELPS: dict[str, Sequence[tuple[int, str, int | tuple[int, int]]]] = {
                      *((2**28, "int32", block) for block in (256, 64, 32))],
     "12_any_operation": [*((2**k, "int32", 0) for k in (10, 14, 17, 20, 24, 28, 33)), (2**28, "complex128", 0)],
 }
-# What only a GPU counts for the steps that the emulated device does not run, in all and in the comparison's run.
-ON_GPU = {
-    "blocks": BLOCKS, WARP_INSTRUCTIONS: INSTRUCTIONS, "global memory requests, loads": MEMORY["global_load_requests"],
-    "shared memory load instructions": counters_of_gpus.ONLY_ON_THE_GPU["shared load instructions"],
-    "bytes read from memory": BYTES_READ,
-    "bytes brought by the TMA": counters_of_gpus.READ["of these by the TMA"]}
-STEPS_ON_GPU = {"12_any_operation": ("10_single_pass", "11_bulk_copy", "12_any_operation")}
 
 
 class StepPages:
@@ -99,7 +92,6 @@ class StepPages:
             "one_core": lambda: one_core(self.card),
             "compiled": compiled.ring,
             "compiled_package": compiled.of_package,
-            "on_gpu": lambda: self.on_gpu(step),
             "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
         }
         page = read_text(REPOSITORY / step / "README.md")
@@ -131,12 +123,6 @@ class StepPages:
                          for total, per_block, *_ in (self.printed[of].get(name, ["0", "0"]) for of in names)]
             rows.append([term, *cells])
         return table(["counted", *(["per block before", "per block now"] if names[1:] else ["per block"])], rows)
-
-    def on_gpu(self, step: Path) -> str:
-        """What a GPU counts of the step beside those before it."""
-        names = STEPS_ON_GPU[step.name]
-        return table([f"counted on one {self.card_name}", *names], [
-            [what, *(f"{self.gpu[name][metric]:.0f}" for name in names)] for what, metric in ON_GPU.items()])
 
 
 def kernel(step: Path) -> str:
