@@ -154,7 +154,7 @@ class Grader:
     def diff(self) -> dict[str, int]:
         if not self.program.exists():
             return {}
-        before, after = (read_text(file).splitlines() for file in (REPOSITORY / self.exercise.start, self.file))
+        before, after = (read_text(file).strip().splitlines() for file in (REPOSITORY / self.exercise.start, self.file))
         signs = [line[0] for line in list(difflib.unified_diff(before, after, n=0))[2:]]
         return {"added": signs.count("+"), "removed": signs.count("-")}
 
