@@ -191,7 +191,7 @@ def test_ctrl_c_leaves_no_process(bin_folder: Path, tmp_path: Path) -> None:
     file, folder = tmp_path / "kernel.cuh", tmp_path / "tmp"
     folder.mkdir()
     file.write_text(kernel("03") + "static int gone = [] { for (volatile int k = 0;; k = 1) {} return 1; }();\n")
-    words = [sys.executable, "-m", "tools", "grade", "03", file, "--emulate", bin_folder / "emulate"]
+    words: list[str | Path] = [sys.executable, "-m", "tools", "grade", "03", file, "--emulate", bin_folder / "emulate"]
     grading = subprocess.Popen(words, cwd=REPOSITORY, env=os.environ | {"TMPDIR": str(folder)},
                                stdout=subprocess.DEVNULL)
     while not list(folder.glob("*/case0.out")):
