@@ -5,7 +5,6 @@
 #include <fstream>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/launches.hpp"

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdint>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"

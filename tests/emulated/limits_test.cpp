@@ -6,7 +6,6 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"

@@ -4,11 +4,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/kernel_sweep.hpp"

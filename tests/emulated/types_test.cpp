@@ -2,12 +2,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
-#include <algorithm>
 #include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <string>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/kernel_sweep.hpp"

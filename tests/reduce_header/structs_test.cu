@@ -5,7 +5,6 @@
 #include <cuda/std/complex>
 #endif
 
-#include <numeric>
 
 #include "reduce_header/suite.cuh"
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <new>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "emulated/findings/memory_faults.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 namespace __emulated {

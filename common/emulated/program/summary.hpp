@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "emulated/count/counters.hpp"
 #include "emulated/count/place_counts.hpp"

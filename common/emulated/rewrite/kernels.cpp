@@ -1,7 +1,6 @@
 #include "emulated/rewrite/kernels.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace emulated_rewrite {

@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "emulated/run/block.hpp"

@@ -2,7 +2,6 @@
 /// What kernels call where they do what C++ leaves undefined, as the compiler's instrumentation for that (-fsanitize) has it. The
 /// sanitizer's own runtime is not linked: these functions take its place. (LLVM, compiler-rt, ubsan_handlers.h)
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "emulated/count/warp_instructions.hpp"

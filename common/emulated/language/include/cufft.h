@@ -5,7 +5,6 @@
 #include <cuComplex.h>
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cmath>
 #include <complex>
 #include <vector>

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "emulated/findings/host_faults.hpp"
 #include "emulated/memory/memory.hpp"
