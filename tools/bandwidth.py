@@ -92,10 +92,11 @@ def work_and_depth(folder: Path = H200) -> str:
     ladder = [result for result in results.read(folder, "ladder") if result.block is not None]
     elements = ladder[0].elements
     work, levels = elements - 1, math.ceil(math.log2(elements))
-    # Atomics wait for each other. Before its own, a thread adds the four of a vector, or its two and the block's tree.
+    # Atomics wait for each other. What comes before them: a vector's four additions, or an addition and the block's.
     kernels = [("00_cpu_serial", 1, work), ("atomic_each", elements, elements),
                ("atomic_vector", elements // 4, 4 + elements // 4),
-               ("atomic_block", elements // 2, 9 + elements // 512),
+               *((f"atomic_{name}", elements // 2, 1 + of_block + elements // 512)
+                 for name, of_block in (("shared", 256), ("leader", 255), ("block", 8))),
                *((result.step, result.passes[0].blocks * (result.block or 0), in_a_row(result)) for result in ladder)]
     rows = []
     for name, threads, depth in kernels:
