@@ -1,8 +1,8 @@
+/// What tables of steps look like as a whole is in counter_report_test.cpp, report_test.cpp and terminal_test.py.
 #include "harness/table.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -54,14 +54,6 @@ TEST(Markdown, HasEveryColumnOfPagesAndNoOther) {
             "| 03 | 1024 | ÷ 3.33 |\n");
 }
 
-TEST(TerminalTable, AlignsByDisplayColumns) {
-  EXPECT_EQ(to_text(counted(), terminal_of_width(80)),
-            "step  block barriers per block  change\n"
-            "────  ────────────────────────  ──────\n"
-            "02                           9  × 2\n"
-            "03                        1024  ÷ 3.33\n");
-}
-
 TEST(TerminalTable, FoldsHeadersWhereItIsTooWideOtherwise) {
   const std::string narrow =
       "         block\n"
@@ -84,38 +76,6 @@ TEST(TerminalTable, HasNoColumnOfPages) {
       "02    × 2\n"
       "03    ÷ 3.33\n";
   EXPECT_EQ(to_text(table, terminal_of_width(80)), text);
-}
-
-TEST(TerminalTable, GivesABarTheRoomThatIsLeft) {
-  const Table table{{{"step", Align::left}, {"of the peak", Align::left, Form::terminal}},
-                    {{"03", Bar{0.5, 0, true}}}};
-  EXPECT_EQ(to_text(table, terminal_of_width(24)),
-            "step  of the peak\n"
-            "────  ──────────────────\n"
-            "03    █████████·········\n");
-}
-
-TEST(TerminalTable, KeepsItsWidthsForRowsThatComeLater) {
-  const TableLayout layout({{{"ms", Align::right, Form::both, "", 6}, {"change", Align::left}}, {}},
-                           terminal_of_width(80));
-  EXPECT_EQ(layout.header(), "    ms  change\n──────  ──────\n");
-  EXPECT_EQ(layout.row({"1.5", "× 2"}), "   1.5  × 2\n");
-  EXPECT_EQ(layout.row({"1234567", "÷ 3"}), "1234567  ÷ 3\n");
-}
-
-TEST(TerminalTable, IsBoldWhereItIsStyledOnly) {
-  Terminal styled = terminal_of_width(80);
-  styled.styled = true;
-  const std::string text = to_text(counted(), styled);
-  EXPECT_NE(text.find("\x1b[1m÷ 3.33\x1b[0m\n"), std::string::npos) << text;
-  EXPECT_EQ(to_text(counted(), terminal_of_width(80)).find('\x1b'), std::string::npos);
-}
-
-TEST(TerminalOf, KnowsAFileFromATerminal) {
-  std::FILE* const file = std::tmpfile();
-  ASSERT_NE(file, nullptr);
-  EXPECT_FALSE(terminal_of(file).present);
-  std::fclose(file);
 }
 
 }  // namespace

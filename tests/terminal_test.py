@@ -1,5 +1,5 @@
-"""What the steps and the table of all of them print on a terminal: no line is wider. table_test.cpp has columns that
-line up."""
+"""What the steps and the table of all of them print on a terminal: no line is wider. counter_report_test.cpp has
+columns that line up."""
 
 import fcntl
 import json
