@@ -43,6 +43,34 @@ std::string_view name_of(Fault fault) {
   return "fault";
 }
 
+std::string_view pitfall_of(Fault fault) {
+  switch (fault) {
+    case Fault::race: return "no_barrier_between_levels";
+    case Fault::missing_fence: return "no_fence_behind_the_ticket";
+    case Fault::missed_barrier: return "barrier_for_working_threads";
+    case Fault::divergent_barrier:
+    case Fault::deadlock: return "barrier_in_each_branch";
+    case Fault::invalid_mask:
+    case Fault::inactive_lane:
+    case Fault::invalid_width: return "shuffles_without_their_lanes";
+    case Fault::misaligned: return "vector_load_of_a_part";
+    case Fault::out_of_bounds: return "unguarded_second_load";
+    case Fault::unfinished_copy: return "copy_read_before_it_is_there";
+    case Fault::uninitialised_read: return "count_in_place_of_bytes";
+    case Fault::endless_loop: return "endless_loop";
+    case Fault::wait_for_block: return "waits_for_a_later_block";
+    case Fault::stack_overflow:
+    case Fault::undefined_arithmetic:
+    case Fault::invalid_call:
+    case Fault::trap: return "what_ends_a_thread";
+    case Fault::host_access: return "device_memory_on_the_host";
+    case Fault::missing_synchronisation: return "result_read_too_soon";
+  }
+  return "README";
+}
+
+std::string page_of(std::string_view pitfall) { return "docs/pitfalls/" + std::string{pitfall} + ".md"; }
+
 std::string to_string(const SourceLocation& location) {
   if (location.line == 0) return "a line that only a build with debug information names";
   const auto name = location.file.rfind('/');

@@ -34,6 +34,10 @@ enum class Fault {
 /// The fault's name as a reader would write it, such as "uninitialised read".
 std::string_view name_of(Fault fault);
 
+/// A pitfall of this kind, by its name in docs/pitfalls, and a pitfall's page, from the project's folder.
+std::string_view pitfall_of(Fault fault);
+std::string page_of(std::string_view pitfall);
+
 /// A line of a source file; "" and 0 where the program does not know it.
 struct SourceLocation {
   std::string file;
@@ -68,7 +72,7 @@ struct Finding {
   std::string memory;  ///< what the first witness does it to, "shared[16]", or ""
   std::vector<Witness> witnesses;
   std::string help;  ///< what is missing, or wrong; "" where that cannot be known
-  std::string page;  ///< that explains it, from the project's folder: "docs/pitfalls/endless_loop.md"; or ""
+  std::string page;  ///< that explains it, from the project's folder: "docs/pitfalls/endless_loop.md"
   std::string text;  ///< all of it but help and page on one line
 };
 

@@ -78,6 +78,7 @@ std::optional<Finding> finding_from(const HostAccess& access) {
         "this memory is the device's alone: copy it with `cudaMemcpy()`, or take it from "
         "`cudaMallocManaged()`";
   }
+  finding.page = page_of(pitfall_of(finding.fault));
   const auto own = own_place(access.calls);
   if (!is_new(finding.fault, own ? own->first : access.calls.front())) return std::nullopt;
   Witness& host = finding.witnesses.front();

@@ -37,7 +37,7 @@ Stray stray_beside_shared_memory(const Access& access, const SharedMemory& share
     return {std::move(memory), "check the index before the access, or give the block more shared memory",
             "tail_past_shared_memory"};
   }
-  if (shared.has_static_variables()) return {std::move(memory), array_too_small, "tail_past_shared_memory"};
+  if (shared.has_static_variables()) return {std::move(memory), array_too_small, "array_smaller_than_a_warp"};
   if (shared.uses_dynamic()) {
     return {std::move(memory),
             "give the block shared memory: its bytes are the third value in `<<<...>>>`, and there is none"};

@@ -145,6 +145,10 @@ std::string both_accesses(const FaultRecord& seen) {
   return "the " + one + " and the " + two;
 }
 
+bool both_write(const FaultRecord& seen) {
+  return does(seen.witnesses.front(), Operation::store) && does(seen.witnesses.back(), Operation::store);
+}
+
 bool is_of_read_and_atomic(const FaultRecord& seen) {
   const Witness& one = seen.witnesses.front();
   const Witness& two = seen.witnesses.back();
@@ -158,7 +162,8 @@ Advice advice_within_a_block(const FaultRecord& seen, const Records& all) {
     return {
         "each thread that uses what is copied has to wait for the barrier that the copy arrives at, or come "
         "by "
-        "a `__syncthreads()` behind such a wait"};
+        "a `__syncthreads()` behind such a wait",
+        "copy_read_before_it_is_there"};
   }
   const std::string barrier = seen.between_warps ? "`__syncthreads()`" : "`__syncwarp()`";
   if (is_of_an_update(seen, all)) {
@@ -170,19 +175,21 @@ Advice advice_within_a_block(const FaultRecord& seen, const Records& all) {
   if (seen.witnesses.front().call_site == seen.witnesses.back().call_site) {
     return {
         "give each thread a word of its own, or let one thread write; between two passes of a loop, put a " +
-        barrier};
+            barrier,
+        "one_cell_for_all_blocks"};
   }
   const bool is_one_more = !seen.between_warps && seen.after_warp_barrier;
   std::string help = (is_one_more ? "put one more " : "put a ") + barrier + " between " + both_accesses(seen);
   if (is_of_read_and_atomic(seen)) {
     return {help + "; if they are meant to meet, as before a loop of `atomicCAS()`, " + read_by_an_atomic,
-            seen.between_warps ? "no_barrier_between_levels" : ""};
+            seen.between_warps ? "no_barrier_between_levels" : "warp_synchronous_tail"};
   }
   if (has_many_writers(seen, all)) return {help + ", or use an atomic in place of both"};
   if (seen.between_warps) help += ", where all threads of the block reach it";
   if (are_on_one_line(seen)) {
     help += "; as one line does both, read into a register first, or put it at the end of the loop's pass";
   }
+  if (both_write(seen)) return {help, "cells_cleared_beside_stores"};
   if (seen.between_warps) return {help, "no_barrier_between_levels"};
   return {help, seen.after_warp_barrier ? "one_syncwarp_a_level" : "warp_synchronous_tail"};
 }
@@ -195,7 +202,6 @@ Advice advice_between_blocks(const FaultRecord& seen, const Records& all) {
   const auto one_does = [&](Operation operation) {
     return does(lower, operation) || does(higher, operation);
   };
-  const bool both_write = does(lower, Operation::store) && does(higher, Operation::store);
   const Witness& to_tell = seen.witnesses[seen.to_tell];
   const std::string access = std::string{does(to_tell, Operation::load) ? "read" : "write"} + " in block " +
                              std::to_string(to_tell.block);
@@ -208,16 +214,17 @@ Advice advice_between_blocks(const FaultRecord& seen, const Records& all) {
     return {"use an atomic, such as `atomicAdd()`, in place of the read and the write" + in_a_lock,
             "add_without_an_atomic"};
   }
-  if (lower.call_site == higher.call_site || (both_write && !seen.asks && !seen.fences_in_vain)) {
+  if (lower.call_site == higher.call_site || (both_write(seen) && !seen.asks && !seen.fences_in_vain)) {
     return {"give each block a word of its own, as in `out[blockIdx.x]`, or use an atomic" + in_a_lock,
             "one_cell_for_all_blocks"};
   }
   if (seen.fences_in_vain) {
-    return {
-        "the `__threadfence()` after the " + access +
-        " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
-        "other block ask by one, such as `atomicAdd(&flag, 0)`; where another thread makes the atomic, put a "
-        "`__syncthreads()` before it"};
+    return {"the `__threadfence()` after the " + access +
+                " tells nobody of it: let an atomic behind it do so, such as `atomicExch(&flag, 1)`, and the "
+                "other block ask by one, such as `atomicAdd(&flag, 0)`; where another thread makes the "
+                "atomic, put a "
+                "`__syncthreads()` before it",
+            "ticket_without_a_fence"};
   }
   const std::string by_atomics =
       std::string{
@@ -231,18 +238,19 @@ Advice advice_between_blocks(const FaultRecord& seen, const Records& all) {
   }
   const std::string suffix = seen.is_volatile ? std::string{"; "} + volatile_is_not_enough : "";
   if (is_of_read_and_atomic(seen)) {
-    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic +
-            suffix};
+    return {std::string{"blocks run in any order: read in the next launch, or "} + read_by_an_atomic + suffix,
+            "result_cleared_while_others_add"};
   }
   if (one_does(Operation::atomic) && one_does(Operation::store)) {
     return {"blocks run in any order: write the word before the launch, or make the write an atomic, too" +
-            suffix};
+                suffix,
+            "result_cleared_while_others_add"};
   }
   std::string help =
       "blocks run in any order: read in the next launch, or in the block that a ticket shows to be the "
       "last, as in beyond/10_single_pass";
   if (may_be_of_a_flag(seen, all)) help += "; if it is a flag, " + by_atomics;
-  return {std::move(help)};
+  return {std::move(help), "ticket_without_a_fence"};
 }
 
 Advice advice_on(const FaultRecord& seen, const Records& all) {
@@ -337,8 +345,8 @@ std::vector<Finding> findings_from(std::vector<FaultRecord> records, const void*
   for (const FaultRecord& seen : kept) {
     auto [help, page] = advice_on(seen, records);
     if (seen.fault == Fault::out_of_bounds) help = with_index(std::move(help), seen.witnesses.front());
-    if (!page.empty()) page = "docs/pitfalls/" + page + ".md";
-    findings.push_back({seen.fault, name, seen.memory, seen.witnesses, std::move(help), std::move(page), ""});
+    findings.push_back({seen.fault, name, seen.memory, seen.witnesses, std::move(help),
+                        page_of(page.empty() ? pitfall_of(seen.fault) : page), ""});
     findings.back().text = text_of(findings.back());
   }
   return findings;

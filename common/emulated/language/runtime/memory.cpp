@@ -52,7 +52,7 @@ Sides sides_of(const void* begin, std::size_t bytes) {
     if (offset < size) return {false, bytes <= size - offset};
   }
   const Buffer* const buffer = global_memory().nearest(first);
-  if (buffer == nullptr) return {true, false};
+  if (buffer == nullptr) return {true, closed_memory().is_shared(first)};  // a `__managed__` variable is
   // Beside registered memory is the host's own.
   if (!buffer->contains(first, bytes)) return {buffer->is_static() && !buffer->contains(first, 1), false};
   return {host_buffers.contains(buffer->begin()), true};
