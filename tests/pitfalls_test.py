@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from conftest import REPOSITORY
-from tools import pitfalls
+from tools import pitfall
+from tools.command_line import BadUsage
 
-LIST = (REPOSITORY / pitfalls.FOLDER / "README.md").read_text("utf-8")
+LIST = (REPOSITORY / pitfall.FOLDER / "README.md").read_text("utf-8")
 ROWS = {name: (title, found) for title, name, found in re.findall(r"(?m)^\| \[(.*?)\]\((\w+)\.md\) \| (.*?) \|", LIST)}
 
 
@@ -39,16 +40,16 @@ def without_columns(text: str) -> str:
     return re.sub(r"(?m)^ +\| +[~^]+\n", "", re.sub(r"(\.cu:\d+):\d+", r"\1", text))
 
 
-@pytest.mark.parametrize("program", pitfalls.all_of_them(), ids=str)
+@pytest.mark.parametrize("program", pitfall.all_of_them(), ids=str)
 def test_pitfall(program: Path, bin_folder: Path, tmp_path: Path) -> None:
-    page = pitfalls.page_of(program)
+    page = pitfall.page_of(program)
     title, found = ROWS[program.stem]
     assert page.splitlines()[0] == f"# {title[0].upper()}{title[1:]}"
     right = tmp_path / program.name
-    right.write_text(pitfalls.fixed((REPOSITORY / program).read_text("utf-8"), page), "utf-8")
+    right.write_text(pitfall.fixed((REPOSITORY / program).read_text("utf-8"), page), "utf-8")
 
-    section = pitfalls.section_of(page, "counters", "finding")
-    _, *options = command = pitfalls.command_of(program, section)
+    section = pitfall.section_of(page, "counters", "finding")
+    _, *options = command = pitfall.command_of(program)
     broken = run(bin_folder, tmp_path, *options)
     assert without_columns(f"$ {' '.join(command)}\n{broken.said}```") in without_columns(page)
     fixed = run(bin_folder, tmp_path, *(["--schedules", "5"] if section == "finding" else []), right)
@@ -69,5 +70,23 @@ def test_each_kind_of_finding_has_a_pitfall() -> None:
     names, of_kinds = ({fault: text for faults, text in re.findall(r'((?:case Fault::\w+:\s+)+)return "([\w ]+)"', part)
                         for fault in re.findall(r"::(\w+)", faults)} for part in source.split(" pitfall_of("))
     assert len(names) >= 20 and names.keys() == of_kinds.keys()
-    for fault, pitfall in of_kinds.items():
-        assert names[fault] in ROWS[pitfall][1].split(", "), f"{pitfall} is of another kind"
+    for fault, name in of_kinds.items():
+        assert names[fault] in ROWS[name][1].split(", "), f"{name} is of another kind"
+
+
+def test_a_new_one_is_whole(bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pitfall, "REPOSITORY", tmp_path)
+    (tmp_path / pitfall.FOLDER).mkdir(parents=True)
+    (tmp_path / pitfall.LIST).write_text(LIST)
+    words = ["made_up", "A made-up one", "--under", "On the host", "--bin", str(bin_folder)]
+    assert pitfall.main(words) == 0
+    host = (tmp_path / pitfall.LIST).read_text().split("## On the host")[1].split("##")[0]
+    assert host.endswith("|\n| [a made-up one](made_up.md) | none |\n\n")
+    page = pitfall.page_of(pitfall.FOLDER / "made_up.cu")
+    assert page.startswith("# A made-up one\n") and "__global__ void sum" in page and "\n64 ones: 1\n```\n" in page
+    assert "atomicAdd" in pitfall.fixed((tmp_path / pitfall.FOLDER / "made_up.cu").read_text(), page)
+    for refused in (words, ["two words", "Two"], ["not_there"]):
+        with pytest.raises(BadUsage):
+            pitfall.main([*refused, "--bin", str(bin_folder)])
+    assert pitfall.main(["made_up", "--bin", str(bin_folder)]) == 0
+    assert pitfall.page_of(pitfall.FOLDER / "made_up.cu") == page

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools import (bandwidth, compiled, corpus, counters, documented_tables, exercises, figures, output_file, pages,
-                   pitfalls, plot, ptx, rounding, step_pages, studies, unsupported)
+                   pitfall, plot, ptx, rounding, step_pages, studies, unsupported)
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
 from tools.markdown import code, with_section
 from tools.programs import ATOMICS, NUMBERED, Programs, last_words
@@ -135,9 +135,8 @@ def generated(programs: Programs) -> tuple[list[Part], list[str]]:
                       if (folder / fixed.name).exists())
         page = (gallery / fixed.name).with_suffix(".md").relative_to(REPOSITORY)
         parts.append(Part(page, "fix", fix_diff(faulty, fixed)))
-    for program in pitfalls.all_of_them():
-        section = pitfalls.section_of(pitfalls.page_of(program), "program", "kernel")
-        parts.append(Part(program.with_suffix(".md"), section, code("cpp", pitfalls.shown(text_of(program), section))))
+    for program in pitfall.all_of_them():
+        parts.append(Part(program.with_suffix(".md"), *pitfall.source_part(program)))
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
         page = measured.with_name("README.md").relative_to(REPOSITORY)
         parts.append(Part(page, None, pages.card_page(measured.parent, programs)))
@@ -200,6 +199,5 @@ def findings(programs: Programs) -> Iterator[Part]:
         if ran.returncode != ExitCode.WRONG:
             raise NotPossible(f"pitfall {page.stem}: exit code {ran.returncode}, and a finding is 1: {last_words(ran)}")
         yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{ran.stderr}"))
-    for program in pitfalls.all_of_them():
-        section = pitfalls.section_of(pitfalls.page_of(program), "counters", "finding")
-        yield Part(program.with_suffix(".md"), section, code("text", pitfalls.said(programs, program, section)))
+    for program in pitfall.all_of_them():
+        yield Part(program.with_suffix(".md"), *pitfall.said_part(programs, program))
