@@ -14,7 +14,6 @@ import itertools
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -22,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
@@ -36,9 +35,9 @@ BLOCKS = (32, 64, 128, 256, 512, 1024)
 LARGE, LARGEST = 2**20 + 3, 2**22 + 1
 ORDERS = 5
 MOST_BYTES = 100_000
-# Of a process.
-SECONDS_TO_COMPILE, SECONDS_TO_RUN = 120, 10
-LIMITS = {resource.RLIMIT_AS: 8 << 30, resource.RLIMIT_FSIZE: 256 << 20, resource.RLIMIT_CORE: 0}
+# Of a process: seconds on a clock, which goes on while others compute, seconds of a CPU, and bytes.
+MOST_SECONDS, CPU_SECONDS = 300, 10
+LIMITS = ("prlimit", f"--cpu={CPU_SECONDS}:{2 * CPU_SECONDS}", f"--as={8 << 30}", f"--fsize={64 << 20}", "--core=0")
 
 
 @dataclasses.dataclass
@@ -104,8 +103,7 @@ class Processes:
         self.groups: set[int] = set()
         self.is_stopped = False
 
-    def run(self, words: Sequence[str | Path], seconds: float, folder: Path, said: Path, **variables: str
-            ) -> int | None:
+    def run(self, folder: Path, said: Path, *words: str | Path, **variables: str) -> int | None:
         """Returns the exit code, minus a signal's number, or None for a program that has not ended in time."""
         with open(f"{said}.out", "wb") as out, open(f"{said}.err", "wb") as err, self.lock:
             if self.is_stopped:
@@ -114,7 +112,7 @@ class Processes:
                                        start_new_session=True, env=os.environ | {"TMPDIR": str(folder)} | variables)
             self.groups.add(process.pid)
         try:
-            return process.wait(seconds)
+            return process.wait(MOST_SECONDS)
         except subprocess.TimeoutExpired:
             return None
         finally:
@@ -178,15 +176,15 @@ class Grader:
 
     def goals(self, runs: list[Ran]) -> Iterator[Check]:
         """Of a kernel whose sum is right."""
-        is_right = [right("", [ran]).passed for ran in runs] == [True]
+        sum_is = right("", runs)
         for goal in self.exercise.goals:
-            if is_right:
-                ran = runs[0]
-                measured = goal.measured(Counted(ran.counted, ran.launches, ran.grid, self.program, self.file))
-                detail = "there is no nvcc here" if measured is None else f"it has {round(measured, 2):,.10g}"
-                yield Check(f"goal: {goal}", None if measured is None else measured <= goal.most, detail)
-            else:
-                yield Check(f"goal: {goal}", False, "the sum that is counted is wrong")
+            if not sum_is.passed:
+                yield Check(f"goal: {goal}", sum_is.passed, sum_is.detail)
+                continue
+            [ran] = runs
+            measured = goal.measured(Counted(ran.counted, ran.launches, ran.grid, self.program, self.file))
+            detail = "there is no nvcc here" if measured is None else f"it has {round(measured, 2):,.10g}"
+            yield Check(f"goal: {goal}", None if measured is None else measured <= goal.most, detail)
 
     def time_on_gpu(self) -> str:
         """The kernel beside the step's own, both compiled and timed alike."""
@@ -195,11 +193,9 @@ class Grader:
         figures = []
         for name, kernel in (("it", self.file), ("the step", REPOSITORY / self.exercise.step / "kernel.cuh")):
             program, said = self.folder / f"{name} on a GPU", self.folder / name
-            words: list[str | Path] = ["nvcc", "-O3", "-std=c++17", "-arch=native",
-                                       "--expt-relaxed-constexpr",
-                                       f"-I{REPOSITORY}/common", self.main_for(kernel), "-o", program]
-            if self.processes.run(words, SECONDS_TO_COMPILE, self.folder, said) == 0:
-                self.processes.run([program, said, "time", "256"], SECONDS_TO_RUN, self.folder, said)
+            options = ("-O3", "-std=c++17", "-arch=native", "--expt-relaxed-constexpr", f"-I{REPOSITORY}/common")
+            if self.processes.run(self.folder, said, "nvcc", *options, self.main_for(kernel), "-o", program) == 0:
+                self.processes.run(self.folder, said, program, said, "time", "256")
             found = re.search("gbps (.*)", said.read_text() if said.exists() else "")
             figures.append(f"{name} has {found[1]} GB/s" if found else f"{name} could not be timed")
         return f"on {gpu.name()} " + ", ".join(figures)
@@ -222,11 +218,11 @@ class Grader:
                 return f"there is no {name} in it: {self.exercise.start} has its signature"
         main = self.main_for(self.file)
         said = self.folder / "compiler"
-        code = self.processes.run([self.emulate, main, "-o", self.program], SECONDS_TO_COMPILE, self.folder, said)
+        code = self.processes.run(self.folder, said, self.emulate, main, "-o", self.program)
         if code == 0:
             return ""
         if code is None:
-            return f"the compiler has not come to an end in {SECONDS_TO_COMPILE} s"
+            return f"the compiler has not come to its end in {MOST_SECONDS} s"
         text = Path(f"{said}.err").read_text(errors="replace")
         lines = text.replace(str(self.file.resolve()), str(self.file)).splitlines()
         errors = [line for line in lines if "error" in line]
@@ -236,7 +232,11 @@ class Grader:
     def run(self, cases: Iterator[Case] | list[Case]) -> list[Ran]:
         """Runs them side by side. After one that ends before its time those that have not begun are left out."""
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            return [ran for ran in pool.map(self.run_one, cases) if ran]
+            try:
+                return [ran for ran in pool.map(self.run_one, cases) if ran]
+            except KeyboardInterrupt:
+                self.processes.stop()  # the pool waits for them
+                raise
 
     def run_one(self, case: Case) -> Ran | None:
         if self.has_ended_early:
@@ -244,10 +244,10 @@ class Grader:
         said = self.folder / f"case{next(self.numbers)}"
         summary = said.with_suffix(".json")
         summary.write_text("{}")  # an order that is not the first adds to it
-        settings = ["quiet", f"json={summary}", f"order={case.order}", f"limit={SECONDS_TO_RUN}",
+        settings = ["quiet", f"json={summary}", f"order={case.order}",
                     f"counters={'on' if case.counters else 'off'}"]
-        code = self.processes.run([self.program, said, case.type, str(case.block), *map(str, case.sizes)],
-                                  SECONDS_TO_RUN + 5, self.folder, said, EMULATE="\n".join(settings))
+        code = self.processes.run(self.folder, said, *LIMITS, self.program, said, case.type, str(case.block),
+                                  *map(str, case.sizes), EMULATE="\n".join(settings))
         ran = read(case, said, summary_in(summary), code)
         self.has_ended_early |= bool(ran.failure)
         return ran
@@ -280,8 +280,8 @@ def read(case: Case, said: Path, summary: dict[str, Any], code: int | None) -> R
     printed = Path(f"{said}.out").read_text(errors="replace")
     if printed:
         failure = f"it prints '{printed.splitlines()[0][:60]}': a kernel's output is its sum alone"
-    elif code is None or code == 124:
-        failure = f"it does not end within {SECONDS_TO_RUN} s"
+    elif code is None or code == -signal.SIGXCPU:
+        failure = f"it does not come to its end in {CPU_SECONDS} s of a CPU"
     elif code < 0:
         failure = f"it crashes: {signal.strsignal(-code)}"
     elif failure == "?":
@@ -299,7 +299,7 @@ def right(name: str, runs: list[Ran]) -> Check:
     sums = [each for ran in runs for each in ran.sums]
     wrong = [each for each in sums if each.is_wrong]
     if not wrong:
-        return Check(name, bool(sums), f"{len(sums):,} sums")
+        return Check(name, True, f"{len(sums):,} sums") if sums else Check(name, None, "another run has not ended well")
     words, page = hint(sums, wrong)
     first = wrong[0]
     return Check(name, False, f"{len(wrong):,} of {len(sums):,} sums are wrong, the first for {first}: {first.got} in "
@@ -322,12 +322,12 @@ def hint(sums: list[Sum], wrong: list[Sum]) -> tuple[str, str]:
 
 def without_finding(runs: list[Ran]) -> Check:
     name = f"no finding in {ORDERS} orders of threads and blocks"
-    findings = [finding for ran in runs for finding in ran.findings]
-    if not findings:
+    # What most runs have first: a block of one warp has its own, and one fault leads to others.
+    first = [ran.findings[0] for ran in runs if ran.findings]
+    if not first:
         return Check(name, True, f"{len(runs)} runs")
-    # One that most cases have: a block of one warp, or an input of nothing, has its own.
-    kinds = Counter((finding["kind"], finding["page"]) for finding in findings)
-    told = max(findings, key=lambda finding: kinds[finding["kind"], finding["page"]])
+    kinds = Counter((finding["kind"], finding["page"]) for finding in first)
+    told = max(first, key=lambda finding: kinds[finding["kind"], finding["page"]])
     return Check(name, False, told["text"], told["page"])
 
 
@@ -362,8 +362,6 @@ def main(words: list[str]) -> int:
         raise BadUsage(f"there is no exercise '{options.step}': give 01 to 10")
     if options.json:
         output_file.write(options.json, "[]\n")
-    for limit, most in LIMITS.items():
-        resource.setrlimit(limit, (most, resource.getrlimit(limit)[1]))
     for signal_that_ends in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signal_that_ends, interrupt)
     grades = []
