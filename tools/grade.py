@@ -90,6 +90,7 @@ class Ran(NamedTuple):
     sums: list[Sum]
     grid: int
     failure: str  # how the process has ended before its time, or ""
+    page: str  # of the pitfall that this is
     findings: list[dict[str, Any]]
     counted: Counter[str]
     launches: int
@@ -179,7 +180,7 @@ class Grader:
         sum_is = right("", runs)
         for goal in self.exercise.goals:
             if not sum_is.passed:
-                yield Check(f"goal: {goal}", sum_is.passed, sum_is.detail)
+                yield dataclasses.replace(sum_is, name=f"goal: {goal}")
                 continue
             [ran] = runs
             measured = goal.measured(Counted(ran.counted, ran.launches, ran.grid, self.program, self.file))
@@ -277,25 +278,26 @@ def read(case: Case, said: Path, summary: dict[str, Any], code: int | None) -> R
                 failure = " ".join(words)
             case ["done"]:
                 failure = ""
+    page = ""
     printed = Path(f"{said}.out").read_text(errors="replace")
     if printed:
         failure = f"it prints '{printed.splitlines()[0][:60]}': a kernel's output is its sum alone"
     elif code is None or code == -signal.SIGXCPU:
-        failure = f"it does not come to its end in {CPU_SECONDS} s of a CPU"
+        failure, page = f"it does not come to its end in {CPU_SECONDS} s of a CPU", "docs/pitfalls/endless_loop.md"
     elif code < 0:
         failure = f"it crashes: {signal.strsignal(-code)}"
     elif failure == "?":
         failure = f"it ends the program, with exit code {code}"
     kernels = summary.get("kernels", [])
     counted: Counter[str] = sum((Counter(kernel["counters"]) for kernel in kernels), Counter())
-    return Ran(sums, grid, f"{case.type}, block {case.block}, {at}: {failure}" if failure else "",
+    return Ran(sums, grid, f"{case.type}, block {case.block}, {at}: {failure}" if failure else "", page,
                summary.get("findings", []), counted, sum(kernel["launches"] for kernel in kernels))
 
 
 def right(name: str, runs: list[Ran]) -> Check:
     for ran in runs:
         if ran.failure:
-            return Check(name, False, ran.failure)
+            return Check(name, False, ran.failure, ran.page)
     sums = [each for ran in runs for each in ran.sums]
     wrong = [each for each in sums if each.is_wrong]
     if not wrong:

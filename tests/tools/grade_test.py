@@ -83,7 +83,7 @@ ATTEMPTS = [
 # In the place of the body of 03's kernel, or of the whole file; the one line that says it.
 BODIES = {
     "*out = *reinterpret_cast<T*>(1);": "in reduce_kernel: ",
-    "for (volatile int k = 0;; ++k) {}": "endless loop in reduce_kernel",
+    "for (volatile int k = 0;; ++k) {}": f"not come to its end in 10 s of a CPU {PITFALLS}endless_loop",
     'printf("hello\\n"); *out = in[0];': "it prints 'hello'",
     "asm volatile(\"trap;\");": "trap in reduce_kernel",
 }
