@@ -119,16 +119,14 @@ def linear_from(sweep: Sweep) -> int:
 
 
 def array_size() -> str:
-    return of_both("", BY_SIZE, {
-        "µs for 2^10": lambda sweep: f"{sweep[2**10].us:.1f}", "µs for 2^16": lambda sweep: f"{sweep[2**16].us:.1f}",
-        "half of its best GB/s from": lambda sweep: count_text(half_from(sweep.values())),
-        "linear from": lambda sweep: count_text(linear_from(sweep))}, lambda sweep, shown: str(shown(sweep)))
+    return of_both("", BY_SIZE, {"half of its best GB/s from": half_from, "linear from": linear_from},
+                   lambda sweep, number_of: count_text(number_of(sweep)))
 
 
-def half_from(swept: Iterable[Result]) -> int:
+def half_from(sweep: Sweep) -> int:
     """The number of elements from which on half of the best bandwidth is reached."""
-    best = max(result.bandwidth for result in swept)
-    return min(result.elements for result in swept if result.bandwidth >= best / 2)
+    best = max(result.bandwidth for result in sweep.values())
+    return min(result.elements for result in sweep.values() if result.bandwidth >= best / 2)
 
 
 def small_inputs() -> str:
