@@ -1,8 +1,7 @@
+/// What `ulimit -v` leaves is in executables_test.cpp.
 #include "harness/memory.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -34,25 +33,6 @@ TEST(HostMemory, IsWhatTheContainerLeaves) {
   EXPECT_EQ(in_container("1000000", "1000001").free_bytes, 0u);
   EXPECT_NE(in_container("max", "400000").bound, container_limit);
   EXPECT_NE(host_memory("/missing").bound, container_limit);
-}
-
-TEST(HostMemory, IsWhatTheLimitOfAddressSpaceLeaves) {
-  std::size_t pages = 0;
-  ASSERT_TRUE(std::ifstream("/proc/self/statm") >> pages);
-  const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  constexpr std::size_t left = std::size_t{64} << 20;
-  rlimit limit{};
-  ASSERT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
-  const rlimit narrow{used + left, limit.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_AS, &narrow), 0);
-  const Memory memory = host_memory("/missing");
-  const std::string text = to_string(memory);
-  setrlimit(RLIMIT_AS, &limit);
-  EXPECT_EQ(memory.bound, address_space_limit);
-  // What was allocated meanwhile is a little.
-  EXPECT_LE(memory.free_bytes, left);
-  EXPECT_GT(memory.free_bytes, left / 2);
-  EXPECT_TRUE(text.starts_with("the host has ") && text.ends_with("MiB free (ulimit -v)")) << text;
 }
 
 TEST(EmulatedMemory, HasRoomForItsThreads) {

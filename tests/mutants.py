@@ -196,7 +196,7 @@ MUTANTS = [
     Mutant(HARNESS + "options.cpp", "MultiOptionPolicy::Throw", "MultiOptionPolicy::TakeLast", "options_test *"),
     Mutant(HARNESS + "options.cpp", 'if (word != "--")', 'if (word != "--" && answer.empty())', "options_test *"),
     Mutant(HARNESS + "memory.cpp", "leaves(__emulated::available_address_space(), address_space_limit);", "",
-           "memory_test *"),
+           "executables_test Executables.AnswerALimitOfTheHost"),
     Mutant(HARNESS + "memory.cpp", "leaves(available_in(container), container_limit);", "", "memory_test *"),
     Mutant(HARNESS + "memory.cpp", "return limit > used ? limit - used : 0;", "return limit;",
            "memory_test *"),
