@@ -117,7 +117,7 @@ template <typename T, typename Real> void add_up(std::FILE* said, size_t n, unsi
   T* const partial = allocate<T>(blocks_of<T>(n, block));
   T* const next = allocate<T>(blocks_of<T>(n, block));
   check(cudaMemcpy(in, values.data(), n * sizeof(T), cudaMemcpyHostToDevice));
-  for (int run = 1; run <= (n < most_at_edges ? 2 : 1); ++run) {
+  for (int run = 1; run <= (n <= most_at_edges ? 2 : 1); ++run) {
     Real got[parts];
     check(cudaMemcpy(got, reduce(in, partial, next, n, block), sizeof(T), cudaMemcpyDeviceToHost));
     std::fprintf(said, "sum %d %s %s\n", run, text_of(got, parts).c_str(), text_of(expected, parts).c_str());
@@ -134,6 +134,7 @@ template <typename T, typename Real = T> void run(std::FILE* said, unsigned bloc
     sizes = {0, 1, 2, 1000, most_at_edges};
     for (const size_t edge : {size_t{32}, size_t{block}, tile, 2 * tile})
       sizes.insert({edge - 1, edge, edge + 1});
+    sizes.erase(sizes.upper_bound(most_at_edges), sizes.end());
   }
   std::fprintf(said, "grid %zu\n", grid_size<T>(size_t{1} << 30, block));
   for (const size_t n : sizes) {

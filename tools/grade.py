@@ -310,15 +310,16 @@ def right(name: str, runs: list[Ran]) -> Check:
 
 def hint(sums: list[Sum], wrong: list[Sum]) -> tuple[str, str]:
     """What the wrong sums have in common and a right one has not, and the page of the pitfall that is so."""
+    first_wrong = {each.case: each for each in reversed(wrong)}
+    if all(each.run == 2 for each in first_wrong.values()):
+        return "; right at first, wrong when it is run again: it finds what the first run has left", ""
     kinds: list[tuple[Callable[[Sum], bool], str, str]] = [
-        (lambda each: each.run == 2, "when it is run again: it finds what the first run has left", ""),
-        (lambda each: each.case.block == 32, "in blocks of 32", "docs/pitfalls/tail_past_shared_memory.md"),
-        (lambda each: each.elements % each.tile != 0, "where the last tile is not full",
-         "docs/pitfalls/unguarded_second_load.md"),
-        (lambda each: each.elements > each.tile, "of more than one block", "docs/pitfalls/one_cell_for_all_blocks.md")]
+        (lambda each: each.case.block == 32, "in blocks of 32", "tail_past_shared_memory"),
+        (lambda each: each.elements > each.tile, "of more than one block", "one_cell_for_all_blocks"),
+        (lambda each: each.elements != each.tile, "where the last tile is not full", "unguarded_second_load")]
     for is_so, words, page in kinds:
         if all(map(is_so, wrong)) and any(each.elements and not is_so(each) for each in sums):
-            return f"; only {words}", page
+            return f"; only {words}", f"docs/pitfalls/{page}.md"
     return "", ""
 
 
