@@ -173,7 +173,7 @@ MUTANTS = [
     Mutant(HARNESS + "result_json.cpp", "std::int64_t{1} << 53;", "std::int64_t{1} << 62;", "result_json_test *"),
     Mutant(HARNESS + "result_json.cpp", 'read("other_variants", result.other_variants);', "{}", "result_json_test *"),
     Mutant(HARNESS + "result.hpp", "return verdict.verified &&", "return",
-           "result_json_test *"),
+           "executables_test LadderTable.FailsWhereAResultIsWrong"),
     Mutant(HARNESS + "text_file.cpp", "if (target_.empty()) {", "if (true) {", "text_file_test *"),
     Mutant(HARNESS + "text_file.cpp", "std::filesystem::weakly_canonical(path);", "path;", "text_file_test *"),
     Mutant(HARNESS + "text_file.cpp", "~Replacement() { unlink(name_.c_str()); }", "~Replacement() {}",

@@ -181,14 +181,6 @@ TEST_F(ReadResults, TakesAResultAndTheListOfASweep) {
   EXPECT_EQ(documents_, Json::array({one, one, one}));
 }
 
-TEST_F(ReadResults, AWrongVariantIsAWrongResult) {
-  Json json = of_a_step();
-  json["other_variants"] = Json::array({of_a_step()});
-  EXPECT_TRUE(read(json.dump()).front().verified());
-  json["other_variants"][0]["verified"] = false;
-  EXPECT_FALSE(read(json.dump()).front().verified());
-}
-
 TEST_F(ReadResults, NamesTheKeyOfWhatIsMissing) {
   for (const char* key : {"/step", "/device", "/device/kind", "/type", "/ms", "/verified", "/passes",
                           "/passes/0/blocks", "/counters", "/counters/atomics"}) {
