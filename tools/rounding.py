@@ -21,7 +21,7 @@ SIZES = [2**k for k in range(10, 25, 2)]
 SEEDS, MORE_SEEDS = range(1, 4), range(1, 25)  # more of the running sum, whose errors differ most and which is quick
 U = 2.0**-24  # the most that one rounding changes a float32, relative to it
 # What has an order of its own; 02 adds in that of 01, 05 and 06 in that of 04.
-STEPS = {"01_interleaved": "01 and 02, tree of 00", "03_sequential": "03", "04_first_add": "04 to 06",
+STEPS = {"01_interleaved": "01 and 02", "03_sequential": "03", "04_first_add": "04 to 06",
          "07_cascade": "07", "08_warp_shuffle": "08", "09_vector_loads": "09", "10_single_pass": "10"}
 RUNNING, COMPENSATED = "00_cpu_serial", "compensated"
 ORDERS = {RUNNING: "running sum of 00", **STEPS, COMPENSATED: "compensated"}
