@@ -35,13 +35,6 @@ TEST(PlanConfigurations, ASweepVariesOneThing) {
   EXPECT_EQ(plan_emulated(options).back().elements, 1u << 20);
 }
 
-TEST(PlanConfigurations, RefusesAnEmptySweep) {
-  Options options;
-  options.elements = 1000;
-  options.sweep = Sweep::size;
-  EXPECT_THROW(plan_emulated(options), UsageError);
-}
-
 TEST(PlanConfigurations, SweepsSizesUpToWhatFitsOnAGpu) {
   const Memory memory{"a GPU", 1 << 20, "", 1 << 10};
   const auto most = [&](const Options& options) {

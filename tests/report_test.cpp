@@ -170,17 +170,6 @@ TEST_F(ReportOnATerminal, ErasesItsProgressOnce) {
   EXPECT_EQ(run(1).find("1 of"), std::string::npos) << "a single run shows none";
 }
 
-TEST(Report, KeepsWhatIsMeasuredAtOnce) {
-  const std::filesystem::path file = temporary_path("report_test_kept.json");
-  Options options;
-  options.quiet = true;
-  options.json_file = file.string();
-  Report report{options};
-  report.add(gpu_result(1 << 10, 1));
-  EXPECT_GT(std::filesystem::file_size(file), 100U);
-  std::filesystem::remove(file);
-}
-
 TEST_F(ReportOnATerminal, SaysOnceWhatIsTheSameAsBefore) {
   const std::filesystem::path before = temporary_path("report_test_before.json");
   const std::filesystem::path here = temporary_path("report_test_here.json");
