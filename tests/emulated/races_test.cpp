@@ -129,8 +129,8 @@ TEST(Race, IsOfAVolatileFlag) {
   // and race in hand_over_by_a_store: ... at flag; ... at wait; help: ... beyond/10_single_pass; if it is a flag, write
   // it by an atomic
   expect_finding(hand_over<volatile unsigned, false>);
-  // race in hand_over_by_a_store: ... at one; ... at two; help: ... beyond/10_single_pass.
-  // and race in hand_over_by_a_store: ... at flag; ... at wait; help: ... beyond/10_single_pass.
+  // race in hand_over_by_a_store: ... at one; ... at two; help: ... beyond/10_single_pass; see ticket_without_a_fence
+  // and race in hand_over_by_a_store: ... at flag; ... at wait; help: ... beyond/10_single_pass; see ticket_without_a_fence
   expect_finding(hand_over<unsigned, false>);
 }
 
