@@ -9,7 +9,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { drawSchedule, drawStill } from "./pictures.js";
 import { tracesFromText } from "../../common/explorer/trace.js";
@@ -23,7 +23,7 @@ function readOptions(list) {
   const options = { check: false, bin: join(folder, "../../build/bin") };
   for (let k = 0; k < list.length; ++k) {
     if (list[k] === "--check") options.check = true;
-    else if (list[k] === "--bin" && k + 1 < list.length) options.bin = list[++k];
+    else if (list[k] === "--bin" && k + 1 < list.length) options.bin = resolve(list[++k]);
     else throw new Failure("usage: node docs/stills/draw_stills.js [--check] [--bin FOLDER]");
   }
   return options;
@@ -33,9 +33,10 @@ function readOptions(list) {
 function traceOf([program, ...options], bin, scratch) {
   const file = join(scratch, "trace.json");
   try {
-    execFileSync(join(bin, program), [...options, "--trace", file], { stdio: ["ignore", "ignore", "pipe"] });
+    const inRepository = { cwd: join(folder, "../.."), stdio: ["ignore", "ignore", "pipe"] };
+    execFileSync(join(bin, program), [...options, "--trace", file], inRepository);
   } catch (error) {
-    if (program !== "pitfall" || error.status !== 1)
+    if (!["pitfall", "emulate"].includes(program) || error.status !== 1)
       throw new Failure(`${join(bin, program)} ${options.join(" ")}: ${error.stderr?.toString().trim() || error.message}`);
   }
   return readFileSync(file, "utf8");

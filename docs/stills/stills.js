@@ -39,4 +39,6 @@ export const stills = [
   { name: "transpose_without_a_barrier", run: ["pitfall", "transpose_without_a_barrier"], view: "finding" },
   { name: "histogram_without_atomics", run: ["pitfall", "histogram_without_atomics"], view: "finding" },
   { name: "double_buffer_overwritten", run: ["pitfall", "double_buffer_overwritten"], view: "finding" },
+  { name: "cells_cleared_beside_stores", run: ["emulate", "docs/pitfalls/cells_cleared_beside_stores.cu"], view: "finding" },
+  { name: "stride_in_global_memory", run: ["emulate", "docs/pitfalls/stride_in_global_memory.cu"], view: "sectors", moment: "line=8" },
 ];
