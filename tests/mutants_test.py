@@ -18,7 +18,7 @@ def test_a_mutant_applies(mutant: Mutant) -> None:
     text = (REPOSITORY / mutant.file).read_text("utf-8")
     assert text.count(mutant.before) == 1 and mutant.before != mutant.after
     if is_pytest(mutant.test):
-        file, _, function = mutant.test.partition("::")
+        file, function = mutant.test.partition("[")[0].split("::")  # of several programs, one
         assert f"\ndef {function}(" in (REPOSITORY / "tests" / file).read_text("utf-8")
     else:
         target, tests = mutant.test.split()

@@ -40,7 +40,7 @@ def without_columns(text: str) -> str:
     return re.sub(r"(?m)^ +\| +[~^]+\n", "", re.sub(r"(\.cu:\d+):\d+", r"\1", text))
 
 
-@pytest.mark.parametrize("program", pitfall.all_of_them(), ids=str)
+@pytest.mark.parametrize("program", pitfall.all_of_them(), ids=lambda program: f"{program.stem}")
 def test_pitfall(program: Path, bin_folder: Path, tmp_path: Path) -> None:
     page = pitfall.page_of(program)
     title, found = ROWS[program.stem]
