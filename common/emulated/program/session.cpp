@@ -246,7 +246,8 @@ void Session::say(const std::string& text) const {
 }
 
 void Session::refused(const std::invalid_argument& refusal) {
-  say(std::string{"note: a launch is refused: "} + refusal.what());
+  say(std::string{"note: a launch is refused: "} + refusal.what() + "\n      see " +
+      __emulated::page_of("launch_that_nobody_checks"));
   const bool is_too_large = dynamic_cast<const __emulated::GridTooLarge*>(&refusal) != nullptr;
   __emulated::noted(is_too_large ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidConfiguration);
 }
