@@ -10,10 +10,9 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <string>
@@ -67,10 +66,14 @@ void check(cudaError_t status) {
     throw std::runtime_error(std::string{"CUDA says: "} + cudaGetErrorString(status));
 }
 
-template <typename T> T* allocate(size_t elements) {
+struct Release {
+  void operator()(void* data) const { cudaFree(data); }
+};
+
+template <typename T> std::unique_ptr<T, Release> allocate(size_t elements) {
   void* data = nullptr;
   check(cudaMalloc(&data, elements * sizeof(T)));
-  return static_cast<T*>(data);
+  return std::unique_ptr<T, Release>{static_cast<T*>(data)};
 }
 
 /// Number of blocks of one pass, if passes come to an end.
@@ -113,19 +116,17 @@ template <typename T, typename Real> void add_up(std::FILE* said, size_t n, unsi
   Real expected[parts]{};
   for (size_t i = 0; i < values.size(); ++i)
     expected[i % parts] += values[i] = element<Real>(i);
-  T* const in = allocate<T>(offset + n) + offset;
-  T* const partial = allocate<T>(blocks_of<T>(n, block));
-  T* const next = allocate<T>(blocks_of<T>(n, block));
+  const auto buffer = allocate<T>(offset + n);
+  const auto partial = allocate<T>(blocks_of<T>(n, block));
+  const auto next = allocate<T>(blocks_of<T>(n, block));
+  T* const in = buffer.get() + offset;
   check(cudaMemcpy(in, values.data(), n * sizeof(T), cudaMemcpyHostToDevice));
   for (int run = 1; run <= (n <= most_at_edges ? 2 : 1); ++run) {
     Real got[parts];
-    check(cudaMemcpy(got, reduce(in, partial, next, n, block), sizeof(T), cudaMemcpyDeviceToHost));
+    const T* const sum = reduce<T>(in, partial.get(), next.get(), n, block);
+    check(cudaMemcpy(got, sum, sizeof(T), cudaMemcpyDeviceToHost));
     std::fprintf(said, "sum %d %s %s\n", run, text_of(got, parts).c_str(), text_of(expected, parts).c_str());
-    std::fflush(said);
   }
-  cudaFree(in - offset);
-  cudaFree(partial);
-  cudaFree(next);
 }
 
 template <typename T, typename Real = T> void run(std::FILE* said, unsigned block, std::set<size_t> sizes) {
@@ -139,7 +140,6 @@ template <typename T, typename Real = T> void run(std::FILE* said, unsigned bloc
   std::fprintf(said, "grid %zu\n", grid_size<T>(size_t{1} << 30, block));
   for (const size_t n : sizes) {
     std::fprintf(said, "begin %zu %zu\n", n, tile);
-    std::fflush(said);
     add_up<T, Real>(said, n, block);
   }
 }
@@ -147,17 +147,17 @@ template <typename T, typename Real = T> void run(std::FILE* said, unsigned bloc
 /// Median of several reductions of 2^28 elements, in 10^9 bytes/s.
 template <typename T> double bandwidth(unsigned block) {
   constexpr size_t n = size_t{1} << 28;
-  T* const in = allocate<T>(n);
-  T* const partial = allocate<T>(blocks_of<T>(n, block));
-  T* const next = allocate<T>(blocks_of<T>(n, block));
-  check(cudaMemset(in, 0, n * sizeof(T)));
+  const auto in = allocate<T>(n);
+  const auto partial = allocate<T>(blocks_of<T>(n, block));
+  const auto next = allocate<T>(blocks_of<T>(n, block));
+  check(cudaMemset(in.get(), 0, n * sizeof(T)));
   cudaEvent_t begin, end;
   check(cudaEventCreate(&begin));
   check(cudaEventCreate(&end));
   float milliseconds[21];
   for (float& each : milliseconds) {
     check(cudaEventRecord(begin));
-    reduce(in, partial, next, n, block);
+    reduce<T>(in.get(), partial.get(), next.get(), n, block);
     check(cudaEventRecord(end));
     check(cudaEventSynchronize(end));
     check(cudaEventElapsedTime(&each, begin, end));
@@ -170,6 +170,7 @@ template <typename T> double bandwidth(unsigned block) {
 
 int main(int, char** words) {
   std::FILE* const said = std::fopen(words[1], "w");
+  std::setvbuf(said, nullptr, _IOLBF, BUFSIZ);  // a line is there whatever comes behind it
   const std::string type = words[2];
   const auto block = static_cast<unsigned>(std::stoul(words[3]));
   std::set<size_t> sizes;

@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
@@ -230,7 +230,7 @@ class Grader:
         own = [line for line in errors if line.startswith(str(self.file))]
         return [*own, *errors, *lines, f"the compiler's exit code is {code}"][0].replace(f"{self.folder}/", "")
 
-    def run(self, cases: Iterator[Case] | list[Case]) -> list[Ran]:
+    def run(self, cases: Iterable[Case]) -> list[Ran]:
         """Runs them side by side. After one that ends before its time those that have not begun are left out."""
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             try:
