@@ -41,7 +41,8 @@ CHAPTERS = {
     "Ladder": ("0[1-4]_*/README.md", "beyond/atomics/atomic_block/README.md", "docs/why_bandwidth.md",
                "0[5-7]_*/README.md", "docs/work_and_depth.md"),
     "Beyond": ("beyond/README.md", "beyond/0*/README.md", "beyond/1[01]_*/README.md", "docs/tables/README.md",
-               "docs/studies.md", "beyond/12_*/README.md", "docs/small_inputs.md", "beyond/1*/README.md", *(f"beyond/peers/{folder}README.md" for folder in (
+               "docs/studies.md", "beyond/12_*/README.md", "docs/small_inputs.md", "beyond/1*/README.md",
+               *(f"beyond/peers/{folder}README.md" for folder in (
                    "", "cub/", "thrust/", "cublas/", "cooperative_groups/")), "beyond/*/*/README.md"),
     "Pitfalls": ("docs/pitfalls/README.md", "docs/pitfalls/*.md"),
     "Reference": ("docs/README.md", "docs/exercises/README.md", *(f"docs/{name}.md" for name in (
