@@ -98,7 +98,9 @@ INSTANTIATE_TEST_SUITE_P(Steps, GpuStep,
 INSTANTIATE_TEST_SUITE_P(StepsBeyond, GpuStep,
                          testing::Values("08_warp_shuffle", "09_vector_loads", "10_single_pass",
                                          "11_bulk_copy", "12_any_operation", "14_same_bits"));
-INSTANTIATE_TEST_SUITE_P(Atomics, GpuStep, testing::Values("atomic_each", "atomic_vector", "atomic_shared", "atomic_leader", "atomic_block"));
+INSTANTIATE_TEST_SUITE_P(Atomics, GpuStep,
+                         testing::Values("atomic_each", "atomic_vector", "atomic_shared", "atomic_leader",
+                                         "atomic_block"));
 // Libraries under the same harness.
 INSTANTIATE_TEST_SUITE_P(Peers, GpuStep,
                          testing::Values("peer_cub", "peer_thrust", "peer_cooperative_groups"));

@@ -5,7 +5,6 @@
 #include <cuda/std/complex>
 #endif
 
-
 #include "reduce_header/suite.cuh"
 
 namespace reduction {

@@ -20,7 +20,8 @@ template <typename T> __global__ void reduce_kernel(const T* in, T* out, size_t 
   shared[tid] = sum;
   __syncthreads();
   if (tid == 0) {
-    for (unsigned other = 1; other < blockDim.x; ++other) sum += shared[other];
+    for (unsigned other = 1; other < blockDim.x; ++other)
+      sum += shared[other];
     add_atomically(out, sum);
   }
 }
