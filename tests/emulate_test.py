@@ -697,6 +697,37 @@ int main() {
 """
 
 
+# The last block sets the tickets back by a plain store, behind the atomics of all others: for each number of blocks.
+TICKETS = """__device__ unsigned tickets;
+__global__ void sum_all(int* partial, int* out) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = 1;
+    __threadfence();
+    last = atomicAdd(&tickets, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last) {
+    __threadfence();
+    int sum = 0;
+    for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x) sum += partial[k];
+    atomicAdd(out, sum);
+    if (threadIdx.x == 0) tickets = 0;
+  }
+}
+int main() {
+  int *partial, *out, sum;
+  cudaMalloc(&partial, 256); cudaMalloc(&out, 4);
+  for (int blocks = 1; blocks <= 64; ++blocks) {
+    cudaMemset(out, 0, 4);
+    sum_all<<<blocks, 32>>>(partial, out);
+    cudaMemcpy(&sum, out, 4, cudaMemcpyDeviceToHost);
+    if (sum != blocks) return 1;
+  }
+}
+"""
+
+
 def of_ptx(name: str, statement: str, said: str, threads: int = 64) -> "Case":
     """A kernel of one such statement, on the first line."""
     return Case({"a.cu": f"__global__ void k(int* p) {{ int a, b, c, d; {statement} }}\nint main() {{ int* p; "
@@ -729,6 +760,8 @@ a: 2 findings in 9 launches
 """]),
     "values of PTX": Case({"ptx.cu": VALUES_OF_PTX}, ["--quiet", "ptx.cu"]),
     "kernels in PTX": Case({"a.cu": RIGHT_PTX}, ["--quiet", "--schedules=5", "a.cu"], "42 127 368 248\n"),
+    "tickets that the last block sets back": Case({"a.cu": TICKETS}, ["--quiet", "--schedules=5", "a.cu"],
+                                                  unsaid=["a"]),
     "a relaxed flag": Case({"a.cu": RIGHT_PTX.replace("release.gpu", "relaxed.gpu")}, ["--quiet", "a.cu"],
                            "42 127 368 248\n", 1, said=["race in flags"]),
     "a flag without acquisition": Case({"a.cu": RIGHT_PTX.replace("acquire.gpu", "relaxed.gpu")}, ["--quiet", "a.cu"],

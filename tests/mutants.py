@@ -278,6 +278,8 @@ MUTANTS = [
     Mutant(ORDER + "grid_races.cpp", "!told.kind.has(AccessKind::follows_fence)", "true",
            "races_test *FlagThatIsStored"),
     Mutant(ORDER + "grid_races.cpp", "|| kind.has(AccessKind::is_volatile) ||", "||", "race_programs_test Written*"),
+    Mutant(ORDER + "grid_races.cpp", "if (!running_.contains(block->block)) std::tie", "std::tie",
+           "emulate_test.py::test_programs[tickets that the last block sets back]"),
     Mutant(ORDER + "grid_races.cpp", "entry.added < own_write", "false", "race_programs_test Written*"),
     Mutant(ORDER + "ranked_faults.hpp", " || rank < known->second.rank", "", "races_test *OfTwoStores"),
     Mutant(MEMORY + "shared_variable.cpp", "(number % divisor < 0 ? 1 : 0)", "0", "shared_names_test *"),

@@ -35,6 +35,8 @@ BLOCKS = (32, 64, 128, 256, 512, 1024)
 LARGE, LARGEST = 2**20 + 3, 2**22 + 1
 ORDERS = 5
 MOST_BYTES = 100_000
+# Strings stay: they may have what looks like a comment.
+COMMENTS = re.compile(r'(?s)("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/')
 # Of a process: seconds on a clock, which goes on while others compute, seconds of a CPU, and bytes.
 MOST_SECONDS, CPU_SECONDS = 300, 10
 LIMITS = ("prlimit", f"--cpu={CPU_SECONDS}:{2 * CPU_SECONDS}", f"--as={8 << 30}", f"--fsize={64 << 20}", "--core=0")
@@ -132,6 +134,14 @@ class Processes:
                 self.end(group)
 
 
+def end_those_of(folder: str) -> None:
+    """Ends what a kernel's program has begun and left, in whichever group: the folder is in its environment."""
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"TMPDIR={folder}".encode() in file.read_bytes().split(b"\0"):
+                os.kill(int(file.parent.name), signal.SIGKILL)
+
+
 class Grader:
     """Grades one file."""
 
@@ -168,12 +178,26 @@ class Grader:
         small += self.run(Case(type, block, order=order) for order in range(1, ORDERS) for k, (type, block) in
                           enumerate(pairs) if (k // 6 + order) % 6 == k % 6)
         yield right("right for each type and block size up to n = 10,007", small)
-        large = self.run(Case(type, block, (LARGE,), counters=False) for type, block in zip(ELEMENT_TYPES, BLOCKS))
+        large = self.run(Case(type, block, (LARGE,), order) for order, (type, block) in
+                         enumerate(zip(ELEMENT_TYPES, BLOCKS)))
         large += self.run([Case("int64", 32, (LARGEST,), counters=False)])
         yield right(f"right for n = {LARGE:,} and {LARGEST:,}", large)
         counted = self.run([Case("int32", exercises.COUNTED_BLOCK, (exercises.COUNTED_ELEMENTS,))])
-        yield without_finding([*small, *counted])
+        yield self.without_finding([*small, *large, *counted])
         yield from self.goals(counted)
+
+    def without_finding(self, runs: list[Ran]) -> Check:
+        name = f"no finding in {ORDERS} orders of threads and blocks"
+        # What most runs have first: a block of one warp has its own, and one fault leads to others.
+        first = [ran.findings[0] for ran in runs if ran.findings]
+        if not first:
+            if any(ran.failure for ran in runs):
+                return Check(name, None, "a run has not ended well")
+            return Check(name, True, f"{len(runs)} runs")
+        kinds = Counter((finding["kind"], finding["page"]) for finding in first)
+        told = max(first, key=lambda finding: kinds[finding["kind"], finding["page"]])
+        place = self.file.resolve()
+        return Check(name, False, told["text"].replace(f"{place.parent.name}/{place.name}", place.name), told["page"])
 
     def goals(self, runs: list[Ran]) -> Iterator[Check]:
         """Of a kernel whose sum is right."""
@@ -183,9 +207,15 @@ class Grader:
                 yield dataclasses.replace(sum_is, name=f"goal: {goal}")
                 continue
             [ran] = runs
-            measured = goal.measured(Counted(ran.counted, ran.launches, ran.grid, self.program, self.file))
-            detail = "there is no nvcc here" if measured is None else f"it has {round(measured, 2):,.10g}"
-            yield Check(f"goal: {goal}", None if measured is None else measured <= goal.most, detail)
+            counted = Counted(ran.counted, ran.launches, ran.grid, self.program, self.file)
+            measured = goal.measured(counted)
+            if why := exercises.why_no_reduction(counted):
+                yield Check(f"goal: {goal}", False, why)
+            elif measured is None:
+                yield Check(f"goal: {goal}", None, "there is no nvcc here")
+            else:  # a tile that is not full may take one access more
+                measured = round(measured, 2)
+                yield Check(f"goal: {goal}", measured <= goal.most, f"it has {measured:,.10g}")
 
     def time_on_gpu(self) -> str:
         """The kernel beside the step's own, both compiled and timed alike."""
@@ -215,7 +245,7 @@ class Grader:
         except BadUsage as failure:
             return str(failure)
         for name in ("reduce_kernel", "grid_size", "launch_reduce"):
-            if not re.search(rf"\b{name}\b", re.sub(r"(?s)//[^\n]*|/\*.*?\*/", "", source)):
+            if not re.search(rf"\b{name}\b", COMMENTS.sub(r"\1", source)):
                 return f"there is no {name} in it: {self.exercise.start} has its signature"
         main = self.main_for(self.file)
         said = self.folder / "compiler"
@@ -226,7 +256,7 @@ class Grader:
             return f"the compiler has not come to its end in {MOST_SECONDS} s"
         text = Path(f"{said}.err").read_text(errors="replace")
         lines = text.replace(str(self.file.resolve()), str(self.file)).splitlines()
-        errors = [line for line in lines if "error" in line]
+        errors = [line for line in lines if re.search(": (fatal )?error: ", line)]
         own = [line for line in errors if line.startswith(str(self.file))]
         return [*own, *errors, *lines, f"the compiler's exit code is {code}"][0].replace(f"{self.folder}/", "")
 
@@ -281,7 +311,7 @@ def read(case: Case, said: Path, summary: dict[str, Any], code: int | None) -> R
     page = ""
     printed = Path(f"{said}.out").read_text(errors="replace")
     if printed:
-        failure = f"it prints {printed.splitlines()[0][:60]!r}: a kernel's output is its sum alone"
+        failure = f"it prints {printed.strip()[:60].splitlines()[:1]}: a kernel's output is its sum alone"
     elif code is None or code == -signal.SIGXCPU:
         failure, page = f"it does not come to its end in {CPU_SECONDS} s of a CPU", "docs/pitfalls/endless_loop.md"
     elif code < 0:
@@ -303,6 +333,8 @@ def right(name: str, runs: list[Ran]) -> Check:
     if not wrong:
         return Check(name, True, f"{len(sums):,} sums") if sums else Check(name, None, "another run has not ended well")
     words, page = hint(sums, wrong)
+    if any(ran.findings for ran in runs):
+        page = ""  # a finding names a better one
     first = wrong[0]
     return Check(name, False, f"{len(wrong):,} of {len(sums):,} sums are wrong, the first for {first}: {first.got} in "
                  f"place of {first.expected}{words}", page)
@@ -321,17 +353,6 @@ def hint(sums: list[Sum], wrong: list[Sum]) -> tuple[str, str]:
         if all(map(is_so, wrong)) and any(each.elements and not is_so(each) for each in sums):
             return f"; only {words}", f"docs/pitfalls/{page}.md"
     return "", ""
-
-
-def without_finding(runs: list[Ran]) -> Check:
-    name = f"no finding in {ORDERS} orders of threads and blocks"
-    # What most runs have first: a block of one warp has its own, and one fault leads to others.
-    first = [ran.findings[0] for ran in runs if ran.findings]
-    if not first:
-        return Check(name, True, f"{len(runs)} runs")
-    kinds = Counter((finding["kind"], finding["page"]) for finding in first)
-    told = max(first, key=lambda finding: kinds[finding["kind"], finding["page"]])
-    return Check(name, False, told["text"], told["page"])
 
 
 # ---- the report ----
@@ -370,11 +391,12 @@ def main(words: list[str]) -> int:
     grades = []
     for file in options.files:
         processes = Processes()
-        with tempfile.TemporaryDirectory(prefix="grade.") as folder:
+        with tempfile.TemporaryDirectory(prefix="grade.", ignore_cleanup_errors=True) as folder:
             try:
                 grades.append(Grader(exercise, file, options.emulate.absolute(), processes, Path(folder)).grade())
             finally:
                 processes.stop()
+                end_those_of(folder)
         print(text_of(grades[-1]), flush=True)
         if options.json:
             text = json.dumps([dataclasses.asdict(grade) for grade in grades], indent=1, ensure_ascii=False)

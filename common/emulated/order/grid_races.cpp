@@ -36,6 +36,7 @@ void GridRaces::add(std::size_t block, const BlockSummary& summary, const std::v
   const std::lock_guard lock{mutex_};
   ++additions_;
   may_tell_later_ = may_tell_later_ || !is_last;
+  if (!is_last) running_.insert(block);
   std::vector<unsigned> sets{0};
   for (KindSet set : summary.sets.values()) {
     for (KindAccess& access : set)
@@ -191,22 +192,25 @@ void GridRaces::note_access(Entries& entries, const HistoryEntry& access) const 
     return;
   }
   const auto at = entries.insert(place, access);
-  // The highest block stays, and of the others those that are lower.
+  // The highest block stays, and so do those that still run: their own atomics order what they do later. Of the others those
+  // that are lower.
   const auto is_other_kind = [&](const HistoryEntry& entry) {
     return entry.kind != access.kind || entry.shift != access.shift;
   };
   const auto end = std::find_if(at, entries.end(), is_other_kind);
-  const auto begin = std::find_if(std::reverse_iterator{at}, entries.rend(), is_other_kind).base();
   std::size_t blocks = 1;
-  auto highest = begin;  // entries of the highest block, and of the one below it
-  auto second = begin;
-  for (auto entry = begin; entry != end; ++entry) {
-    if (entry->block == highest->block) continue;
+  auto first = end;  // entries of the block that gives way, and of the next one
+  auto last = end;
+  for (auto block = std::find_if(std::reverse_iterator{at}, entries.rend(), is_other_kind).base();;) {
+    const auto next =
+        std::find_if(block, end, [&](const auto& entry) { return entry.block != block->block; });
+    if (next == end) break;
     ++blocks;
-    second = std::exchange(highest, entry);
+    if (!running_.contains(block->block)) std::tie(first, last) = std::tuple{block, next};
+    block = next;
   }
   const std::size_t most = releases_.empty() && !may_tell_later_ ? most_blocks : most_blocks_that_tell;
-  if (blocks > most) entries.erase(second, highest);
+  if (blocks > most) entries.erase(first, last);
 }
 
 /// Gives each word of a line a history of its own.
@@ -281,9 +285,9 @@ bool GridRaces::may_find_written(const PackedHistory& history, unsigned set) con
 }
 
 void GridRaces::end_block(std::size_t block, const HappensBefore& order) {
-  if (!order.fences_in_vain()) return;
   const std::lock_guard lock{mutex_};
-  fence_in_vain_.insert(block);
+  running_.erase(block);
+  if (order.fences_in_vain()) fence_in_vain_.insert(block);
 }
 
 void GridRaces::begin_phase() {
@@ -307,6 +311,7 @@ void GridRaces::begin_phase() {
   entries_.clear();
   words_.clear();
   releases_.clear();
+  running_.clear();
 }
 
 // ---- when the launch has ended ----

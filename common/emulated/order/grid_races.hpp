@@ -185,7 +185,8 @@ class GridRaces {
   std::map<const std::byte*, Lines> lines_;  ///< by buffer
   std::vector<Entries> entries_;
   std::uint32_t additions_ = 0;
-  bool may_tell_later_ = false;  ///< whether a block has added something before it has ended
+  std::set<std::size_t> running_;  ///< blocks that have added something before they have ended
+  bool may_tell_later_ = false;    ///< whether a block has added something before it has ended
   std::vector<std::unique_ptr<Words>> words_;
   RankedFaults faults_;
   std::set<std::size_t> fence_in_vain_;  ///< blocks with fences, and no atomic that goes with one

@@ -1,5 +1,5 @@
 // Exercise 05. Let the last warp finish without block barriers.
-// Goal: at most 3 block barriers per block.
+// Goal: at most 3 block barriers per block, at most 60 shared memory requests per block.
 // ./emulate --grade 05 docs/exercises/05_unroll_warp/kernel.cuh
 #pragma once
 #include "device/cuda_or_emulated.cuh"
