@@ -311,7 +311,7 @@ def read(case: Case, said: Path, summary: dict[str, Any], code: int | None) -> R
     page = ""
     printed = Path(f"{said}.out").read_text(errors="replace")
     if printed:
-        failure = f"it prints {printed.strip()[:60].splitlines()[:1]}: a kernel's output is its sum alone"
+        failure = f"it prints {(printed.strip().splitlines() or [''])[0][:60]!r}: a kernel's output is its sum alone"
     elif code is None or code == -signal.SIGXCPU:
         failure, page = f"it does not come to its end in {CPU_SECONDS} s of a CPU", "docs/pitfalls/endless_loop.md"
     elif code < 0:
