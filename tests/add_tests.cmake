@@ -42,9 +42,10 @@ function(discover_tests name source labels prefix large)
   set_property(DIRECTORY PROPERTY TEST_INCLUDE_FILES ${of_others} ${file})
 endfunction()
 
-# add_unit_test(NAME [SOURCE...] [LABELS LABEL] [PREFIX PREFIX] [LARGE FILTER] [LINKS LIBRARY...] [FOLDERS FOLDER...]
-# [DEFINITIONS DEFINITION...] [PROGRAMS PROGRAM...]) makes a GoogleTest executable, of NAME.cpp if no source is named, and a
-# CTest test of each of its tests. PROGRAMS are what they run.
+# add_unit_test(NAME [SOURCE...] [TESTS SOURCE] [LABELS LABEL] [PREFIX PREFIX] [LARGE FILTER] [LINKS LIBRARY...]
+# [FOLDERS FOLDER...] [DEFINITIONS DEFINITION...] [PROGRAMS PROGRAM...]) makes a GoogleTest executable, of NAME.cpp if no
+# source is named, and a CTest test of each of its tests, which are in its first source or in TESTS. PROGRAMS are what they
+# run.
 #
 # add_kernel_test is the same for a source with kernels for the emulated device; if KERNELS are named, these have them.
 # add_cuda_test is the same for a source that nvcc compiles.
@@ -58,7 +59,7 @@ function(add_cuda_test name)
   add_test_of_kind(cuda_test ${name} cu gpu ${ARGN})
 endfunction()
 function(add_test_of_kind kind name extension labels)
-  cmake_parse_arguments(PARSE_ARGV 4 test "" "LABELS;PREFIX;LARGE" "KERNELS;LINKS;FOLDERS;DEFINITIONS;PROGRAMS")
+  cmake_parse_arguments(PARSE_ARGV 4 test "" "TESTS;LABELS;PREFIX;LARGE" "KERNELS;LINKS;FOLDERS;DEFINITIONS;PROGRAMS")
   set(sources ${test_UNPARSED_ARGUMENTS})
   if(NOT sources)
     set(sources ${name}.${extension})
@@ -88,6 +89,9 @@ function(add_test_of_kind kind name extension labels)
   endif()
   if(test_LABELS)
     set(labels ${test_LABELS})
+  endif()
+  if(test_TESTS)
+    set(source ${test_TESTS})
   endif()
   discover_tests(${name} ${source} "${labels}" "${test_PREFIX}" "${test_LARGE}")
 endfunction()

@@ -1,6 +1,6 @@
 /// \file
-/// Compiled once for each step: its kernels on the emulated device, over sizes, block sizes, types, inputs, schedules and
-/// host threads. Looks at sums, counters and traces.
+/// Linked with each step and its name: its kernels on the emulated device, over sizes, block sizes, types, inputs,
+/// schedules and host threads. Looks at sums, counters and traces.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,6 +21,8 @@
 #include "harness/report.hpp"
 #include "harness/verification.hpp"
 
+extern const std::string_view step_name;  // tests/CMakeLists.txt writes it
+
 namespace reduction {
 namespace {
 
@@ -29,7 +31,6 @@ using __emulated::Counters;
 using __emulated::Order;
 using __emulated::Schedule;
 
-constexpr std::string_view step_name = STEP_NAME;
 constexpr std::array<std::uint64_t, 17> sizes{0,   1,   2,   31,   32,   33,     255,    256,      257,
                                               511, 512, 513, 1023, 1025, 65'535, 65'537, 1'000'003};
 constexpr std::array<Data, 3> all_data{Data::random, Data::ones, Data::cancelling};
@@ -59,7 +60,7 @@ Result run(const Configuration& configuration, Data data) {
   Options options;
   options.data = data;
   options.seed = configuration.elements + configuration.block;
-  const Step step{STEP_NAME, "", nullptr, &emulated_step_kernels()};
+  const Step step{step_name, "", nullptr, &emulated_step_kernels()};
   const Result result = measure(step, device(), plan_of(configuration), options);
   EXPECT_TRUE(result.verdict.verified)
       << text_of(configuration) << ", " << to_string(data) << ": " << verdict_text(result);
