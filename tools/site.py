@@ -82,6 +82,7 @@ def main(words: list[str]) -> int:
         shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
     for part in MATHJAX_FILES:
         shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
+    make_dragged(folder / "site/dragged.js")
     run_doxygen(folder)
     tidy(folder / "site")
     search.make(folder / "site", {label(page): WEIGHTS.get(page, WEIGHTS[chapter])
@@ -103,6 +104,14 @@ def make_own_folders(folder: Path) -> None:
             raise BadUsage(f"'{path}' is not from this command, which would replace it: name another folder")
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
+
+
+def make_dragged(script: Path) -> None:
+    """Of the explorer's renderer and what is dragged below pictures. Throws CalledProcessError."""
+    renderer = REPOSITORY / "common/explorer"
+    modules = ";".join(str(REPOSITORY / name) for name in ("docs/stills/requests.js", "docs/site/dragged.js"))
+    subprocess.run(["cmake", f"-DFOLDER={renderer}", f"-DMODULES={modules}", f"-DSCRIPT={script}", "-P",
+                    renderer / "bundle.cmake"], check=True)
 
 
 def text_of(page: str) -> str:

@@ -1,12 +1,17 @@
 # Puts the page together: cmake -DFOLDER=common/explorer -DCODE=x.hpp -P bundle.cmake, or -DPAGE=x.html for the page
-# with @explorer_traces@ in the place of the traces. A script inside a page cannot import from file://, so the modules
-# become one: each import stands on a line of its own, and no two modules share a name.
+# with @explorer_traces@ in the place of the traces. A script of a page cannot import from file://, so the modules become
+# one: each import stands on a line of its own, and no two modules share a name. -DSCRIPT=x.js -DMODULES=y.js makes a
+# script of the renderer and of what draws with it.
 
-set(modules trace.js svg.js words.js views.js explorer.js)
+set(modules trace.js svg.js words.js views.js ${MODULES})
+if(NOT SCRIPT)
+  list(APPEND modules explorer.js)
+endif()
 
 set(script "")
 foreach(module IN LISTS modules)
-  file(READ "${FOLDER}/${module}" text)
+  cmake_path(ABSOLUTE_PATH module BASE_DIRECTORY "${FOLDER}")
+  file(READ "${module}" text)
   string(REGEX REPLACE "(^|\n)import [^\n]*;" "\\1" text "${text}")
   string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
   # A page has a copy of this each time: without indentation and comments it is a sixth smaller.
@@ -14,6 +19,10 @@ foreach(module IN LISTS modules)
   string(REGEX REPLACE "\n(// [^\n]*|/[*][*]?( [^\n]*)?|[*] [^\n]*|[*]/)" "" text "${text}")
   string(APPEND script "${text}")
 endforeach()
+if(SCRIPT)
+  file(WRITE "${SCRIPT}" "(() => {\n${script}})();\n")
+  return()
+endif()
 file(READ "${FOLDER}/explorer.css" style)
 file(READ "${FOLDER}/page.html" page)
 string(REPLACE "@explorer_style@" "${style}" page "${page}")

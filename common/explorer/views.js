@@ -123,7 +123,7 @@ function drawLanes(trace, moment, options) {
   const named = witnessLetters(trace, findingAt(trace, moment, options));
   const left = textWidth("warp 31", font) + font * 0.6;
   const cell = (width - left) / warpSize;
-  const high = warps > 16 ? Math.min(cell, 11) : warps > 8 ? Math.min(cell, 15) : Math.min(cell, 22);
+  const high = still ? font * 1.2 : Math.min(cell, warps > 16 ? 11 : warps > 8 ? 15 : 22);
   const top = font * 1.5;
   let body = "";
   for (let lane = 0; lane < warpSize; lane += 4)
@@ -350,7 +350,7 @@ function drawBanks(trace, moment, options) {
   if (!event.kind.startsWith("shared")) return "This event does not access shared memory.";
   const parts = servedParts(event);
   const named = accessLetters(trace, moment, options);
-  const columns = width < 560 ? 16 : bankCount;
+  const columns = options.columns ?? (width < 560 ? 16 : bankCount);
   const total = parts.reduce((sum, part) => sum + part.wavefronts.length, 0);
   const left = textWidth(`wavefront ${still ? total : 32}`, font) + font * 0.6;
   let y = 0;
@@ -383,6 +383,14 @@ function drawBanks(trace, moment, options) {
       }
       part.wavefronts.forEach((wavefront, turn) => {
         ++row;
+        // Of very many, a still has the first and the last.
+        const rows = part.wavefronts.length;
+        if (still && rows > 12 && turn > 5 && turn < rows - 1) {
+          if (turn > 6) return;
+          body += label(left - font * 0.5, y + font, font, "…", "bold warntext", "end");
+          y += font * 1.5;
+          return;
+        }
         body += label(
             left - font * 0.5, y + high * 0.62, font * (still ? 0.87 : 0.9), `wavefront ${row}`,
             turn > 0 ? "bold warntext" : "muted", "end");

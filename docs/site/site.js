@@ -10,6 +10,9 @@ document.addEventListener("DOMContentLoaded", () => {
     DoxygenAwesomeDarkModeToggle.userPreference = !DoxygenAwesomeDarkModeToggle.userPreference;
   });
   addSearch(document.getElementById("words"), document.getElementById("found"));
+  // Below their pictures is something to drag.
+  if (/(01_interleaved|02_nondivergent|03_sequential|columns_without_padding)\.html$/.test(location.pathname))
+    load("dragged.js");
   addEventListener("load", reachByKeyboard);
   addEventListener("resize", reachByKeyboard);
   document.addEventListener("toggle", reachByKeyboard, true);

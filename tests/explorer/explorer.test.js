@@ -11,6 +11,7 @@ import {fileURLToPath} from "node:url";
 import {counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
 import {endOf, momentOfWitness, momentText, nodeText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views, schedules} from "../../docs/stills/pictures.js";
+import {dragged, requestsText, traceOfRequests} from "../../docs/stills/requests.js";
 
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../common/explorer");
 const stills = join(explorer, "../../docs/stills");
@@ -82,6 +83,45 @@ test("an access is served as it was on an H200", () => {
     });
     assert.deepEqual(counted, measured, line);
   }
+});
+
+test("what is dragged below a picture takes what the emulated device counts", () => {
+  const requestsIn = ({events}, fits) =>
+      events.filter((event, k) => event.kind === "shared_load" && fits(k))
+          .map(
+              ({warp, lanes, words, wavefronts, conflicts}) => ({warp, lanes, words, wavefronts, conflicts}));
+  const files =
+      ["01_interleaved", "02_nondivergent", "02_nondivergent_levels", "03_sequential", "03_sequential_tree"];
+  for (const file of files) {
+    const trace = traceOf(file);
+    const {intervalOf} = modelOf(trace);
+    const name = file.replace(/_(levels|tree)$/, "");
+    const [block] = trace.launch.block;
+    const strides = dragged[name].parameters.stride({block});
+    strides.forEach((stride, k) => {
+      const interval = name === "03_sequential" ? strides.length - k : k + 1;
+      const counted = requestsIn(trace, (at) => intervalOf[at] === interval);
+      const drawn = requestsIn(traceOfRequests(name, {stride, block}), () => true);
+      const other = drawn.map((each) => ({...each, words: each.words.map((word) => word + stride)}));
+      // Which of its two words a thread loads first is the compiler's.
+      const sorted = (requests) => requests.map((each) => JSON.stringify(each)).sort();
+      assert.deepEqual(sorted([...drawn, ...other]), sorted(counted), `${file}, stride ${stride}`);
+    });
+  }
+  const trace = traceOf("columns_without_padding");
+  const [{words, ...counted}] = requestsIn(trace, () => true);
+  const column = {...counted, words: words.map((word) => word - trace.shared[0].word)};
+  const without = traceOfRequests("columns_without_padding", {padding: 0});
+  assert.deepEqual(requestsIn(without, () => true), [column]);
+  const saying = (name, values) => requestsText(traceOfRequests(name, values), values);
+  assert.deepEqual([0, 1, 2, 3, 4].map((padding) => saying("columns_without_padding", {padding})), [
+    "padding 0: 32 lanes ask for 1 bank: 32 wavefronts", "padding 1: 32 lanes ask for 32 banks: 1 wavefront",
+    "padding 2: 32 lanes ask for 16 banks: 2 wavefronts", "padding 3: 32 lanes ask for 32 banks: 1 wavefront",
+    "padding 4: 32 lanes ask for 8 banks: 4 wavefronts"
+  ]);
+  assert.equal(
+      saying("02_nondivergent", {stride: 2, block: 256}),
+      "stride 2, block 256: 32 lanes in each of 2 warps ask for 8 banks: 4 wavefronts");
 });
 
 test("sectors are as many as the event says, wherever the buffer begins", () => {

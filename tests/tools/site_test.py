@@ -165,6 +165,24 @@ def test_search_and_scheme_in_a_browser(built: Path, browser: Browser) -> None:
     browser.js("document.getElementById('scheme').click()")
 
 
+@needs_all
+def test_below_a_picture_is_something_to_drag(built: Path, browser: Browser) -> None:
+    browser.open(built / "docs_pitfalls_columns_without_padding.html", SIZES["narrow"], "light")
+    said = "const done = arguments[0]; const look = () => {" \
+        "const output = document.querySelector('.dragged output');" \
+        "if (output) done(output.textContent); else setTimeout(look, 50); }; look()"
+    assert browser.driver.execute_async_script(said) == "padding 1: 32 lanes ask for 32 banks: 1 wavefront"
+    browser.js("document.querySelector('details').open = true; document.querySelector('.dragged input').focus()")
+    browser.press("\ue012")  # to the left
+    assert browser.driver.execute_async_script(said) == "padding 0: 32 lanes ask for 1 bank: 32 wavefronts"
+    assert browser.js("return document.activeElement.getAttribute('aria-valuetext')") == "0"
+    browser.check_quiet("dragged")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    shown = "return ['.dragged', '[src$=\"padding.svg\"]'].map((name) => document.querySelector(name).offsetHeight > 0)"
+    assert browser.js(shown) == [False, True]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_dead_links_are_found(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "index.html").write_text(

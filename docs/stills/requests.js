@@ -1,0 +1,64 @@
+// What a reader can drag below a picture: the requests of a step at a stride, or of a pitfall with a padding.
+
+import {bankCount, servedParts, warpSize} from "../../common/explorer/trace.js";
+import {plural} from "../../common/explorer/words.js";
+
+const powers = (first, end) => Array.from({length: Math.log2(end / first)}, (_, k) => first * 2 ** k);
+
+const level = {
+  stride: ({block}) => powers(1, block),
+  block: () => powers(32, 2048)
+};
+
+/** By picture: the values of each parameter, where it begins, and the word that thread `tid` asks for, if it does. */
+export const dragged = {
+  "01_interleaved": {
+    parameters: level,
+    first: {stride: 1, block: 64},
+    word: (tid, {stride}) => tid % (2 * stride) === 0 ? tid : undefined,
+  },
+  "02_nondivergent": {
+    parameters: level,
+    first: {stride: 1, block: 256},
+    word: (tid, {block, stride}) => 2 * stride * tid < block ? 2 * stride * tid : undefined,
+  },
+  "03_sequential": {
+    parameters: level,
+    first: {stride: 128, block: 256},
+    word: (tid, {stride}) => tid < stride ? tid : undefined,
+  },
+  columns_without_padding: {
+    parameters: {padding: () => [0, 1, 2, 3, 4]},
+    first: {padding: 1},
+    word: (tid, {padding}) => tid * (32 + padding),
+  },
+};
+
+/** A trace of these requests alone: one for each warp with a thread that asks. */
+export function traceOfRequests(name, values) {
+  const {block = warpSize} = values;
+  const events = [];
+  for (let warp = 0; warp < block / warpSize; ++warp) {
+    const asked =
+        Array.from({length: warpSize}, (_, lane) => dragged[name].word(warp * warpSize + lane, values));
+    const words = asked.filter((word) => word !== undefined);
+    const lanes = asked.reduce((mask, word, lane) => (word === undefined ? mask : mask | 1 << lane), 0) >>> 0;
+    const event =
+        {kind: "shared_load", source: 0, line: 0, column: 0, warp, lanes, bytes: 4, words, values: words};
+    const [part] = servedParts(event);
+    if (part)
+      events.push({...event, wavefronts: part.wavefronts.length, conflicts: part.wavefronts.length - 1});
+  }
+  const launch = {block: [block, 1, 1], grid: [1, 1, 1]};
+  return {type: "int32", kernel: name, launch, block: 0, sources: [], buffers: [], findings: [], events};
+}
+
+/** What they take, in words. All warps that take part ask alike. */
+export function requestsText({events}, values) {
+  const [{words, wavefronts}] = events;
+  const lanes =
+      `${plural(words.length, "lane")}${events.length > 1 ? ` in each of ${events.length} warps` : ""}`;
+  const banks = plural(new Set(words.map((word) => word % bankCount)).size, "bank");
+  return `${Object.entries(values).map((each) => each.join(" ")).join(", ")}: ${lanes} ${
+      words.length === 1 ? "asks" : "ask"} for ${banks}: ${plural(wavefronts, "wavefront")}`;
+}
