@@ -7,16 +7,17 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from tools import output_file
 from tools.command_line import REPOSITORY, Failure, read_text
 
+# A block of code, or of a diff.
+CODE = re.compile(r"(?sm)^```.*?^```|<pre.*?</pre>")
 LUNR = Path("/usr/share/javascript/lunr/lunr.js")
 SEARCH = REPOSITORY / "docs/site/search.js"
-# As many letters of a section stand below its link.
-EXCERPT = 160
+# What readers ask for, as the pages call it.
+SYNONYMS = REPOSITORY / "docs/site/synonyms.json"
 
 
 def sections(page: str, weight: float, text: str) -> Iterator[dict[str, Any]]:
@@ -26,13 +27,14 @@ def sections(page: str, weight: float, text: str) -> Iterator[dict[str, Any]]:
     title, _, lead = lead.partition("\n")
     title = plain(re.sub(r"^# | \{#\w+\}$", "", title))
     for anchor, heading, body in [("", title, lead), *zip(rest[::3], rest[1::3], rest[2::3])]:
-        prose = re.sub(r"(?sm)^```.*?^```|<pre.*?</pre>", " ", body)
+        prose = CODE.sub(" ", body)
         yield {"page": page, "link": f"{page}#{anchor}" if anchor else page, "title": title, "heading": plain(heading),
-               "weight": weight, "text": plain(body),
+               "weight": weight,
+               # Prose first, as the excerpt is from the first of equal places.
+               "text": plain(f"{prose} {' '.join(CODE.findall(body))}"),
                # What stands out of the text: most paragraphs begin with what they say.
                "bold": plain(" ".join(re.findall(r"(?s)\*\*(.+?)\*\*", prose))),
-               "links": sorted(set(re.findall(r"\]\((\w+\.html)#", body)) - {page}),
-               "shown": shorten(plain(prose) or plain(body), EXCERPT, placeholder=" …")}
+               "links": sorted(set(re.findall(r"\]\((\w+\.html)#", body)) - {page})}
 
 
 def plain(text: str) -> str:
@@ -55,10 +57,11 @@ def make(site: Path, pages: dict[str, float]) -> None:
     made = subprocess.run(["node", "-e", code], input=json.dumps(found), encoding="utf-8", stdout=subprocess.PIPE)
     if made.returncode != 0:
         raise Failure(f"Node ended with exit code {made.returncode}; its words are above")
-    # A page shows no more of a section than this.
-    shown = [{**{key: section[key] for key in ("page", "link", "title", "heading", "weight", "links")},
-              "text": section["shown"]} for section in found]
-    data = json.dumps({"sections": shown}, ensure_ascii=False, separators=(",", ":"))
+    # The bold words stand in the text, too.
+    for section in found:
+        del section["bold"]
+    data = json.dumps({"sections": found, "synonyms": json.loads(read_text(SYNONYMS))}, ensure_ascii=False,
+                      separators=(",", ":"))
     # A script, because a page that is opened from a file may load no JSON.
     output_file.write(site / "search_index.js", f"const SEARCH = {data[:-1]},\"index\":{made.stdout}}};\n")
     shutil.copy(LUNR, site / "lunr.js")

@@ -44,7 +44,7 @@ CHAPTERS = {
                "docs/studies.md", "beyond/12_*/README.md", "docs/small_inputs.md", "beyond/1*/README.md",
                *(f"beyond/peers/{folder}README.md" for folder in (
                    "", "cub/", "thrust/", "cublas/", "cooperative_groups/")), "beyond/*/*/README.md"),
-    "Pitfalls": ("docs/pitfalls/README.md", "docs/pitfalls/*.md"),
+    "Pitfalls": ("docs/pitfalls/README.md", "docs/symptoms.md", "docs/pitfalls/*.md"),
     "Reference": ("docs/README.md", "docs/exercises/README.md", *(f"docs/{name}.md" for name in (
         "options", "building", "no_gpu", "glossary", "teaching")), "docs/*.md", "docs/*/README.md",
         "docs/results/*/README.md", "beyond/*/manual.md", "common/README.md", "common/explorer/README.md",

@@ -150,8 +150,8 @@ def diff(old: str, new: str, *options: str) -> str:
 
 @functools.cache
 def glossary() -> dict[str, str]:
-    """The anchors of counters in the glossary's first table, by what is printed."""
-    text = read_text(REPOSITORY / GLOSSARY).split("\n## ")[1]
+    """The anchors of counters in the glossary's table of them, by what is printed."""
+    text = read_text(REPOSITORY / GLOSSARY).partition("\n## The counters\n")[2].partition("\n## ")[0]
     return dict(re.findall(r"^\| ([^|]+) \| [^|]* \| \[.*?\]\(#(.*?)\)", text, re.MULTILINE))
 
 

@@ -9,7 +9,7 @@ document.addEventListener("DOMContentLoaded", () => {
   document.getElementById("scheme").addEventListener("click", () => {
     DoxygenAwesomeDarkModeToggle.userPreference = !DoxygenAwesomeDarkModeToggle.userPreference;
   });
-  addSearch(document.getElementById("words"), document.getElementById("found"));
+  addSearch(...["words", "found", "count"].map((id) => document.getElementById(id)));
   // Below their pictures is something to drag.
   if (/(01_interleaved|02_nondivergent|03_sequential|columns_without_padding)\.html$/.test(location.pathname))
     load("dragged.js");
@@ -53,32 +53,50 @@ const loaded = {};
 const load = (script) => loaded[script] ??= new Promise((done) =>
   document.head.append(element("script", { src: script, onload: done })));
 
-function addSearch(words, found) {
+// Up and down go through what is found, Enter opens it, Escape closes it. A screen reader is told how many there are.
+function addSearch(words, found, count) {
   let index;
   const show = async () => {
     await load("lunr.js");
     await load("search.js");
     await load("search_index.js");
     index ??= lunr.Index.load(SEARCH.index);
-    const pages = search.find(lunr, index, SEARCH.sections, words.value).slice(0, 10);
+    const { pages, isAsked } = search.find(lunr, index, SEARCH, words.value);
+    const marked = (text) =>
+      search.pieces(text, isAsked).map(([piece, asked]) => asked ? element("mark", {}, piece) : piece);
     const links = pages.map(({ link, title, heading, text }) => element("a", { href: link },
-      element("b", {}, title), ...(heading === title ? [] : [` · ${heading}`]), element("small", {}, text)));
+      element("b", {}, ...marked(title)), ...(heading === title ? [] : [" · ", ...marked(heading)]),
+      element("small", {}, ...marked(text))));
     found.replaceChildren(...(links.length > 0 ? links : ["No page has these words."]));
     found.hidden = words.value.trim() === "";
+    count.textContent = found.hidden ? "" : `${links.length} found`;
   };
   words.addEventListener("input", show);
-  words.addEventListener("focus", () => words.value && show());
+  words.addEventListener("click", show);
   words.addEventListener("keydown", (event) => {
     if (event.key === "Enter") show().then(() => found.querySelector("a")?.click());
   });
+  words.closest("header").addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const stops = [words, ...found.querySelectorAll("a")];
+    if (found.hidden) show();
+    else stops[stops.indexOf(document.activeElement) + by]?.focus();
+  });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") found.hidden = true;
+    if (event.key === "Escape") {
+      if (found.contains(document.activeElement)) words.focus();
+      found.hidden = true;
+    }
     if (event.key === "/" && !event.target.closest("input, textarea")) {
       event.preventDefault();
       words.focus();
     }
   });
-  document.addEventListener("click", (event) => {
-    if (!event.target.closest("#titlearea") || event.target.closest("#found a")) found.hidden = true;
-  });
+  for (const kind of ["click", "focusin"]) {
+    document.addEventListener(kind, (event) => {
+      if (!event.target.closest("#titlearea") || kind === "click" && event.target.closest("#found a")) found.hidden = true;
+    });
+  }
 }

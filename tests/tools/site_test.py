@@ -1,19 +1,77 @@
 """The HTML site: it builds without a warning and a dead link, and dead links are found."""
 
+import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
+from subprocess import PIPE, CompletedProcess, run
 
 import pytest
 from explorer.browser_test import RULES_OF_COLOURS, SIZES, Browser
 
-from tools import links, site
-from tools.command_line import BadUsage, NotPossible
+from tools import links, search, site
+from tools.command_line import REPOSITORY, BadUsage, NotPossible
 from tools.doxygen_pages import converted
 from tools.programs import Programs
 
 Ran = CompletedProcess[str]
+# What readers ask, and where the first page that is found leads: to one of these pages, or to a term of the glossary.
+ASKED = {
+    # Words, also in part, and names in code.
+    "wavefront": "docs_glossary_wavefront",
+    "bank confl": "docs_glossary_bank-conflict",
+    "TwoSum": "docs_glossary_twosum",
+    "what does __shfl_down_sync do": "docs_glossary_shuffle",
+    "cudaMallocAsync": "beyond_12_any_operation_manual",
+    "ERR_NVGPUCTRPERM": "docs_counters",
+    # Written together, or as others call it.
+    "bankconflict": "docs_glossary_bank-conflict",
+    "threadblock": "docs_glossary_block",
+    "smem": "docs_glossary_shared-memory",
+    "race condition": "docs_glossary_race",
+    "data race": "docs_glossary_race",
+    "warp divergence": "docs_glossary_divergence",
+    # Newcomers' questions.
+    "what is a warp": "docs_glossary_warp",
+    "what is occupancy": "docs_glossary_occupancy",
+    "coalesced memory access": "docs_glossary_coalesced",
+    "bank conflict padding": "docs_pitfalls_columns_without_padding",
+    "why is 01 slow if nothing diverges": "step_01_interleaved",
+    "what does the tolerance mean": "docs_floating_point",
+    "why not `volatile`": "docs_pitfalls_warp_synchronous_tail",
+    "which header do I use": "beyond_12_any_operation_manual",
+    "which header do I use in my own code": "beyond_12_any_operation_manual",
+    "how do I choose the block size": "docs_studies",
+    "how many blocks should I launch": "step_07_cascade",
+    "can I run this without a GPU": "docs_no_gpu",
+    "does it work on AMD": "docs_amd",
+    # What they see.
+    "why is my sum wrong": "docs_symptoms",
+    "why is my kernel slow": "docs_symptoms",
+    "the result changes from run to run": "docs_symptoms",
+    "my kernel never finishes": "docs_symptoms",
+    "deadlock": "docs_symptoms",
+    "illegal memory access": "docs_symptoms",
+    "float sum is off by a little": "docs_symptoms",
+    "atomicAdd slow": "beyond_atomics_atomic_block",
+    "__syncthreads inside an if": "docs_pitfalls_barrier_inside_the_bounds_check",
+    # The issues of other repositories with a reduction.
+    "array size is not a power of two": "step_01_interleaved",
+    "one element reads out of bounds": "docs_pitfalls_unguarded_second_load",
+    "histogram with atomics": "docs_pitfalls_histogram_without_atomics",
+    "the second pass gives a wrong sum": "docs_cuda_in_ten_minutes",
+    "all-ones data passes a wrong kernel": "common",
+    "GPU sum different from CPU": "docs_floating_point",
+    "bandwidth above the peak": "docs_method",
+    "no kernel image is available": "docs_cuda_in_ten_minutes",
+    "figures nobody can reproduce": "docs_results",
+    "some block sizes fail": "step_03_sequential",
+    # What no page has, and words that every page has.
+    "reducshun": "",
+    "what is the": "",
+    " ": "",
+}
 
 
 @pytest.mark.parametrize("github, doxygen", [
@@ -44,8 +102,8 @@ def test_every_page_has_a_chapter_and_neighbours(tmp_path: Path) -> None:
     made = site.Site(tmp_path)
     assert len(set(made.pages)) == len(made.pages)
     # As their list has them.
-    assert made.chapters["Pitfalls"][:3] == [f"docs/pitfalls/{name}.md" for name in (
-        "README", "endless_loop", "no_barrier_between_levels")]
+    assert made.chapters["Pitfalls"][:4] == ["docs/pitfalls/README.md", "docs/symptoms.md", *(
+        f"docs/pitfalls/{name}.md" for name in ("endless_loop", "no_barrier_between_levels"))]
     for before, page, after in zip(made.pages, made.pages[1:], made.pages[2:]):
         last_line = site.text_of(page).rstrip().splitlines()[-1]
         ways = made.neighbours(page)
@@ -80,6 +138,30 @@ def built(tools: Callable[..., Ran], bin_folder: Path, tmp_path_factory: pytest.
                            if left_out else "")
     assert (made.returncode, made.stdout) == (0, f"The site: {folder}/site/index.html\n")
     return folder / "site"
+
+
+@needs_all
+def test_the_search_finds_what_answers(built: Path) -> None:
+    code = f"""
+        const read = (path) => require("fs").readFileSync(path, "utf8");
+        const data = Function(read({json.dumps(str(built / "search_index.js"))}) + "return SEARCH;")();
+        const lunr = require({json.dumps(str(built / "lunr.js"))});
+        const {{ find }} = require({json.dumps(str(search.SEARCH))});
+        const index = lunr.Index.load(data.index);
+        const first = (words) => find(lunr, index, data, words).pages[0]?.link ?? "";
+        process.stdout.write(JSON.stringify(JSON.parse(read(0)).map((words) => [words, first(words)])));"""
+    ran = run(["node", "-e", code], input=json.dumps(list(ASKED)), encoding="utf-8", check=True, stdout=PIPE)
+    assert {words: link.partition("#")[2] if "docs_glossary" in link else link.partition(".html")[0]
+            for words, link in json.loads(ran.stdout)} == ASKED
+
+
+def test_the_glossary_is_in_order() -> None:
+    text = (REPOSITORY / "docs/glossary.md").read_text("utf-8")
+    terms = re.findall("(?m)^### (.*)", text)
+    assert terms == sorted(terms, key=str.lower)
+    first = {term[0].upper(): term for term in reversed(terms)}
+    assert re.findall(r"\[([A-Z])\]\(#(.*?)\)", text) == [
+        (letter, first[letter].lower().replace(" ", "-")) for letter in sorted(first)]
 
 
 @needs_all
