@@ -2,7 +2,7 @@
 
 import {escapeText, pictureStyle} from "./svg.js";
 import {counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
-import {views} from "./views.js";
+import {tallest, views} from "./views.js";
 import {endOf, glossary, momentOfWitness, momentText, openingMoment, placeOf, runText, spotOf, tallyText, whenText, witnessText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
@@ -185,15 +185,26 @@ function countersHtml(moments) {
 
 const momentsAt = (at) => state.steps[at];
 
+/** What is below an element stays in its place while one steps: it has the room of the highest that it shows. */
+function keepRoom(element, html, height = 0) {
+  element.style.minHeight = "";
+  element.innerHTML = html;
+  element.style.minHeight = `${Math.max(height, element.offsetHeight)}px`;
+}
+
 function drawView(holder, moments) {
   const details = holder.closest("details");
   if (details && !details.open) return;
-  const number = Number(holder.dataset.trace);
+  const {trace: number, view, room} = holder.dataset;
+  const trace = state.traces[number];
   const width = Math.max(280, holder.clientWidth);
-  const small = width < 560;
-  holder.innerHTML =
-      views[holder.dataset.view](state.traces[number], moments[number], {width, font: small ? 11 : 12});
-  if (holder.dataset.view === "access") holder.innerHTML += endHtml(state.traces[number], moments[number]);
+  const beside = state.traces.filter((each) => each !== trace);
+  const options = {width, font: width < 560 ? 11 : 12, beside};
+  const html = (moment) =>
+      views[view](trace, moment, options) + (view === "access" ? endHtml(trace, moment) : "");
+  if (room !== String(width)) keepRoom(holder, html(trace.events.length - 1), tallest(view, trace, options));
+  holder.dataset.room = width;
+  holder.innerHTML = html(moments[number]);
 }
 
 /** After the last event: what a finding says of those who got no further. */
@@ -216,7 +227,6 @@ function showLine(pane, item) {
 
 function drawSource(pane, trace, moment) {
   const event = trace.events[moment];
-  const {inner} = placeOf(trace, event);
   pane.querySelectorAll("li[aria-current]").forEach((each) => {
     each.removeAttribute("aria-current");
     each.querySelectorAll("mark").forEach((mark) => mark.replaceWith(...mark.childNodes));
@@ -244,10 +254,34 @@ function drawSource(pane, trace, moment) {
     named?.classList.add("asked");
     if (named) showLine(pane, named);
   }
-  pane.querySelector(".called").innerHTML = inner ?
-      `It is in a function that this line calls, ${escapeText(inner.file)}:${inner.line}: <code>${
-          escapeText(inner.text.trim())}</code>` :
-      "";
+  pane.querySelector(".called").innerHTML = calledHtml(trace, event);
+}
+
+function calledHtml(trace, event) {
+  const {inner} = placeOf(trace, event);
+  return inner ? `It is in a function that this line calls, ${escapeText(inner.file)}:${inner.line}: <code>${
+                     escapeText(inner.text.trim())}</code>` :
+                 "";
+}
+
+function momentHtml(moments) {
+  return momentTexts(moments).map((text) => `<span>${escapeText(text)}</span>`).join(" ");
+}
+
+const momentTexts = (moments) => state.traces.map(
+    (trace, k) => (state.traces.length > 1 ? `${trace.program}: ` : "") + momentText(trace, moments[k]));
+
+/** Keeps the room of what is said of each moment. */
+function keepRooms() {
+  const longest = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a), "");
+  keepRoom(find("moment"), longest(state.steps.map(momentHtml)));
+  const counters = countersHtml(state.steps.at(-1));
+  document.querySelectorAll(".counters").forEach((holder) => keepRoom(holder, counters));
+  document.querySelectorAll(".pane").forEach((pane) => {
+    const trace = state.traces[pane.dataset.trace];
+    keepRoom(pane.querySelector(".tally"), escapeText(tallyText(trace, trace.events.length - 1)));
+    keepRoom(pane.querySelector(".called"), longest(trace.events.map((event) => calledHtml(trace, event))));
+  });
 }
 
 /** Draws everything at the present step. */
@@ -257,16 +291,15 @@ function draw() {
   const slider = find("slider");
   slider.max = state.steps.length - 1;
   slider.value = state.at;
-  const said = state.traces.map(
-      (trace, k) => (state.traces.length > 1 ? `${trace.program}: ` : "") + momentText(trace, moments[k]));
-  slider.setAttribute("aria-valuetext", said.join(" "));
-  find("moment").innerHTML = said.map((text) => `<span>${escapeText(text)}</span>`).join(" ");
+  slider.setAttribute("aria-valuetext", momentTexts(moments).join(" "));
+  find("moment").innerHTML = momentHtml(moments);
   const width = Math.max(280, find("timeline").clientWidth);
   find("timeline").innerHTML = state.traces
                                    .map((trace, k) => views.timeline(trace, moments[k], {
                                      width,
-                                     height: state.traces.length > 1 ? 36 : 46,
-                                     steps: state.steps.map((step) => step[k])
+                                     height: state.traces.length > 1 ? 30 : 40,
+                                     steps: state.steps.map((step) => step[k]),
+                                     beside: state.traces.filter((each) => each !== trace)
                                    }))
                                    .join("");
   document.querySelectorAll(".pane").forEach((pane) => {
@@ -465,6 +498,7 @@ function start() {
   new ResizeObserver(() => {
     if (find("main").clientWidth === width) return;
     width = find("main").clientWidth;
+    keepRooms();
     draw();
   }).observe(find("main"));
 }

@@ -319,6 +319,19 @@ export function statesAt(trace, moment) {
   });
 }
 
+/** What an access takes beyond the least: wavefronts for bank conflicts, or sectors; what it takes in all decides between equals. */
+export function costOf(event) {
+  const least = event.sectors === undefined ? 0 : Math.ceil(countLanes(event.lanes) * event.bytes / 32);
+  const beyond = (event.conflicts ?? 0) + Math.max(0, (event.sectors ?? 0) - least);
+  return beyond * 1000 + (event.wavefronts ?? event.sectors ?? 0);
+}
+
+/** The moment of the request that costs most; the first of these. */
+export function worstRequest(trace) {
+  const costs = trace.events.map(costOf);
+  return costs.indexOf(costs.reduce((a, b) => Math.max(a, b), 0));
+}
+
 /** The words of shared memory that have a value at a moment, ascending: [{word, node, now}]. */
 export function sharedAt(trace, moment) {
   const words = [];
@@ -428,6 +441,8 @@ function arithmetic(type) {
 function traceValues(trace, threads, intervalOf) {
   const sums = arithmetic(trace.type);
   const elementBytes = elementBytesOf[trace.type];
+  const isComplex = trace.type.startsWith("complex");
+  let longestValue = 0;
   const nodes = [];
   const leaves = [];
   const sharedHistory = new Map();
@@ -520,6 +535,8 @@ function traceValues(trace, threads, intervalOf) {
 
   /** In all words of shared memory that it covers. */
   const keep = (node) => {
+    for (const value of [node.value].flat(2))
+      longestValue = Math.max(longestValue, String(value).length + (isComplex ? 4 : 0));
     for (const word of wordsOfAccess(node.word, node.bytes)) {
       if (!sharedHistory.has(word)) sharedHistory.set(word, []);
       sharedHistory.get(word).push(node);
@@ -645,7 +662,7 @@ function traceValues(trace, threads, intervalOf) {
   ordered.forEach((level, number) => {
     level.number = number;
   });
-  return {nodes, leaves, sharedHistory, stepOf, levels: ordered};
+  return {nodes, leaves, sharedHistory, longestValue, stepOf, levels: ordered};
 }
 
 function joinWords(words, type, bytes) {

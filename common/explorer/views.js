@@ -99,6 +99,10 @@ function laneRow(left, y, cell, high, {state, title, letter = () => undefined, n
   return svg;
 }
 
+/** What shares a scale: the trace, and the one beside it. */
+const inView = (trace, {beside = []}) => [trace, ...beside];
+const mostOf = (trace, options, count) => Math.max(...inView(trace, options).map(count));
+
 /** Where words below a picture begin: below what they are about, or at the edge where there is little room. */
 const textLeft = (width, left) => (width < 560 ? 0 : left);
 
@@ -123,7 +127,8 @@ function drawLanes(trace, moment, options) {
   const named = witnessLetters(trace, findingAt(trace, moment, options));
   const left = textWidth("warp 31", font) + font * 0.6;
   const cell = (width - left) / warpSize;
-  const high = still ? font * 1.2 : Math.min(cell, warps > 16 ? 11 : warps > 8 ? 15 : 22);
+  const most = mostOf(trace, options, (each) => modelOf(each).warps);
+  const high = still ? font * 1.2 : Math.min(cell, most > 16 ? 11 : most > 8 ? 15 : 22);
   const top = font * 1.5;
   let body = "";
   for (let lane = 0; lane < warpSize; lane += 4)
@@ -197,7 +202,7 @@ function levelsAround(model, moment, most = 24) {
 const levelName = (level) =>
     (level.step === 0 ? `interval ${level.interval}` : `${level.interval}, part ${level.step + 1}`);
 
-const hiddenText = (hidden) => `${plural(hidden, "more level")} before and after these.`;
+const hiddenText = (hidden, what = "level") => `${plural(hidden, `more ${what}`)} before and after these.`;
 
 function levelNodes(model) {
   const byLevel = model.levels.map(() => []);
@@ -216,7 +221,7 @@ function drawActivity(trace, moment, options) {
       Math.max(...levels.map((level) => textWidth(levelName(level), font * 0.87))) + font * 0.6 :
       textWidth("interval 10", font) + font * 0.8;
   const right = textWidth(still ? `${threads} of ${threads}` : "1024 of 1024", font) + font * 0.6;
-  const cell = (width - left - right) / threads;
+  const cell = (width - left - right) / mostOf(trace, options, (each) => modelOf(each).threads);
   const high = Math.max(font * 1.7, Math.min(26, cell * 2));
   const top = font * 2.7;
   const inner = width - left - right;
@@ -450,7 +455,10 @@ function drawSectors(trace, moment, options) {
   const cell = (width - left) / warpSize;
   const high = Math.min(20, Math.max(cell, 10));
   const top = font * 1.5;
-  const perRow = Math.min(Math.max(4, sectors.length), 16);
+  const most = still ?
+      sectors.length :
+      mostOf(trace, options, ({events}) => events.reduce((a, each) => Math.max(a, each.sectors ?? 0), 0));
+  const perRow = Math.min(Math.max(4, most), 16);
   const span = Math.min((width - left) / perRow, 110);
   const gap = Math.max(3, span * 0.07);
   const boxTop = top + high + 56;
@@ -681,7 +689,7 @@ function treeLayout(trace, moment, options) {
   const by = options.by ?? (trace.events.some((event) => event.kind === "shuffle") ? "thread" : "word");
   const slots = slotsOf(model, by);
   const left = textWidth(still ? "interval 1" : "interval 10", font * 0.9) + font * (still ? 0.4 : 0.8);
-  const cell = (width - left - 4) / slots;
+  const cell = (width - left - 4) / mostOf(trace, options, (each) => slotsOf(modelOf(each), by));
   const size = Math.max(1.3, Math.min(6.5, cell * 0.4));
   const loads = 1 + model.leaves.reduce((most, leaf) => Math.max(most, leaf.order), 0);
   // In the middle of very many levels the elements are out of sight.
@@ -836,6 +844,16 @@ function treeLegend(trace, {model, nodes}, chosen) {
   ].filter(([, , needed]) => needed);
 }
 
+/** The longest of what is said of values, or of some of very many. */
+function longestText(trace) {
+  const model = modelOf(trace);
+  const every = Math.ceil(model.nodes.length / 2000);
+  model.longestText ??= model.nodes.filter((_, k) => k % every === 0)
+                            .map((node) => nodeText(trace, node))
+                            .reduce((a, b) => (b.length > a.length ? b : a), "");
+  return model.longestText;
+}
+
 function drawTree(trace, moment, options) {
   const {width, font, still} = options;
   const {nodes} = modelOf(trace);
@@ -880,71 +898,155 @@ function drawTree(trace, moment, options) {
   body += marks.svg;
   y += marks.height + font * 0.3;
   const said = chosen ? nodeText(trace, chosen) : "Nothing has been written yet.";
-  const lines =
-      textLines(said, below, y + font * 0.9, width - below, font, {size: 0.98, letter: 0.55, classes: ""});
+  const linesOf = (text) =>
+      textLines(text, below, y + font * 0.9, width - below, font, {size: 0.98, letter: 0.55, classes: ""});
+  const lines = linesOf(said);
   body += lines.svg;
-  y += font * 0.6 + lines.height;
+  // On the page each moment has the room of the longest text.
+  y += font * 0.6 + Math.max(lines.height, still ? 0 : linesOf(longestText(trace)).height);
   return {height: y, body, title: "The tree of additions", description: said};
 }
 
 // ---- shared memory ----
 
+/** A value in at most so many characters, with fewer digits if need be. */
+function shortValue(value, most) {
+  if (Array.isArray(value)) {
+    const each = Math.floor(most / value.length) - 2;
+    return `(${value.map((part) => shortValue(part, each)).join(", ")})`;
+  }
+  let text = valueText(value);
+  for (let digits = 5; text.length > most && digits > 0 && Number.isFinite(Number(value)); --digits)
+    text = Number(value).toPrecision(digits).replace("e+", "e");
+  return text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
+}
+
+/** Words side by side as the banks are, in rows of as many as the values leave room for; each keeps its place. */
+function memoryLayout(traces, width, font) {
+  const perElement = Math.max(...traces.map((trace) => modelOf(trace).elementBytes / 4));
+  const longest = Math.min(7, Math.max(...traces.map((trace) => modelOf(trace).longestValue)));
+  const needed = (textWidth("0", font) * longest + 5) / perElement;
+  const inRowsOf = (columns) => {
+    const rows = traces.map((trace) => {
+      const words = [...modelOf(trace).sharedHistory.keys()].sort((a, b) => b - a);
+      const first = new Map(words.map((word) => [Math.floor(word / columns), word]));
+      return [...first].reverse().map(
+          ([row, word]) => ({row, name: sharedName(trace, word, perElement * 4)}));
+    });
+    const left = Math.max(0, ...rows.flat().map(({name}) => textWidth(name, font * 0.9))) + font * 0.5;
+    return {columns, rows: rows[0], left, cell: (width - left) / columns};
+  };
+  return [32, 16, 8].map(inRowsOf).find(({cell, columns}) => cell >= needed || columns === 8);
+}
+
+/** Of very many rows those around the last access. */
+function rowsAround(rows, columns, events, moment, most = 40) {
+  const [word] = events.slice(0, moment + 1).findLast(({kind}) => /^shared|^bulk/.test(kind))?.words ?? [0];
+  const at = rows.findIndex(({row}) => row >= Math.floor(word / columns));
+  const begin = Math.max(0, Math.min(at - most / 2, rows.length - most));
+  return {shown: rows.slice(begin, begin + most), hidden: Math.max(0, rows.length - most)};
+}
+
 function drawMemory(trace, moment, options) {
   const {width, font, still} = options;
-  const model = modelOf(trace);
-  const perElement = model.elementBytes / 4;
-  const words = sharedAt(trace, moment).filter(({word, node}) => word === node.word);
-  if (words.length === 0) return "Nothing has been written to shared memory yet.";
-  const names = new Map(words.map(({word, node}) => [word, sharedName(trace, word, node.bytes)]));
-  const named = Math.max(...[...names.values()].map((name) => textWidth(name, font * 0.78)));
-  const columns = Math.max(2, Math.floor(width / (named + font * (perElement > 1 ? 7 : 5.2))));
-  const cell = width / columns;
-  const high = font * 2.1;
-  const rowOf = new Map();
-  let body = "";
-  for (const {word, node, now} of words) {
-    const slot = Math.floor(word / perElement);
-    const row = Math.floor(slot / columns);
-    if (!rowOf.has(row)) rowOf.set(row, rowOf.size);
-    const x = (slot % columns) * cell;
-    const y = rowOf.get(row) * (high + 3);
-    body +=
-        rectangle(x + 1, y + 1, cell - 2, high, now ? "active" : "cell", still ? "" : nodeText(trace, node));
-    const value = valueText(node.value, Math.floor((cell - named - font) / (font * 0.6)));
-    body += `<g pointer-events="none">${
-                label(x + 5, y + high * 0.66, font * 0.78, names.get(word), now ? "on" : "muted")}` +
-        `${label(x + cell - 5, y + high * 0.68, font * 0.95, value, now ? "on bold" : "", "end")}</g>`;
-  }
+  const {elementBytes, sharedHistory} = modelOf(trace);
+  if (sharedHistory.size === 0) return "Nothing is written to shared memory in this trace.";
+  const {columns, rows, left, cell} = memoryLayout(inView(trace, options), width, font);
+  const {shown, hidden} = rowsAround(rows, columns, trace.events, moment);
+  const high = font * 1.9;
+  const top = font * 1.4;
+  const event = trace.events[moment];
+  const read = new Set(event.kind === "shared_load" ? event.words : []);
+  const held = new Map(sharedAt(trace, moment).map((each) => [each.word, each]));
+  let [body, rings] = [label(0, font, font * 0.9, columns === bankCount ? "bank" : "", "muted"), ""];
+  for (let column = 0; column < columns; column += cell < font * 2 && columns < bankCount ? 2 : 1)
+    body += label(
+        left + (column + 0.5) * cell, font, Math.min(font * 0.87, cell * 0.55),
+        columns === bankCount ? column : `+${column}`, "muted", "middle");
+  shown.forEach(({row, name}, k) => {
+    const y = top + k * (high + 2);
+    body += label(0, y + high * 0.66, font * 0.9, name, "muted");
+    for (let word = row * columns; word < (row + 1) * columns; ++word) {
+      if (!sharedHistory.has(word)) continue;
+      const {node, now} = held.get(word) ?? {};
+      const part = node ? (word - node.word) * 4 / elementBytes : 0;
+      if (!Number.isInteger(part) && node.bytes >= elementBytes) continue;
+      const x = left + word % columns * cell;
+      const wide = cell * (node ? Math.ceil(Math.min(node.bytes, elementBytes) / 4) : 1);
+      body += rectangle(
+          x + 0.5, y + 0.5, wide - 1, high - 1, now ? "active" : "cell",
+          still || !node ? "" : nodeText(trace, node));
+      if (read.has(word)) rings += rectangle(x + 1.5, y + 1.5, wide - 3, high - 3, "ring");
+      if (!node) continue;
+      const value = node.bytes > elementBytes && Array.isArray(node.value) ? node.value[part] : node.value;
+      const text = shortValue(value, Math.floor((wide - 3) / textWidth("0", font)));
+      body += `<g pointer-events="none">${
+          label(x + wide / 2, y + high * 0.68, font, text, now ? "on bold" : "", "middle")}</g>`;
+    }
+  });
+  const below = top + shown.length * (high + 2);
+  if (hidden > 0) body += label(0, below + font, font * 0.9, hiddenText(hidden, "row"), "muted");
+  const end = below + font * (hidden > 0 ? 1.7 : 0.4);
+  const marks = legend(
+      [[square("active"), "just written"], [square("ring"), "read by this event"]], 0, end, width, font);
   return {
-    height: rowOf.size * (high + 3) + 2,
-    body,
+    height: end + marks.height,
+    body: body + rings + marks.svg,
     title: "Words of shared memory and their values",
-    description: plural(words.length, "value")
+    description: plural(held.size, "word")
   };
 }
 
 // ---- the whole trace at a glance ----
 
+/** What a bar of the timeline counts: wavefronts, or sectors. */
+const barOf = (event) => event.kind === "bulk_copy" ? event.words.length * event.bytes / 32 :
+                                                      event.wavefronts ?? event.sectors ?? 0;
+
+/** A round number of which an axis has about so many. */
+function roundStep(span, count) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, span / count)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * count >= span);
+}
+
+/** The axes: upwards wavefronts or sectors, across the number of the event. */
+function timelineAxes({count, most, scale, base, left, width, font, placed}) {
+  const size = font * 0.87;
+  const step = 2 ** Math.ceil(Math.log2(most / 2));
+  let svg = line(left - 6, base + 0.5, width, base + 0.5, "rule") +
+      label(0, size, size, "wavefronts or sectors", "muted");
+  for (let tick = step; tick <= most; tick += step)
+    svg += line(left - 6, base - tick * scale, width, base - tick * scale, "rule") +
+        label(left - 9, base - tick * scale + size * 0.35, size, tick, "muted", "end");
+  const events = roundStep(count, width < 560 ? 4 : 8);
+  for (let tick = 0; tick <= count; tick += events) {
+    const at = Math.max(1, tick);
+    if (tick > 0 && placed.get(at - 1) < left + font * 5) continue;
+    svg += label(
+        placed.get(at - 1), base + size * 1.15, size, tick === 0 ? "event 1" : at, "muted",
+        tick === 0 ? "start" : "middle");
+  }
+  return svg;
+}
+
 /** One bar per event: its wavefronts or sectors; a line over the whole height is a barrier of the block. */
 function drawTimeline(trace, moment, options) {
-  const {width, font, still} = options;
-  const height = options.height ?? 46;
+  const {width, font} = options;
   const count = trace.events.length;
-  const pad = options.pad ?? 8;
+  // The slider below begins and ends where the events do: explorer.css has these, too.
+  const [left, right] = [36, 8];
   // Beside another trace, an event stands where the two are in step.
   const steps = options.steps ?? trace.events.map((_, k) => k);
-  const step = (width - 2 * pad) / Math.max(1, steps.length - 1);
+  const step = (width - left - right) / Math.max(1, steps.length - 1);
   const placed = new Map();
   steps.forEach((event, k) => {
-    if (!placed.has(event)) placed.set(event, pad + k * step);
+    if (!placed.has(event)) placed.set(event, left + k * step);
   });
   const bar = Math.max(0.6, Math.min(step * 0.75, 7));
-  const isBulk = (event) => event.kind === "bulk_copy";
-  const heightOf = (event) =>
-      isBulk(event) ? event.words.length * event.bytes / 32 : event.wavefronts ?? event.sectors ?? 0;
-  const most = trace.events.reduce((a, event) => Math.max(a, heightOf(event)), 4);
-  const base = height - 3;
-  const scale = (base - font * 0.9) / most;
+  const most =
+      mostOf(trace, options, ({events}) => events.reduce((most, event) => Math.max(most, barOf(event)), 4));
+  const base = font * 1.3 + (options.height ?? 40);
+  const scale = (base - font * 1.3) / most;
   const groups = {active: "", conflict: "", waiting: "", rule: "", barrier: ""};
   const column = (x, y, h) => `M${round(x - bar / 2)} ${round(y)}h${round(bar)}v${round(-h)}h${round(-bar)}z`;
   // Of more events than pixels, the tallest at each pixel; of very many barriers, none.
@@ -952,19 +1054,18 @@ function drawTimeline(trace, moment, options) {
   trace.events.forEach((event, k) => {
     if (event.kind === "block_barrier") return;
     const pixel = step < 1 ? Math.round(placed.get(k)) : k;
-    if (!tallest.has(pixel) || heightOf(event) > heightOf(trace.events[tallest.get(pixel)]))
-      tallest.set(pixel, k);
+    if (!tallest.has(pixel) || barOf(event) > barOf(trace.events[tallest.get(pixel)])) tallest.set(pixel, k);
   });
   for (const k of tallest.values()) {
     const event = trace.events[k];
     const x = placed.get(k);
-    if (event.wavefronts !== undefined && !isBulk(event)) {
+    if (event.wavefronts !== undefined && event.kind !== "bulk_copy") {
       const least = event.wavefronts - (event.conflicts ?? 0);
       groups.active += column(x, base, least * scale);
       if (event.conflicts > 0)
         groups.conflict += column(x, base - least * scale - 1, event.conflicts * scale - 1);
-    } else if (event.sectors !== undefined || isBulk(event))
-      groups.waiting += column(x, base, heightOf(event) * scale);
+    } else if (barOf(event) > 0)
+      groups.waiting += column(x, base, barOf(event) * scale);
     else
       groups.rule += `M${round(x)} ${round(base)}v-5`;
   }
@@ -972,10 +1073,10 @@ function drawTimeline(trace, moment, options) {
   if (intervals.length < width / 4)
     for (const {barrier} of intervals)
       if (barrier !== null)
-        groups.barrier += `M${round(placed.get(barrier))} ${round(font * 0.5)}V${round(base)}`;
+        groups.barrier += `M${round(placed.get(barrier))} ${round(font * 1.2)}V${round(base)}`;
   const now = placed.get(moment);
-  let body = Object.entries(groups).map(([name, d]) => path(d, name)).join("") +
-      line(0, base + 0.5, width, base + 0.5, "rule");
+  let body = timelineAxes({count, most, scale, base, left, width, font, placed}) +
+      Object.entries(groups).map(([name, d]) => path(d, name)).join("");
   body += `<path d="M${round(now)} ${base + 3}V${round(font * 0.8)}" class="now"/><path d="M${
       round(now - 5)} 0h10l-5 ${round(font * 0.8)}z" class="active"/>`;
   trace.findings.forEach((finding) => finding.witnesses.forEach((witness, k) => {
@@ -987,7 +1088,7 @@ function drawTimeline(trace, moment, options) {
           letters[k % letters.length]);
   }));
   return {
-    height,
+    height: base + font * 1.2,
     body,
     title: "All events of the trace",
     description:
@@ -1206,6 +1307,21 @@ function drawFinding(trace, moment, options) {
     title: `Finding: ${finding.kind} in ${trace.kernel}`,
     description: finding.help ? `${finding.text}. ${finding.help}` : finding.text
   };
+}
+
+/**
+ * How high a view gets in a trace, so that a page can keep the room: of moments that look alike, one is drawn. What lanes,
+ * levels and memory take is the same at all of them.
+ */
+export function tallest(name, trace, options) {
+  const look = {
+    access: ({kind, bytes, lanes, banks, sectors}) => [kind, bytes, lanes, banks, sectors].join(),
+    path: ({warp = 0}, moment) => `${warp}:${Math.floor(moment / 100)}`
+  }[name];
+  const alike = new Map(trace.events.map((event, moment) => [look?.(event, moment), moment]).reverse());
+  const heights = [...alike.values()].map(
+      (moment) => Number(/ height="(\d+)"/.exec(views[name](trace, moment, options))[1]));
+  return Math.max(...heights);
 }
 
 /** The pictures by name: each a function of a trace, a moment and options that returns SVG text. */

@@ -257,6 +257,20 @@ test("a value that no sum explains is drawn as computed", () => {
   assert.match(views.tree(trace, moment, {}), /edge guess/);
 });
 
+test("words of shared memory stand in rows as the banks do, and what was written is marked", () => {
+  const trace = traceOf("01_interleaved");
+  const moment = findMoment(trace, "line=17,interval=2,kind=shared_store");
+  for (const [width, columns, value] of [[2000, 32, "1.4946e9"], [1000, 16, "1.4946e9"], [366, 8, "1.5e9"]]) {
+    const picture = views.memory(trace, moment, {width, font: 11});
+    const rows = [...picture.matchAll(/>shared\[(\d+)\]<\/text>/g)].map((match) => Number(match[1]));
+    assert.deepEqual(rows, Array.from({length: 64 / columns}, (_, k) => k * columns));
+    const [[, title, shown]] =
+        picture.matchAll(/class="active"><title>([^<]*)[^]*?class="on bold"[^>]*>([^<]*)</g);
+    assert.match(title, /^shared\[0\] = -?\d+, written by thread 0/);
+    assert.equal(shown, value);
+  }
+});
+
 test("states of threads", () => {
   const trace = traceOf("01_interleaved");
   const moment = findMoment(trace, "line=17,interval=1,warp=0");
@@ -325,9 +339,11 @@ test("a finding marks both threads", () => {
   witnesses.forEach((witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
   assert.doesNotMatch(views.lanes(traceOf("03_sequential"), 5, {}), /onflag/);
   assert.equal(openingMoment(trace), witnesses[0].event);
-  assert.equal(openingMoment({...trace, opening: 3}), witnesses[0].event);
-  assert.equal(openingMoment({...trace, findings: [], opening: 3}), 3);
-  assert.equal(openingMoment({...trace, findings: []}), 0);
+  const without = (name) => ({...traceOf(name), findings: []});
+  for (const [name, worst] of [
+           ["02_nondivergent", "conflicts=7"], ["stride_in_global_memory", "sectors=32"],
+           ["04_first_add", "sectors=4"]])
+    assert.equal(openingMoment(without(name)), findMoment(traceOf(name), worst), name);
   assert.equal(whenText(trace, witnesses[1].event), "interval 1, part 6");
   assert.equal(witnessText(trace, trace.findings[0], 1), "block 0, thread 0 reads it");
   assert.deepEqual(endOf(trace), []);

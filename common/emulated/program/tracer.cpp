@@ -55,7 +55,7 @@ std::string Tracer::write(const std::string& program) const {
   if (trace_ == nullptr)
     throw std::runtime_error{"--trace " + choice_.text() + ": no launch has such a block"};
   const std::string kernel = __emulated::kernel_name(trace_->kernel);
-  const std::string json = trace_json(*trace_, {program, kernel, guessed_type(*trace_), guessed_value, true});
+  const std::string json = trace_json(*trace_, {program, kernel, guessed_type(*trace_), guessed_value});
   const bool is_page = choice_.file.ends_with(".html");
   std::ofstream file{choice_.file};
   file << (is_page ? reduction::explorer_page('[' + json + ']') : json);

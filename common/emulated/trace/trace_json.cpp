@@ -155,12 +155,6 @@ Json finding_json(const Finding& finding, const BlockTrace& trace, Sources& sour
   return json;
 }
 
-/// The event with most wavefronts, or sectors; the first of these.
-std::size_t worst_request(const BlockTrace& trace) {
-  const auto cost = [](const Event& event) { return std::max(event.wavefronts, event.sectors); };
-  return static_cast<std::size_t>(std::ranges::max_element(trace.events, {}, cost) - trace.events.begin());
-}
-
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines)
@@ -227,7 +221,6 @@ std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
             {"buffers", buffers},
             {"shared", shared},
             {"counters", counters}};
-  if (subject.opens_at_the_worst) head["opening"] = worst_request(trace);
   std::string text = "{\n";
   for (const auto& [key, value] : head.items())
     text += " \"" + key + "\": " + text_of(value) + ",\n";

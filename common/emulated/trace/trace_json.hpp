@@ -24,7 +24,6 @@ struct TraceSubject {
   std::string title;
   std::string type;  ///< of an element, such as "int32"
   WriteValue value;
-  bool opens_at_the_worst = false;  ///< a page without a finding: at the request that costs most
 };
 
 /// Writes a trace as JSON, an event per line (common/explorer/README.md). Reads the source files that the events are in.
