@@ -189,7 +189,7 @@ const momentsAt = (at) => state.steps[at];
 function keepRoom(element, html, height = 0) {
   element.style.minHeight = "";
   element.innerHTML = html;
-  element.style.minHeight = `${Math.max(height, element.offsetHeight)}px`;
+  element.style.minHeight = `${Math.ceil(Math.max(height, element.getBoundingClientRect().height))}px`;
 }
 
 function drawView(holder, moments) {
@@ -273,6 +273,7 @@ const momentTexts = (moments) => state.traces.map(
 
 /** Keeps the room of what is said of each moment. */
 function keepRooms() {
+  if (state.steps.length === 0) return;
   const longest = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a), "");
   keepRoom(find("moment"), longest(state.steps.map(momentHtml)));
   const counters = countersHtml(state.steps.at(-1));
@@ -382,6 +383,7 @@ function show(traces, keep) {
   find("both").hidden = !b;
   find("close").hidden = !b;
   document.querySelectorAll(".pane details").forEach((details) => details.addEventListener("toggle", draw));
+  keepRooms();
   const wanted = event ?? openingMoment(a);
   const named =
       a.findings[0]?.witnesses.find((each) => each.line > 0 && each.source === modelOf(a).kernelSource);

@@ -15,7 +15,7 @@ import pytest
 from tools.command_line import REPOSITORY
 
 EXPLORER = REPOSITORY / "common/explorer"
-SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
+SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 SECOND = REPOSITORY / "docs/stills/04_first_add.json"
 RULES_OF_COLOURS = ("color-contrast", "link-in-text-block")  # axe-core's; they are all that dark and light differ in
 
@@ -125,11 +125,17 @@ def check_steps(browser: Browser, where: str) -> None:
     browser.press(Keys.HOME)
     at, last = browser.position()
     assert at == 0, where
+    browser.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    tops = ("return [...document.querySelectorAll('#slider, #moment, .tally, main h3, summary, .view')]"
+            ".map((each) => Math.round(each.getBoundingClientRect().top + scrollY))")
+    browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    first = browser.js(tops)
     seen = {browser.moment()}
     while at < last:
         browser.press(Keys.ARROW_RIGHT)
         now = browser.position()[0]
         assert now == at + 1, f"{where}: from {at} to {now}"
+        assert browser.js(tops) == first, f"{where}: something jumps at {now}"
         at = now
         seen.add(browser.moment())
         assert not browser.js("return /undefined|NaN/.test(document.getElementById('main').textContent)"), where
