@@ -306,10 +306,10 @@ def card_page(folder: Path, programs: Programs) -> str:
              "threads", bandwidth_table("GB/s with blocks of", blocks, step_of,
                                         lambda result: str(result.block or "its own"))),
             ("Array size", "sweep_size", "bandwidth", f"GB/s of {first.type}{in_blocks(sizes)}",
-             bandwidth_table("elements", sizes, elements_of, step_of)
-             + "\nThe same as time against size:\n\n![Time against array size](sweep_size.svg)\n"),
+             bandwidth_table("elements", sizes, elements_of, step_of)),
             ("Element type", "sweep_type", "sweep_type", f"GB/s of {range_of_elements(types)} elements"
-             f"{in_blocks(types)}", bandwidth_table("GB/s", types, step_of, lambda result: result.type)),
+             f"{in_blocks(types)}; in the figure times beside int32's",
+             bandwidth_table("GB/s", types, step_of, lambda result: result.type)),
             # Not every card has these results.
             ("12_any_operation against CUB", "against_cub", "", "CUB's time over that of 12_any_operation: above 1 CUB "
              "takes longer ([when and how it was measured](../README.md#the-files))", against_cub(folder)),

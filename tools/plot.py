@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import math
 import os
 import re
@@ -27,49 +28,19 @@ from tools.results import CARDS, H200, Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# ---- style: colours, and what a step looks like in every figure ----
+# ---- style ----
 
-# On a light page and on a dark one. A step's is that of its number; after the last one the first comes again, with
-# another marker. A library has no number.
-COLOURS = {"paper": ("#ffffff", "#0d1117"), "ink": ("#1f2328", "#e6edf3"), "grid": ("#8f8f8f", "#626a75"),
-           "peak": ("#b3001b", "#ff7b72"), "library": ("#000000", "#ffffff"),
-           "step0": ("#6a5785", "#b09fd6"), "step1": ("#e1386f", "#e0608f"), "step2": ("#1f949a", "#4fd0e8"),
-           "step3": ("#b07f10", "#deb903"), "step4": ("#6a1b8a", "#9a86ff"), "step5": ("#1d8be0", "#3a9fd6"),
-           "step6": ("#1b6b3a", "#5baa13"), "step7": ("#af3f9c", "#fcadd7"), "step8": ("#5f5a08", "#deeb6e"),
-           "step9": ("#1855d2", "#6a76e0"), "step10": ("#c25a05", "#fdae75"), "step11": ("#0a8a64", "#2bba9f"),
-           "step12": ("#662703", "#a57b4c")}
+# On a light page and on a dark one. A card has one colour in all figures.
+COLOURS = {"paper": ("#ffffff", "#0d1117"), "ink": ("#1f2328", "#e6edf3"), "muted": ("#656d76", "#8b949e"),
+           "grid": ("#d0d7de", "#30363d"), "card0": ("#0860ca", "#58a6ff"), "card1": ("#b54708", "#f0883e"),
+           "card2": ("#197935", "#3fb950"), "card3": ("#8250df", "#bc8cff")}
 # Figures are drawn in the light ones; to_svg() puts their CSS properties in their places.
 LIGHT = {role: light for role, (light, dark) in COLOURS.items()}
-MARKERS = "os^Dv"
 DASHED = (0, (3, 1.5))
-HATCHES = ["", "////", "xxxx", "||||", "----", "++++"]  # of the cards in the ladder
 FONT = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
-WIDTH = 720  # of a figure, in pixels, as all lengths here
-NAME = 144  # of the longest name of a step, in the widest font
-
-
-def is_library(step: str) -> bool:
-    return not re.match("[0-9]{2}_", step)
-
-
-def colour_of(step: str) -> str:
-    return LIGHT["library" if is_library(step) else f"step{int(step[:2]) % 13}"]
-
-
-def curve(step: str) -> dict[str, Any]:
-    """What a step looks like, whatever is drawn beside it; a library is dashed and hollow."""
-    style = {"color": colour_of(step), "markersize": 6, "linewidth": 2, "clip_on": False}
-    if is_library(step):
-        return {**style, "marker": "s", "linestyle": DASHED, "markeredgewidth": 1.2, "markerfacecolor": LIGHT["paper"]}
-    return {**style, "marker": MARKERS[int(step[:2]) % len(MARKERS)], "markeredgewidth": 0}
-
-
-def bar(step: str, card: int = 0) -> dict[str, Any]:
-    """The same of a bar; those of the second card and further ones are hatched."""
-    style = {"edgecolor": colour_of(step), "hatch": HATCHES[card % len(HATCHES)], "clip_on": False}
-    if is_library(step) or card > 0:
-        return {**style, "facecolor": LIGHT["paper"], "linestyle": DASHED if is_library(step) else "-"}
-    return {**style, "facecolor": colour_of(step), "linewidth": 0}
+WIDTH = 480  # of a figure, in pixels, as all lengths here: on a phone, in 358 pixels, its texts are 11 pixels high
+MARGIN, LINE, TOP = 10, 18, 36  # at the left, of a line of text, of the title
+NAME = 160  # of the longest name of a step, in the widest font
 
 
 def use_style() -> None:
@@ -83,12 +54,10 @@ def use_style() -> None:
     matplotlib.rcdefaults()
     matplotlib.rcParams.update({
         # matplotlib brings the font: texts are as wide on every machine.
-        "font.family": ["DejaVu Sans"], "font.size": 14, "svg.fonttype": "none", "svg.hashsalt": "plot",
-        "text.parse_math": False,
-        "legend.frameon": False, "legend.borderpad": 0, "legend.borderaxespad": 0, "legend.handlelength": 1.8,
-        "legend.handletextpad": 0.5, "legend.labelspacing": 0.35, "legend.columnspacing": 1,
-        "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-        "grid.linewidth": 0.5, "grid.color": LIGHT["grid"], "hatch.linewidth": 1.2, "savefig.facecolor": LIGHT["paper"],
+        "font.family": ["DejaVu Sans"], "font.size": 15, "svg.fonttype": "none", "svg.hashsalt": "plot",
+        "text.parse_math": False, "axes.facecolor": "none", "axes.axisbelow": True,
+        "axes.spines.top": False, "axes.spines.right": False,
+        "grid.linewidth": 1, "grid.color": LIGHT["grid"], "savefig.facecolor": LIGHT["paper"],
         **dict.fromkeys(["text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"],
                         LIGHT["ink"])})
 
@@ -118,11 +87,16 @@ def drawn_by() -> str:
 SWEEPS: dict[str, tuple[str, Callable[[Result], str | None]]] = {
     "sweep_block": ("threads per block", lambda row: str(row.block) if row.block else None),
     "sweep_size": ("elements", lambda row: count_text(row.elements)),
-    "sweep_type": ("", lambda row: row.type),
     "sweep_cpu": ("elements", lambda row: count_text(row.elements)),
 }
 # Where one core of the CPU and a GPU cross: the CPU's sweep beside these steps.
-CROSSING = "07_cascade", "12_any_operation"
+CROSSING = "01_interleaved", "07_cascade", "12_any_operation"
+TYPES = "float32", "float64", "complex128"  # one of each size
+GAIN = 1.05  # of a step over the one before it; those with less are muted
+
+
+def is_library(step: str) -> bool:
+    return not re.match("[0-9]{2}_", step)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,12 +106,36 @@ class Card:
     results: dict[str, list[Result]]  # by the name of their file, without .json
     peak: float  # GB/s
     roofs: dict[str, float]  # 10^9 additions/s, of each type that is known
+    colour: str
+
+    @property
+    def heading(self) -> list[tuple[str, str]]:
+        return [(self.name, self.colour), (self.conditions, LIGHT["ink"])]
+
+    @property
+    def ladder(self) -> list[Result]:
+        """Without the CPU, of which each card's machine has another one."""
+        return [row for row in self.results["ladder"] if row.on_gpu]
+
+    @property
+    def input(self) -> str:
+        return f"{count_text(self.ladder[0].elements)} {self.ladder[0].type}"
+
+    @property
+    def gains(self) -> dict[str, float]:
+        """Of the steps that gain: how many times as fast as the one before it. The first one begins with 1."""
+        steps = [row for row in self.ladder if not is_library(row.step)]
+        return {row.step: row.bandwidth / before.bandwidth for before, row in zip(steps[:1] + steps, steps)
+                if row is before or row.bandwidth >= GAIN * before.bandwidth}
+
+    def colour_of(self, step: str) -> str:
+        return self.colour if step in self.gains else LIGHT["muted"]
 
 
-def read_card(folder: Path) -> Card:
+def read_card(folder: Path, colour: str) -> Card:
     """Throws BadUsage for results that cannot be drawn."""
     measured = results.measured(folder)
-    lists = {name: results.read(folder, name) for name in ("ladder", *SWEEPS)}
+    lists = {name: results.read(folder, name) for name in ("ladder", "sweep_type", *SWEEPS)}
     if lists["sweep_cpu"]:
         lists["sweep_cpu"] = [row for row in (*lists["sweep_cpu"], *lists["sweep_size"])
                               if row.elements <= 2**22 and (not row.on_gpu or row.step in CROSSING)]
@@ -145,33 +143,33 @@ def read_card(folder: Path) -> Card:
     if first is None or first.device.peak_gbps is None:
         raise BadUsage(f"'{folder}/ladder.json' has no result of a GPU whose peak is known")
     return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists,
-                first.device.peak_gbps, additions_per_second(first, measured.clock_mhz))
-
-
-def input_text(rows: Sequence[Result]) -> str:
-    """As far as it is the same in all rows: 2^28 int32."""
-    counts, types = {count_text(row.elements) for row in rows}, {str(row.type) for row in rows}
-    return " ".join([*(counts if len(counts) == 1 else []), *(types if len(types) == 1 else ["elements"])])
+                first.device.peak_gbps, additions_per_second(first, measured.clock_mhz), colour)
 
 
 # ---- what figures are made of ----
 
-PEAK = {"color": LIGHT["peak"], "linestyle": (0, (4, 2)), "linewidth": 1.5}
-SHARES = [k / 5 for k in range(6)], [f"{20 * k} %" for k in range(6)]  # ticks
 
-
-def new_figure(height: float) -> Figure:
+def new_figure(title: str, panels: Sequence[Sequence[tuple[str, str]]], left: float, right: float,
+               height: float) -> tuple[Figure, list[Any]]:
+    """With axes below each other, each under its lines of a text and a colour."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(WIDTH / 72, height / 72))
+    pitch = LINE * len(panels[0]) + 36 + height + 58
+    whole = TOP + pitch * len(panels)
+    figure, axes = Figure((WIDTH / 72, whole / 72), dpi=72), []
+    figure.text(MARGIN / WIDTH, 1 - 26 / whole, title, fontsize=17, weight="bold")
+    for top, lines in zip(itertools.count(TOP, pitch), panels):
+        for k, (text, colour) in enumerate(lines, 1):
+            figure.text(MARGIN / WIDTH, 1 - (top + LINE * k) / whole, text, color=colour)
+        axes.append(figure.add_axes((left / WIDTH, 1 - (top + pitch - 58) / whole, 1 - (left + right) / WIDTH,
+                                     height / whole)))
+    return figure, axes
 
 
-def new_axes(figure: Figure, top: float, title: str, below: str, left: float, width: float, height: float) -> Any:
-    """Axes below a title of two lines, which begins at `top`."""
-    whole = 72 * figure.get_figheight()
-    figure.text(16 / WIDTH, 1 - (top + 26) / whole, title, fontsize=17, weight="bold")
-    figure.text(16 / WIDTH, 1 - (top + 46) / whole, below, fontsize=13)
-    return figure.add_axes((left / WIDTH, 1 - (top + 84 + height) / whole, width / WIDTH, height / whole))
+def line_of(colour: str) -> dict[str, Any]:
+    """Also of a point: what is muted is thinner, and behind the others."""
+    width, marker, above = (1.2, 5, 2) if colour == LIGHT["muted"] else (2.2, 8, 3)
+    return {"color": colour, "linewidth": width, "markersize": marker, "zorder": above, "clip_on": False}
 
 
 def write(axes: Any, text: str, place: tuple[float, float], shift: tuple[float, float], **style: Any) -> None:
@@ -179,155 +177,157 @@ def write(axes: Any, text: str, place: tuple[float, float], shift: tuple[float, 
     axes.annotate(text, place, shift, **{"xycoords": "axes fraction", "textcoords": "offset points", **style})
 
 
+def spread(places: Sequence[float], end: float, gap: float = LINE) -> list[float]:
+    """The ascending places, moved up until each is a gap above the one before, and then down below the end."""
+    apart = itertools.accumulate(places, lambda before, place: max(before + gap, place))
+    return [min(place, end - gap * k) for k, place in zip(reversed(range(len(places))), apart)]
+
+
+def name_points(axes: Any, x: float, points: Sequence[tuple[float, str, str]], end: float) -> None:
+    """Names of points (y, name, colour) at x, to the right of them and below `end`, with a thin line from each."""
+    points = sorted(points)
+    axes.get_ylim()  # matplotlib chooses the limits now
+    pixels = [axes.transData.transform((x, y))[1] - axes.bbox.y0 for y, name, colour in points]
+    for (y, name, colour), pixel, place in zip(points, pixels, spread(pixels, end)):
+        axes.annotate(name, (x, y), (20, place - pixel), textcoords="offset points", va="center_baseline", color=colour,
+                      annotation_clip=False, arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7,
+                                                         "shrinkA": 0, "shrinkB": 4, "relpos": (0, 0.5)})
+
+
+# ---- the figures ----
+
+
 def draw_ladder(cards: Sequence[Card]) -> Figure:
-    """A bar for each step and card, on one axis of GB/s, which ends at the highest peak; of one card the axis has the
-    shares of its peak."""
-    from matplotlib.patches import Patch
-
-    one, most = len(cards) == 1, max(card.peak for card in cards)
-    # Each card is in a machine with another CPU.
-    ladders = [[row for row in card.results["ladder"] if row.on_gpu or one] for card in cards]
-    steps = sorted({row.step for ladder in ladders for row in ladder})  # by their numbers; libraries come last
-    # A step has 18 pixels for each card, and 8 between it and the next one.
-    pitch = 18 * len(cards) + 8
-    height, below = pitch * len(steps), 36 if one else 60 + 21 * len(cards)
-    figure = new_figure(84 + height + below)
-    title, conditions = (cards[0].name, cards[0].conditions) if one else (
-        "The ladder", "Bars: GB/s. Lines: each card's own peak")
-    axes = new_axes(figure, 0, f"{title}: {input_text(ladders[0])}", conditions, 16 + NAME, WIDTH - NAME - 172, height)
-    for k, (card, ladder) in enumerate(zip(cards, ladders)):
-        for row in ladder:
-            y = steps.index(row.step) + (k + 0.5 - len(cards) / 2) * 18 / pitch
-            axes.barh(y, row.bandwidth / most, 17 / pitch, **bar(row.step, k))
+    """A bar for each step and card, on one axis of GB/s, and what each step that gains does."""
+    steps = sorted({row.step for card in cards for row in card.ladder})  # by their numbers; libraries come last
+    numbers = [row.bandwidth for card in cards for row in card.ladder]
+    pitch = LINE * len(cards) + 9
+    lines = [(f"{card.name}, peak {card.peak:.4g} GB/s", card.colour) for card in cards]
+    lines += cards[0].heading[1:] if len(cards) == 1 else []
+    lines.append((f"{cards[0].input}; gain: over the step before", LIGHT["ink"]))
+    figure, [axes] = new_figure(f"The ladder: from {min(numbers):.0f} to {max(numbers):.0f} GB/s", [lines], NAME + 6,
+                                118, pitch * len(steps))
+    for k, card in enumerate(cards):
+        for row in card.ladder:
+            y = steps.index(row.step) + (k + 0.5 - len(cards) / 2) * LINE / pitch
+            gain, colour = card.gains.get(row.step, 0), card.colour_of(row.step)
+            axes.barh(y, row.bandwidth, (LINE - 2) / pitch, color=card.colour, alpha=1 if gain else 0.4)
             # In columns, where no line strikes them through.
-            for text, x in ((f"{row.bandwidth:.1f}", 64), (f"{100 * row.bandwidth / card.peak:.1f} %", 140)):
-                write(axes, text, (1, y), (x, 0), xycoords=("axes fraction", "data"), ha="right", va="center")
-        axes.axvline(card.peak / most, **PEAK)
-        write(axes, f"peak {card.peak:.4g} GB/s" if one else f"{card.peak:.4g}", (card.peak / most / 1.04, 1), (0, 8),
-              ha="right", color=PEAK["color"])
-    for text, x in (("GB/s", 64), ("of peak", 140)):
+            for text, x in ((f"{row.bandwidth:.0f}", 50), (f"×{gain:.2f}" if gain > 1 else "", 108)):
+                write(axes, text, (1, y), (x, 0), xycoords=("axes fraction", "data"), ha="right",
+                      va="center_baseline", color=colour)
+        axes.axvline(card.peak, color=card.colour, linestyle=DASHED)
+    for text, x in (("GB/s", 50), ("gain", 108)):
         write(axes, text, (1, 1), (x, 8), ha="right")
-    axes.set(xlim=(0, 1.04), ylim=(len(steps) - 0.5, -0.5))
-    axes.set_xticks(*(SHARES if one else ([gbps / most for gbps in range(0, int(most), 1000)],
-                                          [f"{gbps}" for gbps in range(0, int(most), 1000)])))
+    axes.set(xlim=(0, 1.02 * max(card.peak for card in cards)), ylim=(len(steps) - 0.5, -0.5))
+    axes.locator_params(axis="x", nbins=4)
     axes.set_yticks(range(len(steps)), steps)
+    for step, name in zip(steps, axes.get_yticklabels()):
+        name.set_color(LIGHT["ink" if any(step in card.gains for card in cards) else "muted"])
     axes.tick_params(axis="y", length=0, pad=6)
+    axes.set_xlabel("GB/s; dashed: the peak")
     axes.grid(axis="x")
-    if not one:
-        bars = [Patch(color=LIGHT["ink"], fill=k == 0, hatch=HATCHES[k % len(HATCHES)]) for k in range(len(cards))]
-        axes.legend(bars, [f"{card.name}, peak {card.peak:.4g} GB/s" for card in cards], loc="upper left",
-                    bbox_to_anchor=(0, -44 / height))
     return figure
 
 
-def draw_sweep(cards: Sequence[Card], sweep: str, *units: str) -> Figure:
-    """For each card a panel of bandwidths (GB/s), times (ms), or one of each, one below the other."""
-    panels, bars = [(card, unit) for card in cards for unit in units], sweep == "sweep_type"
-    number = len({row.step for card in cards for row in card.results[sweep]})
-    # The legend of curves is on the right, that of bars below, in four columns.
-    left, share_axis, height = 62, 66, max(300, 21 * number)
-    width = WIDTH - left - share_axis - (0 if bars else NAME + 40)
-    pitch = 84 + height + (44 + 21 * math.ceil(number / 4) if bars else 60)
-    figure = new_figure(pitch * len(panels))
-    for k, (card, unit) in enumerate(panels):
-        title = f"{card.name}: {input_text(card.results[sweep])}"
-        axes = new_axes(figure, k * pitch, title, card.conditions, left, width, height)
-        draw_results(axes, card.results[sweep], sweep, unit, bars)
-        if bars:
-            axes.legend(loc="upper left", bbox_to_anchor=(0, -32 / height), ncols=4)
-        else:
-            in_order = sorted(axes.get_lines(), key=lambda line: -float(line.get_ydata()[-1]))  # as the curves end
-            axes.legend(handles=in_order, loc="center left", bbox_to_anchor=(1 + share_axis / width, 0.5))
-        axes.grid(axis="y")
-        write(axes, unit, (0, 1), (0, 8), ha="right")
-        if unit == "GB/s":
-            draw_bandwidth_axis(axes, card.peak)
-        elif not bars:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(lambda y, position: f"{y:g}")
-            axes.minorticks_off()
-    return figure
-
-
-def draw_results(axes: Any, rows: Sequence[Result], sweep: str, unit: str, bars: bool) -> None:
-    """Each step's over the values of the sweep, in the order of the file."""
+def draw_sweep(cards: Sequence[Card], sweep: str, title: str) -> Figure:
+    """For each card a panel of bandwidths, or of times where the CPU is beside it."""
     label, value_of = SWEEPS[sweep]
-    values = list(filter(None, dict.fromkeys(map(value_of, rows))))
-    steps = sorted({row.step for row in rows})
-    for k, step in enumerate(steps):
-        ys = {value_of(row): row.bandwidth if unit == "GB/s" else row.median_ms for row in rows if row.step == step}
-        # Of a step with values and without, those with one.
-        level = ys.pop(None, None)
-        xs = [values.index(value) for value in ys if value]
-        if bars:
-            width = 0.86 / len(steps)
-            axes.bar([x + (k + 0.5) * width - 0.43 for x in xs], ys.values(), width, label=step, **bar(step))
-        elif xs:
-            axes.plot(xs, ys.values(), label=step, **curve(step))
+    figure, panels = new_figure(title, [card.heading for card in cards], 62, NAME + 26, 280)
+    for card, axes in zip(cards, panels):
+        rows = card.results[sweep]
+        if with_cpu := any(not row.on_gpu for row in rows):
+            axes.set_yscale("log")
+            axes.minorticks_off()
+            axes.yaxis.set_major_formatter(lambda y, position: f"{y:g}")
         else:
-            axes.axhline(level, label=step, **{**curve(step), "marker": ""})
-    ticks = range(0, len(values), 5 if len(values) > 10 else 1)
-    axes.set_xticks(ticks, [values[k] for k in ticks])
-    axes.set_xlabel(label)
+            axes.set_ylim(0, 1.12 * card.peak)  # the same height is the same share of the peak in every panel
+            axes.axhline(card.peak, color=card.colour, linestyle=DASHED)
+            write(axes, f"peak {card.peak:.4g}", (0, 1 / 1.12), (6, 5), color=card.colour,
+                  bbox={"color": LIGHT["paper"], "pad": 0})  # which hides the grid behind it
+        values = [value for value in dict.fromkeys(map(value_of, rows)) if value]  # in the order of the file
+        ends = []
+        for step in sorted({row.step for row in rows}):
+            at = {value_of(row): row.us if with_cpu else row.bandwidth for row in rows if row.step == step}
+            # Of a step with values and without, those with one.
+            ys = [at[value] for value in values if value in at] or 2 * [at[None]]
+            xs = [k for k, value in enumerate(values) if value in at] or [0, len(values) - 1]
+            colour = card.colour_of(step) if not with_cpu else card.colour if step in CROSSING else LIGHT["ink"]
+            axes.plot(xs, ys, linestyle=DASHED if is_library(step) else "-", **line_of(colour))
+            ends.append((ys[-1], step, colour))
+        axes.set(xlim=(0, max(len(values) - 1, 1)), xlabel=label)
+        name_points(axes, len(values) - 1, ends, 280)
+        ticks = range(0, len(values), 5 if len(values) > 10 else 1)
+        axes.set_xticks(ticks, [values[k] for k in ticks])
+        axes.grid(axis="y")
+        write(axes, "µs" if with_cpu else "GB/s", (0, 1), (-6, 13), ha="right")
+    return figure
 
 
-def draw_bandwidth_axis(axes: Any, peak: float) -> None:
-    """Ends a little above the peak, so that the same height is the same share of it in every panel."""
-    axes.set_ylim(0, 1.12 * peak)
-    axes.secondary_yaxis("right", functions=(lambda y: y / peak, lambda share: share * peak)).set_yticks(*SHARES)
-    axes.axhline(peak, **PEAK)
-    write(axes, "of peak", (1, 1), (0, 8))
-    # On paper, which hides the grid behind it.
-    write(axes, f"peak {peak:.4g} GB/s", (0, 1 / 1.12), (6, 4), color=PEAK["color"],
-          bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1})
+def draw_types(cards: Sequence[Card]) -> Figure:
+    """A line over the steps for each card and type: the time of an element beside that of an int32."""
+    figure, [axes] = new_figure("Bytes count where memory limits", [[card.heading[0] for card in cards]], 40, 124, 300)
+    ends = []
+    for card in cards:
+        times = {(row.step, str(row.type)): row.median_ms / row.elements for row in card.results["sweep_type"]}
+        steps = sorted({step for step, kind in times if kind == "int32" and not is_library(step)})
+        for kind in TYPES:
+            ys = [times[step, kind] / times[step, "int32"] for step in steps if (step, kind) in times]
+            if len(ys) == len(steps) > 0:
+                axes.plot([step[:2] for step in steps], ys, **line_of(card.colour))
+                ends.append((ys[-1], kind, card.colour))
+    axes.set(xlim=(0, max(len(steps) - 1, 1)), ylim=(0, None), xlabel="step")
+    name_points(axes, len(steps) - 1, ends, 300)
+    axes.grid(axis="y")
+    write(axes, "× the time of int32", (0, 1), (MARGIN - 40, 13))
+    return figure
 
 
 def draw_roofline(cards: Sequence[Card]) -> Figure:
-    """For each card a panel of additions per second over additions per byte: what it could do, and what steps do."""
-    left, height, (least, most), (low, high) = 76, 330, (1 / 16, 64), (60, 1e5)
-    width = WIDTH - left - NAME - 56
-    pitch = 84 + height + 60
-    figure = new_figure(pitch * len(cards))
-    for k, card in enumerate(cards):
-        ladder = sorted((row for row in card.results["ladder"] if row.on_gpu), key=lambda row: -row.bandwidth)
-        axes = new_axes(figure, k * pitch, f"{card.name}: {input_text(ladder)}", card.conditions, left, width, height)
-        axes.set(xscale="log", yscale="log", xlim=(least, most), ylim=(low, high))
-        end = max(card.roofs.values(), default=high)
-        axes.plot([least, end / card.peak], [card.peak * least, end], **PEAK)
-        steep = (height / math.log(high / low)) / (width / math.log(most / least))  # pixels up for one to the right
-        write(axes, f"peak {card.peak:.4g} GB/s", (0.75, card.peak * 0.75), (-8, 8), xycoords="data", ha="center",
-              rotation=math.degrees(math.atan(steep)), rotation_mode="anchor", color=PEAK["color"])
-        for kind, roof in card.roofs.items():
-            axes.plot([roof / card.peak, most], [roof, roof], color=LIGHT["ink"], linewidth=1.5)
-            # Above its roof: below it the slope may strike it through.
-            write(axes, f"{kind}, {roof:,.0f}", (1, roof), (-2, 4), xycoords=("axes fraction", "data"), ha="right")
-        for row in ladder:
-            axes.plot([INTENSITY], [row.elements / row.median_ms / 1e6], label=row.step,
-                      **{**curve(row.step), "linestyle": "", "clip_on": True})
-        axes.legend(loc="center left", bbox_to_anchor=(1 + 12 / width, 0.5))
-        axes.set_xticks([1 / 16, 1 / 4, 1, 4, 16], ["1/16", "1/4", "1", "4", "16"])
+    """For each card a panel of additions per second over additions per byte as far as a sum gets, and a smaller one of
+    what the card could do."""
+    left, height = 72, 320
+    figure, panels = new_figure("Memory is the roof of a sum", [card.heading for card in cards], left, MARGIN, height)
+    for card, axes in zip(cards, panels):
+        reached = card.peak * INTENSITY
+        axes.set(xlim=(0, 2 * INTENSITY), ylim=(0, 1.2 * reached), xlabel="additions per byte that memory delivers")
+        axes.axline((0, 0), slope=card.peak, color=card.colour, linestyle=DASHED)
+        write(axes, f"peak {card.peak:.4g} GB/s", (INTENSITY / 2, reached / 2), (6, -16), xycoords="data", ha="center",
+              color=card.colour, rotation=math.degrees(math.atan2(height / 1.2, axes.bbox.width / 2)),
+              rotation_mode="anchor")
+        points = [(row.elements / row.median_ms / 1e6, row.step, card.colour_of(row.step)) for row in card.ladder]
+        for y, _, colour in points:
+            axes.plot([INTENSITY], [y], "o", **line_of(colour))
+        name_points(axes, INTENSITY, points, height / 1.2)
+        axes.axvline(INTENSITY, color=LIGHT["grid"], linewidth=1)
+        axes.set_xticks([0, 1 / 8, 1 / 4, 3 / 8], ["0", "1/8", "1/4", "3/8"])
         axes.yaxis.set_major_formatter(lambda y, position: f"{y:,.0f}")
-        axes.minorticks_off()
-        axes.grid()
-        axes.set_xlabel("additions per byte that memory delivers")
-        write(axes, "10⁹ additions/s", (0, 1), (-left + 16, 8))
+        write(axes, "10⁹ additions/s", (0, 1), (MARGIN - left, 13))
+        if roof := card.roofs.get(str(card.ladder[0].type)):
+            whole = axes.inset_axes((0.02, 0.7, 0.36, 0.28), xscale="log", yscale="log", xlim=(0.1, 50), ylim=(99, 4e4))
+            whole.plot([0.1, roof / card.peak, 50], [card.peak / 10, roof, roof], color=card.colour, linestyle=DASHED)
+            whole.plot([INTENSITY], [reached], "o", **line_of(card.colour))
+            whole.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+            write(whole, f"flat roof\n{roof:,.0f}", (1, roof), (0, -6), xycoords=("axes fraction", "data"), ha="right",
+                  va="top")
     return figure
 
 
 FIGURES: dict[str, Callable[[Sequence[Card]], Figure]] = {
     "ladder": draw_ladder,
-    "sweep_block": lambda cards: draw_sweep(cards, "sweep_block", "GB/s"),
-    "sweep_size": lambda cards: draw_sweep(cards, "sweep_size", "ms"),
-    "sweep_type": lambda cards: draw_sweep(cards, "sweep_type", "GB/s", "ms"),
-    "bandwidth": lambda cards: draw_sweep(cards, "sweep_size", "GB/s"),
-    "crossing": lambda cards: draw_sweep(cards, "sweep_cpu", "ms"),
     "roofline": draw_roofline,
+    "sweep_block": lambda cards: draw_sweep(cards, "sweep_block", f"GB/s of {cards[0].input} by block size"),
+    "bandwidth": lambda cards: draw_sweep(cards, "sweep_size", "Small inputs do not fill a GPU"),
+    "sweep_type": draw_types,
+    "crossing": lambda cards: draw_sweep(cards, "sweep_cpu", "One core is faster for small inputs"),
 }
 
 
 def draw(folders: Sequence[Path]) -> dict[str, str]:
     """The text of each file. Throws BadUsage for results that cannot be drawn, NotPossible without matplotlib."""
-    cards = [read_card(folder) for folder in folders]
+    folders = [folder.resolve() for folder in folders]
+    order = list(dict.fromkeys([*CARDS, *folders]))
+    cards = [read_card(folder, LIGHT[f"card{order.index(folder) % 4}"]) for folder in folders]
     use_style()
     # Not every card has a CPU's sweep.
     return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items()

@@ -125,28 +125,27 @@ def errors() -> str:
 
 def draw(found: Sequence[Rounding]) -> str:
     plot.use_style()
-    left, height = 74, 380
-    figure = plot.new_figure(84 + height + 60)
-    axes = plot.new_axes(figure, 0, "Error of sums of random float32 numbers",
-                         f"root mean square of {len(SEEDS)} inputs in [−1, 1), {len(MORE_SEEDS)} for the running sum; "
-                         "dashed: the tolerance", left,
-                         plot.WIDTH - left - plot.NAME - 60, height)
-    axes.set(xscale="log", yscale="log")
+    errors = f"errors: root mean square of {len(SEEDS)} inputs, {len(MORE_SEEDS)} for 00"
+    figure, [axes] = plot.new_figure("The running sum loses more and more", [[
+        ("Sums of random float32 numbers in [−1, 1)", plot.LIGHT["ink"]), (errors, plot.LIGHT["ink"])]], 72, 176, 360)
+    axes.loglog()
+    ends = []
     for order in ORDERS:
         of_order = [rounding for rounding in found if rounding.order == order]
         sizes = [rounding.elements for rounding in of_order]
-        style = plot.curve(order)
-        axes.plot(sizes, [rounding.error for rounding in of_order], label=ORDERS[order], **style)
+        colour = plot.LIGHT["muted" if order in STEPS else "card0"]
+        axes.plot(sizes, [rounding.error for rounding in of_order], **plot.line_of(colour))
+        ends.append((of_order[-1].error, ORDERS[order], colour))
         if order in ("01_interleaved", "07_cascade"):
-            axes.plot(sizes, [rounding.tolerance for rounding in of_order], color=style["color"],
-                      linestyle=plot.DASHED, linewidth=1.5)
-    lines = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
-    axes.legend(handles=sorted(lines, key=lambda line: -float(line.get_ydata()[-1])), loc="center left",
-                bbox_to_anchor=(1.03, 0.5))
-    axes.set_xticks(SIZES, [count_text(size) for size in SIZES])
+            tolerances = [rounding.tolerance or 0 for rounding in of_order]
+            axes.plot(sizes, tolerances, linestyle=plot.DASHED, **plot.line_of(colour))
+            ends.append((tolerances[-1], f"tolerance of {order[:2]}", colour))
+    axes.set_xlim(SIZES[0], SIZES[-1])
+    plot.name_points(axes, SIZES[-1], ends, 360)
+    axes.set_xticks(SIZES[::2], [count_text(size) for size in SIZES[::2]])
     axes.yaxis.set_major_formatter(lambda y, position: f"{y:g}")
     axes.minorticks_off()
     axes.grid(axis="y")
     axes.set_xlabel("elements")
-    plot.write(axes, "error, in units of one rounding of the result", (0, 1), (-left + 16, 8))
+    plot.write(axes, "error, in roundings of the result", (0, 1), (plot.MARGIN - 72, 13))
     return plot.to_svg(figure)
