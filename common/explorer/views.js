@@ -79,7 +79,7 @@ export const view = (draw) => (trace, moment, given) => {
 };
 
 /** Lines of text from a first baseline on, in a width for which a letter takes `letter` of the font. Returns {svg, height}. */
-function textLines(
+export function textLines(
     text, x, y, width, font, {size = 0.95, letter = 0.52, step = 1.3, classes = "muted"} = {}) {
   const lines = wrapText(text, Math.floor(width / (font * letter)));
   const svg = lines.map((each, k) => label(x, y + k * step * font, font * size, each, classes)).join("");

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Makes the traces of stills.js afresh and draws the pictures of the pages from them.
+// Makes the traces of stills.js afresh, and draws the pictures of the pages from them and from schedules.js.
 //
 //   node docs/stills/draw_stills.js [--check] [--bin FOLDER]
 //
@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { drawSchedule, drawStill } from "./pictures.js";
+import { schedules } from "./schedules.js";
 import { tracesFromText } from "../../common/explorer/trace.js";
 import { stills } from "./stills.js";
 
@@ -67,11 +68,8 @@ function main(list) {
   const scratch = mkdtempSync(join(tmpdir(), "stills-"));
   let stale = 0;
   try {
-    for (const { name, run, schedule, events, ...options } of stills) {
-      if (schedule !== undefined) {
-        stale += put(`${name}.svg`, drawSchedule(schedule, options), check);
-        continue;
-      }
+    for (const name of Object.keys(schedules)) stale += put(`${name}.svg`, drawSchedule(name), check);
+    for (const { name, run, events, ...options } of stills) {
       const whole = traceOf(run, bin, scratch);
       const text = events === undefined ? whole : shortened(whole, events);
       stale += put(`${name}.json`, text, check);

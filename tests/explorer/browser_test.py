@@ -16,7 +16,7 @@ from tools.command_line import REPOSITORY
 
 EXPLORER = REPOSITORY / "common/explorer"
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
-SECOND = REPOSITORY / "docs/stills/04_first_add.json"
+SECOND = REPOSITORY / "docs/stills/05_unroll_warp.json"
 RULES_OF_COLOURS = ("color-contrast", "link-in-text-block")  # axe-core's; they are all that dark and light differ in
 
 
@@ -258,8 +258,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("explorer pages")
     template = folder / "template.html"
     subprocess.run(["cmake", f"-DFOLDER={EXPLORER}", f"-DPAGE={template}", "-P", EXPLORER / "bundle.cmake"], check=True)
-    one, other, race = map(trace_of, ("01_interleaved", "04_first_add", "warp_synchronous_tail"))
-    evil = trace_of("04_first_add")
+    one, other, race = map(trace_of, ("01_interleaved", "05_unroll_warp", "warp_synchronous_tail"))
+    evil = trace_of("05_unroll_warp")
     evil["title"] = evil["program"] = "</script><img src=x onerror=\"document.title='broken in'\">"
     evil["sources"][0]["lines"] = [evil["title"] for _ in evil["sources"][0]["lines"]]
     without_events: dict[str, Any] = {**race, "events": []}

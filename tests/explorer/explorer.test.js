@@ -10,7 +10,8 @@ import {fileURLToPath} from "node:url";
 
 import {counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
 import {endOf, momentOfWitness, momentText, nodeText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
-import {drawSchedule, drawStill, findMoment, pictures as views, schedules} from "../../docs/stills/pictures.js";
+import {drawSchedule, drawStill, findMoment, pictures as views} from "../../docs/stills/pictures.js";
+import {schedules} from "../../docs/stills/schedules.js";
 import {dragged, requestsText, traceOfRequests} from "../../docs/stills/requests.js";
 
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../common/explorer");
@@ -342,7 +343,7 @@ test("a finding marks both threads", () => {
   const without = (name) => ({...traceOf(name), findings: []});
   for (const [name, worst] of [
            ["02_nondivergent", "conflicts=7"], ["stride_in_global_memory", "sectors=32"],
-           ["04_first_add", "sectors=4"]])
+           ["05_unroll_warp", "sectors=4"]])
     assert.equal(openingMoment(without(name)), findMoment(traceOf(name), worst), name);
   assert.equal(whenText(trace, witnesses[1].event), "interval 1, part 6");
   assert.equal(witnessText(trace, trace.findings[0], 1), "block 0, thread 0 reads it");
