@@ -50,6 +50,10 @@ CHAPTERS = {
         "docs/results/*/README.md", "beyond/*/manual.md", "common/README.md", "common/explorer/README.md",
         "common/emulated/README.md", "tools/README.md"),
 }
+# What Doxygen makes of the comments in headers, as the last chapter has it: its pages, and the kinds that they list.
+INTERFACE = {"namespaces": "Namespaces", "annotated": "Types", "files": "Files"}
+LAYOUT = '<doxygenlayout version="1.0"><navindex>{}</navindex></doxygenlayout>\n'.format("".join(
+    f'<tab type="{kind}list" visible="yes"/>' for kind in ("namespace", "class", "file")))
 # Of several pages with the words that are searched for, the one that explains more to a reader comes first.
 WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.7,
            "docs/tables/README.md": 0.8, "docs/studies.md": 0.8}
@@ -77,14 +81,14 @@ def main(words: list[str]) -> int:
         output_file.write(folder / f"pages/{label(page)}.md", text + site.neighbours(page))
     for path, text in site.source_pages():
         output_file.write(folder / f"pages/{source_label(path)}.md", text)
-    output_file.write(folder / "layout.xml", site.navigation())
+    output_file.write(folder / "layout.xml", LAYOUT)
     for part in MATHJAX_FOLDERS:
         shutil.copytree(MATHJAX / part, folder / "site/mathjax" / part)
     for part in MATHJAX_FILES:
         shutil.copy(MATHJAX / part, folder / "site/mathjax" / part)
     make_dragged(folder / "site/dragged.js")
     run_doxygen(folder)
-    tidy(folder / "site")
+    tidy(folder / "site", site.navigation())
     search.make(folder / "site", {label(page): WEIGHTS.get(page, WEIGHTS[chapter])
                                   for chapter, pages in site.chapters.items() for page in pages})
     dead = dead_links(folder / "site")
@@ -216,16 +220,11 @@ class Site:
         return text_of(page).replace("\n## ", f"\n{' · '.join(links)}\n\n## ", 1) if links else text_of(page)
 
     def navigation(self) -> str:
-        """Doxygen's layout: a chapter's pages below it, and in the last one the programming interface, too."""
-        lists = {"namespacelist": "Namespaces", "classlist": "Types", "filelist": "Files"}
-        interface = ['<tab type="usergroup" visible="yes" title="Programming interface">',
-                     *(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in lists.items()),
-                     "</tab>"]
-        lines = ['<doxygenlayout version="1.0"><navindex>']
-        for chapter, pages in self.chapters.items():
-            lines += [f'<tab type="usergroup" visible="yes" url="{label(pages[0])}.html" title="{chapter}">',
-                      *map(tab, pages), *(interface if chapter == "Reference" else []), "</tab>"]
-        return "\n".join([*lines, "</navindex></doxygenlayout>", ""])
+        """The list of pages that stands beside each, in chapters that fold."""
+        chapters = {name: {label(page): title_of(page) for page in pages} for name, pages in self.chapters.items()}
+        lists = [f"<details><summary>{name}</summary>\n<ul>\n{links_to(pages)}</ul></details>\n"
+                 for name, pages in {**chapters, "Programming interface": INTERFACE}.items()]
+        return f'<nav id="pages" aria-label="Pages">\n{"".join(lists)}</nav>\n'
 
     def neighbours(self, page: str) -> str:
         """The links below a page to those before and after it; nothing where its own last line has them."""
@@ -239,8 +238,8 @@ class Site:
         return f"\n@htmlonly[block]\n{nav}\n@endhtmlonly\n"
 
 
-def tab(page: str) -> str:
-    return f'<tab type="user" visible="yes" url="{label(page)}.html" title="{html.escape(title_of(page))}"/>'
+def links_to(pages: dict[str, str]) -> str:
+    return "".join(f'<li><a href="{name}.html">{html.escape(title)}</a></li>\n' for name, title in pages.items())
 
 
 # ---- Doxygen ----
@@ -255,8 +254,9 @@ def run_doxygen(folder: Path) -> None:
         raise Failure(f"Doxygen ended with exit code {ran.returncode}; its warnings are above")
 
 
-def tidy(folder: Path) -> None:
-    """Takes out what Doxygen 1.9 makes for nobody, and says to a screen reader what is the page's title and text."""
+def tidy(folder: Path, navigation: str) -> None:
+    """Takes out what Doxygen 1.9 makes for nobody, and gives each page its place in the navigation, a list of what is
+    on it, and to a screen reader one title and one text."""
     # A page about the file of each page, to which nothing leads, and lists of what a class's page has anyhow.
     for file in [*folder.glob("*_8md.html"), *folder.glob("*-members.html")]:
         file.unlink()
@@ -271,5 +271,28 @@ def tidy(folder: Path) -> None:
         # Bold text that begins with code, whose asterisks it leaves.
         text = re.sub(r"\*\*(<code>.+?)\*\*", r"<b>\1</b>", text)
         text = re.sub(r'<a (href="[^"]*")>(?=<span class="icondoc">)', r'<a \1 aria-label="Its source">', text)
-        text = text.replace('<div class="title">', '<div class="title" role="heading" aria-level="1">', 1)
-        output_file.write(file, text.replace('<div id="doc-content">', '<div id="doc-content" role="main">', 1))
+        # Its headings begin with that of the page, which it makes none.
+        if "<h1>" in text:
+            text = re.sub(r"(</?h)([1-5])\b", lambda tag: f"{tag[1]}{int(tag[2]) + 1}", text)
+        text = re.sub(r'<div class="title">(.*?)</div>', r'<h1 class="title">\1</h1>', text, count=1)
+        text = re.sub(r'(?s)<div id="nav-path".*?</div>\n', "", text)
+        text = text.replace("</div><!-- top -->\n", f'{with_place(navigation, file.name)}</div><!-- top -->\n'
+                            '<main id="text" tabindex="-1">\n', 1)
+        text = text.replace('<div class="contents">\n', f'<div class="contents">\n{contents(text)}', 1)
+        output_file.write(file, text.replace("<!-- start footer part -->", "</main>\n<!-- start footer part -->", 1))
+
+
+def with_place(navigation: str, page: str) -> str:
+    """The navigation with the page marked, and its chapter open."""
+    marked = navigation.replace(f'<a href="{page}">', f'<a href="{page}" aria-current="page">')
+    return re.sub(r"<details>(?=(?:(?!</details>).)*aria-current)", "<details open>", marked, flags=re.DOTALL)
+
+
+def contents(text: str) -> str:
+    """What is on a page with some headings."""
+    headings = re.findall(r'<a class="anchor" id="([^"]+)"></a> *</p><h2>(.*?)</h2>', text)
+    if len(headings) < 3:
+        return ""
+    items = "".join(f'<li><a href="#{anchor}">{re.sub("<[^>]*>", "", title)}</a></li>\n' for anchor, title in headings)
+    return '<nav id="contents" aria-label="On this page"><details><summary>On this page</summary>\n' \
+        f"<ul>\n{items}</ul></details></nav>\n"

@@ -1,11 +1,15 @@
-// What a page of the site does beyond Doxygen's: search, the switch of the scheme, contents, and buttons that copy code.
+// What a page of the site does beyond Doxygen's: search, the switch of the scheme, the menu, buttons that copy code.
 
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
-  addContents();
   DoxygenAwesomeFragmentCopyButton.init();
-  DoxygenAwesomeInteractiveToc.init();
+  // Beside the text there is room for the list of what is on the page.
+  const contents = document.querySelector("#contents details");
+  if (contents) contents.open = matchMedia("(min-width: 1200px)").matches;
+  document.querySelector("#pages [aria-current]")?.scrollIntoView({ block: "nearest" });
+  const menu = document.getElementById("menu");
+  menu.addEventListener("click", () => menu.setAttribute("aria-expanded", menu.getAttribute("aria-expanded") !== "true"));
   document.getElementById("scheme").addEventListener("click", () => {
     DoxygenAwesomeDarkModeToggle.userPreference = !DoxygenAwesomeDarkModeToggle.userPreference;
   });
@@ -21,7 +25,9 @@ document.addEventListener("DOMContentLoaded", () => {
 // Code and tables that are wider than the page scroll: the keyboard reaches them.
 function reachByKeyboard() {
   document.querySelectorAll(".contents .fragment, .contents table, .contents tbody, .memproto").forEach((wide) => {
-    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+    const scrolls = wide.scrollWidth > wide.clientWidth;
+    wide.classList.toggle("wide", scrolls);
+    if (scrolls) wide.tabIndex = 0;
     else wide.removeAttribute("tabindex");
   });
 }
@@ -31,20 +37,6 @@ const element = (name, properties, ...children) => {
   made.append(...children);
   return made;
 };
-
-// What is on the page, beside a page with some headings.
-function addContents() {
-  const headings = [...document.querySelectorAll(".textblock > h1")].map((heading) => ({
-    text: heading.textContent,
-    anchor: heading.previousElementSibling?.querySelector("a.anchor")?.id,
-  })).filter(({ anchor }) => anchor);
-  if (headings.length < 3) return;
-  const items = headings.map(({ text, anchor }) =>
-    element("li", { className: "level1" }, element("a", { href: `#${anchor}` }, text)));
-  const contents = element("div", { className: "toc", role: "navigation", ariaLabel: "On this page" },
-    element("h3", {}, "On this page"), element("ul", {}, ...items));
-  document.querySelector(".contents").prepend(contents);
-}
 
 // ---- search ----
 
@@ -96,7 +88,8 @@ function addSearch(words, found, count) {
   });
   for (const kind of ["click", "focusin"]) {
     document.addEventListener(kind, (event) => {
-      if (!event.target.closest("#titlearea") || kind === "click" && event.target.closest("#found a")) found.hidden = true;
+      const isInside = event.target.closest("#titlearea");
+      if (!isInside || kind === "click" && event.target.closest("#found a")) found.hidden = true;
     });
   }
 }

@@ -202,7 +202,7 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
 # A page of each kind.
 SHOWN = ("index", "step_03_sequential", "docs_glossary", "docs_why_bandwidth", "docs_floating_point", "docs_teaching",
          "docs_results_nvidia_h200", "docs_pitfalls_warp_synchronous_tail", "source_step_01_interleaved_kernel_cuh",
-         "source_docs_pitfalls_fixed", "classreduction_1_1Report", "report_8hpp", "report_8hpp_source", "files",
+         "docs_symptoms", "classreduction_1_1Report", "harness_2report_8hpp", "harness_2report_8hpp_source", "files",
          "explorer/03_sequential")
 
 
@@ -211,8 +211,24 @@ SHOWN = ("index", "step_03_sequential", "docs_glossary", "docs_why_bandwidth", "
 @pytest.mark.parametrize("size", SIZES)
 def test_a_page_of_each_kind_opens(built: Path, browser: Browser, size: str, scheme: str) -> None:
     for page in SHOWN:
+        assert (built / f"{page}.html").exists(), page
         browser.open(built / f"{page}.html", SIZES[size], scheme)
         browser.check_quiet(page)
+        assert browser.js("return document.querySelectorAll('h1').length") == 1, page
+
+
+@needs_all
+def test_the_pages_are_reached_by_keyboard_and_by_touch(built: Path, browser: Browser) -> None:
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    browser.open(built / "step_03_sequential.html", SIZES["wide"], "light")
+    browser.press(Keys.TAB, Keys.ENTER, Keys.TAB)
+    assert browser.js("return document.activeElement.closest('main') !== null"), "past what all pages have"
+    browser.open(built / "index.html", SIZES["narrow"], "light")
+    for pressed in ("#menu", "#pages details:nth-of-type(2) summary", "#pages a[href^=step_05]"):
+        browser.driver.find_element(By.CSS_SELECTOR, pressed).click()
+    assert browser.driver.current_url.endswith("/step_05_unroll_warp.html")
+    assert browser.js("return document.querySelector('#pages details[open] [aria-current]').href.includes('step_05')")
 
 
 @needs_all
@@ -223,7 +239,7 @@ def test_axe_finds_nothing_serious_on_every_page(built: Path, browser: Browser, 
     for page in sorted(built.rglob("*.html")):
         browser.open(page, SIZES[size], "light")
         browser.check_quiet(page.stem)
-        browser.js("document.getElementById('side-nav')?.remove()")
+        browser.js("document.getElementById('pages')?.remove()")
         found += [f"{page.stem}: {finding}" for finding in browser.serious_findings()]
         browser.prefer("dark")
         found += [f"{page.stem}, dark: {finding}" for finding in browser.serious_findings(*RULES_OF_COLOURS)]
@@ -239,7 +255,12 @@ def test_search_and_scheme_in_a_browser(built: Path, browser: Browser) -> None:
         "if (links[0]?.includes('wavefront')) done(links); else setTimeout(look, 50); }; look()"
     links = browser.driver.execute_async_script(wait)
     assert links[0] == "docs_glossary.html#docs_glossary_wavefront" and links[1].startswith("step_02_nondivergent.html")
+    assert browser.js("return document.querySelector('#found mark').textContent") == "wavefront"
+    assert browser.js("return document.getElementById('count').textContent") == f"{len(links)} found"
+    browser.press("\ue015", "\ue015", "\ue013")  # down, down, up
+    assert browser.js("return document.activeElement.getAttribute('href')") == links[0]
     browser.press("\ue00c")  # Escape
+    assert browser.js("return document.activeElement.id") == "words"
     assert browser.js("return document.getElementById('found').hidden")
     browser.js("document.getElementById('scheme').click()")
     browser.driver.get((built / "step_01_interleaved.html").as_uri())
@@ -254,7 +275,8 @@ def test_below_a_picture_is_something_to_drag(built: Path, browser: Browser) -> 
         "const output = document.querySelector('.dragged output');" \
         "if (output) done(output.textContent); else setTimeout(look, 50); }; look()"
     assert browser.driver.execute_async_script(said) == "padding 1: 32 lanes ask for 32 banks: 1 wavefront"
-    browser.js("document.querySelector('details').open = true; document.querySelector('.dragged input').focus()")
+    browser.js("document.querySelector('.textblock details').open = true;"
+               "document.querySelector('.dragged input').focus()")
     browser.press("\ue012")  # to the left
     assert browser.driver.execute_async_script(said) == "padding 0: 32 lanes ask for 1 bank: 32 wavefronts"
     assert browser.js("return document.activeElement.getAttribute('aria-valuetext')") == "0"
