@@ -34,30 +34,6 @@ export const label = (x, y, size, text, classes = "", anchor = "start") =>
         anchor === "start" ? "" : ` text-anchor="${anchor}"`}` +
     `${classes ? ` class="${classes}"` : ""}>${escapeText(text)}</text>`;
 
-/** One line of words with code in backticks, which is set in code's font. `code` is whether it begins inside of it. */
-export function richLabel(x, y, size, text, classes, code = false) {
-  const parts = text.split("`").map((part, k) => {
-    if (part === "") return "";
-    return (k % 2 === 1) === code ?
-        escapeText(part) :
-        `<tspan class="mono" font-size="${round(size * 0.94)}">${escapeText(part)}</tspan>`;
-  });
-  return `<text x="${round(x)}" y="${round(y)}" font-size="${round(size)}" class="${classes}">${
-      parts.join("")}</text>`;
-}
-
-/** Several such lines, `step` apart; code may go on from one to the next. */
-export function richLines(lines, x, y, size, step, classes) {
-  let code = false;
-  return lines
-      .map((each, k) => {
-        const drawn = richLabel(x, y + k * step, size, each, classes, code);
-        if (each.split("`").length % 2 === 0) code = !code;
-        return drawn;
-      })
-      .join("");
-}
-
 /** How wide a text is, roughly: enough to place what stands beside it. */
 export const textWidth = (text, size, mono = false) => text.length * size * (mono ? 0.61 : 0.55);
 

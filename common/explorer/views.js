@@ -1,9 +1,9 @@
 // The renderer: pure functions from a trace, a moment and options to a picture as SVG text. No DOM, no randomness.
 // Options: width (in pixels), font (its size), still (a picture on its own, with its colours and its background).
 
-import {circle, escapeText, label, legend, line, path, picture, rectangle, richLines, round, segment, settled, stateCell, textWidth, wrapText} from "./svg.js";
+import {circle, escapeText, label, legend, line, path, picture, rectangle, round, segment, settled, stateCell, textWidth, wrapText} from "./svg.js";
 import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
-import {eventText, nodeText, placeOf, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText, whenText, witnessText, wordText} from "./words.js";
+import {eventText, nodeText, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText} from "./words.js";
 
 
 const letters = "ABCDEFGH";
@@ -1195,135 +1195,6 @@ function drawPath(trace, moment, options) {
   };
 }
 
-// ---- a finding ----
-
-/** Help as a picture has it: its first letter large, its code still in backticks. */
-const helpText = (text) => (text ?? "").replace(/^./, (first) => first.toUpperCase());
-
-/** An arrow from above to below, or the other way round. */
-function arrow(x, from, to, classes) {
-  const tip = from < to ? -6 : 6;
-  return `<path d="M${round(x)} ${round(from)}V${round(to)}M${round(x - 4)} ${round(to + tip)}L${round(x)} ${
-      round(to)}L${round(x + 4)} ${round(to + tip)}" class="${classes}"/>`;
-}
-
-/** One witness of a finding in a frame: what it does, where and when, and the line with a caret. Returns {svg, high}. */
-function witnessBox(trace, finding, k, y, {width, font}) {
-  const witness = finding.witnesses[k];
-  const columns = Math.floor((width - font * 3) / (font * 0.53));
-  const inset = font * 2.4;
-  const event = witness.block === trace.block ? trace.events[witness.event] : undefined;
-  const place = placeOf(trace, {source: witness.source, line: witness.line, column: witness.column}).outer;
-  const lines = wrapText(witnessText(trace, finding, k), columns);
-  const others = finding.witnesses.filter((each) => each.block === trace.block && each.line > 0);
-  const when = event && others.length > 1 && witness.line > 0 ? whenText(trace, witness.event) : "";
-  const asked = event?.words && witness.threads.length === 1 ?
-      event.words[lanesIn(event.lanes).indexOf(witness.threads[0] % warpSize)] :
-      undefined;
-  const bank = asked !== undefined && event.kind.startsWith("shared") ? `bank ${asked % bankCount}` : "";
-  const notes =
-      [place ? `${place.file}:${place.line}` : "", [when, bank].filter(Boolean).join(", ")].filter(Boolean);
-  const high = font * (1.35 * lines.length + 1.25 * notes.length + (place ? 2.2 : 0) + 0.8);
-  let svg = rectangle(0.8, y, width - 1.6, high, "ready") +
-      flag(font * 1.2, y + font * 1.25, font * 1.1, letters[k % letters.length]) +
-      richLines(lines, inset, y + font * 1.6, font, font * 1.35, "");
-  let base = y + font * (1.6 + 1.35 * lines.length);
-  for (const note of notes) {
-    svg += label(inset, base, font * 0.87, note, "muted");
-    base += font * 1.25;
-  }
-  if (place) {
-    const mono = font * 0.87;
-    const fits = Math.floor((width - inset - font * 0.6) / textWidth("m", mono, true));
-    const shift = place.text.length - place.text.trimStart().length;
-    const code = place.text.trim().replace(/\s*\/\/.*$/, "");
-    const caret = Math.max(0, place.column - 1 - shift);
-    // A line that is too long begins with what is accessed.
-    const spot = spotOf(place.text, place.column);
-    const from = code.length > fits ? Math.max(0, (spot ? spot[0] - shift : caret) - 1) : 0;
-    const text = from > 0 ? `…${code.slice(from + 1)}` : code;
-    svg += label(
-        inset, base + font * 0.1, mono, text.length > fits ? `${text.slice(0, fits - 1)}…` : text, "mono");
-    if (spot) {
-      const at = (column) => inset + (column - shift - from) * mono * 0.602;
-      const [begin, end] = [at(spot[0]), Math.min(width - font * 0.6, at(spot[1]))];
-      svg += line(begin, base + font * 0.45, end, base + font * 0.45, "witness");
-    }
-  }
-  return {svg, high};
-}
-
-/** What is between two witnesses: the word that both are about, with who writes and who reads it, and what is missing. */
-function between(finding, k, y, {width, font}) {
-  const word = finding.kind === "race" && finding.witnesses.length === 2 ? wordText(finding) : null;
-  const side = word ? Math.max(...word.map((each) => textWidth(each, font * 0.92))) + font * 1.2 : 0;
-  const inset = word ? font * 2.4 + side : font * 2.4;
-  const missing = wrapText(
-      helpText(finding.help) || "Nothing orders these two.", Math.floor((width - inset) / (font * 0.6)));
-  const high = Math.max(font * (1.35 * missing.length + 1), word ? font * 6 : 0);
-  const first = y + (high - font * 1.35 * (missing.length - 1)) / 2 + font * 0.35;
-  let svg = richLines(missing, inset, first, font, font * 1.35, "warntext bold");
-  if (!word)
-    return {
-      svg: `<path d="M${round(font * 1.2)} ${round(y)}v${round(high)}" class="witness guess"/>${svg}`,
-      high
-    };
-  const [x, middle] = [font * 1.2 + side / 2, y + high / 2];
-  const [above, below] = [middle - font * 1.45, middle + font * 1.45];
-  const reads = (each) => /^read/.test(finding.witnesses[each].action);
-  svg += rectangle(font * 1.2, above, side, below - above, "leaf") +
-      label(x, middle - font * 0.15, font * 0.92, word[0], "bold", "middle") +
-      label(x, middle + font * 1.05, font * 0.87, word[1], "muted", "middle") +
-      (reads(k - 1) ? arrow(x, above - 2, y + 2, "witness") : arrow(x, y + 1, above - 2, "witness")) +
-      (reads(k) ? arrow(x, below + 1, y + high - 2, "witness") :
-                  arrow(x, y + high - 1, below + 2, "witness"));
-  return {svg, high};
-}
-
-/** Both threads of a finding, what they do, where, and what is missing between them. */
-function drawFinding(trace, moment, options) {
-  const {width, font, still} = options;
-  const finding = findingAt(trace, moment, options);
-  if (!finding) return "The emulated device has found nothing in this run.";
-  const heading = wrapText(`${finding.kind} in ${trace.kernel}`, Math.floor(width / (font * 0.65)));
-  let y = font * (0.3 + 1.4 * heading.length);
-  let body = heading.map((each, k) => label(0, font * (1.1 + 1.4 * k), font * 1.05, each, "bold")).join("");
-  const add = ({svg, high}) => {
-    body += svg;
-    y += high;
-  };
-  finding.witnesses.forEach((_, k) => {
-    if (k > 0) add(between(finding, k, y, options));
-    add(witnessBox(trace, finding, k, y, options));
-  });
-  if (finding.witnesses.length < 2 && finding.help) {
-    const lines = wrapText(helpText(finding.help), Math.floor(width / (font * 0.6)));
-    body += richLines(lines, 0, y + font * 1.5, font, font * 1.35, "warntext bold");
-    y += font * (0.4 + 1.35 * lines.length);
-  }
-  return {
-    height: y + font * 0.4,
-    body,
-    title: `Finding: ${finding.kind} in ${trace.kernel}`,
-    description: finding.help ? `${finding.text}. ${finding.help}` : finding.text
-  };
-}
-
-/**
- * How high a view gets in a trace, so that a page can keep the room: of moments that look alike, one is drawn. What lanes,
- * levels and memory take is the same at all of them.
- */
-export function tallest(name, trace, options) {
-  const look = {
-    access: ({kind, bytes, lanes, banks, sectors}) => [kind, bytes, lanes, banks, sectors].join(),
-    path: ({warp = 0}, moment) => `${warp}:${Math.floor(moment / 100)}`
-  }[name];
-  const alike = new Map(trace.events.map((event, moment) => [look?.(event, moment), moment]).reverse());
-  const heights = [...alike.values()].map(
-      (moment) => Number(/ height="(\d+)"/.exec(views[name](trace, moment, options))[1]));
-  return Math.max(...heights);
-}
-
 /** The pictures by name: each a function of a trace, a moment and options that returns SVG text. */
 export const views = {
   lanes: view(drawLanes),
@@ -1337,5 +1208,4 @@ export const views = {
   memory: view(drawMemory),
   timeline: view(drawTimeline),
   path: view(drawPath),
-  finding: view(drawFinding),
 };

@@ -11,8 +11,8 @@ import {fileURLToPath} from "node:url";
 import {counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
 import {endOf, momentOfWitness, momentText, nodeText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views} from "../../docs/stills/pictures.js";
-import {schedules} from "../../docs/stills/schedules.js";
 import {dragged, requestsText, traceOfRequests} from "../../docs/stills/requests.js";
+import {schedules} from "../../docs/stills/schedules.js";
 
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../common/explorer");
 const stills = join(explorer, "../../docs/stills");
@@ -334,8 +334,7 @@ test("a finding marks both threads", () => {
       (view, at) => [...new Set([...views[view](trace, at, {}).matchAll(/class="onflag"[^>]*>([A-Z])</g)].map(
                          (match) => match[1]))]
                         .sort();
-  for (const view of ["lanes", "finding"])
-    assert.deepEqual(lettersOf(view, witnesses[0].event), ["A", "B"], view);
+  assert.deepEqual(lettersOf("lanes", witnesses[0].event), ["A", "B"]);
   // An access shows who asks for the finding's word, and nobody who asks for another.
   witnesses.forEach((witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
   assert.doesNotMatch(views.lanes(traceOf("03_sequential"), 5, {}), /onflag/);
@@ -348,6 +347,30 @@ test("a finding marks both threads", () => {
   assert.equal(whenText(trace, witnesses[1].event), "interval 1, part 6");
   assert.equal(witnessText(trace, trace.findings[0], 1), "block 0, thread 0 reads it");
   assert.deepEqual(endOf(trace), []);
+});
+
+test("the picture of a finding has who does what with the word, and the wrong value", () => {
+  for (const [name, ...said] of [
+           [
+             "warp_synchronous_tail", "A: thread 1", "reads 2", "writes 1505",
+             "B reads 2. It should be 43712, from in[1], in[3] … in[63] (32 elements)."
+           ],
+           ["scan_in_place", "A: thread 2", "A reads 3. It should be 2, from in[1]."],
+           ["one_syncwarp_a_level", "B reads 2562, as it should. Behind A it would read 3587."],
+           [
+             "cells_cleared_beside_stores", "sums[1]",
+             "The last to write wins. Here 32 is left, the other way round 0."
+           ],
+           ["add_without_an_atomic", "Each adds to what it has read. If both read 0, one addition is lost."],
+           ["ticket_without_a_fence", "B: block 3,", "B reads 85408, or what was there before."],
+           ["barrier_for_working_threads", "A: threads 0–63", "leaves", "wait at __syncthreads()"],
+           ["tail_past_shared_memory", "reads shared[32] (shared has 32 elements)"]]) {
+    const text = views.finding(traceOf(name), 0, {width: 2000})
+                     .replace(/<[^>]*>/g, "\n")
+                     .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+    for (const each of said)
+      assert.ok(text.includes(each), `${name}: ${each}`);
+  }
 });
 
 test("what never happened is shown at the end, and many threads are framed", () => {

@@ -1,0 +1,151 @@
+// A finding over time: what its threads do with the word that it is about, and which value is wrong.
+
+import {bufferOf, lanesIn, modelOf, originOf, originText, warpSize} from "../../common/explorer/trace.js";
+import {ranges, valueText, witnessText, wordText} from "../../common/explorer/words.js";
+
+import {drawRows} from "./rows.js";
+
+const verbs = {
+  load: "reads",
+  store: "writes",
+  atomic: "updates",
+  exit: "leaves",
+  barrier: "passes __syncwarp()"
+};
+
+/** What each active lane of an event does: [{thread, verb, word, value, line, node}]. */
+function accessesOf(trace, index) {
+  const event = trace.events[index];
+  const verb = verbs[event.kind.split("_").at(-1)] ?? event.kind;
+  const [memory] = event.kind.split("_");
+  return lanesIn(event.lanes ?? 0)
+      .map((lane, k) => ({
+             index,
+             thread: event.warp * warpSize + lane,
+             verb,
+             word: event.words && `${memory}:${bufferOf(event, k)}:${event.words[k]}`,
+             value: event.values?.[k],
+             line: event.line,
+             // What the word has then, in the order of the trace.
+             node: memory === "shared" ?
+                 modelOf(trace)
+                     .sharedHistory.get(event.words[k])
+                     ?.findLast((node) => node.event < index + (verb === "reads" ? 0 : 1)) :
+                 undefined
+           }));
+}
+
+/** The value that a word would have if all had happened in the order of the trace: the sum of its origin. */
+function meantOf(trace, {node, value}) {
+  if (!node || !originOf(node).exact || originOf(node).copied) return value;
+  const values = new Map(modelOf(trace).leaves.map((leaf) => [`${leaf.buffer}:${leaf.first}`, leaf.value]));
+  const terms =
+      originOf(node).elements.map(([buffer, element, times]) => times * values.get(`${buffer}:${element}`));
+  return terms.every(Number.isFinite) ? terms.reduce((sum, term) => sum + term, 0) : value;
+}
+
+/**
+ * The steps of the witnesses' first threads, over time: all accesses to a race's word since it was last written before the
+ * race, or the last three of each.
+ */
+function stepsOf(trace, {witnesses}) {
+  const here = witnesses.map((each) => (each.block === trace.block ? each.threads[0] : -1));
+  const events = witnesses.filter((_, k) => here[k] >= 0).map(({event}) => event).filter(Number.isInteger);
+  const [first, last] = [Math.min(...events), Math.max(...events)];
+  const known = witnesses.findIndex((each, k) => here[k] >= 0 && trace.events[each.event]?.words);
+  const word = known < 0 ?
+      undefined :
+      accessesOf(trace, witnesses[known].event).find(({thread}) => thread === here[known]).word;
+  const steps = [];
+  trace.events.slice(0, word === undefined ? undefined : last + 1).forEach((_, index) => {
+    const accesses = accessesOf(trace, index).filter((each) => word === undefined || each.word === word);
+    for (const access of accesses) {
+      const who = here.indexOf(access.thread);
+      if (who >= 0) steps.push({...access, who});
+    }
+    if (word !== undefined && index < first && accesses.some(({verb}) => verb !== "reads")) steps.length = 0;
+  });
+  return {
+    word,
+    steps: word === undefined ? here.flatMap((_, k) => steps.filter(({who}) => who === k).slice(-3)) : steps
+  };
+}
+
+/** What a race does to the value, in a sentence. Steps with a wrong value are marked, where it is known. */
+function outcomeOf(trace, {witnesses}, steps) {
+  const seen = witnesses.map(({event}, k) => steps.find(({who, index}) => who === k && index === event));
+  const writes = witnesses.map(
+      ({action}, k) => /^write/.test(action) || steps.some(({who, verb}) => who === k && verb === "writes"));
+  if (writes[0] && writes[1]) {
+    const read = steps.find(({verb}) => verb === "reads");
+    if (read) return `Each adds to what it has read. If both read ${read.value}, one addition is lost.`;
+    const [first, second] = seen.filter(Boolean).sort((a, b) => a.index - b.index);
+    return `The last to write wins. Here ${second?.value ?? first.value} is left${
+        second ? `, the other way round ${first.value}` : ", or what the other block writes"}.`;
+  }
+  const reader = writes[0] ? 1 : 0;
+  const [read, written] = [seen[reader], seen[1 - reader]];
+  const [name, other] = reader ? ["B", "A"] : ["A", "B"];
+  if (!read) return `${name} reads ${written.value}, or what was there before.`;
+  for (const step of steps) {
+    step.meant = meantOf(trace, step);
+    step.isWrong = step.meant !== step.value;
+  }
+  return read.isWrong ?
+      `${name} reads ${read.value}. It should be ${read.meant}, from ${originText(trace, read.node)}.` :
+      `${name} reads ${read.value}, as it should. Behind ${other} it would read ${written.value}.`;
+}
+
+/** The threads of a finding side by side, from top to bottom what they do, between them the word, and what is missing. */
+export function drawFinding(trace, moment, options) {
+  const finding = trace.findings[options.finding ?? 0];
+  if (!finding) return "The emulated device has found nothing in this run.";
+  const {witnesses} = finding;
+  const {word, steps} = stepsOf(trace, finding);
+  const outcome = word !== undefined && witnesses.length === 2 ? outcomeOf(trace, finding, steps) : "";
+  witnesses.forEach((witness, who) => {
+    if (witness.block === trace.block && Number.isInteger(witness.event)) return;
+    const said = witnessText(trace, finding, who).replace(/^block \S+ threads? \S+ /, "");
+    steps.push(
+        {who, index: trace.events.length, said, line: witness.line, isWrong: witness.block === trace.block});
+  });
+  const name = word === undefined ? null : (wordText(finding) ?? ["the word"])[0];
+  const columns = witnesses.map((_, k) => k);
+  if (name && columns.length > 1) columns.splice(1, 0, "word");
+  const cellOf = (row, column) => {
+    if (column === "word") {
+      const known = row.findLast(({verb}) => verb === "writes") ?? row.find(({meant}) => meant !== undefined);
+      return known ? [valueText(known.meant ?? known.value), 2.6, "track"] : ["", 2.6, ""];
+    }
+    const step = row.find(({who}) => who === column);
+    if (!step) return ["", 4, ""];
+    const text = step.said ?? `${step.verb}${step.value === undefined ? "" : ` ${valueText(step.value)}`}`;
+    const kind = step.isWrong ? "conflict" : step.index === witnesses[column].event ? "active" : "cell";
+    return [`${text}${step.line > 0 ? `\nline ${step.line}` : ""}`, 4, kind];
+  };
+  const heading = (column) => {
+    if (column === "word")
+      return [`${name}${steps.some(({meant}) => meant !== undefined) ? "\nshould be" : ""}`, 2.6, "", "bold"];
+    const {block, threads} = witnesses[column];
+    const who = `${threads.length > 1 ? "threads" : "thread"} ${ranges([...threads].sort((a, b) => a - b))}`;
+    return [
+      `${"ABCDEFGH"[column]}: ${block === trace.block ? "" : `block ${block},\n`}${who}`, 4, "", "bold"
+    ];
+  };
+  const times = [...new Set(steps.map(({index}) => index))].sort((a, b) => a - b);
+  const rows = times.map(
+      (time) =>
+          ({cells: columns.map((column) => cellOf(steps.filter(({index}) => index === time), column))}));
+  const help = (finding.help ?? "").replace(/^./, (letter) => letter.toUpperCase()).replaceAll("`", "");
+  return drawRows(
+      {
+        title: `Finding: ${finding.kind} in ${trace.kernel}`,
+        description: [finding.text, outcome].filter(Boolean).join(". "),
+        rows: [
+          {name: `${finding.kind} in ${trace.kernel}, from top to bottom`, cells: []},
+          {cells: columns.map(heading)}, ...rows,
+          ...[outcome, help].filter(Boolean).map((text) => ({cells: [[text, 1, "", "warntext bold"]]}))
+        ]
+      },
+      options);
+}
