@@ -1,7 +1,7 @@
 // The page: draws the traces that it holds, and steps through them. The only module with a DOM.
 
 import {escapeText, pictureStyle} from "./svg.js";
-import {counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
+import {costOf, counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText, worstRequest} from "./trace.js";
 import {tallest, views} from "./views.js";
 import {endOf, glossary, momentOfWitness, momentText, openingMoment, placeOf, runText, spotOf, tallyText, whenText, witnessText} from "./words.js";
 
@@ -29,6 +29,8 @@ const panels = [
 /** The page's state: one or two traces, the steps through them, and where we are. */
 const state = {
   traces: [],
+  own: null,  // the one that was here before a second one was opened
+  letter: 0,  // of the witness to which the finding's button goes next
   steps: [],
   at: 0,
   asked: null,  // a line that a finding names: {number (of the trace), line}
@@ -97,6 +99,14 @@ function helpHtml(text) {
   return escapeText(sentence).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
+/** The name of a page of the repository: a link where this page is on the site, which says how to get to its root. */
+function pageHtml(name) {
+  const code = `<code>${escapeText(name)}</code>`;
+  const {site} = document.body.dataset;
+  const file = `${name.replace(/(\/README)?\.md$/, "").replace(/\W/g, "_")}.html`;
+  return site === undefined ? code : `<a href="${escapeText(site + file)}">${code}</a>`;
+}
+
 /** Where in the trace a witness is, in words. */
 function whereText(trace, finding, k) {
   const {block, event} = finding.witnesses[k];
@@ -138,9 +148,7 @@ function findingsHtml() {
                 })
                 .join("");
         const help = finding.help ? `<p class="missing">${helpHtml(finding.help)}</p>` : "";
-        const page = finding.page ?
-            `<p class="muted">More about it: <code>${escapeText(finding.page)}</code></p>` :
-            "";
+        const page = finding.page ? `<p class="muted">More about it: ${pageHtml(finding.page)}</p>` : "";
         const ordered = finding.kind === "race" && finding.witnesses.length > 1 ?
             `<p class="muted">Nothing orders them: on a GPU they can come in either order.</p>` :
             "";
@@ -315,7 +323,20 @@ function draw() {
   });
   // Browsers count how often a page changes its address: only where it stays a while does it.
   clearTimeout(state.address);
-  state.address = setTimeout(() => history.replaceState(null, "", `#event=${state.at}`), 400);
+  state.address = setTimeout(() => history.replaceState(null, "", addressOf(moments)), 400);
+  find("link").href = addressOf(moments);
+  find("link").textContent = "Copy link";
+}
+
+/** An address that opens the page at these events, counted as the page does. */
+const addressOf = (moments) => `#event=${moments.map((event) => event + 1).join()}`;
+
+/** The step that the address names, or undefined. */
+function addressedStep() {
+  const events = /^#event=(\d+)(?:,(\d+))?$/.exec(location.hash)?.slice(1);
+  if (!events) return undefined;
+  const at = state.steps.findIndex((step) => step.every((event, k) => event + 1 >= (events[k] ?? 0)));
+  return at < 0 ? state.steps.length - 1 : at;
 }
 
 function goTo(at, asked = null) {
@@ -332,6 +353,31 @@ function barrierFrom(at, direction) {
   for (let k = at + direction; k >= 0 && k < state.steps.length; k += direction)
     if (isBarrier(state.steps[k])) return k;
   return direction > 0 ? state.steps.length - 1 : 0;
+}
+
+const stepOf = (number, moment) => Math.max(0, state.steps.findIndex((step) => step[number] === moment));
+
+/** Whether an event with bank conflicts begins at a step. */
+const meetsConflict = (at) => state.traces.some((trace, k) => {
+  const event = state.steps[at][k];
+  return trace.events[event].conflicts > 0 && event !== state.steps[at - 1]?.[k];
+});
+
+/** The next step with bank conflicts, from the last one on to the first; undefined where there is none. */
+function nextConflict() {
+  const count = state.steps.length;
+  return state.steps.map((_, k) => (state.at + 1 + k) % count).find(meetsConflict);
+}
+
+/** Of which trace the worst request is. */
+function worstTrace() {
+  const costs = state.traces.map((trace) => costOf(trace.events[worstRequest(trace)]));
+  return costs.indexOf(Math.max(...costs));
+}
+
+function goToFinding() {
+  const buttons = document.querySelectorAll("#findings [data-in]");
+  buttons[state.letter++ % buttons.length].click();
 }
 
 function setPlaying(playing) {
@@ -358,11 +404,14 @@ function showProblem(text) {
   problem.hidden = text === "";
 }
 
-/** Shows one trace, or two in step. */
+/** Shows one trace, or two in step: the earlier step of the ladder left, whichever was here first. */
 function show(traces, keep) {
-  const event = keep ? momentsAt(state.at)?.[0] : undefined;
+  const event = keep ? momentsAt(state.at)?.[state.traces.indexOf(state.own)] : undefined;
   setPlaying(false);
+  state.own = traces[0];
   state.traces = traces.slice(0, traces.slice(0, 2).some(isEmpty) ? 1 : 2);
+  const [first, second] = state.traces.map(({program}) => parseInt(program, 10));
+  if (second < first) state.traces.reverse();
   const [a, b] = state.traces;
   state.steps = b ? stepsInStep(a, b) : a.events.map((_, k) => [k]);
   const title = b ? `${a.program} beside ${b.program}` : `${a.program}: ${a.title ?? ""}`;
@@ -374,7 +423,7 @@ function show(traces, keep) {
           isEmpty(a)      ? ". A fault came before anything that the block did" :
               a.truncated ? ". The block did more than the trace holds: its beginning is here" :
                             ""}`;
-  find("controls").hidden = isEmpty(a);
+  find("controls").hidden = find("marks").hidden = isEmpty(a);
   find("panes").className = b ? "two" : "one";
   find("panes").innerHTML = state.traces.map(paneHtml).join("");
   const findings = findingsHtml();
@@ -384,23 +433,33 @@ function show(traces, keep) {
   find("close").hidden = !b;
   document.querySelectorAll(".pane details").forEach((details) => details.addEventListener("toggle", draw));
   keepRooms();
-  const wanted = event ?? openingMoment(a);
-  const named =
-      a.findings[0]?.witnesses.find((each) => each.line > 0 && each.source === modelOf(a).kernelSource);
-  const isSeen = Number.isInteger(named?.event) && named.block === a.block;
-  state.asked = event === undefined && named && !isSeen ? {number: 0, line: named.line} : null;
   const marked = document.querySelector(".source li:has(b)");
   if (isEmpty(a) && marked) showLine(marked.closest(".pane"), marked);
-  state.at = Math.max(0, state.steps.findIndex((step) => step[0] === Math.min(wanted, a.events.length - 1)));
+  if (isEmpty(a)) return;
+  const withFinding = state.traces.findIndex((trace) => trace.findings.length > 0);
+  const number = withFinding < 0 ? worstTrace() : withFinding;
+  const opened = state.traces[number];
+  const named = opened.findings[0]?.witnesses.find(
+      (each) => each.line > 0 && each.source === modelOf(opened).kernelSource);
+  const isSeen = Number.isInteger(named?.event) && named.block === opened.block;
+  state.asked = event === undefined && named && !isSeen ? {number, line: named.line} : null;
+  state.at = event === undefined ? stepOf(number, openingMoment(opened)) :
+                                   stepOf(state.traces.indexOf(state.own), event);
+  const worst = state.traces[worstTrace()];
+  find("conflict").hidden = nextConflict() === undefined;
+  find("worst").hidden = costOf(worst.events[worstRequest(worst)]) === 0;
+  find("found").hidden = !document.querySelector("#findings [data-in]");
+  const kind = opened.findings[0]?.kind;
+  find("found").textContent = kind === "out of bounds" ? "The access out of bounds" : `The ${kind}`;
 }
 
 async function openSecond(file) {
   try {
     const [trace] = tracesFromText(await file.text(), file.name);
-    for (const [each, name] of [[state.traces[0], "The trace of this page"], [trace, file.name]])
+    for (const [each, name] of [[state.own, "The trace of this page"], [trace, file.name]])
       if (each && isEmpty(each)) throw new TraceError(`${name} has no events that could go in step.`);
     showProblem("");
-    show([state.traces[0], trace], true);
+    show([state.own, trace], true);
     draw();
   } catch (error) {
     if (!(error instanceof TraceError)) throw error;
@@ -414,6 +473,9 @@ function onKey(event) {
   if (event.key === "Escape" && document.activeElement?.classList.contains("term"))
     document.activeElement.blur();
   if (event.target !== document.body && !inControls) return;
+  const shortcut = [...document.querySelectorAll("[aria-keyshortcuts]:not([hidden])")].find(
+      (each) => each.getAttribute("aria-keyshortcuts") === event.key.toLowerCase());
+  if (shortcut) shortcut.click();
   const onButton = event.target instanceof HTMLButtonElement;
   const moves = {
     ArrowRight: () => goTo(event.shiftKey ? barrierFrom(state.at, 1) : state.at + 1),
@@ -447,8 +509,8 @@ function start() {
     showProblem(error.message);
     return;
   }
-  const asked = /^#event=(\d+)$/.exec(location.hash);
-  if (asked) state.at = Math.min(Number(asked[1]), state.steps.length - 1);
+  state.at = addressedStep() ?? state.at;
+  addEventListener("hashchange", () => goTo(addressedStep() ?? state.at));
   const move = (id, to) => find(id).addEventListener("click", () => {
     setPlaying(false);
     goTo(to());
@@ -459,6 +521,14 @@ function start() {
   move("forth", () => state.at + 1);
   move("after", () => barrierFrom(state.at, 1));
   move("last", () => state.steps.length - 1);
+  move("conflict", nextConflict);
+  move("worst", () => stepOf(worstTrace(), worstRequest(state.traces[worstTrace()])));
+  find("found").addEventListener("click", goToFinding);
+  find("link").addEventListener("click", async () => {
+    // Where a page may not copy, the address has the link.
+    const copied = await navigator.clipboard?.writeText(find("link").href).then(() => true, () => false);
+    find("link").textContent = copied ? "Copied" : "See address";
+  });
   find("play").addEventListener("click", () => setPlaying(state.timer === null));
   find("slider").addEventListener("input", () => {
     setPlaying(false);
@@ -481,7 +551,7 @@ function start() {
     event.target.value = "";
   });
   find("close").addEventListener("click", () => {
-    show([state.traces[0]], true);
+    show([state.own], true);
     draw();
     find("file").focus();
   });
