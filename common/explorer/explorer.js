@@ -449,8 +449,8 @@ function show(traces, keep) {
   find("conflict").hidden = nextConflict() === undefined;
   find("worst").hidden = costOf(worst.events[worstRequest(worst)]) === 0;
   find("found").hidden = !document.querySelector("#findings [data-in]");
-  const kind = opened.findings[0]?.kind;
-  find("found").textContent = kind === "out of bounds" ? "The access out of bounds" : `The ${kind}`;
+  const [{kind} = {kind: ""}] = opened.findings;
+  find("found").textContent = `The ${kind.replace(/^out of/, "access out of")}`;
 }
 
 async function openSecond(file) {

@@ -188,6 +188,33 @@ def check_finding(browser: Browser, where: str) -> None:
         assert browser.position()[0] == wanted, where
         assert browser.js("return document.querySelectorAll('li.asked').length") == 1, where
         assert browser.js("return document.querySelectorAll('li[aria-current] b').length") == 2, where
+        browser.press("f")
+        assert browser.js("return document.querySelectorAll('li.asked').length") == 1, where
+    assert browser.js("return document.getElementById('found').textContent") == "The race", where
+    assert browser.js("return document.getElementById('conflict').hidden"), where
+
+
+def check_jumps(browser: Browser, where: str) -> None:
+    """Buttons and keys lead to the costly moments, and the address to any, also of a page that is open."""
+    browser.js("document.getElementById('first').click()")
+    visited = []
+    for _ in range(3):
+        browser.press("c")
+        assert "for bank conflicts" in browser.moment(), f"{where}: {browser.moment()}"
+        visited.append(browser.position()[0])
+    assert visited == sorted(set(visited)), f"{where}: {visited}"
+    for button in ("first", "worst"):
+        browser.js("document.getElementById(arguments[0]).click()", button)
+        browser.press("w")
+        assert "02_nondivergent: Event 38 of 71" in browser.moment(), f"{where}: {browser.moment()}"
+    assert browser.js("return document.getElementById('found').hidden"), where
+    link = browser.js("return document.getElementById('link').hash")
+    for address, event in (("#event=45,45", 45), (link, 38), ("#event=999", 71)):
+        browser.js("location.hash = arguments[0]", address)
+        browser.driver.execute_async_script("setTimeout(arguments[0], 50)")
+        assert f"Event {event} of" in browser.moment(), f"{where}: {browser.moment()}"
+    heads = browser.js("return [...document.querySelectorAll('.pane')].map((pane) => pane.getAttribute('aria-label'))")
+    assert heads == ["02_nondivergent", "03_sequential"], where
 
 
 def check_refused(browser: Browser, where: str) -> None:
@@ -259,11 +286,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     template = folder / "template.html"
     subprocess.run(["cmake", f"-DFOLDER={EXPLORER}", f"-DPAGE={template}", "-P", EXPLORER / "bundle.cmake"], check=True)
     one, other, race = map(trace_of, ("01_interleaved", "05_unroll_warp", "warp_synchronous_tail"))
+    beside = [trace_of("03_sequential"), trace_of("02_nondivergent")]  # the earlier step stands left
     evil = trace_of("05_unroll_warp")
     evil["title"] = evil["program"] = "</script><img src=x onerror=\"document.title='broken in'\">"
     evil["sources"][0]["lines"] = [evil["title"] for _ in evil["sources"][0]["lines"]]
     without_events: dict[str, Any] = {**race, "events": []}
-    traces = {"one": [one], "two": [one, other], "finding": [race], "evil": [evil],
+    traces = {"one": [one], "two": [one, other], "beside": beside, "finding": [race], "evil": [evil],
               "refused": [trace_of("tail_past_shared_memory")], "shuffles": [trace_of("08_warp_shuffle")],
               "no events": [without_events], "second without events": [other, without_events]}
     made = {}
@@ -284,6 +312,8 @@ def test_pages(browser: Browser, pages: dict[str, Path], size: str, scheme: str)
         browser.check_quiet(where)
         if kind in ("one", "two", "shuffles") and (scheme == "light" or kind == "two"):
             check_steps(browser, where)
+        if kind == "beside":
+            check_jumps(browser, where)
         if kind == "finding":
             check_finding(browser, where)
         if kind == "refused":
