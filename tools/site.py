@@ -280,6 +280,8 @@ def tidy(folder: Path, navigation: str) -> None:
                             '<main id="text" tabindex="-1">\n', 1)
         text = text.replace('<div class="contents">\n', f'<div class="contents">\n{contents(text)}', 1)
         output_file.write(file, text.replace("<!-- start footer part -->", "</main>\n<!-- start footer part -->", 1))
+    for file in (folder / "explorer").glob("*.html"):
+        output_file.write(file, read_text(file).replace('rel="icon" href="data:,"', 'rel="icon" href="../favicon.svg"'))
 
 
 def with_place(navigation: str, page: str) -> str:

@@ -215,6 +215,7 @@ def test_a_page_of_each_kind_opens(built: Path, browser: Browser, size: str, sch
         browser.open(built / f"{page}.html", SIZES[size], scheme)
         browser.check_quiet(page)
         assert browser.js("return document.querySelectorAll('h1').length") == 1, page
+        assert browser.js("return document.querySelector('link[rel=icon]').href").endswith("/favicon.svg"), page
 
 
 @needs_all
