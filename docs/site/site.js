@@ -17,10 +17,20 @@ document.addEventListener("DOMContentLoaded", () => {
   // Below their pictures is something to drag.
   if (/(01_interleaved|02_nondivergent|03_sequential|columns_without_padding)\.html$/.test(location.pathname))
     load("dragged.js");
+  addEventListener("scroll", markSection, { passive: true });
+  addEventListener("load", markSection);
   addEventListener("load", reachByKeyboard);
   addEventListener("resize", reachByKeyboard);
   document.addEventListener("toggle", reachByKeyboard, true);
 });
+
+// In the list of what is on the page, the section that is read is marked.
+function markSection() {
+  const links = [...document.querySelectorAll("#contents a")];
+  const read = links.findLastIndex(({ hash }) =>
+    document.getElementById(decodeURIComponent(hash.slice(1))).getBoundingClientRect().top < innerHeight / 3);
+  links.forEach((link, k) => link.setAttribute("aria-current", k === Math.max(read, 0)));
+}
 
 // Code and tables that are wider than the page scroll: the keyboard reaches them.
 function reachByKeyboard() {
