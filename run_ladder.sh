@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
 # Usage: ./run_ladder.sh [--beyond] [OPTIONS]
 #
-# Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's reduction, and ends with a table of their
-# results and one of what others have published. Each step runs as soon as it is built. Whatever is missing on a Debian
-# or Ubuntu machine is installed first. Another run in this checkout waits until this one ends.
+# Builds 00_cpu_serial to 07_cascade, runs them in order, on a GPU also CUB's
+# reduction, and ends with a table of what others have published and one of their
+# results. Each step runs as soon as it is built. Whatever is missing on a Debian
+# or Ubuntu machine is installed first. Another run in this checkout waits until
+# this one ends.
 #
-# --beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass, 11_bulk_copy, on a GPU also
-# 12_any_operation. The other options are those of the steps, but for --compare and --trace, which are of one step;
-# --json writes the results of all of them into one file.
+# --beyond goes on after 07: 08_warp_shuffle, 09_vector_loads, 10_single_pass,
+# 11_bulk_copy, on a GPU also 12_any_operation. The other options are those of the
+# steps, but for --compare and --trace, which are of one step; --json writes the
+# results of all of them into one file.
 #
-# REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
+# REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON
+# insists on nvcc, OFF leaves CUDA out.
 #
-# Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
+# Exit code: 0 every result verified, 1 a wrong result, 2 bad usage, 3 a machine
+# that cannot do it, 130 Ctrl-C.
 
 set -euo pipefail
 caller_folder=$PWD
@@ -57,7 +62,7 @@ main() {
   await ladder_table
   print_table
   if [[ -t 1 && ${#wrong_steps[@]} == 0 && " ${step_options[*]}" != *" -"*q* ]]; then
-    printf '\n%s\n' "Read on in $page/README.md:" "each step has a page that says why."
+    printf "\nRead on in %s: each step has a page that says why.\n" "$page/README.md"
   fi
 }
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Runs every test that is done in a minute or so, and builds what they take: ./run_tests.sh [OPTIONS OF CTEST], for
-# example -R Emulated, or -L long for those that take minutes. Whatever is missing on a Debian or Ubuntu machine is
+# Runs every test that is done in a minute or so, and builds what they take:
+# ./run_tests.sh [OPTIONS OF CTEST], for example -R Emulated, or -L long for
+# those that take minutes. Whatever is missing on a Debian or Ubuntu machine is
 # installed first. Tests that need a GPU are skipped without one.
 #
-# REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON insists on nvcc, OFF leaves CUDA out.
+# REDUCTION_CUDA=AUTO, the default, takes CUDA where there are nvcc and a GPU; ON
+# insists on nvcc, OFF leaves CUDA out.
 #
-# Exit code: 0 no test failed, 1 one did, 2 bad usage, 3 a machine that cannot do it, 130 Ctrl-C.
+# Exit code: 0 no test failed, 1 one did, 2 bad usage, 3 a machine that cannot do
+# it, 130 Ctrl-C.
 
 set -euo pipefail
 script=$(readlink -f "${BASH_SOURCE[0]}")

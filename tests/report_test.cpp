@@ -141,10 +141,11 @@ TEST_F(ReportOnATerminal, KeepsTheColumnsOfASweep) {
     report.finish();
   });
   const std::string rows =
-      "type   elements  block          ms     GB/s  % of peak  of the peak    sum right\n"
-      "─────  ────────  ─────  ──────────  ───────  ─────────  ─────────────  ─────────\n"
-      "int32      2^10    256      0.0041      1.0        0.0  ▏············  yes\n"
-      "int32      2^34    256     78.5000    875.4       18.2  ██▍··········  yes\n";
+      "                                              % of\n"
+      "type   elements  block          ms     GB/s   peak  of the peak            right\n"
+      "─────  ────────  ─────  ──────────  ───────  ─────  ─────────────────────  ─────\n"
+      "int32      2^10    256      0.0041      1.0    0.0  ▏····················  yes\n"
+      "int32      2^34    256     78.5000    875.4   18.2  ███▉·················  yes\n";
   EXPECT_NE(text.find(rows), std::string::npos) << text;
 }
 

@@ -24,7 +24,7 @@ def output_of(*command: str | Path, standard_input: str = "") -> str:
 
 
 def test_the_list_of_the_steps_is_complete() -> None:
-    """And says what they are made of."""
+    """And says what they are made of. A program's title is its page's."""
     folders = [path.parent.relative_to(REPOSITORY) for glob in ("[0-9]*/kernel.[ch]*", "beyond/[0-9]*/kernel.[ch]*")
                for path in sorted(REPOSITORY.glob(glob))]
     assert sorted(folders) == sorted(NUMBERED) and steps_of("peer") == ["peer_cub"]
@@ -32,7 +32,9 @@ def test_the_list_of_the_steps_is_complete() -> None:
         [main] = [file for folder in (step.page, f"{step.page}/{step.program}", f"{step.page}/{step.program[5:]}")
                   for file in (REPOSITORY / folder).glob("main.c*")]
         assert ("reduction::make_step(" in main.read_text()) == step.needs.startswith("any"), step
-        assert (REPOSITORY / step.page / "README.md").exists(), step
+        page = (REPOSITORY / step.page / "README.md").read_text("utf-8")
+        if title := re.match(r"# \d\d · (.*)\n", page):
+            assert f'"{step.program}", "{title[1][0].lower()}{title[1][1:]}"' in main.read_text("utf-8"), step
 
 
 def test_step_shape() -> None:

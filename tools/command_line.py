@@ -37,12 +37,20 @@ class NotPossible(Failure):
     code = ExitCode.NOT_POSSIBLE
 
 
+class Paragraphs(argparse.HelpFormatter):
+    """Folds each paragraph to the terminal's width, but for one that is a list."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        return "\n\n".join(part if "\n  " in part else fill(part, width, indent) for part in text.split("\n\n"))
+
+
 class Parser(argparse.ArgumentParser):
-    """The parser of a command. `description` is the docstring of its module, shown as it stands."""
+    """The parser of a command. `description` is the docstring of its module."""
 
     def __init__(self, command: str, description: str | None, epilog: str = "") -> None:
         super().__init__(prog=f"python3 -m tools {command}".rstrip(), description=description, epilog=epilog,
-                         allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+                         allow_abbrev=False, formatter_class=Paragraphs)
 
     def error(self, message: str) -> NoReturn:
         raise BadUsage(f"{message} (--help lists what is allowed)")

@@ -3,6 +3,6 @@
 #include "harness/step.cuh"
 
 int main(int argc, char** argv) {
-  const auto step = reduction::make_cuda_step("12_any_operation", "a header for any type and operation");
+  const auto step = reduction::make_cuda_step("12_any_operation", "any operation");
   return reduction::run_step(step, argc, argv);
 }

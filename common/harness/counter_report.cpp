@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
+#include "harness/steps.hpp"
 #include "harness/table.hpp"
 #include "harness/units.hpp"
 
@@ -56,9 +58,16 @@ std::string change_text(double before, double after) {
   return factor < 1 ? fmt::format("÷ {:.3g}", 1 / factor) : fmt::format("× {:.3g}", factor);
 }
 
+/// Says whether two values differ by less than a tenth.
+bool same(double a, double b) { return std::abs(a - b) < 0.1 * std::max(a, b) || a == b; }
+
 /// Returns all counters, in total, per block and per element.
 Table all_counters(const Result& run, const std::optional<Result>& other) {
-  Table table{{{"counted", Align::left}, {"total"}, {"per block"}, {"per element"}}, {}};
+  Table table{{{"counted", Align::left},
+               {"total"},
+               {"per block", Align::right, 9},
+               {"per element", Align::right, 11}},
+              {}};
   if (other) {
     table.columns.push_back({fmt::format("per element in {}", other->step)});
     table.columns.push_back({"change", Align::left});
@@ -91,39 +100,38 @@ std::string_view full_name(const Count& count) {
   return count.name == "of these, bank conflicts" ? "shared memory bank conflicts" : count.name;
 }
 
-/// Returns what changed from another step, per block, and after it in a sentence what did not.
+/// Returns what changed from another step by a tenth or more: per block, or where blocks take other numbers of
+/// elements per element, so that a larger tile does not look like more work.
 std::string changes(const Result& run, const Result& other, const Terminal& terminal) {
-  Table table{{{"per block", Align::left}, {other.step}, {"here"}, {"change", Align::left}}, {}};
-  std::string unchanged;
-  const auto compare = [&](std::string_view name, double before, double here, const char* pattern) {
-    const std::string change = change_text(before, here);
-    const std::string text = fmt::format(fmt::runtime(pattern), here);
-    // × 1 and ÷ 1 are none: a last block that is not full changes the fourth digit.
-    if (change != "same" && !change.ends_with(" 1")) {
-      table.rows.push_back(
-          {std::string(name), fmt::format(fmt::runtime(pattern), before), text, {change, true}});
-    } else if (here != 0) {
-      unchanged += fmt::format("{}{} {}", unchanged.empty() ? "" : ", ", name, text);
-    }
-  };
   const Counters before = counters_of(other);
   const Counters here = counters_of(run);
-  // Each block counts itself once; of these, it is the total that a step changes.
-  compare("blocks in total", static_cast<double>(before.blocks), static_cast<double>(here.blocks), "{:.0f}");
+  const bool same_tile = same(ratio(before.blocks, other.input.n), ratio(here.blocks, run.input.n));
+  const std::string_view unit = same_tile ? " per block" : " per element";
+  Table table{{{"", Align::left}, {"", Align::left}, {""}, {""}, {""}, {"", Align::left}}, {}};
+  const auto compare = [&](const std::string& name, double value_before, double value, const char* pattern) {
+    if (same(value_before, value)) return;
+    table.rows.push_back(
+        {table.rows.empty() ? "change" : "", name, fmt::format(fmt::runtime(pattern), value_before), "→",
+         fmt::format(fmt::runtime(pattern), value), strong(change_text(value_before, value), terminal)});
+  };
   for (const Count& count : counts) {
-    if (count.name != "blocks") {
-      compare(full_name(count), ratio(count.of(before), before.blocks), ratio(count.of(here), here.blocks),
-              "{:.4g}");
-    }
+    compare(fmt::format("{}{}", full_name(count), unit),
+            ratio(count.of(before), same_tile ? before.blocks : other.input.n),
+            ratio(count.of(here), same_tile ? here.blocks : run.input.n), "{:.4g}");
   }
   compare("active lanes per shared request", before.lanes_per_shared_request(),
           here.lanes_per_shared_request(), "{:.2f}");
 
-  std::string text = to_text(table, terminal);
-  if (table.rows.empty())
-    text =
-        paragraph(fmt::format("Per block, nothing that is counted differs from {}.", other.step), terminal);
-  if (!unchanged.empty()) text += paragraph(fmt::format("The same: {}.", unchanged), terminal);
+  const TableLayout layout(table, terminal);
+  std::string text;
+  for (const Row& row : table.rows)
+    text += layout.row(row);
+  if (table.rows.empty()) {
+    const StepFacts* const facts = find_step(run.step);
+    const std::string page = facts == nullptr ? "" : fmt::format(": {}/README.md", facts->page);
+    text = labelled("change", "nothing that is counted here; instructions, which it may save, are not" + page,
+                    terminal);
+  }
   if (run.input.n != other.input.n) {
     text += paragraph(fmt::format("{} was run over {} elements, this over {}.", other.step,
                                   count_text(other.input.n), count_text(run.input.n)),
@@ -132,45 +140,11 @@ std::string changes(const Result& run, const Result& other, const Terminal& term
   return text;
 }
 
-double wavefronts_per_block(const Result& run) {
-  return ratio(counters_of(run).shared_wavefronts(), counters_of(run).blocks);
-}
-
-double conflicts_per_block(const Result& run) {
-  return ratio(counters_of(run).shared_conflicts(), counters_of(run).blocks);
-}
-
-/// Draws the wavefronts of a block in shared memory, and how many of them are bank conflicts.
-std::string wavefront_bars(const std::vector<Result>& runs, const Terminal& terminal) {
-  double longest = 0;
-  double conflicts = 0;
-  for (const Result& run : runs) {
-    longest = std::max(longest, wavefronts_per_block(run));
-    conflicts = std::max(conflicts, conflicts_per_block(run));
-  }
-  if (longest == 0) return "";
-  const std::string name =
-      fmt::format("shared memory wavefronts per block, {} bank conflicts", conflicts > 0 ? "░" : "no");
-  Table table{{{"step", Align::left}, {name, Align::left}, {"count"}}, {}};
-  for (const Result& run : runs) {
-    const double all = wavefronts_per_block(run);
-    const double of_conflicts = conflicts_per_block(run);
-    table.rows.push_back(
-        {run.step, Bar{(all - of_conflicts) / longest, of_conflicts / longest}, fmt::format("{:.4g}", all)});
-  }
-  return fmt::format("\n{}", to_text(table, terminal));
-}
-
 }  // namespace
 
 std::string counter_report(const Result& run, const std::optional<Result>& other, const Terminal& terminal) {
-  if (!terminal.present || !other) {
-    const std::string table = to_text(all_counters(run, other), terminal);
-    return terminal.present ? table + wavefront_bars({run}, terminal) : table;
-  }
-  const bool differs = change_text(wavefronts_per_block(*other), wavefronts_per_block(run)) != "same" ||
-                       change_text(conflicts_per_block(*other), conflicts_per_block(run)) != "same";
-  return changes(run, *other, terminal) + (differs ? wavefront_bars({*other, run}, terminal) : "");
+  if (terminal.present && other) return changes(run, *other, terminal);
+  return to_text(all_counters(run, other), terminal);
 }
 
 }  // namespace reduction

@@ -49,10 +49,10 @@ std::string one_line(std::string_view text) {
 }
 
 int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
-  const auto say = [&](std::string_view what) {
-    print(stderr, fmt::format("{}: error: {}\n", name, one_line(what)));
-  };
   prepare_standard_streams();
+  const Terminal terminal = terminal_of(stderr);
+  const std::string label = error_label(name, terminal);
+  const auto say = [&](std::string_view what) { print(stderr, paragraph(label + one_line(what), terminal)); };
   ExitCode code = ExitCode::device_fault;
   try {
     code = body();
@@ -61,8 +61,7 @@ int exit_code_of(std::string_view name, const std::function<ExitCode()>& body) {
     say(error.what());
   } catch (const __emulated::KernelFinding& finding) {
     code = ExitCode::wrong_result;
-    print(stderr, fmt::format("{}: error: {}", name,
-                              __emulated::diagnostic_of(finding.findings(), terminal_of(stderr).styled)));
+    print(stderr, label + __emulated::diagnostic_of(finding.findings(), terminal.styled));
   } catch (const MeasurementError& error) {
     code = ExitCode::wrong_result;
     say(error.what());

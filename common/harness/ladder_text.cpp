@@ -31,9 +31,9 @@ bool is_of(const Result& result, Part part) {
 /// The library that the steps are compared with, run_ladder.sh's last row on a CUDA device.
 bool is_peer(const Result& result) { return is_of(result, Part::peer); }
 
-/// Says whether it is a step that goes on from the one before it, and ran on a GPU.
+/// Says whether it is a step that goes on from the one before it, and ran on a device.
 bool is_rung(const Result& result) {
-  return on_gpu(result) && (is_of(result, Part::ladder) || is_of(result, Part::beyond));
+  return !on_cpu(result) && (is_of(result, Part::ladder) || is_of(result, Part::beyond));
 }
 
 /// Says whether two results are sums of as many elements of the same type.
@@ -77,65 +77,64 @@ void begin_row(Table& table, const Result& result, bool in_sweep) {
   table.add({"block"}, result.block > 0 ? fmt::to_string(result.block) : "–");
 }
 
-double wavefronts_per_element(const Result& result) {
-  const auto counters = result.counters();
-  return counters ? static_cast<double>(counters->shared_wavefronts()) / static_cast<double>(result.input.n)
-                  : 0;
+/// Returns a count of a result as a share of its elements.
+double per_element(const Result& result, std::uint64_t count) {
+  return static_cast<double>(count) / static_cast<double>(result.input.n);
 }
 
-/// Returns the table of results that the emulated device counted. On a terminal, bars show the wavefronts.
+double wavefronts_per_element(const Result& result) {
+  return per_element(result, result.counters().value_or(__emulated::Counters{}).shared_wavefronts());
+}
+
+/// Returns the table of results that the emulated device counted. On a terminal it is per element, as blocks may take
+/// different numbers of them, and bars show the wavefronts.
 std::string counted_ladder(const Results& results, const Terminal& terminal) {
   const bool in_sweep = is_sweep(results);
-  // Beside the columns of a sweep, a terminal has no room for these.
-  const Form both = in_sweep ? Form::markdown : Form::both;
   double longest = 0;
   for (const Result& result : results)
     longest = std::max(longest, wavefronts_per_element(result));
   Table table;
   for (const Result& result : results) {
-    begin_row(table, result, in_sweep);
-    // Bold where it is not what the step before has.
-    const auto add = [&](const Column& column, const std::string& text) {
-      const std::size_t k = table.columns.size();
-      const std::string before = table.rows.size() > 1 ? table.rows.end()[-2][k].text : "–";
-      table.add(column, {text, before != "–" && before != text});
-    };
     const auto c = result.counters();
-    const auto per_block = [&](std::uint64_t count) {
+    const __emulated::Counters counters = c.value_or(__emulated::Counters{});
+    const auto of_elements = [&](std::uint64_t count) {
+      return c ? fmt::format("{:.4f}", per_element(result, count)) : "–";
+    };
+    const auto of_blocks = [&](std::uint64_t count) {
       const double blocks = std::max(1.0, static_cast<double>(result.blocks()));
       return c ? fmt::format("{:.4g}", static_cast<double>(count) / blocks) : "–";
     };
-    const __emulated::Counters counters = c.value_or(__emulated::Counters{});
     const bool planned = !result.passes.empty();
-    table.add({"passes", Align::right, Form::markdown}, planned ? fmt::to_string(result.passes.size()) : "–");
-    add({"blocks", Align::right, both}, planned ? fmt::to_string(result.blocks()) : "–");
-    add({"block barriers per block", Align::right, both, "barriers per block"},
-        per_block(counters.block_barriers));
-    add({"shared requests per block", Align::right, both, "requests per block"},
-        per_block(counters.shared_requests()));
-    add({"lanes per request", Align::right, Form::markdown},
-        c ? fmt::format("{:.2f}", counters.lanes_per_shared_request()) : "–");
-    add({"wavefronts per block"}, per_block(counters.shared_wavefronts()));
-    const double per_element = wavefronts_per_element(result);
-    add({"wavefronts per element", Align::right, Form::markdown},
-        c ? fmt::format("{:.4f}", per_element) : "–");
-    const double length = longest > 0 ? per_element / longest : 0;
-    const double conflicts = static_cast<double>(counters.shared_conflicts()) /
-                             std::max(1.0, static_cast<double>(counters.shared_wavefronts()));
-    table.add({"shared memory wavefronts per element", Align::left, Form::terminal},
-              Bar{length * (1 - conflicts), length * conflicts});
+    const std::string blocks = planned ? fmt::to_string(result.blocks()) : "–";
+    begin_row(table, result, in_sweep);
+    if (!terminal.present) {
+      table.add({"passes"}, planned ? fmt::to_string(result.passes.size()) : "–");
+      table.add({"blocks"}, blocks);
+      table.add({"block barriers per block"}, of_blocks(counters.block_barriers));
+      table.add({"shared requests per block"}, of_blocks(counters.shared_requests()));
+      table.add({"lanes per request"}, c ? fmt::format("{:.2f}", counters.lanes_per_shared_request()) : "–");
+      table.add({"wavefronts per block"}, of_blocks(counters.shared_wavefronts()));
+    } else if (!in_sweep) {  // beside whose columns there is no room
+      table.add({"blocks"}, blocks);
+      table.add({"barriers"}, of_elements(counters.block_barriers));
+      table.add({"requests"}, of_elements(counters.shared_requests()));
+    }
+    table.add({terminal.present ? "wavefronts" : "wavefronts per element"},
+              of_elements(counters.shared_wavefronts()));
+    if (terminal.present && longest > 0) {
+      const double conflicts = per_element(result, counters.shared_conflicts());
+      table.add({"░ in conflict", Align::left},
+                Bar{(wavefronts_per_element(result) - conflicts) / longest, conflicts / longest});
+    }
     table.add_verified(result.verified(), terminal);
   }
-  std::string text = to_text(table, terminal);
-  if (terminal.present && longest > 0)
-    text += paragraph("░ are the wavefronts that bank conflicts add.", terminal);
-  return text;
+  return to_text(table, terminal);
 }
 
 /// Returns the table of results that were timed. On a terminal, bars show the share of the card's peak.
 std::string timed_ladder(const Results& results, const Terminal& terminal) {
   const bool in_sweep = is_sweep(results);
-  const Form both = in_sweep ? Form::markdown : Form::both;
+  const bool in_full = !in_sweep || !terminal.present;  // beside a sweep's columns a terminal has no room
   const bool has_peer = std::ranges::any_of(results, is_peer);
   Table table;
   for (const Result& result : results) {
@@ -144,69 +143,104 @@ std::string timed_ladder(const Results& results, const Terminal& terminal) {
     const auto earlier = [&](const Result& other) { return is_rung(other) && other.step != result.step; };
     const auto times_previous =
         is_rung(result) ? ratio(find_last(until, result, earlier), result) : std::nullopt;
+    const std::string previous = or_dash(times_previous, 2);
     const auto percent = result.percent_of_peak();
     begin_row(table, result, in_sweep);
-    table.add({"ms", Align::right, both}, result.ms ? fmt::format("{:.4f}", result.ms->median) : "–");
+    if (in_full) table.add({"ms"}, result.ms ? fmt::format("{:.4f}", result.ms->median) : "–");
     table.add({"GB/s"}, or_dash(result.gbps(), 1));
-    table.add({"% of peak", Align::right, both}, or_dash(percent, 1));
-    table.add({"of the peak", Align::left, Form::terminal},
-              percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
+    if (in_full) table.add({"% of peak"}, or_dash(percent, 1));
+    if (terminal.present)
+      table.add({"of the peak", Align::left}, percent ? Cell(Bar{*percent / 100, 0, true}) : Cell());
     // What changes less may come from one run to the next.
-    table.add({"× previous", Align::right, Form::both, "× prev."},
-              {or_dash(times_previous, 2), times_previous.value_or(0) >= 1.05});
-    table.add({"× 01", Align::right, both}, or_dash(ratio(find_last(until, result, first), result), 2));
-    if (has_peer) {
+    table.add({terminal.present ? "× prev." : "× previous"},
+              times_previous.value_or(0) >= 1.05 ? strong(previous, terminal) : previous);
+    if (in_full) table.add({"× 01"}, or_dash(ratio(find_last(until, result, first), result), 2));
+    if (in_full && has_peer) {
       const auto share = ratio(find_last(results, result, is_peer), result);
-      table.add({"% of CUB", Align::right, both}, share ? fmt::format("{:.1f}", *share * 100) : "–");
+      table.add({"% of CUB"}, share ? fmt::format("{:.1f}", *share * 100) : "–");
     }
     table.add_verified(result.verified(), terminal);
   }
   return to_text(table, terminal);
 }
 
-/// Returns the same steps on the cards of the published tables, beside this one if it was timed. A terminal has no room
-/// for those of a single step.
+/// "07" of 07_cascade; other names stay.
+std::string_view short_name(std::string_view step) {
+  return step.starts_with("0") || step.starts_with("1") ? step.substr(0, 2) : step;
+}
+
+/// Returns the same steps on the cards of the published tables: a table of the ladder's, then one of the others.
 std::string published_ladder(const Results& results, const Terminal& terminal) {
-  std::vector<PublishedTable> tables = published_tables();
-  std::erase_if(tables, [&](const PublishedTable& table) {
-    const auto has = [&](const StepFacts& step) { return find_published(table, step.name) != nullptr; };
-    return terminal.present && std::ranges::count_if(steps, has) == 1;
-  });
-  const auto figure_text = [&](std::string_view percent, std::string_view gbps) {
-    return gbps.empty() || terminal.present ? std::string(percent) : fmt::format("{} ({})", percent, gbps);
-  };
-  const auto timed = std::ranges::find_if(results, on_gpu);
-  Table table;
-  for (const Result& result : results) {
-    if (on_cpu(result)) continue;
-    table.begin_row();
-    table.add({"step", Align::left}, result.step);
-    if (timed != results.end()) {
-      const std::string& card = timed->device.name;
-      table.add({"here: " + card, Align::right, Form::both, "here\n" + card},
-                figure_text(or_dash(result.percent_of_peak(), 1), or_dash(result.gbps(), 1)));
-    }
-    for (const auto& published : tables) {
+  std::string text =
+      paragraph(fmt::format("Published figures, % of each card's peak{}; sources in docs/tables:",
+                            terminal.present ? "" : " (GB/s)"),
+                terminal);
+  for (const bool of_the_ladder : {true, false}) {
+    Table table;
+    for (const PublishedTable& published : published_tables()) {
       const auto& [label, gpu, input] = published;
-      const PublishedFigure* const figure = find_published(published, result.step);
-      table.add({fmt::format("{}: {}, {}", label, gpu, input), Align::right, Form::both,
-                 fmt::format("{}\n{}\n{}", label, gpu, input)},
-                figure == nullptr ? "–" : figure_text(figure->percent, figure->gbps));
+      const std::string_view card = gpu.substr(gpu.starts_with("NVIDIA ") ? 7 : 0);
+      bool has_figures = false;
+      table.begin_row();
+      table.add({"card, source", Align::left},
+                fmt::format("{}, {}{}", card, label, terminal.present ? "" : fmt::format(", {}", input)));
+      for (const Result& result : results) {
+        if (on_cpu(result) || is_of(result, Part::ladder) != of_the_ladder) continue;
+        const PublishedFigure* const figure = find_published(published, result.step);
+        has_figures = has_figures || figure != nullptr;
+        const bool with_speed = figure != nullptr && !figure->gbps.empty() && !terminal.present;
+        table.add({std::string(short_name(result.step))},
+                  figure == nullptr ? "–"
+                  : with_speed      ? fmt::format("{} ({})", figure->percent, figure->gbps)
+                                    : std::string(figure->percent));
+      }
+      if (!has_figures) table.rows.pop_back();
+    }
+    if (!table.rows.empty()) text += (terminal.present ? "" : "\n") + to_text(table, terminal);
+  }
+  return text + "\n";
+}
+
+/// Says what the results are of, and what the columns for terminals count.
+std::string title(const Results& results, const Terminal& terminal) {
+  const Result& last = results.back();
+  std::string text = "Your run: " + last.device.name;
+  if (!is_sweep(results)) text += fmt::format(", {} {}", count_text(last.input.n), to_string(last.type));
+  if (terminal.present && on_emulated_device(last)) text += ", counts per element";
+  return strong(text, terminal);
+}
+
+/// Says what has changed from the first step to the last, and whether all sums are right.
+std::string conclusion(const Results& results, const Terminal& terminal) {
+  const auto first = std::ranges::find_if(results, is_rung);
+  const auto last = std::find_if(results.rbegin(), results.rend(), is_rung);
+  std::string text;
+  if (first != results.end() && first->step != last->step && !is_sweep(results)) {
+    const auto [from, to] = std::pair(short_name(first->step), short_name(last->step));
+    if (first->counters() && last->counters()) {
+      text = fmt::format("{} took {:.4f} wavefronts per element, {} takes {:.4f}. ", from,
+                         wavefronts_per_element(*first), to, wavefronts_per_element(*last));
+    } else {
+      text = fmt::format("{} reached {} GB/s, {} reaches {}, {} % of the peak. ", from,
+                         or_dash(first->gbps(), 1), to, or_dash(last->gbps(), 1),
+                         or_dash(last->percent_of_peak(), 1));
     }
   }
-  return to_text(table, terminal);
+  std::string wrong;
+  for (const Result& result : results)
+    if (!result.verified()) wrong += (wrong.empty() ? "WRONG: " : ", ") + result.step;
+  return text + (wrong.empty() ? green("All sums are right.", terminal) : red(wrong + ".", terminal));
 }
 
 }  // namespace
 
 std::string ladder_text(const std::vector<Result>& results, const Terminal& terminal) {
   const bool counted = std::ranges::any_of(results, on_emulated_device);
-  const std::string tables = counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal);
-  if (is_sweep(results) || std::ranges::all_of(results, on_cpu)) return tables;
-  const std::string published =
-      fmt::format("{} figures, % of each card's peak{}; sources in docs/tables:",
-                  terminal.present ? "Published" : "Documented", terminal.present ? "" : " (GB/s)");
-  return tables + "\n" + paragraph(published, terminal) + "\n" + published_ladder(results, terminal);
+  const bool has_published = !is_sweep(results) && !std::ranges::all_of(results, on_cpu);
+  const std::string gap = terminal.present ? "" : "\n";  // Markdown takes one around a table
+  return (has_published ? published_ladder(results, terminal) : "") + title(results, terminal) + "\n" + gap +
+         (counted ? counted_ladder(results, terminal) : timed_ladder(results, terminal)) + gap +
+         paragraph(conclusion(results, terminal), terminal);
 }
 
 }  // namespace reduction

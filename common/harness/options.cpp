@@ -8,6 +8,7 @@
 #include <climits>
 #include <filesystem>
 
+#include "harness/terminal.hpp"
 #include "harness/version.hpp"
 
 namespace reduction {
@@ -16,6 +17,13 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 48;
 constexpr std::uint64_t most_of_64_bits = ~std::uint64_t{0};
+
+constexpr std::size_t help_width = 80;
+constexpr std::size_t help_indent = 30;  // CLI11's
+
+std::string folded(const std::string& help, std::size_t width = help_width - help_indent) {
+  return fmt::format("{}", fmt::join(fold(help, width), "\n"));
+}
 
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t least = 0,
                                           std::uint64_t most = most_of_64_bits) {
@@ -115,7 +123,7 @@ Reader<DeviceChoice> device_reader() {
 }
 
 OptionParser::OptionParser(const std::string& program, const std::string& description)
-    : app_(std::make_shared<CLI::App>(description, program)) {}
+    : app_(std::make_shared<CLI::App>(folded(description, help_width), program)) {}
 
 void OptionParser::add_version() {
   app_->set_version_flag("--version", fmt::format("{} {}", app_->get_name(), version));
@@ -127,7 +135,7 @@ void OptionParser::add_text(const char* flags, const char* placeholder, const st
     if (!take(text))
       throw UsageError(fmt::format("{} '{}': {}", name.substr(name.find(',') + 1), text, allowed));
   };
-  app_->add_option_function<std::string>(flags, take_or_refuse, help)->type_name(placeholder);
+  app_->add_option_function<std::string>(flags, take_or_refuse, folded(help))->type_name(placeholder);
 }
 
 void OptionParser::add_file(const char* flag, const std::string& help, std::string& target) {
@@ -140,14 +148,14 @@ void OptionParser::add_file(const char* flag, const std::string& help, std::stri
 }
 
 void OptionParser::add_flag(const char* flags, const std::string& help, bool& target) {
-  app_->add_flag(flags, target, help)
+  app_->add_flag(flags, target, folded(help))
       ->disable_flag_override()
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
 
 void OptionParser::add_arguments(const char* name, const std::string& help, bool required,
                                  std::vector<std::string>& target) {
-  app_->add_option(name, target, help)->required(required);
+  app_->add_option(name, target, folded(help))->required(required);
 }
 
 std::string OptionParser::read(int argc, const char* const* argv) {

@@ -73,40 +73,40 @@ Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Te
   Table table;
   table.begin_row();
   const auto add = [&](Column column, const Cell& cell) {
-    if (!sweep) column.least_width = 0;
+    if (!sweep) column.width = 0;
     table.add(column, cell);
   };
-  constexpr auto both = Form::both;
-  constexpr auto markdown = Form::markdown;
+  const bool in_markdown = !terminal.present;
   const std::string& variant = result.variant;
-  add({"step", Align::left, sweep ? markdown : both}, result.step + (variant.empty() ? "" : ", " + variant));
-  if (sweep && !variant.empty()) add({"sum", Align::left, Form::terminal}, variant);
-  add({"type", Align::left, both, "", sweep == Sweep::type ? 10U : 0U}, std::string(to_string(result.type)));
-  add({"elements", Align::right, both, "", 8}, count_text(result.input.n));
-  add({"block", Align::right, result.block > 0 ? both : markdown},
-      result.block > 0 ? std::to_string(result.block) : "–");
+  if (!sweep || in_markdown)
+    add({"step", Align::left}, result.step + (variant.empty() ? "" : ", " + variant));
+  else if (!variant.empty())
+    add({"sum", Align::left}, variant);
+  add({"type", Align::left, sweep == Sweep::type ? 10U : 0U}, std::string(to_string(result.type)));
+  add({"elements", Align::right, 8}, count_text(result.input.n));
+  if (in_markdown || result.block > 0) add({"block"}, result.block > 0 ? std::to_string(result.block) : "–");
   if (const auto& shared = result.shared) {
     add({"ranks"}, std::to_string(shared->ranks));
-    add({"nodes", Align::right, markdown}, std::to_string(shared->nodes));
-    add({"elements per rank", Align::right, markdown}, count_text(shared->elements_per_rank));
+    if (in_markdown) {
+      add({"nodes"}, std::to_string(shared->nodes));
+      add({"elements per rank"}, count_text(shared->elements_per_rank));
+    }
     add({"combined by", Align::left}, shared->combined_by);
-    add({"× one rank", Align::right, both, "", 5}, or_dash(result.times_one_rank(), 3));
+    add({"× one rank", Align::right, 5}, or_dash(result.times_one_rank(), 3));
   }
   if (result.device.kind == DeviceKind::emulated && !result.shared) {
     // What chooses its own launch does not say how many it makes.
     const bool known = !result.passes.empty();
     add({"passes"}, known ? fmt::to_string(result.passes.size()) : "–");
-    add({"blocks", Align::right, both, "", 8}, known ? fmt::to_string(result.blocks()) : "–");
+    add({"blocks", Align::right, 8}, known ? fmt::to_string(result.blocks()) : "–");
   } else {
     const auto& ms = result.ms;
-    add({"ms", Align::right, both, "", 10}, or_dash(ms ? std::optional(ms->median) : std::nullopt, 4));
-    add({"p5 – p95", Align::right, markdown}, ms ? fmt::format("{:.4f} – {:.4f}", ms->p5, ms->p95) : "–");
-    add({"GB/s", Align::right, both, "", 7}, or_dash(result.gbps(), 1));
-    add({"% of peak", Align::right, both, "", 5}, or_dash(result.percent_of_peak(), 1));
-    if (result.device.peak_gbps) {
-      add({"of the peak", Align::left, Form::terminal},
-          Bar{result.percent_of_peak().value_or(0) / 100, 0, true});
-    }
+    add({"ms", Align::right, 10}, or_dash(ms ? std::optional(ms->median) : std::nullopt, 4));
+    if (in_markdown) add({"p5 – p95"}, ms ? fmt::format("{:.4f} – {:.4f}", ms->p5, ms->p95) : "–");
+    add({"GB/s", Align::right, 7}, or_dash(result.gbps(), 1));
+    add({"% of peak", Align::right, 5}, or_dash(result.percent_of_peak(), 1));
+    if (terminal.present && result.device.peak_gbps)
+      add({"of the peak", Align::left}, Bar{result.percent_of_peak().value_or(0) / 100, 0, true});
   }
   table.add_verified(result.verdict.verified, terminal);
   for (const Result& other : result.other_variants)
@@ -116,10 +116,13 @@ Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Te
 
 /// Says on stderr what is wrong with a result, or otherwise than asked.
 void complain(const Result& result) {
+  const Terminal terminal = terminal_of(stderr);
   if (!result.timing_remark.empty())
     print(stderr, fmt::format("{}: note: {}\n", result.step, result.timing_remark));
   if (!result.verdict.verified)
-    print(stderr, fmt::format("{}: error: {}{}\n", result.step, variant_text(result), verdict_text(result)));
+    print(stderr, paragraph(error_label(result.step, terminal) + variant_text(result) +
+                                verdict_text(result, terminal),
+                            terminal));
 }
 
 /// Says what to read after a step; nothing of a step without a page.
@@ -147,15 +150,17 @@ std::string device_text(const DeviceInfo& device) {
   return text;
 }
 
-std::string verdict_text(const Result& result) {
+std::string verdict_text(const Result& result, const Terminal& terminal) {
   const std::string value = to_string(result.value);
   const Verdict& verdict = result.verdict;
   if (!verdict.verified) {
-    return fmt::format("WRONG: {}, expected {}; the error {:.6g} is above the tolerance {:.3g}", value,
-                       to_string(result.expected), verdict.error, verdict.tolerance);
+    return fmt::format("{} {}, expected {}; the error {:.6g} is above the tolerance {:.3g}",
+                       red("WRONG:", terminal), value, to_string(result.expected), verdict.error,
+                       verdict.tolerance);
   }
-  if (is_integer(result.type)) return fmt::format("{}, exact", value);
-  return fmt::format("{}, error {:.3g}, tolerance {:.3g}", value, verdict.error, verdict.tolerance);
+  const std::string error = is_integer(result.type) ? "exact" : fmt::format("error {:.3g}", verdict.error);
+  const std::string text = fmt::format("{}, {}", value, green(error, terminal));
+  return is_integer(result.type) ? text : text + fmt::format(", tolerance {:.3g}", verdict.tolerance);
 }
 
 Report::Report(const Options& options, bool for_terminal)
@@ -171,13 +176,11 @@ Report::Report(const Options& options, bool for_terminal)
 void Report::begin(std::string_view step, std::string_view title, const DeviceInfo& device,
                    const std::string& note) {
   if (quiet_) return;
-  std::string heading = paragraph(fmt::format("{}: {}", step, title), terminal_);
-  print(heading.replace(0, step.size(), strong(step, terminal_)));
-  // Then the compared result's lines say so already.
-  same_device_ = terminal_.present && compared_ && device_text(compared_->device) == device_text(device);
-  if (same_device_) return;
-  if (!note.empty()) print(labelled("note", note, terminal_));
-  print(labelled("device", device_text(device), terminal_));
+  print(paragraph(fmt::format("{}: {}", strong(step, terminal_), title), terminal_));
+  // Of the same device as the compared result's, a note has been read, and on a terminal its line stands above.
+  const bool is_known = compared_ && device_text(compared_->device) == device_text(device);
+  if (!note.empty() && !is_known) print(labelled("note", note, terminal_));
+  if (!is_known || !terminal_.present) print(labelled("device", device_text(device), terminal_));
 }
 
 Report::~Report() {
@@ -219,9 +222,12 @@ void Report::add(const Result& result) {
 }
 
 void Report::tell(const Result& result) {
-  if (!same_device_ || input_text(*compared_) != input_text(result))
-    print(labelled("input", input_text(result), terminal_));
-  if (!result.passes.empty()) print(labelled("passes", passes_text(result), terminal_));
+  const auto say = [&](std::string_view label, const auto& text_of) {
+    const bool is_known = terminal_.present && compared_ && text_of(*compared_) == text_of(result);
+    if (!is_known) print(labelled(label, text_of(result), terminal_));
+  };
+  say("input", input_text);
+  if (!result.passes.empty()) say("passes", passes_text);
   if (const auto& shared = result.shared) {
     print(labelled("ranks",
                    fmt::format("{} on {} node{}, combined by {}", shared->ranks, shared->nodes,
@@ -235,22 +241,26 @@ void Report::tell(const Result& result) {
   } else if (result.ms) {
     print(labelled("time", "the median of " + samples_text(result), terminal_));
   }
-  print(labelled("result", variant_text(result) + verdict_text(result), terminal_));
+  print(labelled("result", variant_text(result) + verdict_text(result, terminal_), terminal_));
   for (const Result& variant : result.other_variants)
-    print(labelled("", variant_text(variant) + verdict_text(variant), terminal_));
+    print(labelled("", variant_text(variant) + verdict_text(variant, terminal_), terminal_));
   if (result.counters()) tell_counters(result);
   if (!terminal_.present) print("\n");
 }
 
 void Report::tell_counters(const Result& result) {
-  const bool comparable = compared_ && compared_->counters() && compared_->block == result.block;
+  const bool was_counted = compared_ && compared_->counters();
+  const bool comparable = was_counted && compared_->block == result.block;
   // That the CPU counts nothing goes without saying.
   if (compared_ && !comparable && compared_->device.kind != DeviceKind::cpu) {
-    const std::string why = compared_->counters() ? fmt::format("ran in blocks of {}", compared_->block)
-                                                  : std::string("counted nothing");
+    const std::string why =
+        was_counted ? fmt::format("ran in blocks of {}", compared_->block) : std::string("counted nothing");
     print(labelled("note", fmt::format("{} {}: nothing to compare", compared_->step, why), terminal_));
   }
-  print("\n" + counter_report(result, comparable ? compared_ : std::nullopt, terminal_));
+  if (!compared_ || !terminal_.present) print("\n");
+  print(counter_report(result, comparable ? compared_ : std::nullopt, terminal_));
+  if (!was_counted && terminal_.present && result.counters()->shared_wavefronts() > 0)
+    print(paragraph("A wavefront is one turn of the 32 banks; lanes in conflict take several.", terminal_));
 }
 
 ExitCode Report::finish() {

@@ -21,7 +21,7 @@ namespace reduction {
 std::string device_text(const DeviceInfo& device);
 
 /// Describes the result and its reference in a line, and what separates them.
-std::string verdict_text(const Result& result);
+std::string verdict_text(const Result& result, const Terminal& terminal = {});
 
 /// What a run prints and writes: a heading, the results as rows of a table, a --json file. The table is in Markdown; on
 /// a terminal it is aligned, and a single result is told in lines, less what was said of the --compared one already.
@@ -69,7 +69,6 @@ class Report {
   std::FILE* out_;
   Terminal terminal_;
   std::optional<Result> compared_;
-  bool same_device_ = false;  ///< as that of the compared result, whose lines stand above
   std::vector<Result> results_;
   std::optional<TableLayout> table_;
   std::optional<Interruption> interruption_;  ///< none for a single result, which Ctrl-C may end at once

@@ -13,28 +13,22 @@ namespace reduction {
 
 struct Cell {
   Cell() = default;
-  Cell(std::string cell_text, bool is_strong = false) : text(std::move(cell_text)), strong(is_strong) {}
+  Cell(std::string cell_text) : text(std::move(cell_text)) {}
   Cell(const char* cell_text) : text(cell_text) {}
   Cell(const Bar& cell_bar) : bar(cell_bar) {}
 
   std::string text;
-  bool strong = false;     ///< bold on a terminal
-  std::optional<Bar> bar;  ///< instead of a text; its column is one for terminals only
+  std::optional<Bar> bar;  ///< instead of a text, for a terminal only
 };
 
 using Row = std::vector<Cell>;
 
 enum class Align { left, right };
 
-/// Which form of the table has a column. Those of a terminal are chosen so that they fit into 80 columns of text.
-enum class Form { both, markdown, terminal };
-
 struct Column {
   std::string name;
   Align align = Align::right;
-  Form form = Form::both;
-  std::string terminal_name{};  ///< where a terminal has another; line breaks in it stay
-  std::size_t least_width = 0;  ///< on a terminal, for rows that are not there yet
+  std::size_t width = 0;  ///< on a terminal the least, for rows that are not there yet
 };
 
 struct Table {
@@ -54,13 +48,15 @@ struct Table {
 
   /// Adds the column that says whether a result is right.
   void add_verified(bool verified, const Terminal& terminal) {
-    add({"verified", Align::left, Form::both, "sum right"},
-        verified ? Cell("yes") : Cell(terminal.present ? "NO" : "**NO**", true));
+    if (terminal.present)
+      add({"right", Align::left}, verified ? green("yes", terminal) : red("NO", terminal));
+    else
+      add({"verified", Align::left}, verified ? "yes" : "**NO**");
   }
 };
 
-/// A table as it is printed, so that rows may follow one by one. On a terminal headers fold where the columns would be
-/// too wide otherwise, and bars take the room that is left.
+/// A table as it is printed, so that rows may follow one by one. On a terminal a column is as wide as its cells or the
+/// longest word of its name, which is folded, and bars take the room that is left.
 class TableLayout {
  public:
   /// Takes the widths from the rows that there are and from the least widths.
@@ -70,19 +66,10 @@ class TableLayout {
   std::string row(const Row& row) const;
 
  private:
-  struct Placed {
-    std::size_t index;  ///< in the table
-    Column column;
-    bool has_bars = false;
-    std::size_t width = 0;
-  };
-
-  /// Returns the columns of text that a line takes on a terminal.
-  std::size_t width() const;
   std::string terminal_header() const;
   std::string line(const Row& row) const;
 
-  std::vector<Placed> placed_;
+  std::vector<Column> columns_;
   Terminal terminal_;
 };
 

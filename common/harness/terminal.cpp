@@ -27,6 +27,11 @@ std::string repeated(std::string_view text, std::size_t count) {
   return all;
 }
 
+/// ECMA-48 numbers the styles ("Select Graphic Rendition").
+std::string in_style(std::string_view style, std::string_view text, const Terminal& terminal) {
+  return terminal.styled && !text.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", style, text) : std::string(text);
+}
+
 /// Returns a text behind its label, on a terminal folded and indented.
 std::string folded(std::string_view label, std::string_view text, std::size_t indent,
                    const Terminal& terminal) {
@@ -52,9 +57,16 @@ Terminal terminal_of(std::FILE* stream) {
 }
 
 std::size_t display_width(std::string_view text) {
+  std::string shown;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == '\x1b')
+      k = std::min(text.find('m', k), text.size());
+    else
+      shown += text[k];
+  }
   // A character takes at most as many columns as bytes. fmt pads by columns, so it knows how many a text takes.
-  const std::size_t padded = text.size() + 1;
-  return padded - (fmt::formatted_size("{:<{}}", text, padded) - text.size());
+  const std::size_t padded = shown.size() + 1;
+  return padded - (fmt::formatted_size("{:<{}}", shown, padded) - shown.size());
 }
 
 std::vector<std::string> fold(std::string_view text, std::size_t width) {
@@ -73,8 +85,12 @@ std::vector<std::string> fold(std::string_view text, std::size_t width) {
   return lines;
 }
 
-std::string strong(std::string_view text, const Terminal& terminal) {
-  return terminal.styled ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+std::string strong(std::string_view text, const Terminal& terminal) { return in_style("1", text, terminal); }
+std::string green(std::string_view text, const Terminal& terminal) { return in_style("32", text, terminal); }
+std::string red(std::string_view text, const Terminal& terminal) { return in_style("1;31", text, terminal); }
+
+std::string error_label(std::string_view program, const Terminal& terminal) {
+  return fmt::format("{}{}: {} ", terminal.present ? "\n" : "", program, red("error:", terminal));
 }
 
 std::string labelled(std::string_view label, std::string_view text, const Terminal& terminal) {

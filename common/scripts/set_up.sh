@@ -28,9 +28,12 @@ trap end_build EXIT
 # Each argument is one line. The exit code tells where stderr cannot be written.
 say() { (trap '' PIPE && printf '%s\n' "$@" >&2 2>/dev/null) || true; }
 
-# fail EXIT_CODE LINE...
+# fail EXIT_CODE LINE... sets the error apart on a terminal, as the programs do.
 fail() {
-  say "${0##*/}: error: $2" "${@:3}"
+  local label=error:
+  if [[ -t 2 ]]; then say ""; fi
+  if [[ -t 2 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then label=$'\e[1;31merror:\e[0m'; fi
+  say "${0##*/}: $label $2" "${@:3}"
   exit "$1"
 }
 

@@ -19,7 +19,9 @@ Tools = Callable[..., CompletedProcess[str]]
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_every_command_has_help(tools: Tools, command: str) -> None:
+    """That fits into 80 columns."""
     ran = tools(*filter(None, [command]), "--help")
+    assert max(map(len, ran.stdout.split("\n"))) <= 80, ran.stdout
     assert ran.returncode == 0 and ran.stdout.startswith(f"usage: python3 -m tools {command}".rstrip()), ran.stderr
 
 

@@ -271,10 +271,12 @@ class Reader {
 
 const char* const help_text =
     R"(Usage: ./emulate [OPTIONS] FILE.cu [FILES] [-- THE PROGRAM'S ARGUMENTS]
-       ./emulate --grade STEP FILE.cuh [FILES]    an exercise of the steps; ./emulate --grade --help says more
+       ./emulate --grade STEP FILE.cuh [FILES]    an exercise of the steps
+                                                  (--grade --help says more)
 
-Compiles a CUDA program for the emulated device and runs it, without a GPU. What the program prints is its own. On
-stderr it is told what is wrong with its kernels, line by line, and what they did: requests, conflicts, sectors.
+Compiles a CUDA program for the emulated device and runs it, without a GPU. What
+the program prints is its own. On stderr it is told what is wrong with its
+kernels, line by line, and what they did: requests, conflicts, sectors.
 
   --quiet              findings only
   --counters on|off    off: faster, and without counters and races
@@ -282,14 +284,18 @@ stderr it is told what is wrong with its kernels, line by line, and what they di
   --schedules N        run N times, in other orders of threads and blocks
   --limit SECONDS      end a program that takes longer
   --json FILE          counters and findings as JSON
-  --trace FILE.html    a page that shows a block step by step: one with a finding, if there is any. Or choose one:
-                       FILE.html[:KERNEL[:LAUNCH[:BLOCK]]], launches from 1, blocks from 0
+  --trace FILE.html    a page that shows a block step by step: one with a
+                       finding, if there is any. Or choose one:
+                       FILE.html[:KERNEL[:LAUNCH[:BLOCK]]], launches from 1,
+                       blocks from 0
   -o FILE              leave the program in FILE, and run nothing
   --help, --version
 
-Options for nvcc are taken, too: -I -D -U -l -L -O -g -std= -Xcompiler …; those for a GPU's code change nothing.
+Options for nvcc are taken, too: -I -D -U -l -L -O -g -std= -Xcompiler …; those
+for a GPU's code change nothing.
 
-Exit code: the program's; 1 where that was 0 and there is a finding, 2 what cannot be compiled, 124 --limit.
+Exit code: the program's; 1 where that was 0 and there is a finding, 2 what
+cannot be compiled, 124 --limit.
 )";
 
 CommandLine read_command_line(const std::vector<std::string>& words) {
