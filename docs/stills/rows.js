@@ -25,8 +25,8 @@ export function drawRows({rows, arrows = [], zooms = [], title, description}, {w
   const size = font * 0.95;
   let [y, body] = [0, ""];
   const placed = rows.map(({name = "", cells, gap = 0.5}, k) => {
-    const heading = textLines(name, 0, y + font * (gap + 1), width, font);
-    const begin = y + font * gap + (name === "" ? 0 : font * 0.3);
+    const begin = y + font * (gap + (name === "" ? 0 : 0.3));
+    const heading = textLines(name, 0, begin + font, width, font);
     y = begin + heading.height;
     const unit = width / cells.reduce((sum, [, wide = 1]) => sum + wide, 0);
     let right = 0;
