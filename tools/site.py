@@ -2,7 +2,8 @@
 
 The site is FOLDER/site/index.html. `cmake --build --preset docs` calls this, too. It takes Doxygen, its theme
 doxygen-awesome-css, MathJax 2, and lunr for the search from the distribution: nothing is fetched, and the site works
-without a network. Each step whose executable has been built (./run_ladder.sh --beyond) has its explorer there, too.
+without a network. Each step whose executable has been built (./run_ladder.sh --beyond) has its explorer there, too, as
+has each pitfall with a picture of its trace.
 
 Exit code: 0 done, 1 a warning of Doxygen or a dead link, 2 bad usage, 3 something is not installed.
 """
@@ -13,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,8 +29,9 @@ MATHJAX = Path("/usr/share/javascript/mathjax")
 # The part of MathJax that draws TeX as SVG.
 MATHJAX_FOLDERS = ("extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
 MATHJAX_FILES = ("MathJax.js", "jax/output/SVG/config.js", "jax/output/SVG/jax.js")
-# The run whose first block the explorer shows.
-TRACED = ("--device", "emulated", "-n", "4096", "--block", "64")
+# The run whose first block the explorer shows. That of the steps side by side has 256 threads: 8 wavefronts at worst.
+TRACED = ("--device", "emulated", "-n", "4096", "--data", "ones", "--block")
+BESIDE = ("02_nondivergent", "03_sequential")
 # Of integers 14 runs the kernel of 12; the others have no page of their own.
 EXPLORED = [step for step in EMULATED if step not in ("14_same_bits", "atomic_shared", "atomic_leader")]
 # What is shown as a page, in colours where Doxygen knows the language.
@@ -151,6 +154,8 @@ class Site:
         self.folder = folder
         # The code and the folders that have a page, and what links to each.
         self.sources: dict[str, list[str]] = {}
+        # Of each page those of the explorer, by name.
+        self.explorers: dict[str, list[str]] = {}
         self.chapters: dict[str, list[str]] = {}
         self.pages: list[str] = []
         for chapter, patterns in CHAPTERS.items():
@@ -199,25 +204,45 @@ class Site:
             written.update(left)
 
     def make_explorers(self, programs: Programs) -> None:
-        """A page for each step that the emulated device runs, with the way back; says which have none."""
+        """A page for each step that the emulated device runs, for two side by side, and for each pitfall with a picture
+        of its trace, all with the way back; says which steps have none."""
         (self.folder / "explorer").mkdir()
-        for step in filter(programs.has, EXPLORED):
-            page = self.folder / f"explorer/{step}.html"
-            programs.text(step, *TRACED, "--trace", page)
-            of = next(page for page in self.pages if page.endswith(f"{step}/README.md"))
-            back = f'<nav aria-label="Back" style="margin-bottom:10px"><a style="color:inherit" ' \
-                f'href="../{label(of)}.html">← {html.escape(title_of(of))}</a></nav>'
-            output_file.write(page, read_text(page).replace("<body>\n", f"<body>\n{back}\n", 1))
+        shown: dict[str, dict[str, str]] = {}  # by name: of each page the trace
+        with tempfile.TemporaryDirectory() as scratch:
+            template, file = Path(scratch, "page.html"), Path(scratch, "trace.json")
+            subprocess.run(["cmake", "-DFOLDER=common/explorer", f"-DPAGE={template}", "-P",
+                            "common/explorer/bundle.cmake"], cwd=REPOSITORY, check=True)
+            empty_page = read_text(template)
+            for step in filter(programs.has, EXPLORED):
+                programs.text(step, *TRACED, "256" if step in BESIDE else "64", "--trace", file)
+                of = next(page for page in self.pages if page.endswith(f"{step}/README.md"))
+                shown[step] = {of: read_text(file)}
+        if shown.keys() >= set(BESIDE):
+            shown["_".join(BESIDE)] = shown[BESIDE[0]] | shown[BESIDE[1]]
+        for pitfall in map(Path, self.chapters["Pitfalls"]):
+            if (REPOSITORY / f"docs/stills/{pitfall.stem}.json").is_file():
+                shown[f"pitfall_{pitfall.stem}"] = {str(pitfall): text_of(f"docs/stills/{pitfall.stem}.json")}
+        for name, traces in shown.items():
+            links = " ".join(f'<a href="../{label(page)}.html">← {html.escape(title_of(page))}</a>' for page in traces)
+            body = f'<body data-site="../">\n<nav aria-label="Back">{links}</nav>\n'
+            page = empty_page.replace("<body>\n", body, 1)
+            held = f"[{','.join(traces.values())}]".replace("<", "\\u003c")
+            output_file.write(self.folder / f"explorer/{name}.html", page.replace("@explorer_traces@", held))
+            for of in traces:
+                self.explorers.setdefault(of, []).append(name)
         if missing := [step for step in EXPLORED if not programs.has(step)]:
             say(f"Left out: the explorers of {', '.join(missing)}, which are not built in '{programs.folder}'")
 
     def with_kernel(self, page: str) -> str:
-        """The page's text; above the first heading of one about a kernel are links to that and to its explorer."""
-        folder = Path(page).parent
-        links = ["[The whole kernel](kernel.cuh)"] if (REPOSITORY / folder / "kernel.cuh").is_file() else []
-        if (self.folder / f"explorer/{folder.name}.html").is_file():
-            links.append(f"[one block of it, access by access, in the explorer](explorer/{folder.name}.html)")
-        return text_of(page).replace("\n## ", f"\n{' · '.join(links)}\n\n## ", 1) if links else text_of(page)
+        """The page's text with links to its kernel and its explorers: above the first heading, of a pitfall folded."""
+        text, says = text_of(page), {"_".join(BESIDE): "02 and 03 side by side"}
+        links = [f"[{says.get(name, 'one block of it, access by access, in the explorer')}](explorer/{name}.html)"
+                 for name in self.explorers.get(page, [])]
+        if page in self.chapters["Pitfalls"] and links:
+            return text.replace("</summary>\n", f"</summary>\n\n{links[0].replace('[one', '[One')}.\n", 1)
+        if (REPOSITORY / page).with_name("kernel.cuh").is_file():
+            links.insert(0, "[The whole kernel](kernel.cuh)")
+        return text.replace("\n## ", f"\n{' · '.join(links)}\n\n## ", 1) if links else text
 
     def navigation(self) -> str:
         """The list of pages that stands beside each, in chapters that fold."""

@@ -14,10 +14,9 @@ foreach(module IN LISTS modules)
   file(READ "${module}" text)
   string(REGEX REPLACE "(^|\n)import [^\n]*;" "\\1" text "${text}")
   string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
-  # A page has a copy of this each time: without indentation, comments and wrapped lines it is a fifth smaller.
+  # A page has a copy of this each time: without indentation and comments it is a sixth smaller.
   string(REGEX REPLACE "\n +" "\n" text "${text}")
   string(REGEX REPLACE "\n(// [^\n]*|/[*][*]?( [^\n]*)?|[*] [^\n]*|[*]/)" "" text "${text}")
-  string(REGEX REPLACE "([][,({?:+=>&|])\n" "\\1" text "${text}")
   string(APPEND script "${text}")
 endforeach()
 if(SCRIPT)

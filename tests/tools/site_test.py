@@ -188,8 +188,15 @@ def test_a_step_leads_to_its_kernel_and_its_explorer_and_that_leads_back(
     for step in site.EXPLORED:
         has_page = f"(explorer/{step}.html)" in made.with_kernel(steps[step])
         assert has_page == (tmp_path / f"explorer/{step}.html").exists() != (step in left_out), step
-    assert 'href="../step_03_sequential.html">← 03 · Sequential addressing</a></nav>\n<header>' in (
-        tmp_path / "explorer/03_sequential.html").read_text("utf-8")
+    beside = "_".join(site.BESIDE)
+    for name in ("03_sequential", beside):
+        assert 'href="../step_03_sequential.html">← 03 · Sequential addressing</a></nav>\n<header>' in (
+            tmp_path / f"explorer/{name}.html").read_text("utf-8")
+    for step in site.BESIDE:
+        assert f" · [02 and 03 side by side](explorer/{beside}.html)\n\n## " in made.with_kernel(steps[step]), step
+    before, link, _ = made.with_kernel("docs/pitfalls/scan_in_place.md").partition(
+        "</summary>\n\n[One block of it, access by access, in the explorer](explorer/pitfall_scan_in_place.html).\n")
+    assert link and before.count("<details>") == 1 and (tmp_path / "explorer/pitfall_scan_in_place.html").exists()
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -203,7 +210,7 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
 SHOWN = ("index", "step_03_sequential", "docs_glossary", "docs_why_bandwidth", "docs_floating_point", "docs_teaching",
          "docs_results_nvidia_h200", "docs_pitfalls_warp_synchronous_tail", "source_step_01_interleaved_kernel_cuh",
          "docs_symptoms", "classreduction_1_1Report", "harness_2report_8hpp", "harness_2report_8hpp_source", "files",
-         "explorer/03_sequential")
+         "explorer/03_sequential", "explorer/02_nondivergent_03_sequential", "explorer/pitfall_scan_in_place")
 
 
 @needs_all
