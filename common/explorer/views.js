@@ -1195,6 +1195,21 @@ function drawPath(trace, moment, options) {
   };
 }
 
+/**
+ * How high a view gets in a trace, so that a page can keep the room: of moments that look alike, one is drawn. What lanes,
+ * levels and memory take is the same at all of them.
+ */
+export function tallest(name, trace, options) {
+  const look = {
+    access: ({kind, bytes, lanes, banks, sectors}) => [kind, bytes, lanes, banks, sectors].join(),
+    path: ({warp = 0}, moment) => `${warp}:${Math.floor(moment / 100)}`
+  }[name];
+  const alike = new Map(trace.events.map((event, moment) => [look?.(event, moment), moment]).reverse());
+  const heights = [...alike.values()].map(
+      (moment) => Number(/ height="(\d+)"/.exec(views[name](trace, moment, options))[1]));
+  return Math.max(...heights);
+}
+
 /** The pictures by name: each a function of a trace, a moment and options that returns SVG text. */
 export const views = {
   lanes: view(drawLanes),
