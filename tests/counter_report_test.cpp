@@ -57,8 +57,10 @@ TEST(CounterReport, HasTheSameRowsOnATerminal) {
 
 TEST(CounterReport, NamesThePageWhereNothingChanged) {
   EXPECT_EQ(counter_report(counted_run("06_templated", 1), counted_run("05", 1), {true, 80, false}),
-            "change  nothing that is counted here; instructions, which it may save, are not:\n"
-            "        06_templated/README.md\n");
+            "change  nothing that is counted here; 06_templated/README.md has the\n"
+            "        instructions that it saves\n");
+  EXPECT_EQ(counter_report(counted_run("08_mine", 1), counted_run("07_cascade", 1), {true, 80, false}),
+            "change  nothing that is counted here\n");
 }
 
 }  // namespace

@@ -128,9 +128,9 @@ std::string changes(const Result& run, const Result& other, const Terminal& term
     text += layout.row(row);
   if (table.rows.empty()) {
     const StepFacts* const facts = find_step(run.step);
-    const std::string page = facts == nullptr ? "" : fmt::format(": {}/README.md", facts->page);
-    text = labelled("change", "nothing that is counted here; instructions, which it may save, are not" + page,
-                    terminal);
+    const std::string saved =
+        facts == nullptr ? "" : fmt::format("; {}/README.md has the instructions that it saves", facts->page);
+    text = labelled("change", "nothing that is counted here" + saved, terminal);
   }
   if (run.input.n != other.input.n) {
     text += paragraph(fmt::format("{} was run over {} elements, this over {}.", other.step,

@@ -249,17 +249,15 @@ void Report::tell(const Result& result) {
 }
 
 void Report::tell_counters(const Result& result) {
-  const bool was_counted = compared_ && compared_->counters();
-  const bool comparable = was_counted && compared_->block == result.block;
+  const bool is_comparable = compared_ && compared_->counters();
   // That the CPU counts nothing goes without saying.
-  if (compared_ && !comparable && compared_->device.kind != DeviceKind::cpu) {
-    const std::string why =
-        was_counted ? fmt::format("ran in blocks of {}", compared_->block) : std::string("counted nothing");
-    print(labelled("note", fmt::format("{} {}: nothing to compare", compared_->step, why), terminal_));
+  if (compared_ && !is_comparable && compared_->device.kind != DeviceKind::cpu) {
+    print(
+        labelled("note", fmt::format("{} counted nothing: nothing to compare", compared_->step), terminal_));
   }
   if (!compared_ || !terminal_.present) print("\n");
-  print(counter_report(result, comparable ? compared_ : std::nullopt, terminal_));
-  if (!was_counted && terminal_.present && result.counters()->shared_wavefronts() > 0)
+  print(counter_report(result, is_comparable ? compared_ : std::nullopt, terminal_));
+  if (!is_comparable && terminal_.present && result.counters()->shared_wavefronts() > 0)
     print(paragraph("A wavefront is one turn of the 32 banks; lanes in conflict take several.", terminal_));
 }
 
