@@ -18,8 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
   if (/(01_interleaved|02_nondivergent|03_sequential|columns_without_padding)\.html$/.test(location.pathname))
     load("dragged.js");
   addEventListener("scroll", markSection, { passive: true });
-  addEventListener("load", markSection);
-  addEventListener("load", reachByKeyboard);
+  for (const first of [markSection, nameCopyButtons, reachByKeyboard]) addEventListener("load", first);
   addEventListener("resize", reachByKeyboard);
   document.addEventListener("toggle", reachByKeyboard, true);
 });
@@ -30,6 +29,18 @@ function markSection() {
   const read = links.findLastIndex(({ hash }) =>
     document.getElementById(decodeURIComponent(hash.slice(1))).getBoundingClientRect().top < innerHeight / 3);
   links.forEach((link, k) => link.setAttribute("aria-current", k === Math.max(read, 0)));
+}
+
+// The theme's buttons that copy code are for a mouse alone.
+function nameCopyButtons() {
+  document.querySelectorAll("doxygen-awesome-fragment-copy-button").forEach((button) => {
+    Object.assign(button, { ariaLabel: "Copy", role: "button", tabIndex: 0 });
+    button.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      button.click();
+    });
+  });
 }
 
 // Code and tables that are wider than the page scroll: the keyboard reaches them.
