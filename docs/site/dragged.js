@@ -35,7 +35,10 @@ function addDragged(still, name) {
     draw();
   });
   draw();
-  (still.closest("p, .image") ?? still).after(box);
+  // Below the picture's caption, if it has one.
+  const place = still.closest("p, .image") ?? still;
+  const next = place.nextElementSibling;
+  (next?.firstChild?.nodeName === "EM" ? next : place).after(box);
 }
 
 for (const still of document.querySelectorAll("img")) {
