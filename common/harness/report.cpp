@@ -72,41 +72,38 @@ std::string time_lines(const Result& result, const Terminal& terminal) {
 Table table_of(const Result& result, const std::optional<Sweep>& sweep, const Terminal& terminal) {
   Table table;
   table.begin_row();
-  const auto add = [&](Column column, const Cell& cell) {
-    if (!sweep) column.width = 0;
-    table.add(column, cell);
-  };
   const bool in_markdown = !terminal.present;
   const std::string& variant = result.variant;
   if (!sweep || in_markdown)
-    add({"step", Align::left}, result.step + (variant.empty() ? "" : ", " + variant));
+    table.add({"step", Align::left}, result.step + (variant.empty() ? "" : ", " + variant));
   else if (!variant.empty())
-    add({"sum", Align::left}, variant);
-  add({"type", Align::left, sweep == Sweep::type ? 10U : 0U}, std::string(to_string(result.type)));
-  add({"elements", Align::right, 8}, count_text(result.input.n));
-  if (in_markdown || result.block > 0) add({"block"}, result.block > 0 ? std::to_string(result.block) : "–");
+    table.add({"sum", Align::left}, variant);
+  table.add({"type", Align::left, sweep == Sweep::type ? 10U : 0U}, std::string(to_string(result.type)));
+  table.add({"elements", Align::right, 8}, count_text(result.input.n));
+  if (in_markdown || result.block > 0)
+    table.add({"block"}, result.block > 0 ? std::to_string(result.block) : "–");
   if (const auto& shared = result.shared) {
-    add({"ranks"}, std::to_string(shared->ranks));
+    table.add({"ranks"}, std::to_string(shared->ranks));
     if (in_markdown) {
-      add({"nodes"}, std::to_string(shared->nodes));
-      add({"elements per rank"}, count_text(shared->elements_per_rank));
+      table.add({"nodes"}, std::to_string(shared->nodes));
+      table.add({"elements per rank"}, count_text(shared->elements_per_rank));
     }
-    add({"combined by", Align::left}, shared->combined_by);
-    add({"× one rank", Align::right, 5}, or_dash(result.times_one_rank(), 3));
+    table.add({"combined by", Align::left}, shared->combined_by);
+    table.add({"× one rank", Align::right, 5}, or_dash(result.times_one_rank(), 3));
   }
   if (result.device.kind == DeviceKind::emulated && !result.shared) {
     // What chooses its own launch does not say how many it makes.
     const bool known = !result.passes.empty();
-    add({"passes"}, known ? fmt::to_string(result.passes.size()) : "–");
-    add({"blocks", Align::right, 8}, known ? fmt::to_string(result.blocks()) : "–");
+    table.add({"passes"}, known ? fmt::to_string(result.passes.size()) : "–");
+    table.add({"blocks", Align::right, 8}, known ? fmt::to_string(result.blocks()) : "–");
   } else {
     const auto& ms = result.ms;
-    add({"ms", Align::right, 10}, or_dash(ms ? std::optional(ms->median) : std::nullopt, 4));
-    if (in_markdown) add({"p5 – p95"}, ms ? fmt::format("{:.4f} – {:.4f}", ms->p5, ms->p95) : "–");
-    add({"GB/s", Align::right, 7}, or_dash(result.gbps(), 1));
-    add({"% of peak", Align::right, 5}, or_dash(result.percent_of_peak(), 1));
+    table.add({"ms", Align::right, 10}, or_dash(ms ? std::optional(ms->median) : std::nullopt, 4));
+    if (in_markdown) table.add({"p5 – p95"}, ms ? fmt::format("{:.4f} – {:.4f}", ms->p5, ms->p95) : "–");
+    table.add({"GB/s", Align::right, 7}, or_dash(result.gbps(), 1));
+    table.add({"% of peak", Align::right, 5}, or_dash(result.percent_of_peak(), 1));
     if (terminal.present && result.device.peak_gbps)
-      add({"of the peak", Align::left}, Bar{result.percent_of_peak().value_or(0) / 100, 0, true});
+      table.add({"of the peak", Align::left}, Bar{result.percent_of_peak().value_or(0) / 100, 0, true});
   }
   table.add_verified(result.verdict.verified, terminal);
   for (const Result& other : result.other_variants)
