@@ -117,7 +117,7 @@ TEST(LadderText, CountsPerElementOnATerminal) {
   };
   const std::vector<Result> results{counted("03_sequential", 4, true), counted("04_first_add", 2, false)};
   EXPECT_EQ(own_of(ladder_text(results, {true, 74, false})),
-            "Your run: emulated, 1000 int32, counts per element\n"
+            "Your run: emulated, 1000 int32; blocks, and counts per element\n"
             "                                                       ░ in\n"
             "step           blocks  barriers  requests  wavefronts  conflict      right\n"
             "─────────────  ──────  ────────  ────────  ──────────  ────────────  ─────\n"

@@ -158,7 +158,7 @@ def test_the_ladder_ends_with_the_answer(checkout: Path, columns: int) -> None:
 Published figures, % of each card's peak; sources in docs/tables:
 card, source .*
 
-Your run: emulated H200, 2\^20 int32, counts per element
+Your run: emulated H200, 2\^20 int32; blocks, and counts per element
 step .*
 07_cascade .* yes
 01 took 0\.5884 wavefronts per element, 07 takes 0\.0196\. All sums are right\.

@@ -206,7 +206,7 @@ std::string title(const Results& results, const Terminal& terminal) {
   const Result& last = results.back();
   std::string text = "Your run: " + last.device.name;
   if (!is_sweep(results)) text += fmt::format(", {} {}", count_text(last.input.n), to_string(last.type));
-  if (terminal.present && on_emulated_device(last)) text += ", counts per element";
+  if (terminal.present && on_emulated_device(last)) text += "; blocks, and counts per element";
   return strong(text, terminal);
 }
 
