@@ -52,6 +52,17 @@ TEST(LadderText, GivesEachStepsShareOfCubAndOfTheStepBefore) {
             "01 reached 125.0 GB/s, 12 reaches 2000.0, 100.0 % of the peak. All sums are right.\n");
 }
 
+TEST(LadderText, SaysWhatChangedWhereSomethingTells) {
+  auto first = gpu_result("01_interleaved", 8, 256);
+  auto last = gpu_result("03_sequential", 4, 256);
+  last.device.peak_gbps.reset();
+  EXPECT_TRUE(ladder_of({first, last})
+                  .ends_with("\n\n01 reached 125.0 GB/s, 03 reaches 250.0. All sums are right.\n"));
+  first.ms.reset();
+  EXPECT_TRUE(ladder_of({first, last}).ends_with("\n\nAll sums are right.\n"));
+  EXPECT_TRUE(ladder_of({last}).ends_with("\n\nAll sums are right.\n"));
+}
+
 /// In blocks of the same size if there are such, and never with another number of elements.
 TEST(LadderText, ComparesLikeWithLikeInASweep) {
   auto half = gpu_result("03_sequential", 1, 256);

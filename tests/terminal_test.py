@@ -66,6 +66,8 @@ def folder(bin_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         options = [] if step == "00_cpu_serial" else ["--device", "emulated"]
         subprocess.run([bin_folder / step, *options, "-n", "2^14", "-s", "2", "--json", made / f"{step}.json"],
                        check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([bin_folder / "03_sequential", "--device", "emulated", "-n", "0", "--json", made / "empty.json"],
+                   check=True, stdout=subprocess.DEVNULL)
     return made
 
 
@@ -97,7 +99,7 @@ at_both_widths = pytest.mark.parametrize("columns", [80, 120])
     *((f"{step} -s 2 --sweep {axis}", True)
       for step in ("00_cpu_serial", "03_sequential") for axis in ("block", "size", "type")),
     ("03_sequential -n 1000003 -t complex128", True), (MEASURED, True),
-    (f"ladder_table {' '.join(f'{step}.json' for step in STEPS)}", True)])
+    *((f"ladder_table {' '.join(f'{step}.json' for step in steps)}", True) for steps in (STEPS, ["empty"]))])
 def test_no_line_is_wider_than_the_terminal(folder: Path, command: str, has_table: bool, columns: int) -> None:
     shown, status = run(folder, command, columns)
     assert status == 0 and fits(shown, columns) == has_table, shown

@@ -77,9 +77,9 @@ void begin_row(Table& table, const Result& result, bool in_sweep) {
   table.add({"block"}, result.block > 0 ? fmt::to_string(result.block) : "–");
 }
 
-/// Returns a count of a result as a share of its elements.
+/// Returns a count of a result as a share of its elements; 0 where it has none.
 double per_element(const Result& result, std::uint64_t count) {
-  return static_cast<double>(count) / static_cast<double>(result.input.n);
+  return result.input.n > 0 ? static_cast<double>(count) / static_cast<double>(result.input.n) : 0;
 }
 
 double wavefronts_per_element(const Result& result) {
@@ -210,26 +210,29 @@ std::string title(const Results& results, const Terminal& terminal) {
   return strong(text, terminal);
 }
 
-/// Says what has changed from the first step to the last, and whether all sums are right.
+/// Says what has changed from one step to another; nothing where neither counts nor times tell.
+std::string change_text(const Result& from, const Result& to) {
+  const auto [first, last] = std::pair(short_name(from.step), short_name(to.step));
+  if (from.counters() && to.counters()) {
+    return fmt::format("{} took {:.4f} wavefronts per element, {} takes {:.4f}. ", first,
+                       wavefronts_per_element(from), last, wavefronts_per_element(to));
+  }
+  if (!from.gbps() || !to.gbps()) return "";
+  const auto percent = to.percent_of_peak();
+  return fmt::format("{} reached {:.1f} GB/s, {} reaches {:.1f}{}. ", first, *from.gbps(), last, *to.gbps(),
+                     percent ? fmt::format(", {:.1f} % of the peak", *percent) : "");
+}
+
+/// Says what has changed over the ladder, and whether all sums are right.
 std::string conclusion(const Results& results, const Terminal& terminal) {
   const auto first = std::ranges::find_if(results, is_rung);
   const auto last = std::find_if(results.rbegin(), results.rend(), is_rung);
-  std::string text;
-  if (first != results.end() && first->step != last->step && !is_sweep(results)) {
-    const auto [from, to] = std::pair(short_name(first->step), short_name(last->step));
-    if (first->counters() && last->counters()) {
-      text = fmt::format("{} took {:.4f} wavefronts per element, {} takes {:.4f}. ", from,
-                         wavefronts_per_element(*first), to, wavefronts_per_element(*last));
-    } else {
-      text = fmt::format("{} reached {} GB/s, {} reaches {}, {} % of the peak. ", from,
-                         or_dash(first->gbps(), 1), to, or_dash(last->gbps(), 1),
-                         or_dash(last->percent_of_peak(), 1));
-    }
-  }
+  const bool has_change = first != results.end() && first->step != last->step && !is_sweep(results);
   std::string wrong;
   for (const Result& result : results)
     if (!result.verified()) wrong += (wrong.empty() ? "WRONG: " : ", ") + result.step;
-  return text + (wrong.empty() ? green("All sums are right.", terminal) : red(wrong + ".", terminal));
+  return (has_change ? change_text(*first, *last) : "") +
+         (wrong.empty() ? green("All sums are right.", terminal) : red(wrong + ".", terminal));
 }
 
 }  // namespace
