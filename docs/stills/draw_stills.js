@@ -73,7 +73,7 @@ function main(list) {
       const whole = traceOf(run, bin, scratch);
       const text = events === undefined ? whole : shortened(whole, events);
       stale += put(`${name}.json`, text, check);
-      stale += put(`${name}.svg`, drawStill(tracesFromText(text, name)[0], options), check);
+      if (options.view) stale += put(`${name}.svg`, drawStill(tracesFromText(text, name)[0], options), check);
     }
   } finally {
     rmSync(scratch, { recursive: true });

@@ -14,7 +14,7 @@ const marks = {
 
 function cellOf(text) {
   const [, mark, words, wide = 1] = /^([#=!.*-]?)(.*?)(?: \*([\d.]+))?$/.exec(text.trim());
-  return [words, Number(wide), ...(marks[mark] ?? ["cell"])];
+  return [words.replaceAll("\\n", "\n"), Number(wide), ...(marks[mark] ?? ["cell"])];
 }
 
 function pictureOf(text) {

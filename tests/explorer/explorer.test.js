@@ -230,6 +230,14 @@ test("values come from where they do", () => {
   assert.ok(sums >= 9);
 });
 
+test("thread 5 of 07 loads what the picture says", () => {
+  const loaded =
+      modelOf(traceOf("07_cascade")).leaves.filter(({thread}) => thread === 5).map(({first}) => first);
+  const picture = JSON.stringify(schedules["07_cascade"].rows);
+  const drawn = [...picture.matchAll(/thread 5: in\[(\d+)\]/g)].map((match) => Number(match[1]));
+  assert.deepEqual(loaded, drawn);
+});
+
 test("atomics carry origins", () => {
   const trace = traceOf("atomic_block");
   const atomic = modelOf(trace).nodes.find(({kind}) => kind === "global_atomic");
