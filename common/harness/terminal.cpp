@@ -20,13 +20,6 @@ std::string_view variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-std::string repeated(std::string_view text, std::size_t count) {
-  std::string all;
-  for (std::size_t k = 0; k < count; ++k)
-    all += text;
-  return all;
-}
-
 /// ECMA-48 numbers the styles ("Select Graphic Rendition").
 std::string in_style(std::string_view style, std::string_view text, const Terminal& terminal) {
   return terminal.styled && !text.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", style, text) : std::string(text);
@@ -107,19 +100,14 @@ std::string draw(const Bar& bar, std::size_t width) {
     return static_cast<std::size_t>(
         std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width * parts)));
   };
-  std::string text;
-  std::size_t drawn = 0;
   if (bar.shaded > 0) {
     const std::size_t solid = rounded(bar.solid, 1);
-    drawn = rounded(bar.solid + bar.shaded, 1);
-    text = repeated("█", solid) + repeated("░", drawn - solid);
-  } else {
-    // What is not nothing is seen.
-    const std::size_t parts = bar.solid > 0 ? std::max(rounded(bar.solid, 8), std::size_t{1}) : 0;
-    drawn = (parts + 7) / 8;
-    text = repeated("█", parts / 8) + eighths[parts % 8];
+    return fmt::format("{:█<{}}{:░<{}}", "", solid, "", rounded(bar.solid + bar.shaded, 1) - solid);
   }
-  return bar.track ? text + repeated("·", width - drawn) : text;
+  // What is not nothing is seen.
+  const std::size_t parts = bar.solid > 0 ? std::max(rounded(bar.solid, 8), std::size_t{1}) : 0;
+  const std::string text = fmt::format("{:█<{}}{}", "", parts / 8, eighths[parts % 8]);
+  return bar.track ? fmt::format("{:·<{}}", text, width) : text;
 }
 
 }  // namespace reduction
