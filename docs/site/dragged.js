@@ -12,8 +12,8 @@ function addDragged(still, name) {
   const box = Object.assign(document.createElement("div"), {className: "dragged"});
   box.innerHTML = Object.keys(parameters)
     .map((key) => `<label>${key} <input type="range" min="0" name="${key}"></label>`).join("") +
-    "<output></output><img alt=\"Which lanes of each warp ask\"><img alt=\"The banks, and the words asked of each\">";
-  const [lanes, banks] = box.querySelectorAll("img");
+    "<output></output><img alt=\"The banks, and the words asked of each\"><img alt=\"Which lanes of each warp ask\">";
+  const [banks, lanes] = box.querySelectorAll("img");
   const draw = () => {
     for (const [key, allowed] of Object.entries(parameters)) {
       const all = allowed(values);
