@@ -295,6 +295,54 @@ def test_below_a_picture_is_something_to_drag(built: Path, browser: Browser) -> 
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
+# What a reader looks for: where he begins, what he presses, one after the other (with ?, what he asks the search), and
+# what he reads then.
+TASKS = {
+    "step 05 from the start": ("index", ["05_unroll_warp"], "05 · "),
+    "the worst conflict of 02": (
+        "step_02_nondivergent", ["one block of it, access by access, in the explorer", "Worst request"],
+        "Warp 0 reads shared memory: .* of them for bank conflicts. Line 18"),
+    "02 beside 03": ("step_02_nondivergent", ["02 and 03 side by side"],
+                     "8 wavefronts, 7 of them for bank conflicts(?s:.*)1 wavefront, no bank conflict"),
+    "a wrong value": ("docs_pitfalls_no_barrier_between_levels", ["What it says, what is wrong, and the fix"],
+                      "writes 5726, where 349568 should be"),
+    "both lines of a race": (
+        "docs_pitfalls_no_barrier_between_levels",
+        ["What it says, what is wrong, and the fix", "One block of it, access by access, in the explorer", "The race"],
+        r"thread 1 writes shared\[1\] at .*:12: (?s:.*)thread 0 reads it at .*:12: (?s:.*)Line 12"),
+    "why a sum is wrong": ("index", ["?why is my sum wrong", "Why is my sum wrong, or my kernel slow?"],
+                           "A wrong sum, a program that hangs, a slow kernel: look up what you see"),
+    "which header": ("docs_glossary", ["?which header do I use", "12 · The manual of reduction::reduce"], "#include"),
+    "slow atomics": ("step_03_sequential", ["?atomicAdd slow", "Atomic · each block"], "adds that sum to the result with one atomic"),
+}
+PRESSED = """
+    const [text, done] = arguments;
+    const look = () => {
+      const found = [...document.querySelectorAll("a, button, summary")].find((each) =>
+        (each.querySelector("b") ?? each).textContent.trim() === text && each.checkVisibility() && each.offsetHeight);
+      if (found) done(found); else setTimeout(look, 50);
+    };
+    look();"""
+READ = """
+    const pictures = [...document.images].filter((image) => image.checkVisibility()).map((image) => image.alt);
+    return [document.body.innerText, ...pictures].join("\\n")"""
+
+
+@needs_all
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("task", TASKS)
+def test_what_a_reader_looks_for_is_three_taps_away(built: Path, browser: Browser, task: str, size: str) -> None:
+    page, pressed, read = TASKS[task]
+    browser.open(built / f"{page}.html", SIZES[size], "light")
+    for text in pressed:
+        if text.startswith("?"):
+            browser.press("/", *text[1:])
+        else:
+            browser.driver.execute_async_script(PRESSED, text).click()
+    assert len(pressed) <= 3 and re.search(read, browser.js(READ)), browser.js(READ)
+    browser.check_quiet(task)
+
+
 def test_dead_links_are_found(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "index.html").write_text(
