@@ -313,7 +313,8 @@ TASKS = {
     "why a sum is wrong": ("index", ["?why is my sum wrong", "Why is my sum wrong, or my kernel slow?"],
                            "A wrong sum, a program that hangs, a slow kernel: look up what you see"),
     "which header": ("docs_glossary", ["?which header do I use", "12 · The manual of reduction::reduce"], "#include"),
-    "slow atomics": ("step_03_sequential", ["?atomicAdd slow", "Atomic · each block"], "adds that sum to the result with one atomic"),
+    "slow atomics": ("step_03_sequential", ["?atomicAdd slow", "Atomic · each block"],
+                     "adds that sum to the result with one atomic"),
 }
 PRESSED = """
     const [text, done] = arguments;
