@@ -117,12 +117,12 @@ function(add_python_test name)
   endif()
 endfunction()
 
-# add_pytest(NAME [FILE] [OPTION...] [NEEDS PROGRAM...] [PROPERTIES PROPERTY VALUE...]) makes one CTest test of the tests of
-# NAME_test.py or of FILE, or of one of them, FILE::test. It is skipped, visibly, where they all are; each says what it
-# needs. A file that asks for the folder of the programs or of the build needs all, if none are named; run_tests.sh builds
-# them.
+# add_pytest(NAME [FILE] [OPTION...] [LONG EXPRESSION] [NEEDS PROGRAM...] [PROPERTIES PROPERTY VALUE...]) makes one CTest test
+# of the tests of NAME_test.py or of FILE, or of one of them, FILE::test. Those that pytest selects by the EXPRESSION become
+# another one, NAME_long, with the label `long`. A test is skipped, visibly, where they all are; each says what it needs. A
+# file that asks for the folder of the programs or of the build needs all, if none are named; run_tests.sh builds them.
 function(add_pytest name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "NEEDS;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "LONG" "NEEDS;PROPERTIES")
   set(tests ${test_UNPARSED_ARGUMENTS})
   if(NOT tests MATCHES "^[a-z_/]+\\.py")
     list(PREPEND tests ${name}_test.py)
@@ -132,6 +132,11 @@ function(add_pytest name)
   if(asking AND NOT test_NEEDS)
     set(test_NEEDS ${all_programs})
   endif()
-  add_python_test(${name} pytest -q -rs -p no:cacheprovider tests/${tests} --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-                  NEEDS ${test_NEEDS} PROPERTIES ${test_PROPERTIES})
+  set(pytest pytest -q -rs -p no:cacheprovider tests/${tests} --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  if(test_LONG)
+    add_python_test(${name} ${pytest} -k "not (${test_LONG})" NEEDS ${test_NEEDS} PROPERTIES ${test_PROPERTIES})
+    add_python_test(${name}_long ${pytest} -k "${test_LONG}" NEEDS ${test_NEEDS} PROPERTIES LABELS long)
+  else()
+    add_python_test(${name} ${pytest} NEEDS ${test_NEEDS} PROPERTIES ${test_PROPERTIES})
+  endif()
 endfunction()
