@@ -351,8 +351,6 @@ MUTANTS = [
            "emulate_test.py::test_trace"),
     Mutant(PROGRAM + "guessed_values.cpp", "!(has_floats && has_low_halves)", "true",
            "emulate_test.py::test_values_of_a_trace"),
-    Mutant(TRACE + "trace_json.cpp", "std::max(event.wavefronts, event.sectors)", "event.wavefronts",
-           "emulate_test.py::test_trace"),
 
     Mutant(MEMORY + "closed_memory.cpp", "if (page >= closed.begin", "if (false && page >= closed.begin",
            "emulate_test.py::test_programs"),
