@@ -43,7 +43,6 @@ MEMORY = "common/emulated/memory/"
 COUNT = "common/emulated/count/"
 ORDER = "common/emulated/order/"
 PROGRAM = "common/emulated/program/"
-TRACE = "common/emulated/trace/"
 HEADER = "beyond/12_any_operation/reduction/"
 AGAINST_CUB = "beyond/12_any_operation/against_cub/"
 
