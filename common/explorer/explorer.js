@@ -1,9 +1,9 @@
 // The page: draws the traces that it holds, and steps through them. The only module with a DOM.
 
 import {escapeText, pictureStyle} from "./svg.js";
-import {costOf, counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText, worstRequest} from "./trace.js";
+import {costOf, counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
 import {tallest, views} from "./views.js";
-import {endOf, glossary, momentOfWitness, momentText, openingMoment, placeOf, runText, spotOf, tallyText, whenText, witnessText} from "./words.js";
+import {endOf, glossary, momentOfFindings, momentOfWitness, momentText, placeOf, runText, spotOf, tallyText, whenText, witnessText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const witnessNames = "ABCDEFGH";
@@ -31,6 +31,8 @@ const state = {
   traces: [],
   own: null,  // the one that was here before a second one was opened
   letter: 0,  // of the witness to which the finding's button goes next
+  conflicts: [],
+  worst: 0,
   steps: [],
   at: 0,
   asked: null,  // a line that a finding names: {number (of the trace), line}
@@ -43,12 +45,14 @@ const isEmpty = (trace) => trace.events.length === 0;
 
 function paneHtml(trace, number) {
   const id = (name) => `${name}-${number}`;
+  const single = state.traces.length === 1;
   const panel = ({view, title, terms = [], folded}) => {
     const body = `<div class="view ${view}" data-view="${view}" data-trace="${number}"></div>`;
     if (folded) return `<details><summary>${escapeText(title)}</summary>${body}</details>`;
     const words = terms.length > 0 ? `<p class="terms">${terms.map(termHtml).join(" · ")}</p>` : "";
+    const whose = single ? "" : ` <span>${escapeText(trace.program)}</span>`;
     return `<section aria-labelledby="${id(view)}"><div class="head"><h3 id="${id(view)}">${
-        escapeText(title)}</h3>${words}</div>${body}</section>`;
+        escapeText(title)}${whose}</h3>${words}</div>${body}</section>`;
   };
   const source = trace.sources[modelOf(trace).kernelSource];
   const letters = new Map();
@@ -71,7 +75,6 @@ function paneHtml(trace, number) {
       `<p class="muted">The source could not be read: ${escapeText(source?.file ?? "no file")}.</p>` :
       `<div class="source" tabindex="0" role="region" aria-label="Source of ${
           escapeText(source.file)}"><ol class="code">${lines}</ol></div>`;
-  const single = state.traces.length === 1;
   const counters = single ? `<section class="counted" aria-labelledby="${id("counters")}"><h3 id="${
                                 id("counters")}">Counters</h3><div class="counters"></div></section>` :
                             "";
@@ -357,27 +360,18 @@ function barrierFrom(at, direction) {
 
 const stepOf = (number, moment) => Math.max(0, state.steps.findIndex((step) => step[number] === moment));
 
-/** Whether an event with bank conflicts begins at a step. */
-const meetsConflict = (at) => state.traces.some((trace, k) => {
-  const event = state.steps[at][k];
-  return trace.events[event].conflicts > 0 && event !== state.steps[at - 1]?.[k];
-});
-
-/** The next step with bank conflicts, from the last one on to the first; undefined where there is none. */
-function nextConflict() {
-  const count = state.steps.length;
-  return state.steps.map((_, k) => (state.at + 1 + k) % count).find(meetsConflict);
-}
-
-/** Of which trace the worst request is. */
-function worstTrace() {
-  const costs = state.traces.map((trace) => costOf(trace.events[worstRequest(trace)]));
-  return costs.indexOf(Math.max(...costs));
-}
-
-function goToFinding() {
-  const buttons = document.querySelectorAll("#findings [data-in]");
-  buttons[state.letter++ % buttons.length].click();
+/** Finds the steps to which buttons lead: those at which an event with bank conflicts begins, and the one that costs most. */
+function findSteps() {
+  const {steps, traces} = state;
+  const begins = (at, k) => steps[at][k] !== steps[at - 1]?.[k];
+  state.conflicts =
+      steps.map((_, at) => at)
+          .filter((at) => traces.some(({events}, k) => events[steps[at][k]].conflicts > 0 && begins(at, k)));
+  const costs = steps.map((step) => Math.max(...traces.map(({events}, k) => costOf(events[step[k]]))));
+  const most = costs.reduce((a, b) => Math.max(a, b), 0);
+  state.worst = costs.indexOf(most);
+  find("conflict").hidden = state.conflicts.length === 0;
+  find("worst").hidden = most === 0;
 }
 
 function setPlaying(playing) {
@@ -436,18 +430,16 @@ function show(traces, keep) {
   const marked = document.querySelector(".source li:has(b)");
   if (isEmpty(a) && marked) showLine(marked.closest(".pane"), marked);
   if (isEmpty(a)) return;
-  const withFinding = state.traces.findIndex((trace) => trace.findings.length > 0);
-  const number = withFinding < 0 ? worstTrace() : withFinding;
+  findSteps();
+  const number = Math.max(0, state.traces.findIndex((trace) => trace.findings.length > 0));
   const opened = state.traces[number];
   const named = opened.findings[0]?.witnesses.find(
       (each) => each.line > 0 && each.source === modelOf(opened).kernelSource);
   const isSeen = Number.isInteger(named?.event) && named.block === opened.block;
   state.asked = event === undefined && named && !isSeen ? {number, line: named.line} : null;
-  state.at = event === undefined ? stepOf(number, openingMoment(opened)) :
-                                   stepOf(state.traces.indexOf(state.own), event);
-  const worst = state.traces[worstTrace()];
-  find("conflict").hidden = nextConflict() === undefined;
-  find("worst").hidden = costOf(worst.events[worstRequest(worst)]) === 0;
+  state.at = event !== undefined ? stepOf(state.traces.indexOf(state.own), event) :
+      opened.findings.length > 0 ? stepOf(number, momentOfFindings(opened)) :
+                                   state.worst;
   find("found").hidden = !document.querySelector("#findings [data-in]");
   const [{kind} = {kind: ""}] = opened.findings;
   find("found").textContent = `The ${kind.replace(/^out of/, "access out of")}`;
@@ -521,9 +513,12 @@ function start() {
   move("forth", () => state.at + 1);
   move("after", () => barrierFrom(state.at, 1));
   move("last", () => state.steps.length - 1);
-  move("conflict", nextConflict);
-  move("worst", () => stepOf(worstTrace(), worstRequest(state.traces[worstTrace()])));
-  find("found").addEventListener("click", goToFinding);
+  move("conflict", () => state.conflicts.find((at) => at > state.at) ?? state.conflicts[0]);
+  move("worst", () => state.worst);
+  find("found").addEventListener("click", () => {
+    const buttons = document.querySelectorAll("#findings [data-in]");
+    buttons[state.letter++ % buttons.length].click();
+  });
   find("link").addEventListener("click", async () => {
     // Where a page may not copy, the address has the link.
     const copied = await navigator.clipboard?.writeText(find("link").href).then(() => true, () => false);

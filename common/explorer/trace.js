@@ -5,33 +5,15 @@ export const traceVersion = 1;
 export const bankCount = 32;
 export const warpSize = 32;
 
+const ofShared = ["requests", "wavefronts", "conflicts", "lanes"];
+const ofGlobal = ["requests", "sectors", "lanes"];
+const keysOf = (kind, counts) => counts.map((count) => `${kind}_${count}`);
+
 /** The counters that events add up to, in the order of a report. */
 export const counterKeys = [
-  "blocks",
-  "threads",
-  "shared_load_requests",
-  "shared_load_wavefronts",
-  "shared_load_conflicts",
-  "shared_load_lanes",
-  "shared_store_requests",
-  "shared_store_wavefronts",
-  "shared_store_conflicts",
-  "shared_store_lanes",
-  "global_load_requests",
-  "global_load_sectors",
-  "global_load_lanes",
-  "global_store_requests",
-  "global_store_sectors",
-  "global_store_lanes",
-  "block_barriers",
-  "warp_barriers",
-  "shuffles",
-  "atomics",
-  "shared_copy_requests",
-  "shared_copy_wavefronts",
-  "shared_copy_conflicts",
-  "shared_copy_lanes",
-  "bulk_copy_bytes",
+  "blocks", "threads", ...keysOf("shared_load", ofShared), ...keysOf("shared_store", ofShared),
+  ...keysOf("global_load", ofGlobal), ...keysOf("global_store", ofGlobal), "block_barriers", "warp_barriers",
+  "shuffles", "atomics", ...keysOf("shared_copy", ofShared), "bulk_copy_bytes"
 ];
 
 const elementBytesOf = {
@@ -324,12 +306,6 @@ export function costOf(event) {
   const least = event.sectors === undefined ? 0 : Math.ceil(countLanes(event.lanes) * event.bytes / 32);
   const beyond = (event.conflicts ?? 0) + Math.max(0, (event.sectors ?? 0) - least);
   return beyond * 1000 + (event.wavefronts ?? event.sectors ?? 0);
-}
-
-/** The moment of the request that costs most; the first of these. */
-export function worstRequest(trace) {
-  const costs = trace.events.map(costOf);
-  return costs.indexOf(costs.reduce((a, b) => Math.max(a, b), 0));
 }
 
 /** The words of shared memory that have a value at a moment, ascending: [{word, node, now}]. */

@@ -193,10 +193,14 @@ function levelsAround(model, moment, most = 24) {
       undefined :
       levels.find((level) => level.interval === interval && level.step === model.stepOf[moment]);
   const now = next ?? (at >= 0 && levels[at].interval === interval ? levels[at] : null);
-  at = Math.max(0, at);
-  const begin = Math.max(0, Math.min(at - most / 2, levels.length - most));
-  const shown = levels.slice(begin, begin + most);
-  return {shown, now, hidden: levels.length - shown.length};
+  return {now, ...around(levels, Math.max(0, at), most)};
+}
+
+/** Of very many items those around one: {shown, hidden}, where `hidden` is the number of those that are left out. */
+function around(items, at, most) {
+  const begin = Math.max(0, Math.min(at - most / 2, items.length - most));
+  const shown = items.slice(begin, begin + most);
+  return {shown, hidden: items.length - shown.length};
 }
 
 const levelName = (level) =>
@@ -686,7 +690,7 @@ function treeLayout(trace, moment, options) {
   const model = modelOf(trace);
   const {shown, now, hidden} = levelsAround(model, moment);
   const current = still ? null : now;  // a still has no moment at which it is
-  const by = options.by ?? (trace.events.some((event) => event.kind === "shuffle") ? "thread" : "word");
+  const by = trace.events.some((event) => event.kind === "shuffle") ? "thread" : "word";
   const slots = slotsOf(model, by);
   const left = textWidth(still ? "interval 1" : "interval 10", font * 0.9) + font * (still ? 0.4 : 0.8);
   const cell = (width - left - 4) / mostOf(trace, options, (each) => slotsOf(modelOf(each), by));
@@ -695,7 +699,7 @@ function treeLayout(trace, moment, options) {
   // In the middle of very many levels the elements are out of sight.
   const rows = shown[0].number === 0 ? Math.min(4, loads) : 0;
   const rowHeight = Math.max(size * 2 + 5, font * 1.2);
-  const levelHeight = options.levelHeight ?? Math.max(font * 2.6, Math.min(44, 14 + cell * 1.2));
+  const levelHeight = Math.max(font * 2.6, Math.min(44, 14 + cell * 1.2));
   const top = font * 1.4;
   const levelTop = top + rows * rowHeight + font * 0.6;
   const isDrawn = (number) => number >= shown[0].number && number <= shown.at(-1).number;
@@ -844,26 +848,14 @@ function treeLegend(trace, {model, nodes}, chosen) {
   ].filter(([, , needed]) => needed);
 }
 
-/** The longest of what is said of values, or of some of very many. */
-function longestText(trace) {
-  const model = modelOf(trace);
-  const every = Math.ceil(model.nodes.length / 2000);
-  model.longestText ??= model.nodes.filter((_, k) => k % every === 0)
-                            .map((node) => nodeText(trace, node))
-                            .reduce((a, b) => (b.length > a.length ? b : a), "");
-  return model.longestText;
-}
-
 function drawTree(trace, moment, options) {
   const {width, font, still} = options;
   const {nodes} = modelOf(trace);
   if (nodes.length === 0) return "No value has been written in this trace.";
   const layout = treeLayout(trace, moment, options);
   const {left, top, rows, rowHeight, by, slots, size, place} = layout;
-  const chosen = options.word !== undefined ?
-      sharedAt(trace, moment).find(({word}) => word === options.word)?.node :
-      nodes.find((node) => node.event === moment) ?? readAt(trace, moment) ??
-          nodes.findLast((node) => node.event <= moment);
+  const chosen = nodes.find((node) => node.event === moment) ?? readAt(trace, moment) ??
+      nodes.findLast((node) => node.event <= moment);
 
   let body =
       rows > 0 ? label(0, top + rowHeight * rows / 2 + font * 0.3, font * 0.9, "elements", "muted") : "";
@@ -898,12 +890,11 @@ function drawTree(trace, moment, options) {
   body += marks.svg;
   y += marks.height + font * 0.3;
   const said = chosen ? nodeText(trace, chosen) : "Nothing has been written yet.";
-  const linesOf = (text) =>
-      textLines(text, below, y + font * 0.9, width - below, font, {size: 0.98, letter: 0.55, classes: ""});
-  const lines = linesOf(said);
+  const lines =
+      textLines(said, below, y + font * 0.9, width - below, font, {size: 0.98, letter: 0.55, classes: ""});
   body += lines.svg;
-  // On the page each moment has the room of the longest text.
-  y += font * 0.6 + Math.max(lines.height, still ? 0 : linesOf(longestText(trace)).height);
+  // On the page there is room for the longest that is said of a value.
+  y += font * 0.6 + (still ? lines.height : Math.max(lines.height, font * (width < 560 ? 5.2 : 2.6)));
   return {height: y, body, title: "The tree of additions", description: said};
 }
 
@@ -911,48 +902,37 @@ function drawTree(trace, moment, options) {
 
 /** A value in at most so many characters, with fewer digits if need be. */
 function shortValue(value, most) {
-  if (Array.isArray(value)) {
-    const each = Math.floor(most / value.length) - 2;
-    return `(${value.map((part) => shortValue(part, each)).join(", ")})`;
-  }
   let text = valueText(value);
   for (let digits = 5; text.length > most && digits > 0 && Number.isFinite(Number(value)); --digits)
     text = Number(value).toPrecision(digits).replace("e+", "e");
   return text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
 }
 
-/** Words side by side as the banks are, in rows of as many as the values leave room for; each keeps its place. */
+/** Words side by side as the banks are, in rows of as many as their values leave room for. */
 function memoryLayout(traces, width, font) {
-  const perElement = Math.max(...traces.map((trace) => modelOf(trace).elementBytes / 4));
-  const longest = Math.min(7, Math.max(...traces.map((trace) => modelOf(trace).longestValue)));
-  const needed = (textWidth("0", font) * longest + 5) / perElement;
-  const inRowsOf = (columns) => {
-    const rows = traces.map((trace) => {
-      const words = [...modelOf(trace).sharedHistory.keys()].sort((a, b) => b - a);
-      const first = new Map(words.map((word) => [Math.floor(word / columns), word]));
-      return [...first].reverse().map(
-          ([row, word]) => ({row, name: sharedName(trace, word, perElement * 4)}));
-    });
-    const left = Math.max(0, ...rows.flat().map(({name}) => textWidth(name, font * 0.9))) + font * 0.5;
-    return {columns, rows: rows[0], left, cell: (width - left) / columns};
-  };
-  return [32, 16, 8].map(inRowsOf).find(({cell, columns}) => cell >= needed || columns === 8);
-}
-
-/** Of very many rows those around the last access. */
-function rowsAround(rows, columns, events, moment, most = 40) {
-  const [word] = events.slice(0, moment + 1).findLast(({kind}) => /^shared|^bulk/.test(kind))?.words ?? [0];
-  const at = rows.findIndex(({row}) => row >= Math.floor(word / columns));
-  const begin = Math.max(0, Math.min(at - most / 2, rows.length - most));
-  return {shown: rows.slice(begin, begin + most), hidden: Math.max(0, rows.length - most)};
+  const models = traces.map(modelOf);
+  const elementBytes = Math.max(...models.map((model) => model.elementBytes));
+  const longest = Math.min(7, Math.max(...models.map((model) => model.longestValue)));
+  const needed = (textWidth("0", font) * longest + 5) * 4 / elementBytes;
+  const nameOf = (trace, word) => sharedName(trace, word, elementBytes);
+  const names = traces.flatMap(
+      (trace, k) => [...models[k].sharedHistory.keys()].map((word) => nameOf(trace, word - word % 8)));
+  const left = textWidth(names.reduce((a, b) => (b.length > a.length ? b : a), ""), font * 0.9) + font * 0.5;
+  const columns = [32, 16].find((count) => (width - left) / count >= needed) ?? 8;
+  return {columns, left, cell: (width - left) / columns, nameOf};
 }
 
 function drawMemory(trace, moment, options) {
   const {width, font, still} = options;
   const {elementBytes, sharedHistory} = modelOf(trace);
   if (sharedHistory.size === 0) return "Nothing is written to shared memory in this trace.";
-  const {columns, rows, left, cell} = memoryLayout(inView(trace, options), width, font);
-  const {shown, hidden} = rowsAround(rows, columns, trace.events, moment);
+  const {columns, left, cell, nameOf} = memoryLayout(inView(trace, options), width, font);
+  const words = [...sharedHistory.keys()].sort((a, b) => a - b);
+  const rows = [...new Set(words.map((word) => Math.floor(word / columns)))];
+  // Of very many rows those around the last access.
+  const [last] =
+      trace.events.slice(0, moment + 1).findLast(({kind}) => /^shared|^bulk/.test(kind))?.words ?? words;
+  const {shown, hidden} = around(rows, rows.indexOf(Math.floor(last / columns)), 40);
   const high = font * 1.9;
   const top = font * 1.4;
   const event = trace.events[moment];
@@ -963,9 +943,9 @@ function drawMemory(trace, moment, options) {
     body += label(
         left + (column + 0.5) * cell, font, Math.min(font * 0.87, cell * 0.55),
         columns === bankCount ? column : `+${column}`, "muted", "middle");
-  shown.forEach(({row, name}, k) => {
+  shown.forEach((row, k) => {
     const y = top + k * (high + 2);
-    body += label(0, y + high * 0.66, font * 0.9, name, "muted");
+    body += label(0, y + high * 0.66, font * 0.9, nameOf(trace, row * columns), "muted");
     for (let word = row * columns; word < (row + 1) * columns; ++word) {
       if (!sharedHistory.has(word)) continue;
       const {node, now} = held.get(word) ?? {};
@@ -1003,29 +983,20 @@ function drawMemory(trace, moment, options) {
 const barOf = (event) => event.kind === "bulk_copy" ? event.words.length * event.bytes / 32 :
                                                       event.wavefronts ?? event.sectors ?? 0;
 
-/** A round number of which an axis has about so many. */
-function roundStep(span, count) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, span / count)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * count >= span);
-}
-
 /** The axes: upwards wavefronts or sectors, across the number of the event. */
 function timelineAxes({count, most, scale, base, left, width, font, placed}) {
   const size = font * 0.87;
-  const step = 2 ** Math.ceil(Math.log2(most / 2));
+  const stepOf = (span, ticks) => 2 ** Math.ceil(Math.log2(Math.max(1, span / ticks)));
+  const [step, events] = [stepOf(most, 2), stepOf(count, width < 560 ? 4 : 8)];
   let svg = line(left - 6, base + 0.5, width, base + 0.5, "rule") +
       label(0, size, size, "wavefronts or sectors", "muted");
   for (let tick = step; tick <= most; tick += step)
     svg += line(left - 6, base - tick * scale, width, base - tick * scale, "rule") +
         label(left - 9, base - tick * scale + size * 0.35, size, tick, "muted", "end");
-  const events = roundStep(count, width < 560 ? 4 : 8);
-  for (let tick = 0; tick <= count; tick += events) {
-    const at = Math.max(1, tick);
-    if (tick > 0 && placed.get(at - 1) < left + font * 5) continue;
-    svg += label(
-        placed.get(at - 1), base + size * 1.15, size, tick === 0 ? "event 1" : at, "muted",
-        tick === 0 ? "start" : "middle");
-  }
+  svg += label(left, base + size * 1.15, size, "event 1", "muted");
+  for (let tick = events; tick <= count; tick += events)
+    if (placed.get(tick - 1) > left + font * 5)
+      svg += label(placed.get(tick - 1), base + size * 1.15, size, tick, "muted", "middle");
   return svg;
 }
 

@@ -1,6 +1,6 @@
 // A trace in sentences: what happens at a moment, what a thread does, what the terms mean. No DOM.
 
-import {countersAt, lanesIn, modelOf, originText, warpSize, worstRequest} from "./trace.js";
+import {countersAt, lanesIn, modelOf, originText, warpSize} from "./trace.js";
 
 /** What the terms of the page mean, one sentence each. */
 export const glossary = {
@@ -241,12 +241,8 @@ export function endOf(trace) {
   }));
 }
 
-/**
- * The step at which a page opens: where the last witness of a finding is seen, or the end, where one never got further; without
- * findings, at the worst request.
- */
-export function openingMoment(trace) {
-  if (trace.findings.length === 0) return worstRequest(trace);
+/** Where the last witness of a finding is seen, or the end, where one never got further: there a page opens. */
+export function momentOfFindings(trace) {
   const moments =
       trace.findings.flatMap((finding) => finding.witnesses.map((each) => momentOfWitness(trace, each)));
   return Math.max(0, ...moments.filter((moment) => moment !== null));

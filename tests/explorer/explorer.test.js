@@ -8,8 +8,8 @@ import {dirname, join} from "node:path";
 import test from "node:test";
 import {fileURLToPath} from "node:url";
 
-import {counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
-import {endOf, momentOfWitness, momentText, nodeText, openingMoment, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
+import {costOf, counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
+import {endOf, momentOfFindings, momentOfWitness, momentText, nodeText, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views} from "../../docs/stills/pictures.js";
 import {dragged, requestsText, traceOfRequests} from "../../docs/stills/requests.js";
 import {schedules} from "../../docs/stills/schedules.js";
@@ -346,12 +346,13 @@ test("a finding marks both threads", () => {
   // An access shows who asks for the finding's word, and nobody who asks for another.
   witnesses.forEach((witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
   assert.doesNotMatch(views.lanes(traceOf("03_sequential"), 5, {}), /onflag/);
-  assert.equal(openingMoment(trace), witnesses[0].event);
-  const without = (name) => ({...traceOf(name), findings: []});
+  assert.equal(momentOfFindings(trace), witnesses[0].event);
   for (const [name, worst] of [
            ["02_nondivergent", "conflicts=7"], ["stride_in_global_memory", "sectors=32"],
-           ["05_unroll_warp", "sectors=4"]])
-    assert.equal(openingMoment(without(name)), findMoment(traceOf(name), worst), name);
+           ["05_unroll_warp", "sectors=4"]]) {
+    const costs = traceOf(name).events.map(costOf);
+    assert.equal(costs.indexOf(Math.max(...costs)), findMoment(traceOf(name), worst), name);
+  }
   assert.equal(whenText(trace, witnesses[1].event), "interval 1, part 6");
   assert.equal(witnessText(trace, trace.findings[0], 1), "block 0, thread 0 reads it");
   assert.deepEqual(endOf(trace), []);
@@ -383,7 +384,7 @@ test("the picture of a finding has who does what with the word, and the wrong va
 
 test("what never happened is shown at the end, and many threads are framed", () => {
   const refused = traceOf("tail_past_shared_memory");
-  assert.equal(openingMoment(refused), refused.events.length - 1);
+  assert.equal(momentOfFindings(refused), refused.events.length - 1);
   assert.deepEqual(endOf(refused), [[
                      0,
                      "thread 0 reads shared[32] (shared has 32 elements), line 18. The access is refused, " +
