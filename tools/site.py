@@ -57,9 +57,10 @@ CHAPTERS = {
 INTERFACE = {"namespaces": "Namespaces", "annotated": "Types", "files": "Files"}
 LAYOUT = '<doxygenlayout version="1.0"><navindex>{}</navindex></doxygenlayout>\n'.format("".join(
     f'<tab type="{kind}list" visible="yes"/>' for kind in ("namespace", "class", "file")))
-# Of several pages with the words that are searched for, the one that explains more to a reader comes first.
-WEIGHTS = {"Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8, "docs/teaching.md": 0.7,
-           "docs/tables/README.md": 0.8, "docs/studies.md": 0.8}
+# Of several pages with the words that are searched for, the one that explains more to a reader comes first: by
+# the beginning of its path, or by its chapter.
+WEIGHTS = {"docs/teaching.md": 0.7, "docs/tables/": 0.8, "docs/studies.md": 0.8, "docs/results/": 0.4,
+           "Start": 1.1, "Ladder": 1.3, "Beyond": 1.0, "Pitfalls": 0.9, "Reference": 0.8}
 # The last line of a page that leads on by itself, as GitHub shows it.
 LEADS_ON = re.compile(r"\[← |.* →\]\([^)]*\)$")
 
@@ -92,8 +93,9 @@ def main(words: list[str]) -> int:
     make_dragged(folder / "site/dragged.js")
     run_doxygen(folder)
     tidy(folder / "site", site.navigation())
-    search.make(folder / "site", {label(page): WEIGHTS.get(page, WEIGHTS[chapter])
-                                  for chapter, pages in site.chapters.items() for page in pages})
+    weights = {label(page): next(weight for of, weight in WEIGHTS.items() if page.startswith(of) or chapter == of)
+               for chapter, pages in site.chapters.items() for page in pages}
+    search.make(folder / "site", weights)
     dead = dead_links(folder / "site")
     print(*dead or [f"The site: {folder}/site/index.html"], sep="\n")
     return ExitCode.WRONG if dead else ExitCode.DONE

@@ -34,7 +34,7 @@ const search = (() => {
     return at < 0 ? [word] : [word.slice(0, at), word.slice(at)];
   };
 
-  // The pages that have these words, best first, each by its best section; and which words of theirs were asked for.
+  // The pages that have these words, best first, each by its best section, and which words were asked for.
   // Synonyms lead from readers' words to those of the pages.
   const find = (lunr, index, { sections, synonyms }, text) => {
     const stem = (word) => index.pipeline.runString(word)[0];
@@ -55,8 +55,7 @@ const search = (() => {
     });
     const hits = found.map(({ ref, score, matchData }) => {
       const terms = Object.keys(matchData.metadata);
-      const has = (token) => terms.includes(token)
-        || goesOn && token === stem(last) && terms.some((term) => term.startsWith(last));
+      const has = (token) => terms.some((term) => term === token || token === stem(last) && term.startsWith(last));
       return { section: sections[ref], score, terms: asked.filter(has) };
     });
     // All the words in one section are better than one of them often, and a word that few sections have says more.
@@ -73,15 +72,9 @@ const search = (() => {
     }
     hits.sort((one, other) => other.rank - one.rank);
     const pages = new Map();
-    for (const { section, rank } of hits) {
-      const page = pages.get(section.page) ?? { ...section, rank: 0, share: 1 };
-      // The best section counts most, the others less and less.
-      page.rank += rank * page.share;
-      page.share /= 3;
-      pages.set(section.page, page);
-    }
+    for (const { section, rank } of hits) if (!pages.has(section.page)) pages.set(section.page, { ...section, rank });
     // The best section, such as that of the glossary, links to where its matter is explained.
-    for (const link of hits[0]?.section.links ?? []) if (pages.has(link)) pages.get(link).rank *= 1.25;
+    for (const link of hits[0]?.section.links ?? []) if (pages.has(link)) pages.get(link).rank *= 1.5;
     const best = [...pages.values()].sort((one, other) => other.rank - one.rank).slice(0, PAGES);
     return { pages: best.map((page) => ({ ...page, text: excerpt(page.text, isAsked) })), isAsked };
   };
