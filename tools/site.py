@@ -261,7 +261,7 @@ class Site:
         links = [f'<a rel="{way}" href="{label(other)}.html">{html.escape(title_of(other))}</a>'
                  for way, others in (("prev", self.pages[max(at - 1, 0):at]), ("next", self.pages[at + 1:at + 2]))
                  for other in others]
-        nav = f'<nav class="neighbours" aria-label="Pages">{" ".join(links)}</nav>'
+        nav = f'<nav class="neighbours" aria-label="Before and after">{" ".join(links)}</nav>'
         return f"\n@htmlonly[block]\n{nav}\n@endhtmlonly\n"
 
 
@@ -306,7 +306,8 @@ def tidy(folder: Path, navigation: str) -> None:
         text = text.replace("</div><!-- top -->\n", f'{with_place(navigation, file.name)}</div><!-- top -->\n'
                             '<main id="text" tabindex="-1">\n', 1)
         text = text.replace('<div class="contents">\n', f'<div class="contents">\n{contents(text)}', 1)
-        output_file.write(file, text.replace("<!-- start footer part -->", "</main>\n<!-- start footer part -->", 1))
+        text = text.replace("<!-- start footer part -->", "</main>\n<footer>", 1)
+        output_file.write(file, text.replace("</address>\n</body>", "</address>\n</footer>\n</body>", 1))
     for file in (folder / "explorer").glob("*.html"):
         output_file.write(file, read_text(file).replace('rel="icon" href="data:,"', 'rel="icon" href="../favicon.svg"'))
 
