@@ -204,7 +204,7 @@ def draw_ladder(cards: Sequence[Card]) -> Figure:
     pitch = LINE * len(cards) + 9
     lines = [(f"{card.name}, peak {card.peak:.4g} GB/s", card.colour) for card in cards]
     lines += cards[0].heading[1:] if len(cards) == 1 else []
-    lines.append((f"{cards[0].input}; gain: over the step before", LIGHT["ink"]))
+    lines.append((f"{cards[0].input}; gain: over the step before, from 5 % on", LIGHT["ink"]))
     figure, [axes] = new_figure(f"The ladder: from {min(numbers):.0f} to {max(numbers):.0f} GB/s", [lines], NAME + 6,
                                 118, pitch * len(steps))
     for k, card in enumerate(cards):
@@ -259,6 +259,7 @@ def draw_sweep(cards: Sequence[Card], sweep: str, title: str) -> Figure:
         name_points(axes, len(values) - 1, ends, 280)
         ticks = range(0, len(values), 5 if len(values) > 10 else 1)
         axes.set_xticks(ticks, [values[k] for k in ticks])
+        axes.tick_params(axis="x", pad=9)  # clear of the 0
         axes.grid(axis="y")
         write(axes, "µs" if with_cpu else "GB/s", (0, 1), (-6, 13), ha="right")
     return figure
