@@ -2,7 +2,7 @@
 // Options: width (in pixels), font (its size), still (a picture on its own, with its colours and its background).
 
 import {circle, escapeText, label, legend, line, path, picture, rectangle, round, segment, settled, stateCell, textWidth, wrapText} from "./svg.js";
-import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize} from "./trace.js";
+import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize, wordsOfAccess} from "./trace.js";
 import {eventText, nodeText, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText} from "./words.js";
 
 
@@ -936,7 +936,8 @@ function drawMemory(trace, moment, options) {
   const high = font * 1.9;
   const top = font * 1.4;
   const event = trace.events[moment];
-  const read = new Set(event.kind === "shared_load" ? event.words : []);
+  const isLoad = event.kind === "shared_load";
+  const read = new Set(isLoad ? event.words.flatMap((word) => wordsOfAccess(word, event.bytes)) : []);
   const held = new Map(sharedAt(trace, moment).map((each) => [each.word, each]));
   let [body, rings] = [label(0, font, font * 0.9, columns === bankCount ? "bank" : "", "muted"), ""];
   for (let column = 0; column < columns; column += cell < font * 2 && columns < bankCount ? 2 : 1)
