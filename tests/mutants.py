@@ -43,6 +43,7 @@ MEMORY = "common/emulated/memory/"
 COUNT = "common/emulated/count/"
 ORDER = "common/emulated/order/"
 PROGRAM = "common/emulated/program/"
+TRACE = "common/emulated/trace/"
 HEADER = "beyond/12_any_operation/reduction/"
 AGAINST_CUB = "beyond/12_any_operation/against_cub/"
 
@@ -349,6 +350,9 @@ MUTANTS = [
     Mutant(PROGRAM + "tracer.cpp", "finding_->block == trace_->block", "true", "emulate_test.py::test_trace"),
     Mutant(PROGRAM + "tracer.cpp", "finding_ ? !is_here : choice_.block && !is_here", "false",
            "emulate_test.py::test_trace"),
+    Mutant(TRACE + "trace_json.cpp", "if (!variable.may_be_unset) return true;", "return true;",
+           "trace_test Trace.HasVariables*"),
+    Mutant(TRACE + "local_variables.cpp", "location.front().name == \"reg\" ||", "", "trace_test Trace.HasVariables*"),
     Mutant(PROGRAM + "guessed_values.cpp", "!(has_floats && has_low_halves)", "true",
            "emulate_test.py::test_values_of_a_trace"),
 

@@ -7,9 +7,14 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "shell.hpp"
 
@@ -73,6 +78,57 @@ TEST_F(TraceFiles, HaveTheLineOfWhatAWarpDoesTogether) {
       EXPECT_NE(line.find(text), std::string::npos) << line;
     }
     EXPECT_GT(found, 0u) << step;
+  }
+}
+
+/// Values of a variable, lane by lane; none where it is not known.
+std::vector<std::optional<std::size_t>> values_of(const Json& event, const std::string& name) {
+  std::vector<std::optional<std::size_t>> values(event.value("words", Json::array()).size());
+  for (const Json& variable : event.value("variables", Json::array())) {
+    for (std::size_t lane = 0; variable["name"] == name && lane < values.size(); ++lane)
+      if (variable["values"][lane].is_number()) values[lane] = variable["values"][lane];
+  }
+  return values;
+}
+
+/// What is known of them leads to the words that the event accesses.
+TEST_F(TraceFiles, HaveTheVariablesOfTheLine) {
+  for (const auto& [step, kind, base, offset] : {std::tuple{"01_interleaved", "shared", "tid", "stride"},
+                                                 {"02_nondivergent", "shared", "index", "stride"},
+                                                 {"03_sequential", "shared", "tid", "stride"},
+                                                 {"04_first_add", "shared", "tid", "stride"},
+                                                 {"05_unroll_warp", "shared", "tid", "stride"},
+                                                 {"06_templated", "shared", "tid", "stride"},
+                                                 {"07_cascade", "global_load", "i", "block"},
+                                                 {"08_warp_shuffle", "global_load", "i", "block"}}) {
+    unsigned at_base = 0;
+    unsigned behind_it = 0;
+    const Json trace = trace_of(std::string{step} + " -n 20000 -b 128");
+    for (const Json& event : trace["events"]) {
+      const auto bases = values_of(event, base);
+      const auto offsets = values_of(event, offset);
+      for (std::size_t lane = 0; lane < bases.size(); ++lane) {
+        if (!event["kind"].get<std::string>().starts_with(kind) || !bases[lane] || !offsets[lane]) continue;
+        const std::size_t word = event["words"][lane];
+        (word == *bases[lane] ? at_base : behind_it) += 1;
+        if (word == *bases[lane]) continue;
+        const bool is_partner = word == (*bases[lane] ^ *offsets[lane]);  // of a warp's butterfly
+        EXPECT_TRUE(is_partner || word == *bases[lane] + *offsets[lane]) << step << ": " << event;
+      }
+    }
+    EXPECT_GT(behind_it, 0u) << step;
+    if (std::string_view{kind} == "shared") {
+      EXPECT_GT(at_base, 0u) << step;
+    }
+  }
+  // Of elements that are 1 a thread has added as many as it has loaded before.
+  std::map<std::size_t, std::size_t> loads;
+  const Json ones = trace_of("07_cascade -n 20000 -b 128 --data ones");
+  for (const Json& event : ones["events"]) {
+    if (event["kind"] != "global_load") continue;
+    for (const auto& sum : values_of(event, "sum"))
+      EXPECT_EQ(sum, loads[event["warp"]]) << event;
+    ++loads[event["warp"]];
   }
 }
 

@@ -3,7 +3,7 @@
 import {escapeText, pictureStyle} from "./svg.js";
 import {costOf, counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
 import {tallest, views} from "./views.js";
-import {endOf, glossary, momentOfFindings, momentOfWitness, momentText, placeOf, runText, spotOf, tallyText, whenText, witnessText} from "./words.js";
+import {endOf, glossary, momentOfFindings, momentOfWitness, momentText, placeOf, runText, spotOf, tallyText, variablesText, whenText, witnessText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const witnessNames = "ABCDEFGH";
@@ -82,7 +82,7 @@ function paneHtml(trace, number) {
   const sourceHtml =
       `<section aria-labelledby="${id("source")}"><h3 id="${id("source")}"><code>${
           escapeText(trace.kernel)}</code> in ${escapeText(source?.file ?? "an unknown file")}</h3>${code}` +
-      `<p class="called"></p></section>`;
+      `<p class="of-line"></p></section>`;
   // Side by side, what differs most comes first.
   const columns = isEmpty(trace) ?
       `<div class="column">${sourceHtml}</div>` :
@@ -265,14 +265,16 @@ function drawSource(pane, trace, moment) {
     named?.classList.add("asked");
     if (named) showLine(pane, named);
   }
-  pane.querySelector(".called").innerHTML = calledHtml(trace, event);
+  pane.querySelector(".of-line").innerHTML = ofLineHtml(trace, event);
 }
 
-function calledHtml(trace, event) {
+/** What its variables are there, and where in a function that it calls the event is. */
+function ofLineHtml(trace, event) {
   const {inner} = placeOf(trace, event);
-  return inner ? `It is in a function that this line calls, ${escapeText(inner.file)}:${inner.line}: <code>${
-                     escapeText(inner.text.trim())}</code>` :
-                 "";
+  const called = inner ? `It is in a function that this line calls, ${escapeText(inner.file)}:${
+                             inner.line}: <code>${escapeText(inner.text.trim())}</code>` :
+                         "";
+  return [escapeText(variablesText(event)), called].filter(Boolean).join("<br>");
 }
 
 function momentHtml(moments) {
@@ -292,7 +294,7 @@ function keepRooms() {
   document.querySelectorAll(".pane").forEach((pane) => {
     const trace = state.traces[pane.dataset.trace];
     keepRoom(pane.querySelector(".tally"), escapeText(tallyText(trace, trace.events.length - 1)));
-    keepRoom(pane.querySelector(".called"), longest(trace.events.map((event) => calledHtml(trace, event))));
+    keepRoom(pane.querySelector(".of-line"), longest(trace.events.map((event) => ofLineHtml(trace, event))));
   });
 }
 

@@ -60,6 +60,19 @@ export function valueText(value, most = 12) {
   return String(value);
 }
 
+/** Of all lanes, in their order: "1" where they have one, "0, 2, 4 … 62" for a progression, else the first ones. */
+function seriesText(values) {
+  const texts = values.map((value) => valueText(value));
+  if (texts.every((text) => text === texts[0])) return texts[0];
+  if (texts.length < 5) return texts.join(", ");
+  const isProgression = values.every((value, k) => value - values[0] === k * (values[1] - values[0]));
+  return `${texts.slice(0, 3).join(", ")} …${isProgression ? ` ${texts.at(-1)}` : ""}`;
+}
+
+/** The variables of an event's line: "stride 1 · index 0, 2, 4 … 62". */
+export const variablesText = ({variables = []}) =>
+    variables.map(({name, values}) => `${name} ${seriesText(values)}`).join(" · ");
+
 /** Where an event is in the source: {file, line, column, text}, and the innermost place in a function that is called. */
 export function placeOf(trace, event) {
   const at = ({source, line, column}) => line > 0 && trace.sources[source] ?

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -138,6 +139,46 @@ TEST(Trace, HasShufflesVotesAtomicsAndFences) {
             "warp 0, lanes ffffffff, 4 bytes; word 0 of buffer 0: 1000, then 1004");
   EXPECT_EQ(text_of(event_of_kind(trace, EventKind::global_atomic), 1),
             "warp 0, lanes ffffffff, 4 bytes; word 0 of buffer 0: 1004, then 1010");
+}
+
+// ---- variables ----
+
+[[gnu::noinline]] __device__ void set(Word* variable, Word value) { *variable = value; }
+
+__global__ void use_variables(Word* out, double share) {
+  const Word lane = threadIdx.x;
+  Word early = 40 + lane;
+  Word late;
+  for (int step = -1; step > -3; --step)
+    out[lane] += static_cast<Word>(step) * early;
+  for (bool step = lane == 1; !step; step = true)
+    out[lane] += step ? 1 : static_cast<Word>(share);
+  out[lane] = share > 0 ? early : late;
+  set(&late, lane);
+  set(&early, late);
+  out[lane] += early + late + (share > 0 ? 0 : lane);
+}
+
+/// Of two that have one name it is that of the line's scope; one is left out where it may have no value yet.
+TEST(Trace, HasVariablesOfTheLine) {
+  Words out{3};
+  const nlohmann::json trace =
+      nlohmann::json::parse(reduction::trace_json(trace_of([&] { use_variables<<<1, 3>>>(out, 0.25); }),
+                                                  {"variables", "", reduction::ElementType::int32}));
+  std::map<std::string, std::vector<std::string>> found;
+  for (const auto& event : trace["events"]) {
+    for (const auto& variable : event.value("variables", nlohmann::json::array())) {
+      std::vector<std::string>& values = found[variable["name"]];
+      if (values.empty() || values.back() != variable["values"].dump())
+        values.push_back(variable["values"].dump());
+    }
+  }
+  const std::map<std::string, std::vector<std::string>> wanted{
+      {"early", {"[40,41,42]", "[0,1,2]"}},
+      {"lane", {"[0,1,2]", "[0,2]", "[0,1,2]"}},
+      {"share", {"[0.25,0.25]", "[0.25,0.25,0.25]"}},
+      {"step", {"[-1,-1,-1]", "[-2,-2,-2]", "[false,false]"}}};
+  EXPECT_EQ(found, wanted);
 }
 
 // ---- findings ----

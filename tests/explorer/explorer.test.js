@@ -9,7 +9,7 @@ import test from "node:test";
 import {fileURLToPath} from "node:url";
 
 import {costOf, counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
-import {endOf, momentOfFindings, momentOfWitness, momentText, nodeText, sharedName, spotOf, whenText, witnessText, wordText} from "../../common/explorer/words.js";
+import {endOf, momentOfFindings, momentOfWitness, momentText, nodeText, sharedName, spotOf, variablesText, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views} from "../../docs/stills/pictures.js";
 import {dragged, requestsText, traceOfRequests} from "../../docs/stills/requests.js";
 import {schedules} from "../../docs/stills/schedules.js";
@@ -399,6 +399,17 @@ test("what never happened is shown at the end, and many threads are framed", () 
   assert.equal(views.lanes(missed, left.event, {}).match(/class="witness"/g).length, 4);
   assert.equal(witnessText(missed, missed.findings[0], 1), "block 0, threads 64–127 have left the kernel");
   assert.deepEqual(endOf(missed), [[0, "threads 0–63 wait at __syncthreads(), line 14."]]);
+});
+
+test("variables of a line are short: one value, a progression, or the first", () => {
+  const text = (...values) => variablesText({variables: [{name: "i", values}]});
+  for (const [values, short] of [
+         [[1, 1, 1], "1"], [[0, 2, 4, 6], "0, 2, 4, 6"], [[0, 2, 4, 6, 8], "0, 2, 4 … 8"],
+         [[0, 2, 4, 6, 9], "0, 2, 4 …"], [[true, false], "true, false"], [[null, 1], "?, 1"]])
+    assert.equal(text(...values), `i ${short}`);
+  const both = [{name: "stride", values: [1]}, {name: "sum", values: [0.1 + 0.2]}];
+  assert.equal(variablesText({variables: both}), "stride 1 · sum 0.3");
+  assert.equal(variablesText({}), "");
 });
 
 test("words of shared memory are called what findings call them", () => {

@@ -39,30 +39,37 @@ std::string name_in_source(std::string_view function) {
   return name.starts_with("operator") ? "" : name;
 }
 
-namespace {
-
-/// What is to be looked up in one file, by its addresses as the file's own tables count.
-using Wanted = std::map<std::uintptr_t, CodeLocation*>;
-
 std::string in_quotes(std::string text) {
   for (auto at = text.find('\''); at != std::string::npos; at = text.find('\'', at + 4))
     text.replace(at, 1, "'\\''");
   return '\'' + text + '\'';
 }
 
-/// Runs a command and hands over each line that it prints, in English; none if there is no such program.
-template <typename Take> void for_each_line_of(const std::string& command, const Take& take) {
+void for_each_line_of(const std::string& command, const std::function<void(const std::string&)>& take) {
   std::FILE* const output = popen(("LC_ALL=C " + command + " 2>/dev/null").c_str(), "re");
   if (output == nullptr) return;
   char* line = nullptr;
   std::size_t capacity = 0;
-  for (ssize_t length = 0; (length = getline(&line, &capacity, output)) > 0;) {
-    const std::string_view text{line, static_cast<std::size_t>(length)};
-    take(text.substr(0, text.find('\n')));
-  }
+  for (ssize_t length = 0; (length = getline(&line, &capacity, output)) > 0;)
+    take({line, static_cast<std::size_t>(line[length - 1] == '\n' ? length - 1 : length)});
   std::free(line);
   pclose(output);
 }
+
+AddressInFile address_in_file(const void* address) {
+  Dl_info symbol{};
+  link_map* object = nullptr;
+  if (dladdr1(address, &symbol, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) return {};
+  // The program itself is listed without a name.
+  const std::string name = object->l_name;
+  return {name.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : name,
+          reinterpret_cast<std::uintptr_t>(address) - object->l_addr};
+}
+
+namespace {
+
+/// What is to be looked up in one file, by its addresses as the file's own tables count.
+using Wanted = std::map<std::uintptr_t, CodeLocation*>;
 
 /// "file:line", or "file:line (discriminator 3)".
 SourceLocation parse_location(std::string_view text) {
@@ -175,9 +182,11 @@ void look_up(const std::string& file, const Wanted& wanted) {
   add_columns(file, wanted);
   for (const auto& [address, location] : wanted) {
     std::vector<SourceLocation>& frames = location->frames;
+    const SourceLocation outermost = frames.empty() ? SourceLocation{} : frames.back();
     if (!frames.empty() && is_rewritten(frames[0])) frames[0].column = 0;
     if (!std::ranges::all_of(frames, is_of_the_device)) std::erase_if(frames, is_of_the_device);
     std::erase(frames, SourceLocation{});
+    location->ends_in_function = !frames.empty() && frames.back() == outermost;
   }
 }
 
@@ -194,14 +203,9 @@ std::vector<CodeLocation> locate(std::span<const void* const> addresses) {
   std::map<std::string, Wanted> files;
   for (const void* const address : addresses) {
     const auto [location, is_new] = known.try_emplace(address);
-    Dl_info symbol{};
-    link_map* object = nullptr;
-    if (!is_new || dladdr1(address, &symbol, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0)
-      continue;
-    // The program itself is listed without a name.
-    const std::string name = object->l_name;
-    const std::string file = name.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : name;
-    files[file].emplace(reinterpret_cast<std::uintptr_t>(address) - object->l_addr, &location->second);
+    if (!is_new) continue;
+    const AddressInFile place = address_in_file(address);
+    if (!place.file.empty()) files[place.file].emplace(place.address, &location->second);
   }
   for (const auto& [file, wanted] : files)
     look_up(file, wanted);

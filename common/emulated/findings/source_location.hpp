@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +14,8 @@ namespace __emulated {
 struct CodeLocation {
   std::string function;  ///< in which all frames are inlined, with or without its parameters; "" if not known
   std::vector<SourceLocation>
-      frames;  ///< innermost first: in an inlined function, then at its call, and so on
+      frames;                     ///< innermost first: in an inlined function, then at its call, and so on
+  bool ends_in_function = false;  ///< the last frame is the function's own
 };
 
 /// "reduce_kernel" of "void reduction::reduce_kernel<unsigned int>(unsigned int const*)": what a reader finds in the
@@ -29,5 +32,16 @@ bool is_of_the_program(const SourceLocation& location);
 /// \param addresses  of instructions, such as the one before a return address.
 std::vector<CodeLocation> locate(std::span<const void* const> addresses);
 CodeLocation locate(const void* address);
+
+/// Where the program, or a library that it has loaded, has an address, as the file's own tables count. "" for none.
+struct AddressInFile {
+  std::string file;
+  std::uintptr_t address = 0;
+};
+AddressInFile address_in_file(const void* address);
+
+/// Runs a command and hands over each line that it prints, in English; none if there is no such program.
+void for_each_line_of(const std::string& command, const std::function<void(const std::string&)>& take);
+std::string in_quotes(std::string text);
 
 }  // namespace __emulated

@@ -79,17 +79,20 @@ std::optional<std::string> source_line(const SourceLocation& location) {
   return text;
 }
 
+std::size_t find_name(std::string_view name, std::string_view line, std::size_t begin) {
+  const auto is_name_at = [&](std::size_t at) { return at < line.size() && is_of_name(line[at]); };
+  auto at = line.find(name, begin);
+  while (at != line.npos && ((at > 0 && is_name_at(at - 1)) || is_name_at(at + name.size())))
+    at = line.find(name, at + 1);
+  return at;
+}
+
 unsigned column_of(std::string_view name, const SourceLocation& location) {
   const std::optional<std::string> line = source_line(location);
   if (!line) return 0;
-  const auto is_name_at = [&](std::size_t at) { return at < line->size() && is_of_name((*line)[at]); };
-  unsigned column = 0;
-  for (auto at = line->find(name); at != std::string::npos; at = line->find(name, at + 1)) {
-    if ((at > 0 && is_name_at(at - 1)) || is_name_at(at + name.size())) continue;
-    if (column != 0) return 0;
-    column = static_cast<unsigned>(at) + 1;
-  }
-  return column;
+  const auto at = find_name(name, *line);
+  const bool is_there_once = at != line->npos && find_name(name, *line, at + 1) == line->npos;
+  return is_there_once ? static_cast<unsigned>(at) + 1 : 0;
 }
 
 Span span_at(std::string_view line, unsigned column, bool reads) {

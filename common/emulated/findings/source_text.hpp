@@ -13,6 +13,9 @@ bool is_newer_than_the_program(const std::string& file);
 /// The text of the location's line; nothing if the file cannot be read or is newer than the program.
 std::optional<std::string> source_line(const SourceLocation& location);
 
+/// Where the name stands in a line, from `begin` on; npos if it does not, but in other names.
+std::size_t find_name(std::string_view name, std::string_view line, std::size_t begin = 0);
+
 /// The column of a function's name in the location's line; 0 unless it is there exactly once.
 unsigned column_of(std::string_view name, const SourceLocation& location);
 

@@ -1,11 +1,7 @@
 #include "emulated/program/guessed_values.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -14,6 +10,8 @@ namespace {
 
 using __emulated::Event;
 using __emulated::LaneEvent;
+using __emulated::real_json;
+using __emulated::whole_json;
 using Json = nlohmann::ordered_json;
 
 template <typename T> T part_of(const LaneEvent::Bytes& bytes, std::size_t part) {
@@ -48,20 +46,6 @@ const char* type_of(const Event& event) {
       event.of_lanes, [](const LaneEvent& lane) { return part_of<std::uint32_t>(lane.value, 0) != 0; });
   if (may_be<double, std::uint64_t>(event) && !(has_floats && has_low_halves)) return "float64";
   return has_floats ? "float32" : event.bytes == 8 ? "int64" : "int32";
-}
-
-template <typename Real> Json real_json(Real value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  // With the digits that it has.
-  std::array<char, 64> text{};
-  std::to_chars(text.data(), text.data() + text.size() - 1, value);
-  return std::strtod(text.data(), nullptr);
-}
-
-Json whole_json(std::int64_t value) {
-  constexpr std::int64_t exact = std::int64_t{1} << 53;
-  return value < -exact || value > exact ? Json(std::to_string(value)) : Json(value);
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ void Block::make_ready(unsigned thread) {
 /// Waits until all lanes of the mask have made the same call. What the running thread brings is replaced by what it gets.
 void Block::wait_for_lanes(const Waiting& what, std::span<std::byte> value, const void* call_site) {
   const unsigned thread = scheduler_.current();
-  observers_.call(thread);
+  observers_.meet(thread, call_site);
   Thread& self = threads_[thread];
   Warp& warp = warp_of(thread);
   const unsigned own = bit_of(thread % warp_size);

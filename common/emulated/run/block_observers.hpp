@@ -85,6 +85,10 @@ class BlockObservers {
   void call(unsigned thread) {
     if (recorder_) recorder_->settle(thread);
   }
+  /// The same; it is to meet other lanes of its warp.
+  void meet(unsigned thread, const void* call_site) {
+    if (recorder_) recorder_->meet(thread, call_site);
+  }
   void fence(unsigned thread, FenceScope scope, const void* call_site) {
     if (is_on_) races_->order().fence(thread, scope);
     if (recorder_ && scope == FenceScope::device) recorder_->fence(thread, call_site);

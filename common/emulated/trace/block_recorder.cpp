@@ -49,6 +49,7 @@ void BlockRecorder::access(unsigned thread, EventKind kind, const Access& access
   action->bytes = static_cast<unsigned>(access.bytes);
   action->buffer = buffer;
   action->lane.word = word;
+  if (!access.is_copied) action->lane.activation = activation_of(access.call_site);  // else that call is over
   if (is_atomic(kind) || is_store(kind))
     std::memcpy(action->lane.before.data(), access.address, access.bytes);
   if (is_counted(kind)) self.visits.push_back(static_cast<std::uint32_t>(self.actions.size() - 1));
@@ -113,6 +114,12 @@ void BlockRecorder::note_late_stores(Thread& thread) {
   }
 }
 
+void BlockRecorder::meet(unsigned thread, const void* call_site) {
+  settle(thread);
+  threads_[thread].met_at = call_site;
+  threads_[thread].activation = activation_of(call_site);
+}
+
 void BlockRecorder::fence(unsigned thread, const void* call_site) {
   settle(thread);
   add(thread, EventKind::fence, call_site);
@@ -145,7 +152,9 @@ void BlockRecorder::warp_sync(const WarpSync& met, std::span<const LaneExchange>
       of_lane.before = exchanges[lane].brought;
       of_lane.is_known = true;
     }
-    add(met.warp * warp_size + lane, met.kind, met.call_site)->event = warp.unordered.size();
+    const unsigned thread = met.warp * warp_size + lane;
+    if (threads_[thread].met_at == met.call_site) of_lane.activation = threads_[thread].activation;
+    add(thread, met.kind, met.call_site)->event = warp.unordered.size();
   }
   warp.unordered.push_back(std::move(event));
 }

@@ -31,6 +31,9 @@ class BlockRecorder {
   /// The running thread calls the device again, or may lose its turn: what it accessed last has happened.
   void settle(unsigned thread);
 
+  /// The same; it is to meet other lanes of its warp.
+  void meet(unsigned thread, const void* call_site);
+
   void fence(unsigned thread, const void* call_site);
   void exit(unsigned thread);
 
@@ -65,6 +68,8 @@ class BlockRecorder {
     std::vector<Action> actions;        ///< since the warp's instructions were counted
     std::vector<std::uint32_t> visits;  ///< which of these are accesses that are counted
     std::size_t pending = 0;            ///< so many of the last ones are accesses that have not happened yet
+    const void* met_at = nullptr;       ///< where it has last met other lanes,
+    Activation activation;              ///< and what was in that function
   };
 
   struct Warp {

@@ -10,6 +10,7 @@
 #include "emulated/findings/finding.hpp"
 #include "emulated/run/execution_configuration.hpp"
 #include "emulated/run/observed.hpp"
+#include "emulated/trace/activation.hpp"
 
 /// What one block of a launch did, event by event.
 namespace __emulated {
@@ -27,6 +28,7 @@ struct LaneEvent {
   bool is_known = false;     ///< whether the access has happened: a fault may have ended the block before
   Bytes value{};             ///< read, written, received, or what an atomic left
   Bytes before{};            ///< what an atomic found, or what the lane brought to a shuffle or vote
+  Activation activation;     ///< of the function at the call site
 };
 
 /// A warp instruction, or a barrier.

@@ -1,10 +1,12 @@
 #include "emulated/trace/trace_json.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "emulated/findings/source_location.hpp"
 #include "emulated/findings/source_text.hpp"
 #include "emulated/run/device.hpp"
+#include "emulated/trace/local_variables.hpp"
 
 namespace __emulated {
 namespace {
@@ -61,13 +64,59 @@ void put_location(const std::vector<SourceLocation>& frames, Sources& sources, J
   }
 }
 
-/// Looks all locations up at once.
-std::vector<CodeLocation> locations_of(const BlockTrace& trace) {
-  std::vector<const void*> instructions;  // each before the one to which a call returns
+/// Where events are.
+struct Place {
+  std::vector<SourceLocation> frames;
+  std::vector<LocalVariable> variables;  ///< whose names are in the kernel's own line
+};
+
+/// A variable that has its place before it has a value is set where a line above initialises it.
+bool is_set(const LocalVariable& variable, const SourceLocation& location) {
+  if (!variable.may_be_unset) return true;
+  const std::string line = source_line({location.file, variable.line}).value_or("");
+  const auto at = find_name(variable.name, line);
+  if (variable.line >= location.line || at == line.npos) return false;
+  const auto next = line.find_first_not_of(' ', at + variable.name.size());
+  return next != line.npos && std::string_view{"={("}.find(line[next]) != std::string_view::npos;
+}
+
+/// In the order of their names in the line. Of several with one name it is the innermost that has been declared.
+std::vector<LocalVariable> named_in(const SourceLocation& location, std::vector<LocalVariable> variables) {
+  std::string line = source_line(location).value_or("");
+  line.resize(std::min(line.find("//"), line.size()));
+  std::map<std::size_t, LocalVariable> named;
+  for (LocalVariable& variable : variables) {
+    const auto at = find_name(variable.name, line);
+    if (at != line.npos && variable.line <= location.line) named.insert_or_assign(at, std::move(variable));
+  }
+  variables.clear();
+  for (auto& [at, variable] : named)
+    if (is_set(variable, location)) variables.push_back(std::move(variable));
+  return variables;
+}
+
+/// Looks all call sites up at once.
+std::map<const void*, Place> places_of(const BlockTrace& trace) {
+  std::map<const void*, Place> places;
   for (const Event& event : trace.events)
-    if (event.call_site != nullptr)
-      instructions.push_back(static_cast<const std::byte*>(event.call_site) - 1);
-  return locate(instructions);
+    if (event.call_site != nullptr) places[event.call_site];
+  std::vector<const void*> instructions;  // each before the one to which a call returns
+  for (const auto& [call_site, place] : places)
+    instructions.push_back(static_cast<const std::byte*>(call_site) - 1);
+  const auto locations = locate(instructions);
+  auto variables = local_variables(instructions);
+  std::size_t next = 0;
+  for (auto& [call_site, place] : places) {
+    place.frames = locations[next].frames;
+    if (locations[next].ends_in_function)
+      place.variables = named_in(place.frames.back(), std::move(variables[next]));
+    ++next;
+  }
+  return places;
+}
+
+Json natural_json(std::uint64_t value) {
+  return value > (std::uint64_t{1} << 53) ? Json(std::to_string(value)) : Json(value);
 }
 
 /// On one line. A source file may have bytes that are no UTF-8.
@@ -120,16 +169,41 @@ void put_exchange(const Event& event, const WriteValue& value, Json& json) {
   if (is_shuffle) json["shuffles"] = event.shuffles;
 }
 
-Json event_json(const Event& event, const std::vector<SourceLocation>& frames, const WriteValue& value,
-                Sources& sources) {
+Json value_json(const LocalVariable& variable, std::uint64_t bits) {
+  using Encoding = LocalVariable::Encoding;
+  const std::size_t unused = 8 * (sizeof bits - variable.bytes);
+  const std::uint64_t natural = bits << unused >> unused;
+  if (variable.encoding == Encoding::truth) return natural != 0;
+  if (variable.encoding == Encoding::natural) return natural_json(natural);
+  if (variable.encoding == Encoding::integer)
+    return whole_json(static_cast<std::int64_t>(bits << unused) >> unused);
+  if (variable.bytes == sizeof(float))
+    return real_json(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  return real_json(std::bit_cast<double>(bits));
+}
+
+/// Those of which something is known.
+void put_variables(const Event& event, const std::vector<LocalVariable>& variables, Json& json) {
+  for (const LocalVariable& variable : variables) {
+    const Json values = of_lanes(event, [&](const LaneEvent& lane) {
+      const auto bits = variable.value_in(lane.activation);
+      return bits ? value_json(variable, *bits) : Json(nullptr);
+    });
+    if (values != Json(values.size(), nullptr))
+      json["variables"].push_back({{"name", variable.name}, {"values", values}});
+  }
+}
+
+Json event_json(const Event& event, const Place& place, const WriteValue& value, Sources& sources) {
   Json json{{"kind", name_of(event.kind)}};
   if (event.kind != EventKind::block_barrier) {
     json["warp"] = event.warp;
     json["lanes"] = event.lanes;
   }
-  put_location(frames, sources, json);
+  put_location(place.frames, sources, json);
   if (event.kind <= EventKind::global_atomic) put_request(event, value, json);
   if (event.kind == EventKind::shuffle || event.kind == EventKind::vote) put_exchange(event, value, json);
+  put_variables(event, place.variables, json);
   return json;
 }
 
@@ -167,20 +241,20 @@ std::string joined(const std::vector<std::string>& lines) {
 nlohmann::ordered_json bits_json(const LaneEvent::Bytes& bytes, std::size_t count) {
   std::uint64_t number = 0;
   std::memcpy(&number, bytes.data(), std::min(count, sizeof number));
-  return number > (std::uint64_t{1} << 53) ? Json(std::to_string(number)) : Json(number);
+  return natural_json(number);
+}
+
+nlohmann::ordered_json whole_json(std::int64_t value) {
+  constexpr std::int64_t exact = std::int64_t{1} << 53;
+  return value < -exact || value > exact ? Json(std::to_string(value)) : Json(value);
 }
 
 std::string trace_json(const BlockTrace& trace, const TraceSubject& subject) {
   Sources sources;
-  const std::vector<CodeLocation> locations = locations_of(trace);
-  const std::vector<SourceLocation> nowhere;
-  std::size_t located = 0;
+  std::map<const void*, Place> places = places_of(trace);
   std::vector<std::string> events;
-  for (const Event& event : trace.events) {
-    const std::vector<SourceLocation>& frames =
-        event.call_site != nullptr ? locations[located++].frames : nowhere;
-    events.push_back(text_of(event_json(event, frames, subject.value, sources)));
-  }
+  for (const Event& event : trace.events)
+    events.push_back(text_of(event_json(event, places[event.call_site], subject.value, sources)));
   std::vector<std::string> findings;
   for (const Finding& finding : trace.findings)
     findings.push_back(text_of(finding_json(finding, trace, sources)));

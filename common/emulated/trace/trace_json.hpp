@@ -1,5 +1,10 @@
 #pragma once
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,6 +22,18 @@ using WriteValue = std::function<nlohmann::ordered_json(const Event& event, cons
 
 /// The first bytes, as an unsigned integer.
 nlohmann::ordered_json bits_json(const LaneEvent::Bytes& bytes, std::size_t count);
+
+/// With the digits that it has, or "nan", "inf" or "-inf".
+template <typename Real> nlohmann::ordered_json real_json(Real value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::array<char, 64> text{};
+  std::to_chars(text.data(), text.data() + text.size() - 1, value);
+  return std::strtod(text.data(), nullptr);
+}
+
+/// A string where a number in JSON may not be exact.
+nlohmann::ordered_json whole_json(std::int64_t value);
 
 /// What a trace is of, beside what the device knows of it.
 struct TraceSubject {
