@@ -308,6 +308,19 @@ test("two traces go in step", () => {
   assert.deepEqual(stepsInStep(a, short).at(-1), [a.events.length - 1, short.events.length - 1]);
 });
 
+test("two traces beside each other have one scale", () => {
+  const [a, b] = ["01_interleaved", "02_nondivergent"].map(traceOf);
+  for (const [view, scale] of [
+           ["timeline", /text-anchor="end" class="muted">(\d+)</g],
+           ["activity", /width="([\d.]+)"[^>]*class="track"/],
+           ["sectors", /width="([\d.]+)"[^>]*class="ready"/], ["memory", />\+?(\d+)</g]]) {
+    const [alone, one, other] = [[a, []], [a, [b]], [b, [a]]].map(
+        ([trace, beside]) => views[view](trace, 0, {beside, width: 720}).match(scale));
+    assert.deepEqual(one.slice(-1), other.slice(-1), view);
+    if (["timeline", "activity"].includes(view)) assert.notDeepEqual(one, alone, view);
+  }
+});
+
 test("every view of every moment is well-formed, and the same each time", () => {
   for (const [name, trace] of allTraces()) {
     // Every moment of a small block; some moments of a large one, and these in all widths.
