@@ -293,6 +293,9 @@ def tidy(folder: Path, navigation: str) -> None:
         # Where all nested classes are private, it links to a list that it leaves out.
         if 'name="nested-classes"' not in text:
             text = re.sub(r'<a href="#nested-classes">Classes</a> *(&#124; *)?', "", text)
+        # In a page's code it takes names for those of the programming interface, such as `shared`.
+        if f'"{file.name}"' in navigation:
+            text = re.sub(r'<a class="code[^>]*>(.*?)</a>', r"\1", text)
         # An option, which it takes for a dash.
         text = re.sub(r"&ndash;(?=[a-z])", "--", text)
         # Bold text that begins with code, whose asterisks it leaves.

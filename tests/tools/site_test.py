@@ -46,6 +46,9 @@ ASKED = {
     "how many blocks should I launch": "step_07_cascade",
     "can I run this without a GPU": "docs_no_gpu",
     "does it work on AMD": "docs_amd",
+    "mac no nvidia gpu": "docs_no_gpu",
+    "no gpu laptop": "docs_no_gpu",
+    "how to sum an array on GPU": "step_01_interleaved",
     # What they see.
     "why is my sum wrong": "docs_symptoms",
     "why is my kernel slow": "docs_symptoms",
@@ -53,6 +56,8 @@ ASKED = {
     "my kernel never finishes": "docs_symptoms",
     "deadlock": "docs_symptoms",
     "illegal memory access": "docs_symptoms",
+    "kernel does nothing no output": "docs_pitfalls_launch_that_nobody_checks",
+    "cuda error invalid configuration": "docs_pitfalls_launch_that_nobody_checks",
     "float sum is off by a little": "docs_symptoms",
     "atomicAdd slow": "beyond_atomics_atomic_block",
     "__syncthreads inside an if": "docs_pitfalls_barrier_inside_the_bounds_check",
