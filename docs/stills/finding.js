@@ -45,41 +45,61 @@ function meantOf(trace, {node, value}) {
 }
 
 /**
+ * Steps in the order in which they happened. A trace has the order that is meant, so: each thread does one after the other, a
+ * read gets what is there, and the access that met with the race (the first witness) follows the other.
+ */
+function asHappened(steps, isWitness) {
+  const [left, ordered] = [[...steps], []];
+  let value;
+  while (left.length > 0) {
+    const next = left.filter((step, k) => left.findIndex(({who}) => who === step.who) === k);
+    const fits = next.filter(
+        (step) => (step.verb !== "reads" || value === undefined || step.value === value) &&
+            !(step.who === 0 && isWitness(step) && left.some((each) => each.who === 1 && isWitness(each))));
+    const step = fits.find(({verb}) => value !== undefined && verb === "reads") ?? fits[0] ?? next[0];
+    ({value} = step);
+    ordered.push(...left.splice(left.indexOf(step), 1));
+  }
+  return ordered;
+}
+
+/**
  * The steps of the witnesses' first threads, over time: all accesses to a race's word since it was last written before the
  * race, or the last three of each.
  */
 function stepsOf(trace, {witnesses}) {
   const here = witnesses.map((each) => (each.block === trace.block ? each.threads[0] : -1));
-  const events = witnesses.filter((_, k) => here[k] >= 0).map(({event}) => event).filter(Number.isInteger);
-  const [first, last] = [Math.min(...events), Math.max(...events)];
+  const last = Math.max(...witnesses.filter((_, k) => here[k] >= 0).map(({event}) => event ?? -1));
   const known = witnesses.findIndex((each, k) => here[k] >= 0 && trace.events[each.event]?.words);
   const word = known < 0 ?
       undefined :
       accessesOf(trace, witnesses[known].event).find(({thread}) => thread === here[known]).word;
-  const steps = [];
-  trace.events.slice(0, word === undefined ? undefined : last + 1).forEach((_, index) => {
-    const accesses = accessesOf(trace, index).filter((each) => word === undefined || each.word === word);
-    for (const access of accesses) {
-      const who = here.indexOf(access.thread);
-      if (who >= 0) steps.push({...access, who});
-    }
-    if (word !== undefined && index < first && accesses.some(({verb}) => verb !== "reads")) steps.length = 0;
-  });
-  return {
-    word,
-    steps: word === undefined ? here.flatMap((_, k) => steps.filter(({who}) => who === k).slice(-3)) : steps
-  };
+  const steps = trace.events.slice(0, word === undefined ? undefined : last + 1)
+                    .flatMap((_, index) => accessesOf(trace, index))
+                    .map((access) => ({...access, who: here.indexOf(access.thread)}))
+                    .filter((step) => step.who >= 0 && (word === undefined || step.word === word));
+  if (word === undefined)
+    return {
+      steps: steps.filter((step) => steps.filter(({who}) => who === step.who).slice(-3).includes(step))
+    };
+  const isWitness = ({who, index}) => index === witnesses[who].event;
+  const ordered = asHappened(steps, isWitness);
+  const before = ordered.slice(0, ordered.findIndex(isWitness));
+  return {word, steps: ordered.slice(Math.max(0, before.findLastIndex(({verb}) => verb !== "reads")))};
 }
 
-/** What a race does to the value, in a sentence. Steps with a wrong value are marked, where it is known. */
+/** What a race does to the value, in a sentence. Wrong values are marked; of what happens too late, the end is kept. */
 function outcomeOf(trace, {witnesses}, steps) {
   const seen = witnesses.map(({event}, k) => steps.find(({who, index}) => who === k && index === event));
   const writes = witnesses.map(
       ({action}, k) => /^write/.test(action) || steps.some(({who, verb}) => who === k && verb === "writes"));
   if (writes[0] && writes[1]) {
-    const read = steps.find(({verb}) => verb === "reads");
+    const [read, later] = steps.filter(({verb}) => verb === "reads");
+    if (later)
+      return `${"AB"[later.who]} comes second, and reads ${later.value}. Had it read ${
+          read.value}, too, one addition would be lost.`;
     if (read) return `Each adds to what it has read. If both read ${read.value}, one addition is lost.`;
-    const [first, second] = seen.filter(Boolean).sort((a, b) => a.index - b.index);
+    const [first, second] = steps;
     return `The last to write wins. Here ${second?.value ?? first.value} is left${
         second ? `, the other way round ${first.value}` : ", or what the other block writes"}.`;
   }
@@ -87,13 +107,19 @@ function outcomeOf(trace, {witnesses}, steps) {
   const [read, written] = [seen[reader], seen[1 - reader]];
   const [name, other] = reader ? ["B", "A"] : ["A", "B"];
   if (!read) return `${name} reads ${written.value}, or what was there before.`;
-  for (const step of steps) {
-    step.meant = meantOf(trace, step);
-    step.isWrong = step.meant !== step.value;
-  }
-  return read.isWrong ?
-      `${name} reads ${read.value}. It should be ${read.meant}, from ${originText(trace, read.node)}.` :
-      `${name} reads ${read.value}, as it should. Behind ${other} it would read ${written.value}.`;
+  const meant = meantOf(trace, read);
+  if (meant === read.value)
+    return `${name} reads ${read.value}, as it should. After ${other} it would read ${written.value}.`;
+  read.isWrong = true;
+  const should = `it should read ${meant}, from ${originText(trace, read.node)}.`;
+  const [now, then] =
+      [read, read.node].map(({event, index = event}) => steps.findIndex((each) => each.index === index));
+  if (then < now)
+    return `${name} reads ${read.value}, too late: before ${other} writes ${written.value}, ${should}`;
+  const value = steps[then].value;
+  if (then - now > 3) steps.splice(now + 1, then - now - 1, {who: 1 - reader, said: "…", kind: ""});
+  return `${name} reads ${read.value}, too early: after ${other} has written, ${should}${
+      value === meant ? "" : ` ${other} has ${value} there, as it has read too early, too.`}`;
 }
 
 /** The threads of a finding side by side, from top to bottom what they do, between them the word, and what is missing. */
@@ -112,37 +138,33 @@ export function drawFinding(trace, moment, options) {
   const name = word === undefined ? null : (wordText(finding) ?? ["the word"])[0];
   const columns = witnesses.map((_, k) => k);
   if (name && columns.length > 1) columns.splice(1, 0, "word");
-  const cellOf = (row, column) => {
-    if (column === "word") {
-      const known = row.findLast(({verb}) => verb === "writes") ?? row.find(({meant}) => meant !== undefined);
-      return known ? [valueText(known.meant ?? known.value), 2.6, "track"] : ["", 2.6, ""];
-    }
-    const step = row.find(({who}) => who === column);
-    if (!step) return ["", 4, ""];
+  const cellOf = (step, column) => {
+    if (column === "word")
+      return step.value === undefined ? ["", 2.6, ""] : [valueText(step.value), 2.6, "track"];
+    if (step.who !== column) return ["", 4, ""];
     const text = step.said ?? `${step.verb}${step.value === undefined ? "" : ` ${valueText(step.value)}`}`;
     const kind = step.isWrong ? "conflict" : step.index === witnesses[column].event ? "active" : "cell";
-    return [`${text}${step.line > 0 ? `\nline ${step.line}` : ""}`, 4, kind];
+    return [`${text}${step.line > 0 ? `\nline ${step.line}` : ""}`, 4, step.kind ?? kind];
   };
   const heading = (column) => {
-    if (column === "word")
-      return [`${name}${steps.some(({meant}) => meant !== undefined) ? "\nshould be" : ""}`, 2.6, "", "bold"];
+    if (column === "word") return [name, 2.6, "", "bold"];
     const {block, threads} = witnesses[column];
     const who = `${threads.length > 1 ? "threads" : "thread"} ${ranges([...threads].sort((a, b) => a - b))}`;
     return [
       `${"ABCDEFGH"[column]}: ${block === trace.block ? "" : `block ${block},\n`}${who}`, 4, "", "bold"
     ];
   };
-  const times = [...new Set(steps.map(({index}) => index))].sort((a, b) => a - b);
-  const rows = times.map(
-      (time) =>
-          ({cells: columns.map((column) => cellOf(steps.filter(({index}) => index === time), column))}));
+  const rows = steps.map((step) => ({cells: columns.map((column) => cellOf(step, column))}));
   const help = (finding.help ?? "").replace(/^./, (letter) => letter.toUpperCase()).replaceAll("`", "");
   return drawRows(
       {
         title: `Finding: ${finding.kind} in ${trace.kernel}`,
         description: [finding.text, outcome].filter(Boolean).join(". "),
         rows: [
-          {name: `${finding.kind} in ${trace.kernel}, from top to bottom`, cells: []},
+          {
+            name: `${finding.kind} in ${trace.kernel}, ${name ? "as it happened" : "from top to bottom"}`,
+            cells: []
+          },
           {cells: columns.map(heading)}, ...rows,
           ...[outcome, help].filter(Boolean).map((text) => ({cells: [[text, 1, "", "warntext bold"]]}))
         ]

@@ -375,10 +375,10 @@ test("the picture of a finding has who does what with the word, and the wrong va
   for (const [name, ...said] of [
            [
              "warp_synchronous_tail", "A: thread 1", "reads 2", "writes 1505",
-             "B reads 2. It should be 43712, from in[1], in[3] … in[63] (32 elements)."
+             "B reads 2, too early: after A has written, it should read 43712, from in[1], in[3] … in[63]"
            ],
-           ["scan_in_place", "A: thread 2", "A reads 3. It should be 2, from in[1]."],
-           ["one_syncwarp_a_level", "B reads 2562, as it should. Behind A it would read 3587."],
+           ["scan_in_place", "A: thread 2", "A reads 3, too late: before B writes 3, it should read 2"],
+           ["one_syncwarp_a_level", "B reads 2562, as it should. After A it would read 3587."],
            [
              "cells_cleared_beside_stores", "sums[1]",
              "The last to write wins. Here 32 is left, the other way round 0."
@@ -393,6 +393,19 @@ test("the picture of a finding has who does what with the word, and the wrong va
     for (const each of said)
       assert.ok(text.includes(each), `${name}: ${each}`);
   }
+  // A race's steps stand as they happened: a read gets what the word has by then.
+  let reads = 0;
+  for (const [name, trace] of allTraces()) {
+    if (trace.findings[0]?.kind !== "race") continue;
+    const text = views.finding(trace, 0, {width: 2000}).replace(/<[^>]*>/g, "\n");
+    let held;
+    for (const [step, verb, value] of text.matchAll(/(reads|writes) (\d+)\n|…\n/g)) {
+      if (verb === "reads" && held !== undefined) assert.equal(value, held, `${name}: ${step}`);
+      reads += verb === "reads";
+      held = value;
+    }
+  }
+  assert.ok(reads > 10, `${reads} reads`);
 });
 
 test("what never happened is shown at the end, and many threads are framed", () => {

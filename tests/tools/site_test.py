@@ -310,7 +310,7 @@ TASKS = {
     "02 beside 03": ("step_02_nondivergent", ["02 and 03 side by side"],
                      "8 wavefronts, 7 of them for bank conflicts(?s:.*)1 wavefront, no bank conflict"),
     "a wrong value": ("docs_pitfalls_no_barrier_between_levels", ["What it says, what is wrong, and the fix"],
-                      "writes 5726, where 349568 should be"),
+                      "where it should read 349568"),
     "both lines of a race": (
         "docs_pitfalls_no_barrier_between_levels",
         ["What it says, what is wrong, and the fix", "One block of it, access by access, in the explorer", "The race"],
