@@ -190,8 +190,8 @@ void add_trace_options(OptionParser& app, TraceOptions& trace) {
         return pass && block ? std::optional(true) : std::nullopt;
       },
       "give the number of a block, as 3, or of a pass and a block, as 2:0 (passes from 1, blocks from 0)"};
-  app.add("--trace-block", "[PASS:]BLOCK", "which block; default 1:0, the first of the first pass",
-          trace.has_block, block_reader);
+  app.add("--trace-block", "[PASS:]BLOCK", "which block; default that of a finding, or 1:0", trace.has_block,
+          block_reader);
   app.add_file("--trace-beside", "the --trace .json file of another run, for the same page",
                trace.beside_file);
 }

@@ -80,19 +80,17 @@ std::string summary(const __emulated::BlockTrace& trace, const std::string& file
                      is_page(file) ? "; open it in a browser" : "");
 }
 
-/// Names the block of a finding, if it is another one than that of the trace. \param pass  of the finding.
-std::string where_to_look(const __emulated::KernelFinding& finding, std::size_t pass,
-                          const TraceOptions& options) {
-  std::optional<std::size_t> block;
+/// Returns the block of a finding, if it is another one than that of the trace. \param pass  of the finding.
+std::optional<__emulated::TracedBlock> elsewhere(const __emulated::KernelFinding& finding, std::size_t pass,
+                                                 const TraceOptions& options) {
+  std::optional<__emulated::TracedBlock> block;
   for (const __emulated::Finding& each : finding.findings()) {
     for (const __emulated::Witness& witness : each.witnesses) {
-      if (pass == options.pass && witness.block == options.block) return "";
-      if (!block) block = witness.block;
+      if (pass == options.pass && witness.block == options.block) return std::nullopt;
+      if (!block) block = {pass, witness.block};
     }
   }
-  if (!block) return "";
-  return fmt::format("The finding is of block {1} of pass {0}, which --trace-block {0}:{1} traces.", pass,
-                     *block);
+  return block;
 }
 
 void say(const std::string& text) { print(stderr, one_line(text) + '\n'); }
@@ -131,9 +129,18 @@ void TraceFile::record(const TraceSubject& subject, bool quiet, const std::funct
   try {
     __emulated::run_with_results(body, launches, __emulated::TracedBlock{options_.pass, options_.block});
   } catch (const __emulated::KernelFinding& finding) {
+    const std::optional<__emulated::TracedBlock> other = elsewhere(finding, launches.size(), options_);
+    if (other && !options_.has_block) {
+      launches.clear();
+      try {
+        __emulated::run_with_results(body, launches, other);
+      } catch (const __emulated::KernelFinding&) {  // the same one again
+      }
+    }
     if (!written()) say(no_block + ", up to the fault");
-    const std::string elsewhere = where_to_look(finding, launches.size(), options_);
-    if (!quiet && !elsewhere.empty()) say(elsewhere);
+    if (other && options_.has_block && !quiet)
+      say(fmt::format("The finding is of block {1} of pass {0}, which --trace-block {0}:{1} traces.",
+                      other->launch, other->block));
     throw;
   }
   if (!written()) throw UsageError(no_block);
