@@ -123,7 +123,7 @@ function sectorWords(sector, x, y, word, high, {title, link}) {
 function drawLanes(trace, moment, options) {
   const {width, font, still} = options;
   const {warps, threads} = modelOf(trace);
-  const states = statesAt(trace, moment);
+  const {states = statesAt(trace, moment)} = options;
   const named = witnessLetters(trace, findingAt(trace, moment, options));
   const left = textWidth("warp 31", font) + font * 0.6;
   const cell = (width - left) / warpSize;
@@ -137,7 +137,7 @@ function drawLanes(trace, moment, options) {
   const rowFont = Math.min(font, high * 0.95);
   for (let warp = 0; warp < warps; ++warp) {
     const y = top + warp * high;
-    const now = trace.events[moment].warp === warp;
+    const now = !still && trace.events[moment].warp === warp;
     if (high >= 9 || warp % 4 === 0)
       body += label(0, y + high * 0.78, rowFont, `warp ${warp}`, now ? "bold" : "muted");
     const first = warp * warpSize;
@@ -160,7 +160,8 @@ function drawLanes(trace, moment, options) {
     body += rectangle(x, y, run * cell, high, "witness") +
         flag(x + cell / 2, y + high / 2, Math.min(cell, high) * 0.8, letter);
   });
-  const shown = ["active", "idle", "ready", "waiting", "left"];
+  const shown =
+      ["active", "idle", "ready", "waiting", "left"].filter((state) => !still || states.includes(state));
   const marks = legend(
       shown.map((state) => [(x, y, size) => stateCell(x, y, size, size, state, ""), {
                   active: "active",
@@ -169,7 +170,7 @@ function drawLanes(trace, moment, options) {
                   waiting: "waits at barrier",
                   left: "has left"
                 }[state]]),
-      left, top + warps * high + font * 0.7, width - left, font);
+      still ? 0 : left, top + warps * high + font * 0.7, width - (still ? 0 : left), font);
   return {
     height: top + warps * high + font * 0.7 + marks.height,
     body: body + marks.svg,
@@ -354,7 +355,7 @@ function servedNote(event, parts) {
 }
 
 function drawBanks(trace, moment, options) {
-  const {width, font, still} = options;
+  const {width, font, still, zero = 0, rows: most = 12} = options;
   const event = trace.events[moment];
   if (!event.kind.startsWith("shared")) return "This event does not access shared memory.";
   const parts = servedParts(event);
@@ -394,8 +395,8 @@ function drawBanks(trace, moment, options) {
         ++row;
         // Of very many, a still has the first and the last.
         const rows = part.wavefronts.length;
-        if (still && rows > 12 && turn > 5 && turn < rows - 1) {
-          if (turn > 6) return;
+        if (still && rows > most && turn >= most / 2 && turn < rows - 1) {
+          if (turn > most / 2) return;
           body += label(left - font * 0.5, y + font, font, "…", "bold warntext", "end");
           y += font * 1.5;
           return;
@@ -412,7 +413,7 @@ function drawBanks(trace, moment, options) {
           }
           const who = asked.lanes.length === 1 ? `lane ${asked.lanes[0]}` : `lanes ${ranges(asked.lanes)}`;
           body += bankCell(xs[k], y, cell, high, font, {
-            asked,
+            asked: {...asked, word: asked.word - zero},
             classes: turn > 0 ? "conflict" : "active",
             ink: turn > 0 ? "onwarn" : "on",
             letter: asked.lanes.map((lane) => named.get(event.warp * warpSize + lane)).find(Boolean),

@@ -1,35 +1,41 @@
 // What a reader can drag below a picture: the requests of a step at a stride, or of a pitfall with a padding.
 
 import {bankCount, servedParts, warpSize} from "../../common/explorer/trace.js";
+import {views} from "../../common/explorer/views.js";
 import {plural} from "../../common/explorer/words.js";
 
 const powers = (first, end) => Array.from({length: Math.log2(end / first)}, (_, k) => first * 2 ** k);
 
+const stride = ({block}) => powers(1, block);
 const level = {
-  stride: ({block}) => powers(1, block),
+  stride,
   block: () => powers(32, 2048)
 };
 
-/** By picture: the values of each parameter, where it begins, and the word that thread `tid` asks for, if it does. */
+/**
+ * By picture: the values of each parameter, where it begins, as in the picture above if that is of one request, the word that
+ * thread `tid` asks for, if it does, and the view, if not of the banks.
+ */
 export const dragged = {
   "01_interleaved": {
-    parameters: level,
+    view: "lanes",
+    parameters: {stride},
     first: {stride: 1, block: 64},
     word: (tid, {stride}) => tid % (2 * stride) === 0 ? tid : undefined,
   },
   "02_nondivergent": {
     parameters: level,
-    first: {stride: 1, block: 256},
+    first: {stride: 16, block: 256},
     word: (tid, {block, stride}) => 2 * stride * tid < block ? 2 * stride * tid : undefined,
   },
   "03_sequential": {
     parameters: level,
-    first: {stride: 128, block: 256},
+    first: {stride: 16, block: 256},
     word: (tid, {stride}) => tid < stride ? tid : undefined,
   },
   columns_without_padding: {
     parameters: {padding: () => [0, 1, 2, 3, 4]},
-    first: {padding: 1},
+    first: {padding: 0},
     word: (tid, {padding}) => tid * (32 + padding),
   },
 };
@@ -53,12 +59,23 @@ export function traceOfRequests(name, values) {
   return {type: "int32", kernel: name, launch, block: 0, sources: [], buffers: [], findings: [], events};
 }
 
-/** What they take, in words. All warps that take part ask alike. */
-export function requestsText({events}, values) {
-  const [{words, wavefronts}] = events;
-  const lanes =
-      `${plural(words.length, "lane")}${events.length > 1 ? ` in each of ${events.length} warps` : ""}`;
-  const banks = plural(new Set(words.map((word) => word % bankCount)).size, "bank");
-  return `${Object.entries(values).map((each) => each.join(" ")).join(", ")}: ${lanes} ${
-      words.length === 1 ? "asks" : "ask"} for ${banks}: ${plural(wavefronts, "wavefront")}`;
+/** The picture of one of them, as a still, and what they take, in words: all warps that take part ask alike. */
+export function drawRequests(name, values) {
+  const trace = traceOfRequests(name, values);
+  const {view = "banks"} = dragged[name];
+  const [{words, wavefronts}] = trace.events;
+  const states = Array.from({length: trace.launch.block[0]}, (_, tid) => {
+    const event = trace.events.find(({warp}) => warp === Math.floor(tid / warpSize));
+    return !event ? "waiting" : (event.lanes >>> tid % warpSize) & 1 ? "active" : "idle";
+  });
+  const where = trace.events.length > 1 ? ` in each of ${trace.events.length} warps` : "";
+  const banks = new Set(words.map((word) => word % bankCount)).size;
+  const what = view === "lanes" ?
+      `${words.length} of 32 lanes${where} at work` :
+      `${plural(words.length, "lane")}${where} ${words.length === 1 ? "asks" : "ask"} for ${
+          plural(banks, "bank")}: ${plural(wavefronts, "wavefront")}`;
+  return {
+    svg: views[view](trace, 0, {still: true, font: 15.5, columns: banks > 16 ? 8 : 16, rows: 4, states}),
+    text: `${Object.entries(values).map((each) => each.join(" ")).join(", ")}: ${what}`
+  };
 }

@@ -37,5 +37,5 @@ export const stills = [
   { name: "double_buffer_overwritten", run: ["pitfall", "double_buffer_overwritten"], view: "finding" },
   { name: "cells_cleared_beside_stores", run: ["emulate", "docs/pitfalls/cells_cleared_beside_stores.cu"], view: "finding" },
   { name: "stride_in_global_memory", run: ["emulate", "docs/pitfalls/stride_in_global_memory.cu"], view: "sectors", moment: "line=8" },
-  { name: "columns_without_padding", run: ["emulate", "docs/pitfalls/columns_without_padding.cu"], view: "banks", font: 15.5, moment: "line=11", events: 66 },
+  { name: "columns_without_padding", run: ["emulate", "docs/pitfalls/columns_without_padding.cu"], view: "banks", font: 15.5, moment: "line=11", zero: 32, events: 66 },
 ];

@@ -11,7 +11,7 @@ import {fileURLToPath} from "node:url";
 import {costOf, counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
 import {endOf, momentOfFindings, momentOfWitness, momentText, nodeText, sharedName, spotOf, variablesText, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views} from "../../docs/stills/pictures.js";
-import {dragged, requestsText, traceOfRequests} from "../../docs/stills/requests.js";
+import {dragged, drawRequests, traceOfRequests} from "../../docs/stills/requests.js";
 import {schedules} from "../../docs/stills/schedules.js";
 
 const explorer = join(dirname(fileURLToPath(import.meta.url)), "../../common/explorer");
@@ -114,7 +114,7 @@ test("what is dragged below a picture takes what the emulated device counts", ()
   const column = {...counted, words: words.map((word) => word - trace.shared[0].word)};
   const without = traceOfRequests("columns_without_padding", {padding: 0});
   assert.deepEqual(requestsIn(without, () => true), [column]);
-  const saying = (name, values) => requestsText(traceOfRequests(name, values), values);
+  const saying = (name, values) => drawRequests(name, values).text;
   assert.deepEqual([0, 1, 2, 3, 4].map((padding) => saying("columns_without_padding", {padding})), [
     "padding 0: 32 lanes ask for 1 bank: 32 wavefronts", "padding 1: 32 lanes ask for 32 banks: 1 wavefront",
     "padding 2: 32 lanes ask for 16 banks: 2 wavefronts", "padding 3: 32 lanes ask for 32 banks: 1 wavefront",
@@ -123,6 +123,9 @@ test("what is dragged below a picture takes what the emulated device counts", ()
   assert.equal(
       saying("02_nondivergent", {stride: 2, block: 256}),
       "stride 2, block 256: 32 lanes in each of 2 warps ask for 8 banks: 4 wavefronts");
+  const {svg, text} = drawRequests("01_interleaved", {stride: 4, block: 64});
+  assert.equal(text, "stride 4, block 64: 4 of 32 lanes in each of 2 warps at work");
+  assert.equal(svg.match(/class="active"/g).length, 2 * 4 + 1, "and the legend");
 });
 
 test("sectors are as many as the event says, wherever the buffer begins", () => {

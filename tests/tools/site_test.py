@@ -287,12 +287,14 @@ def test_below_a_picture_is_something_to_drag(built: Path, browser: Browser) -> 
     said = "const done = arguments[0]; const look = () => {" \
         "const output = document.querySelector('.dragged output');" \
         "if (output) done(output.textContent); else setTimeout(look, 50); }; look()"
-    assert browser.driver.execute_async_script(said) == "padding 1: 32 lanes ask for 32 banks: 1 wavefront"
+    assert browser.driver.execute_async_script(said) == "padding 0: 32 lanes ask for 1 bank: 32 wavefronts"
     browser.js("document.querySelector('.textblock details').open = true;"
                "document.querySelector('.dragged input').focus()")
-    browser.press("\ue012")  # to the left
-    assert browser.driver.execute_async_script(said) == "padding 0: 32 lanes ask for 1 bank: 32 wavefronts"
-    assert browser.js("return document.activeElement.getAttribute('aria-valuetext')") == "0"
+    high = browser.js("return document.querySelector('.dragged').offsetHeight")
+    browser.press("\ue014")  # to the right
+    assert browser.driver.execute_async_script(said) == "padding 1: 32 lanes ask for 32 banks: 1 wavefront"
+    assert browser.js("return document.activeElement.getAttribute('aria-valuetext')") == "1"
+    assert browser.js("return document.querySelector('.dragged').offsetHeight") == high
     browser.check_quiet("dragged")
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     shown = "return ['.dragged', '[src$=\"padding.svg\"]'].map((name) => document.querySelector(name).offsetHeight > 0)"
