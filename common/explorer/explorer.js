@@ -3,7 +3,7 @@
 import {escapeText, pictureStyle} from "./svg.js";
 import {costOf, counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
 import {tallest, views} from "./views.js";
-import {endOf, glossary, momentOfFindings, momentOfWitness, momentText, placeOf, runText, spotOf, tallyText, variablesText, whenText, witnessText} from "./words.js";
+import {endOf, glossary, momentOfFindings, momentOfWitness, momentText, placeOf, runText, spotOf, strayText, tallyText, variablesText, whenText, witnessText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const witnessNames = "ABCDEFGH";
@@ -47,7 +47,8 @@ function paneHtml(trace, number) {
   const id = (name) => `${name}-${number}`;
   const single = state.traces.length === 1;
   const panel = ({view, title, terms = [], folded}) => {
-    const body = `<div class="view ${view}" data-view="${view}" data-trace="${number}"></div>`;
+    const body = `<div class="view ${view}" data-view="${view}" data-trace="${number}"></div>${
+        view === "access" ? '<p class="stray"></p>' : ""}`;
     if (folded) return `<details><summary>${escapeText(title)}</summary>${body}</details>`;
     const words = terms.length > 0 ? `<p class="terms">${terms.map(termHtml).join(" · ")}</p>` : "";
     const whose = single ? "" : ` <span>${escapeText(trace.program)}</span>`;
@@ -294,6 +295,7 @@ function keepRooms() {
   document.querySelectorAll(".pane").forEach((pane) => {
     const trace = state.traces[pane.dataset.trace];
     keepRoom(pane.querySelector(".tally"), escapeText(tallyText(trace, trace.events.length - 1)));
+    keepRoom(pane.querySelector(".stray"), longest(trace.events.map((_, at) => escapeText(strayText(trace, at)))));
     keepRoom(pane.querySelector(".of-line"), longest(trace.events.map((event) => ofLineHtml(trace, event))));
   });
 }
@@ -319,6 +321,7 @@ function draw() {
   document.querySelectorAll(".pane").forEach((pane) => {
     const number = Number(pane.dataset.trace);
     pane.querySelector(".tally").textContent = tallyText(state.traces[number], moments[number]);
+    pane.querySelector(".stray").textContent = strayText(state.traces[number], moments[number]);
     drawSource(pane, state.traces[number], moments[number]);
   });
   document.querySelectorAll("[data-view]").forEach((holder) => drawView(holder, moments));

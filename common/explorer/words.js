@@ -254,6 +254,25 @@ export function endOf(trace) {
   }));
 }
 
+/**
+ * What lanes have read otherwise than the order of the trace has it, in a sentence; "" if nothing. Only a race does that: the
+ * values are those of the run.
+ */
+export function strayText(trace, moment) {
+  const {kind, lanes, words, values} = trace.events[moment];
+  if (kind !== "shared_load") return "";
+  const history = modelOf(trace).sharedHistory;
+  const strays = lanesIn(lanes).flatMap((lane, k) => {
+    const there = history.get(words[k])?.findLast(({event}) => event < moment);
+    return there && String(there.value) !== String(values[k]) ? [[lane, values[k], there.value]] : [];
+  });
+  if (strays.length === 0) return "";
+  const [[lane, read, there]] = strays;
+  const others = strays.length > 1 ? `, and so did ${plural(strays.length - 1, "other lane")}` : "";
+  return `In the run lane ${lane} read ${valueText(read)}${others}. In this order ${
+      valueText(there)} is there: nothing makes the read wait for the write, or the write for the read.`;
+}
+
 /** Where the last witness of a finding is seen, or the end, where one never got further: there a page opens. */
 export function momentOfFindings(trace) {
   const moments =

@@ -9,7 +9,7 @@ import test from "node:test";
 import {fileURLToPath} from "node:url";
 
 import {costOf, counterKeys, countersAt, lanesIn, modelOf, originOf, originText, sectorsOf, servedParts, sharedAt, statesAt, stepsInStep, TraceError, tracesFromText} from "../../common/explorer/trace.js";
-import {endOf, momentOfFindings, momentOfWitness, momentText, nodeText, sharedName, spotOf, variablesText, whenText, witnessText, wordText} from "../../common/explorer/words.js";
+import {endOf, momentOfFindings, momentOfWitness, momentText, nodeText, sharedName, spotOf, strayText, variablesText, whenText, witnessText, wordText} from "../../common/explorer/words.js";
 import {drawSchedule, drawStill, findMoment, pictures as views} from "../../docs/stills/pictures.js";
 import {dragged, drawRequests, traceOfRequests} from "../../docs/stills/requests.js";
 import {schedules} from "../../docs/stills/schedules.js";
@@ -372,6 +372,14 @@ test("a finding marks both threads", () => {
   assert.equal(whenText(trace, witnesses[1].event), "interval 1, part 6");
   assert.equal(witnessText(trace, trace.findings[0], 1), "block 0, thread 0 reads it");
   assert.deepEqual(endOf(trace), []);
+});
+
+test("what a race has read stands beside what the order of the trace has", () => {
+  const race = traceOf("no_barrier_between_levels");
+  assert.match(
+      strayText(race, race.findings[0].witnesses[1].event), /^In the run lane 0 read 2\. In this order 5726 is there: /);
+  for (const name of ["02_nondivergent", "05_unroll_warp", "08_warp_shuffle", "barrier_inside_the_bounds_check"])
+    traceOf(name).events.forEach((_, moment) => assert.equal(strayText(traceOf(name), moment), "", name));
 });
 
 test("the picture of a finding has who does what with the word, and the wrong value", () => {
