@@ -87,7 +87,7 @@ export function legend(entries, x, y, width, font) {
   let [column, row] = [0, 0];
   let svg = "";
   for (const [mark, text] of entries) {
-    const needed = size + font * 0.4 + textWidth(text, font * 0.92) + font * 1.3;
+    const needed = size + font * 0.4 + textWidth(text, font * 0.92);
     if (column > 0 && column + needed > width) {
       column = 0;
       ++row;
@@ -95,7 +95,7 @@ export function legend(entries, x, y, width, font) {
     const top = y + row * lineHeight;
     svg += mark(x + column, top, size) +
         label(x + column + size + font * 0.4, top + size * 0.85, font * 0.92, text, "muted");
-    column += needed;
+    column += needed + font * 1.3;
   }
   return {svg, height: (row + 1) * lineHeight};
 }
@@ -129,7 +129,7 @@ export const pictureStyle =
 .picture .later{stroke:var(--line);stroke-width:.8;fill:none;opacity:.7}
 .picture .origin{stroke:var(--accent);stroke-width:2;fill:none}
 .picture .thin{stroke-width:1.1}
-.picture .fine{stroke-width:.5}
+.picture .fine{stroke-width:.65}
 .picture .dense{stroke-width:.3}
 .picture .guess{stroke-dasharray:3 3}
 .picture .node{fill:var(--ink);stroke:var(--paper);stroke-width:.8}
@@ -152,7 +152,7 @@ const margin = 12;
  */
 export function settled(options) {
   const {still = false, width = still ? 440 : 720} = options;
-  return {font: still ? 14.5 : 12, ...options, still, width: still ? width - 2 * margin : width};
+  return {font: still ? 15.5 : 12, ...options, still, width: still ? width - 2 * margin : width};
 }
 
 /** A whole picture. A still has its own style and paper. */

@@ -486,8 +486,10 @@ function drawSectors(trace, moment, options) {
     return `${nameOf(sector)}[${begin === end ? begin : `${begin}..${end}`}]`;
   };
   // Where there is no room for the elements of each sector, those of every other, or of one in four.
-  const widest = Math.max(...sectors.map((sector) => textWidth(elements(sector), font * 0.87)));
-  const every = [1, 2, 4, 8].find((count) => widest + 4 < count * span) ?? perRow;
+  const fits = (sector, room) => textWidth(elements(sector), font * 0.87) + 4 < room;
+  const every =
+      [1, 2, 4, 8].find((count) => sectors.every((each, k) => k % count || fits(each, count * span))) ??
+      perRow;
   sectors.forEach((sector, k) => {
     const x = offsetX + (k % perRow) * span;
     const y = boxTop + Math.floor(k / perRow) * rowHeight;
@@ -752,9 +754,10 @@ function treeEdges(layout, moment, ancestors) {
       groups[group] += segment(sx, sy, x, y);
     }
   }
-  const fine = layout.slots > 128 ? " fine" : "";
+  // Lines that would touch are thinner.
+  const [fine, thin] = layout.cell < 6 ? [" fine", " fine"] : ["", layout.cell < 12 ? " thin" : ""];
   return path(groups.later, `later${fine}`) + path(groups.edge, `edge${fine}`) +
-      path(groups.guess, "edge guess") + path(groups.origin, layout.slots > 40 ? "origin thin" : "origin");
+      path(groups.guess, "edge guess") + path(groups.origin, `origin${thin}`);
 }
 
 /** The levels' names, and what separates one from the next: a barrier of the block, or of warps only. */
@@ -838,7 +841,7 @@ function treeLegend(trace, {model, nodes}, chosen) {
   const mark = (shape, part, classes) => (x, y, s) =>
       valueMark(shape, x + s / 2, y + s / 2, s * part, classes, "");
   return [
-    [mark("square", 0.3, "leaf"), "element of global memory", true],
+    [mark("square", 0.3, "leaf"), "element of the input", true],
     [mark("circle", 0.36, "node"), "value in shared memory", shapes.has("circle")],
     [mark("diamond", 0.4, "node"), "register in a shuffle", shapes.has("diamond")],
     [mark("square", 0.36, "node"), "value in global memory", shapes.has("square")],
@@ -1083,7 +1086,7 @@ function lineFromSpot(trace, model, events, number, columns) {
                      .map(([event]) => (spotOf(whole, event.column)?.[0] ?? indent) - indent);
   const from = Math.max(0, Math.min(...begins));
   const shown = from > 0 ? `…${text.slice(from)}` : text;
-  return shown.length > columns ? `${shown.slice(0, columns - 1)}…` : shown;
+  return shown.length > columns ? `${shown.slice(0, columns - 1).replace(/(?<=[,(])[^,()]*$/, "")}…` : shown;
 }
 
 /** The lines of the source that one warp executes, event by event: a loop is a zigzag. */
@@ -1106,7 +1109,7 @@ function drawPath(trace, moment, options) {
   const numbers = [...new Set(events.map(([event]) => event.line))].sort((a, b) => a - b);
   const size = font * 0.87;
   const gutter = textWidth("0".repeat(String(numbers.at(-1)).length), size, true);
-  const columns = Math.floor((width * (width < 560 ? 0.56 : 0.46) - gutter) / textWidth("m", size, true));
+  const columns = Math.floor((width * (width < 560 ? 0.6 : 0.46) - gutter) / textWidth("m", size, true));
   const texts = numbers.map((number) => lineFromSpot(trace, model, events, number, columns));
   const longest = Math.max(...texts.map((text) => text.length));
   const left = gutter + textWidth("m".repeat(longest), size, true) + font * 1.1;

@@ -75,7 +75,7 @@ export function drawRequests(name, values) {
       `${plural(words.length, "lane")}${where} ${words.length === 1 ? "asks" : "ask"} for ${
           plural(banks, "bank")}: ${plural(wavefronts, "wavefront")}`;
   return {
-    svg: views[view](trace, 0, {still: true, font: 15.5, columns: banks > 16 ? 8 : 16, rows: 4, states}),
+    svg: views[view](trace, 0, {still: true, columns: banks > 16 ? 8 : 16, rows: 4, states}),
     text: `${Object.entries(values).map((each) => each.join(" ")).join(", ")}: ${what}`
   };
 }

@@ -21,8 +21,8 @@ function arrowTo([x1, y1], [x2, y2]) {
  * Rows from top to bottom, each {cells, name (above it), gap (before it, in lines)}. A cell is [words, how wide, kind, classes
  * of its words], an arrow [row, cell, row, cell]; `zooms` are of the same form, and lead from a cell to the whole of a row.
  */
-export function drawRows({rows, arrows = [], zooms = [], title, description}, {width, font}) {
-  const size = font * 0.95;
+export function drawRows({rows, arrows = [], zooms = [], title, description}, {width, font: type}) {
+  const [font, size] = [type * 0.935, type * 0.89];
   let [y, body] = [0, ""];
   const placed = rows.map(({name = "", cells, gap = 0.5}, k) => {
     const begin = y + font * (gap + (name === "" ? 0 : 0.3));

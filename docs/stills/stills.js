@@ -6,9 +6,9 @@
  */
 export const stills = [
   { name: "01_interleaved", run: ["01_interleaved", "-n", "2^20", "-b", "64"], view: "activity" },
-  { name: "02_nondivergent", run: ["02_nondivergent", "-n", "2^20"], view: "banks", font: 15.5, moment: "line=18,interval=5" },
+  { name: "02_nondivergent", run: ["02_nondivergent", "-n", "2^20"], view: "banks", moment: "line=18,interval=5" },
   { name: "02_nondivergent_levels", run: ["02_nondivergent", "-n", "64", "-b", "64"], view: "activity" },
-  { name: "03_sequential", run: ["03_sequential", "-n", "2^20"], view: "banks", font: 15.5, moment: "line=17,interval=4" },
+  { name: "03_sequential", run: ["03_sequential", "-n", "2^20"], view: "banks", moment: "line=17,interval=4" },
   { name: "03_sequential_tree", run: ["03_sequential", "-n", "64", "-b", "32"], view: "tree" },
   { name: "05_unroll_warp", run: ["05_unroll_warp", "-n", "2^20", "-b", "64"], view: "tree" },
   { name: "07_cascade", run: ["07_cascade", "-n", "2^20", "-b", "64"] },
@@ -37,5 +37,5 @@ export const stills = [
   { name: "double_buffer_overwritten", run: ["pitfall", "double_buffer_overwritten"], view: "finding" },
   { name: "cells_cleared_beside_stores", run: ["emulate", "docs/pitfalls/cells_cleared_beside_stores.cu"], view: "finding" },
   { name: "stride_in_global_memory", run: ["emulate", "docs/pitfalls/stride_in_global_memory.cu"], view: "sectors", moment: "line=8" },
-  { name: "columns_without_padding", run: ["emulate", "docs/pitfalls/columns_without_padding.cu"], view: "banks", font: 15.5, moment: "line=11", zero: 32, events: 66 },
+  { name: "columns_without_padding", run: ["emulate", "docs/pitfalls/columns_without_padding.cu"], view: "banks", moment: "line=11", zero: 32, events: 66 },
 ];
