@@ -200,12 +200,13 @@ class DebugInformation {
     const bool is_number = encoding == 2 || encoding == 4 || encoding == 5 || encoding == 7;
     if (!is_number || variable.bytes > sizeof(std::uint64_t)) return;
     const std::string location = entry.text("location");
-    const auto part = locations_.find({entry.number("location").value_or(0), address});
-    if (const Number constant = declared.number("const_value")) {
-      variable.location = {{"lit", *constant}, {"stack_value"}};
-    } else if (part != locations_.end()) {
-      variable.location = operations_in(part->second);
-    } else if (!location.ends_with("(location list)")) {
+    const std::string constant = declared.text("const_value");
+    if (!constant.empty() && constant.find("block") == constant.npos) {
+      variable.location = {{"lit", declared.number("const_value").value_or(0)}, {"stack_value"}};
+    } else if (location.ends_with("(location list)")) {
+      const auto part = locations_.find({entry.number("location").value_or(0), address});
+      variable.location = operations_in(part == locations_.end() ? "" : part->second);
+    } else {
       variable.location = operations_in(location);
       variable.may_be_unset = entry.tag == "variable";
     }
