@@ -160,16 +160,13 @@ function drawLanes(trace, moment, options) {
     body += rectangle(x, y, run * cell, high, "witness") +
         flag(x + cell / 2, y + high / 2, Math.min(cell, high) * 0.8, letter);
   });
-  const shown =
-      ["active", "idle", "ready", "waiting", "left"].filter((state) => !still || states.includes(state));
+  const names = [
+    ["active", "active"], ["idle", "idle in its warp"], ["ready", "not its turn"],
+    ["waiting", "waits at barrier"], ["left", "has left"]
+  ];
   const marks = legend(
-      shown.map((state) => [(x, y, size) => stateCell(x, y, size, size, state, ""), {
-                  active: "active",
-                  idle: "idle in its warp",
-                  ready: "not its turn",
-                  waiting: "waits at barrier",
-                  left: "has left"
-                }[state]]),
+      names.filter(([state]) => !still || states.includes(state))
+          .map(([state, text]) => [(x, y, size) => stateCell(x, y, size, size, state, ""), text]),
       still ? 0 : left, top + warps * high + font * 0.7, width - (still ? 0 : left), font);
   return {
     height: top + warps * high + font * 0.7 + marks.height,

@@ -1,6 +1,6 @@
 // A finding over time: what its threads do with the word that it is about, and which value is wrong.
 
-import {bufferOf, lanesIn, modelOf, originOf, originText, warpSize} from "../../common/explorer/trace.js";
+import {bufferOf, lanesIn, modelOf, originOf, originText, sharedAt, warpSize} from "../../common/explorer/trace.js";
 import {ranges, valueText, witnessText, wordText} from "../../common/explorer/words.js";
 
 import {drawRows} from "./rows.js";
@@ -13,30 +13,19 @@ const verbs = {
   barrier: "passes __syncwarp()"
 };
 
-/** What each active lane of an event does: [{thread, verb, word, value, line, node}]. */
+/** What each active lane of an event does: [{index, thread, verb, word, value, line}]. */
 function accessesOf(trace, index) {
   const event = trace.events[index];
-  const verb = verbs[event.kind.split("_").at(-1)] ?? event.kind;
-  const [memory] = event.kind.split("_");
-  return lanesIn(event.lanes ?? 0)
-      .map((lane, k) => ({
-             index,
-             thread: event.warp * warpSize + lane,
-             verb,
-             word: event.words && `${memory}:${bufferOf(event, k)}:${event.words[k]}`,
-             value: event.values?.[k],
-             line: event.line,
-             // What the word has then, in the order of the trace.
-             node: memory === "shared" ?
-                 modelOf(trace)
-                     .sharedHistory.get(event.words[k])
-                     ?.findLast((node) => node.event < index + (verb === "reads" ? 0 : 1)) :
-                 undefined
-           }));
+  const {kind, line} = event;
+  const verb = verbs[kind.split("_").at(-1)] ?? kind;
+  return lanesIn(event.lanes ?? 0).map((lane, k) => {
+    const word = event.words && [kind.split("_")[0], bufferOf(event, k), event.words[k]].join();
+    return {index, thread: event.warp * warpSize + lane, verb, word, value: event.values?.[k], line};
+  });
 }
 
 /** The value that a word would have if all had happened in the order of the trace: the sum of its origin. */
-function meantOf(trace, {node, value}) {
+function meantOf(trace, node, value) {
   if (!node || !originOf(node).exact || originOf(node).copied) return value;
   const values = new Map(modelOf(trace).leaves.map((leaf) => [`${leaf.buffer}:${leaf.first}`, leaf.value]));
   const terms =
@@ -70,18 +59,15 @@ function asHappened(steps, isWitness) {
 function stepsOf(trace, {witnesses}) {
   const here = witnesses.map((each) => (each.block === trace.block ? each.threads[0] : -1));
   const last = Math.max(...witnesses.filter((_, k) => here[k] >= 0).map(({event}) => event ?? -1));
-  const known = witnesses.findIndex((each, k) => here[k] >= 0 && trace.events[each.event]?.words);
-  const word = known < 0 ?
-      undefined :
-      accessesOf(trace, witnesses[known].event).find(({thread}) => thread === here[known]).word;
+  const wordOf = ({event}, k) =>
+      trace.events[event] && accessesOf(trace, event).find(({thread}) => thread === here[k])?.word;
+  const word = witnesses.map(wordOf).find(Boolean);
   const steps = trace.events.slice(0, word === undefined ? undefined : last + 1)
                     .flatMap((_, index) => accessesOf(trace, index))
                     .map((access) => ({...access, who: here.indexOf(access.thread)}))
                     .filter((step) => step.who >= 0 && (word === undefined || step.word === word));
-  if (word === undefined)
-    return {
-      steps: steps.filter((step) => steps.filter(({who}) => who === step.who).slice(-3).includes(step))
-    };
+  const isLate = (step) => steps.filter(({who}) => who === step.who).slice(-3).includes(step);
+  if (word === undefined) return {steps: steps.filter(isLate)};
   const isWitness = ({who, index}) => index === witnesses[who].event;
   const ordered = asHappened(steps, isWitness);
   const before = ordered.slice(0, ordered.findIndex(isWitness));
@@ -107,13 +93,13 @@ function outcomeOf(trace, {witnesses}, steps) {
   const [read, written] = [seen[reader], seen[1 - reader]];
   const [name, other] = reader ? ["B", "A"] : ["A", "B"];
   if (!read) return `${name} reads ${written.value}, or what was there before.`;
-  const meant = meantOf(trace, read);
+  const {node} = sharedAt(trace, read.index - 1).find(({word}) => read.word === `shared,,${word}`) ?? {};
+  const meant = meantOf(trace, node, read.value);
   if (meant === read.value)
     return `${name} reads ${read.value}, as it should. After ${other} it would read ${written.value}.`;
   read.isWrong = true;
-  const should = `it should read ${meant}, from ${originText(trace, read.node)}.`;
-  const [now, then] =
-      [read, read.node].map(({event, index = event}) => steps.findIndex((each) => each.index === index));
+  const should = `it should read ${meant}, from ${originText(trace, node)}.`;
+  const [now, then] = [read.index, node.event].map((at) => steps.findIndex(({index}) => index === at));
   if (then < now)
     return `${name} reads ${read.value}, too late: before ${other} writes ${written.value}, ${should}`;
   const value = steps[then].value;
@@ -156,15 +142,13 @@ export function drawFinding(trace, moment, options) {
   };
   const rows = steps.map((step) => ({cells: columns.map((column) => cellOf(step, column))}));
   const help = (finding.help ?? "").replace(/^./, (letter) => letter.toUpperCase()).replaceAll("`", "");
+  const title = `${finding.kind} in ${trace.kernel}`;
   return drawRows(
       {
-        title: `Finding: ${finding.kind} in ${trace.kernel}`,
+        title: `Finding: ${title}`,
         description: [finding.text, outcome].filter(Boolean).join(". "),
         rows: [
-          {
-            name: `${finding.kind} in ${trace.kernel}, ${name ? "as it happened" : "from top to bottom"}`,
-            cells: []
-          },
+          {name: `${title}, ${name ? "as it happened" : "from top to bottom"}`, cells: []},
           {cells: columns.map(heading)}, ...rows,
           ...[outcome, help].filter(Boolean).map((text) => ({cells: [[text, 1, "", "warntext bold"]]}))
         ]

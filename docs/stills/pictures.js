@@ -1,6 +1,5 @@
 // The pictures of the pages: the explorer's, a finding's, and what has no trace.
 
-import {picture, settled} from "../../common/explorer/svg.js";
 import {modelOf} from "../../common/explorer/trace.js";
 import {view, views} from "../../common/explorer/views.js";
 
@@ -8,20 +7,15 @@ import {drawFinding} from "./finding.js";
 import {drawRows} from "./rows.js";
 import {schedules} from "./schedules.js";
 
-/**
- * Finds a moment. `wanted` is a number, "end", or conditions such as "line=17,interval=4,kind=shared_load,warp=0,nth=2": the
- * nth event that fulfils them, the first unless it says so.
- */
+/** Finds a moment: a number, "end", or the first that fulfils conditions such as "line=17,interval=4,kind=shared_load". */
 export function findMoment(trace, wanted) {
   if (wanted === "end") return trace.events.length - 1;
   if (Number.isInteger(wanted)) return wanted;
-  const conditions = new Map(wanted.split(",").map((part) => part.split("=")));
-  let left = Number(conditions.get("nth") ?? 1);
-  conditions.delete("nth");
+  const conditions = wanted.split(",").map((part) => part.split("="));
   const {intervalOf} = modelOf(trace);
-  const fits = (event, index) => [...conditions].every(
-      ([key, value]) => String(key === "interval" ? intervalOf[index] : event[key]) === value);
-  const found = trace.events.findIndex((event, index) => fits(event, index) && --left === 0);
+  const found = trace.events.findIndex(
+      (event, index) => conditions.every(
+          ([key, value]) => String(key === "interval" ? intervalOf[index] : event[key]) === value));
   if (found < 0) throw new Error(`moment ${wanted}: the trace has no such event`);
   return found;
 }
@@ -37,7 +31,5 @@ export const drawStill = (trace, {view: name, moment = "end", ...options}) =>
     `${pictures[name](trace, findMoment(trace, moment), {...options, still: true})}\n`;
 
 /** Draws what has no trace as a file of its own. */
-export function drawSchedule(name) {
-  const options = settled({still: true});
-  return `${picture({...options, ...drawRows(schedules[name], options)})}\n`;
-}
+export const drawSchedule = (name) =>
+    `${view((trace, moment, options) => drawRows(schedules[name], options))(null, 0, {still: true})}\n`;

@@ -7,10 +7,7 @@ import {plural} from "../../common/explorer/words.js";
 const powers = (first, end) => Array.from({length: Math.log2(end / first)}, (_, k) => first * 2 ** k);
 
 const stride = ({block}) => powers(1, block);
-const level = {
-  stride,
-  block: () => powers(32, 2048)
-};
+const block = () => powers(32, 2048);
 
 /**
  * By picture: the values of each parameter, where it begins, as in the picture above if that is of one request, the word that
@@ -24,12 +21,12 @@ export const dragged = {
     word: (tid, {stride}) => tid % (2 * stride) === 0 ? tid : undefined,
   },
   "02_nondivergent": {
-    parameters: level,
+    parameters: {stride, block},
     first: {stride: 16, block: 256},
     word: (tid, {block, stride}) => 2 * stride * tid < block ? 2 * stride * tid : undefined,
   },
   "03_sequential": {
-    parameters: level,
+    parameters: {stride, block},
     first: {stride: 16, block: 256},
     word: (tid, {stride}) => tid < stride ? tid : undefined,
   },
