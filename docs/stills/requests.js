@@ -46,8 +46,7 @@ export function traceOfRequests(name, values) {
         Array.from({length: warpSize}, (_, lane) => dragged[name].word(warp * warpSize + lane, values));
     const words = asked.filter((word) => word !== undefined);
     const lanes = asked.reduce((mask, word, lane) => (word === undefined ? mask : mask | 1 << lane), 0) >>> 0;
-    const event =
-        {kind: "shared_load", source: 0, line: 0, column: 0, warp, lanes, bytes: 4, words, values: words};
+    const event = {kind: "shared_load", warp, lanes, bytes: 4, words, values: words};
     const [part] = servedParts(event);
     if (part)
       events.push({...event, wavefronts: part.wavefronts.length, conflicts: part.wavefronts.length - 1});
