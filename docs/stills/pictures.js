@@ -7,9 +7,8 @@ import {drawFinding} from "./finding.js";
 import {drawRows} from "./rows.js";
 import {schedules} from "./schedules.js";
 
-/** Finds a moment: a number, "end", or the first that fulfils conditions such as "line=17,interval=4,kind=shared_load". */
+/** Finds a moment: a number, or the first that fulfils conditions such as "line=17,interval=4,kind=shared_load". */
 export function findMoment(trace, wanted) {
-  if (wanted === "end") return trace.events.length - 1;
   if (Number.isInteger(wanted)) return wanted;
   const conditions = wanted.split(",").map((part) => part.split("="));
   const {intervalOf} = modelOf(trace);
@@ -27,7 +26,7 @@ export const pictures = {
 };
 
 /** Draws one picture of a trace as a file of its own. Options: view, moment, and those of the view. */
-export const drawStill = (trace, {view: name, moment = "end", ...options}) =>
+export const drawStill = (trace, {view: name, moment = trace.events.length - 1, ...options}) =>
     `${pictures[name](trace, findMoment(trace, moment), {...options, still: true})}\n`;
 
 /** Draws what has no trace as a file of its own. */

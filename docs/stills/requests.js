@@ -60,10 +60,8 @@ export function drawRequests(name, values) {
   const trace = traceOfRequests(name, values);
   const {view = "banks"} = dragged[name];
   const [{words, wavefronts}] = trace.events;
-  const states = Array.from({length: trace.launch.block[0]}, (_, tid) => {
-    const event = trace.events.find(({warp}) => warp === Math.floor(tid / warpSize));
-    return !event ? "waiting" : (event.lanes >>> tid % warpSize) & 1 ? "active" : "idle";
-  });
+  const stateOf = (_, tid) => (dragged[name].word(tid, values) === undefined ? "idle" : "active");
+  const states = Array.from({length: trace.launch.block[0]}, stateOf);
   const where = trace.events.length > 1 ? ` in each of ${trace.events.length} warps` : "";
   const banks = new Set(words.map((word) => word % bankCount)).size;
   const what = view === "lanes" ?
