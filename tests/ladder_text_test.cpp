@@ -93,6 +93,7 @@ std::string own(const std::string& step) {
 }
 
 TEST(LadderText, BeginsWithWhatOthersHavePublished) {
+  EXPECT_TRUE(ladder_of({gpu_result("atomic_leader", 4, 256)}).starts_with("Your run: "));
   const std::string text = ladder_of({gpu_result("02_nondivergent", 4, 256),
                                       gpu_result("03_sequential", 4, 256), gpu_result("peer_cub", 1, 0)});
   EXPECT_TRUE(

@@ -297,9 +297,9 @@ def card_page(folder: Path, programs: Programs) -> str:
         "of a run's samples; [the method](../../method.md) says how they are taken; [the studies](../../studies.md) "
         "say what sweeps show. This page is written by `python3 -m tools write-pages` from the JSON files beside it.\n")
     for title, file, plot, what, shown in (
-            # The last of the tables that the ladder ends with.
+            # The published ones stand above it.
             ("The ladder", "ladder", "ladder", f"{elements} {first.type}{in_blocks(ladder)}",
-             programs.text("ladder_table", folder / "ladder.json").split("\n\n")[-2] + "\n"),
+             programs.text("ladder_table", folder / "ladder.json").partition("Your run: ")[2].split("\n\n")[1] + "\n"),
             ("The roofline", "ladder", "roofline", "Additions per second against additions per byte: "
              "[why bandwidth](../../why_bandwidth.md#one-addition-for-four-bytes)", bandwidth.roofs([folder])),
             ("Block size", "sweep_block", "sweep_block", f"GB/s of {elements} {first.type} in blocks of 32 to 1024 "

@@ -3,10 +3,9 @@
 import {escapeText, pictureStyle} from "./svg.js";
 import {costOf, counterKeys, countersAt, modelOf, stepsInStep, TraceError, tracesFromText} from "./trace.js";
 import {tallest, views} from "./views.js";
-import {endOf, glossary, momentOfFindings, momentOfWitness, momentText, placeOf, runText, spotOf, strayText, tallyText, variablesText, whenText, witnessText} from "./words.js";
+import {endOf, glossary, letterOf, momentOfFindings, momentOfWitness, momentText, placeOf, runText, spotOf, strayText, tallyText, variablesText, whenText, witnessText} from "./words.js";
 
 const find = (id) => document.getElementById(id);
-const witnessNames = "ABCDEFGH";
 let tips = 0;
 
 /** A word that explains itself when it is pointed at or has the focus. */
@@ -60,7 +59,7 @@ function paneHtml(trace, number) {
   trace.findings.forEach((finding) => finding.witnesses.forEach((witness, k) => {
     if (witness.source !== modelOf(trace).kernelSource) return;
     const known = letters.get(witness.line) ?? new Set();
-    letters.set(witness.line, known.add(witnessNames[k % witnessNames.length]));
+    letters.set(witness.line, known.add(letterOf(k)));
   }));
   const lines = (source?.lines ?? [])
                     .map((text, k) => {
@@ -135,7 +134,7 @@ function findingsHtml() {
                 .map((witness, k) => {
                   const place = placeOf(trace, witness).outer;
                   const event = momentOfWitness(trace, witness);
-                  const letter = witnessNames[k % witnessNames.length];
+                  const letter = letterOf(k);
                   const line = place && witness.source === modelOf(trace).kernelSource ? place.line : null;
                   const go = event === null && line === null ?
                       "" :
@@ -224,7 +223,7 @@ function endHtml(trace, moment) {
   if (moment < trace.events.length - 1) return "";
   return endOf(trace)
       .map(
-          ([k, text]) => `<p class="end"><b>${witnessNames[k % witnessNames.length]}</b> After this: ${
+          ([k, text]) => `<p class="end"><b>${letterOf(k)}</b> After this: ${
               escapeText(text)}</p>`)
       .join("");
 }
@@ -407,7 +406,7 @@ function showProblem(text) {
 function show(traces, keep) {
   const event = keep ? momentsAt(state.at)?.[state.traces.indexOf(state.own)] : undefined;
   setPlaying(false);
-  state.own = traces[0];
+  Object.assign(state, {own: traces[0], letter: 0});
   state.traces = traces.slice(0, traces.slice(0, 2).some(isEmpty) ? 1 : 2);
   const [first, second] = state.traces.map(({program}) => parseInt(program, 10));
   if (second < first) state.traces.reverse();
@@ -506,7 +505,7 @@ function start() {
     showProblem(error.message);
     return;
   }
-  state.at = addressedStep() ?? state.at;
+  if (addressedStep() !== undefined) Object.assign(state, {at: addressedStep(), asked: null});
   addEventListener("hashchange", () => goTo(addressedStep() ?? state.at));
   const move = (id, to) => find(id).addEventListener("click", () => {
     setPlaying(false);
@@ -524,8 +523,10 @@ function start() {
     const buttons = document.querySelectorAll("#findings [data-in]");
     buttons[state.letter++ % buttons.length].click();
   });
-  find("link").addEventListener("click", async () => {
+  find("link").addEventListener("click", async (event) => {
     // Where a page may not copy, the address has the link.
+    event.preventDefault();
+    history.replaceState(null, "", find("link").href);
     const copied = await navigator.clipboard?.writeText(find("link").href).then(() => true, () => false);
     find("link").textContent = copied ? "Copied" : "See address";
   });

@@ -3,10 +3,7 @@
 
 import {circle, escapeText, label, legend, line, path, picture, rectangle, round, segment, settled, stateCell, textWidth, wrapText} from "./svg.js";
 import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize, wordsOfAccess} from "./trace.js";
-import {eventText, nodeText, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText} from "./words.js";
-
-
-const letters = "ABCDEFGH";
+import {eventText, letterOf, nodeText, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText} from "./words.js";
 
 /** Which threads of this block a finding names, each with its witness's letter. */
 function witnessLetters(trace, finding) {
@@ -14,7 +11,7 @@ function witnessLetters(trace, finding) {
   (finding?.witnesses ?? []).forEach((witness, k) => {
     if (witness.block !== undefined && witness.block !== trace.block) return;
     for (const thread of witness.threads) {
-      if (!named.has(thread)) named.set(thread, letters[k % letters.length]);
+      if (!named.has(thread)) named.set(thread, letterOf(k));
     }
   });
   return named;
@@ -39,7 +36,7 @@ function accessLetters(trace, moment, options) {
     for (const thread of witness.threads) {
       const word = wordOf(event, thread);
       if (witness.event === moment || (sameMemory && word !== undefined && word === wordOf(seen, thread)))
-        named.set(thread, letters[k % letters.length]);
+        named.set(thread, letterOf(k));
     }
   });
   return named.size <= 8 ? named : new Map();
@@ -354,7 +351,6 @@ function servedNote(event, parts) {
 function drawBanks(trace, moment, options) {
   const {width, font, still, zero = 0, rows: most = 12} = options;
   const event = trace.events[moment];
-  if (!event.kind.startsWith("shared")) return "This event does not access shared memory.";
   const parts = servedParts(event);
   const named = accessLetters(trace, moment, options);
   const columns = options.columns ?? (width < 560 ? 16 : bankCount);
@@ -447,8 +443,6 @@ function drawBanks(trace, moment, options) {
 function drawSectors(trace, moment, options) {
   const {width, font, still} = options;
   const event = trace.events[moment];
-  if (event.kind !== "global_load" && event.kind !== "global_store")
-    return "This event does not access global memory.";
   const model = modelOf(trace);
   const sectors = sectorsOf(event);
   const named = accessLetters(trace, moment, options);
@@ -526,7 +520,6 @@ function drawShuffle(trace, moment, options) {
   const {width, font, still} = options;
   const event = trace.events[moment];
   const isVote = event.kind === "vote";
-  if (event.kind !== "shuffle" && !isVote) return "This event is no shuffle.";
   const left = textWidth("after", font) + font * 0.8;
   const cell = (width - left) / warpSize;
   const high = Math.min(22, Math.max(cell, 10));
@@ -580,7 +573,6 @@ function drawShuffle(trace, moment, options) {
 function drawAtomic(trace, moment, options) {
   const {width, font, still} = options;
   const event = trace.events[moment];
-  if (!event.kind.endsWith("_atomic")) return "This event is no atomic operation.";
   const model = modelOf(trace);
   const active = lanesIn(event.lanes);
   const left = textWidth("lanes", font) + font * 0.6;
@@ -870,7 +862,7 @@ function drawTree(trace, moment, options) {
     // Above its mark, with a ring around that, so that it does not read as the next word.
     const [x, y] = place(node);
     body += circle(x, y, size + 2.5, "witness") +
-        flag(x, y - size - 3 - font * 0.56, font * 0.9, letters[k % letters.length]);
+        flag(x, y - size - 3 - font * 0.56, font * 0.9, letterOf(k));
   });
   body += label(
       left + 4, font * 0.95, font * 0.88,
@@ -1058,7 +1050,7 @@ function drawTimeline(trace, moment, options) {
     if (at !== null && at < count)
       body += flag(
           Math.min(width - font * 0.6, placed.get(at)), font * 0.75 + (k % 2) * font * 1.3, font * 0.9,
-          letters[k % letters.length]);
+          letterOf(k));
   }));
   return {
     height: base + font * 1.2,
@@ -1170,11 +1162,12 @@ function drawPath(trace, moment, options) {
 
 /**
  * How high a view gets in a trace, so that a page can keep the room: of moments that look alike, one is drawn. What lanes,
- * levels and memory take is the same at all of them.
+ * levels and memory take is the same at all of them, and the tree names a value as soon as there is one.
  */
 export function tallest(name, trace, options) {
   const look = {
     access: ({kind, bytes, lanes, banks, sectors}) => [kind, bytes, lanes, banks, sectors].join(),
+    tree: (_, moment) => modelOf(trace).nodes[0]?.event <= moment,
     path: ({warp = 0}, moment) => `${warp}:${Math.floor(moment / 100)}`
   }[name];
   const alike = new Map(trace.events.map((event, moment) => [look?.(event, moment), moment]).reverse());
@@ -1188,10 +1181,6 @@ export const views = {
   lanes: view(drawLanes),
   activity: view(drawActivity),
   access: view(drawAccess),
-  banks: view(drawBanks),
-  sectors: view(drawSectors),
-  shuffle: view(drawShuffle),
-  atomic: view(drawAtomic),
   tree: view(drawTree),
   memory: view(drawMemory),
   timeline: view(drawTimeline),

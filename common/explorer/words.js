@@ -2,6 +2,9 @@
 
 import {countersAt, lanesIn, modelOf, originText, warpSize} from "./trace.js";
 
+/** The name of a finding's witness: A, B, ... */
+export const letterOf = (k) => "ABCDEFGH"[k % 8];
+
 /** What the terms of the page mean, one sentence each. */
 export const glossary = {
   warp: "32 threads of a block that execute an instruction together; each of them is a lane.",

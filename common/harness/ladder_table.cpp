@@ -19,7 +19,8 @@ namespace {
 
 /// Says whether every result is right.
 ExitCode run(int argc, char** argv) {
-  OptionParser app("ladder_table", "Puts the --json files of the steps into one Markdown table.");
+  OptionParser app("ladder_table",
+                   "Puts the --json files of the steps into a table, below what others have published.");
   std::vector<std::string> files;
   std::string json_file;
   app.add_arguments("files", "the steps' --json files, in step order", true, files);

@@ -171,10 +171,7 @@ std::string_view short_name(std::string_view step) {
 
 /// Returns the same steps on the cards of the published tables: a table of the ladder's, then one of the others.
 std::string published_ladder(const Results& results, const Terminal& terminal) {
-  std::string text =
-      paragraph(fmt::format("Published figures, % of each card's peak{}; sources in docs/tables:",
-                            terminal.present ? "" : " (GB/s)"),
-                terminal);
+  std::string tables;
   for (const bool of_the_ladder : {true, false}) {
     Table table;
     for (const PublishedTable& published : published_tables()) {
@@ -196,9 +193,13 @@ std::string published_ladder(const Results& results, const Terminal& terminal) {
       }
       if (!has_figures) table.rows.pop_back();
     }
-    if (!table.rows.empty()) text += (terminal.present ? "" : "\n") + to_text(table, terminal);
+    if (!table.rows.empty()) tables += (terminal.present ? "" : "\n") + to_text(table, terminal);
   }
-  return text + "\n";
+  if (tables.empty()) return "";
+  return paragraph(fmt::format("Published figures, % of each card's peak{}; sources in docs/tables:",
+                               terminal.present ? "" : " (GB/s)"),
+                   terminal) +
+         tables + "\n";
 }
 
 /// Says what the results are of, and what the columns for terminals count.

@@ -58,7 +58,7 @@ export function traceOfRequests(name, values) {
 /** The picture of one of them, as a still, and what they take, in words: all warps that take part ask alike. */
 export function drawRequests(name, values) {
   const trace = traceOfRequests(name, values);
-  const {view = "banks"} = dragged[name];
+  const {view = "access"} = dragged[name];
   const [{words, wavefronts}] = trace.events;
   const stateOf = (_, tid) => (dragged[name].word(tid, values) === undefined ? "idle" : "active");
   const states = Array.from({length: trace.launch.block[0]}, stateOf);

@@ -56,7 +56,7 @@ test("banks has a row for each wavefront", () => {
   for (const [name, trace] of allTraces()) {
     trace.events.forEach((event, moment) => {
       if (event.wavefronts === undefined) return;
-      const rows = views.banks(trace, moment, {width: 720}).match(/class="wavefront"/g).length;
+      const rows = views.access(trace, moment, {width: 720}).match(/class="wavefront"/g).length;
       assert.equal(rows, event.wavefronts, `${name}, event ${moment}`);
       const parts = servedParts(event);
       assert.equal(event.wavefronts - parts.length, event.conflicts, `${name}, event ${moment}`);
@@ -316,7 +316,7 @@ test("two traces beside each other have one scale", () => {
   for (const [view, scale] of [
            ["timeline", /text-anchor="end" class="muted">(\d+)</g],
            ["activity", /width="([\d.]+)"[^>]*class="track"/],
-           ["sectors", /width="([\d.]+)"[^>]*class="ready"/], ["memory", />\+?(\d+)</g]]) {
+           ["access", /width="([\d.]+)"[^>]*class="ready"/], ["memory", />\+?(\d+)</g]]) {
     const [alone, one, other] = [[a, []], [a, [b]], [b, [a]]].map(
         ([trace, beside]) => views[view](trace, 0, {beside, width: 720}).match(scale));
     assert.deepEqual(one.slice(-1), other.slice(-1), view);
@@ -360,7 +360,7 @@ test("a finding marks both threads", () => {
                         .sort();
   assert.deepEqual(lettersOf("lanes", witnesses[0].event), ["A", "B"]);
   // An access shows who asks for the finding's word, and nobody who asks for another.
-  witnesses.forEach((witness, k) => assert.deepEqual(lettersOf("banks", witness.event), ["AB"[k]]));
+  witnesses.forEach((witness, k) => assert.deepEqual(lettersOf("access", witness.event), ["AB"[k]]));
   assert.doesNotMatch(views.lanes(traceOf("03_sequential"), 5, {}), /onflag/);
   assert.equal(momentOfFindings(trace), witnesses[0].event);
   for (const [name, worst] of [
