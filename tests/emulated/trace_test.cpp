@@ -161,6 +161,44 @@ __global__ void use_variables(Word* out, double share) {
   out[lane] += early + late + (share > 0 ? 0 : lane);
 }
 
+struct Pair {
+  Word first;
+};
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+/// Lines whose names are no variables of these values, or have none yet.
+__global__ void hide_variables(Word* out, Word narrow) {
+  Word first = out[0] + 53, inner = out[0] + 54, moved = 55;
+  set(&inner, inner);
+  out[first == 1 ? 0 : 1] = 0;  // with a value
+  const auto shifted = static_cast<unsigned short>(static_cast<unsigned short>(narrow * 40'000) >> 3);
+  const Pair pair{moved};
+  {
+    const Word* first = out + threadIdx.x;
+    if (inner == 1) {
+      int moved;
+      set(&inner, static_cast<Word>(sizeof moved));
+    }
+    enum { inner = 9 };
+    out[2] = *first + pair.first + inner /* moved */ + 0 * shifted;
+  }
+  out[3] = [narrow = Word{5}] { return narrow; }();
+}
+#pragma GCC diagnostic pop
+
+TEST(Trace, HasNoOtherVariablesOfTheLine) {
+  Words out{4};
+  const nlohmann::json trace = nlohmann::json::parse(reduction::trace_json(
+      trace_of([&] { hide_variables<<<1, 1>>>(out, 1); }), {"variables", "", reduction::ElementType::int32}));
+  for (const auto& event : trace["events"])
+    for (const auto& variable : event.value("variables", nlohmann::json::array()))
+      EXPECT_TRUE((variable["name"] == "first" && variable["values"].dump() == "[53]") ||
+                  (variable["name"] == "narrow" && variable["values"].dump() == "[1]") ||
+                  (variable["name"] == "shifted" && variable["values"].dump() == "[5000]"))
+          << event.dump();
+}
+
 /// Of two that have one name it is that of the line's scope; one is left out where it may have no value yet.
 TEST(Trace, HasVariablesOfTheLine) {
   Words out{3};

@@ -48,13 +48,13 @@ struct Operator {
   std::string_view name;
   std::uint64_t (*apply)(std::uint64_t, std::uint64_t);
 };
+/// Those whose low bits are right whatever stands above a narrow operand.
 constexpr std::array operators{
     Operator{"plus", [](std::uint64_t a, std::uint64_t b) { return a + b; }},
     Operator{"minus", [](std::uint64_t a, std::uint64_t b) { return a - b; }},
     Operator{"mul", [](std::uint64_t a, std::uint64_t b) { return a * b; }},
     Operator{"and", [](std::uint64_t a, std::uint64_t b) { return a & b; }},
     Operator{"shl", [](std::uint64_t a, std::uint64_t b) { return b < 64 ? a << b : 0; }},
-    Operator{"shr", [](std::uint64_t a, std::uint64_t b) { return b < 64 ? a >> b : 0; }},
 };
 
 /// Of "(DW_OP_breg3 (rbx): 16; DW_OP_stack_value)".
@@ -148,7 +148,8 @@ class DebugInformation {
 
   void end_entry() {
     static const std::set<std::string_view> types{"base_type", "typedef", "const_type", "volatile_type"};
-    static const std::set<std::string_view> variables{"variable", "formal_parameter", "template_value_param"};
+    static const std::set<std::string_view> variables{"variable", "formal_parameter", "template_value_param",
+                                                      "enumerator"};
     scopes_.resize(std::max(scopes_.size(), depth_ + 2));
     const Addresses& of_parent = scopes_[depth_];
     Addresses& scope = scopes_[depth_ + 1];
@@ -159,6 +160,7 @@ class DebugInformation {
         frame_bases_[address] = entry_.text("frame_base");
     }
     if (entry_.tag == "lexical_block") scope = within(of_parent);
+    if (entry_.tag == "enumeration_type") scope = of_parent;
     if (variables.contains(entry_.tag)) {
       for (const std::uint64_t address : of_parent)
         seen_.emplace(address, offset_);
@@ -184,7 +186,7 @@ class DebugInformation {
     return found == entries_.end() ? Entry{} : found->second;
   }
 
-  /// If it is a number.
+  /// One that is no number has no location, but hides those of its name.
   void add_variable(const Entry& entry, std::uint64_t address, std::vector<LocalVariable>& variables) const {
     const Entry origin = referred(entry, "abstract_origin");
     const Entry& declared = origin.tag.empty() ? entry : origin;
@@ -194,21 +196,25 @@ class DebugInformation {
     const std::uint64_t encoding = type.number("encoding").value_or(0);
     LocalVariable variable;
     variable.name = declared.text("name");
+    if (variable.name.empty()) return;
     variable.line = static_cast<unsigned>(declared.number("decl_line").value_or(0));
     variable.encoding = LocalVariable::Encoding{encoding};
     variable.bytes = type.number("byte_size").value_or(0);
-    const bool is_number = encoding == 2 || encoding == 4 || encoding == 5 || encoding == 7;
-    if (!is_number || variable.bytes > sizeof(std::uint64_t)) return;
+    const bool is_real =
+        encoding == 4 && (variable.bytes == sizeof(float) || variable.bytes == sizeof(double));
+    const bool is_number = is_real || encoding == 2 || encoding == 5 || encoding == 7;
     const std::string location = entry.text("location");
     const std::string constant = declared.text("const_value");
-    if (!constant.empty() && constant.find("block") == constant.npos) {
+    variable.may_be_unset = entry.tag == "variable" && !location.ends_with("(location list)");
+    if (!is_number || variable.bytes > sizeof(std::uint64_t)) {
+      variable.may_be_unset = false;
+    } else if (!constant.empty() && constant.find("block") == constant.npos) {
       variable.location = {{"lit", declared.number("const_value").value_or(0)}, {"stack_value"}};
     } else if (location.ends_with("(location list)")) {
       const auto part = locations_.find({entry.number("location").value_or(0), address});
       variable.location = operations_in(part == locations_.end() ? "" : part->second);
     } else {
       variable.location = operations_in(location);
-      variable.may_be_unset = entry.tag == "variable";
     }
     variable.frame_base = operations_in(frame_bases_.at(address));
     variables.push_back(std::move(variable));

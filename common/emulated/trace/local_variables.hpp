@@ -17,7 +17,7 @@ struct DwarfOperation {
   std::uint64_t operand = 0;
 };
 
-/// A number or truth value of a function, as the debug information has it for one place in the code.
+/// A variable of a function, with a location if it is a number or truth value, as the debug information has it for one place in the code.
 struct LocalVariable {
   enum class Encoding : std::uint64_t {
     truth = 2,

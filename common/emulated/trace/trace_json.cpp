@@ -8,6 +8,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulated/count/warp_instructions.hpp"
@@ -70,23 +73,37 @@ struct Place {
   std::vector<LocalVariable> variables;  ///< whose names are in the kernel's own line
 };
 
-/// A variable that has its place before it has a value is set where a line above initialises it.
-bool is_set(const LocalVariable& variable, const SourceLocation& location) {
-  if (!variable.may_be_unset) return true;
-  const std::string line = source_line({location.file, variable.line}).value_or("");
-  const auto at = find_name(variable.name, line);
-  if (variable.line >= location.line || at == line.npos) return false;
-  const auto next = line.find_first_not_of(' ', at + variable.name.size());
-  return next != line.npos && std::string_view{"={("}.find(line[next]) != std::string_view::npos;
+/// A line without its comments and texts.
+std::string code_of(const SourceLocation& location) {
+  static const std::regex no_code{R"re("(\\.|[^"\\])*"|'(\\.|[^'\\])*'|//.*|/\*.*?(\*/|$))re"};
+  return std::regex_replace(source_line(location).value_or(""), no_code, " ");
 }
 
-/// In the order of their names in the line. Of several with one name it is the innermost that has been declared.
+/// A variable that has its place before it has a value is set where a line above declares it with one.
+bool is_set(const LocalVariable& variable, const SourceLocation& location) {
+  if (!variable.may_be_unset) return true;
+  if (variable.line >= location.line) return false;
+  const std::regex declaration{R"([\w*&>,]\s+)" + variable.name + R"(\s*(=[^=]|\{|\()[^;]*;)"};
+  return std::regex_search(code_of({location.file, variable.line}), declaration);
+}
+
+/// Where a line names a variable, and no member or name of another scope.
+std::size_t find_variable(const std::string& name, const std::string& line) {
+  auto at = find_name(name, line);
+  while (at != line.npos && at > 0 && std::string_view{".>:"}.find(line[at - 1]) != std::string_view::npos)
+    at = find_name(name, line, at + 1);
+  return at;
+}
+
+/// In the order of their names in the line. Of several with one name it is the innermost that has been declared. A lambda has
+/// names of its own.
 std::vector<LocalVariable> named_in(const SourceLocation& location, std::vector<LocalVariable> variables) {
-  std::string line = source_line(location).value_or("");
-  line.resize(std::min(line.find("//"), line.size()));
+  static const std::regex lambda{R"(\]\s*[({])"};
+  const std::string line = code_of(location);
+  if (std::regex_search(line, lambda)) return {};
   std::map<std::size_t, LocalVariable> named;
   for (LocalVariable& variable : variables) {
-    const auto at = find_name(variable.name, line);
+    const auto at = find_variable(variable.name, line);
     if (at != line.npos && variable.line <= location.line) named.insert_or_assign(at, std::move(variable));
   }
   variables.clear();
