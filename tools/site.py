@@ -223,7 +223,9 @@ class Site:
             shown["_".join(BESIDE)] = shown[BESIDE[0]] | shown[BESIDE[1]]
         for pitfall in map(Path, self.chapters["Pitfalls"]):
             if (REPOSITORY / f"docs/stills/{pitfall.stem}.json").is_file():
-                shown[f"pitfall_{pitfall.stem}"] = {str(pitfall): text_of(f"docs/stills/{pitfall.stem}.json")}
+                # A finding names the page that is most like it: here that is the trace's own.
+                trace = re.sub(r'"page":"[^"]+"', f'"page":"{pitfall}"', text_of(f"docs/stills/{pitfall.stem}.json"))
+                shown[f"pitfall_{pitfall.stem}"] = {str(pitfall): trace}
         for name, traces in shown.items():
             links = " ".join(f'<a href="../{label(page)}.html">← {html.escape(title_of(page))}</a>' for page in traces)
             body = f'<body data-site="../">\n<nav aria-label="Back">{links}</nav>\n'

@@ -53,6 +53,7 @@ ASKED = {
     "why is my sum wrong": "docs_symptoms",
     "why is my kernel slow": "docs_symptoms",
     "the result changes from run to run": "docs_symptoms",
+    "my sum is different every run": "docs_symptoms",
     "my kernel never finishes": "docs_symptoms",
     "deadlock": "docs_symptoms",
     "illegal memory access": "docs_symptoms",
