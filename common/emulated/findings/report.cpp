@@ -187,7 +187,9 @@ Advice advice_within_a_block(const FaultRecord& seen, const Records& all) {
   if (has_many_writers(seen, all)) return {help + ", or use an atomic in place of both"};
   if (seen.between_warps) help += ", where all threads of the block reach it";
   if (are_on_one_line(seen)) {
-    help += "; as one line does both, read into a register first, or put it at the end of the loop's pass, if there is none";
+    help +=
+        "; as one line does both, read into a register first, or put it at the end of the loop's pass, if "
+        "there is none";
   }
   if (both_write(seen)) return {help, "cells_cleared_beside_stores"};
   if (seen.between_warps) return {help, "no_barrier_between_levels"};
