@@ -1,7 +1,7 @@
 // What pictures need of a trace: states at a moment, counters so far, where each value came from. No DOM, no drawing.
 
-export const traceFormat = "reduction trace";
-export const traceVersion = 1;
+const traceFormat = "reduction trace";
+const traceVersion = 1;
 export const bankCount = 32;
 export const warpSize = 32;
 

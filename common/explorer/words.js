@@ -41,7 +41,7 @@ export function ranges(numbers) {
 }
 
 /** Lanes in words: "all 32 lanes", "lanes 0–15", "every 4th lane from 0 (8 lanes)". */
-export function lanesText(mask) {
+function lanesText(mask) {
   const lanes = lanesIn(mask);
   if (lanes.length === warpSize) return "all 32 lanes";
   if (lanes.length === 1) return `lane ${lanes[0]}`;
