@@ -61,6 +61,17 @@ TEST(Measure, ReportsTheMedianAndTheBandwidth) {
   EXPECT_DOUBLE_EQ(*result.percent_of_peak(), 0.2);
 }
 
+TEST(Measure, ReportsTheMeanOfReductionsBackToBack) {
+  FakeDevice device;
+  launches = 0;
+  last_right_launch = 100;
+  Options options;
+  options.timing.back_to_back = 10;
+  const StepKernel kernel{[](std::size_t, unsigned) { return std::size_t{1}; }, launch_sum};
+  EXPECT_DOUBLE_EQ(measure_on(device, kernel, 1000, options).ms->median, 0.2);
+  EXPECT_EQ(launches, 31);
+}
+
 TEST(Measure, VerifiesWhatTheLastSampleLeft) {
   FakeDevice device;
   // One run before the samples and three of them: the last one writes nothing.

@@ -43,11 +43,13 @@ TEST(ParseOptions, HasTheDocumentedDefaults) {
   EXPECT_FALSE(options.elements);
   EXPECT_EQ(options.type, ElementType::int32);
   EXPECT_EQ(options.block, 256u);
+  EXPECT_FALSE(options.grid);
   EXPECT_FALSE(options.samples);
   EXPECT_EQ(options.timing.flush, Flush::read);
   EXPECT_EQ(options.timing.warm_up_runs, 3u);
   EXPECT_TRUE(options.timing.queued);
   EXPECT_EQ(options.timing.lead_in, 8u);
+  EXPECT_EQ(options.timing.back_to_back, 1u);
   EXPECT_EQ(options.seed, 1u);
   EXPECT_EQ(options.data, Data::random);
   EXPECT_EQ(options.device.kind, DeviceChoice::Kind::automatic);
@@ -89,6 +91,8 @@ TEST(ParseOptions, TakesEveryOption) {
   EXPECT_EQ(options.compare_file, "y.json");
   EXPECT_EQ(options.json_file, "x.json");
   EXPECT_TRUE(options.quiet);
+  EXPECT_EQ(parse({"--grid", "2^9"}).grid, 512u);
+  EXPECT_EQ(parse({"--back-to-back", "100"}).timing.back_to_back, 100u);
 }
 
 TEST(ParseOptions, TakesATraceAndLeavesTheDeviceThatTraces) {
@@ -130,6 +134,8 @@ TEST(ParseOptions, RefusesAValueThatIsNotAllowedAndSaysWhatIs) {
       {"--warm-up", "give a whole number from 0 to 1000000", {"-1", "1000001"}},
       {"--queue", "choose one of on, off", {"", "1"}},
       {"--lead-in", "give a whole number from 0 to 256", {"257", "4294967297"}},
+      {"--back-to-back", "give a whole number from 1 to 256", {"0", "257"}},
+      {"--grid", "give a whole number from 1 to 2^31 - 1, as 1056 or 2^15", {"0", "2^31", "x"}},
       {"--counters", "choose one of on, off", {"maybe"}},
       {"--schedule",
        "choose one of ascending, descending, random, random:SEED (SEED = 0 to 2^64 - 1)",

@@ -82,6 +82,21 @@ TEST(PlanPasses, RefusesAGridThatNeverShrinks) {
   EXPECT_EQ(passes_of(endless, 1, 32).size(), 1u);
 }
 
+TEST(PlanPasses, TakeAnotherGridWhereALoopTakesTheRest) {
+  const auto blocks_of = [](const StepKernel& kernel, std::size_t n, std::uint64_t grid) {
+    std::vector<std::size_t> blocks;
+    for (const Pass& pass : plan_reduction(kernel, {ElementType::int32, n, 256}, {}, grid).passes)
+      blocks.push_back(pass.blocks);
+    return blocks;
+  };
+  StepKernel loop{[](std::size_t n, unsigned) { return std::min<std::size_t>(n / 2, 100); }, nullptr};
+  EXPECT_EQ(blocks_of(loop, 1000, 999), (std::vector<std::size_t>{999, 100, 50, 25, 12, 6, 3, 1}));
+  EXPECT_THROW(blocks_of(loop, 1000, 1000), UsageError);
+  EXPECT_THROW(blocks_of(one_element_per_thread(), 1000, 4), UsageError);
+  loop.traits.chooses_launch = true;
+  EXPECT_THROW(blocks_of(loop, 1000, 4), UsageError);
+}
+
 TEST(ReductionPlan, TakesItsInputAndTwoPassesOfPartialSums) {
   const ReductionPlan plan =
       plan_reduction(one_element_per_thread(), {ElementType::float64, 1'000'003, 256}, {});

@@ -71,8 +71,9 @@ std::vector<double> take_timed_samples(Device& device, DeviceReduction& reductio
   const auto take_sample = [&] {
     reduction.poison();
     timer->start();
-    reduction.launch();
-    return timer->stop();
+    for (unsigned run = 0; run < method.back_to_back; ++run)
+      reduction.launch();
+    return timer->stop() / method.back_to_back;
   };
   return take_samples(samples, [&] { return take_queued_sample(take_sample); });
 }

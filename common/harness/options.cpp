@@ -52,6 +52,11 @@ std::optional<std::uint64_t> parse_elements(std::string_view text) {
   return count ? std::optional(*count << shift) : std::nullopt;
 }
 
+std::optional<std::uint64_t> parse_grid(std::string_view text) {
+  const auto blocks = parse_elements(text);
+  return blocks && *blocks >= 1 && *blocks <= INT_MAX ? blocks : std::nullopt;
+}
+
 std::optional<DeviceChoice> parse_device(std::string_view text) {
   constexpr std::string_view prefix = "cuda:";
   if (text == "auto") return DeviceChoice{DeviceChoice::Kind::automatic};
@@ -225,6 +230,9 @@ Options parse_options(int argc, const char* const* argv, std::string_view name, 
   app.add("-b,--block", "THREADS",
           fmt::format("threads per block: {}; default {}", fmt::join(block_sizes, ", "), defaults.block),
           options.block, one_of(blocks));
+  app.add("--grid", "BLOCKS",
+          "of the first pass, where a grid-stride loop takes any number; default the step's", options.grid,
+          Reader<std::uint64_t>{parse_grid, "give a whole number from 1 to 2^31 - 1, as 1056 or 2^15"});
   app.add("-s,--samples", "COUNT", "timed runs; default: until they agree within 0.5 %, for 2 s at most",
           options.samples, samples_reader());
   app.add("--seed", "NUMBER", "of the random input; default 1", options.seed, seed_reader());
@@ -245,6 +253,8 @@ Options parse_options(int argc, const char* const* argv, std::string_view name, 
   // All of them wait behind the kernel that holds the device, in a queue that has room for about a thousand.
   app.add("--lead-in", "COUNT", "GPU: empty kernels in front of each sample; default 8",
           options.timing.lead_in, number(0, 256));
+  app.add("--back-to-back", "COUNT", "GPU: reductions in a sample, whose time is their mean; default 1",
+          options.timing.back_to_back, number(1, 256));
   app.add("--counters", "on|off",
           "emulated: count and check accesses to memory; default on; docs/glossary.md says what is counted",
           options.emulation.counters, on_off);

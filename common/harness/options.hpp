@@ -57,6 +57,7 @@ struct Options {
   std::optional<std::uint64_t> elements;  ///< none: the device's default size
   ElementType type = ElementType::int32;
   unsigned block = 256;
+  std::optional<std::uint64_t> grid;   ///< none: the step's own
   std::optional<std::size_t> samples;  ///< none: until they agree
   TimingMethod timing;
   std::uint64_t seed = 1;

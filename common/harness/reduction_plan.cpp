@@ -19,11 +19,22 @@ std::uint64_t largest_elements(DeviceKind kind, const Memory& memory, ElementTyp
   return std::bit_floor(available / 17 * 16 / size_of(type));
 }
 
-std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block) {
+/// Throws UsageError for a grid that the kernel cannot do with. Where the step's own stops growing, a loop takes the rest.
+void require_grid(const StepKernel& kernel, std::uint64_t grid, std::size_t n, unsigned block) {
+  constexpr std::size_t many = std::size_t{1} << 40;
+  if (kernel.traits.chooses_launch || kernel.grid_size(many, block) != kernel.grid_size(2 * many, block))
+    throw UsageError("--grid: this step has no grid-stride loop, which would take any number of blocks");
+  if (grid >= n) throw UsageError(fmt::format("--grid {}: give fewer blocks than elements", grid));
+}
+
+std::vector<Pass> plan_passes(const StepKernel& kernel, std::size_t n, unsigned block,
+                              const std::optional<std::uint64_t>& grid) {
+  if (grid) require_grid(kernel, *grid, n, block);
   const bool is_single_pass = kernel.traits.single_pass || kernel.traits.adds_atomically;
   std::vector<Pass> passes;
   do {
-    const std::size_t blocks = std::max<std::size_t>(1, kernel.grid_size(n, block));
+    const std::size_t blocks =
+        passes.empty() && grid ? *grid : std::max<std::size_t>(1, kernel.grid_size(n, block));
     if (n > 1 && blocks >= n) {
       throw std::logic_error(fmt::format(
           "grid_size({}, {}) is {}: with no fewer sums than elements passes never end", n, block, blocks));
@@ -127,8 +138,9 @@ const void* ReductionPlan::launch(const void* in, void* partial, void* next_part
 }
 
 ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& configuration,
-                             const DeviceInfo& device) {
-  ReductionPlan plan{kernel, configuration, plan_passes(kernel, configuration.elements, configuration.block)};
+                             const DeviceInfo& device, const std::optional<std::uint64_t>& grid) {
+  ReductionPlan plan{kernel, configuration,
+                     plan_passes(kernel, configuration.elements, configuration.block, grid)};
   plan.most_additions = most_additions(kernel, plan.passes, configuration.block, device);
   return plan;
 }

@@ -50,8 +50,9 @@ struct ReductionPlan {
 };
 
 /// Plans a reduction for a device. Throws std::logic_error for a grid_size that would never come down to one.
+/// \param grid  the first pass's, in place of the step's own. Throws UsageError where the kernel cannot do with it.
 ReductionPlan plan_reduction(const StepKernel& kernel, const Configuration& configuration,
-                             const DeviceInfo& device);
+                             const DeviceInfo& device, const std::optional<std::uint64_t>& grid = {});
 
 /// Returns the number of additions that each of n elements goes through if all are added in pairs: log2(n), rounded up.
 std::uint64_t tree_depth(std::size_t n);

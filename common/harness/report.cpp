@@ -40,6 +40,8 @@ std::string samples_text(const Result& result) {
     text += fmt::format(", --warm-up {}", result.timing->warm_up_runs);
   if (!result.timing->queued) text += ", --queue off";
   if (result.timing->lead_in != usual.lead_in) text += fmt::format(", --lead-in {}", result.timing->lead_in);
+  if (result.timing->back_to_back != usual.back_to_back)
+    text += fmt::format(", --back-to-back {}", result.timing->back_to_back);
   return text;
 }
 

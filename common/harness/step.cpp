@@ -49,7 +49,7 @@ std::vector<ReductionPlan> plan_reductions(const StepKernels& kernels, const Opt
   std::vector<ReductionPlan> plans;
   for (const Configuration& configuration : configurations) {
     const StepKernel& kernel = kernels[static_cast<std::size_t>(configuration.type)];
-    plans.push_back(plan_reduction(kernel, configuration, device.info()));
+    plans.push_back(plan_reduction(kernel, configuration, device.info(), options.grid));
     require_memory(configuration.elements, configuration.type, plans.back().buffer_bytes(), memory);
   }
   return plans;

@@ -23,6 +23,7 @@ struct TimingMethod {
   unsigned warm_up_runs = 3;  ///< whole reductions before the first sample
   bool queued = true;    ///< the device waits until a whole sample is queued: no host's launch latency in it
   unsigned lead_in = 8;  ///< empty kernels before each sample: the device has fetched what follows them
+  unsigned back_to_back = 1;  ///< whole reductions in a sample, whose time is their mean
 };
 
 /// Returns the name that `--flush` takes and JSON has.
