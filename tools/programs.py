@@ -39,9 +39,13 @@ def steps_of(*parts: str) -> list[str]:
     return [step.program for step in STEPS if step.part in parts and step.needs != "cpu"]
 
 
+# What is built only if the build is given headers or a checkout.
+PEERS_BESIDE = ("cub_gpu_to_gpu", "cub_newer", "cub_not_guaranteed", "fast_cu")
+
+
 def peer_names() -> list[str]:
     folders = [kernel.parent.name for kernel in REPOSITORY.glob("beyond/peers/*/kernel.cuh")]
-    return sorted(f"peer_{name}" for name in (*folders, "cub_gpu_to_gpu", "cub_not_guaranteed"))
+    return sorted(f"peer_{name}" for name in (*folders, *PEERS_BESIDE))
 
 
 def build(targets: Sequence[str]) -> Path:
