@@ -20,7 +20,7 @@ def result(step: str, ms: float, element_type: str = "int32", elements: int = 2*
            **changes: Any) -> Result:
     """One of a GPU, but for 00; `changes` replace what a key has."""
     cpu = step.startswith("00_")
-    gbps = elements * SIZES[element_type] / ms / 1e6
+    gbps = elements * SIZES.get(element_type, 2) / ms / 1e6
     made = {
         "step": step, "title": "made up", "device": device("cpu" if cpu else "cuda"), "type": element_type,
         "elements": elements, "block": None if cpu or step.startswith("peer_") else block, "grid": None, "samples": 10,

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Literal, NoReturn, get_args
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-ElementType = Literal["int32", "int64", "float32", "float64", "complex64", "complex128"]
-ELEMENT_TYPES: tuple[str, ...] = get_args(ElementType)
+ElementType = Literal["int32", "int64", "float32", "float64", "complex64", "complex128", "half", "bfloat16"]
+TYPES: tuple[str, ...] = get_args(ElementType)
+# Those of the steps, and those that only the header and the libraries sum.
+ELEMENT_TYPES, SMALL_TYPES = TYPES[:6], TYPES[6:]
 MOST_ELEMENTS = 2**48  # the steps' bound
 
 

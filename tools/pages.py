@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import bandwidth, results
-from tools.command_line import ELEMENT_TYPES, REPOSITORY, read_text
+from tools.command_line import ELEMENT_TYPES, REPOSITORY, TYPES, read_text
 from tools.compare import peer_tables
 from tools.documented_tables import published
 from tools.markdown import count_text, fixed, table
@@ -272,7 +272,7 @@ def atomics_by_block(folder: Path = H100) -> str:
                            lambda result: f"{result.step}, {result.type}", lambda result: str(result.block))
 
 
-def peers(folder: Path, only: Sequence[str] = ELEMENT_TYPES) -> str:
+def peers(folder: Path, only: Sequence[str] = TYPES) -> str:
     """The tables of `compare`, one for each of these types."""
     found = read(folder, "peers")
     tables = peer_tables(found, only)

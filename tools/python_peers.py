@@ -1,12 +1,12 @@
 """Times the sums of torch, cupy or jax by the method of the steps (sample_clock.py), on the library's own stream.
 `compare` runs it in a process for each library, since one may keep the memory that it once had:
 
-  python3 -m tools.python_peers LIBRARY CUB FILE
+  python3 -m tools.python_peers LIBRARY LIKE FILE
 
-Sizes, types, the number of samples and the tolerance are those of the results of CUB in the file CUB, whose input has
+Sizes, types, the number of samples and the tolerance are those of the results of CUB in the file LIKE, whose input has
 other random numbers. Before each sample the library sums a buffer of twice the L2's size, which empties the cache. Its
 memory comes from its own pool, which the runs that are not timed fill. `dtype` is given: torch and jax choose a type
-themselves for sums of 32-bit integers.
+themselves for sums of 32-bit integers. Types of 16 bits are summed in float32, as the header of 12_any_operation does.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools import output_file, results
-from tools.command_line import ExitCode, NotPossible, say
+from tools.command_line import SMALL_TYPES, ExitCode, NotPossible, say
 from tools.markdown import count_text
 from tools.sample_clock import LEAD_IN, SampleClock
 
@@ -34,7 +34,7 @@ TIMING = {"flush": "read", "warm_up": WARM_UP_RUNS, "queued": True, "lead_in": L
 
 def main(words: list[str]) -> int:
     """Writes FILE after each sum. What cannot be measured is a line on stderr."""
-    name, cub, file = words
+    name, like_file, file = words
     try:
         library = LIBRARIES[name]()
     # It may not be there, and what an installation that does not fit this machine raises may be anything.
@@ -42,7 +42,9 @@ def main(words: list[str]) -> int:
         say(f"not usable: {name}: {first_line(error)}")
         return ExitCode.NOT_POSSIBLE
     measured: list[object] = []
-    for like in json.loads(Path(cub).read_text("utf-8")):
+    for like in json.loads(Path(like_file).read_text("utf-8")):
+        if like["step"] != "peer_cub":
+            continue
         # What does not fit, or cannot be timed, keeps nothing else from being measured. Libraries raise what they
         # like, out of memory above all.
         try:
@@ -74,12 +76,13 @@ class Library:
     read: Callable[[Any], object]
     stream: Callable[[], int]
     free: Callable[[], object]
+    cast: Callable[[Any, str], Any] = lambda data, element_type: data.astype(element_type)
     clock: SampleClock = dataclasses.field(default_factory=SampleClock)
     data: Any = None
     buffer: Any = None
 
     def sum(self) -> Any:
-        return self.module.sum(self.data, dtype=self.data.dtype)
+        return self.module.sum(self.data, dtype=sum_type(self.module, self.data))
 
     def timed_sum(self) -> Any:
         stream = self.stream()
@@ -99,6 +102,10 @@ class Library:
         raise RuntimeError("the device waited in vain for all of the sum to be queued, twice in a row")
 
 
+def sum_type(module: Any, data: Any) -> Any:
+    return module.float32 if data.dtype.itemsize == 2 else data.dtype
+
+
 def open_torch() -> Library:
     torch = importlib.import_module("torch")
     if not torch.cuda.is_available():
@@ -106,7 +113,8 @@ def open_torch() -> Library:
     return Library(
         torch, "torch.sum", to_device=lambda data: torch.from_numpy(data).cuda(),
         zeros=lambda count: torch.zeros(count, dtype=torch.int32, device="cuda"), read=lambda buffer: buffer.sum(),
-        stream=lambda: int(torch.cuda.current_stream().cuda_stream), free=torch.cuda.empty_cache)
+        stream=lambda: int(torch.cuda.current_stream().cuda_stream), free=torch.cuda.empty_cache,
+        cast=lambda data, element_type: data.to(getattr(torch, element_type)))
 
 
 def open_cupy() -> Library:
@@ -134,7 +142,11 @@ class Jax(Library):
         if jax.default_backend() != "gpu":
             raise NotPossible("it was installed without CUDA, or sees no GPU")
         jnp = jax.numpy
-        jitted_sum = jax.jit(lambda data: jnp.sum(data, dtype=data.dtype))
+
+        def sum_of(data: Any) -> Any:
+            return jnp.sum(data, dtype=sum_type(jnp, data))
+
+        jitted_sum = jax.jit(sum_of)
         super().__init__(
             jax, "jax.numpy.sum", to_device=jax.device_put, zeros=lambda count: jnp.zeros(count, dtype="int32"),
             read=jitted_sum, stream=lambda: 0, free=lambda: None)
@@ -149,7 +161,7 @@ class Jax(Library):
 
         def timed(data: Any) -> tuple[Any, Any]:
             data = passing_on(self.clock.start, data)
-            return data, passing_on(self.clock.stop, jnp.sum(data, dtype=data.dtype))
+            return data, passing_on(self.clock.stop, sum_of(data))
 
         # Given away and returned, the input is not copied for the call that it passes through.
         self.jitted_timed = jax.jit(timed, donate_argnums=0)
@@ -170,8 +182,12 @@ LIBRARIES: dict[str, Callable[[], Library]] = {"torch": open_torch, "cupy": open
 
 
 def random_input(element_type: str, elements: int) -> Array:
-    """Integers over their whole range, reals in [-1, 1), as the steps' are."""
-    random, kind = np.random.default_rng(1), np.dtype(element_type)
+    """Integers over their whole range, reals in [-1, 1), as the steps' are. What is cast to 16 bits is small and whole,
+    with exact sums, as the input of 12_against_cub."""
+    random = np.random.default_rng(1)
+    if element_type in SMALL_TYPES:
+        return random.integers(-8, 8, elements, "int8", endpoint=True).astype("float32")
+    kind = np.dtype(element_type)
     if kind.kind == "i":
         return random.integers(np.iinfo(kind).min, np.iinfo(kind).max, elements, kind, endpoint=True)
     real = "float32" if element_type in ("float32", "complex64") else "float64"
@@ -187,6 +203,9 @@ def measure(library: Library, like: dict[str, Any]) -> dict[str, object]:
     data = random_input(like["type"], like["elements"])
     try:
         library.data = library.to_device(data)
+        if like["type"] in SMALL_TYPES:
+            library.data = library.cast(library.data, like["type"])
+        size = library.data.nbytes
         library.buffer = library.zeros(2 * device["l2_bytes"] // 4)
         library.sum()
         for _ in range(WARM_UP_RUNS):
@@ -197,7 +216,7 @@ def measure(library: Library, like: dict[str, Any]) -> dict[str, object]:
         library.data = library.buffer = None
         library.free()
     p5, median, p95 = map(float, np.quantile(times, [0.05, 0.5, 0.95]))
-    gbps, peak = data.nbytes / median / 1e6, device["peak_gbps"] or math.inf
+    gbps, peak = size / median / 1e6, device["peak_gbps"] or math.inf
     if gbps > peak:
         raise RuntimeError(f"{gbps:.1f} GB/s is more than this device can move: the time is wrong")
     # Of more digits than it is compared with; integers wrap round.

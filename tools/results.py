@@ -50,6 +50,7 @@ class Timing:
     warm_up: int  # runs
     queued: bool
     lead_in: int = 0  # empty kernels
+    back_to_back: int = 1  # reductions in a sample
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

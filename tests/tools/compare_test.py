@@ -43,6 +43,13 @@ result = {made_up_results.result("", 1)} | dict(
 json.dump(result, open(option["--json"], "w"))
 sys.exit(code)
 """
+# The header is half as fast as CUB.
+AGAINST_CUB = f"""
+option = dict(zip(words, words[1:]))
+both = {made_up_results.result("", 1)} | dict(
+    elements=2 ** int(option["-n"][2:]), samples=int(option["-s"]), cub_ms=None, gbps=1000, cub_gbps=2000)
+json.dump([both], open(option["--json"], "w"))
+"""
 # With torch, with a jax that ends the process after its first result, and without cupy.
 PYTHON = f"""
 print("python:", *words[:-1], file=sys.stderr)
@@ -50,6 +57,12 @@ if words[2] == "cupy": sys.exit(3)
 result = {made_up_results.result("", 1, elements=2**20, gbps=1000)} | dict(step="peer_" + words[2])
 json.dump([result], open(words[-1], "w"))
 if words[2] == "jax": os.abort()
+"""
+SMALL = """
+| bfloat16 | 2^20 | 2^24 |
+|:--|--:|--:|
+| 12_any_operation | 1000.0 (50.0 %) | 1000.0 (50.0 %) |
+| peer_cub | 2000.0 (100.0 %) | 2000.0 (100.0 %) |
 """
 TABLE = """GB/s (share of CUB's):
 
@@ -71,6 +84,7 @@ def compare(tmp_path: Path, monkeypatch: Patch, capfd: Capture) -> Iterator[Comp
     python = fake_programs.make(tmp_path, "made_up_python", PYTHON)
     for name in ("07_cascade", "13_many_gpus", "peer_cub", "peer_thrust", "peer_cublas"):
         fake_programs.make(tmp_path / "bin", name, STEP)
+    fake_programs.make(tmp_path / "bin", "12_against_cub", AGAINST_CUB)
     monkeypatch.setattr(gpu, "said", lambda *_: "GPU 0: Made Up")
 
     def run(*words: str) -> tuple[int, str, str]:
@@ -89,17 +103,24 @@ def test_a_table_per_type(compare: Compare, tmp_path: Path) -> None:
     code, out, err = compare("-n", "2^20,2^24", "-t", "int32,float32", "--seed", "7")
     assert code == 0 and out.startswith(TABLE), out + err
     said = err.splitlines()
-    for name in ("cooperative_groups", "cub_gpu_to_gpu", "cub_not_guaranteed"):
+    for name in ("cooperative_groups", "cub_gpu_to_gpu", "cub_newer", "cub_not_guaranteed", "fast_cu"):
         assert f"not built: peer_{name}" in said
     assert [line[-20:] for line in said if "crashed" in line] == ["jax crashed: SIGABRT"]
     # A type that is refused is not tried again.
     assert [line[12:] for line in said if "peer_cublas" in line] == [
         "-t int32 -n 2^20", "-t float32 -n 2^20", "-t float32 -n 2^24"]
-    assert [re.sub(r"\S+/cub.json", "FILE", line) for line in said if "python:" in line[:7]] == [
+    assert [re.sub(r"\S+/like.json", "FILE", line) for line in said if "python:" in line[:7]] == [
         f"python: -m tools.python_peers {library} FILE" for library in ("torch", "cupy", "jax")]
     written = results.read_list(tmp_path / "all.json", Result)
     assert [result.step for result in written[-2:]] == ["peer_torch", "peer_jax"] and len(written) == 12
     assert {(result.samples, result.seed) for result in written[:-2]} == {(100, 7)}
+
+
+def test_small_types_are_the_headers_and_cubs(compare: Compare, tmp_path: Path) -> None:
+    code, out, err = compare("-n", "2^20,2^24", "-t", "bfloat16")
+    assert code == 0 and SMALL in out, out + err
+    written = results.read_list(tmp_path / "all.json", Result)
+    assert {(result.type, result.samples) for result in written[:4]} == {("bfloat16", 100)}
 
 
 @pytest.mark.parametrize("fault, code, rows, said", [
@@ -190,7 +211,7 @@ def cupy(sum_of: Callable[..., Any] = lambda data, dtype: data.sum(dtype=dtype))
     """It sums with numpy, on stream 7."""
     numpy = pytest.importorskip("numpy")
     return SimpleNamespace(
-        __version__="1.2.3", asarray=numpy.asarray, zeros=numpy.zeros, sum=sum_of,
+        __version__="1.2.3", float32=numpy.float32, asarray=numpy.asarray, zeros=numpy.zeros, sum=sum_of,
         cuda=SimpleNamespace(is_available=lambda: True, get_current_stream=lambda: SimpleNamespace(ptr=7)),
         get_default_memory_pool=lambda: SimpleNamespace(free_all_blocks=lambda: print("freed")))
 
@@ -206,7 +227,7 @@ def measure(monkeypatch: Patch, tmp_path: Path, capsys: Capture, driver: Driver)
         for element_type in types.split(","):
             cub.append(made_up_results.result(
                 "peer_cub", 1, element_type, size, samples=3, device=made_up_results.device() | {"l2_bytes": 2**20},
-                tolerance=0 if "int" in element_type else size * 2.0**-24))
+                tolerance=0 if element_type[:3] in ("int", "hal") else size * 2.0**-24))
         (tmp_path / "cub.json").write_text(json.dumps(cub))
         peers.main([name, str(tmp_path / "cub.json"), str(tmp_path / "python.json")])
         said = capsys.readouterr()
@@ -216,8 +237,10 @@ def measure(monkeypatch: Patch, tmp_path: Path, capsys: Capture, driver: Driver)
 
 
 def test_sums_are_verified(measure: Measure, tmp_path: Path) -> None:
-    written, out, _ = measure("cupy", cupy(), 5000, ",".join(ELEMENT_TYPES))
-    assert [result.type for result in written] == list(ELEMENT_TYPES) and out == "freed\n" * 6
+    types = (*ELEMENT_TYPES, "half")
+    written, out, _ = measure("cupy", cupy(), 5000, ",".join(types))
+    assert [result.type for result in written] == list(types) and out == "freed\n" * 7
+    assert written[-1].bandwidth == pytest.approx(5000 * 2 / 1e6)
     for result in written:
         assert (result.verified, result.samples, result.seed, result.version) == (True, 3, 1, "cupy 1.2.3")
         assert result.timing == results.Timing(flush="read", warm_up=3, queued=True, lead_in=8)
