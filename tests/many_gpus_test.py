@@ -56,6 +56,7 @@ def faulty(job: Command, bin_folder: Path) -> Command:
     (3, "--type int16", 2, "--type 'int16': choose one of", 1),
     (2, "--device cuda:1", 2, "--device: each rank takes a GPU of its own", 1),
     (2, "--trace x.html", 2, "--trace is of one device", 1),
+    (2, "--back-to-back 9", 2, "--grid and --back-to-back are of one device", 1),
     (2, "--combine nccl", 2, "--combine nccl: NCCL combines GPUs' sums only", 1),
     (2, "--combine tree", 2, "--combine 'tree': choose one of auto, kernels, nccl, mpi", 1),
     (2, "--time-limit 0", 2, "--time-limit '0': give a whole number", 1),

@@ -43,6 +43,8 @@ RankOptions parse(int argc, const char* const* argv, const RankStep& step) {
   };
   static_cast<Options&>(options) = parse_options(argc, argv, step.name, step.title, {}, add_own);
   if (!options.trace.file.empty()) throw UsageError("--trace is of one device: take another step");
+  if (options.grid || options.timing.back_to_back != 1)
+    throw UsageError("--grid and --back-to-back are of one device: take another step");
   if (options.device.ordinal != 0) throw UsageError("--device: each rank takes a GPU of its own: give cuda");
   if (options.scaling && !options.sweep) options.sweep = Sweep::ranks;
   return options;
