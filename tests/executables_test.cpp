@@ -56,8 +56,9 @@ TEST_F(Executables, RefuseFilesThatTheyCannotReadOrWrite) {
 
 TEST_F(Executables, SayWhatIsMissing) {
   // Of which a toolkit may have some.
-  for (const std::string peer : {"peer_cub", "peer_cub_gpu_to_gpu", "peer_cub_not_guaranteed", "peer_thrust",
-                                 "peer_cublas", "peer_cooperative_groups"}) {
+  for (const std::string peer :
+       {"peer_cub", "peer_cub_gpu_to_gpu", "peer_cub_newer", "peer_cub_not_guaranteed", "peer_thrust",
+        "peer_cublas", "peer_cooperative_groups", "peer_fast_cu"}) {
     if (outcome_of(peer + " --version").exit_code == 127) continue;
     expect_refused({{peer + " -n 1000 --device emulated", 3, {"it needs a CUDA device\n"}}});
   }

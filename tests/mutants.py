@@ -118,6 +118,9 @@ MUTANTS = [
            "depth += additions_of_one_thread(kernel, pass, block) + block;", "reduction_plan_test *"),
     Mutant(HARNESS + "reduction_plan.cpp", "while (n > 1 && !is_single_pass);", "while (n > 32 && !is_single_pass);",
            "reduction_plan_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "passes.empty() && grid ?", "grid ?", "reduction_plan_test *"),
+    Mutant(HARNESS + "reduction_plan.cpp", "kernel.traits.chooses_launch || kernel.grid_size(many",
+           "kernel.grid_size(many", "reduction_plan_test *"),
     Mutant(HARNESS + "reduction_plan.cpp", "partial_bytes(0) + partial_bytes(1);", "partial_bytes(0);",
            "reduction_plan_test *"),
 
@@ -137,6 +140,7 @@ MUTANTS = [
            "  if (!result.ms) return result;\n", "measure_test Measure.*"),
     Mutant(HARNESS + "measure.cpp", "    reduction.poison();\n    timer->start();", "    timer->start();",
            "measure_test Measure.*"),
+    Mutant(HARNESS + "measure.cpp", "timer->stop() / method.back_to_back", "timer->stop()", "measure_test Measure.*"),
     Mutant(HARNESS + "measure.cpp", "if (!result.verdict.verified) return result;", "", "measure_test Measure.*"),
     Mutant(HARNESS + "measure.cpp", "if (plan.kernel.traits.waits_for_result) method.queued = false;", "",
            "measure_test Measure.*"),
