@@ -188,29 +188,34 @@ template <typename Accumulator = detail::Default, typename... Rest> auto transfo
   return [=](auto&&... call) { return reduction::transform_reduce<Accumulator>(call..., rest...); };
 }
 
-/// Returns a call's result with exactly the storage that it asks for, and expects the same of the form without storage.
-template <typename Out, typename T, typename Call> Out result(const T* in, std::size_t n, const Call& call) {
+/// Returns the result of call(out, [storage, bytes]) with exactly the storage that it asks for, and expects the same of the
+/// form without storage.
+template <typename Out, typename Call> Out result_of(const Call& call) {
   std::size_t bytes = 0;
   const DeviceArray<Out> out(2);
-  cuda_check(call(nullptr, bytes, in, out.get(), n), "asking for the size of the storage");
+  cuda_check(call(out.get(), nullptr, bytes), "asking for the size of the storage");
   const DeviceArray<std::byte> storage(bytes);
-  cuda_check(call(storage.get(), bytes, in, out.get(), n), "reducing");
-  cuda_check(call(in, out.get() + 1, n), "reducing without storage");
+  cuda_check(call(out.get(), storage.get(), bytes), "reducing");
+  cuda_check(call(out.get() + 1), "reducing without storage");
   const Out found = out.at(0);
-  EXPECT_TRUE(agree(found, out.at(1))) << "of " << n << " elements without storage";
+  EXPECT_TRUE(agree(found, out.at(1))) << "without storage";
   return found;
 }
-template <typename Out, typename T, typename Call>
-Out result(const DeviceArray<T>& in, std::size_t n, const Call& call) {
+template <typename Out, typename T, typename Count, typename Call>
+Out result(const T* in, Count n, const Call& call) {
+  return result_of<Out>([&](Out* out, auto&&... storage) { return call(storage..., in, out, n); });
+}
+template <typename Out, typename T, typename Count, typename Call>
+Out result(const DeviceArray<T>& in, Count n, const Call& call) {
   return result<Out>(static_cast<const T*>(in.get()), n, call);
 }
 
-/// Around a vector of 16 bytes, then the largest of each method and the next, as far as the emulated device gets in time.
+/// Around a vector of 16 bytes, then the largest of each kernel and the next, as far as the emulated device gets in time.
 template <typename T> std::vector<std::size_t> sizes() {
   std::vector<std::size_t> all{0, 1, 2, 3, 7, 16, 31, 33, 70, 1000};
-  for (const std::size_t kib : {16, 64, is_emulated ? 96 : 256})
+  for (const std::size_t kib : {16, 64, is_emulated ? 96 : 8192})
     all.insert(all.end(), {(kib << 10) / sizeof(T), (kib << 10) / sizeof(T) + 1});
-  if (!is_emulated) all.push_back((std::size_t{24} << 20) / sizeof(T) + 7);  // some tiles for each block
+  if (!is_emulated) all.push_back((std::size_t{24} << 20) / sizeof(T) + 7);
   return all;
 }
 

@@ -169,8 +169,7 @@ __device__ void send_results(const Peers& peers, std::uint32_t call, const Owner
       Mailbox<A>(peers.mailboxes[to], call).send(number, value);
   };
   if (owners.is_one(chunks)) {
-    auto result = detail::combine_results<chunk_combine_loads<A>, 32>(partial, first - own.first + lane,
-                                                                      end - own.first, reduction);
+    auto result = detail::combine_results<32>(partial, first - own.first + lane, end - own.first, reduction);
     result = detail::warp_reduce<32>(result, reduction);
     if (lane == 0) send_to_all(first_warp + threadIdx.x / 32, result);
   } else {
@@ -185,7 +184,7 @@ __device__ typename R::Accumulator receive_results(const Mailbox<typename R::Acc
                                                    const Owners& owners, const ChunkRange& chunks,
                                                    const R& reduction) {
   using A = typename R::Accumulator;
-  constexpr unsigned at_once = chunk_combine_loads<A>;
+  constexpr unsigned at_once = combine_loads<A>;
   const unsigned lane = threadIdx.x % 32;
   if (owners.is_one(chunks)) {
     A of_warp[1] = {reduction.identity()};
@@ -228,7 +227,7 @@ __global__ void __launch_bounds__(chunk_combine_block)
   if (announces) mailbox.wait_for(threadIdx.x);
   result = detail::combine_warps<chunk_combine_block>(result, reduction);
   if (threadIdx.x == 0) {
-    detail::write_result(result, reduction, init, n, out);
+    detail::write_result(result, n == 0, reduction, init, out);
     ::cuda::atomic_ref<Word, ::cuda::thread_scope_system>(*calls).store(call, ::cuda::memory_order_relaxed);
   }
 }
@@ -246,15 +245,17 @@ cudaError_t run_across(const Peers& peers, const typename R::Element* in, const 
   using A = typename R::Accumulator;
   const std::size_t bytes = std::size_t{most_chunks} * sizeof(A);
   if (peers.count == 1)  // has nothing to exchange
-    return detail::run_same_bits<aligned>(peers.partial, &bytes, in, out, n, reduction, init, stream);
-  const auto chunks = chunks_of<T>(n);
+    return detail::run_same_bits<aligned>(peers.partial, &bytes, in, chunks_of<T>(n), n, out, reduction, init,
+                                          stream);
+  const Chunks chunks = chunks_of<T>(n);
   const Owners owners{chunks.count, peers.count};
   const ChunkRange own = owners.of(peers.rank);
   const bool has_chunks = own.first < own.end;
   bool launches_ahead = false;
   cudaError_t status = detail::is_for_hopper(launches_ahead, combine_across_kernel<R, Out>);
   if (has_chunks && status == cudaSuccess) {
-    const Chunks own_chunks{own.end - own.first, part.count / IndexedVector<T>::width, chunks.each};
+    const Chunks own_chunks{part.count, own.end - own.first, part.count / IndexedVector<T>::width,
+                            chunks.each};
     status = detail::launch_chunks<aligned>(static_cast<A*>(peers.partial), in, part.count, own_chunks,
                                             reduction, stream);
   }

@@ -16,7 +16,7 @@
 
 namespace reduction {
 
-inline namespace v0_4 {
+inline namespace v0_5 {
 
 /// A number, and how far from it the exact one may be: the result of CompensatedSum.
 ///
@@ -199,6 +199,6 @@ template <typename T> __host__ __device__ Compensated<T>::operator Bounded<T>() 
   return {sum, Limits::infinity()};
 }
 
-}  // namespace v0_4
+}  // namespace v0_5
 
 }  // namespace reduction

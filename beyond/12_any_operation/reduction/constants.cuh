@@ -17,37 +17,33 @@ inline namespace REDUCTION_NAMESPACE {
 
 namespace detail {
 
-// ---- the shape of the kernels, measured on an H200 ----
+// ---- the shape of the kernels ----
 
-// Four blocks fill a multiprocessor's 2048 threads, three one of 1536, two one of 1024.
-inline constexpr unsigned block = 512;  ///< threads
 /// Vectors that each thread has under way. With eight, registers leave room for half as many threads.
 inline constexpr unsigned loads = 4;
-/// The same of elements that may be too large for registers.
-template <typename T> inline constexpr unsigned loads_of = sizeof(T) <= 64 ? loads : 1;
-/// Threads of the second kernel: each loads one or two partial results, and eight warps are one level of the tree.
-inline constexpr unsigned combine_block = 256;
-/// Threads if one block does it all, and has little to do. It starts sooner than the large one.
+/// Partial results that a thread has under way, fewer of those that may be too large for registers. Sixteen of them cost a
+/// small reduction 0.3 µs.
+template <typename A>
+inline constexpr unsigned combine_loads = sizeof(A) <= 8    ? 8
+                                          : sizeof(A) <= 64 ? loads
+                                                            : 1;
+
+// Threads of a block. A small one starts sooner; a large tile leaves fewer partial results. Where combining takes long, 512
+// threads that take half of such a tile after the other are faster than 1024.
 inline constexpr unsigned small_block = 256;
-/// Threads if one block does it all, and has more to do: as many as a block can have.
+inline constexpr unsigned block = 512;
 inline constexpr unsigned large_block = 1024;
-/// Of `block` threads each; more than eight is not portable.
-inline constexpr unsigned cluster_blocks = 8;
-// Two blocks' rings fit into the shared memory of a multiprocessor of compute capability 9.0 or 10.0. Three stages of 32 KiB
-// were faster than two, or than more of 16 KiB.
-inline constexpr unsigned bulk_block = 512;
-inline constexpr unsigned bulk_stages = 3;
-inline constexpr unsigned bulk_stage_bytes = 32 << 10;
-inline constexpr unsigned bulk_ring_bytes = bulk_stages * bulk_stage_bytes;
-/// Bulk copies from other addresses take a third longer.
-inline constexpr unsigned bulk_alignment = 128;
 
-// ---- the largest input of each method in bytes: up to there it was faster than the next, on an H200 ----
+// The second kernel, by the number of partial results.
+inline constexpr unsigned one_warp_combines = 256;      ///< at most
+inline constexpr unsigned small_block_combines = 2048;  ///< at most
+inline constexpr unsigned one_block_combines =
+    16384;                               ///< at most: of more, many blocks combine shares before
+inline constexpr unsigned share = 2048;  ///< partial results
 
-inline constexpr std::size_t small_block_bytes = std::size_t{16} << 10;
-inline constexpr std::size_t large_block_bytes = std::size_t{64} << 10;
-inline constexpr std::size_t cluster_bytes = std::size_t{256} << 10;
-inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
+/// The largest input of small blocks in bytes: up to there they were faster than others, on an H100. One tile takes one
+/// kernel.
+inline constexpr std::size_t small_blocks_bytes = std::size_t{8} << 20;
 
 // ---- the order of SameBits: with other numbers its bits are others, which takes another version of the header ----
 
@@ -55,8 +51,15 @@ inline constexpr std::size_t two_kernels_bytes = std::size_t{1} << 30;
 inline constexpr unsigned most_chunks = 8192;
 inline constexpr unsigned chunk_block = 512;          ///< threads
 inline constexpr unsigned chunk_combine_block = 512;  ///< threads of the second kernel
-/// Partial results that each of them has under way. Sixteen of them cost a small reduction 0.3 µs.
-template <typename A> inline constexpr unsigned chunk_combine_loads = sizeof(A) <= 8 ? 8 : loads_of<A>;
+// Two blocks' rings fit into the shared memory of a multiprocessor of compute capability 9.0 or 10.0. Three stages of 32 KiB
+// were faster than two, or than more of 16 KiB.
+inline constexpr unsigned bulk_stages = 3;
+inline constexpr unsigned bulk_stage_bytes = 32 << 10;
+inline constexpr unsigned bulk_ring_bytes = bulk_stages * bulk_stage_bytes;
+/// Bulk copies from other addresses take a third longer.
+inline constexpr unsigned bulk_alignment = 128;
+/// From more on, bulk copies were faster than loads, on an H200.
+inline constexpr std::size_t loads_bytes = std::size_t{1} << 30;
 
 // ---- what architectures differ in ----
 
@@ -70,14 +73,10 @@ inline constexpr unsigned threads_per_multiprocessor = 1536;
 inline constexpr unsigned threads_per_multiprocessor = 2048;
 #endif
 
-/// Blocks per multiprocessor, at most: 2048 threads.
-inline constexpr unsigned most_resident_blocks = 4;
-
-/// Blocks per multiprocessor that the compiler has to leave registers for, of a kernel of `block` threads: all that its
-/// threads have room for, where that spills nothing. For a sum of doubles it takes 40 registers on compute capability 10.0
-/// if it may, and three blocks instead of four.
-template <typename R>
-inline constexpr unsigned least_resident_blocks = R::is_light ? threads_per_multiprocessor / block : 1;
+/// Blocks of `threads` threads per multiprocessor that the compiler has to leave registers for: all that its threads have
+/// room for, where that spills nothing. For a sum of doubles it takes 40 registers on compute capability 10.0 if it may.
+template <typename R, unsigned threads>
+inline constexpr unsigned least_resident_blocks = R::is_light ? threads_per_multiprocessor / threads : 1;
 
 }  // namespace detail
 

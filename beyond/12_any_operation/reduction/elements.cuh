@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// \file
-/// How a thread of reduce.cuh's kernels loads elements, 16 bytes at a time, and combines what it has loaded.
+/// What a thread of reduce.cuh's kernels does with the elements that it has loaded.
 
 #include <cuda_runtime.h>
 
@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "input.cuh"
 #include "operations.cuh"
 #include "version.cuh"
 
@@ -22,16 +23,6 @@ namespace reduction {
 inline namespace REDUCTION_NAMESPACE {
 
 namespace detail {
-
-/// Holds what one load brings: 16 bytes of elements if `wide`, as words, so that one instruction loads any T; else one.
-template <typename T, bool wide> struct Vector {
-  static constexpr unsigned width = 16 / sizeof(T);
-  uint4 words;
-};
-template <typename T> struct Vector<T, false> {
-  static constexpr unsigned width = 1;
-  T element;
-};
 
 // ---- several elements per instruction ----
 
@@ -143,13 +134,23 @@ struct has_neighbours<Operation, A, Value,
                       std::void_t<decltype(std::declval<const Operation&>().template neighbours<A>(
                           std::declval<const Value (&)[2]>(), std::size_t{}))>> : std::true_type {};
 
+/// A transform of two values as one of a Two.
+template <typename Transform> struct OfTwo {
+  Transform transform;
+  template <typename T, typename U>
+  __device__ auto operator()(const Two<T, U>& both) const -> decltype(transform(both.first, both.second)) {
+    return transform(both.first, both.second);
+  }
+};
+
 /// What the kernels of one call do: elements T are transformed and combined as accumulators A.
 template <typename T, typename A, typename Operation, typename Transform> struct Reduction {
   using Element = T;
   using Accumulator = A;
-  /// Whether it takes few registers.
+  /// Whether it takes few registers, and few instructions.
   static constexpr bool is_light =
-      std::is_arithmetic_v<A> && std::is_arithmetic_v<T> && std::is_same_v<Transform, Itself> &&
+      ((std::is_arithmetic_v<A> && std::is_arithmetic_v<T>) || Packed<T, A, Operation>::exists) &&
+      std::is_same_v<Transform, Itself> &&
       traits::is_one_of<Operation, Sum, Product, Min, Max, MinOrNaN, MaxOrNaN, LogicalAnd, LogicalOr>;
   Operation operation;
   Transform transform;
@@ -175,7 +176,7 @@ template <typename T, typename A, typename Operation, typename Transform> struct
     } else {
       constexpr unsigned width = Vector<T, wide>::width;
       T elements[width];
-      std::memcpy(static_cast<void*>(elements), &loaded.words, sizeof(elements));
+      loaded.unpack(elements);
       using Value = std::decay_t<decltype(transform(elements[0]))>;
       if constexpr (width > 1 && std::is_default_constructible_v<Value> &&
                     has_neighbours<Operation, A, Value>::value) {
@@ -201,29 +202,6 @@ template <typename T, typename A, typename Operation, typename Transform> struct
     else
       return operation.template element<A>(value, index);
   }
-};
-
-// ---- a thread's part ----
-
-/// Splits the n elements at `in` into vectors and what is left at both ends: before the first multiple of `alignment`
-/// bytes, and after the last whole vector.
-template <typename T, bool wide, unsigned alignment = 16> struct Split {
-  static constexpr unsigned width = Vector<T, wide>::width;
-  static constexpr bool has_ends = wide && sizeof(T) < alignment;
-  const Vector<T, wide>* vectors;
-  std::size_t count;  ///< number of vectors
-  std::size_t head;   ///< number of elements before them
-
-  __device__ Split(const T* in, std::size_t n) {
-    const std::size_t past = reinterpret_cast<std::uintptr_t>(in) % alignment;
-    head = wide ? (alignment - past) % alignment / sizeof(T) : 0;
-    if (head > n) head = n;
-    vectors = reinterpret_cast<const Vector<T, wide>*>(in + head);
-    count = (n - head) / width;
-  }
-
-  /// Returns the index of a vector's first element.
-  __device__ std::size_t index(std::size_t vector) const { return head + vector * width; }
 };
 
 }  // namespace detail

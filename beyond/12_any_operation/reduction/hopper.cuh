@@ -59,30 +59,6 @@ __device__ inline void wait_for_turn(CopyBarrier& barrier, std::uint32_t parity)
   }
 }
 
-// ---- clusters of blocks ----
-
-__device__ inline unsigned block_in_cluster() {
-  unsigned rank = 0;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
-/// All threads of the cluster arrive, and wait later: what they wrote before they arrived is visible then.
-__device__ inline void arrive_at_cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-
-__device__ inline void wait_at_cluster_barrier() {
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-/// Returns where the cluster's first block has what the calling block has at `in_shared_memory`.
-template <typename T> __device__ T* in_first_block(T* in_shared_memory) {
-  T* mapped = nullptr;
-  asm("mapa.u64 %0, %1, 0;" : "=l"(mapped) : "l"(in_shared_memory));
-  return mapped;
-}
-
 // ---- programmatic dependent launch ----
 
 /// The next kernel may start when all blocks have come here or ended; it waits for this one's end by itself.

@@ -11,6 +11,7 @@
 
 #include "constants.cuh"
 #include "elements.cuh"
+#include "input.cuh"
 #include "reduce_kernels.cuh"
 #include "same_bits.cuh"
 #include "version.cuh"
@@ -23,18 +24,8 @@ namespace detail {
 
 // ---- what the device has, and what it is asked to do ----
 
-inline cudaError_t count_multiprocessors(unsigned& multiprocessors) {
-  int device = 0;
-  int count = 0;
-  cudaError_t status = ::cudaGetDevice(&device);
-  if (status == cudaSuccess)
-    status = ::cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-  multiprocessors = static_cast<unsigned>(count);
-  return status;
-}
-
 /// Sets `is` to whether the code of `kernel` that this device runs was compiled for compute capability 9.0 or later:
-/// that for an older one has no clusters, no bulk copies and does not wait for the kernel before.
+/// that for an older one has no bulk copies and does not wait for the kernel before.
 template <typename Kernel> cudaError_t is_for_hopper(bool& is, Kernel kernel) {
   cudaFuncAttributes attributes{};
   const cudaError_t status = ::cudaFuncGetAttributes(&attributes, kernel);
@@ -42,15 +33,15 @@ template <typename Kernel> cudaError_t is_for_hopper(bool& is, Kernel kernel) {
   return status;
 }
 
-/// Sets `blocks` to the number of blocks of `kernel` that are resident at once.
-template <typename Kernel>
-cudaError_t resident_blocks(unsigned& blocks, Kernel kernel, unsigned threads, unsigned shared_bytes,
-                            unsigned multiprocessors) {
-  int resident = 0;
-  const cudaError_t status = ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &resident, kernel, static_cast<int>(threads), shared_bytes);
-  const unsigned on_each = std::clamp(static_cast<unsigned>(resident), 1u, most_resident_blocks);
-  blocks = on_each * multiprocessors;
+/// Sets `holds` to whether a multiprocessor of this device holds two blocks of large_block threads: with one, nothing would be
+/// loaded while that ends.
+inline cudaError_t holds_two_large_blocks(bool& holds) {
+  int device = 0;
+  int threads = 0;
+  cudaError_t status = ::cudaGetDevice(&device);
+  if (status == cudaSuccess)
+    status = ::cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device);
+  holds = threads >= static_cast<int>(2 * large_block);
   return status;
 }
 
@@ -69,16 +60,6 @@ cudaError_t launch(void (*kernel)(Parameters...), unsigned grid, unsigned thread
   return ::cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-/// Makes all blocks of the grid one cluster.
-inline cudaLaunchAttribute one_cluster() {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster_blocks;
-  attribute.val.clusterDim.y = 1;
-  attribute.val.clusterDim.z = 1;
-  return attribute;
-}
-
 /// Lets the kernel start before the one before it in the stream has ended.
 inline cudaLaunchAttribute launched_ahead() {
   cudaLaunchAttribute attribute{};
@@ -89,185 +70,132 @@ inline cudaLaunchAttribute launched_ahead() {
 
 // ---- in the fastest order ----
 
-/// How to reduce n elements.
-enum class Method {
-  one_small_block,  ///< one kernel of one block
-  one_large_block,  ///< the same with more threads
-  cluster,          ///< one kernel of one cluster, whose blocks exchange their results in shared memory
-  two_kernels,      ///< partial results, and a second kernel for them
-  bulk,             ///< the same, with bulk copies into shared memory instead of loads into registers
-};
+/// Elements that a block of `threads` threads takes.
+template <unsigned threads, bool wide, typename T>
+inline constexpr std::size_t tile_size = std::size_t{threads} * loads_of<T>* Vector<T, wide>::width;
 
-// Kernels of one block or one cluster go over their input once.
-static_assert(small_block_bytes <= small_block * loads * 16 &&
-              large_block_bytes <= large_block * loads * 16 &&
-              cluster_bytes <= cluster_blocks * block * loads * 16);
-
-/// Whether a block may have the ring and a result per warp in shared memory: 99 KiB, on compute capability 12.0.
-template <bool wide, typename A>
-inline constexpr bool has_room_for_bulk =
-    wide&& bulk_ring_bytes + bulk_stages * sizeof(CopyBarrier) + bulk_block / 32 * sizeof(A) <= 99 << 10;
-
-struct Plan {
-  Method method = Method::one_small_block;
-  unsigned grid = 1;            ///< number of blocks of the first kernel
-  bool combines = false;        ///< whether there is a second kernel
-  bool launches_ahead = false;  ///< whether that may be launched ahead
-};
-
-/// The second kernel.
-template <typename R, typename Out>
-inline constexpr auto* combine_shares_kernel =
-    combine_kernel<combine_block, loads_of<typename R::Accumulator>, R, Out>;
-
-/// Chooses how to reduce n elements.
-template <bool wide, typename R, typename Out>
-cudaError_t make_plan(Plan& plan, std::size_t n, unsigned multiprocessors) {
-  const std::size_t bytes = n * sizeof(typename R::Element);
-  plan = Plan{};
-  if (bytes <= large_block_bytes) {
-    plan.method = bytes <= small_block_bytes ? Method::one_small_block : Method::one_large_block;
-    return cudaSuccess;
-  }
-  bool has_cluster = false;
-  cudaError_t status = cudaSuccess;
-  if (bytes <= cluster_bytes) {
-    status = detail::is_for_hopper(has_cluster, cluster_kernel<wide, R, Out>);
-    if (has_cluster) {
-      plan.method = Method::cluster;
-      plan.grid = cluster_blocks;
-      return status;
-    }
-  }
-  plan.combines = true;
-  if (status == cudaSuccess)
-    status = detail::is_for_hopper(plan.launches_ahead, combine_shares_kernel<R, Out>);
-  if (status != cudaSuccess) return status;
-  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
-    bool has_bulk_copies = false;
-    if (bytes > two_kernels_bytes) status = detail::is_for_hopper(has_bulk_copies, bulk_kernel<R>);
-    if (has_bulk_copies) {
-      plan.method = Method::bulk;
-      status = ::cudaFuncSetAttribute(bulk_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(bulk_ring_bytes));
-      if (status == cudaSuccess)
-        status =
-            detail::resident_blocks(plan.grid, bulk_kernel<R>, bulk_block, bulk_ring_bytes, multiprocessors);
-      return status;
-    }
-  }
-  plan.method = Method::two_kernels;
-  if (status == cudaSuccess)
-    status = detail::resident_blocks(plan.grid, reduce_kernel<wide, R>, block, 0, multiprocessors);
-  constexpr std::size_t tile =
-      std::size_t{block} * loads_of<typename R::Element> * Vector<typename R::Element, wide>::width;
-  if (const std::size_t tiles = (n + tile - 1) / tile; tiles < plan.grid)
-    plan.grid = static_cast<unsigned>(tiles);
-  return status;
+/// Partial results that n elements have at most: those of tiles, and those of shares of them. There is always one, so that
+/// storage is not null, and fewer elements have no more.
+template <typename T> std::size_t most_partial_results(std::size_t n) {
+  const std::size_t tiles = detail::parts(n, tile_size<small_block, is_wide<T>, T>);
+  return 1 + tiles + tiles / share;
 }
 
-/// Launches the only kernel, which writes the result.
-template <bool wide, typename R, typename Out>
-cudaError_t launch_one(const Plan& plan, const typename R::Element* in, Out* out, std::size_t n,
-                       const R& reduction, const Init<typename R::Accumulator>& init, cudaStream_t stream) {
-  const cudaLaunchAttribute cluster = detail::one_cluster();
-  switch (plan.method) {
-    case Method::one_small_block:
-      return detail::launch(one_block_kernel<small_block, wide, R, Out>, 1, small_block, 0, stream, nullptr,
-                            in, out, n, reduction, init);
-    case Method::cluster:
-      return detail::launch(cluster_kernel<wide, R, Out>, plan.grid, block, 0, stream, &cluster, in, out, n,
-                            reduction, init);
-    default:
-      return detail::launch(one_block_kernel<large_block, wide, R, Out>, 1, large_block, 0, stream, nullptr,
-                            in, out, n, reduction, init);
-  }
-}
-
-/// Launches the two kernels, the first of which writes plan.grid partial results.
-template <bool wide, typename R, typename Out>
-cudaError_t launch_two(const Plan& plan, typename R::Accumulator* partial, const typename R::Element* in,
-                       Out* out, std::size_t n, const R& reduction, const Init<typename R::Accumulator>& init,
-                       cudaStream_t stream) {
-  cudaError_t status = cudaSuccess;
-  if (plan.method == Method::two_kernels)
-    status = detail::launch(reduce_kernel<wide, R>, plan.grid, block, 0, stream, nullptr, in, partial, n,
-                            reduction);
-  if constexpr (has_room_for_bulk<wide, typename R::Accumulator>) {
-    if (plan.method == Method::bulk)
-      status = detail::launch(bulk_kernel<R>, plan.grid, bulk_block, bulk_ring_bytes, stream, nullptr, in,
-                              partial, n, reduction);
+/// Launches what combines `count` partial results of n elements; those of shares go behind them.
+template <typename R, typename Count, typename Out>
+cudaError_t launch_combine(typename R::Accumulator* partial, unsigned count, Count n, Out* out,
+                           const R& reduction, const Init<typename R::Accumulator>& init,
+                           cudaStream_t stream) {
+  bool launches_ahead = false;
+  cudaError_t status = detail::is_for_hopper(launches_ahead, combine_kernel<large_block, R, Count, Out>);
+  const cudaLaunchAttribute attribute = detail::launched_ahead();
+  const cudaLaunchAttribute* const ahead = launches_ahead ? &attribute : nullptr;
+  if (count > one_block_combines && status == cudaSuccess) {
+    const auto shares = static_cast<unsigned>(detail::parts(count, share));
+    status = detail::launch(combine_shares_kernel<small_block, R>, shares, small_block, 0, stream, ahead,
+                            partial, count, partial + count, reduction);
+    partial += count;
+    count = shares;
   }
   if (status != cudaSuccess) return status;
-  const cudaLaunchAttribute ahead = detail::launched_ahead();
-  return detail::launch(combine_shares_kernel<R, Out>, 1, combine_block, 0, stream,
-                        plan.launches_ahead ? &ahead : nullptr, partial, plan.grid, out, n, reduction, init);
+  const auto combine = [&](auto* kernel, unsigned threads) {
+    return detail::launch(kernel, 1, threads, 0, stream, ahead, partial, count, n, out, reduction, init);
+  };
+  if (count <= one_warp_combines) return combine(combine_kernel<32, R, Count, Out>, 32);
+  if (count <= small_block_combines) return combine(combine_kernel<small_block, R, Count, Out>, small_block);
+  return combine(combine_kernel<large_block, R, Count, Out>, large_block);
 }
 
-/// Reduces with the caller's storage, or if `bytes` is null with storage from the stream's memory pool.
-template <bool wide, typename R, typename Out>
-cudaError_t run(void* storage, const std::size_t* bytes, unsigned multiprocessors,
-                const typename R::Element* in, Out* out, std::size_t n, const R& reduction,
-                const Init<typename R::Accumulator>& init, cudaStream_t stream) {
+/// Reduces the elements of `input`, at most `most`, with the caller's storage, or if `bytes` is null with storage from the
+/// stream's memory pool.
+template <typename R, typename Input, typename Count, typename Out>
+cudaError_t run(void* storage, const std::size_t* bytes, const Input& input, Count n, std::size_t most,
+                Out* out, const R& reduction, const Init<typename R::Accumulator>& init,
+                cudaStream_t stream) {
+  using T = typename R::Element;
   using A = typename R::Accumulator;
-  Plan plan;
-  cudaError_t status = detail::make_plan<wide, R, Out>(plan, n, multiprocessors);
+  constexpr std::size_t small_tile = tile_size<small_block, Input::is_wide, T>;
+  constexpr std::size_t large_tile = tile_size<large_block, Input::is_wide, T>;
+  const auto one_block = [&](auto* kernel, unsigned threads) {
+    return detail::launch(kernel, 1, threads, 0, stream, nullptr, input, out, reduction, init);
+  };
+  if (most <= small_tile) return one_block(one_block_kernel<small_block, R, Input, Out>, small_block);
+  if (most <= large_tile) return one_block(one_block_kernel<large_block, R, Input, Out>, large_block);
+
+  cudaError_t status = cudaSuccess;
+  if (bytes == nullptr)
+    status = ::cudaMallocAsync(&storage, most_partial_results<T>(most) * sizeof(A), stream);
   if (status != cudaSuccess) return status;
-  if (!plan.combines) return detail::launch_one<wide>(plan, in, out, n, reduction, init, stream);
-  if (bytes == nullptr) status = ::cudaMallocAsync(&storage, plan.grid * sizeof(A), stream);
-  if (status != cudaSuccess) return status;
-  status = detail::launch_two<wide>(plan, static_cast<A*>(storage), in, out, n, reduction, init, stream);
+  auto* const partial = static_cast<A*>(storage);
+  unsigned grid = 0;
+  const auto reduce = [&](auto* kernel, unsigned threads, std::size_t tile) {
+    grid = static_cast<unsigned>(detail::parts(most, tile));
+    return detail::launch(kernel, grid, threads, 0, stream, nullptr, input, partial, reduction);
+  };
+  bool in_large_tiles = most * sizeof(T) > small_blocks_bytes;
+  if (R::is_light && in_large_tiles) status = detail::holds_two_large_blocks(in_large_tiles);
+  constexpr unsigned threads = R::is_light ? large_block : block;
+  if (status == cudaSuccess)
+    status = in_large_tiles
+                 ? reduce(reduce_kernel<threads, large_block / threads, R, Input>, threads, large_tile)
+                 : reduce(reduce_kernel<small_block, 1, R, Input>, small_block, small_tile);
+  if (status == cudaSuccess) status = detail::launch_combine(partial, grid, n, out, reduction, init, stream);
   const cudaError_t freed = bytes == nullptr ? ::cudaFreeAsync(storage, stream) : cudaSuccess;
   return status != cudaSuccess ? status : freed;
 }
 
 // ---- in the order of SameBits ----
 
-/// Launches the kernel that leaves a partial result for each chunk.
-template <bool aligned, typename R>
-cudaError_t launch_chunks(typename R::Accumulator* partial, const typename R::Element* in, std::size_t n,
-                          const Chunks& chunks, const R& reduction, cudaStream_t stream) {
+/// Whether a block may have the ring and a result per warp in shared memory: 99 KiB, on compute capability 12.0.
+template <bool wide, typename A>
+inline constexpr bool has_room_for_bulk =
+    wide&& bulk_ring_bytes + bulk_stages * sizeof(CopyBarrier) + chunk_block / 32 * sizeof(A) <= 99 << 10;
+
+/// Launches the kernel that leaves a partial result for each chunk, of `most` elements at most.
+template <bool aligned, typename R, typename Division>
+cudaError_t launch_chunks(typename R::Accumulator* partial, const Where<typename R::Element>& in,
+                          std::size_t most, const Division& division, const R& reduction,
+                          cudaStream_t stream) {
   using T = typename R::Element;
-  if constexpr (has_room_for_bulk < aligned && 16 % sizeof(T) == 0, typename R::Accumulator >) {
-    static_assert(bulk_block == chunk_block && bulk_stage_bytes == tile_vectors<T> * 16);
-    if (n * sizeof(T) > two_kernels_bytes && reinterpret_cast<std::uintptr_t>(in) % bulk_alignment == 0) {
+  if constexpr (!is_two<T> && has_room_for_bulk < aligned && can_be_wide<T>, typename R::Accumulator >) {
+    static_assert(bulk_stage_bytes == tile_vectors<T> * 16);
+    if (most * sizeof(T) > loads_bytes && reinterpret_cast<std::uintptr_t>(in) % bulk_alignment == 0) {
+      auto* const kernel = bulk_chunk_kernel<R, Division>;
       bool bulk = false;
-      cudaError_t status = detail::is_for_hopper(bulk, bulk_chunk_kernel<R>);
+      cudaError_t status = detail::is_for_hopper(bulk, kernel);
       if (bulk && status == cudaSuccess)
-        status = ::cudaFuncSetAttribute(bulk_chunk_kernel<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        status = ::cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         static_cast<int>(bulk_ring_bytes));
       if (status != cudaSuccess) return status;
       if (bulk)
-        return detail::launch(bulk_chunk_kernel<R>, chunks.count, bulk_block, bulk_ring_bytes, stream,
-                              nullptr, in, partial, n, chunks, reduction);
+        return detail::launch(kernel, division.most(), chunk_block, bulk_ring_bytes, stream, nullptr, in,
+                              division, partial, reduction);
     }
   }
-  return detail::launch(chunk_kernel<aligned, R>, chunks.count, chunk_block, 0, stream, nullptr, in, partial,
-                        n, chunks, reduction);
+  return detail::launch(chunk_kernel<aligned, R, Division>, division.most(), chunk_block, 0, stream, nullptr,
+                        in, division, partial, reduction);
 }
 
 /// Does what run() does, in the order of SameBits.
-template <bool aligned, typename R, typename Out>
-cudaError_t run_same_bits(void* storage, const std::size_t* bytes, const typename R::Element* in, Out* out,
-                          std::size_t n, const R& reduction, const Init<typename R::Accumulator>& init,
-                          cudaStream_t stream) {
+template <bool aligned, typename R, typename Division, typename Out>
+cudaError_t run_same_bits(void* storage, const std::size_t* bytes, const Where<typename R::Element>& in,
+                          const Division& division, std::size_t most, Out* out, const R& reduction,
+                          const Init<typename R::Accumulator>& init, cudaStream_t stream) {
   using A = typename R::Accumulator;
-  const auto chunks = chunks_of<typename R::Element>(n);
-  if (chunks.count <= 1)
-    return detail::launch(one_chunk_kernel<aligned, R, Out>, 1, chunk_block, 0, stream, nullptr, in, out, n,
-                          chunks, reduction, init);
+  if (division.most() <= 1)
+    return detail::launch(one_chunk_kernel<aligned, R, Division, Out>, 1, chunk_block, 0, stream, nullptr, in,
+                          division, out, reduction, init);
   bool launches_ahead = false;
-  cudaError_t status = detail::is_for_hopper(launches_ahead, combine_chunks_kernel<R, Out>);
+  cudaError_t status = detail::is_for_hopper(launches_ahead, combine_chunks_kernel<R, Division, Out>);
   if (bytes == nullptr && status == cudaSuccess)
-    status = ::cudaMallocAsync(&storage, chunks.count * sizeof(A), stream);
+    status = ::cudaMallocAsync(&storage, division.most() * sizeof(A), stream);
   if (status != cudaSuccess) return status;
   auto* const partial = static_cast<A*>(storage);
-  status = detail::launch_chunks<aligned>(partial, in, n, chunks, reduction, stream);
+  status = detail::launch_chunks<aligned>(partial, in, most, division, reduction, stream);
   const cudaLaunchAttribute ahead = detail::launched_ahead();
   if (status == cudaSuccess)
-    status =
-        detail::launch(combine_chunks_kernel<R, Out>, 1, chunk_combine_block, 0, stream,
-                       launches_ahead ? &ahead : nullptr, partial, chunks.count, out, n, reduction, init);
+    status = detail::launch(combine_chunks_kernel<R, Division, Out>, 1, chunk_combine_block, 0, stream,
+                            launches_ahead ? &ahead : nullptr, partial, division, out, reduction, init);
   const cudaError_t freed = bytes == nullptr ? ::cudaFreeAsync(storage, stream) : cudaSuccess;
   return status != cudaSuccess ? status : freed;
 }

@@ -29,7 +29,7 @@ namespace reduction {
 
 // A namespace for each version, as version.cuh says, but for all architectures: a library may return an Indexed<float>
 // to one that is compiled for another.
-inline namespace v0_4 {
+inline namespace v0_5 {
 
 namespace traits {
 
@@ -395,6 +395,17 @@ inline constexpr bool order_matters<Value, Indexed<T, Index>, Operation> =
 
 }  // namespace traits
 
-}  // namespace v0_4
+// ---- what n may be besides ----
+
+/// A number of elements that is in device memory when the kernels run: *count, as a kernel before them has left it. They are
+/// queued for `capacity` elements, and never read more: of a larger count these are reduced, of a negative one none.
+template <typename Integer> struct OnDevice {
+  const Integer* count;
+  std::size_t capacity;
+};
+template <typename Integer, typename Capacity>
+OnDevice(Integer*, Capacity) -> OnDevice<std::remove_const_t<Integer>>;
+
+}  // namespace v0_5
 
 }  // namespace reduction

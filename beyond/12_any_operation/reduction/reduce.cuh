@@ -25,6 +25,7 @@
 
 #include "compensated_sum.cuh"
 #include "elements.cuh"
+#include "input.cuh"
 #include "launch.cuh"
 #include "operations.cuh"
 #include "reduce_kernels.cuh"
@@ -76,21 +77,22 @@ template <typename A> struct Options {
 // ---- misuse, each in one line of the compiler's ----
 
 /// What a __device__ lambda takes and returns is unknown on the host, and what it is copied by.
-template <typename T> constexpr bool is_extended_lambda() {
+template <typename T>
+inline constexpr bool is_extended_lambda =
 #ifdef __CUDACC_EXTENDED_LAMBDA__
-  return __nv_is_extended_device_lambda_closure_type(T) ||
-         __nv_is_extended_host_device_lambda_closure_type(T);
+    __nv_is_extended_device_lambda_closure_type(T) || __nv_is_extended_host_device_lambda_closure_type(T);
 #else
-  return false;
+    false;
 #endif
-}
+template <typename Transform>
+inline constexpr bool is_extended_lambda<OfTwo<Transform>> = is_extended_lambda<Transform>;
 
 /// Whether the host can ask what a call of T takes and returns. clang, there, cannot for any function of the device.
 template <typename T> constexpr bool is_known() {
 #ifdef __clang__
   return false;
 #else
-  return !is_extended_lambda<T>();
+  return !is_extended_lambda<T>;
 #endif
 }
 
@@ -101,7 +103,7 @@ inline constexpr bool can_be_held =
     !std::is_volatile_v<T>;
 
 template <typename T>
-inline constexpr bool can_be_copied = std::is_trivially_copyable_v<T> || is_extended_lambda<T>();
+inline constexpr bool can_be_copied = std::is_trivially_copyable_v<T> || is_extended_lambda<T>;
 
 template <typename Operation, typename A> struct IsOperation {
   static constexpr bool value =
@@ -157,6 +159,11 @@ template <typename To, typename From>
 inline constexpr bool can_become = std::is_convertible_v<From, To> ||
                                    (std::is_constructible_v<To, From> && !std::is_aggregate_v<To>);
 
+/// What the number of elements may be.
+template <typename Count>
+inline constexpr bool is_count = std::is_integral_v<Count> && !std::is_same_v<Count, bool>;
+template <typename Integer> inline constexpr bool is_count<OnDevice<Integer>> = is_count<Integer>;
+
 /// Whether these are [init][, stream].
 template <typename A, typename... Rest> inline constexpr bool are_options = sizeof...(Rest) == 0;
 template <typename A, typename Last>
@@ -181,8 +188,9 @@ constexpr bool is_right() {
     static_assert(never<A>,
                   "reduction::reduce: out points to a constant, and the result has to be written there");
     return false;
-  } else if constexpr (!std::is_integral_v<Count> || std::is_same_v<Count, bool>) {
-    static_assert(never<A>, "reduction::reduce: n, the number of elements, has to be an integer");
+  } else if constexpr (!is_count<Count>) {
+    static_assert(never<A>,
+                  "reduction::reduce: n, the number of elements, has to be an integer, or OnDevice");
     return false;
   } else if constexpr (!can_be_held<T>) {
     static_assert(never<A>,
@@ -274,11 +282,42 @@ Reduction<T, A, WithIdentity<Operation, Value>, Transform> reduction_of(
   return {{operation.operation, operation.value}, transform};
 }
 
+/// What a number of elements on the host is to the kernels, and what one on the device is.
+template <typename T, typename Integer> struct Counted {
+  std::size_t most;
+  explicit Counted(Integer n) : most(static_cast<std::size_t>(n)) {}
+  template <bool wide> Split<T, wide> split(const Where<T>& in) const { return {in, most}; }
+  SomeElements count() const { return {}; }
+  Chunks chunks() const { return detail::chunks_of<T>(most); }
+};
+template <typename T, typename Integer> struct Counted<T, OnDevice<Integer>> {
+  DeviceCount<Integer> n;
+  std::size_t most;
+  explicit Counted(const OnDevice<Integer>& of) : n{of}, most(of.capacity) {}
+  template <bool wide> SplitOnDevice<T, wide, Integer> split(const Where<T>& in) const { return {in, n}; }
+  DeviceCount<Integer> count() const { return n; }
+  ChunksOnDevice<T, Integer> chunks() const { return {n}; }
+};
+
+/// What a call returns unless another pointer stands where n would: then it has two arrays, also of float* and not const float*.
+template <typename Count> using OfOneArray = std::enable_if_t<!std::is_pointer_v<Count>, cudaError_t>;
+
+template <typename Operation> const Operation& inner(const Operation& operation) { return operation; }
+/// What a call returns unless another pointer stands where n would: then it has two arrays, also of float* and not const float*.
+template <typename Count> using OfOneArray = std::enable_if_t<!std::is_pointer_v<Count>, cudaError_t>;
+
+template <typename Operation> const Operation& inner(const SameBits<Operation>& same) {
+  return same.operation;
+}
+
 /// A call of either form; `bytes` is null if it brings no storage.
-template <bool same_bits, typename Accumulator, typename T, typename Out, typename Count, typename Operation,
-          typename Transform, typename... Rest>
-cudaError_t call_in_order(void* storage, std::size_t* bytes, const T* in, Out* out, Count n,
-                          const Operation& operation, const Transform& transform, const Rest&... rest) {
+template <typename Accumulator, typename T, typename Out, typename Count, typename Given, typename Transform,
+          typename... Rest>
+cudaError_t call(void* storage, std::size_t* bytes, const Where<T>& in, Out* out, Count n, const Given& given,
+                 const Transform& transform, const Rest&... rest) {
+  const auto& operation = detail::inner(given);
+  using Operation = std::decay_t<decltype(operation)>;
+  constexpr bool same_bits = !std::is_same_v<Given, Operation>;
   using A = AccumulatorOf<Accumulator, Operation, Out>;
   if constexpr (!detail::is_right<A, T, Out, Count, Operation, Transform, Rest...>()) {
     return cudaErrorInvalidValue;
@@ -286,21 +325,17 @@ cudaError_t call_in_order(void* storage, std::size_t* bytes, const T* in, Out* o
     if constexpr (std::is_signed_v<Count>) {
       if (n < 0) return cudaErrorInvalidValue;
     }
-    const auto count = static_cast<std::size_t>(n);
-    const auto address = reinterpret_cast<std::uintptr_t>(in);
-    if (count > SIZE_MAX / sizeof(T)) return cudaErrorInvalidValue;
+    const Counted<T, Count> counted(n);
+    if (counted.most > SIZE_MAX / sizeof(T)) return cudaErrorInvalidValue;
     using Value =
         std::conditional_t<std::is_same_v<Transform, Itself>, T, typename Transformed<Transform, T, A>::Type>;
     if constexpr (!std::is_convertible_v<Value, A>) {
-      if (count > most_counted<A>) return cudaErrorInvalidValue;
+      if (counted.most > most_counted<A>) return cudaErrorInvalidValue;
     }
-    unsigned multiprocessors = 0;
-    const cudaError_t status = detail::count_multiprocessors(multiprocessors);
-    if (status != cudaSuccess) return status;
     constexpr bool in_chunks = same_bits && traits::order_matters<Value, A, Operation>;
     if (bytes != nullptr) {
-      const std::size_t of_blocks = std::size_t{multiprocessors} * most_resident_blocks;
-      const std::size_t needed = sizeof(A) * (same_bits && of_blocks < most_chunks ? most_chunks : of_blocks);
+      const std::size_t needed =
+          sizeof(A) * (in_chunks ? std::size_t{most_chunks} : detail::most_partial_results<T>(counted.most));
       if (storage == nullptr) {
         *bytes = needed;
         return cudaSuccess;
@@ -310,53 +345,36 @@ cudaError_t call_in_order(void* storage, std::size_t* bytes, const T* in, Out* o
     }
     const Options<A> options(rest...);
     const auto reduction = detail::reduction_of<T, A>(operation, transform);
-    if (address % alignof(T) != 0 || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
+    if (!detail::is_aligned(in) || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
       return cudaErrorInvalidValue;
     if constexpr (in_chunks) {
-      if constexpr (16 % sizeof(T) == 0) {
-        if (address % 16 != 0)
-          return detail::run_same_bits<false>(storage, bytes, in, out, count, reduction, options.init,
-                                              options.stream);
+      if constexpr (can_be_wide<T>) {
+        if (!detail::begins_with_vectors(in))
+          return detail::run_same_bits<false>(storage, bytes, in, counted.chunks(), counted.most, out,
+                                              reduction, options.init, options.stream);
       }
-      return detail::run_same_bits<true>(storage, bytes, in, out, count, reduction, options.init,
-                                         options.stream);
+      return detail::run_same_bits<true>(storage, bytes, in, counted.chunks(), counted.most, out, reduction,
+                                         options.init, options.stream);
     } else {
-      // A T that is larger than its alignment may be at an address where no vector can begin.
-      constexpr bool can_be_wide = 16 % sizeof(T) == 0;
-      if constexpr (can_be_wide) {
-        if (alignof(T) == sizeof(T) || address % sizeof(T) == 0)
-          return detail::run<true>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
-                                   options.stream);
+      if constexpr (can_be_wide<T>) {
+        if (detail::has_vectors(in))
+          return detail::run(storage, bytes, counted.template split<true>(in), counted.count(), counted.most,
+                             out, reduction, options.init, options.stream);
       }
-      if constexpr (!can_be_wide || alignof(T) < sizeof(T))
-        return detail::run<false>(storage, bytes, multiprocessors, in, out, count, reduction, options.init,
-                                  options.stream);
+      if constexpr (!is_wide<T>)
+        return detail::run(storage, bytes, counted.template split<false>(in), counted.count(), counted.most,
+                           out, reduction, options.init, options.stream);
       return cudaErrorInvalidValue;
     }
   }
-}
-
-template <typename Accumulator, typename T, typename Out, typename Count, typename Operation,
-          typename Transform, typename... Rest>
-cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count n,
-                 const Operation& operation, const Transform& transform, const Rest&... rest) {
-  return detail::call_in_order<false, Accumulator>(storage, bytes, in, out, n, operation, transform, rest...);
-}
-template <typename Accumulator, typename T, typename Out, typename Count, typename Operation,
-          typename Transform, typename... Rest>
-cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count n,
-                 const SameBits<Operation>& same, const Transform& transform, const Rest&... rest) {
-  return detail::call_in_order<true, Accumulator>(storage, bytes, in, out, n, same.operation, transform,
-                                                  rest...);
 }
 
 }  // namespace detail
 
 /// Combines the n elements at `in` by `operation` and writes the result to `out`, in two calls.
 ///
-/// With storage == nullptr it launches nothing and sets `bytes` to what every call with this accumulator needs on
-/// this device, whatever n is: one number for calls in SameBits, one for all others. The storage needs no initialisation,
-/// and is free again when the work has finished.
+/// With storage == nullptr it launches nothing and sets `bytes` to what calls with these types need for n elements or
+/// fewer. The storage needs no initialisation, and is free again when the work has finished.
 ///
 /// - Accumulator: what the operation combines, the first template argument if you say it: reduce<double>(…). By default
 ///   Out; but for Sum and Product of __half or __nv_bfloat16 float, and for CompensatedSum into a Bounded<T> a
@@ -365,7 +383,8 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 ///   overlap storage or input. T and the accumulator are trivially copyable, assignable and default constructible, with at
 ///   most 1536 bytes and an alignment of at most 16. A T converts to the accumulator, but for the operations that say
 ///   otherwise: ArgMin, ArgMax and MinMax. CompensatedSum takes what its type has exactly, as an init, too.
-/// - n: any integer. If it is 0, the result is `init`, without an init the operation's identity (of Sum 0).
+/// - n: any integer, or OnDevice{count, capacity}: an integer in device memory. If it is 0, the result is `init`, without an
+///   init the operation's identity (of Sum 0).
 /// - operation: a device callable A(A, A), associative and commutative, that knows its identity; one of operations.cuh, one
 ///   of your own, or one in WithIdentity. The order in which it combines elements depends on n, on the types, on the
 ///   device, on how it was compiled and on `in` modulo 128, but on nothing that happens in a run: in every run the bits are
@@ -374,7 +393,7 @@ cudaError_t call(void* storage, std::size_t* bytes, const T* in, Out* out, Count
 ///   there is an init, never a stream. Everything is queued on the stream, by default the null stream, and the
 ///   host does not wait; it may be captured into a graph.
 ///
-/// Complexity: n operations, and one pass over the input; one or two kernels.
+/// Complexity: n operations, and one pass over the input; at most three kernels.
 ///
 /// Returns the first error of CUDA, or cudaErrorInvalidValue for a negative n, for one that the Index of an Indexed cannot
 /// hold (unless the host knows nothing of what a transform returns, as of a lambda), for storage that is too small, and
@@ -384,7 +403,7 @@ template <typename Accumulator = detail::Default, typename T, typename Out, type
           typename Operation, typename... Rest>
 cudaError_t reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Count n, Operation operation,
                    const Rest&... rest) {
-  return detail::call<Accumulator>(storage, &bytes, in, out, n, operation, detail::Itself{}, rest...);
+  return detail::call<Accumulator, T>(storage, &bytes, in, out, n, operation, detail::Itself{}, rest...);
 }
 
 /// The same in one call: storage comes from the stream's memory pool (cudaMallocAsync), if n needs any, and goes back
@@ -392,7 +411,7 @@ cudaError_t reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Cou
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename... Rest>
 cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, const Rest&... rest) {
-  return detail::call<Accumulator>(nullptr, nullptr, in, out, n, operation, detail::Itself{}, rest...);
+  return detail::call<Accumulator, T>(nullptr, nullptr, in, out, n, operation, detail::Itself{}, rest...);
 }
 
 /// reduce() of transform(element): a norm, a dot product of a vector with itself, the largest magnitude.
@@ -401,17 +420,39 @@ cudaError_t reduce(const T* in, Out* out, Count n, Operation operation, const Re
 ///   MinMax to their values. It is called once per element, in no order.
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename Transform, typename... Rest>
-cudaError_t transform_reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Count n,
-                             Operation operation, Transform transform, const Rest&... rest) {
-  return detail::call<Accumulator>(storage, &bytes, in, out, n, operation, transform, rest...);
+detail::OfOneArray<Count> transform_reduce(void* storage, std::size_t& bytes, const T* in, Out* out, Count n,
+                                           Operation operation, Transform transform, const Rest&... rest) {
+  return detail::call<Accumulator, T>(storage, &bytes, in, out, n, operation, transform, rest...);
 }
 
 /// The same in one call, with storage from the stream's memory pool.
 template <typename Accumulator = detail::Default, typename T, typename Out, typename Count,
           typename Operation, typename Transform, typename... Rest>
-cudaError_t transform_reduce(const T* in, Out* out, Count n, Operation operation, Transform transform,
-                             const Rest&... rest) {
-  return detail::call<Accumulator>(nullptr, nullptr, in, out, n, operation, transform, rest...);
+detail::OfOneArray<Count> transform_reduce(const T* in, Out* out, Count n, Operation operation,
+                                           Transform transform, const Rest&... rest) {
+  return detail::call<Accumulator, T>(nullptr, nullptr, in, out, n, operation, transform, rest...);
+}
+
+/// reduce() of transform(a[i], b[i]): a dot product, a distance, the place where two arrays differ most.
+///
+/// - a, b: n elements each, of one type or of two. Where they begin at the same distance from a multiple of 16 bytes, counted
+///   in elements, they are loaded 16 bytes at a time.
+/// - transform: a device callable that takes an element of each.
+template <typename Accumulator = detail::Default, typename T, typename U, typename Out, typename Count,
+          typename Operation, typename Transform, typename... Rest>
+cudaError_t transform_reduce(void* storage, std::size_t& bytes, const T* a, const U* b, Out* out, Count n,
+                             Operation operation, Transform transform, const Rest&... rest) {
+  return detail::call<Accumulator, detail::Two<T, U>>(storage, &bytes, {a, b}, out, n, operation,
+                                                      detail::OfTwo<Transform>{transform}, rest...);
+}
+
+/// The same in one call, with storage from the stream's memory pool.
+template <typename Accumulator = detail::Default, typename T, typename U, typename Out, typename Count,
+          typename Operation, typename Transform, typename... Rest>
+cudaError_t transform_reduce(const T* a, const U* b, Out* out, Count n, Operation operation,
+                             Transform transform, const Rest&... rest) {
+  return detail::call<Accumulator, detail::Two<T, U>>(nullptr, nullptr, {a, b}, out, n, operation,
+                                                      detail::OfTwo<Transform>{transform}, rest...);
 }
 
 }  // namespace REDUCTION_NAMESPACE

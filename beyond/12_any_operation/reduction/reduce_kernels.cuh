@@ -12,6 +12,7 @@
 #include "constants.cuh"
 #include "elements.cuh"
 #include "hopper.cuh"
+#include "input.cuh"
 #include "version.cuh"
 
 namespace reduction {
@@ -68,91 +69,66 @@ __device__ typename R::Accumulator combine_warps(typename R::Accumulator value, 
 /// Returns, in thread 0, the combined values of a block of `threads` threads.
 template <unsigned threads, typename R>
 __device__ typename R::Accumulator block_reduce(typename R::Accumulator value, const R& reduction) {
-  return detail::combine_warps<threads>(detail::warp_reduce<32>(value, reduction), reduction);
+  value = detail::warp_reduce<32>(value, reduction);
+  if constexpr (threads > 32) value = detail::combine_warps<threads>(value, reduction);
+  return value;
 }
 
-/// Returns the calling thread's element of the ends, which are fewer than a block's threads, if it is of block 0; else the
-/// identity.
-template <typename R, typename Ends>
-__device__ typename R::Accumulator edge(const typename R::Element* in, std::size_t n, const Ends& split,
-                                        const R& reduction) {
-  if constexpr (!Ends::has_ends) return reduction.identity();
+/// Returns the calling thread's element of the ends, which are fewer than a warp's threads, if it has one; else the identity.
+template <bool wide, typename R>
+__device__ typename R::Accumulator edge(const Split<typename R::Element, wide>& split, const R& reduction) {
   const unsigned tid = threadIdx.x;
-  const std::size_t i = tid < split.head ? tid : split.count * split.width + tid;
-  return blockIdx.x == 0 && i < n ? reduction.element(in[i], i) : reduction.identity();
+  if (tid >= split.ends) return reduction.identity();
+  const std::size_t i = tid < split.head ? tid : split.n - split.ends + tid;
+  return reduction.element(split.in[i], i);
 }
 
-/// Returns the calling thread's part of the n elements at `in`, combined: `loads` vectors of every gridDim.x-th tile.
-template <unsigned threads, bool wide, typename R>
-__device__ typename R::Accumulator reduce_tiles(const typename R::Element* in, std::size_t n,
-                                                const R& reduction) {
-  using T = typename R::Element;
-  using A = typename R::Accumulator;
-  constexpr unsigned at_once = loads_of<T>;
-  constexpr unsigned tile = threads * at_once;
-  const Split<T, wide> split(in, n);
-  A result = detail::edge(in, n, split, reduction);
-  const std::size_t first = std::size_t{blockIdx.x} * tile;
-  const Vector<T, wide>* from = split.vectors + first + threadIdx.x;
-  auto left = static_cast<std::ptrdiff_t>(split.count - first);  // the same in all threads
-  const std::size_t step = std::size_t{gridDim.x} * tile;
-  const auto index = [&](unsigned k) {
-    return split.index(static_cast<std::size_t>(from - split.vectors) + k * threads);
-  };
-  Vector<T, wide> loaded[at_once];  // all are under way before the first operation waits for one
-#pragma unroll 1                    // with more, one has too few registers
-  for (; left >= static_cast<std::ptrdiff_t>(tile); left -= static_cast<std::ptrdiff_t>(step), from += step) {
+/// Returns `result` combined with the calling thread's part of a tile: of `count` vectors from number `first` on. A whole
+/// tile has all that its threads can take.
+template <unsigned threads, bool whole, bool wide, typename R>
+__device__ typename R::Accumulator combine_tile(typename R::Accumulator result,
+                                                const Split<typename R::Element, wide>& split,
+                                                std::size_t first, unsigned count, const R& reduction) {
+  constexpr unsigned at_once = loads_of<typename R::Element>;
+  const unsigned tid = threadIdx.x;
+  Vector<typename R::Element, wide>
+      loaded[at_once];  // all are under way before the first operation waits for one
 #pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      loaded[k] = from[k * threads];
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      result = reduction.combined(result, reduction.combined(loaded[k], index(k)));
-  }
-  // The last tile may be incomplete.
-  const auto has = [&](unsigned k) { return static_cast<std::ptrdiff_t>(threadIdx.x + k * threads) < left; };
+  for (unsigned k = 0; k < at_once; ++k)  // without a condition, which would make one load wait for another
+    loaded[k] = split.load(first + (whole ? tid + k * threads : (::min)(tid + k * threads, count - 1)));
 #pragma unroll
   for (unsigned k = 0; k < at_once; ++k) {
-    if (has(k)) loaded[k] = from[k * threads];
-  }
-#pragma unroll
-  for (unsigned k = 0; k < at_once; ++k) {
-    if (has(k)) result = reduction.combined(result, reduction.combined(loaded[k], index(k)));
+    const unsigned i = tid + k * threads;
+    if (whole || i < count)
+      result = reduction.combined(result, reduction.combined(loaded[k], split.index(first + i)));
   }
   return result;
 }
 
-/// Does the same with vectors that are one tile of the grid at most: shorter code is there sooner.
-template <unsigned threads, typename R>
-__device__ typename R::Accumulator reduce_tile(const typename R::Element* in, std::size_t n,
-                                               const R& reduction) {
-  using T = typename R::Element;
-  using A = typename R::Accumulator;
-  const Split<T, true> split(in, n);
-  A result = detail::edge(in, n, split, reduction);
-  const auto count = static_cast<unsigned>(split.count);
-  if (count == 0) return result;
-  const unsigned i = blockIdx.x * threads * loads + threadIdx.x;
-  Vector<T, true> loaded[loads];
-#pragma unroll
-  for (unsigned k = 0; k < loads; ++k)  // without a condition, which would make one load wait for another
-    loaded[k] = split.vectors[(::min)(i + k * threads, count - 1)];
-#pragma unroll
-  for (unsigned k = 0; k < loads; ++k) {
-    if (i + k * threads < count)
-      result = reduction.combined(result, reduction.combined(loaded[k], split.index(i + k * threads)));
+/// Calls finish(result) in all threads; in thread 0 the result is that of the block's tile, and in the first block of the
+/// ends, too. There is no loop: each block has one tile. Most have a whole one, and what they run stands together: short
+/// code is there soon.
+template <unsigned threads, unsigned rounds, bool wide, typename R, typename Finish>
+__device__ void reduce_tile(const Split<typename R::Element, wide>& split, const R& reduction,
+                            const Finish& finish) {
+  constexpr unsigned at_once = threads * loads_of<typename R::Element>;
+  std::size_t first = std::size_t{blockIdx.x} * rounds * at_once;
+  const std::size_t end = first + rounds * at_once;
+  const bool has_ends = blockIdx.x == 0 && split.ends > 0;
+  auto result = reduction.identity();
+  if (has_ends || end > split.count) {
+    if (has_ends) result = detail::edge(split, reduction);
+    for (; first < (::min)(end, split.count); first += at_once) {
+      const auto count = static_cast<unsigned>((::min)(split.count - first, std::size_t{at_once}));
+      result = detail::combine_tile<threads, false>(result, split, first, count, reduction);
+    }
+    finish(detail::block_reduce<threads>(result, reduction));
+    return;
   }
-  return result;
-}
-
-/// The one of the two that fits the kernels of one block and of one cluster.
-template <unsigned threads, bool wide, typename R>
-__device__ typename R::Accumulator reduce_little(const typename R::Element* in, std::size_t n,
-                                                 const R& reduction) {
-  if constexpr (wide)
-    return detail::reduce_tile<threads>(in, n, reduction);
-  else
-    return detail::reduce_tiles<threads, false>(in, n, reduction);
+#pragma unroll 1
+  for (unsigned round = 0; round < rounds; ++round, first += at_once)
+    result = detail::combine_tile<threads, true>(result, split, first, at_once, reduction);
+  finish(detail::block_reduce<threads>(result, reduction));
 }
 
 #if __CUDA_ARCH__ >= 900
@@ -197,7 +173,7 @@ __device__ typename R::Accumulator reduce_through_ring(const Vector<typename R::
     detail::wait_for_turn(filled[stage], parity);
     const unsigned count = vectors_of(first);
 #pragma unroll 4
-    for (unsigned k = tid; k < count; k += bulk_block) {
+    for (unsigned k = tid; k < count; k += chunk_block) {
       const V loaded = ring[stage * bulk_tile + k];
       result = reduction.combined(result, reduction.combined(loaded, head + (first + k) * V::width));
     }
@@ -213,29 +189,31 @@ __device__ typename R::Accumulator reduce_through_ring(const Vector<typename R::
 
 #endif
 
-/// Returns partial results `first`, `first + step`, ... before `end`, combined; `at_once` of them are under way.
-template <unsigned at_once, unsigned step, typename R>
+/// Returns partial results `first`, `first + step`, ... before `end`, combined.
+template <unsigned step, typename R>
 __device__ typename R::Accumulator combine_results(const typename R::Accumulator* partial, unsigned first,
                                                    unsigned end, const R& reduction) {
   using A = typename R::Accumulator;
+  constexpr unsigned at_once = combine_loads<A>;
   A result = reduction.identity();
   for (unsigned i = first; i < end; i += at_once * step) {
-    A loaded[at_once];  // all are under way before the first operation waits for one
+    A loaded[at_once];
 #pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      loaded[k] = i + k * step < end ? partial[i + k * step] : reduction.identity();
+    for (unsigned k = 0; k < at_once; ++k)  // as in combine_tile()
+      loaded[k] = partial[(::min)(i + k * step, end - 1)];
 #pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      result = reduction.combined(result, loaded[k]);
+    for (unsigned k = 0; k < at_once; ++k) {
+      if (i + k * step < end) result = reduction.combined(result, loaded[k]);
+    }
   }
   return result;
 }
 
-/// Writes the result of n elements.
+/// Writes the result of elements, or of none.
 template <typename R, typename Out>
-__device__ void write_result(typename R::Accumulator value, const R& reduction,
-                             const Init<typename R::Accumulator>& init, std::size_t n, Out* out) {
-  if (n == 0)
+__device__ void write_result(typename R::Accumulator value, bool of_none, const R& reduction,
+                             const Init<typename R::Accumulator>& init, Out* out) {
+  if (of_none)
     value = init.given ? init.value : reduction.of_nothing();
   else if (init.given)
     value = reduction.combined(init.value, value);
@@ -244,86 +222,58 @@ __device__ void write_result(typename R::Accumulator value, const R& reduction,
 
 // ---- the kernels ----
 
-/// One block combines the n elements at `in` into *out.
-template <unsigned threads, bool wide, typename R, typename Out>
+/// One block combines the elements of `input`, one tile at most, into *out.
+template <unsigned threads, typename R, typename Input, typename Out>
 __global__ void __launch_bounds__(threads)
-    one_block_kernel(const typename R::Element* in, Out* out, std::size_t n, R reduction,
-                     Init<typename R::Accumulator> init) {
-  auto result = detail::reduce_little<threads, wide>(in, n, reduction);
-  result = detail::block_reduce<threads>(result, reduction);
-  if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
+    one_block_kernel(Input input, Out* out, R reduction, Init<typename R::Accumulator> init) {
+  const auto split = input.split();
+  detail::reduce_tile<threads, 1>(split, reduction, [&](const auto& result) {
+    if (threadIdx.x == 0) detail::write_result(result, split.n == 0, reduction, init, out);
+  });
 }
 
-/// Does the same with the blocks of one cluster, which can write to each other's shared memory.
-template <bool wide, typename R, typename Out>
-__global__ void __launch_bounds__(block)
-    cluster_kernel([[maybe_unused]] const typename R::Element* in, [[maybe_unused]] Out* out,
-                   [[maybe_unused]] std::size_t n, [[maybe_unused]] R reduction,
-                   [[maybe_unused]] Init<typename R::Accumulator> init) {
+/// Each block combines its tile of `input` into partial[blockIdx.x].
+template <unsigned threads, unsigned rounds, typename R, typename Input>
+__global__ void __launch_bounds__(threads, least_resident_blocks<R, threads>)
+    reduce_kernel(Input input, typename R::Accumulator* partial, R reduction) {
+  detail::reduce_tile<threads, rounds>(input.split(), reduction, [&](const auto& result) {
 #if __CUDA_ARCH__ >= 900
-  using A = typename R::Accumulator;
-  __shared__ alignas(16) unsigned char bytes[cluster_blocks * sizeof(A)];
-  A* const partial = reinterpret_cast<A*>(bytes);
-  const unsigned tid = threadIdx.x;
-  detail::arrive_at_cluster_barrier();
-  A result = detail::reduce_little<block, wide>(in, n, reduction);
-  result = detail::block_reduce<block>(result, reduction);
-  detail::wait_at_cluster_barrier();  // a block that has not started has no shared memory yet
-  if (tid == 0) detail::in_first_block(partial)[detail::block_in_cluster()] = result;
-  detail::arrive_at_cluster_barrier();
-  detail::wait_at_cluster_barrier();
-  if (detail::block_in_cluster() != 0 || tid >= 32) return;
-  result = tid < cluster_blocks ? partial[tid] : reduction.identity();
-  result = detail::warp_reduce<cluster_blocks>(result, reduction);
-  if (tid == 0) detail::write_result(result, reduction, init, n, out);
-#else
-  __trap();
+    detail::let_next_kernel_start();  // it waits for this one's end
 #endif
+    if (threadIdx.x == 0) partial[blockIdx.x] = result;
+  });
 }
 
-/// Each block combines its share of the n elements at `in` into partial[blockIdx.x].
-template <bool wide, typename R>
-__global__ void __launch_bounds__(block, least_resident_blocks<R>)
-    reduce_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n,
-                  R reduction) {
-  auto result = detail::reduce_tiles<block, wide>(in, n, reduction);
-  result = detail::block_reduce<block>(result, reduction);
-#if __CUDA_ARCH__ >= 900
-  detail::let_next_kernel_start();  // it waits for this one's end
-#endif
-  if (threadIdx.x == 0) partial[blockIdx.x] = result;
-}
-
-/// Does the same through reduce_through_ring().
-template <typename R>
-__global__ void __launch_bounds__(bulk_block)
-    bulk_kernel([[maybe_unused]] const typename R::Element* in,
-                [[maybe_unused]] typename R::Accumulator* partial, [[maybe_unused]] std::size_t n,
-                [[maybe_unused]] R reduction) {
-#if __CUDA_ARCH__ >= 900
-  const Split<typename R::Element, true, bulk_alignment> split(in, n);
-  const auto ends = [&] { return detail::edge(in, n, split, reduction); };
-  auto result = detail::reduce_through_ring(split.vectors, std::size_t{blockIdx.x} * bulk_tile, split.count,
-                                            std::size_t{gridDim.x} * bulk_tile, split.head, ends, reduction);
-  result = detail::block_reduce<bulk_block>(result, reduction);
-  detail::let_next_kernel_start();
-  if (threadIdx.x == 0) partial[blockIdx.x] = result;
-#else
-  __trap();
-#endif
-}
-
-/// One block combines the `count` partial results of n elements into *out.
-template <unsigned threads, unsigned at_once, typename R, typename Out>
+/// Each block combines its share of `count` partial results into combined[blockIdx.x].
+template <unsigned threads, typename R>
 __global__ void __launch_bounds__(threads)
-    combine_kernel(const typename R::Accumulator* partial, unsigned count, Out* out, std::size_t n,
-                   R reduction, Init<typename R::Accumulator> init) {
+    combine_shares_kernel(const typename R::Accumulator* partial, unsigned count,
+                          typename R::Accumulator* combined, R reduction) {
 #if __CUDA_ARCH__ >= 900
   detail::wait_for_kernel_before();
 #endif
-  auto result = detail::combine_results<at_once, threads>(partial, threadIdx.x, count, reduction);
+  const unsigned first = blockIdx.x * share;
+  auto result = detail::combine_results<threads>(partial, first + threadIdx.x, (::min)(first + share, count),
+                                                 reduction);
   result = detail::block_reduce<threads>(result, reduction);
-  if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
+#if __CUDA_ARCH__ >= 900
+  detail::let_next_kernel_start();
+#endif
+  if (threadIdx.x == 0) combined[blockIdx.x] = result;
+}
+
+/// One block combines `count` partial results of n elements into *out.
+template <unsigned threads, typename R, typename Count, typename Out>
+__global__ void __launch_bounds__(threads)
+    combine_kernel(const typename R::Accumulator* partial, unsigned count, Count n, Out* out, R reduction,
+                   Init<typename R::Accumulator> init) {
+#if __CUDA_ARCH__ >= 900
+  detail::wait_for_kernel_before();
+#endif
+  const bool of_none = n.is_zero();
+  auto result = detail::combine_results<threads>(partial, threadIdx.x, count, reduction);
+  result = detail::block_reduce<threads>(result, reduction);
+  if (threadIdx.x == 0) detail::write_result(result, of_none, reduction, init, out);
 }
 
 }  // namespace detail

@@ -13,11 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "constants.cuh"
 #include "elements.cuh"
 #include "hopper.cuh"
+#include "input.cuh"
 #include "reduce_kernels.cuh"
 #include "version.cuh"
 
@@ -30,24 +30,44 @@ namespace detail {
 template <typename T> inline constexpr unsigned tile_vectors = chunk_block* loads_of<T>;
 
 /// The vectors of SameBits.
-template <typename T> using IndexedVector = Vector<T, 16 % sizeof(T) == 0>;
+template <typename T> using IndexedVector = Vector<T, can_be_wide<T>>;
+
+__host__ __device__ inline std::size_t parts(std::size_t all, std::size_t part) {
+  return all / part + (all % part != 0);
+}
+
+template <typename T> __host__ __device__ std::size_t tiles_of(std::size_t n) {
+  return detail::parts(detail::parts(n, IndexedVector<T>::width), tile_vectors<T>);
+}
 
 /// How n elements are divided.
 struct Chunks {
+  std::size_t n;
   unsigned count;     ///< number of chunks
   std::size_t whole;  ///< number of whole vectors
   unsigned each;      ///< vectors per chunk; the last may have fewer
+
+  unsigned most() const { return count; }
+  __device__ const Chunks& chunks() const { return *this; }
 };
 
-template <typename T> Chunks chunks_of(std::size_t n) {
-  constexpr unsigned width = IndexedVector<T>::width;
-  constexpr unsigned tile = tile_vectors<T>;
-  const auto parts = [](std::size_t all, std::size_t part) { return all / part + (all % part != 0); };
-  const std::size_t tiles = parts(parts(n, width), tile);
-  const std::size_t each = parts(tiles, most_chunks);
-  return {static_cast<unsigned>(each == 0 ? 0 : parts(tiles, each)), n / width,
-          static_cast<unsigned>(each * tile)};
+template <typename T> __host__ __device__ Chunks chunks_of(std::size_t n) {
+  const std::size_t tiles = detail::tiles_of<T>(n);
+  const std::size_t each = detail::parts(tiles, most_chunks);
+  return {n, static_cast<unsigned>(each == 0 ? 0 : detail::parts(tiles, each)), n / IndexedVector<T>::width,
+          static_cast<unsigned>(each * tile_vectors<T>)};
 }
+
+/// What Chunks are, of a number of elements that the device knows.
+template <typename T, typename Integer> struct ChunksOnDevice {
+  DeviceCount<Integer> n;
+  /// Fewer elements than the capacity may be more chunks, but no more than tiles.
+  unsigned most() const {
+    const std::size_t tiles = detail::tiles_of<T>(n.n.capacity);
+    return tiles < most_chunks ? static_cast<unsigned>(tiles) : most_chunks;
+  }
+  __device__ Chunks chunks() const { return detail::chunks_of<T>(n.value()); }
+};
 
 /// Returns the 16 bytes that begin `past` bytes after `low` does and end in `high`; `unit` is what `past` is a multiple of.
 template <unsigned unit> __device__ uint4 across(const uint4& low, const uint4& high, unsigned past) {
@@ -75,12 +95,13 @@ template <bool aligned, typename R> struct Tile {
   IndexedVector<T> loaded[count];
 
   /// Loads a whole tile from `from`, the thread's first element. There are vectors before it and after it.
-  __device__ void load(const T* from) {
+  __device__ void load(const Where<T>& from) {
     if constexpr (aligned) {
-      const auto* const vectors = reinterpret_cast<const IndexedVector<T>*>(from);
 #pragma unroll
       for (unsigned k = 0; k < count; ++k)  // all are under way before the first operation waits for one
-        loaded[k] = vectors[k * chunk_block];
+        loaded[k] = detail::load<can_be_wide<T>>(from + k * chunk_block * width);
+    } else if constexpr (is_two<T>) {
+      load_some(from, count * chunk_block);
     } else {
       const unsigned past = reinterpret_cast<std::uintptr_t>(from) % 16;
       const auto* const vectors =
@@ -98,19 +119,19 @@ template <bool aligned, typename R> struct Tile {
   }
 
   /// Loads what there is of a tile of `vectors` vectors, without a look at what is beside them.
-  __device__ void load_some(const T* from, unsigned vectors) {
+  __device__ void load_some(const Where<T>& from, unsigned vectors) {
 #pragma unroll
     for (unsigned k = 0; k < count; ++k) {
       if (threadIdx.x + k * chunk_block >= vectors) continue;
-      const T* const first = from + k * chunk_block * width;
+      const Where<T> first = from + k * chunk_block * width;
       if constexpr (aligned) {
-        loaded[k] = *reinterpret_cast<const IndexedVector<T>*>(first);
+        loaded[k] = detail::load<can_be_wide<T>>(first);
       } else {
         T elements[width];
 #pragma unroll
         for (unsigned e = 0; e < width; ++e)
           elements[e] = first[e];
-        std::memcpy(static_cast<void*>(&loaded[k]), elements, sizeof(elements));
+        loaded[k].pack(elements);
       }
     }
   }
@@ -128,72 +149,78 @@ template <bool aligned, typename R> struct Tile {
 
 /// Returns `result` combined with the elements after the last whole vector, in the thread that would have the next one.
 template <typename R>
-__device__ typename R::Accumulator with_rest(typename R::Accumulator result, const typename R::Element* in,
-                                             std::size_t n, const Chunks& chunks, const R& reduction) {
+__device__ typename R::Accumulator with_rest(typename R::Accumulator result,
+                                             const Where<typename R::Element>& in, const Chunks& chunks,
+                                             const R& reduction) {
   constexpr unsigned width = IndexedVector<typename R::Element>::width;
   std::size_t i = chunks.whole * width;
-  if (width == 1 || i == n || blockIdx.x + 1 != chunks.count || chunks.whole % chunk_block != threadIdx.x)
+  if (width == 1 || i == chunks.n || blockIdx.x + 1 != chunks.count ||
+      chunks.whole % chunk_block != threadIdx.x)
     return result;
   auto rest = reduction.element(in[i], i);
-  for (++i; i < n; ++i)
+  for (++i; i < chunks.n; ++i)
     rest = reduction.combined(rest, reduction.element(in[i], i));
   return reduction.combined(result, rest);
 }
 
 /// What lies across two vectors takes the registers of both.
 template <bool aligned, typename R>
-inline constexpr unsigned least_resident_chunk_blocks = aligned ? least_resident_blocks<R>
-                                                                : (least_resident_blocks<R> + 1) / 2;
+inline constexpr unsigned least_resident_chunk_blocks = aligned
+                                                            ? least_resident_blocks<R, chunk_block>
+                                                            : (least_resident_blocks<R, chunk_block> + 1) / 2;
 
 /// Returns the calling thread's part of the block's chunk, combined.
 template <bool aligned, typename R>
-__device__ typename R::Accumulator reduce_chunk(const typename R::Element* in, std::size_t n,
-                                                const Chunks& chunks, const R& reduction) {
+__device__ typename R::Accumulator reduce_chunk(const Where<typename R::Element>& in, const Chunks& chunks,
+                                                const R& reduction) {
   using T = typename R::Element;
   constexpr unsigned width = IndexedVector<T>::width;
   constexpr unsigned tile_size = tile_vectors<T>;
   const std::size_t first = std::size_t{blockIdx.x} * chunks.each;
   const std::size_t to_end = chunks.whole - first;
   unsigned left = to_end < chunks.each ? static_cast<unsigned>(to_end) : chunks.each;
-  const T* from = in + (first + threadIdx.x) * width;
+  Where<T> from = in + (first + threadIdx.x) * width;
   auto result = reduction.identity();
   Tile<aligned, R> tile;
   const auto combine_some = [&](unsigned vectors) {
     tile.load_some(from, vectors);
     result = tile.combined(result, vectors, static_cast<std::size_t>(from - in), reduction);
-    from += tile_size * width;
+    from = from + tile_size * width;
     left -= vectors;
   };
   // Where nothing is aligned, whole tiles are loaded with what borders on them.
   if (!aligned && first == 0) combine_some((::min)(left, tile_size));
   const unsigned least = !aligned && to_end <= chunks.each ? tile_size + 1 : tile_size;
 #pragma unroll 1
-  for (; left >= least; left -= tile_size, from += tile_size * width) {
+  for (; left >= least; left -= tile_size, from = from + tile_size * width) {
     tile.load(from);
     result = tile.combined(result, tile_size, static_cast<std::size_t>(from - in), reduction);
   }
   combine_some(left);
-  return detail::with_rest(result, in, n, chunks, reduction);
+  return detail::with_rest(result, in, chunks, reduction);
 }
 
 // ---- the kernels ----
 
-/// One block combines the n elements of the only chunk, or none, into *out.
-template <bool aligned, typename R, typename Out>
+/// One block combines the elements of the only chunk, or none, into *out.
+template <bool aligned, typename R, typename Division, typename Out>
 __global__ void __launch_bounds__(chunk_block)
-    one_chunk_kernel(const typename R::Element* in, Out* out, std::size_t n, Chunks chunks, R reduction,
+    one_chunk_kernel(Where<typename R::Element> in, Division division, Out* out, R reduction,
                      Init<typename R::Accumulator> init) {
-  auto result = detail::reduce_chunk<aligned>(in, n, chunks, reduction);
+  const Chunks chunks = division.chunks();
+  auto result = detail::reduce_chunk<aligned>(in, chunks, reduction);
   result = detail::block_reduce<chunk_block>(result, reduction);
-  if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
+  if (threadIdx.x == 0) detail::write_result(result, chunks.n == 0, reduction, init, out);
 }
 
-/// Each block combines one chunk of the n elements at `in` into partial[blockIdx.x].
-template <bool aligned, typename R>
+/// Each block combines one chunk of the elements at `in` into partial[blockIdx.x].
+template <bool aligned, typename R, typename Division>
 __global__ void __launch_bounds__(chunk_block, least_resident_chunk_blocks<aligned, R>)
-    chunk_kernel(const typename R::Element* in, typename R::Accumulator* partial, std::size_t n,
-                 Chunks chunks, R reduction) {
-  auto result = detail::reduce_chunk<aligned>(in, n, chunks, reduction);
+    chunk_kernel(Where<typename R::Element> in, Division division, typename R::Accumulator* partial,
+                 R reduction) {
+  const Chunks chunks = division.chunks();
+  if (blockIdx.x >= chunks.count) return;
+  auto result = detail::reduce_chunk<aligned>(in, chunks, reduction);
   result = detail::block_reduce<chunk_block>(result, reduction);
 #if __CUDA_ARCH__ >= 900
   detail::let_next_kernel_start();  // it waits for this one's end
@@ -202,19 +229,20 @@ __global__ void __launch_bounds__(chunk_block, least_resident_chunk_blocks<align
 }
 
 /// Does the same through reduce_through_ring(), from an input at a multiple of bulk_alignment bytes.
-template <typename R>
-__global__ void __launch_bounds__(bulk_block)
-    bulk_chunk_kernel([[maybe_unused]] const typename R::Element* in,
-                      [[maybe_unused]] typename R::Accumulator* partial, [[maybe_unused]] std::size_t n,
-                      [[maybe_unused]] Chunks chunks, [[maybe_unused]] R reduction) {
+template <typename R, typename Division>
+__global__ void __launch_bounds__(chunk_block)
+    bulk_chunk_kernel([[maybe_unused]] const typename R::Element* in, [[maybe_unused]] Division division,
+                      [[maybe_unused]] typename R::Accumulator* partial, [[maybe_unused]] R reduction) {
 #if __CUDA_ARCH__ >= 900
+  const Chunks chunks = division.chunks();
+  if (blockIdx.x >= chunks.count) return;
   const auto* const vectors = reinterpret_cast<const IndexedVector<typename R::Element>*>(in);
   const std::size_t first = std::size_t{blockIdx.x} * chunks.each;
   const std::size_t end = (::min)(first + chunks.each, chunks.whole);
   const auto nothing = [&] { return reduction.identity(); };
   auto result = detail::reduce_through_ring(vectors, first, end, bulk_tile, 0, nothing, reduction);
-  result = detail::with_rest(result, in, n, chunks, reduction);
-  result = detail::block_reduce<bulk_block>(result, reduction);
+  result = detail::with_rest(result, in, chunks, reduction);
+  result = detail::block_reduce<chunk_block>(result, reduction);
   detail::let_next_kernel_start();
   if (threadIdx.x == 0) partial[blockIdx.x] = result;
 #else
@@ -236,19 +264,19 @@ __device__ inline ChunkRange chunks_of_warp(unsigned count) {
   return {first, (::min)(first + each, count)};
 }
 
-/// One block combines the results of the `count` chunks of n elements into *out.
-template <typename R, typename Out>
+/// One block combines the results of the chunks into *out.
+template <typename R, typename Division, typename Out>
 __global__ void __launch_bounds__(chunk_combine_block)
-    combine_chunks_kernel(const typename R::Accumulator* partial, unsigned count, Out* out, std::size_t n,
-                          R reduction, Init<typename R::Accumulator> init) {
+    combine_chunks_kernel(const typename R::Accumulator* partial, Division division, Out* out, R reduction,
+                          Init<typename R::Accumulator> init) {
 #if __CUDA_ARCH__ >= 900
   detail::wait_for_kernel_before();
 #endif
-  const ChunkRange chunks = detail::chunks_of_warp(count);
-  auto result = detail::combine_results<chunk_combine_loads<typename R::Accumulator>, 32>(
-      partial, chunks.first + threadIdx.x % 32, chunks.end, reduction);
+  const Chunks all = division.chunks();
+  const ChunkRange chunks = detail::chunks_of_warp(all.count);
+  auto result = detail::combine_results<32>(partial, chunks.first + threadIdx.x % 32, chunks.end, reduction);
   result = detail::block_reduce<chunk_combine_block>(result, reduction);
-  if (threadIdx.x == 0) detail::write_result(result, reduction, init, n, out);
+  if (threadIdx.x == 0) detail::write_result(result, all.n == 0, reduction, init, out);
 }
 
 }  // namespace detail

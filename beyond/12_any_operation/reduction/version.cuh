@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 
 /// 10000 * major + 100 * minor + patch.
-#define REDUCTION_VERSION 400
+#define REDUCTION_VERSION 500
 
 #if __cplusplus < 201703L
 #error "reduction/reduce.cuh needs C++17 or newer"
