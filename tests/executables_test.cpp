@@ -111,9 +111,9 @@ TEST_F(Executables, KeepTheirVerdictWhereATraceIsLost) {
   expect({{"atomic_each -n 16777300 -t float32 --data ones -q --trace full.json",
            1,
            {"atomic_each: error: --trace 'full.json': No space"}},
-          {"pitfall unguarded_second_load --trace full.json",
+          {"solution_04_first_add -n 1000 --trace full.json",
            1,
-           {"pitfall: error: --trace 'full.json': No space"}},
+           {"04_first_add: error: --trace 'full.json': No space"}},
           {small + " -q --trace full.json", 3, {"03_sequential: error: --trace 'full.json': No space"}}});
 }
 

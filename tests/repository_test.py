@@ -69,14 +69,6 @@ def test_a_page_of_the_course_is_short() -> None:
     assert not long
 
 
-def test_the_pitfall_that_no_compiler_accepts_is_fixed(build_folder: Path, cmake_cache: dict[str, str]) -> None:
-    """Its page's commands show the rest (page_commands_test.py)."""
-    folder = build_folder / "emulated"
-    output_of(cmake_cache["CMAKE_CXX_COMPILER"], "-std=c++20", "-w", "-fsyntax-only", "-x", "c++",
-              f"-I{folder}/common", f"-I{REPOSITORY}/common",
-              folder / "docs/pitfalls/fixed/block_size_outside_the_template.cuh")
-
-
 @pytest.mark.parametrize("step", LADDER[:7], ids=[step.name for step in LADDER[:7]])
 def test_plain_cuda(step: Path, need: Callable[[str], str], tmp_path: Path) -> None:
     """A student can take each of 01 to 07 elsewhere: plain nvcc compiles it, pasted into a file of its own behind three

@@ -114,7 +114,7 @@ def test_no_escape_sequence_without_colour(folder: Path, command: str) -> None:
 
 
 @at_both_widths
-@pytest.mark.parametrize("command", [*STEPS, *OTHERS, "ladder_table", "pitfall", "emulate", "./run_ladder.sh",
+@pytest.mark.parametrize("command", [*STEPS, *OTHERS, "ladder_table", "emulate", "./run_ladder.sh",
                                      "./run_tests.sh"])
 def test_help_fits(checkout: Path, command: str, columns: int) -> None:
     program = command if "/" in command else f"build/bin/{command}"

@@ -177,9 +177,9 @@ TEST_F(TraceFiles, ArePagesOfTheirOwn) {
     EXPECT_NE(text_of("a.html").find(step), std::string::npos);
 }
 
-/// The pitfall's finding is in block 1, which is traced unless another one is meant.
+/// The finding of 04's solution is in block 1, which is traced unless another one is meant.
 TEST_F(TraceFiles, AreWrittenWithTheFindingThatHasEndedTheRun) {
-  const std::string command = "pitfall unguarded_second_load --trace trace.json";
+  const std::string command = "solution_04_first_add -n 1000 --trace trace.json";
   expect({{command + " --trace-block 1:0", 1, {"--trace-block 1:1"}}});
   EXPECT_EQ(Json::parse(text_of("trace.json"))["block"], 0);
   const Outcome outcome = run({command, 1});
@@ -191,7 +191,7 @@ TEST_F(TraceFiles, AreWrittenWithTheFindingThatHasEndedTheRun) {
   const Json& witness = trace["findings"][0]["witnesses"][0];
   EXPECT_EQ(witness["block"], 1);
   EXPECT_TRUE(witness["event"].is_null()) << "the access that is refused does not happen";
-  expect({{"pitfall no_barrier_between_levels --trace trace.json", 1}});
+  expect({{"solution_atomic_each -n 1000 --trace trace.json", 1}});
   const Json race = Json::parse(text_of("trace.json"));
   for (const Json& each : race["findings"][0]["witnesses"])
     EXPECT_EQ(race["events"][each["event"].get<std::size_t>()]["line"], each["line"]) << each;

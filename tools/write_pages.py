@@ -3,7 +3,7 @@
 The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
 beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
 diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
-ones, the fixed kernels and the findings of the pitfalls, and the example that the package's test builds. Sentences get
+ones, the programs and the findings of the pitfalls, and the example that the package's test builds. Sentences get
 the figures that tools/figures.py names. The plots are drawn where the matplotlib is that drew them before.
 docs/counters/compiled.json is made by the nvcc that it names, where that is.
 
@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 from tools import (bandwidth, compiled, corpus, counters, documented_tables, exercises, figures, output_file, pages,
                    pitfall, plot, ptx, rounding, step_pages, studies, unsupported)
-from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, NotPossible, Parser, read_text, say
+from tools.command_line import REPOSITORY, BadUsage, ExitCode, Failure, Parser, read_text, say
 from tools.markdown import code, with_section
-from tools.programs import ATOMICS, NUMBERED, Programs, last_words
+from tools.programs import ATOMICS, NUMBERED, Programs
 from tools.results import H100, H200
-from tools.step_pages import SERIAL, diff
+from tools.step_pages import SERIAL
 
 FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
@@ -122,19 +122,13 @@ def text_of(file: Path) -> str:
 def generated(programs: Programs) -> tuple[list[Part], list[str]]:
     """All that is on the pages whichever compiler has built the programs; and a line for each count of a GPU that
     differs."""
-    programs.require("ladder_table", "pitfall", "10_single_pass", *ATOMICS)
+    programs.require("ladder_table", "emulate", "10_single_pass", *ATOMICS)
     counted, differences = counters.tables(programs)
     parts = [Part(FIGURES, None, documented_tables.header()),
              Part(Path("docs/counters/README.md"), "counters", counted),
              *(Part(page, name, text()) for page, texts in SECTIONS.items() for name, text in texts.items()),
              *(Part(page, name, figure) for page, name, figure in figures.of_pages()), *of_steps(programs),
              *(Part(file, None, text) for file, text in exercises.starts())]
-    for fixed in sorted(REPOSITORY.glob("docs/pitfalls/fixed/*.cuh")):
-        gallery = fixed.parent.parent
-        faulty = next(folder / fixed.name for folder in (gallery, gallery / "not_compiled")
-                      if (folder / fixed.name).exists())
-        page = (gallery / fixed.name).with_suffix(".md").relative_to(REPOSITORY)
-        parts.append(Part(page, "fix", fix_diff(faulty, fixed)))
     for program in pitfall.all_of_them():
         parts.append(Part(program.with_suffix(".md"), *pitfall.source_part(program)))
     for measured in sorted(REPOSITORY.glob("docs/results/*/measured.json")):
@@ -162,17 +156,6 @@ def of_steps(programs: Programs) -> Iterator[Part]:
             yield from (Part(folder / "README.md", name, text) for name, text in texts.items())
 
 
-def fix_diff(faulty: Path, fixed: Path) -> str:
-    """What fixes the kernel, without the headers of the files and of the first hunk."""
-    lines = diff(bare_kernel(faulty), bare_kernel(fixed), "-d", "-U1").splitlines()
-    return code("diff", "\n".join(lines[3:]))
-
-
-def bare_kernel(file: Path) -> str:
-    """The kernel without its comment, which tells what is wrong or right, and without the mark of the finding."""
-    return re.sub(r" *// (finding|error)$", "", from_line(file, "template"), flags=re.MULTILINE)
-
-
 def from_line(file: Path, start: str) -> str:
     """The file from the first line on that begins so."""
     lines = text_of(file).splitlines()
@@ -193,11 +176,5 @@ def from_package_test(names: str) -> str:
 
 def findings(programs: Programs) -> Iterator[Part]:
     """What the emulated device says of the pitfalls."""
-    for page in sorted(REPOSITORY.glob("docs/pitfalls/*.cuh")):
-        file = page.with_suffix(".md").relative_to(REPOSITORY)
-        ran = programs.run("pitfall", page.stem)
-        if ran.returncode != ExitCode.WRONG:
-            raise NotPossible(f"pitfall {page.stem}: exit code {ran.returncode}, and a finding is 1: {last_words(ran)}")
-        yield Part(file, "finding", code("text", f"$ build/bin/pitfall {page.stem}\n{ran.stderr}"))
     for program in pitfall.all_of_them():
         yield Part(program.with_suffix(".md"), *pitfall.said_part(programs, program))

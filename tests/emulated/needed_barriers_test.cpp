@@ -1,5 +1,5 @@
-/// No barrier and no fence is one too many in the steps and in the fixed pitfalls: without any of them there is a finding.
-/// (Those of the tests' own kernels are deleted by kernel_sweep.hpp.)
+/// No barrier and no fence is one too many in the steps: without any of them there is a finding. (pitfalls_test.py
+/// deletes those of the fixed pitfalls, and kernel_sweep.hpp those of the tests' own kernels.)
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,26 +19,6 @@
 namespace deletable {
 #include "device/block_sum.cuh"
 #include "device/last_block.cuh"
-namespace fixed {
-#include "docs/pitfalls/fixed/add_without_an_atomic.cuh"
-#include "docs/pitfalls/fixed/barrier_for_working_threads.cuh"
-#include "docs/pitfalls/fixed/barrier_inside_the_bounds_check.cuh"
-#include "docs/pitfalls/fixed/block_size_outside_the_template.cuh"
-#include "docs/pitfalls/fixed/double_buffer_overwritten.cuh"
-#include "docs/pitfalls/fixed/endless_loop.cuh"
-#include "docs/pitfalls/fixed/grid_from_bytes.cuh"
-#include "docs/pitfalls/fixed/histogram_without_atomics.cuh"
-#include "docs/pitfalls/fixed/no_barrier_between_levels.cuh"
-#include "docs/pitfalls/fixed/no_fence_behind_the_ticket.cuh"
-#include "docs/pitfalls/fixed/one_cell_for_all_blocks.cuh"
-#include "docs/pitfalls/fixed/one_syncwarp_a_level.cuh"
-#include "docs/pitfalls/fixed/scan_in_place.cuh"
-#include "docs/pitfalls/fixed/tail_past_shared_memory.cuh"
-#include "docs/pitfalls/fixed/ticket_without_a_fence.cuh"
-#include "docs/pitfalls/fixed/transpose_without_a_barrier.cuh"
-#include "docs/pitfalls/fixed/unguarded_second_load.cuh"
-#include "docs/pitfalls/fixed/warp_synchronous_tail.cuh"
-}  // namespace fixed
 namespace step_01 {
 #include "01_interleaved/kernel.cuh"
 }  // namespace step_01
@@ -143,43 +123,6 @@ TEST(NeededBarriers, OfSteps) {
       {"solution of 10", run(solution_10::launch_reduce<Word>, 2)},
       {"solution of 11",
        run_rings(solution_11::launch_reduce<Word>, solution_11::stages * solution_11::tile)},
-  });
-}
-
-TEST(NeededBarriers, OfFixedPitfalls) {
-  using Word = std::uint32_t;
-  const auto run = [](auto kernel, unsigned grid, unsigned block) {
-    return [=](const Words& in, const Words& out) { kernel<<<grid, block, block * sizeof(Word)>>>(in, out); };
-  };
-  const auto run_on = [](auto kernel, dim3 grid, dim3 block, size_t n = 300) {
-    return
-        [=](const Words& in, const Words& out) { kernel<<<grid, block, 256 * sizeof(Word)>>>(in, out, n); };
-  };
-  const auto run_with_tickets = [](auto kernel) {
-    return [=](const Words& in, const Words& out) {
-      const Words partial{4};
-      kernel<<<4, 64, 64 * sizeof(Word)>>>(in, partial, out);
-    };
-  };
-  expect_all_needed_in({
-      {"endless_loop", run(fixed::endless_loop<Word>, 2, 32)},
-      {"no_barrier_between_levels", run(fixed::no_barrier_between_levels<Word>, 2, 128)},
-      {"warp_synchronous_tail", run(fixed::warp_synchronous_tail<Word>, 2, 64)},
-      {"one_syncwarp_a_level", run(fixed::one_syncwarp_a_level<Word>, 2, 64)},
-      {"barrier_for_working_threads", run(fixed::barrier_for_working_threads<Word>, 2, 128)},
-      {"barrier_inside_the_bounds_check", run_on(fixed::barrier_inside_the_bounds_check<Word>, 3, 128)},
-      {"unguarded_second_load", run_on(fixed::unguarded_second_load<Word>, 2, 128)},
-      {"grid_from_bytes", run_on(fixed::grid_from_bytes<Word>, 3, 128)},
-      {"one_cell_for_all_blocks", run(fixed::one_cell_for_all_blocks<Word>, 4, 64)},
-      {"tail_past_shared_memory", run(fixed::tail_past_shared_memory<Word>, 2, 64)},
-      {"add_without_an_atomic", run(fixed::add_without_an_atomic<Word>, 4, 64)},
-      {"ticket_without_a_fence", run_with_tickets(fixed::ticket_without_a_fence<Word>)},
-      {"no_fence_behind_the_ticket", run_with_tickets(fixed::no_fence_behind_the_ticket<Word>)},
-      {"scan_in_place", run(fixed::scan_in_place<Word>, 2, 128)},
-      {"transpose_without_a_barrier", run_on(fixed::transpose_without_a_barrier<Word>, {2, 2}, {8, 8}, 16)},
-      {"histogram_without_atomics", run_on(fixed::histogram_without_atomics<Word>, 3, 128)},
-      {"double_buffer_overwritten", run_on(fixed::double_buffer_overwritten<Word>, 4, 64, 256)},
-      {"block_size_outside_the_template", run(fixed::block_size_outside_the_template<Word, 128>, 2, 128)},
   });
 }
 

@@ -247,7 +247,7 @@ def check_terms(browser: Browser, where: str) -> None:
 
 def check_finding_alone(browser: Browser, where: str) -> None:
     """A fault before the first event is told, with its lines; there is nothing to step through."""
-    assert "race in warp_synchronous_tail" in browser.js("return document.getElementById('findings').innerText"), where
+    assert "race in sum" in browser.js("return document.getElementById('findings').innerText"), where
     assert browser.js("return document.querySelectorAll('.source b').length") == 2, where
     assert browser.js("return document.getElementById('problem').hidden"), where
     assert not browser.js("return document.getElementById('controls').checkVisibility()"), where

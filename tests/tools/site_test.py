@@ -313,11 +313,11 @@ TASKS = {
     "02 beside 03": ("step_02_nondivergent", ["02 and 03 side by side"],
                      "8 wavefronts, 7 of them for bank conflicts(?s:.*)1 wavefront, no bank conflict"),
     "a wrong value": ("docs_pitfalls_no_barrier_between_levels", ["What it says, what is wrong, and the fix"],
-                      "where it should read 349568"),
+                      "where it should read 64"),
     "both lines of a race": (
         "docs_pitfalls_no_barrier_between_levels",
         ["What it says, what is wrong, and the fix", "One block of it, access by access, in the explorer", "The race"],
-        r"thread 1 writes shared\[1\] at .*:12: (?s:.*)thread 0 reads it at .*:12: (?s:.*)Line 12"),
+        r"thread 1 writes shared\[1\] at .*:10: (?s:.*)thread 0 reads it at .*:10: (?s:.*)Line 10"),
     "why a sum is wrong": ("index", ["?why is my sum wrong", "Why is my sum wrong, or my kernel slow?"],
                            "A wrong sum, a program that hangs, a slow kernel: look up what you see"),
     "which header": ("docs_glossary", ["?which header do I use", "12 · The manual of reduction::reduce"], "#include"),

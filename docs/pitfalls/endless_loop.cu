@@ -1,0 +1,25 @@
+#include <cstdio>
+
+/// Meant to leave a block's sum in out[0].
+__global__ void sum(const int* in, int* out) {
+  __shared__ int shared[32];
+  const unsigned tid = threadIdx.x;
+  shared[tid] = in[tid];
+  __syncthreads();
+  for (unsigned stride = blockDim.x / 2; stride > 0; stride >> 1) {
+    if (tid < stride) shared[tid] += shared[tid + stride];
+    __syncthreads();
+  }
+  if (tid == 0) out[0] = shared[0];
+}
+
+__managed__ int in[32], out;
+
+int main() {
+  for (int& element : in)
+    element = 1;
+  sum<<<1, 32>>>(in, &out);
+  cudaDeviceSynchronize();
+  std::printf("32 ones: %d\n", out);
+  return out != 32;
+}
