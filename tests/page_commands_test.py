@@ -54,7 +54,7 @@ LONG = [
     r"python3 -m tools (plot|site|write-pages)",
     r"build/bin/\w+ .*-t float32 -n 2\^25",
 ]
-TOOLS = {"cuobjdump", "doxygen", "g++", "hipcc", "mpirun", "node", "nvcc"}  # that a machine may lack
+TOOLS = {"cuobjdump", "doxygen", "hipcc", "mpirun", "node", "nvcc"}  # that a machine may lack
 # Other names of a shell would hide its commands from this test. A drawing has none.
 LANGUAGES = {"sh", "text", "", "cpp", "python", "diff", "cmake", "math"}
 NOT_POSSIBLE_HERE = 3  # what the steps and the tools end with where the machine cannot do it
@@ -139,7 +139,6 @@ class Place:
         shutil.copytree(REPOSITORY, self.folder, ignore=shutil.ignore_patterns("build", "build-*", ".*", "__pycache__"))
         (self.folder / "build").mkdir()
         (self.folder / "build/bin").symlink_to(programs)
-        shutil.copytree(programs.parent / "emulated", self.folder / "build/emulated")
         fake_programs.make(folder / "fake", "python3", f"os.execv({sys.executable!r}, [{sys.executable!r}, *words])")
         # Of a build only whether there are such programs.
         fake_programs.make(folder / "fake", "cmake", f"""

@@ -23,7 +23,7 @@ ExitCode run(int argc, char** argv) {
                    "Puts the --json files of the steps into a table, below what others have published.");
   std::vector<std::string> files;
   std::string json_file;
-  app.add_arguments("files", "the steps' --json files, in step order", true, files);
+  app.add_arguments("files", "the steps' --json files, in step order", files);
   app.add_file("--json", "also write all results there, as one list; - for stdout", json_file);
   const std::string answer = app.read(argc, argv);
   if (!answer.empty()) {

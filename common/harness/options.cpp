@@ -80,14 +80,43 @@ std::optional<__emulated::Schedule> parse_schedule(std::string_view text) {
   return __emulated::Schedule{__emulated::Order::random, *seed};
 }
 
+void add_trace_options(OptionParser& app, TraceOptions& trace) {
+  app.add_file("--trace", "emulated: write what one block does, as a page (.html) or for programs (.json)",
+               trace.file);
+  const Reader<bool> block_reader{
+      [&trace](const std::string& text) {
+        const auto colon = text.find(':');
+        const auto pass = colon == std::string::npos ? 1 : parse_number(text.substr(0, colon), 1);
+        const auto block = parse_number(text.substr(colon + 1));
+        trace.pass = pass.value_or(1);
+        trace.block = block.value_or(0);
+        return pass && block ? std::optional(true) : std::nullopt;
+      },
+      "give the number of a block, as 3, or of a pass and a block, as 2:0 (passes from 1, blocks from 0)"};
+  app.add("--trace-block", "[PASS:]BLOCK", "which block; default that of a finding, or 1:0", trace.has_block,
+          block_reader);
+  app.add_file("--trace-beside", "the --trace .json file of another run, for the same page",
+               trace.beside_file);
+}
+
 /// Refuses options that no trace can be had with, and chooses the device that traces.
 void settle_trace(Options& options) {
-  require_trace_file(options.trace);
-  if (options.trace.file.empty()) return;
-  const auto normal = [](const std::string& file) { return std::filesystem::path(file).lexically_normal(); };
-  if (normal(options.trace.file) == normal(options.json_file)) {
+  const TraceOptions& trace = options.trace;
+  if (trace.file.empty()) {
+    if (trace.has_block || !trace.beside_file.empty())
+      throw UsageError("--trace-block and --trace-beside need --trace FILE");
+    return;
+  }
+  if (!trace.file.ends_with(".json") && !trace.file.ends_with(".html")) {
     throw UsageError(
-        fmt::format("--trace and --json both name '{}': give each a file of its own", options.trace.file));
+        fmt::format("--trace '{}': give the name of a file that ends in .html or .json", trace.file));
+  }
+  if (!trace.beside_file.empty() && !trace.file.ends_with(".html"))
+    throw UsageError("--trace-beside needs a --trace file that ends in .html");
+  const auto normal = [](const std::string& file) { return std::filesystem::path(file).lexically_normal(); };
+  if (normal(trace.file) == normal(options.json_file)) {
+    throw UsageError(
+        fmt::format("--trace and --json both name '{}': give each a file of its own", trace.file));
   }
   if (options.sweep) throw UsageError("--trace is of one run: leave out --sweep");
   if (!options.emulation.counters) throw UsageError("--trace needs --counters on");
@@ -158,9 +187,9 @@ void OptionParser::add_flag(const char* flags, const std::string& help, bool& ta
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
 
-void OptionParser::add_arguments(const char* name, const std::string& help, bool required,
+void OptionParser::add_arguments(const char* name, const std::string& help,
                                  std::vector<std::string>& target) {
-  app_->add_option(name, target, folded(help))->required(required);
+  app_->add_option(name, target, folded(help))->required();
 }
 
 std::string OptionParser::read(int argc, const char* const* argv) {
@@ -180,36 +209,6 @@ std::string OptionParser::read(int argc, const char* const* argv) {
       throw UsageError(fmt::format("'{}' is not known here (--help lists what is allowed)", word));
   }
   return answer;
-}
-
-void add_trace_options(OptionParser& app, TraceOptions& trace) {
-  app.add_file("--trace", "emulated: write what one block does, as a page (.html) or for programs (.json)",
-               trace.file);
-  const Reader<bool> block_reader{
-      [&trace](const std::string& text) {
-        const auto colon = text.find(':');
-        const auto pass = colon == std::string::npos ? 1 : parse_number(text.substr(0, colon), 1);
-        const auto block = parse_number(text.substr(colon + 1));
-        trace.pass = pass.value_or(1);
-        trace.block = block.value_or(0);
-        return pass && block ? std::optional(true) : std::nullopt;
-      },
-      "give the number of a block, as 3, or of a pass and a block, as 2:0 (passes from 1, blocks from 0)"};
-  app.add("--trace-block", "[PASS:]BLOCK", "which block; default that of a finding, or 1:0", trace.has_block,
-          block_reader);
-  app.add_file("--trace-beside", "the --trace .json file of another run, for the same page",
-               trace.beside_file);
-}
-
-void require_trace_file(const TraceOptions& trace) {
-  if (trace.file.empty() && (trace.has_block || !trace.beside_file.empty()))
-    throw UsageError("--trace-block and --trace-beside need --trace FILE");
-  if (!trace.file.empty() && !trace.file.ends_with(".json") && !trace.file.ends_with(".html")) {
-    throw UsageError(
-        fmt::format("--trace '{}': give the name of a file that ends in .html or .json", trace.file));
-  }
-  if (!trace.beside_file.empty() && !trace.file.ends_with(".html"))
-    throw UsageError("--trace-beside needs a --trace file that ends in .html");
 }
 
 Options parse_options(int argc, const char* const* argv, std::string_view name, std::string_view title,

@@ -134,9 +134,8 @@ class OptionParser {
   /// Adds an option without a value.
   void add_flag(const char* flags, const std::string& help, bool& target);
 
-  /// Adds what is given without a flag, as many values as there are.
-  void add_arguments(const char* name, const std::string& help, bool required,
-                     std::vector<std::string>& target);
+  /// Adds what is given without a flag, as many values as there are, and at least one.
+  void add_arguments(const char* name, const std::string& help, std::vector<std::string>& target);
 
   /// Reads the command line. Returns what --help or --version ask to print, else nothing. Throws UsageError, for what is
   /// wrong beside --help, too.
@@ -148,12 +147,6 @@ class OptionParser {
 
   std::shared_ptr<CLI::App> app_;
 };
-
-/// Adds --trace, --trace-block and --trace-beside.
-void add_trace_options(OptionParser& app, TraceOptions& trace);
-
-/// Throws UsageError for a trace that has no file, or one that is neither .html nor .json.
-void require_trace_file(const TraceOptions& trace);
 
 /// Reads the command line of a step; what it does not name is as in `defaults`. `add_own` adds the step's own options. Throws
 /// UsageError.
