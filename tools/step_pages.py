@@ -5,7 +5,6 @@ import functools
 import os.path
 import re
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -133,19 +132,11 @@ def kernel(step: Path) -> str:
 
 
 def kernel_diff(before: Path, after: Path, *options: str) -> str:
-    """The kernels of two folders."""
-    [old, new] = [folder / ("kernel.hpp" if folder.name == SERIAL.name else "kernel.cuh") for folder in (before, after)]
-    texts = [read_text(REPOSITORY / file) for file in (old, new)]
-    return code("diff", diff(*texts, "-u", *options, f"--label={old}", f"--label={new}"))
-
-
-def diff(old: str, new: str, *options: str) -> str:
-    """By the program of that name: difflib's are longer, and less like what a reader sees at home."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder, name) for name in ("old", "new")]
-        for file, text in zip(files, (old, new)):
-            file.write_text(text, "utf-8")
-        return subprocess.run(["diff", *options, *files], capture_output=True, encoding="utf-8").stdout
+    """Of two folders, by the program diff: difflib's are longer, and less like what a reader sees at home."""
+    files = [folder / ("kernel.hpp" if folder.name == SERIAL.name else "kernel.cuh") for folder in (before, after)]
+    ran = subprocess.run(["diff", "-u", *options, *(f"--label={file}" for file in files), *files], cwd=REPOSITORY,
+                         capture_output=True, encoding="utf-8")
+    return code("diff", ran.stdout)
 
 
 @functools.cache

@@ -1,5 +1,5 @@
 /// No barrier and no fence is one too many in the steps: without any of them there is a finding. (pitfalls_test.py
-/// deletes those of the fixed pitfalls, and kernel_sweep.hpp those of the tests' own kernels.)
+/// deletes those that the pitfalls' fixes add, and kernel_sweep.hpp those of the tests' own kernels.)
 #include <gtest/gtest.h>
 
 #include <cstdint>
