@@ -20,8 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools import gpu, output_file, programs, results
-from tools.command_line import (
-    ELEMENT_TYPES, SMALL_TYPES, TYPES, BadUsage, ExitCode, NotPossible, Parser, parse_count, read_text, say)
+from tools.command_line import SMALL_TYPES, TYPES, BadUsage, ExitCode, NotPossible, Parser, parse_count, read_text, say
 from tools.markdown import count_text, table
 from tools.programs import Programs
 from tools.results import Result
@@ -114,7 +113,7 @@ def run_programs(measured: Measured, executables: Programs, options: argparse.Na
         if not executables.has(name):
             say(f"not built: {name}")
             continue
-        for element_type in filter(ELEMENT_TYPES.__contains__, options.types):
+        for element_type in (of for of in options.types if of not in SMALL_TYPES):
             for size in map(count_text, options.sizes):
                 if not measured.run(f"{name} -t {element_type} -n {size}", executables.folder / name,
                                     "-t", element_type, "-n", size, "-s", str(options.samples), "--device", "cuda",
