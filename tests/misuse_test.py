@@ -73,6 +73,7 @@ CALLS = {
     # n
     "a bool as n": ("reduce(in<int>, out<int>, true, Sum{})", IS_NO_INTEGER),
     "a double as n": ("reduce(in<int>, out<int>, 1e6, Sum{})", IS_NO_INTEGER),
+    "n on the device, no integer": ("reduce(in<int>, out<int>, OnDevice{in<float>, n}, Sum{})", IS_NO_INTEGER),
     "no n": ("reduce(in<int>, out<int>, Sum{}, stream)", IS_NO_INTEGER),
     # the operation
     "std::plus": ("reduce(in<int>, out<int>, n, std::plus<>{})", "use reduction::Sum"),
@@ -123,12 +124,16 @@ CALLS = {
     "three options": ("reduce(in<int>, out<int>, n, Sum{}, 1, stream, 1)", NO_OPTION),
     # the transform
     "no transform": ("transform_reduce(in<int>, out<int>, n, Sum{}, 0)", "the transform cannot be called"),
+    "a transform of one of two": ("transform_reduce(in<int>, in<short>, out<int>, n, Sum{}, Negative{})",
+                                  "the transform cannot be called"),
     "a pointer to a member": ("transform_reduce(in<int2>, out<int>, n, Sum{}, &int2::x)", "the transform cannot be"),
     "the transform before the operation": ("transform_reduce(in<int>, out<int>, n, Negative{}, Sum{})",
                                            "the transform cannot be called"),
     "a transform with a string": ("transform_reduce(in<int>, out<int>, n, Sum{}, with_name)", NOT_COPYABLE),
     # These are right, so each of those above has one thing wrong.
     "across GPUs": ("reduce_across(Peers{}, in<float>, out<float>, n, SameBits{Sum{}}, 1.0f, stream)", NONE),
+    "two arrays": ("transform_reduce(in<int>, out<int>, out<int>, n, Sum{}, Add{}, 0, stream)", NONE),
+    "n on the device": ("reduce(storage, bytes, in<int>, out<int>, OnDevice{out<int>, n}, SameBits{Sum{}}, 0)", NONE),
     "storage": ("reduce(storage, bytes, in<int>, out<int>, n, WithIdentity{Add{}, 0}, 0, stream)", NONE),
     "large": ("reduce(in<Sized<128>>, out<Sized<128>>, n, First{})", NONE),
     "an index": ("transform_reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, Negative{})", NONE),

@@ -52,16 +52,17 @@ TEST(ToJson, HasTheDocumentedKeysInOrder) {
   result.verdict = {true, 0.25, 0.75};
   const float expected = 2.5f;
   std::memcpy(result.expected.bytes.data(), &expected, sizeof(expected));
-  EXPECT_EQ(text_of(result), R"({"step":"03_sequential","title":"","device":{"kind":"cuda","name":"",)"
-                             R"("compute_capability":null,"sms":null,"l2_bytes":null,"peak_gbps":1000.0},)"
-                             R"("type":"float32","elements":1000000,"block":256,"grid":3907,"samples":3,)"
-                             R"("ms":{"median":0.01,"p5":0.008,"p95":0.012,"min":0.007},"first_run_ms":0.5,)"
-                             R"("timing":{"flush":"memset","warm_up":0,"queued":false,"lead_in":3,"back_to_back":1},)"
-                             R"("gbps":400.0,"percent_of_peak":40.0,"result":1.5,"expected":2.5,)"
-                             R"("error":0.25,"tolerance":0.75,"verified":true,"data":"random","seed":1,)"
-                             R"("passes":[{"elements":1000000,"blocks":3907,"counters":null},)"
-                             R"({"elements":3907,"blocks":16,"counters":null},)"
-                             R"({"elements":16,"blocks":1,"counters":null}],"counters":null})");
+  EXPECT_EQ(text_of(result),
+            R"({"step":"03_sequential","title":"","device":{"kind":"cuda","name":"",)"
+            R"("compute_capability":null,"sms":null,"l2_bytes":null,"peak_gbps":1000.0},)"
+            R"("type":"float32","elements":1000000,"block":256,"grid":3907,"samples":3,)"
+            R"("ms":{"median":0.01,"p5":0.008,"p95":0.012,"min":0.007},"first_run_ms":0.5,)"
+            R"("timing":{"flush":"memset","warm_up":0,"queued":false,"lead_in":3,"back_to_back":1},)"
+            R"("gbps":400.0,"percent_of_peak":40.0,"result":1.5,"expected":2.5,)"
+            R"("error":0.25,"tolerance":0.75,"verified":true,"data":"random","seed":1,)"
+            R"("passes":[{"elements":1000000,"blocks":3907,"counters":null},)"
+            R"({"elements":3907,"blocks":16,"counters":null},)"
+            R"({"elements":16,"blocks":1,"counters":null}],"counters":null})");
 }
 
 TEST(ToJson, WritesComplexNumbersAsPairsAndWhatADoubleCannotHoldAsText) {

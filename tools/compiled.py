@@ -13,7 +13,7 @@ from tools.markdown import table
 FILE = REPOSITORY / "docs/counters/compiled.json"
 STEPS = [Path("beyond", name) for name in ("10_single_pass", "11_bulk_copy", "12_any_operation")]
 # The instructions of the PTX that are counted, by how their names begin.
-COUNTED = ("bar", "barrier.cluster.wait", "ld.global.v4", "ld.shared.v4", "cp.async.bulk")
+COUNTED = ("bar", "ld.global.v4", "ld.shared.v4", "cp.async.bulk")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -96,9 +96,9 @@ def ring() -> str:
 
 def of_package() -> str:
     """Those of 12, and what each of them is for."""
-    shown = ("ld.global.v4", "cp.async.bulk", "bar", "barrier.cluster.wait")
+    shown = ("ld.global.v4", "bar")
     names = ["registers per thread", *(f"`{name}`" for name in (*shown, "griddepcontrol"))]
     return table([f"by nvcc {kernels()[0].cuda}, for `int32`", *names], [
         [f"`{kernel.name}`", kernel.registers, *(kernel.counts[name] for name in shown),
          " ".join(f"`{word}`" for word in kernel.launched_ahead) or None]
-        for kernel in kernels() if kernel.step >= "12"], "lrrrrrl")
+        for kernel in kernels() if kernel.step >= "12"], "lrrrl")

@@ -3,6 +3,7 @@
 import re
 import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools import bandwidth, results
@@ -192,6 +193,22 @@ def described(case: str) -> list[str]:
     [(name, element, accumulator)] = re.findall(r"^(\w+?)_([a-z]+\d+|half)(?:_in_(\w+))?$", case)
     operation, form = OPERATIONS[name]
     return [operation, element, form.format(accumulator or element)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideXla:
+    """The same sum by some kernels and by XLA's two, in microseconds, of one process after the other."""
+
+    kernels: str
+    us: list[float]
+    xla_us: list[float]
+
+
+def beside_xla() -> str:
+    return table(["2^17 float32 on one H100: the kernels", "µs", "more than XLA's, launched the same way"], [
+        [each.kernels, fixed(statistics.mean(each.us), 2),
+         fixed(statistics.mean(each.us) - statistics.mean(each.xla_us), 2)]
+        for each in read_as(H100, "beside_xla", BesideXla)], "lrr")
 
 
 def against_cub(folder: Path = H200) -> str:

@@ -80,7 +80,7 @@ def count_reduction(
     passes, kernels = len(result.passes), "reduce_kernel"
     if passes == 0:
         # A library does not tell: it takes one kernel for a small input, else two. Other libraries run CUB's.
-        kernels = "(one_block|cluster|reduce|bulk|combine)_kernel" if step.startswith("12_") else "DeviceReduce"
+        kernels = "(one_block|reduce|combine_shares|combine)_kernel" if step.startswith("12_") else "DeviceReduce"
     # The first launches of a process verify; warm-up and samples repeat them.
     launches = ncu.count(["-k", f"regex:{kernels}", "-c", str(passes or 2)],
                          [programs.folder / step, *options, "-s", "1", "-q"], at_least=passes or 1)

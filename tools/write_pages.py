@@ -59,7 +59,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
         "measured": lambda: pages.atomics(H100), "by_block": pages.atomics_by_block},
     Path("beyond/peers/README.md"): {"measured": lambda: pages.peers(H200, only=("int32", "float32"))},
     PACKAGE_PAGE: {
-        **named(pages.against_cub),
+        **named(pages.against_cub, pages.beside_xla),
         "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
         "moments": lambda: code("cpp", from_line(SOLUTIONS / "12_any_operation/moments.cuh", "struct"))},
     PACKAGE_PAGE.with_name("manual.md"): {

@@ -138,7 +138,7 @@ constexpr auto timing_keys = [](const auto& key, auto& timing) {
   key("warm_up", timing.warm_up_runs);
   key("queued", timing.queued);
   key("lead_in", timing.lead_in);
-  key("back_to_back", timing.back_to_back);
+  key.rare("back_to_back", timing.back_to_back);
 };
 
 constexpr auto pass_keys = [](const auto& key, auto& pass) {

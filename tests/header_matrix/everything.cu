@@ -52,6 +52,13 @@ struct Square {
   template <typename T> __device__ T operator()(const T& x) const { return T(x * x); }
 };
 
+struct Times {
+  template <typename T, typename U>
+  __device__ auto operator()(const T& a, const U& b) const -> decltype(a * b) {
+    return a * b;
+  }
+};
+
 /// A stream as libraries have them.
 struct Stream {
   operator cudaStream_t() const { return nullptr; }
@@ -180,6 +187,7 @@ void accumulators() {
 /// Every form of a call.
 cudaError_t calls(void* storage, std::size_t& bytes, cudaStream_t stream) {
   const reduction::Sum sum;
+  const reduction::SameBits same{sum};
   reduce(in<int>, out<int>, std::size_t{1}, sum);
   reduce(in<int>, out<int>, 1LL, sum, nullptr);
   reduce(in<int>, out<int>, std::int8_t{1}, sum, Stream{});
@@ -188,5 +196,10 @@ cudaError_t calls(void* storage, std::size_t& bytes, cudaStream_t stream) {
   reduce(storage, bytes, in<int>, out<int>, 1, sum, 0, stream);
   reduce<long long>(storage, bytes, in<int>, out<int>, 1, sum, 0, stream);
   transform_reduce(nullptr, bytes, in<int>, out<int>, 1, sum, Square{});
+  transform_reduce(in<int>, out<float>, out<float>, 1, sum, Times{}, 0.0f, stream);
+  transform_reduce(storage, bytes, in<std::int8_t>, in<double>, out<double>, 1, same, Times{});
+  reduce(in<int>, out<int>, reduction::OnDevice{out<int>, 1}, sum, stream);
+  transform_reduce(storage, bytes, in<int>, in<int>, out<int>, reduction::OnDevice{in<short>, 1}, same,
+                   Times{});
   return transform_reduce<long long>(storage, bytes, in<int>, out<int>, 1, sum, Square{}, 0, stream);
 }

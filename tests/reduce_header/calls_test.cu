@@ -154,7 +154,7 @@ TEST_F(ReduceRefuses, ANegativeNumberOfElements) {
   expect_a_refusal_of(short{-1});
   expect_a_refusal_of(static_cast<signed char>(-128));
   expect_a_refusal_of(std::numeric_limits<long long>::min());
-  expect_a_refusal_of(OnDevice{static_cast<int*>(nullptr), std::numeric_limits<std::size_t>::max()});
+  expect_a_refusal_of(OnDevice{static_cast<const int*>(nullptr), -1});
 }
 
 TEST_F(ReduceRefuses, MoreElementsThanAnIndexCanCount) {

@@ -402,9 +402,11 @@ inline constexpr bool order_matters<Value, Indexed<T, Index>, Operation> =
 template <typename Integer> struct OnDevice {
   const Integer* count;
   std::size_t capacity;
+
+  template <typename Capacity>
+  OnDevice(const Integer* count_, Capacity capacity_)
+      : count(count_), capacity(static_cast<std::size_t>(capacity_)) {}
 };
-template <typename Integer, typename Capacity>
-OnDevice(Integer*, Capacity) -> OnDevice<std::remove_const_t<Integer>>;
 
 }  // namespace v0_5
 

@@ -4,10 +4,10 @@
 /// reduce() and transform_reduce(): the ladder's result for other people's projects. They need C++17, the CUDA toolkit
 /// and this folder.
 ///
-/// A small input takes one kernel: one block, or from compute capability 9.0 on one cluster of blocks. A larger one
-/// takes two: in the first each block leaves one partial result, in the second one block combines these. From compute
-/// capability 9.0 on the second is launched ahead and waits on the device ("programmatic dependent launch", CUDA C++
-/// Programming Guide), so its launch costs next to nothing, and bulk copies load a very large input.
+/// A small input takes one kernel of one block. A larger one takes two: in the first each block takes one tile and leaves one
+/// partial result, in the second one block combines these; of very many, a kernel between them combines shares. From compute
+/// capability 9.0 on the later ones are launched ahead and wait on the device ("programmatic dependent launch", CUDA C++
+/// Programming Guide), so their launch costs next to nothing.
 
 // A compiler of kernels that is neither nvcc nor clang says so by its list of architectures.
 #if !defined(__CUDACC__) && !defined(__CUDA_ARCH_LIST__)
@@ -326,7 +326,7 @@ cudaError_t call(void* storage, std::size_t* bytes, const Where<T>& in, Out* out
       if (n < 0) return cudaErrorInvalidValue;
     }
     const Counted<T, Count> counted(n);
-    if (counted.most > SIZE_MAX / sizeof(T)) return cudaErrorInvalidValue;
+    if (counted.most > PTRDIFF_MAX / sizeof(T)) return cudaErrorInvalidValue;
     using Value =
         std::conditional_t<std::is_same_v<Transform, Itself>, T, typename Transformed<Transform, T, A>::Type>;
     if constexpr (!std::is_convertible_v<Value, A>) {
@@ -387,8 +387,7 @@ cudaError_t call(void* storage, std::size_t* bytes, const Where<T>& in, Out* out
 ///   init the operation's identity (of Sum 0).
 /// - operation: a device callable A(A, A), associative and commutative, that knows its identity; one of operations.cuh, one
 ///   of your own, or one in WithIdentity. The order in which it combines elements depends on n, on the types, on the
-///   device, on how it was compiled and on `in` modulo 128, but on nothing that happens in a run: in every run the bits are
-///   the same. SameBits{operation} leaves the order to n and the element's size alone.
+///   device and on `in` modulo 16, but on nothing that happens in a run: in every run the bits are the same. SameBits{operation} leaves the order to n and the element's size alone.
 /// - rest: [init][, stream]. The init is combined once with the elements' result: operation(init, result). An integer
 ///   there is an init, never a stream. Everything is queued on the stream, by default the null stream, and the
 ///   host does not wait; it may be captured into a graph.

@@ -118,6 +118,7 @@ __device__ void reduce_tile(const Split<typename R::Element, wide>& split, const
   auto result = reduction.identity();
   if (has_ends || end > split.count) {
     if (has_ends) result = detail::edge(split, reduction);
+#pragma unroll 1
     for (; first < (::min)(end, split.count); first += at_once) {
       const auto count = static_cast<unsigned>((::min)(split.count - first, std::size_t{at_once}));
       result = detail::combine_tile<threads, false>(result, split, first, count, reduction);
