@@ -24,6 +24,7 @@ from tools.results import H200, AgainstCub, Measured, Result
 METHOD_STEP = "07_cascade"  # whose timing the method is shown with
 HEADER_STEP = "12_any_operation"  # which is held against CUB in all types and sizes
 CUB = "peer_cub"
+GRID_INPUTS = [*((2**k, 256) for k in (20, 22, 25, 28, 30)), (2**28, 512), (2**28, 1024)]  # elements, and block
 AGAINST_CUB = "12_against_cub"  # the header and CUB's reduction in one process, case by case
 
 
@@ -166,6 +167,12 @@ PARTS: dict[str, Callable[[Measurement], list[str]]] = {
     "atomics_block": lambda _: [
         f"{step} --sweep block -n 2^25 -t {chosen} -s 50" for chosen in ("float32", "int32")
         for step in ("atomic_shared", "atomic_leader", "atomic_block", "04_first_add")],
+    # A block for each tile of so many elements per thread, beside the grid that fills the device.
+    "sweep_grid": lambda _: [
+        f"{step} -n {n} -b {block} -s 40" + (f" --grid {n // (block * each)}" if each else "")
+        for step, inputs in (
+            ("07_cascade", GRID_INPUTS), ("09_vector_loads", GRID_INPUTS), ("10_single_pass", GRID_INPUTS[-1:]))
+        for n, block in inputs for each in (0, 2, 4, 8, 16, 32, 64) if each != 2 or step == "07_cascade"],
     # The CPU beside sweep_size.
     "sweep_cpu": lambda _: ["00_cpu_serial --sweep size -n 2^28 -s 20"],
     # For each part of the method, one step with it and without it.

@@ -289,9 +289,9 @@ def atomics_by_block(folder: Path = H100) -> str:
                            lambda result: f"{result.step}, {result.type}", lambda result: str(result.block))
 
 
-def peers(folder: Path, only: Sequence[str] = TYPES) -> str:
+def peers(folder: Path, only: Sequence[str] = TYPES, file: str = "peers") -> str:
     """The tables of `compare`, one for each of these types."""
-    found = read(folder, "peers")
+    found = read(folder, file)
     tables = peer_tables(found, only)
     # Those of libraries that say their own version: torch 2.8.0.
     if versions := dict.fromkeys(result.version for result in found if " " in result.version):

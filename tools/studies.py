@@ -109,6 +109,24 @@ def blocks_begun() -> str:
         with_growing_grid)
 
 
+def grid() -> str:
+    return "\n".join(grid_of(card) for card in CARDS if results.read(card, "sweep_grid"))
+
+
+def grid_of(card: Path) -> str:
+    """GB/s of the grid that a step chooses, and of one with a block for each tile of so many elements per thread."""
+    runs: dict[tuple[str, int, int], list[Result]] = {}
+    for result in results.read(card, "sweep_grid"):
+        runs.setdefault((result.step, result.elements, result.block or 0), []).append(result)
+    tiles = {key: {elements // one.passes[0].blocks // block: one for one in with_tiles}
+             for key, (_, *with_tiles) in runs.items() for _, elements, block in [key]}
+    each = sorted({size for sizes in tiles.values() for size in sizes})
+    return table([f"{short(card)}: GB/s", "elements", "threads per block", "its own grid", *map(str, each)], [
+        [key[0], count_text(key[1]), key[2], fixed(own.bandwidth, 0),
+         *(fixed(tiles[key][size].bandwidth, 0) if size in tiles[key] else None for size in each)]
+        for key, (own, *_) in runs.items()])
+
+
 def linear_from(sweep: Sweep) -> int:
     """The number of elements from which on each doubling takes nearly twice as long."""
     sizes: list[int] = sorted(sweep, reverse=True)

@@ -31,6 +31,7 @@ FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
 PROMISES_PAGE = Path("beyond/14_same_bits/README.md")
 SOLUTIONS = Path("docs/solutions")
+PERSISTING = H100.relative_to(REPOSITORY) / "persisting_lines.md"  # what docs/persisting_lines.cu printed
 
 
 def named(*sections: Callable[[], str]) -> dict[str, Callable[[], str]]:
@@ -45,19 +46,22 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("docs/tables/README.md"): {"tables": documented_tables.all_tables},
     Path("README.md"): named(studies.ladder, studies.provenance),
     Path("docs/studies.md"): named(
-        studies.apart, studies.block_size, studies.blocks_begun, studies.array_size, studies.element_type,
-        studies.beside_jax),
+        studies.apart, studies.block_size, studies.blocks_begun, studies.grid, studies.array_size,
+        studies.element_type, studies.beside_jax),
     Path("docs/why_bandwidth.md"): named(bandwidth.roofs, bandwidth.instructions),
     Path("docs/work_and_depth.md"): named(bandwidth.work_and_depth),
     Path("docs/small_inputs.md"): named(bandwidth.in_flight, studies.small_inputs),
     exercises.EXERCISES / "README.md": named(exercises.goals),
     Path("docs/floating_point.md"): named(rounding.errors),
     Path("docs/method.md"): named(
-        pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance),
+        pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance)
+    | {"persisting_lines": lambda: text_of(PERSISTING)},
     Path("beyond/13_many_gpus/README.md"): named(pages.scaling, pages.scaling_model),
     Path("beyond/atomics/atomic_block/README.md"): {
         "measured": lambda: pages.atomics(H100), "by_block": pages.atomics_by_block},
-    Path("beyond/peers/README.md"): {"measured": lambda: pages.peers(H200, only=("int32", "float32"))},
+    Path("beyond/peers/README.md"): {
+        "measured": lambda: pages.peers(H200, only=("int32", "float32")),
+        "back_to_back": lambda: pages.peers(H100, file="back_to_back")},
     PACKAGE_PAGE: {
         **named(pages.against_cub, pages.beside_xla),
         "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
