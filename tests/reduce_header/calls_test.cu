@@ -115,6 +115,36 @@ TEST_F(Reduce, TakesTheNumberOfElementsFromTheDevice) {
   expect_as_many_as_counted<Three, Three>(folded(Three(0, 0, 0), Sum{}), Sum{});
 }
 
+TEST_F(Reduce, ReplaysACapturedCallWithAnotherNumberOfElements) {
+  constexpr std::size_t n = 40000;
+  const DeviceArray<int> in(std::vector<int>(n, 1));
+  const DeviceArray<int> out(2);
+  const DeviceArray<unsigned> counted(1);
+  const DeviceArray<std::byte> storage(8192 * sizeof(int));
+  std::size_t bytes = 8192 * sizeof(int);
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cuda_check(cudaStreamCreate(&stream), "creating a stream");
+  cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning a capture");
+  const OnDevice count{counted.get(), n};
+  EXPECT_EQ(reduction::reduce(storage.get(), bytes, in.get(), out.get(), count, Sum{}, stream), cudaSuccess);
+  EXPECT_EQ(reduction::reduce(storage.get(), bytes, in.get(), out.get() + 1, count, sum_in_chunks, 5, stream),
+            cudaSuccess);
+  cuda_check(cudaStreamEndCapture(stream, &graph), "ending a capture");
+  cuda_check(cudaGraphInstantiate(&executable, graph, 0), "instantiating a graph");
+  for (const unsigned now : {40000u, 0u, 12345u, 70000u}) {
+    counted.set(0, now);
+    cuda_check(cudaGraphLaunch(executable, stream), "launching a graph");
+    cuda_check(cudaStreamSynchronize(stream), "waiting for a stream");
+    EXPECT_EQ(out.at(0), static_cast<int>(std::min<std::size_t>(now, n)));
+    EXPECT_EQ(out.at(1), out.at(0) + 5);
+  }
+  cuda_check(cudaGraphExecDestroy(executable), "destroying a graph");
+  cuda_check(cudaGraphDestroy(graph), "destroying a graph");
+  cuda_check(cudaStreamDestroy(stream), "destroying a stream");
+}
+
 // ---- n, and what is refused ----
 
 class ReduceRefuses : public Reduce {

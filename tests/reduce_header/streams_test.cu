@@ -43,9 +43,9 @@ class Graph {
   cudaGraph_t graph_ = nullptr;
 };
 
-/// Of 4 bytes: one small block, one large block, a cluster, two kernels.
-constexpr std::size_t method_sizes[] = {1, 1000, 8000, 40000, (1 << 20) + 7};
-constexpr std::size_t n = (1 << 20) + 7;
+/// Of 4 bytes: one small block, one large block, a block per tile of small ones and of large ones.
+constexpr std::size_t method_sizes[] = {1, 1000, 8000, 40000, (1 << 22) + 7};
+constexpr std::size_t n = (1 << 22) + 7;
 
 /// In chunks, although any order gives the same sum: the header does not know that of this operation.
 const SameBits sum_in_chunks{WithIdentity{Sum{}, 0}};
