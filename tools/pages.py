@@ -204,6 +204,37 @@ class BesideXla:
     xla_us: list[float]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AgainstXla:
+    """A sum by reduce() and by jnp.sum, in microseconds, of one process after the other."""
+
+    type: str
+    elements: int
+    us: list[float]
+    xla_us: list[float]
+
+    @property
+    def ratio(self) -> float:
+        return statistics.mean(self.xla_us) / statistics.mean(self.us)
+
+
+def against_xla() -> str:
+    """A row per power of two, and what all sizes come to."""
+    cells = read_as(H100, "against_xla", AgainstXla)
+    types = list(dict.fromkeys(cell.type for cell in cells))
+    by_size = {(cell.elements, cell.type): cell for cell in cells}
+    powers = sorted({cell.elements for cell in cells if cell.elements.bit_count() == 1})
+    text = table(["one H100: µs", *(head for name in types for head in (f"12: {name}", "`jnp.sum`", "its / 12's"))], [
+        [count_text(n), *(value for name in types for cell in [by_size[n, name]] for value in (
+            fixed(statistics.mean(cell.us), 2), fixed(statistics.mean(cell.xla_us), 2), fixed(cell.ratio, 3)))]
+        for n in powers])
+    means = ", ".join(f"{statistics.geometric_mean(cell.ratio for cell in cells if cell.type == name):.3f} of {name}"
+                      for name in types)
+    lowest = min(cells, key=lambda cell: cell.ratio)
+    return text + (f"\nWith the sizes between, these are {len(cells)}. The geometric mean: {means}. The lowest: "
+                   f"{lowest.ratio:.3f} ({count_text(lowest.elements)} {lowest.type}).\n")
+
+
 def beside_xla() -> str:
     return table(["2^17 float32 on one H100: the kernels", "µs", "more than XLA's, launched the same way"], [
         [each.kernels, fixed(statistics.mean(each.us), 2),

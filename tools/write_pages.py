@@ -63,7 +63,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
         "measured": lambda: pages.peers(H200, only=("int32", "float32")),
         "back_to_back": lambda: pages.peers(H100, file="back_to_back")},
     PACKAGE_PAGE: {
-        **named(pages.against_cub, pages.beside_xla),
+        **named(pages.against_cub, pages.against_xla, pages.beside_xla),
         "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
         "moments": lambda: code("cpp", from_line(SOLUTIONS / "12_any_operation/moments.cuh", "struct"))},
     PACKAGE_PAGE.with_name("manual.md"): {
