@@ -303,9 +303,6 @@ template <typename T, typename Integer> struct Counted<T, OnDevice<Integer>> {
 template <typename Count> using OfOneArray = std::enable_if_t<!std::is_pointer_v<Count>, cudaError_t>;
 
 template <typename Operation> const Operation& inner(const Operation& operation) { return operation; }
-/// What a call returns unless another pointer stands where n would: then it has two arrays, also of float* and not const float*.
-template <typename Count> using OfOneArray = std::enable_if_t<!std::is_pointer_v<Count>, cudaError_t>;
-
 template <typename Operation> const Operation& inner(const SameBits<Operation>& same) {
   return same.operation;
 }

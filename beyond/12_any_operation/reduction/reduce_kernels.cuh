@@ -91,10 +91,10 @@ __device__ typename R::Accumulator combine_tile(typename R::Accumulator result,
                                                 std::size_t first, unsigned count, const R& reduction) {
   constexpr unsigned at_once = loads_of<typename R::Element>;
   const unsigned tid = threadIdx.x;
-  Vector<typename R::Element, wide>
-      loaded[at_once];  // all are under way before the first operation waits for one
+  // All are under way before the first operation waits for one; a condition would make one load wait for another.
+  Vector<typename R::Element, wide> loaded[at_once];
 #pragma unroll
-  for (unsigned k = 0; k < at_once; ++k)  // without a condition, which would make one load wait for another
+  for (unsigned k = 0; k < at_once; ++k)
     loaded[k] = split.load(first + (whole ? tid + k * threads : (::min)(tid + k * threads, count - 1)));
 #pragma unroll
   for (unsigned k = 0; k < at_once; ++k) {
@@ -106,7 +106,7 @@ __device__ typename R::Accumulator combine_tile(typename R::Accumulator result,
 }
 
 /// Calls finish(result) in all threads; in thread 0 the result is that of the block's tile, and in the first block of the
-/// ends, too. There is no loop: each block has one tile. Most have a whole one, and what they run stands together: short
+/// ends, too. The threads take it in `rounds` parts. Most blocks have a whole tile, and what these run stands together: short
 /// code is there soon.
 template <unsigned threads, unsigned rounds, bool wide, typename R, typename Finish>
 __device__ void reduce_tile(const Split<typename R::Element, wide>& split, const R& reduction,
@@ -131,64 +131,6 @@ __device__ void reduce_tile(const Split<typename R::Element, wide>& split, const
     result = detail::combine_tile<threads, true>(result, split, first, at_once, reduction);
   finish(detail::block_reduce<threads>(result, reduction));
 }
-
-#if __CUDA_ARCH__ >= 900
-
-inline constexpr unsigned bulk_tile = bulk_stage_bytes / 16;  ///< vectors
-
-/// Returns the calling thread's part of the vectors from `first` to `end`, combined: of a tile after each `step` vectors.
-/// They go through a ring of stages in shared memory: the TMA fills some while the threads read another.
-///
-/// - head: number of elements before the vectors.
-/// - begin: called when copies are under way; returns what the thread's part begins with.
-template <typename R, typename Begin>
-__device__ typename R::Accumulator reduce_through_ring(const Vector<typename R::Element, true>* vectors,
-                                                       std::size_t first, std::size_t end, std::size_t step,
-                                                       std::size_t head, const Begin& begin,
-                                                       const R& reduction) {
-  using V = Vector<typename R::Element, true>;
-  extern __shared__ __align__(128) unsigned char ring_bytes[];
-  auto* const ring = reinterpret_cast<V*>(ring_bytes);
-  __shared__ CopyBarrier filled[bulk_stages];
-  const unsigned tid = threadIdx.x;
-  const auto vectors_of = [&](std::size_t tile) {
-    return static_cast<unsigned>(end - tile < bulk_tile ? end - tile : bulk_tile);
-  };
-  const auto fetch = [&](std::size_t tile, unsigned stage) {
-    if (tile < end)
-      detail::bulk_copy(ring + stage * bulk_tile, vectors + tile, vectors_of(tile) * 16, filled[stage]);
-  };
-
-  if (tid == 0) {
-    for (unsigned stage = 0; stage < bulk_stages; ++stage)
-      detail::make_barrier(filled[stage]);
-    detail::show_barriers_to_tma();
-    for (unsigned stage = 0; stage < bulk_stages; ++stage)
-      fetch(first + stage * step, stage);
-  }
-  __syncthreads();
-  auto result = begin();
-  unsigned stage = 0;
-  unsigned parity = 0;
-  for (; first < end; first += step) {
-    detail::wait_for_turn(filled[stage], parity);
-    const unsigned count = vectors_of(first);
-#pragma unroll 4
-    for (unsigned k = tid; k < count; k += chunk_block) {
-      const V loaded = ring[stage * bulk_tile + k];
-      result = reduction.combined(result, reduction.combined(loaded, head + (first + k) * V::width));
-    }
-    __syncthreads();  // all threads have read the stage: it may be filled again
-    if (tid == 0) fetch(first + bulk_stages * step, stage);
-    if (++stage == bulk_stages) {
-      stage = 0;
-      parity ^= 1;
-    }
-  }
-  return result;
-}
-
-#endif
 
 /// Returns partial results `first`, `first + step`, ... before `end`, combined.
 template <unsigned step, typename R>

@@ -200,6 +200,59 @@ __device__ typename R::Accumulator reduce_chunk(const Where<typename R::Element>
   return detail::with_rest(result, in, chunks, reduction);
 }
 
+#if __CUDA_ARCH__ >= 900
+
+/// Returns the calling thread's part of the vectors from `first` to `end`, combined. They go through a ring of stages in
+/// shared memory: the TMA fills some while the threads read another.
+template <typename R>
+__device__ typename R::Accumulator reduce_through_ring(const Vector<typename R::Element, true>* vectors,
+                                                       std::size_t first, std::size_t end,
+                                                       const R& reduction) {
+  using V = Vector<typename R::Element, true>;
+  constexpr unsigned tile = bulk_stage_bytes / 16;
+  extern __shared__ __align__(128) unsigned char ring_bytes[];
+  auto* const ring = reinterpret_cast<V*>(ring_bytes);
+  __shared__ CopyBarrier filled[bulk_stages];
+  const unsigned tid = threadIdx.x;
+  const auto vectors_of = [&](std::size_t from) {
+    return static_cast<unsigned>(end - from < tile ? end - from : tile);
+  };
+  const auto fetch = [&](std::size_t from, unsigned stage) {
+    if (from < end)
+      detail::bulk_copy(ring + stage * tile, vectors + from, vectors_of(from) * 16, filled[stage]);
+  };
+
+  if (tid == 0) {
+    for (unsigned stage = 0; stage < bulk_stages; ++stage)
+      detail::make_barrier(filled[stage]);
+    detail::show_barriers_to_tma();
+    for (unsigned stage = 0; stage < bulk_stages; ++stage)
+      fetch(first + stage * tile, stage);
+  }
+  __syncthreads();
+  auto result = reduction.identity();
+  unsigned stage = 0;
+  unsigned parity = 0;
+  for (; first < end; first += tile) {
+    detail::wait_for_turn(filled[stage], parity);
+    const unsigned count = vectors_of(first);
+#pragma unroll 4
+    for (unsigned k = tid; k < count; k += chunk_block) {
+      const V loaded = ring[stage * tile + k];
+      result = reduction.combined(result, reduction.combined(loaded, (first + k) * V::width));
+    }
+    __syncthreads();  // all threads have read the stage: it may be filled again
+    if (tid == 0) fetch(first + bulk_stages * tile, stage);
+    if (++stage == bulk_stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+  return result;
+}
+
+#endif
+
 // ---- the kernels ----
 
 /// One block combines the elements of the only chunk, or none, into *out.
@@ -239,8 +292,7 @@ __global__ void __launch_bounds__(chunk_block)
   const auto* const vectors = reinterpret_cast<const IndexedVector<typename R::Element>*>(in);
   const std::size_t first = std::size_t{blockIdx.x} * chunks.each;
   const std::size_t end = (::min)(first + chunks.each, chunks.whole);
-  const auto nothing = [&] { return reduction.identity(); };
-  auto result = detail::reduce_through_ring(vectors, first, end, bulk_tile, 0, nothing, reduction);
+  auto result = detail::reduce_through_ring(vectors, first, end, reduction);
   result = detail::with_rest(result, in, chunks, reduction);
   result = detail::block_reduce<chunk_block>(result, reduction);
   detail::let_next_kernel_start();
