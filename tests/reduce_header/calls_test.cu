@@ -214,6 +214,8 @@ TEST_F(ReduceRefuses, MisalignedAddresses) {
               cudaErrorInvalidValue);
     EXPECT_EQ(reduction::reduce(reinterpret_cast<const short*>(bytes + 1), out, n, Sum{}),
               cudaErrorInvalidValue);
+    const OnDevice counted{reinterpret_cast<const int*>(bytes + 2), n};
+    EXPECT_EQ(reduction::reduce(in_->get(), out, counted, Sum{}), cudaErrorInvalidValue);
   }
 }
 

@@ -137,8 +137,9 @@ struct has_neighbours<Operation, A, Value,
 /// A transform of two values as one of a Two.
 template <typename Transform> struct OfTwo {
   Transform transform;
-  template <typename T, typename U>
-  __device__ auto operator()(const Two<T, U>& both) const -> decltype(transform(both.first, both.second)) {
+  template <typename T, typename U, typename F = Transform>
+  __device__ auto operator()(const Two<T, U>& both) const
+      -> decltype(std::declval<const F&>()(both.first, both.second)) {
     return transform(both.first, both.second);
   }
 };

@@ -101,6 +101,8 @@ template <typename T>
 inline constexpr bool can_be_held =
     std::is_trivially_copyable_v<T>&& std::is_copy_assignable_v<T>&& std::is_default_constructible_v<T> &&
     !std::is_volatile_v<T>;
+template <typename T, typename U>
+inline constexpr bool can_be_held<Two<T, U>> = can_be_held<T>&& can_be_held<U>;
 
 template <typename T>
 inline constexpr bool can_be_copied = std::is_trivially_copyable_v<T> || is_extended_lambda<T>;
@@ -289,6 +291,7 @@ template <typename T, typename Integer> struct Counted {
   template <bool wide> Split<T, wide> split(const Where<T>& in) const { return {in, most}; }
   SomeElements count() const { return {}; }
   Chunks chunks() const { return detail::chunks_of<T>(most); }
+  bool is_aligned() const { return true; }
 };
 template <typename T, typename Integer> struct Counted<T, OnDevice<Integer>> {
   DeviceCount<Integer> n;
@@ -297,6 +300,7 @@ template <typename T, typename Integer> struct Counted<T, OnDevice<Integer>> {
   template <bool wide> SplitOnDevice<T, wide, Integer> split(const Where<T>& in) const { return {in, n}; }
   DeviceCount<Integer> count() const { return n; }
   ChunksOnDevice<T, Integer> chunks() const { return {n}; }
+  bool is_aligned() const { return detail::is_aligned(n.n.count); }
 };
 
 /// What a call returns unless another pointer stands where n would: then it has two arrays, also of float* and not const float*.
@@ -342,7 +346,8 @@ cudaError_t call(void* storage, std::size_t* bytes, const Where<T>& in, Out* out
     }
     const Options<A> options(rest...);
     const auto reduction = detail::reduction_of<T, A>(operation, transform);
-    if (!detail::is_aligned(in) || reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
+    if (!detail::is_aligned(in) || !counted.is_aligned() ||
+        reinterpret_cast<std::uintptr_t>(out) % alignof(Out) != 0)
       return cudaErrorInvalidValue;
     if constexpr (in_chunks) {
       if constexpr (can_be_wide<T>) {
