@@ -11,7 +11,7 @@ from tools import gpu
 from tools.command_line import REPOSITORY
 
 PROJECTS = REPOSITORY / "tests/package"
-HEADERS = ["across", "compensated_sum", "constants", "elements", "hopper", "launch", "operations", "reduce",
+HEADERS = ["across", "compensated_sum", "constants", "elements", "hopper", "input", "launch", "operations", "reduce",
            "reduce_kernels", "same_bits", "version"]
 
 
