@@ -85,7 +85,7 @@ def count_reduction(
     launches = ncu.count(["-k", f"regex:{kernels}", "-c", str(passes or 2)],
                          [programs.folder / step, *options, "-s", "1", "-q"], at_least=passes or 1)
     for k, launch in enumerate(launches, 1):
-        if re.search("SingleTile|one_block|cluster|combine", launch.kernel):
+        if re.search("SingleTile|one_block|combine", launch.kernel):
             return result, launches[:k]  # this one leaves the result
     return result, launches
 

@@ -1,5 +1,5 @@
 /// \file
-/// 12's header with more than 1 GiB, where it copies in bulk: on a GPU of compute capability 9.0 or later.
+/// 12's header with more than 1 GiB, which takes three kernels, or in the order of SameBits bulk copies: on a GPU.
 
 #include "reduce_header/suite.cuh"
 
@@ -26,7 +26,7 @@ template <typename T> struct Always {
   __device__ T operator()(std::size_t) const { return value; }
 };
 
-/// As many as are copied in bulk, and not a whole number of anything. Of bytes more than 32 bits can count.
+/// More than 1 GiB, and not a whole number of anything. Of bytes more than 32 bits can count.
 template <typename T>
 constexpr std::size_t large_n = (std::size_t{1} << (sizeof(T) == 1 ? 32 : 30)) / sizeof(T) + 12345;
 

@@ -388,8 +388,9 @@ cudaError_t call(void* storage, std::size_t* bytes, const Where<T>& in, Out* out
 /// - n: any integer, or OnDevice{count, capacity}: an integer in device memory. If it is 0, the result is `init`, without an
 ///   init the operation's identity (of Sum 0).
 /// - operation: a device callable A(A, A), associative and commutative, that knows its identity; one of operations.cuh, one
-///   of your own, or one in WithIdentity. The order in which it combines elements depends on n, on the types, on the
-///   device and on `in` modulo 16, but on nothing that happens in a run: in every run the bits are the same. SameBits{operation} leaves the order to n and the element's size alone.
+///   of your own, or one in WithIdentity. The order in which it combines elements depends on n (and a capacity), on the
+///   types, on the device and on `in` modulo 16, but on nothing that happens in a run: in every run the bits are the same.
+///   SameBits{operation} leaves the order to n and the element's size alone.
 /// - rest: [init][, stream]. The init is combined once with the elements' result: operation(init, result). An integer
 ///   there is an init, never a stream. Everything is queued on the stream, by default the null stream, and the
 ///   host does not wait; it may be captured into a graph.
