@@ -43,7 +43,7 @@ NOT_RUN = {
 NEEDS_A_GPU = [
     r"build/bin/(12_any_operation|12_against_cub|peer_\w+)\b.*",
     r"build/bin/\w+ .*--device cuda\b.*",
-    r"nvcc docs/(first_program/main|persisting_lines)\.cu .*",
+    r"nvcc (-.* )?docs/(first_program/main|persisting_lines)\.cu .*",
     r"cuobjdump .*",
     r"python3 -m tools profile .*",
 ]
