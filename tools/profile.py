@@ -79,13 +79,13 @@ def count_reduction(
     result = programs.result(step, *options)
     passes, kernels = len(result.passes), "reduce_kernel"
     if passes == 0:
-        # A library does not tell: it takes one kernel for a small input, else two. Other libraries run CUB's.
+        # A library does not tell: one kernel takes a small input, else two, in 12 three a large one. Others run CUB's.
         kernels = "(one_block|reduce|combine_shares|combine)_kernel" if step.startswith("12_") else "DeviceReduce"
     # The first launches of a process verify; warm-up and samples repeat them.
-    launches = ncu.count(["-k", f"regex:{kernels}", "-c", str(passes or 2)],
+    launches = ncu.count(["-k", f"regex:{kernels}", "-c", str(passes or 3)],
                          [programs.folder / step, *options, "-s", "1", "-q"], at_least=passes or 1)
     for k, launch in enumerate(launches, 1):
-        if re.search("SingleTile|one_block|combine", launch.kernel):
+        if re.search("SingleTile|(one_block|combine)_kernel", launch.kernel):
             return result, launches[:k]  # this one leaves the result
     return result, launches
 

@@ -19,8 +19,9 @@ from tools.programs import Programs
 H200 = (counters.FOLDER / "nvidia_h200.csv").read_text().splitlines()
 # The one launch of a single pass.
 COUNTED = {metric: value for step, metric, value in (line.split(",") for line in H200[8:]) if step == "10_single_pass"}
-KERNEL, CUB, CUB_LAST = (f"void {name}<Policy<int, (int)4>>(const T1 *)" for name in (
-    "reduce_kernel", "cub::detail::DeviceReduceKernel", "cub::detail::DeviceReduceSingleTileKernel"))
+KERNEL, SHARES, LAST, CUB, CUB_LAST = (f"void {name}<Policy<int, (int)4>>(const T1 *)" for name in (
+    "reduce_kernel", "combine_shares_kernel", "combine_kernel", "cub::detail::DeviceReduceKernel",
+    "cub::detail::DeviceReduceSingleTileKernel"))
 
 
 def report(metrics: list[str], *kernels: str, counted: dict[str, str] = COUNTED) -> str:
@@ -124,6 +125,7 @@ def test_refusals(machine: Machine, words: str, made_up: dict[str, object], fail
     ({"result": result("03_sequential", 3, 2**25)}, 3 * [KERNEL], "up to 2^24 elements here"),
     # A library has no passes of the harness. What leaves the result is its last launch.
     ({"result": result("peer_cub", 0)}, [CUB, CUB_LAST], ""),
+    ({"result": result("12_any_operation", 0)}, [KERNEL, SHARES, LAST], ""),
     ({"result": result("peer_cub", 0)}, [CUB_LAST, CUB_LAST], "")])
 def test_counts_are_sums_over_the_launches(
         machine: Machine, capsys: pytest.CaptureFixture[str], made_up: dict[str, object], kernels: list[str], said: str
