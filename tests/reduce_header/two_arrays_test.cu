@@ -1,7 +1,11 @@
 /// \file
 /// 12's header with two arrays: elements of one size and of two, wherever each array begins.
 
+#include <functional>
+#include <numeric>
+
 #include "reduce_header/suite.cuh"
+#include "same_bits/order.hpp"
 
 namespace reduction {
 namespace {
@@ -69,7 +73,7 @@ TEST_F(Reduce, WhereTwoArraysDifferMost) {
   }
 }
 
-/// The bits do not depend on where the arrays begin.
+/// The bits do not depend on where the arrays begin: a thread has two vectors of each array under way.
 TEST_F(Reduce, SameBitsOfADotProduct) {
   constexpr std::size_t n = 100003;
   std::vector<float> values(n);
@@ -80,6 +84,13 @@ TEST_F(Reduce, SameBitsOfADotProduct) {
     const DeviceArray<float> b(values.data(), n, other_past * sizeof(float));
     return both<float>(a, b, n, SameBits{Sum{}}, Times{});
   };
+  std::vector<float> products(n);
+  for (std::size_t i = 0; i < n; ++i)
+    products[i] = values[i] * values[i];
+  const auto of_vector = [](const float* first, std::size_t count) {
+    return std::accumulate(first + 1, first + count, *first);
+  };
+  EXPECT_EQ(sum(0, 0), same_bits::in_order<float>(products.data(), n, 4, 2, -0.0f, std::plus<>{}, of_vector));
   EXPECT_EQ(sum(0, 0), sum(1, 1));
   EXPECT_EQ(sum(0, 0), sum(1, 2));
 }
