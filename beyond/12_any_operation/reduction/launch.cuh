@@ -129,7 +129,9 @@ cudaError_t run(void* storage, const std::size_t* bytes, const Input& input, Cou
   auto* const partial = static_cast<A*>(storage);
   unsigned grid = 0;
   const auto reduce = [&](auto* kernel, unsigned threads, std::size_t tile) {
-    grid = static_cast<unsigned>(detail::parts(most, tile));
+    const std::size_t tiles = detail::parts(most, tile);
+    if (tiles > INT32_MAX) return cudaErrorInvalidValue;  // more than a grid has
+    grid = static_cast<unsigned>(tiles);
     return detail::launch(kernel, grid, threads, 0, stream, nullptr, input, partial, reduction);
   };
   bool in_large_tiles = most * sizeof(T) > small_blocks_bytes;
