@@ -51,6 +51,13 @@ TEST_F(Executables, RefuseFilesThatTheyCannotReadOrWrite) {
          {small + " --compare ", std::string("ladder_table "), small + " --trace x.html --trace-beside "})
       rows.push_back({command + file, 2, {file}});
   }
+  std::filesystem::create_directory("folder");
+  for (const auto& [file, reason] :
+       {std::pair<std::string, std::string>("missing/x.json", "No such file or directory"),
+        {"command.sh/x.json", "Not a directory"},
+        {"folder", "Is a directory"}})
+    rows.push_back(
+        {small + " --json " + file, 2, {"'" + file + "': " + reason + "; name a file in a folder"}});
   expect_refused(rows);
 }
 
@@ -93,6 +100,17 @@ TEST_F(Executables, SayWhenTheirOutputIsLost) {
           {small + " -q --json /dev/full", 3, {"| 03_sequential |"}},
           {small + " -q --json x.json && ladder_table x.json --json /dev/full", 3, {"| 03_sequential |"}}});
   EXPECT_EQ(lines(outcome_of(small + " --json /dev/full").error), 1U);
+}
+
+TEST_F(Executables, WriteAFileAsAWholeOrLeaveWhatIsThere) {
+  std::ofstream("old.json") << "before";
+  std::filesystem::create_symlink("old.json", "link.json");
+  const std::string all = "echo * .[!.]*", files = "command.sh link.json old.json .[!.]*\n";
+  expect({{"(ulimit -f 0; " + small + " --json link.json) 2>/dev/null", 3},
+          {"cat old.json; " + all, 0, {"before" + files}},
+          // A link stays one, and who has the old file open reads it to its end.
+          {"exec 5<old.json; " + small + " -q --json link.json && cat <&5; " + all, 0, {"before" + files}},
+          {"[[ -L link.json ]] && python3 -m json.tool old.json"}});
 }
 
 TEST_F(Executables, EndWithTheirVerdictWhateverTheStreamsAre) {
