@@ -11,14 +11,13 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
 #include "emulated/device_array.hpp"
+#include "emulated/drawn_programs.hpp"
 #include "emulated/expect_finding.hpp"
 
 namespace {
@@ -552,40 +551,17 @@ std::string text_of(const Program& program) {
   return text;
 }
 
-/// DRAWN_PROGRAMS is their number, DRAWN_SEED that of the first.
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 TEST(DrawnCopies, HaveTheMistakesThatTheOracleSees) {
-  const std::uint64_t programs = number_from("DRAWN_PROGRAMS", 10'000);
-  const std::uint64_t first = number_from("DRAWN_SEED", std::random_device{}());
-  std::cout << "DRAWN_SEED=" << first << " DRAWN_PROGRAMS=" << programs << '\n';
   const Words in{words, 5};
-  std::uint64_t mistaken = 0;
-  for (std::uint64_t seed = first; seed < first + programs; ++seed) {
-    std::mt19937_64 random{seed};
+  draw_programs([&](std::mt19937_64& random, const Schedule& schedule) {
     const Program program = drawn(random);
     const bool has_mistake = Oracle{program}.has_mistake();
-    mistaken += has_mistake;
-    constexpr std::array orders{Order::ascending, Order::descending, Order::random, Order::random};
-    set_schedule({orders[seed % orders.size()], seed});
-    std::string found;
-    try {
-      interpret<<<1, block>>>(program, in);
-    } catch (const KernelFinding& finding) {
-      found = finding.what();
-    }
-    ASSERT_EQ(!found.empty(), has_mistake)
-        << "with DRAWN_SEED=" << seed << " DRAWN_PROGRAMS=1: " << found << "\nof\n"
-        << text_of(program);
-  }
-  set_schedule({});
-  // Both verdicts have been put to the test.
-  if (programs < 1000) return;
-  EXPECT_GT(mistaken, programs / 10);
-  EXPECT_LT(mistaken, programs - programs / 10);
+    set_schedule(schedule);
+    const std::string found = finding_of([&] { interpret<<<1, block>>>(program, in); });
+    set_schedule({});
+    EXPECT_EQ(!found.empty(), has_mistake) << found << "\nof\n" << text_of(program);
+    return has_mistake;
+  });
 }
 
 }  // namespace
