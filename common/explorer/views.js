@@ -3,7 +3,7 @@
 
 import {circle, escapeText, label, legend, line, path, picture, rectangle, round, segment, settled, stateCell, textWidth, wrapText} from "./svg.js";
 import {bankCount, bufferOf, countLanes, lanesIn, modelOf, sectorsOf, servedParts, sharedAt, statesAt, warpSize, wordsOfAccess} from "./trace.js";
-import {eventText, letterOf, nodeText, plural, ranges, sharedName, spotOf, statesText, stateText, threadText, valueText} from "./words.js";
+import {eventText, letterOf, nodeText, plural, ranges, sharedName, spotOf, statesText, stateTexts, threadText, valueText} from "./words.js";
 
 /** Which threads of this block a finding names, each with its witness's letter. */
 function witnessLetters(trace, finding) {
@@ -141,7 +141,7 @@ function drawLanes(trace, moment, options) {
     body += laneRow(left, y, cell, high, {
       count: Math.min(warpSize, threads - first),
       state: (lane) => states[first + lane],
-      title: (lane) => (still ? "" : `${threadText(first + lane)}: ${stateText[states[first + lane]]}`)
+      title: (lane) => (still ? "" : `${threadText(first + lane)}: ${stateTexts[states[first + lane]][0]}`)
     });
   }
   // Each run of a witness's threads has a frame and its letter.
@@ -157,13 +157,10 @@ function drawLanes(trace, moment, options) {
     body += rectangle(x, y, run * cell, high, "witness") +
         flag(x + cell / 2, y + high / 2, Math.min(cell, high) * 0.8, letter);
   });
-  const names = [
-    ["active", "active"], ["idle", "idle in its warp"], ["ready", "not its turn"],
-    ["waiting", "waits at barrier"], ["left", "has left"]
-  ];
   const marks = legend(
-      names.filter(([state]) => !still || states.includes(state))
-          .map(([state, text]) => [(x, y, size) => stateCell(x, y, size, size, state, ""), text]),
+      Object.entries(stateTexts)
+          .filter(([state]) => !still || states.includes(state))
+          .map(([state, [, , text]]) => [(x, y, size) => stateCell(x, y, size, size, state, ""), text]),
       still ? 0 : left, top + warps * high + font * 0.7, width - (still ? 0 : left), font);
   return {
     height: top + warps * high + font * 0.7 + marks.height,

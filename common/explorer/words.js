@@ -139,12 +139,13 @@ export function momentText(trace, moment) {
       eventText(trace, event) + where;
 }
 
-export const stateText = {
-  active: "takes part in this instruction",
-  idle: "idle: its warp executes this instruction without it",
-  ready: "not its warp's turn",
-  waiting: "waits at the barrier",
-  left: "has left the kernel",
+/** A thread's states: what is said of one in it, of many, and in a legend. */
+export const stateTexts = {
+  active: ["takes part in this instruction", "active", "active"],
+  idle: ["idle: its warp executes this instruction without it", "idle", "idle in its warp"],
+  ready: ["not its warp's turn", "not their warp's turn", "not its turn"],
+  waiting: ["waits at the barrier", "waiting at the barrier", "waits at barrier"],
+  left: ["has left the kernel", "left", "has left"]
 };
 
 export const threadText = (thread) =>
@@ -311,15 +312,8 @@ export function tallyText(trace, moment) {
 
 /** What the lanes' picture shows, for those who do not see it. */
 export function statesText(states) {
-  const names = {
-    active: "active",
-    idle: "idle",
-    ready: "not their warp's turn",
-    waiting: "waiting at the barrier",
-    left: "left"
-  };
-  return Object.entries(names)
-      .map(([state, name]) => [states.filter((each) => each === state).length, name])
+  return Object.entries(stateTexts)
+      .map(([state, [, name]]) => [states.filter((each) => each === state).length, name])
       .filter(([count]) => count > 0)
       .map(([count, name]) => `${count} ${name}`)
       .join(", ");
