@@ -225,6 +225,12 @@ class BlockExchange : public details::BlockCollective<details::Room<T, x * y * z
     ScatterToStriped(items, items, ranks);
   }
 
+  /// Of an item in memory, by a BlockLoadAlgorithm or a BlockStoreAlgorithm.
+  int place(int algorithm, int i) const {
+    if (algorithm >= BLOCK_LOAD_WARP_TRANSPOSE) return striped_in_warp(i);
+    const bool is_striped = algorithm == BLOCK_LOAD_STRIPED || algorithm == BLOCK_LOAD_TRANSPOSE;
+    return is_striped ? striped(i) : blocked(i);
+  }
   int blocked(int i) const { return this->thread_ * count + i; }
   int striped(int i) const { return i * x * y * z + this->thread_; }
   int striped_in_warp(int i) const {
@@ -255,15 +261,11 @@ class BlockLoad : public BlockExchange<T, x, count, false, y, z> {
   using Base::Base;
 
   template <typename Iterator> void Load(Iterator from, T (&items)[count], int valid = x * y * z * count) {
-    constexpr bool by_warps = algorithm >= BLOCK_LOAD_WARP_TRANSPOSE;
-    constexpr bool is_striped = algorithm == BLOCK_LOAD_STRIPED || algorithm == BLOCK_LOAD_TRANSPOSE;
     for (int i = 0; i < count; ++i) {
-      const int place = by_warps     ? this->striped_in_warp(i)
-                        : is_striped ? this->striped(i)
-                                     : this->blocked(i);
+      const int place = this->place(algorithm, i);
       if (place < valid) items[i] = from[place];
     }
-    if constexpr (by_warps) {
+    if constexpr (algorithm >= BLOCK_LOAD_WARP_TRANSPOSE) {
       this->WarpStripedToBlocked(items, items);
     } else if constexpr (algorithm == BLOCK_LOAD_TRANSPOSE) {
       this->StripedToBlocked(items, items);
@@ -286,17 +288,13 @@ class BlockStore : public BlockExchange<T, x, count, false, y, z> {
   using Base::Base;
 
   template <typename Iterator> void Store(Iterator to, T (&items)[count], int valid = x * y * z * count) {
-    constexpr bool by_warps = algorithm >= BLOCK_STORE_WARP_TRANSPOSE;
-    constexpr bool is_striped = algorithm == BLOCK_STORE_STRIPED || algorithm == BLOCK_STORE_TRANSPOSE;
-    if constexpr (by_warps) {
+    if constexpr (algorithm >= BLOCK_STORE_WARP_TRANSPOSE) {
       this->BlockedToWarpStriped(items, items);
     } else if constexpr (algorithm == BLOCK_STORE_TRANSPOSE) {
       this->BlockedToStriped(items, items);
     }
     for (int i = 0; i < count; ++i) {
-      const int place = by_warps     ? this->striped_in_warp(i)
-                        : is_striped ? this->striped(i)
-                                     : this->blocked(i);
+      const int place = this->place(algorithm, i);
       if (place < valid) to[place] = items[i];
     }
   }
@@ -363,33 +361,29 @@ class BlockRadixSort
  public:
   using Base::Base;
 
-  void Sort(Key (&keys)[count], int begin = 0, int end = all_bits) {
-    NullType none[count];
-    sort(keys, none, begin, end, false);
-  }
+  void Sort(Key (&keys)[count], int begin = 0, int end = all_bits) { sort(false, begin, end, keys); }
   void Sort(Key (&keys)[count], Value (&values)[count], int begin = 0, int end = all_bits) {
-    sort(keys, values, begin, end, false);
+    sort(false, begin, end, keys, values);
   }
-  void SortDescending(Key (&keys)[count], int begin = 0, int end = all_bits) {
-    NullType none[count];
-    sort(keys, none, begin, end, true);
-  }
+  void SortDescending(Key (&keys)[count], int begin = 0, int end = all_bits) { sort(true, begin, end, keys); }
   void SortDescending(Key (&keys)[count], Value (&values)[count], int begin = 0, int end = all_bits) {
-    sort(keys, values, begin, end, true);
+    sort(true, begin, end, keys, values);
   }
   void SortBlockedToStriped(Key (&keys)[count], int begin = 0, int end = all_bits) {
     Sort(keys, begin, end);
-    move(
-        this->storage_.keys, keys, [this](int i) { return this->thread_ * count + i; }, true);
+    to_striped(this->storage_.keys, keys);
   }
   void SortBlockedToStriped(Key (&keys)[count], Value (&values)[count], int begin = 0, int end = all_bits) {
     Sort(keys, values, begin, end);
-    const auto blocked = [this](int i) { return this->thread_ * count + i; };
-    move(this->storage_.keys, keys, blocked, true);
-    move(this->storage_.values, values, blocked, true);
+    to_striped(this->storage_.keys, keys);
+    to_striped(this->storage_.values, values);
   }
 
  private:
+  template <typename T, typename Room> void to_striped(Room& room, T (&items)[count]) {
+    move(
+        room, items, [this](int i) { return this->thread_ * count + i; }, true);
+  }
   template <typename T, typename Room, typename Place>
   void move(Room& room, T (&items)[count], const Place& place, bool to_striped) {
     __syncthreads();
@@ -400,8 +394,8 @@ class BlockRadixSort
       items[i] = room[to_striped ? i * threads + this->thread_ : this->thread_ * count + i];
   }
 
-  template <typename V>
-  void sort(Key (&keys)[count], V (&values)[count], int begin, int end, bool is_descending) {
+  template <typename... V>
+  void sort(bool is_descending, int begin, int end, Key (&keys)[count], V (&... values)[count]) {
     for (int bit = begin; bit < end; bit += 4) {
       const auto digit_of = [&](Key key) {
         const auto bits = details::ordered_bits(key);
@@ -430,7 +424,7 @@ class BlockRadixSort
         ranks[i] += this->storage_.counts[digit_of(keys[i]) * threads + this->thread_];
       const auto place = [&](int i) { return ranks[i]; };
       move(this->storage_.keys, keys, place, false);
-      if constexpr (!std::is_same_v<V, NullType>) move(this->storage_.values, values, place, false);
+      (move(this->storage_.values, values, place, false), ...);
     }
   }
 };

@@ -152,30 +152,29 @@ template <typename T, int threads = 32, int = 0> class WarpScan : public WarpCol
  public:
   using WarpCollective<T, threads>::WarpCollective;
 
-  void InclusiveSum(T value, T& result) { InclusiveScan(value, result, cub::Sum{}); }
-  void InclusiveSum(T value, T& result, T& all) { InclusiveScan(value, result, cub::Sum{}, all); }
-  void ExclusiveSum(T value, T& result) { ExclusiveScan(value, result, T{}, cub::Sum{}); }
-  void ExclusiveSum(T value, T& result, T& all) { ExclusiveScan(value, result, T{}, cub::Sum{}, all); }
-  template <typename Operation> void InclusiveScan(T value, T& result, Operation operation) {
-    result = this->lanes_.scanned(value, operation);
+  // `all` is the aggregate of all lanes, if it is asked for.
+  template <typename... All> void InclusiveSum(T value, T& result, All&... all) {
+    InclusiveScan(value, result, cub::Sum{}, all...);
   }
-  template <typename Operation> void InclusiveScan(T value, T& result, Operation operation, T& all) {
+  template <typename... All> void ExclusiveSum(T value, T& result, All&... all) {
+    ExclusiveScan(value, result, T{}, cub::Sum{}, all...);
+  }
+  template <typename Operation, typename... All>
+  void InclusiveScan(T value, T& result, Operation operation, All&... all) {
     result = this->lanes_.scanned(value, operation);
-    all = this->lanes_.of_lane(result, this->lanes_.count() - 1);
+    ((all = this->lanes_.of_lane(result, this->lanes_.count() - 1)), ...);
   }
   template <typename Operation> void ExclusiveScan(T value, T& result, Operation operation) {
     result = this->lanes_.of_lane_before(this->lanes_.scanned(value, operation));
     if (this->lanes_.lane == 0) details::leave_undefined(result);
   }
-  template <typename Operation> void ExclusiveScan(T value, T& result, T first, Operation operation) {
-    T all;
-    ExclusiveScan(value, result, first, operation, all);
-  }
-  template <typename Operation> void ExclusiveScan(T value, T& result, T first, Operation operation, T& all) {
+  template <typename Operation, typename... All>
+  void ExclusiveScan(T value, T& result, T first, Operation operation, All&... all) {
     const T inclusive = this->lanes_.scanned(value, operation);
     const T before = this->lanes_.of_lane_before(inclusive);
     result = this->lanes_.lane == 0 ? first : operation(first, before);
-    all = this->lanes_.of_lane(inclusive, this->lanes_.count() - 1);
+    const T sum = this->lanes_.of_lane(inclusive, this->lanes_.count() - 1);
+    ((all = sum), ...);
   }
   T Broadcast(T value, unsigned source) { return this->lanes_.of_lane(value, static_cast<int>(source)); }
 };
