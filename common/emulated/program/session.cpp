@@ -36,7 +36,6 @@
 #include "emulated/program/watch.hpp"
 #include "emulated/run/device.hpp"
 #include "emulated/run/launch.hpp"
-#include "emulated/run/progress.hpp"
 
 namespace emulated_program {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "emulated/run/progress.hpp"
+#include "emulated/run/launch.hpp"
 
 namespace emulated_program {
 namespace {

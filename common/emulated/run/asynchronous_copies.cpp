@@ -1,6 +1,5 @@
 #include "emulated/run/asynchronous_copies.hpp"
 
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -180,8 +179,8 @@ ArrivalBarrier& Block::arrival_barrier(const std::byte* address, const void* cal
   const auto known = arrivals_.find(address);
   observers_.call(scheduler_.current());
   if (known == arrivals_.end()) {
-    stop_for(Fault::uninitialised_read, "uses a barrier object that nobody has made", call_site,
-             "let one thread call `init(&barrier, count)`, and put a `__syncthreads()` behind it");
+    fail(Fault::uninitialised_read, "", "uses a barrier object that nobody has made", call_site,
+         "let one thread call `init(&barrier, count)`, and put a `__syncthreads()` behind it");
   }
   if (observers_.are_there()) order<true>(update, scheduler_.current());
   return known->second;
@@ -193,10 +192,10 @@ std::uint64_t Block::arrive(const std::byte* address, unsigned count, std::int64
   ArrivalBarrier& barrier = arrival_barrier(address, call_site);
   const std::uint64_t phase = barrier.phase;
   if (count > barrier.missing) {
-    stop_for(Fault::invalid_call,
-             "arrives at a barrier object where " + std::to_string(barrier.missing) + " more of " +
-                 std::to_string(barrier.expected) + " may arrive in this phase",
-             call_site, "make it for as many as arrive: the second argument of `init(&barrier, count)`");
+    fail(Fault::invalid_call, "",
+         "arrives at a barrier object where " + std::to_string(barrier.missing) + " more of " +
+             std::to_string(barrier.expected) + " may arrive in this phase",
+         call_site, "make it for as many as arrive: the second argument of `init(&barrier, count)`");
   }
   barrier.bytes += bytes;
   barrier.missing -= count;
@@ -214,8 +213,8 @@ void Block::copy_bulk(const AsynchronousCopy& copy, const std::byte* address) {
   for (const Access& each : {load, store})
     if (reinterpret_cast<std::uintptr_t>(each.address) % largest_access != 0) refuse(each);
   if (copy.bytes % largest_access != 0) {
-    stop_for(Fault::misaligned, "copies " + std::to_string(copy.bytes) + " bytes in bulk", copy.call_site,
-             "copy a multiple of 16 bytes in bulk, and what is left by plain loads and stores");
+    fail(Fault::misaligned, "", "copies " + std::to_string(copy.bytes) + " bytes in bulk", copy.call_site,
+         "copy a multiple of 16 bytes in bulk, and what is left by plain loads and stores");
   }
   for (std::size_t at = 0; at < copy.bytes; at += largest_access) {
     load.address = copy.from + at;
@@ -262,13 +261,10 @@ bool Block::await_phase(const std::byte* address, std::uint64_t phase, bool bloc
   ArrivalBarrier& barrier = arrival_barrier(address, call_site);
   if (observers_.are_there()) observers_.poll();
   if (barrier.phase == phase && blocks) {
-    threads_[thread].state = State::at_arrival_barrier;
-    threads_[thread].call_site = call_site;
-    require_stack();
+    come_to(State::at_arrival_barrier, call_site);
     barrier.waiting.push_back(thread);
     stop_lane(thread);
-    release_if_stopped(thread);
-    scheduler_.suspend();
+    suspend(thread);
     watchdog_.take(thread, call_site, std::as_bytes(std::span{&barrier.phase, 1}));
   }
   if (barrier.phase == phase) {

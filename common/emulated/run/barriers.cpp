@@ -28,15 +28,34 @@ unsigned source_lane(Shuffle kind, unsigned lane, int operand, unsigned width) {
 
 }  // namespace
 
+void Block::make_ready(unsigned thread) {
+  warp_of(thread).stopped &= ~bit_of(thread % warp_size);
+  scheduler_.make_ready(thread);
+}
+
+void Block::make_all_ready() {
+  for (Warp& warp : warps_)
+    warp.stopped = 0;
+  scheduler_.make_all_ready(size_);
+}
+
+/// The running thread comes to where it may have to wait.
+unsigned Block::come_to(State state, const void* call_site) {
+  const unsigned thread = scheduler_.current();
+  observers_.call(thread);
+  threads_[thread].state = state;
+  threads_[thread].call_site = call_site;
+  require_stack();
+  return thread;
+}
+
 /// The last thread of the block has come to the barrier.
 void Block::release_block(const void* call_site) {
   require_stack();
   arrived_ = 0;
   released_true_ = std::exchange(arrived_true_, 0);
   observers_.block_sync(call_site);
-  for (Warp& warp : warps_)
-    warp.stopped = 0;
-  scheduler_.make_all_ready(size_);
+  make_all_ready();
   ++releases_;
   watchdog_.meet(size_);
 }
@@ -51,8 +70,8 @@ void Block::shuffle(Shuffle kind, unsigned mask, int operand, int width, std::sp
   const AtWork at_work{*this};
   const unsigned thread = scheduler_.current();
   if (width < 1 || width > static_cast<int>(warp_size) || (width & (width - 1)) != 0) {
-    stop_for(Fault::invalid_width, "shuffles in a width of " + std::to_string(width), call_site,
-             "a width is 1, 2, 4, 8, 16 or 32");
+    fail(Fault::invalid_width, "", "shuffles in a width of " + std::to_string(width), call_site,
+         "a width is 1, 2, 4, 8, 16 or 32");
   }
   exchanges_[thread].source_lane =
       source_lane(kind, thread % warp_size, operand, static_cast<unsigned>(width));
@@ -67,14 +86,10 @@ std::uint64_t Block::vote(VoteRule rule, unsigned mask, std::uint64_t value, con
 
 unsigned Block::active_lanes(const void* call_site) {
   const AtWork at_work{*this};
-  const unsigned thread = scheduler_.current();
-  observers_.call(thread);
-  threads_[thread].state = State::at_active_lanes;
-  threads_[thread].call_site = call_site;
+  const unsigned thread = come_to(State::at_active_lanes, call_site);
   warp_of(thread).asking |= bit_of(thread % warp_size);
   stop_lane(thread);
-  release_if_stopped(thread);
-  scheduler_.suspend();
+  suspend(thread);
   return waiting_[thread].mask;
 }
 
@@ -98,27 +113,19 @@ void Block::release_active_lanes(unsigned member) {
 
 void Block::named_barrier(unsigned id, unsigned threads, const void* call_site) {
   const AtWork at_work{*this};
-  const unsigned thread = scheduler_.current();
-  observers_.call(thread);
-  threads_[thread].state = State::at_named_barrier;
-  threads_[thread].call_site = call_site;
-  require_stack();
+  const unsigned thread = come_to(State::at_named_barrier, call_site);
   stop_lane(thread);
   NamedBarrier& barrier = named_barriers_[id];
   barrier.threads = threads;
   barrier.waiting.push_back(thread);
   if (barrier.arrived() == threads) release_named(barrier);
-  release_if_stopped(thread);
-  scheduler_.suspend();
+  suspend(thread);
   watchdog_.take(thread, call_site, {});
 }
 
 void Block::arrive_at_named_barrier(unsigned id, unsigned threads, const void* call_site) {
   const AtWork at_work{*this};
-  const unsigned thread = scheduler_.current();
-  observers_.call(thread);
-  threads_[thread].call_site = call_site;
-  require_stack();
+  const unsigned thread = come_to(State::started, call_site);
   NamedBarrier& barrier = named_barriers_[id];
   barrier.threads = threads;
   ++barrier.gone_on;
@@ -128,19 +135,14 @@ void Block::arrive_at_named_barrier(unsigned id, unsigned threads, const void* c
 
 void Block::grid_barrier(const void* call_site) {
   const AtWork at_work{*this};
-  const unsigned thread = scheduler_.current();
-  observers_.call(thread);
-  threads_[thread].state = State::at_grid_barrier;
-  threads_[thread].call_site = call_site;
-  require_stack();
+  const unsigned thread = come_to(State::at_grid_barrier, call_site);
   if (!is_cooperative()) {
-    stop_for(Fault::trap, "waits for all blocks, which need not be there", call_site,
-             "launch the kernel by cudaLaunchCooperativeKernel()");
+    fail(Fault::trap, "", "waits for all blocks, which need not be there", call_site,
+         "launch the kernel by cudaLaunchCooperativeKernel()");
   }
   ++arrived_at_grid_;
   stop_lane(thread);
-  release_if_stopped(thread);
-  scheduler_.suspend();
+  suspend(thread);
   watchdog_.take(thread, call_site, {});
 }
 
@@ -148,9 +150,7 @@ void Block::pass_grid_barrier() {
   arrived_at_grid_ = 0;
   watchdog_.meet(size_);
   observers_.grid_sync(threads_.front().call_site);
-  for (Warp& warp : warps_)
-    warp.stopped = 0;
-  scheduler_.make_all_ready(size_);
+  make_all_ready();
 }
 
 /// The last thread has come. What warps see of it is a barrier of theirs.
@@ -184,11 +184,6 @@ void Block::take_from(unsigned thread, std::span<std::byte> value) const {
   std::ranges::copy(std::span{exchanges_[thread].brought}.first(value.size()), value.begin());
 }
 
-void Block::make_ready(unsigned thread) {
-  warp_of(thread).stopped &= ~bit_of(thread % warp_size);
-  scheduler_.make_ready(thread);
-}
-
 /// Waits until all lanes of the mask have made the same call. What the running thread brings is replaced by what it gets.
 void Block::wait_for_lanes(const Waiting& what, std::span<std::byte> value, const void* call_site) {
   const unsigned thread = scheduler_.current();
@@ -200,8 +195,8 @@ void Block::wait_for_lanes(const Waiting& what, std::span<std::byte> value, cons
   self.chain = 0;
   require_stack();
   if ((what.mask & own) == 0) {
-    stop_for(Fault::invalid_mask, "is not in the mask that it passes", call_site,
-             "a mask has to name the lane that passes it, here lane " + std::to_string(thread % warp_size));
+    fail(Fault::invalid_mask, "", "is not in the mask that it passes", call_site,
+         "a mask has to name the lane that passes it, here lane " + std::to_string(thread % warp_size));
   }
   waiting_[thread] = what;
   waiting_[thread].mask &= warp.lanes;
@@ -212,8 +207,7 @@ void Block::wait_for_lanes(const Waiting& what, std::span<std::byte> value, cons
   warp.waiting |= own;
   stop_lane(thread);
   release_complete_group(thread);
-  release_if_stopped(thread);
-  scheduler_.suspend();
+  suspend(thread);
   std::ranges::copy(std::span{exchange.received}.first(value.size()), value.begin());
   watchdog_.take(thread, call_site, value);
 }
@@ -281,12 +275,6 @@ void Block::hand_over_votes(unsigned member, unsigned group) {
 void Block::require_stack() {
   if (scheduler_.is_stack_short(__builtin_frame_address(0)))
     stop_for_crash(Crash::stack_overflow, threads_[scheduler_.current()].call_site);
-}
-
-void Block::stop_for(Fault fault, std::string action, const void* call_site, std::string help) {
-  faults_.add(
-      {fault, "", {{{scheduler_.current()}, number_, std::move(action), call_site}}, std::move(help)});
-  scheduler_.stop();
 }
 
 /// Says which lanes the first thread that waits for lanes has waited for in vain, or else which part of the block.

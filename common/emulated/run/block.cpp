@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "emulated/findings/memory_faults.hpp"
@@ -140,23 +140,22 @@ void Block::stop_for_crash(Crash how, const void* call_site) {
   running_ = nullptr;
   switch (how) {
     case Crash::stack_overflow:
-      stop_for(Fault::stack_overflow, "has used up its stack", call_site,
-               "call less deeply, or make local arrays smaller: a thread has 64 KiB here");
+      fail(Fault::stack_overflow, "", "has used up its stack", call_site,
+           "call less deeply, or make local arrays smaller: a thread has 64 KiB here");
     case Crash::stray_local:
-      stop_for(Fault::out_of_bounds, "accesses memory beside its local variables", call_site,
-               "check the index before the access, or make the array larger");
+      fail(Fault::out_of_bounds, "", "accesses memory beside its local variables", call_site,
+           "check the index before the access, or make the array larger");
     case Crash::division:
-      stop_for(Fault::undefined_arithmetic, "divides by 0, or the least integer by -1", call_site,
-               "look at the divisor first: a GPU goes on, with a value that nobody should use");
+      fail(Fault::undefined_arithmetic, "", "divides by 0, or the least integer by -1", call_site,
+           "look at the divisor first: a GPU goes on, with a value that nobody should use");
     case Crash::call:
-      stop_for(
-          Fault::invalid_call, "calls what is no function", call_site,
-          "look at the pointer, or at the object whose virtual function it calls: null, or never written");
-    case Crash::illegal: stop_for(Fault::trap, "comes to an illegal instruction", call_site, "");
+      fail(Fault::invalid_call, "", "calls what is no function", call_site,
+           "look at the pointer, or at the object whose virtual function it calls: null, or never written");
+    case Crash::illegal: fail(Fault::trap, "", "comes to an illegal instruction", call_site, "");
     case Crash::stray: break;
   }
-  stop_for(Fault::out_of_bounds, "accesses memory that is not there", call_site,
-           "look at the pointer, and at the index");
+  fail(Fault::out_of_bounds, "", "accesses memory that is not there", call_site,
+       "look at the pointer, and at the index");
 }
 
 /// The running thread is about to look at a word, which others may have to change first.
@@ -166,8 +165,7 @@ void Block::look(const Access& access) {
   if (polls_.is_in_vain(thread, access, watchdog_.accesses())) {
     polls_.sleep(thread);
     stop_lane(thread);
-    release_if_stopped(thread);
-    scheduler_.suspend();
+    suspend(thread);
   }
   polls_.look();
 }
@@ -263,7 +261,7 @@ void Block::note(Fault fault, std::string action, const void* call_site, std::st
 // ---- accesses to memory ----
 
 /// More than can be followed is the launch's failure.
-template <typename Look> inline void Block::follow(Look look) {
+template <typename Look> inline auto Block::follow(Look look) {
   try {
     return look();
   } catch (...) {
@@ -372,39 +370,26 @@ void Block::release(void* memory, const void* call_site) {
   if (memory == nullptr) return;
   const AtWork at_work{*this};
   if (kernel_heap().release(memory)) return;
-  faults_.add({Fault::out_of_bounds,
-               "memory that no kernel holds",
-               {{{scheduler_.current()}, number_, "releases", call_site}},
-               "release what `new` or `malloc` has returned in a kernel, once"});
-  scheduler_.stop();
+  fail(Fault::out_of_bounds, "memory that no kernel holds", "releases", call_site,
+       "release what `new` or `malloc` has returned in a kernel, once");
 }
 
 // What only a thread of the kernel can find out is a wrong launch, too. Whoever calls scheduler_.stop() holds no memory.
 
 void* Block::shared_variable(const SharedDeclaration& declaration, std::size_t bytes) {
   const AtWork at_work{*this};
-  try {
-    return shared_.static_variable(declaration, bytes);
-  } catch (const std::invalid_argument&) {
-    exception_ = std::current_exception();
-  }
-  scheduler_.stop();
+  return follow([&] { return shared_.static_variable(declaration, bytes); });
 }
 
 /// What `__launch_bounds__` has promised the compiler: a GPU has registers for so many threads only.
 void Block::require_launch_bounds(unsigned most_threads) {
   const AtWork at_work{*this};
   if (size_ <= most_threads) return;
-  exception_ = above_launch_bounds(most_threads);
-  scheduler_.stop();
-}
-
-std::exception_ptr Block::above_launch_bounds(unsigned most_threads) const {
-  const std::string kernel = kernel_name(grid_->kernel.entry);
-  return std::make_exception_ptr(std::invalid_argument{
-      "the emulated device cannot launch this: a block of " + (kernel.empty() ? "this kernel" : kernel) +
-      " has threads, at most " + std::to_string(most_threads) + " by its __launch_bounds__, not " +
-      std::to_string(size_)});
+  follow([&] {
+    const std::string kernel = kernel_name(grid_->kernel.entry);
+    refuse_launch("a block of " + (kernel.empty() ? "this kernel" : kernel) + " has threads, at most " +
+                  std::to_string(most_threads) + " by its __launch_bounds__, not " + std::to_string(size_));
+  });
 }
 
 void Block::begin_atomic(const void* address, std::size_t bytes, const void* call_site, const void* expected,

@@ -197,7 +197,6 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
     std::size_t arrived() const { return waiting.size() + gone_on; }
   };
 
-  std::exception_ptr above_launch_bounds(unsigned most_threads) const;
   [[noreturn]] void run_threads() override;
   void run_thread();
   void finish(unsigned thread);
@@ -207,6 +206,13 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   void release_complete_group(unsigned member);
   void stop_lane(unsigned thread) { warp_of(thread).stopped |= bit_of(thread % warp_size); }
   void make_ready(unsigned thread);
+  void make_all_ready();
+  unsigned come_to(State state, const void* call_site);
+  /// The running thread, which is stopped, waits.
+  void suspend(unsigned thread) {
+    release_if_stopped(thread);
+    scheduler_.suspend();
+  }
   void release_block(const void* call_site);
   void release_if_stopped(unsigned member) {
     const Warp& warp = warp_of(member);
@@ -223,7 +229,6 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   void end_phase_if_complete(ArrivalBarrier& barrier);
   static std::string missing_arrivals_help(const ArrivalBarrier& barrier);
   void require_stack();
-  [[noreturn]] void stop_for(Fault fault, std::string action, const void* call_site, std::string help);
   std::string missing_threads_help() const;
   std::string waits_at(unsigned thread) const;
   FaultRecord stall() const;
@@ -235,7 +240,7 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   Witness by_running_thread(const Access& access) const {
     return access_by(number_, scheduler_.current(), access.operation, access.call_site);
   }
-  template <typename Look> void follow(Look look);
+  template <typename Look> auto follow(Look look);
   template <bool is_shared> void observe(const Access& access);
   /// The same of a thread, as far as it matters what orders it.
   template <bool is_shared> void order(const Access& access, unsigned thread);
@@ -354,8 +359,7 @@ inline unsigned Block::barrier(bool predicate, Caller from) {
   // Threads at different barriers never go on: the block stalls there, and the stall is reported.
   if (!at_same_call(self, threads_[first_])) barrier_is_divergent_ = true;
   if (++arrived_ == size_ && !barrier_is_divergent_) release_block(from.call_site);
-  release_if_stopped(thread);
-  scheduler_.suspend();
+  suspend(thread);
   watchdog_.take(thread, from.call_site, std::as_bytes(std::span{&released_true_, 1}));
   return released_true_;
 }

@@ -10,7 +10,6 @@
 #include "emulated/run/block.hpp"
 #include "emulated/run/block_pool.hpp"
 #include "emulated/run/device.hpp"
-#include "emulated/run/progress.hpp"
 
 namespace __emulated {
 namespace {

@@ -105,27 +105,22 @@ void HOOK(write_range)(void* begin, std::size_t bytes) {
 }
 
 // Calls of the C library in a kernel. The linker takes these functions for the library's (--wrap).
-void* __real_memcpy(void* to, const void* from, std::size_t bytes);
 void* __real_memmove(void* to, const void* from, std::size_t bytes);
 void* __real_memset(void* to, int value, std::size_t bytes);
 
-void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
-  note_range(Operation::load, from, bytes, caller());
-  note_range(Operation::store, to, bytes, caller());
-  return __real_memcpy(to, from, bytes);
-}
 void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
   note_range(Operation::load, from, bytes, caller());
   note_range(Operation::store, to, bytes, caller());
   return __real_memmove(to, from, bytes);
 }
+void* __wrap_memcpy(void*, const void*, std::size_t) __attribute__((alias("__wrap_memmove")));
 void* __wrap_memset(void* to, int value, std::size_t bytes) {
   note_range(Operation::store, to, bytes, caller());
   return __real_memset(to, value, bytes);
 }
 
 // How Clang copies structs from version 15 on; before, it called memcpy.
-void* HOOK(memcpy)(void*, const void*, std::size_t) __attribute__((alias("__wrap_memcpy")));
+void* HOOK(memcpy)(void*, const void*, std::size_t) __attribute__((alias("__wrap_memmove")));
 void* HOOK(memmove)(void*, const void*, std::size_t) __attribute__((alias("__wrap_memmove")));
 void* HOOK(memset)(void*, int, std::size_t) __attribute__((alias("__wrap_memset")));
 
@@ -212,7 +207,7 @@ namespace __emulated {
 
 void load_from_l2(void* to, const void* from, std::size_t bytes) {
   note(Operation::load, from, bytes, caller(), true);
-  __real_memcpy(to, from, bytes);
+  __real_memmove(to, from, bytes);
 }
 
 }  // namespace __emulated

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "emulated/count/counters.hpp"
@@ -72,6 +71,18 @@ struct TracedBlock {
 /// \param traced  the block of which what it does is written down, if any.
 void run_with_results(const std::function<void()>& program, std::vector<LaunchResult>& results,
                       const std::optional<TracedBlock>& traced = std::nullopt);
+
+/// How far the launch has come that is running.
+struct Progress {
+  const void* kernel = nullptr;  ///< its entry; nullptr: there is no launch
+  std::size_t blocks = 0;        ///< of its grid
+  std::size_t done = 0;          ///< of these, in any order
+  std::chrono::steady_clock::time_point since{};
+};
+Progress running_launch();
+
+/// The launch that is running, and each later one, runs no further block. Blocks that have begun go on.
+void stop_launches();
 
 // ---- how launches run ----
 

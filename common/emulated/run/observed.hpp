@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "emulated/memory/memory.hpp"
 #include "emulated/run/lanes.hpp"
