@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
-#include <ctime>
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"

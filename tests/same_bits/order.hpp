@@ -3,7 +3,6 @@
 /// The order of SameBits, written down a second time: one loop on the host, without blocks, warps or loads.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <vector>
 

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 /// Inlines a function into the kernel at any optimisation level, so that its accesses come from the kernel's own lines.
 /// GCC's debug information says which lines those are; what Clang writes for inlined calls is not understood by every

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <regex>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "emulated/findings/source_location.hpp"

@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 
-#include "emulated/findings/host_faults.hpp"
 #include "emulated/memory/memory.hpp"
 #include "emulated/order/host_order.hpp"
 #include "emulated/run/block.hpp"
