@@ -977,14 +977,8 @@ WRONG = {
     ".": "'.' is no program",
     "a.py": "'a.py' is no program",
     "nowhere.cu": "nowhere.cu: error: cannot be read: No such file or directory",
-    "nowhere/a.cu": "nowhere/a.cu: error: cannot be read: No such file or directory",
-    "a.cu/b.cu": "a.cu/b.cu: error: cannot be read: Not a directory",
-    "dangling.cu": "dangling.cu: error: cannot be read: No such file or directory",
-    "circle.cu": "circle.cu: error: cannot be read: Too many levels of symbolic links",
     "folder.cu": "folder.cu: error: is no file",
-    "pipe.cu": "pipe.cu: error: is no file",
     "binary.cu": "binary.cu: error: is no text",
-    "utf16.cu": "utf16.cu: error: is no text",
     "object.o": "object.o: file format not recognized",
     "-o nowhere/made a.cu": "cannot open output file nowhere/made: No such file or directory",
     "-o folder.cu a.cu": "cannot open output file folder.cu: Is a directory",
@@ -1073,28 +1067,12 @@ def test_what_is_wrong(words: str, bin_folder: Path, tmp_path: Path, cmake_cache
           {f"{name}.cu": text for name, (text, _) in NO_PROGRAMS.items()}, tmp_path)
     (tmp_path / "folder.cu").mkdir()
     (tmp_path / "binary.cu").write_bytes(b"\x7fELF\0\0")
-    (tmp_path / "utf16.cu").write_text("int main() {}", "utf-16")
-    (tmp_path / "dangling.cu").symlink_to("nowhere")
-    (tmp_path / "circle.cu").symlink_to("circle.cu")
-    os.mkfifo(tmp_path / "pipe.cu")
     before = sorted(tmp_path.iterdir())
     ran = emulate(bin_folder, tmp_path, *([words] if words == "a b.cu" else shlex.split(words)))
     assert ran.returncode == 2 and not ran.stdout
     is_from_clang = "clang" in cmake_cache["CMAKE_CXX_COMPILER"] and f"{words}:1:" in ran.stderr
     assert is_from_clang or ran.stderr.count(WRONG[words]) == 1, ran.stderr
     assert sorted(tmp_path.iterdir()) == before
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read(bin_folder: Path, tmp_path: Path) -> None:
-    write({"file.cu": RIGHT, "folder/a.cu": RIGHT}, tmp_path)
-    (tmp_path / "file.cu").chmod(0)
-    (tmp_path / "folder").chmod(0)
-    for name in ("file.cu", "folder/a.cu"):
-        ran = emulate(bin_folder, tmp_path, name)
-        assert (ran.returncode, ran.stdout) == (2, "")
-        assert f"{name}: error: cannot be read: Permission denied\n" in ran.stderr
-    (tmp_path / "folder").chmod(0o700)
 
 
 def test_where_nothing_can_be_written(bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1105,14 +1083,6 @@ def test_where_nothing_can_be_written(bin_folder: Path, tmp_path: Path, monkeypa
     ran = emulate(bin_folder, tmp_path, "a.cu")
     assert ran.returncode == 2
     assert ran.stderr == "emulate: error: there is no folder for temporary files: set TMPDIR to one\n"
-
-
-def test_a_folder_that_is_gone(bin_folder: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "gone"
-    folder.mkdir()
-    ran = subprocess.run(["sh", "-c", f"rmdir '{folder}'; '{bin_folder}/emulate' a.cu"], cwd=folder,
-                         capture_output=True, text=True)
-    assert ran.returncode == 2 and ran.stderr.splitlines()[-1].startswith("emulate: error: ")
 
 
 def test_two_at_once(bin_folder: Path, tmp_path: Path) -> None:

@@ -25,11 +25,6 @@ template <typename Failure> int code_of(const Failure& failure) {
   return code;
 }
 
-TEST(ExitCodeOf, IsTheBodysOwn) {
-  for (const ExitCode code : {ExitCode::verified, ExitCode::wrong_result, ExitCode::interrupted})
-    EXPECT_EQ(exit_code_of("step", [&] { return code; }), static_cast<int>(code));
-}
-
 TEST(ExitCodeOf, SaysWhatHasFailed) {
   __emulated::Finding race{};
   race.kernel = "reduce";

@@ -248,33 +248,13 @@ TEST(Runtime, KnowsTheDevice) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
 }
 
-TEST(Runtime, RunsStreamsAtOnceAndHasNoTime) {
-  cudaStream_t stream = nullptr;
-  cudaStream_t other = nullptr;
+/// What streams and events do is in emulate_test.py.
+TEST(Runtime, HasNoTime) {
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
   float milliseconds = 0;
-  int* cells = nullptr;
-  ASSERT_EQ(cudaMallocManaged(&cells, 4), cudaSuccess);
-  cells[0] = 0;
-  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
-  ASSERT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
-  EXPECT_NE(stream, other);
   ASSERT_EQ(cudaEventCreate(&begin), cudaSuccess);
-  ASSERT_EQ(cudaEventCreateWithFlags(&end, cudaEventDisableTiming), cudaSuccess);
-  EXPECT_EQ(cudaEventRecord(begin, stream), cudaSuccess);
-  increase<<<1, 1, 0, stream>>>(cells);
-  EXPECT_EQ(cudaEventRecord(end), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(other, end, 0), cudaSuccess);
-  increase<<<1, 1, 0, other>>>(cells);
-  EXPECT_EQ(cudaLaunchHostFunc(
-                other, [](void* data) { ++*static_cast<int*>(data); }, cells),
-            cudaSuccess);
-  const auto called_back = [](cudaStream_t, cudaError_t, void* data) { ++*static_cast<int*>(data); };
-  EXPECT_EQ(cudaStreamAddCallback(other, called_back, cells, 0), cudaSuccess);
-  EXPECT_EQ(cudaEventSynchronize(end), cudaSuccess);
-  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
-  EXPECT_EQ(cells[0], 4);
+  ASSERT_EQ(cudaEventCreateWithFlags(&end, cudaEventBlockingSync), cudaSuccess);
   testing::internal::CaptureStderr();
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
@@ -284,9 +264,7 @@ TEST(Runtime, RunsStreamsAtOnceAndHasNoTime) {
   EXPECT_TRUE(std::isnan(milliseconds));
   EXPECT_EQ(cudaEventDestroy(begin), cudaSuccess);
   EXPECT_EQ(cudaEventDestroy(nullptr), cudaErrorInvalidResourceHandle);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   EXPECT_EQ(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
-  EXPECT_EQ(cudaFree(cells), cudaSuccess);
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include "harness/measure.hpp"
 #include "harness/reduction_plan.hpp"
 #include "harness/report.hpp"
-#include "harness/verification.hpp"
 
 extern const std::string_view step_name;  // tests/CMakeLists.txt writes it
 
@@ -275,41 +274,6 @@ TEST(Step, CountsALargeInputAsAnH200DoesAndTracesABlock) {
   EXPECT_EQ(counted.shared_store_wavefronts - counted.shared_store_conflicts, measured->shared_stores);
   EXPECT_EQ(counted.global_load_requests, measured->global_loads);
   EXPECT_EQ(counted.global_load_sectors, measured->sectors);
-}
-
-// ---- atomics ----
-
-/// Sums to be added for n elements.
-std::uint64_t additions(std::uint64_t n, ElementType type, unsigned block) {
-  if (step_name == "atomic_each") return n;
-  // The first threads also take what is left after the last vector.
-  const std::uint64_t width = 16 / size_of(type);
-  if (step_name == "atomic_vector") return std::max(n / width, n % width);
-  // A block without elements still adds its zero.
-  const std::uint64_t tile = std::uint64_t{2} * block;
-  const std::uint64_t blocks = std::max<std::uint64_t>(1, (n + tile - 1) / tile);
-  // To the block's own cell each of its threads adds, too.
-  return step_name == "atomic_shared" ? blocks * block + blocks : blocks;
-}
-
-TEST(Step, HasAsManyAtomicsAsItAddsSums) {
-  if (!adds_atomically()) return;
-  for (const ElementType type : element_types) {
-    for (const std::uint64_t n : {0U, 1U, 7U, 4096U, 4099U}) {
-      const Result result = run({type, n, 64}, Data::random);
-      ASSERT_EQ(result.pass_counters.size(), 1U);
-      // A complex number takes two.
-      EXPECT_EQ(result.pass_counters.front().atomics, additions(n, type, 64) * parts_of(type))
-          << n << ' ' << to_string(type);
-    }
-  }
-}
-
-TEST(Step, WithAtomicsMeetsTheToleranceOfATreeOverAllElements) {
-  if (!adds_atomically()) return;
-  const Result result = run({ElementType::float32, 1 << 16, 256}, Data::random);
-  const double magnitude = reference_sum(result.input, result.type).parts[0].magnitude;
-  EXPECT_EQ(result.verdict.tolerance, rounding_bound(magnitude, 16 + 1, rounding_unit(result.type)));
 }
 
 }  // namespace

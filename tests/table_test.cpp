@@ -1,4 +1,5 @@
-/// What tables of steps look like as a whole is in counter_report_test.cpp, report_test.cpp and terminal_test.py.
+/// What tables look like as a whole is in ladder_text_test.cpp, counter_report_test.cpp, report_test.cpp and
+/// terminal_test.py.
 #include "harness/table.hpp"
 
 #include <gtest/gtest.h>
@@ -10,12 +11,6 @@ namespace reduction {
 namespace {
 
 Terminal terminal_of_width(std::size_t columns) { return {true, columns, false}; }
-
-/// A table as the counters have it.
-Table counted() {
-  return {{{"step", Align::left}, {"block barriers per block"}, {"change", Align::left}},
-          {{"02", "9", "× 2"}, {"03", "1024", "÷ 3.33"}}};
-}
 
 TEST(DisplayWidth, CountsColumnsAndNotBytes) {
   for (const char* one : {"a", "÷", "×", "²", "–", "→", "·", "█", "░", "▏", "─", "…"})
@@ -41,27 +36,6 @@ TEST(Draw, FillsABarByEighthsAndTellsConflictsApart) {
   EXPECT_EQ(draw({0, 0, true}, 3), "···");
   EXPECT_EQ(draw({0.25, 0.75, false}, 4), "█░░░");
   EXPECT_EQ(draw({1.2, 0, true}, 4), "████") << "more than the longest is no longer";
-}
-
-TEST(Markdown, HasARowOfCellsInALine) {
-  Table table = counted();
-  table.rows[0][1] = "";
-  EXPECT_EQ(to_text(table, {}),
-            "| step | block barriers per block | change |\n"
-            "|:--|--:|:--|\n"
-            "| 02 | | × 2 |\n"
-            "| 03 | 1024 | ÷ 3.33 |\n");
-}
-
-TEST(TerminalTable, FoldsHeadersOverTheirColumn) {
-  EXPECT_EQ(to_text(counted(), terminal_of_width(80)),
-            "         block\n"
-            "      barriers\n"
-            "           per\n"
-            "step     block  change\n"
-            "────  ────────  ──────\n"
-            "02           9  × 2\n"
-            "03        1024  ÷ 3.33\n");
 }
 
 TEST(TerminalTable, GivesTheRoomThatIsLeftToBars) {

@@ -73,17 +73,6 @@ def test_only_steps_that_gain_are_emphasised(card: Path) -> None:
     assert [read.colour_of(row["step"]) == "blue" for row in ladder] == [True, True, False, False]
 
 
-@pytest.mark.parametrize("places, apart", [
-    ([], []), ([5], [5]), ([99], [90]),
-    ([5, 30], [5, 30]),         # far enough from each other
-    ([5, 10, 40], [5, 15, 40]),  # the second one moves up, the third one has room
-    ([70, 85, 89], [70, 80, 90]),  # down from the end
-    ([88, 89, 90], [70, 80, 90]),
-])
-def test_names_are_spread_apart_below_the_end(places: list[float], apart: list[float]) -> None:
-    assert plot.spread(places, end=90, gap=10) == apart
-
-
 @pytest.mark.parametrize("cards", [[results.H200], [results.H100], results.CARDS], ids=["H200", "H100", "both"])
 def test_texts_neither_overlap_nor_leave_the_figure(cards: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[tuple[str, Any]] = []
