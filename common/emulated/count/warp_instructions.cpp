@@ -8,29 +8,12 @@ namespace {
 
 constexpr std::size_t sector_bytes = 32;
 
-/// Whether lanes that are served together ask no bank for two words, as most often.
-bool is_without_conflict(std::span<const std::uintptr_t> addresses, std::size_t words_each) {
-  std::array<std::uintptr_t, banks> word_of;
-  unsigned asked = 0;
-  for (const std::uintptr_t address : addresses) {
-    for (std::size_t i = 0; i < words_each; ++i) {
-      const std::uintptr_t word = address / word_bytes + i;
-      const std::size_t bank = word % banks;
-      if ((asked >> bank & 1) != 0 && word_of[bank] != word) return false;
-      asked |= 1U << bank;
-      word_of[bank] = word;
-    }
-  }
-  return true;
-}
-
 /// The wavefronts of lanes that are served together: distinct words of a bank, at the bank that has the most.
 unsigned wavefronts(std::span<const std::uintptr_t> addresses, std::size_t bytes) {
   const std::size_t words_each = std::max<std::size_t>(1, bytes / word_bytes);
-  if (is_without_conflict(addresses, words_each)) return 1;
   std::array<std::array<std::uintptr_t, warp_size>, banks> words;
   std::array<unsigned, banks> distinct{};
-  unsigned most = 0;
+  unsigned most = 1;
   for (const std::uintptr_t address : addresses) {
     for (std::size_t i = 0; i < words_each; ++i) {
       const std::uintptr_t word = address / word_bytes + i;

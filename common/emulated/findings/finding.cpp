@@ -15,59 +15,40 @@ std::string lines_of(const std::vector<Finding>& findings) {
   return text;
 }
 
+struct Words {
+  std::string_view name, pitfall;
+};
+
+Words words_of(Fault fault) {
+  switch (fault) {
+    case Fault::race: return {"race", "no_barrier_between_levels"};
+    case Fault::missing_fence: return {"missing fence", "no_fence_behind_the_ticket"};
+    case Fault::missed_barrier: return {"missed barrier", "barrier_for_working_threads"};
+    case Fault::divergent_barrier: return {"divergent barrier", "barrier_in_each_branch"};
+    case Fault::deadlock: return {"deadlock", "barrier_in_each_branch"};
+    case Fault::invalid_mask: return {"invalid mask", "shuffles_without_their_lanes"};
+    case Fault::inactive_lane: return {"shuffle from an inactive lane", "shuffles_without_their_lanes"};
+    case Fault::invalid_width: return {"invalid width", "shuffles_without_their_lanes"};
+    case Fault::misaligned: return {"misaligned access", "vector_load_of_a_part"};
+    case Fault::out_of_bounds: return {"out of bounds", "unguarded_second_load"};
+    case Fault::unfinished_copy: return {"unfinished copy", "copy_read_before_it_is_there"};
+    case Fault::uninitialised_read: return {"uninitialised read", "count_in_place_of_bytes"};
+    case Fault::endless_loop: return {"endless loop", "endless_loop"};
+    case Fault::wait_for_block: return {"wait for another block", "waits_for_a_later_block"};
+    case Fault::stack_overflow: return {"stack overflow", "what_ends_a_thread"};
+    case Fault::undefined_arithmetic: return {"undefined arithmetic", "what_ends_a_thread"};
+    case Fault::invalid_call: return {"invalid call", "what_ends_a_thread"};
+    case Fault::trap: return {"trap", "what_ends_a_thread"};
+    case Fault::host_access: return {"host access", "device_memory_on_the_host"};
+    case Fault::missing_synchronisation: return {"missing synchronisation", "result_read_too_soon"};
+  }
+  return {"fault", "README"};
+}
+
 }  // namespace
 
-std::string_view name_of(Fault fault) {
-  switch (fault) {
-    case Fault::race: return "race";
-    case Fault::missing_fence: return "missing fence";
-    case Fault::missed_barrier: return "missed barrier";
-    case Fault::divergent_barrier: return "divergent barrier";
-    case Fault::deadlock: return "deadlock";
-    case Fault::invalid_mask: return "invalid mask";
-    case Fault::inactive_lane: return "shuffle from an inactive lane";
-    case Fault::invalid_width: return "invalid width";
-    case Fault::misaligned: return "misaligned access";
-    case Fault::out_of_bounds: return "out of bounds";
-    case Fault::unfinished_copy: return "unfinished copy";
-    case Fault::uninitialised_read: return "uninitialised read";
-    case Fault::endless_loop: return "endless loop";
-    case Fault::wait_for_block: return "wait for another block";
-    case Fault::stack_overflow: return "stack overflow";
-    case Fault::undefined_arithmetic: return "undefined arithmetic";
-    case Fault::invalid_call: return "invalid call";
-    case Fault::trap: return "trap";
-    case Fault::host_access: return "host access";
-    case Fault::missing_synchronisation: return "missing synchronisation";
-  }
-  return "fault";
-}
-
-std::string_view pitfall_of(Fault fault) {
-  switch (fault) {
-    case Fault::race: return "no_barrier_between_levels";
-    case Fault::missing_fence: return "no_fence_behind_the_ticket";
-    case Fault::missed_barrier: return "barrier_for_working_threads";
-    case Fault::divergent_barrier:
-    case Fault::deadlock: return "barrier_in_each_branch";
-    case Fault::invalid_mask:
-    case Fault::inactive_lane:
-    case Fault::invalid_width: return "shuffles_without_their_lanes";
-    case Fault::misaligned: return "vector_load_of_a_part";
-    case Fault::out_of_bounds: return "unguarded_second_load";
-    case Fault::unfinished_copy: return "copy_read_before_it_is_there";
-    case Fault::uninitialised_read: return "count_in_place_of_bytes";
-    case Fault::endless_loop: return "endless_loop";
-    case Fault::wait_for_block: return "waits_for_a_later_block";
-    case Fault::stack_overflow:
-    case Fault::undefined_arithmetic:
-    case Fault::invalid_call:
-    case Fault::trap: return "what_ends_a_thread";
-    case Fault::host_access: return "device_memory_on_the_host";
-    case Fault::missing_synchronisation: return "result_read_too_soon";
-  }
-  return "README";
-}
+std::string_view name_of(Fault fault) { return words_of(fault).name; }
+std::string_view pitfall_of(Fault fault) { return words_of(fault).pitfall; }
 
 std::string page_of(std::string_view pitfall) { return "docs/pitfalls/" + std::string{pitfall} + ".md"; }
 

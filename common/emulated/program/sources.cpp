@@ -54,16 +54,6 @@ std::vector<Include> includes_of(std::string_view source) {
   return found;
 }
 
-/// Makes compilers, debuggers and findings name the original.
-std::string line_directive(const fs::path& path) {
-  std::string directive = "#line 1 \"";
-  for (const char c : path.string()) {
-    if (c == '\\' || c == '"') directive += '\\';
-    directive += c;
-  }
-  return directive + "\"\n";
-}
-
 }  // namespace
 
 Sources::Sources(fs::path folder, std::vector<std::string> include_folders, std::vector<fs::path> reserved)
@@ -123,7 +113,7 @@ fs::path Sources::write(const fs::path& file, const std::string& text) {
   const fs::path copy = folder_ / file.relative_path();
   fs::create_directories(copy.parent_path());
   std::ofstream out{copy, std::ios::binary};
-  out << line_directive(file) << text;
+  out << emulated_rewrite::line_directive(file) << text;
   out.close();
   if (!out) throw std::runtime_error{copy.string() + ": error: cannot be written"};
   return copy;

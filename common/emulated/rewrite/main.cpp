@@ -22,16 +22,6 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// Makes compilers and debuggers name the source instead of the output.
-std::string line_directive(const std::string& path) {
-  std::string directive = "#line 1 \"";
-  for (const char c : std::filesystem::absolute(path).lexically_normal().string()) {
-    if (c == '\\' || c == '"') directive += '\\';
-    directive += c;
-  }
-  return directive + "\"\n";
-}
-
 /// The file appears, or changes, all at once: an interrupted build leaves nothing that looks finished.
 void write(const std::string& path, const std::string& text) {
   const std::string temporary = path + "." + std::to_string(getpid());
@@ -53,7 +43,8 @@ int main(int argc, char** argv) {
   }
   const std::string input = argv[1];
   try {
-    write(argv[2], line_directive(input) + emulated_rewrite::rewrite(read(input)));
+    const std::string original = std::filesystem::absolute(input).lexically_normal();
+    write(argv[2], emulated_rewrite::line_directive(original) + emulated_rewrite::rewrite(read(input)));
     return 0;
   } catch (const emulated_rewrite::RewriteError& error) {
     std::cerr << input << ":" << error.line << ": error: " << error.what() << "\n";

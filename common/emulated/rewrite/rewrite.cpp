@@ -364,4 +364,13 @@ std::string rewrite(std::string_view source) {
   return apply(source, std::move(edits));
 }
 
+std::string line_directive(const std::string& original) {
+  std::string directive = "#line 1 \"";
+  for (const char c : original) {
+    if (c == '\\' || c == '"') directive += '\\';
+    directive += c;
+  }
+  return directive + "\"\n";
+}
+
 }  // namespace emulated_rewrite

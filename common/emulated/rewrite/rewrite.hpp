@@ -20,4 +20,7 @@ struct RewriteError : std::runtime_error {
 /// without an end.
 std::string rewrite(std::string_view source);
 
+/// What stands before it, so that compilers, debuggers and findings name the original.
+std::string line_directive(const std::string& original);
+
 }  // namespace emulated_rewrite

@@ -115,20 +115,7 @@ inline const char* cublasGetStatusName(cublasStatus_t status) {
 }
 inline const char* cublasGetStatusString(cublasStatus_t status) { return cublasGetStatusName(status); }
 
-/// Copies n elements, each `stride` elements behind the one before, between host and device.
-inline cublasStatus_t cublasSetVector(int n, int bytes, const void* from, int from_stride, void* to,
-                                      int to_stride) {
-  const auto size = static_cast<std::size_t>(bytes);
-  const cudaError_t copied = cudaMemcpy2D(to, size * static_cast<std::size_t>(to_stride), from,
-                                          size * static_cast<std::size_t>(from_stride), size,
-                                          static_cast<std::size_t>(n), cudaMemcpyDefault);
-  return copied == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
-}
-inline cublasStatus_t cublasGetVector(int n, int bytes, const void* from, int from_stride, void* to,
-                                      int to_stride) {
-  return cublasSetVector(n, bytes, from, from_stride, to, to_stride);
-}
-/// The same for a matrix, column by column.
+/// Copies a matrix between host and device, column by column.
 inline cublasStatus_t cublasSetMatrix(int rows, int columns, int bytes, const void* from, int from_rows,
                                       void* to, int to_rows) {
   const auto size = static_cast<std::size_t>(bytes);
@@ -140,6 +127,16 @@ inline cublasStatus_t cublasSetMatrix(int rows, int columns, int bytes, const vo
 inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, const void* from, int from_rows,
                                       void* to, int to_rows) {
   return cublasSetMatrix(rows, columns, bytes, from, from_rows, to, to_rows);
+}
+
+/// The same for n elements, each `stride` elements behind the one before.
+inline cublasStatus_t cublasSetVector(int n, int bytes, const void* from, int from_stride, void* to,
+                                      int to_stride) {
+  return cublasSetMatrix(1, n, bytes, from, from_stride, to, to_stride);
+}
+inline cublasStatus_t cublasGetVector(int n, int bytes, const void* from, int from_stride, void* to,
+                                      int to_stride) {
+  return cublasSetVector(n, bytes, from, from_stride, to, to_stride);
 }
 
 namespace __emulated {
@@ -286,7 +283,8 @@ inline cudaDataType scalar_type(cudaDataType type, cudaDataType) { return type; 
                                         const T* beta, T* y, int y_step) {                                 \
     using namespace __emulated;                                                                            \
     constexpr cudaDataType type = blas_type<T>;                                                            \
-    if (of_a == CUBLAS_OP_C && (type == CUDA_C_32F || type == CUDA_C_64F)) return CUBLAS_STATUS_NOT_SUPPORTED; \
+    if (of_a == CUBLAS_OP_C && (type == CUDA_C_32F || type == CUDA_C_64F))                                 \
+      return CUBLAS_STATUS_NOT_SUPPORTED;                                                                  \
     const bool is_plain = of_a == CUBLAS_OP_N;                                                             \
     return gemm(__func__, handle, 1, is_plain ? m : n, is_plain ? n : m, blas_scalar(handle, alpha, type), \
                 row(x, x_step), {a, type, lda, is_plain ? Transposed::yes : Transposed::no},               \
