@@ -31,6 +31,7 @@ NOT_RUN = {
     r"ctest --preset release.*": "calls this test",
     r"(until .*)?python3 -m tools measure.*": "builds, and measures for ten minutes; measure_test.py has a made-up GPU",
     r"python3 -m tools scaling": "builds, and measures several GPUs; scaling_test.py has made-up ones",
+    r"python3 -m tools rows": "builds, and measures for minutes",
     r"python3 -m tools compare.*": "builds, and measures for minutes; compare_test.py has a made-up GPU",
     r"python3 -m tools check-pages": "the test generated_pages is this command, in the repository",
     r"node docs/stills/draw_stills\.js --check": "the test stills is this command, in the repository",

@@ -13,7 +13,7 @@ from tools.results import Result, read_one
 
 SOLUTIONS = REPOSITORY / "docs/solutions"
 PACKAGE = REPOSITORY / "beyond/12_any_operation"
-NO_PROGRAMS = {"12_any_operation", "14_same_bits"}
+NO_PROGRAMS = {"12_any_operation", "14_same_bits", "15_rows"}
 
 # Counters per block of a run that is verified, or words of what is printed.
 Shown = dict[str, float] | str
