@@ -45,6 +45,7 @@ ORDER = "common/emulated/order/"
 PROGRAM = "common/emulated/program/"
 TRACE = "common/emulated/trace/"
 HEADER = "beyond/12_any_operation/reduction/"
+ROWS = "beyond/15_rows/"
 AGAINST_CUB = "beyond/12_any_operation/against_cub/"
 
 # Those of one file stand together: what is restored and what is broken next is compiled once.
@@ -109,6 +110,19 @@ MUTANTS = [
            "header_across_test *"),
     Mutant("common/emulated/memory/peer_memory.cpp", "if (before.word == &word) Block::running()->give_way();", "",
            "header_across_test *LeavesTurns*"),
+    # ---- rows ----
+    Mutant(ROWS + "operations.cuh", "static __device__ float identity() { return -INFINITY; }",
+           "static __device__ float identity() { return 1e-38F; }", "rows_test Rows.Maximums*"),
+    Mutant(ROWS + "operations.cuh", "a > b || (a != a && b == b)", "a > b",
+           "rows_test Rows.TheFirst*"),
+    Mutant(ROWS + "operations.cuh", " && b.index < a.index;", " && false;", "rows_test Rows.TheFirst*"),
+    Mutant(ROWS + "operations.cuh", "    if (count == 0) return a;\n", "", "rows_test Rows.AreRightForWidths*"),
+    Mutant(ROWS + "operations.cuh", "less.largest == more.largest ? 1.0F : expf", "expf",
+           "rows_test Rows.Softmax*"),
+    Mutant(ROWS + "combine.cuh", "k < edges; k += threads", "k < edges; k += 8", "rows_test Rows.AreRightForWidths*"),
+    Mutant(ROWS + "combine.cuh", "  __syncthreads();\n", "", "rows_test Rows.HaveNoFinding*"),
+    Mutant(ROWS + "check_rows.cpp", "if (std::isnan(expected)) return std::isnan(found);\n", "",
+           "rows_test Rows.AreRightForWidths*"),
     Mutant(AGAINST_CUB + "compare.cpp", "  if (!first.verified()) return first;\n", "", "against_cub_test *"),
     Mutant(AGAINST_CUB + "compare.cpp", "        device.poison(side->out.data(), chosen.result_bytes);\n", "",
            "against_cub_test *"),
