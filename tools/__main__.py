@@ -9,6 +9,7 @@ from tools.command_line import ExitCode, Failure, Parser, say
 COMMANDS = {
     "measure": "measure what the pages show of a GPU",
     "scaling": "measure 13_many_gpus on all GPUs of this machine, or of several",
+    "rows": "measure 15_rows beside CUB, torch and jax",
     "profile": "let Nsight Compute count what a step does",
     "compare": "run the steps beside CUB, Thrust, cuBLAS, torch, cupy and jax",
     "plot": "draw the results of one card, or of several",

@@ -12,7 +12,7 @@ from tools.compare import peer_tables
 from tools.documented_tables import published
 from tools.markdown import count_text, fixed, table
 from tools.programs import Programs
-from tools.results import H100, H200, AgainstCub, AloneResult, Measured, RanksResult, Result, read, read_as
+from tools.results import H100, H200, AgainstCub, AloneResult, Measured, RanksResult, Result, RowsResult, read, read_as
 
 # The cases of 12_against_cub: sum_int8_in_int32.
 CASES: list[str] = re.findall(
@@ -330,6 +330,30 @@ def peers(folder: Path, only: Sequence[str] = TYPES, file: str = "peers") -> str
     return "\n".join(tables)
 
 
+def rows(folder: Path, *operations: str) -> str:
+    """Of 15_rows: a table for each operation, a row per width, a column for each kernel and library."""
+    found = read_as(folder, "rows", RowsResult)
+    tables = []
+    for operation in operations or dict.fromkeys(result.operation for result in found):
+        kernels = list(dict.fromkeys(result.kernel for result in found if result.operation == operation))
+        cells = {(result.width, result.kernel): fixed(result.gbps, 0) for result in found
+                 if result.operation == operation}
+        tables.append(table([f"{operation}: GB/s at width", *kernels], [
+            [count_text(width), *(cells.get((width, kernel)) for kernel in kernels)]
+            for width in dict.fromkeys(width for width, _ in cells)]))
+    return "\n".join(tables)
+
+
+def rows_of_cards() -> str:
+    """The figure of the sums, and the first card's table of them; nothing before they are measured."""
+    shown = rows(H200, "sum")
+    return shown and (
+        "![GB/s over the width of a row: each kernel is fast in a range of widths](../../docs/results/rows.svg)\n\n"
+        f"Sums of 2²⁸ elements on one {results.measured(H200).gpu}. The pages of the cards have the other operations: "
+        "[H200](../../docs/results/nvidia_h200/README.md#rows-and-columns), "
+        f"[H100](../../docs/results/nvidia_h100_80gb_hbm3/README.md#rows-and-columns).\n\n{shown}")
+
+
 # ---- the page of the folder ----
 
 
@@ -367,7 +391,9 @@ def card_page(folder: Path, programs: Programs) -> str:
             ("Peers", "peers", "", "GB/s, and the share of CUB's, in one run of `python3 -m tools compare`. A dash is "
              "what a program cannot sum or was not measured on", peers(folder)),
             ("Atomics", "atomics", "", "The kernels of [beyond/atomics](../../../beyond/atomics/README.md) beside what "
-             "others have published", atomics(folder))):
+             "others have published", atomics(folder)),
+            ("Rows and columns", "rows", "rows", "The kernels of [15](../../../beyond/15_rows/README.md) beside CUB, "
+             "torch and jax, in as many elements of every width ([the file](../README.md#the-files))", rows(folder))):
         if shown:
             picture = f"![{title}]({plot}.svg)\n\n" if plot else ""
             text += f"\n## {title}\n\n{what}. Data: [{file}.json]({file}.json)\n\n{picture}{shown}"

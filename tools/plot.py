@@ -22,7 +22,7 @@ from tools import output_file, results
 from tools.bandwidth import INTENSITY, additions_per_second
 from tools.command_line import REPOSITORY, BadUsage, ExitCode, NotPossible, Parser, read_text, say
 from tools.markdown import count_text
-from tools.results import CARDS, H200, Result
+from tools.results import CARDS, H200, Result, RowsResult
 
 # matplotlib takes half a second to import, so this is done where it draws.
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ class Card:
     name: str
     conditions: str
     results: dict[str, list[Result]]  # by the name of their file, without .json
+    rows: list[RowsResult]  # the sums of 15_rows
     peak: float  # GB/s
     roofs: dict[str, float]  # 10^9 additions/s, of each type that is known
     colour: str
@@ -143,6 +144,7 @@ def read_card(folder: Path, colour: str) -> Card:
     if first is None or first.device.peak_gbps is None:
         raise BadUsage(f"'{folder}/ladder.json' has no result of a GPU whose peak is known")
     return Card(measured.gpu, f"CUDA {measured.cuda}, driver {measured.driver}, {measured.date}", lists,
+                [row for row in results.read_as(folder, "rows", RowsResult) if row.operation == "sum"],
                 first.device.peak_gbps, additions_per_second(first, measured.clock_mhz), colour)
 
 
@@ -194,6 +196,23 @@ def name_points(axes: Any, x: float, points: Sequence[tuple[float, str, str]], e
                                                          "shrinkA": 0, "shrinkB": 4, "relpos": (0, 0.5)})
 
 
+def show_peak(axes: Any, card: Card) -> None:
+    """The same height is the same share of the peak in every panel."""
+    axes.set_ylim(0, 1.12 * card.peak)
+    axes.axhline(card.peak, color=card.colour, linestyle=DASHED)
+    write(axes, f"peak {card.peak:.4g}", (0, 1 / 1.12), (6, 5), color=card.colour,
+          bbox={"color": LIGHT["paper"], "pad": 0})  # which hides the grid behind it
+
+
+def show_values(axes: Any, values: Sequence[str], unit: str) -> None:
+    """Below and beside a sweep over these."""
+    ticks = range(0, len(values), 5 if len(values) > 10 else 1)
+    axes.set_xticks(ticks, [values[k] for k in ticks])
+    axes.tick_params(axis="x", pad=9)  # clear of the 0
+    axes.grid(axis="y")
+    write(axes, unit, (0, 1), (-6, 13), ha="right")
+
+
 # ---- the figures ----
 
 
@@ -241,10 +260,7 @@ def draw_sweep(cards: Sequence[Card], sweep: str, title: str) -> Figure:
             axes.minorticks_off()
             axes.yaxis.set_major_formatter(lambda y, position: f"{y:g}")
         else:
-            axes.set_ylim(0, 1.12 * card.peak)  # the same height is the same share of the peak in every panel
-            axes.axhline(card.peak, color=card.colour, linestyle=DASHED)
-            write(axes, f"peak {card.peak:.4g}", (0, 1 / 1.12), (6, 5), color=card.colour,
-                  bbox={"color": LIGHT["paper"], "pad": 0})  # which hides the grid behind it
+            show_peak(axes, card)
         values = [value for value in dict.fromkeys(map(value_of, rows)) if value]  # in the order of the file
         ends = []
         for step in sorted({row.step for row in rows}):
@@ -257,11 +273,27 @@ def draw_sweep(cards: Sequence[Card], sweep: str, title: str) -> Figure:
             ends.append((ys[-1], step, colour))
         axes.set(xlim=(0, max(len(values) - 1, 1)), xlabel=label)
         name_points(axes, len(values) - 1, ends, 280)
-        ticks = range(0, len(values), 5 if len(values) > 10 else 1)
-        axes.set_xticks(ticks, [values[k] for k in ticks])
-        axes.tick_params(axis="x", pad=9)  # clear of the 0
-        axes.grid(axis="y")
-        write(axes, "µs" if with_cpu else "GB/s", (0, 1), (-6, 13), ha="right")
+        show_values(axes, values, "µs" if with_cpu else "GB/s")
+    return figure
+
+
+def draw_rows(cards: Sequence[Card]) -> Figure:
+    """For each card a panel of the bandwidths of 15_rows and of libraries, dashed, over the width of a row."""
+    figure, panels = new_figure("Each width has its kernel", [card.heading for card in cards], 62, NAME + 26, 280)
+    for card, axes in zip(cards, panels):
+        show_peak(axes, card)
+        widths = list(dict.fromkeys(row.width for row in card.rows))
+        ends = []
+        for kernel in dict.fromkeys(row.kernel for row in card.rows):
+            found = [row for row in card.rows if row.kernel == kernel]
+            is_own = kernel in ("thread", "warp", "block", "blocks", "columns")
+            colour = card.colour if is_own else LIGHT["muted"]
+            axes.plot([widths.index(row.width) for row in found], [row.gbps for row in found],
+                      linestyle="-" if is_own else DASHED, **line_of(colour))
+            ends.append((found[-1].gbps, kernel, colour))
+        axes.set(xlim=(0, max(len(widths) - 1, 1)), xlabel="elements of a row")
+        name_points(axes, len(widths) - 1, ends, 280)
+        show_values(axes, [count_text(width) for width in widths], "GB/s")
     return figure
 
 
@@ -320,6 +352,7 @@ FIGURES: dict[str, Callable[[Sequence[Card]], Figure]] = {
     "sweep_block": lambda cards: draw_sweep(cards, "sweep_block", f"GB/s of {cards[0].input} by block size"),
     "bandwidth": lambda cards: draw_sweep(cards, "sweep_size", "Small inputs do not fill a GPU"),
     "sweep_type": draw_types,
+    "rows": draw_rows,
     "crossing": lambda cards: draw_sweep(cards, "sweep_cpu", "One core is faster for small inputs"),
 }
 
@@ -330,9 +363,10 @@ def draw(folders: Sequence[Path]) -> dict[str, str]:
     order = list(dict.fromkeys([*CARDS, *folders]))
     cards = [read_card(folder, LIGHT[f"card{order.index(folder) % 4}"]) for folder in folders]
     use_style()
-    # Not every card has a CPU's sweep.
-    return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items()
-            if name != "crossing" or all(card.results["sweep_cpu"] for card in cards)}
+    # Not every card has these.
+    missing = {"crossing": any(not card.results["sweep_cpu"] for card in cards),
+               "rows": any(not card.rows for card in cards)}
+    return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items() if not missing.get(name)}
 
 
 def committed() -> dict[Path, Sequence[Path]]:

@@ -65,12 +65,21 @@ def first_line(error: Exception) -> str:
 # ---- the libraries: each puts the input on the device, empties the L2, and sums ----
 
 
+def sum_all(module: Any, data: Any) -> Any:
+    return module.sum(data, dtype=module.float32 if data.dtype.itemsize == 2 else data.dtype)
+
+
+# What a library is timed with: of its module and an array.
+Reduce = Callable[[Any, Any], Any]
+
+
 @dataclasses.dataclass
 class Library:
-    """It is asked for its sum while the device is held."""
+    """It is asked for its sum, or for what else `reduce` asks it for, while the device is held."""
 
     module: Any
     title: str
+    reduce: Reduce
     to_device: Callable[[Array], Any]
     zeros: Callable[[int], Any]  # so many int32 on the device
     read: Callable[[Any], object]
@@ -82,7 +91,7 @@ class Library:
     buffer: Any = None
 
     def sum(self) -> Any:
-        return self.module.sum(self.data, dtype=sum_type(self.module, self.data))
+        return self.reduce(self.module, self.data)
 
     def timed_sum(self) -> Any:
         stream = self.stream()
@@ -103,27 +112,23 @@ class Library:
         raise RuntimeError("the device waited in vain for all of the sum to be queued, twice in a row")
 
 
-def sum_type(module: Any, data: Any) -> Any:
-    return module.float32 if data.dtype.itemsize == 2 else data.dtype
-
-
-def open_torch() -> Library:
+def open_torch(reduce: Reduce = sum_all) -> Library:
     torch = importlib.import_module("torch")
     if not torch.cuda.is_available():
         raise NotPossible("it was built without CUDA, or sees no GPU")
     return Library(
-        torch, "torch.sum", to_device=lambda data: torch.from_numpy(data).cuda(),
+        torch, "torch.sum", reduce, to_device=lambda data: torch.from_numpy(data).cuda(),
         zeros=lambda count: torch.zeros(count, dtype=torch.int32, device="cuda"), read=lambda buffer: buffer.sum(),
         stream=lambda: int(torch.cuda.current_stream().cuda_stream), free=torch.cuda.empty_cache,
         cast=lambda data, element_type: data.to(getattr(torch, element_type)))
 
 
-def open_cupy() -> Library:
+def open_cupy(reduce: Reduce = sum_all) -> Library:
     cupy = importlib.import_module("cupy")
     if not cupy.cuda.is_available():
         raise NotPossible("it sees no GPU")
     return Library(
-        cupy, "cupy.sum", to_device=cupy.asarray, zeros=lambda count: cupy.zeros(count, dtype="int32"),
+        cupy, "cupy.sum", reduce, to_device=cupy.asarray, zeros=lambda count: cupy.zeros(count, dtype="int32"),
         # Without dtype as int64, by a kernel to be compiled first.
         read=lambda buffer: cupy.sum(buffer, dtype=buffer.dtype),
         stream=lambda: int(cupy.cuda.get_current_stream().ptr),
@@ -134,7 +139,7 @@ class Jax(Library):
     """Only what XLA itself calls knows its stream, and is in order with its kernels. So the compiled program calls the
     clock, once before the sum and once behind it. The sum between is compiled to the same kernels as jnp.sum alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, reduce: Reduce = sum_all) -> None:
         # Else it takes three quarters of the GPU's memory at once, and looks for TPUs.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         os.environ.setdefault("JAX_PLATFORMS", "cuda")
@@ -143,14 +148,10 @@ class Jax(Library):
         if jax.default_backend() != "gpu":
             raise NotPossible("it was installed without CUDA, or sees no GPU")
         jnp = jax.numpy
-
-        def sum_of(data: Any) -> Any:
-            return jnp.sum(data, dtype=sum_type(jnp, data))
-
-        jitted_sum = jax.jit(sum_of)
+        jitted_sum = jax.jit(lambda data: reduce(jnp, data))
         super().__init__(
-            jax, "jax.numpy.sum", to_device=jax.device_put, zeros=lambda count: jnp.zeros(count, dtype="int32"),
-            read=jitted_sum, stream=lambda: 0, free=lambda: None)
+            jax, "jax.numpy.sum", reduce, to_device=jax.device_put, zeros=lambda count: jnp.zeros(count, dtype="int32"),
+            read=jax.jit(lambda buffer: sum_all(jnp, buffer)), stream=lambda: 0, free=lambda: None)
         self.jitted_sum = jitted_sum
         buffer_callback = importlib.import_module("jax.experimental.buffer_callback").buffer_callback
 
@@ -162,7 +163,7 @@ class Jax(Library):
 
         def timed(data: Any) -> tuple[Any, Any]:
             data = passing_on(self.clock.start, data)
-            return data, passing_on(self.clock.stop, sum_of(data))
+            return data, passing_on(self.clock.stop, reduce(jnp, data))
 
         # Given away and returned, the input is not copied for the call that it passes through.
         self.jitted_timed = jax.jit(timed, donate_argnums=0)
@@ -176,7 +177,7 @@ class Jax(Library):
         return result
 
 
-LIBRARIES: dict[str, Callable[[], Library]] = {"torch": open_torch, "cupy": open_cupy, "jax": Jax}
+LIBRARIES: dict[str, Callable[..., Library]] = {"torch": open_torch, "cupy": open_cupy, "jax": Jax}
 
 
 # ---- measuring ----

@@ -177,6 +177,18 @@ class AloneResult:
     gbps: float
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RowsResult:
+    """Of rows.json: an operation on each row of a matrix, or on each column, by a kernel of 15_rows or by a library."""
+
+    operation: str
+    kernel: str
+    rows: int
+    width: int
+    ms: Milliseconds
+    gbps: float  # each element once and each result once
+
+
 # ---- the reader ----
 
 Record = TypeVar("Record")

@@ -59,6 +59,9 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     Path("beyond/13_many_gpus/README.md"): named(pages.scaling, pages.scaling_model),
     Path("beyond/atomics/atomic_block/README.md"): {
         "measured": lambda: pages.atomics(H100), "by_block": pages.atomics_by_block},
+    Path("beyond/15_rows/README.md"): {
+        "rows": pages.rows_of_cards,
+        "log_sum_exp": lambda: code("cpp", from_line(SOLUTIONS / "15_rows/log_sum_exp.cuh", "///"))},
     Path("beyond/peers/README.md"): {
         "measured": lambda: pages.peers(H200, only=("int32", "float32")),
         "back_to_back": lambda: pages.peers(H100, file="back_to_back")},
