@@ -40,12 +40,12 @@ const RowKernels& emulated_row_kernels();
 /// Returns an element by its row and its number in it.
 using ElementAt = std::function<float(std::size_t row, std::size_t i)>;
 
-/// Compares what a kernel has left with what it should be: a maximum and an index exactly, other numbers within what rounding
-/// can explain. Returns "", or says which of them is wrong.
+/// Compares what a kernel has left with what it should be: a maximum and an index exactly, other numbers within what
+/// rounding can explain. Returns "", or says which of them is wrong.
 using RowCheck = std::function<std::string(const RowKernel& kernel, const void* results)>;
 
-/// Works out, in double precision, what a kernel should leave, and all others of its operation that are of rows, or of columns,
-/// as it is. No element is NaN.
+/// Works out, in double precision, what a kernel should leave, and all others of its operation that are of rows, or of
+/// columns, as it is. No element is NaN.
 RowCheck make_row_check(const RowKernel& kernel, const Matrix& matrix, const ElementAt& element);
 
 /// This step, as its main.cu names it.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 
 #include "harness/exit_code.hpp"
 #include "harness/report.hpp"
