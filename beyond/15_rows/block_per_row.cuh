@@ -12,5 +12,6 @@ __global__ void block_per_row(const T* in, Result<Operation>* out, size_t width,
 
 template <typename Operation, typename T>
 void launch_block_per_row(const T* in, Result<Operation>* out, const Matrix& m) {
-  block_per_row<Operation><<<grid_of(m.rows), 256>>>(in, out, m.width, m.stride);
+  const unsigned block = threads_per_row(m.width, 16, 64, 512);
+  block_per_row<Operation><<<grid_of(m.rows), block>>>(in, out, m.width, m.stride);
 }

@@ -2,7 +2,7 @@
 #include "block_per_row.cuh"
 #include "device/temporary_storage.cuh"
 
-/// What a block takes of a row: two loops of 256 threads with four vectors each.
+/// What a block takes of a row: 16 elements for each of 512 threads.
 inline constexpr size_t part_width = 8192;
 
 /// Each block combines one of `parts` parts of a row of `in`, and leaves it in `partial`, row by row.
@@ -25,6 +25,6 @@ void launch_blocks_per_row(const float* in, Result<Operation>* out, const Matrix
   const size_t blocks = m.rows * parts;
   auto* partial =
       static_cast<Accumulator<Operation>*>(storage.at_least(blocks * sizeof(Accumulator<Operation>)));
-  blocks_per_row<Operation><<<grid_of(blocks), 256>>>(in, partial, parts, m.width, m.stride);
+  blocks_per_row<Operation><<<grid_of(blocks), 512>>>(in, partial, parts, m.width, m.stride);
   launch_block_per_row<OfParts<Operation>>(partial, out, Matrix{m.rows, parts, parts});
 }

@@ -19,8 +19,14 @@ __device__ Accumulator<Operation> combine_elements(const T* row, size_t first, s
   const size_t edges = head + (end - from) % width;
   auto sum = Operation::identity();
   const auto add = [&](const Vector<T>& vector, size_t i) {
+    Accumulator<Operation> parts[width];
     for (unsigned k = 0; k < width; ++k)
-      sum = Operation::combine(sum, Operation::element(vector.elements[k], from + i * width + k));
+      parts[k] = Operation::element(vector.elements[k], from + i * width + k);
+    for (unsigned half = width / 2; half > 0; half /= 2) {
+      for (unsigned k = 0; k < half; ++k)
+        parts[k] = Operation::combine(parts[k], parts[k + half]);
+    }
+    sum = Operation::combine(sum, parts[0]);
   };
 
   size_t i = thread;
@@ -40,6 +46,14 @@ __device__ Accumulator<Operation> combine_elements(const T* row, size_t first, s
   return sum;
 }
 
+/// Returns how many threads, a power of two, have that many elements of a row each: `least` or more, and at most `most`.
+inline unsigned threads_per_row(size_t width, unsigned elements, unsigned least, unsigned most) {
+  unsigned threads = least;
+  while (threads < most && size_t{threads} * elements < width)
+    threads *= 2;
+  return threads;
+}
+
 /// Combines, in the first of them, what so many neighbouring lanes have, a power of two. All 32 must take part.
 template <typename Operation> __device__ auto combine_lanes(Accumulator<Operation> sum, unsigned lanes) {
   for (unsigned stride = lanes / 2; stride > 0; stride /= 2)
@@ -47,7 +61,7 @@ template <typename Operation> __device__ auto combine_lanes(Accumulator<Operatio
   return sum;
 }
 
-/// Combines, in thread 0, what the blockDim.x threads of a block have. All must take part, once.
+/// Combines, in thread 0, what the blockDim.x threads of a block have, a power of two. All must take part, once.
 template <typename Operation> __device__ Accumulator<Operation> combine_block(Accumulator<Operation> sum) {
   __shared__ Accumulator<Operation> shared[32];
   const unsigned tid = threadIdx.x;
@@ -55,7 +69,8 @@ template <typename Operation> __device__ Accumulator<Operation> combine_block(Ac
   if (tid % 32 == 0) shared[tid / 32] = sum;
   __syncthreads();
   if (tid >= 32) return sum;
-  return combine_lanes<Operation>(tid < blockDim.x / 32 ? shared[tid] : Operation::identity(), 32);
+  const unsigned warps = blockDim.x / 32;
+  return combine_lanes<Operation>(tid < warps ? shared[tid] : Operation::identity(), warps);
 }
 
 /// Loads `each` elements with one instruction: one, or those of a vector, whose address is a multiple of 16.

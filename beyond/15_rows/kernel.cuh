@@ -36,7 +36,7 @@ static inline reduction::RowKernels make_row_kernels() {
   add_kernels<Max>(kernels, "max");
   add_kernels<ArgMax>(kernels, "argmax");
   add_kernels<Variance>(kernels, "variance");
-  kernels.push_back(row_kernel<float, launch_softmax_in_registers>("registers", "softmax", 1024));
+  kernels.push_back(row_kernel<float, launch_softmax_in_registers>("registers", "softmax", 512));
   kernels.back().most_width = 16 * 1024;
   kernels.push_back(row_kernel<float, launch_softmax_in_two_passes>("passes", "softmax", 256));
   return kernels;

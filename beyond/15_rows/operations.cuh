@@ -8,7 +8,7 @@
 #include "device/cuda_or_emulated.cuh"
 
 /// Says whether a is above b. NaN is above all else, so that it is never passed over.
-__device__ inline bool is_above(float a, float b) { return a > b || (a != a && b == b); }
+__device__ inline bool is_above(float a, float b) { return !(a <= b) && b == b; }
 
 struct Sum {
   using Accumulator = float;
@@ -65,9 +65,9 @@ struct Variance {
   static __device__ Moments identity() { return {0, 0, 0}; }
   static __device__ Moments element(float x, size_t) { return {1, x, 0}; }
   static __device__ Moments combine(const Moments& a, const Moments& b) {
+    if (b.count == 0) return a;  // both may be empty
     const size_t count = a.count + b.count;
-    if (count == 0) return a;
-    const float share = static_cast<float>(b.count) / static_cast<float>(count);
+    const float share = __fdividef(static_cast<float>(b.count), static_cast<float>(count));
     const float difference = b.mean - a.mean;
     const float weighted = difference * (share * static_cast<float>(a.count));
     return {count, a.mean + difference * share, a.squares + b.squares + difference * weighted};

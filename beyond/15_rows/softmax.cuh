@@ -2,30 +2,37 @@
 #include "blocks_per_row.cuh"
 #include "warp_per_row.cuh"
 
+/// So many blocks of 512 threads should fit on a multiprocessor: one loads while the others wait.
+template <unsigned elements, unsigned each>
+inline constexpr unsigned resident_blocks = each == 1        ? 1
+                                            : elements == 32 ? 2
+                                                             : 4;
+
 /// blockDim.x threads, a power of two, leave the softmax of one row of `in` in `out`, whose rows have no gaps. A block takes
-/// blockDim.y rows, or one where it takes more than a warp. A thread keeps 16 elements in registers, which it loads `each`
+/// blockDim.y rows, or one where it takes more than a warp. A thread keeps its elements in registers, which it loads `each`
 /// at a time: each element is read once.
-///
-/// Two blocks of 1024 fit on a multiprocessor, if they load vectors: one loads while the other waits.
-template <unsigned each>
-__global__ void __launch_bounds__(1024, each == 1 ? 1 : 2)
+template <unsigned elements, unsigned each>
+__global__ void __launch_bounds__(512, resident_blocks<elements, each>)
     softmax_in_registers(const float* in, float* out, size_t rows, size_t width, size_t stride) {
   const size_t row = size_t{blockIdx.x} * blockDim.y + threadIdx.y;
   const size_t end = row < rows ? width : 0;
   const auto place = [](unsigned k) { return (size_t{k} * blockDim.x + threadIdx.x) * each; };
-  float x[16 / each][each];
+  float x[elements / each][each];
   LargestAndSum own = SoftmaxSum::identity();
-  for (unsigned k = 0; k < 16 / each; ++k) {
+#pragma unroll
+  for (unsigned k = 0; k < elements / each; ++k) {
     for (float& element : x[k])
       element = -INFINITY;  // whose exponential is 0
     if (place(k) < end) load(x[k], in + row * stride + place(k));
   }
-  for (const auto& elements : x)
-    for (const float element : elements)
+#pragma unroll
+  for (const auto& vector : x)
+    for (const float element : vector)
       own.largest = fmaxf(own.largest, element);  // passes over NaN, of which the exponential is NaN
   const float shift = own.largest == -INFINITY ? 0 : own.largest;
-  for (auto& elements : x)
-    for (float& element : elements)
+#pragma unroll
+  for (auto& vector : x)
+    for (float& element : vector)
       own.sum += element = expf(element - shift);
 
   const unsigned lanes = min(blockDim.x, 32U);
@@ -41,20 +48,31 @@ __global__ void __launch_bounds__(1024, each == 1 ? 1 : 2)
   const float largest = __shfl_sync(0xffffffff, all.largest, 0, static_cast<int>(lanes));
   const float sum = __shfl_sync(0xffffffff, SoftmaxSum::result(all).sum, 0, static_cast<int>(lanes));
   const float scale = expf(own.largest - largest) / sum;
-  for (unsigned k = 0; k < 16 / each; ++k) {
+#pragma unroll
+  for (unsigned k = 0; k < elements / each; ++k) {
     for (float& element : x[k])
       element *= scale;
     if (place(k) < end) store(out + row * width + place(k), x[k]);
   }
 }
 
-/// Queues one kernel, for rows of at most 16 elements for each of 1024 threads.
-inline void launch_softmax_in_registers(const float* in, float* out, const Matrix& m) {
-  const unsigned threads = threads_per_row(m.width, 1024);
-  const dim3 block(threads, threads > 32 ? 1 : 256 / threads);
+template <unsigned elements> void launch_softmax_of(const float* in, float* out, const Matrix& m) {
+  const unsigned threads = threads_per_row(m.width, elements, 1, 512);
+  const dim3 block(threads, threads > 32 ? 1 : 128 / threads);
   const unsigned grid = grid_of(ceil_divide(m.rows, block.y));
-  const auto kernel = has_whole_vectors(in, m) ? softmax_in_registers<4> : softmax_in_registers<1>;
+  const auto kernel =
+      has_whole_vectors(in, m) ? softmax_in_registers<elements, 4> : softmax_in_registers<elements, 1>;
   kernel<<<grid, block>>>(in, out, m.rows, m.width, m.stride);
+}
+
+/// Queues one kernel, for rows of at most 32 elements for each of 512 threads.
+inline void launch_softmax_in_registers(const float* in, float* out, const Matrix& m) {
+  if (m.width <= 64)
+    launch_softmax_of<4>(in, out, m);
+  else if (m.width <= 8192)
+    launch_softmax_of<16>(in, out, m);
+  else
+    launch_softmax_of<32>(in, out, m);
 }
 
 /// Each thread writes the softmax of `each` elements four times, of a row of which `of_row` has maximum and sum.

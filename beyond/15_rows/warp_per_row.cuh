@@ -13,17 +13,9 @@ __global__ void warp_per_row(const float* in, Result<Operation>* out, size_t row
   if (threadIdx.x == 0 && row < rows) out[row] = Operation::result(sum);
 }
 
-/// Returns how many threads have 16 elements of a row each, as a power of two, but at most `most`.
-inline unsigned threads_per_row(size_t width, unsigned most) {
-  unsigned threads = 1;
-  while (threads < most && size_t{threads} * 16 < width)
-    threads *= 2;
-  return threads;
-}
-
 template <typename Operation>
 void launch_warp_per_row(const float* in, Result<Operation>* out, const Matrix& m) {
-  const unsigned lanes = threads_per_row(m.width, 32);
+  const unsigned lanes = threads_per_row(m.width, 16, 1, 32);
   const dim3 block(lanes, 256 / lanes);
   const unsigned grid = grid_of(ceil_divide(m.rows, block.y));
   warp_per_row<Operation><<<grid, block>>>(in, out, m.rows, m.width, m.stride);
