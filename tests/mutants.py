@@ -113,10 +113,11 @@ MUTANTS = [
     # ---- rows ----
     Mutant(ROWS + "operations.cuh", "static __device__ float identity() { return -INFINITY; }",
            "static __device__ float identity() { return 1e-38F; }", "rows_test Rows.Maximums*"),
-    Mutant(ROWS + "operations.cuh", "a > b || (a != a && b == b)", "a > b",
+    Mutant(ROWS + "operations.cuh", "!(a <= b) && b == b", "a > b",
            "rows_test Rows.TheFirst*"),
     Mutant(ROWS + "operations.cuh", " && b.index < a.index;", " && false;", "rows_test Rows.TheFirst*"),
-    Mutant(ROWS + "operations.cuh", "    if (count == 0) return a;\n", "", "rows_test Rows.AreRightForWidths*"),
+    Mutant(ROWS + "operations.cuh", "    if (b.count == 0) return a;  // both may be empty\n", "",
+           "rows_test Rows.AreRightForWidths*"),
     Mutant(ROWS + "operations.cuh", "less.largest == more.largest ? 1.0F : expf", "expf",
            "rows_test Rows.Softmax*"),
     Mutant(ROWS + "combine.cuh", "k < edges; k += threads", "k < edges; k += 8", "rows_test Rows.AreRightForWidths*"),

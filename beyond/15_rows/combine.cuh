@@ -29,15 +29,17 @@ __device__ Accumulator<Operation> combine_elements(const T* row, size_t first, s
     sum = Operation::combine(sum, parts[0]);
   };
 
-  size_t i = thread;
-  for (; i + 3 * threads < vectors; i += 4 * threads) {
+  // Of two lanes each has neighbouring vectors: every second would be one sector of each row, and too many requests.
+  const unsigned step = threads == 2 ? 1 : threads;
+  size_t i = threads == 2 ? 4 * thread : thread;
+  for (; i + 3 * step < vectors; i += 4 * threads) {
     Vector<T> loaded[4];
     for (unsigned k = 0; k < 4; ++k)
-      loaded[k] = load_vector(row + from, i + k * threads);
+      loaded[k] = load_vector(row + from, i + k * step);
     for (unsigned k = 0; k < 4; ++k)
-      add(loaded[k], i + k * threads);
+      add(loaded[k], i + k * step);
   }
-  for (; i < vectors; i += threads)
+  for (; i < vectors; i += step)
     add(load_vector(row + from, i), i);
   for (size_t k = thread; k < edges; k += threads) {
     const size_t edge = k < head ? first + k : from + vectors * width + k - head;
