@@ -345,13 +345,17 @@ def rows(folder: Path, *operations: str) -> str:
 
 
 def rows_of_cards() -> str:
-    """The figure of the sums, and the first card's table of them; nothing before they are measured."""
-    shown = rows(H200, "sum")
-    return shown and (
+    """The figure of the sums, and the first measured card's table of them; nothing before one is measured."""
+    measured = [folder for folder in (H200, H100) if (folder / "rows.json").exists()]
+    if not measured:
+        return ""
+    first = measured[0]
+    pages = ", ".join(f"[{results.measured(folder).gpu}](../../docs/results/{folder.name}/README.md#rows-and-columns)"
+                      for folder in measured)
+    return (
         "![GB/s over the width of a row: each kernel is fast in a range of widths](../../docs/results/rows.svg)\n\n"
-        f"Sums of 2²⁸ elements on one {results.measured(H200).gpu}. The pages of the cards have the other operations: "
-        "[H200](../../docs/results/nvidia_h200/README.md#rows-and-columns), "
-        f"[H100](../../docs/results/nvidia_h100_80gb_hbm3/README.md#rows-and-columns).\n\n{shown}")
+        f"Sums of 2²⁸ elements on one {results.measured(first).gpu}. The other operations: {pages}.\n\n"
+        f"{rows(first, 'sum')}")
 
 
 # ---- the page of the folder ----

@@ -278,7 +278,8 @@ def draw_sweep(cards: Sequence[Card], sweep: str, title: str) -> Figure:
 
 
 def draw_rows(cards: Sequence[Card]) -> Figure:
-    """For each card a panel of the bandwidths of 15_rows and of libraries, dashed, over the width of a row."""
+    """For each card that has them a panel of the bandwidths of 15_rows and of libraries, dashed, over a row's width."""
+    cards = [card for card in cards if card.rows]
     figure, panels = new_figure("Each width has its kernel", [card.heading for card in cards], 62, NAME + 26, 280)
     for card, axes in zip(cards, panels):
         show_peak(axes, card)
@@ -365,7 +366,7 @@ def draw(folders: Sequence[Path]) -> dict[str, str]:
     use_style()
     # Not every card has these.
     missing = {"crossing": any(not card.results["sweep_cpu"] for card in cards),
-               "rows": any(not card.rows for card in cards)}
+               "rows": not any(card.rows for card in cards)}
     return {f"{name}.svg": to_svg(figure(cards)) for name, figure in FIGURES.items() if not missing.get(name)}
 
 
