@@ -120,6 +120,7 @@ MUTANTS = [
            "rows_test Rows.AreRightForWidths*"),
     Mutant(ROWS + "operations.cuh", "less.largest == more.largest ? 1.0F : expf", "expf",
            "rows_test Rows.Softmax*"),
+    Mutant(ROWS + "operations.cuh", "std::isfinite(row.largest) ? row.sum : NAN", "row.sum", "rows_test Rows.Softmax*"),
     Mutant(ROWS + "combine.cuh", "k < edges; k += threads", "k < edges; k += 8", "rows_test Rows.AreRightForWidths*"),
     Mutant(ROWS + "combine.cuh", "  __syncthreads();\n", "", "rows_test Rows.HaveNoFinding*"),
     Mutant(ROWS + "check_rows.cpp", "if (std::isnan(expected)) return std::isnan(found);\n", "",

@@ -330,8 +330,8 @@ def peers(folder: Path, only: Sequence[str] = TYPES, file: str = "peers") -> str
     return "\n".join(tables)
 
 
-def rows(folder: Path, *operations: str) -> str:
-    """Of 15_rows: a table for each operation, a row per width, a column for each kernel and library."""
+def rows(folder: Path, *operations: str, widths: Sequence[int] = ()) -> str:
+    """Of 15_rows: a table for each operation, a row per width, or per one of `widths`, a column for each kernel and library."""
     found = read_as(folder, "rows", RowsResult)
     tables = []
     for operation in operations or dict.fromkeys(result.operation for result in found):
@@ -340,7 +340,7 @@ def rows(folder: Path, *operations: str) -> str:
                  if result.operation == operation}
         tables.append(table([f"{operation}: GB/s at width", *kernels], [
             [count_text(width), *(cells.get((width, kernel)) for kernel in kernels)]
-            for width in dict.fromkeys(width for width, _ in cells)]))
+            for width in dict.fromkeys(width for width, _ in cells) if not widths or width in widths]))
     return "\n".join(tables)
 
 
@@ -355,7 +355,7 @@ def rows_of_cards() -> str:
     return (
         "![GB/s over the width of a row: each kernel is fast in a range of widths](../../docs/results/rows.svg)\n\n"
         f"Sums of 2²⁸ elements on one {results.measured(first).gpu}. The other operations: {pages}.\n\n"
-        f"{rows(first, 'sum')}")
+        f"{rows(first, 'sum', widths=[4**k for k in range(2, 11)])}")
 
 
 # ---- the page of the folder ----

@@ -50,7 +50,9 @@ def main(words: list[str]) -> int:
             result = library.sum()
             times = [library.sample()[0] for _ in range(WARM_UP_RUNS + cell["samples"])][WARM_UP_RUNS:]
             p5, median, p95 = map(float, np.quantile(times, [0.05, 0.5, 0.95]))
+            # 15_rows has verified its own results; nobody has those of a library.
             measured.append(cell | {
+                "verified": False,
                 "kernel": f"{library_name}.{name}", "ms": {"median": median, "p5": p5, "p95": p95},
                 "gbps": (array.nbytes + result.nbytes) / median / 1e6,
                 "version": f"{library_name} {library.module.__version__}"})

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -51,12 +51,6 @@ template <typename Work> void for_each_line(std::size_t lines, const Work& work)
   });
 }
 
-template <typename T> T value_at(const void* results, std::size_t index) {
-  T value;
-  std::memcpy(&value, static_cast<const T*>(results) + index, sizeof(T));
-  return value;
-}
-
 /// NaN is right where it is expected, and wrong elsewhere.
 bool is_near(double found, double expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(found);
@@ -83,6 +77,7 @@ bool is_right(const RowKernel& kernel, std::size_t index, const void* results, c
     return is_near(number(2 * index), line.sum / n, of_mean) &&
            is_near(number(2 * index + 1), variance, rounding * variance + of_mean * of_mean);
   }
+  if (kernel.operation != "softmax") throw std::logic_error("check_rows.cpp does not know the operation");
   for (std::size_t i = 0; i < count; ++i) {
     const double expected = std::exp(at(i) - line.largest) / line.second;
     const double tolerance = rounding * expected + std::numeric_limits<float>::min();
@@ -109,7 +104,7 @@ RowCheck make_row_check(const RowKernel& first, const Matrix& matrix, const Elem
       if (k < wrong && !is_right(kernel, k, results, lines[k], count, line_at(k))) wrong = k;
     });
     if (wrong == lines.size()) return "";
-    return fmt::format("{} {} is wrong", of_columns ? "column" : "row", wrong.load());
+    return fmt::format("{} {} is wrong, for example", of_columns ? "column" : "row", wrong.load());
   };
 }
 

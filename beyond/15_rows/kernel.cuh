@@ -25,7 +25,7 @@ template <typename Operation> void add_kernels(reduction::RowKernels& kernels, c
   kernels.push_back(row_kernel<Out, launch_thread_per_row<Operation>>("thread", operation, 1));
   kernels.push_back(row_kernel<Out, launch_warp_per_row<Operation>>("warp", operation, 32));
   kernels.push_back(row_kernel<Out, launch_block_per_row<Operation>>("block", operation, 256));
-  kernels.push_back(row_kernel<Out, launch_blocks_per_row<Operation>>("blocks", operation, 256));
+  kernels.push_back(row_kernel<Out, launch_blocks_per_row<Operation>>("blocks", operation, 8192));
   kernels.push_back(row_kernel<Out, launch_columns<Operation>, true>("columns", operation, 8));
 }
 

@@ -3,6 +3,7 @@
 /// kernel.cuh as the compiled program sees it: a table for each kind of device. C++17, for nvcc reads it, too.
 
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
@@ -18,7 +19,7 @@ struct RowKernel {
   std::string_view name;       ///< "warp": a warp per row
   std::string_view operation;  ///< "sum"
   std::size_t result_bytes;    ///< of a row, of a column or, in a softmax, of an element
-  unsigned threads;            ///< that share its elements, where there are 16 for each
+  unsigned threads;  ///< of its elements, so many partial results are combined as a tree, of 16 or more each
   /// Queues it. Throws DeviceError if the device refuses a launch.
   void (*launch)(const float* in, void* out, const Matrix& matrix);
   std::size_t most_width = std::numeric_limits<std::size_t>::max();
@@ -40,8 +41,16 @@ const RowKernels& emulated_row_kernels();
 /// Returns an element by its row and its number in it.
 using ElementAt = std::function<float(std::size_t row, std::size_t i)>;
 
+/// Returns result number `index`.
+template <typename T> T value_at(const void* results, std::size_t index) {
+  T value;
+  std::memcpy(&value, static_cast<const T*>(results) + index, sizeof(T));
+  return value;
+}
+
 /// Compares what a kernel has left with what it should be: a maximum and an index exactly, other numbers within what
-/// rounding can explain. Returns "", or says which of them is wrong.
+/// rounding of so many additions can explain: of a thread with a million elements that is much. Returns "", or says which
+/// of them is wrong, for example.
 using RowCheck = std::function<std::string(const RowKernel& kernel, const void* results)>;
 
 /// Works out, in double precision, what a kernel should leave, and all others of its operation that are of rows, or of

@@ -60,6 +60,7 @@ CommandLine parse(int argc, char** argv, const RowStep& step) {
   line.answer = app.read(argc, argv);
   if (line.sweep_width && (line.rows || line.width || line.stride))
     throw UsageError("--sweep width: give --elements in place of --rows, --width and --stride");
+  if (line.rows && line.elements) throw UsageError("--rows, --elements: give one of them");
   if (line.stride && *line.stride < line.width.value_or(1024))
     throw UsageError("--stride: give the width or more");
   return line;
@@ -69,6 +70,8 @@ std::vector<Matrix> matrices(const CommandLine& line, DeviceKind kind) {
   const std::uint64_t elements =
       line.elements.value_or(std::uint64_t{1} << (kind == DeviceKind::cuda ? 28 : 20));
   const auto matrix = [&](std::uint64_t width) {
+    if (!line.rows && width > elements)
+      throw UsageError(fmt::format("--elements: give {} or more, the width, or --rows", width));
     const std::uint64_t rows = line.rows.value_or(elements / std::max<std::uint64_t>(width, 1));
     const std::uint64_t stride = line.stride.value_or(width);
     if (stride > 0 && rows > (std::uint64_t{1} << 48) / stride)
@@ -177,8 +180,8 @@ std::string row_text(const RowKernel& kernel, const Matrix& matrix, const Measur
   __emulated::Counters sum;
   for (const __emulated::Counters& launch : measured.launches)
     sum += launch;
-  const double lanes =
-      static_cast<double>(sum.global_load_lanes) / static_cast<double>(sum.global_load_requests);
+  const double lanes = static_cast<double>(sum.global_load_lanes) /
+                       static_cast<double>(std::max<std::uint64_t>(sum.global_load_requests, 1));
   return fmt::format(emulated_row, kernel.name, rows, width, measured.launches.size(), sum.blocks,
                      sum.global_load_requests, fmt::format("{:.1f}", lanes), sum.global_load_sectors,
                      sum.shuffles, sum.block_barriers);
@@ -230,6 +233,8 @@ ExitCode run(const RowStep& step, const CommandLine& line) {
       json_file.keep(results.dump(2) + '\n');
     }
   }
+  if (results.empty())
+    throw UsageError(fmt::format("no kernel for {} takes this: see --kernel and --width", line.operation));
   json_file.write(results.dump(2) + '\n');
   return code;
 }
