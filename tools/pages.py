@@ -331,7 +331,7 @@ def peers(folder: Path, only: Sequence[str] = TYPES, file: str = "peers") -> str
 
 
 def rows(folder: Path, *operations: str, widths: Sequence[int] = ()) -> str:
-    """Of 15_rows: a table for each operation, a row per width (of `widths`, if any), a column for each kernel or library."""
+    """Of 15_rows: a table for each operation, a row per width (of `widths`, if any), a column per kernel."""
     found = read_as(folder, "rows", RowsResult)
     tables = []
     for operation in operations or dict.fromkeys(result.operation for result in found):
