@@ -111,7 +111,8 @@ def test_texts_are_large_enough_on_a_phone(svg: Path) -> None:
 
 
 def test_each_committed_figure_is_on_a_page() -> None:
-    shown = {(page.parent / target).resolve() for page in [REPOSITORY / "README.md", *REPOSITORY.glob("docs/**/*.md")]
+    shown = {(page.parent / target).resolve() for page in [REPOSITORY / "README.md", *REPOSITORY.glob("docs/**/*.md"),
+                                                           *REPOSITORY.glob("beyond/*/README.md")]
              for target in re.findall(r"\]\(([^)#]*\.svg)\)", page.read_text("utf-8"))}
     assert set(results.H200.parent.rglob("*.svg")) <= shown
 

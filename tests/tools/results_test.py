@@ -15,7 +15,7 @@ from tools.results import RanksResult, Result
 OTHER_RECORDS: dict[str, type] = {
     "measured.json": results.Measured, "many_gpus.json": RanksResult,
     "many_gpus_alone.json": results.AloneResult, "many_gpus_measured.json": results.Measured,
-    "against_cub.json": results.AgainstCub, "against_xla.json": pages.AgainstXla,
+    "rows.json": results.RowsResult, "against_cub.json": results.AgainstCub, "against_xla.json": pages.AgainstXla,
     "beside_xla.json": pages.BesideXla}
 
 
