@@ -16,6 +16,7 @@ BEFORE = """#include <cuda_runtime.h>
 #include <functional>
 #include <string>
 #include <reduction/across.cuh>
+#include <reduction/rows.cuh>
 using namespace reduction;
 
 struct Add {
@@ -60,6 +61,7 @@ cudaStream_t stream;
 
 IS_NO_INTEGER = "n, the number of elements, has to be an integer"
 KNOWS_NO_IDENTITY = "the operation does not know its identity: pass reduction::WithIdentity"
+IS_NO_MATRIX = "reduce_rows: rows, width and stride have to be integers"
 NO_OPTION = "after the operation (and the transform) come [init][, stream]"
 TOO_LARGE = "an element or accumulator may have at most 1536 bytes and an alignment of at most 16"
 IS_NO_FLOAT = "a Bounded is of float or double"
@@ -134,6 +136,15 @@ CALLS = {
     "the transform before the operation": ("transform_reduce(in<int>, out<int>, n, Negative{}, Sum{})",
                                            "the transform cannot be called"),
     "a transform with a string": ("transform_reduce(in<int>, out<int>, n, Sum{}, with_name)", NOT_COPYABLE),
+    # rows and columns
+    "no stride": ("reduce_rows(in<int>, out<int>, n, n, Sum{}, stream)", IS_NO_MATRIX),
+    "a double as rows": ("reduce_columns(in<int>, out<int>, 1e6, n, n, Sum{})", IS_NO_MATRIX),
+    "rows on the device": ("reduce_rows(in<int>, out<int>, OnDevice{in<int>, n}, n, n, Sum{})", IS_NO_MATRIX),
+    "rows without an identity": ("reduce_rows(in<int>, out<int>, n, n, n, Add{})", KNOWS_NO_IDENTITY),
+    "ArgMin of columns into a value": ("reduce_columns(in<float>, out<float>, n, n, n, ArgMin{})",
+                                       "the operation has to be callable"),
+    "the stream before the init of rows": ("reduce_rows(in<int>, out<int>, n, n, n, Sum{}, stream, 1)", NO_OPTION),
+    "no transform of rows": ("transform_reduce_rows(in<int>, out<int>, n, n, n, Sum{}, 0)", "the transform cannot be"),
     # These are right, so each of those above has one thing wrong.
     "across GPUs": ("reduce_across(Peers{}, in<float>, out<float>, n, SameBits{Sum{}}, 1.0f, stream)", NONE),
     "two arrays": ("transform_reduce(in<int>, out<int>, out<int>, n, Sum{}, Add{}, 0, stream)", NONE),
@@ -142,6 +153,7 @@ CALLS = {
     "large": ("reduce(in<Sized<128>>, out<Sized<128>>, n, First{})", NONE),
     "an index": ("transform_reduce(in<float>, out<Indexed<float>>, n, ArgMin{}, Negative{})", NONE),
     "a bound": ("transform_reduce(in<short>, out<Bounded<double>>, n, CompensatedSum{}, Negative{}, 1)", NONE),
+    "rows": ("transform_reduce_rows<long>(in<int>, out<int>, n, n, n, SameBits{Sum{}}, Negative{}, 0, stream)", NONE),
     "the same bits": ("reduce(in<int>, out<int>, n, SameBits{WithIdentity{Add{}, 0}}, 0, stream)", NONE),
 }
 

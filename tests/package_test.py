@@ -12,7 +12,7 @@ from tools.command_line import REPOSITORY
 
 PROJECTS = REPOSITORY / "tests/package"
 HEADERS = ["across", "compensated_sum", "constants", "elements", "hopper", "input", "launch", "operations", "reduce",
-           "reduce_kernels", "same_bits", "version"]
+           "reduce_kernels", "rows", "rows_kernels", "same_bits", "version"]
 
 
 def succeed(*command: str | Path) -> None:

@@ -10,6 +10,7 @@
 #include <cuda/std/complex>
 #include <reduction/across.cuh>
 #include <reduction/reduce.cuh>
+#include <reduction/rows.cuh>
 
 namespace {
 
@@ -138,6 +139,37 @@ void same_bits() {
 #ifdef __CUDACC_EXTENDED_LAMBDA__
   const auto larger = [] __device__(float a, float b) { return a < b ? b : a; };
   same_type<float>(SameBits{reduction::WithIdentity{larger, 0.0f}});
+#endif
+}
+
+/// Of matrices.
+template <typename T, typename Out, typename Operation, typename... Rest>
+void matrix(Operation operation, Rest... rest) {
+  reduction::reduce_rows(in<T>, out<Out>, 10, 1000LL, std::size_t{1000}, operation, rest...);
+  reduction::reduce_columns(in<T>, out<Out>, 10, 1000, 1000, operation, rest...);
+}
+
+void matrices() {
+  using reduction::SameBits;
+  using reduction::Sum;
+  matrix<std::int8_t, int>(Sum{});
+  matrix<std::uint8_t, std::uint8_t>(reduction::Max{});
+  matrix<__half, __half>(Sum{}, 0.0f);
+  matrix<__nv_bfloat16, __nv_bfloat16>(reduction::Min{});
+  matrix<__nv_bfloat16, float>(SameBits{Sum{}});
+  matrix<double, double>(SameBits{Sum{}}, 1.0, nullptr);
+  matrix<double, reduction::Indexed<double>>(reduction::ArgMax{});
+  matrix<float, reduction::Extremes<float>>(reduction::MinMax{});
+  matrix<float, reduction::Bounded<float>>(reduction::CompensatedSum{});
+  matrix<float, reduction::Bounded<float>>(SameBits{reduction::CompensatedSum{}});
+  matrix<Point, Point>(AddPoints{1});
+  matrix<Large, Large>(SameBits{AddLarge{}});
+  matrix<std::uint16_t, std::uint16_t>(reduction::WithIdentity{BitOr{}, std::uint16_t{0}});
+  reduction::transform_reduce_rows<double>(in<float>, out<float>, 1, 1, 1, Sum{}, Square{}, 0.0);
+  reduction::transform_reduce_columns(in<float>, out<float>, 1, 1, 1, Sum{}, Square{}, nullptr);
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+  const auto larger = [] __device__(float a, float b) { return a < b ? b : a; };
+  matrix<float, float>(reduction::WithIdentity{larger, 0.0f});
 #endif
 }
 

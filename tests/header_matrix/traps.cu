@@ -1,5 +1,5 @@
 /// \file
-/// reduction/reduce.cuh after others' names: header_matrix_test.py writes traps.cuh, where the namespace `traps` has a
+/// reduction/rows.cuh, with all of reduce.cuh, after others' names: header_matrix_test.py writes traps.cuh, where the namespace `traps` has a
 /// deleted function for each name that the header calls.
 
 #include <cuda_runtime.h>
@@ -29,7 +29,7 @@ using namespace thrust;
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) < (b) ? (b) : (a))
 
-#include <reduction/reduce.cuh>
+#include <reduction/rows.cuh>
 
 namespace traps {
 
@@ -58,5 +58,9 @@ cudaError_t caught(const Number* in, Number* out, const float* floats, size_t n,
   if (status == cudaSuccess) status = reduction::reduce(floats, const_cast<float*>(floats), n, Min{});
   if (status == cudaSuccess)
     status = reduction::reduce(floats, static_cast<Indexed<float>*>(nullptr), n, ArgMin{}, stream);
+  if (status == cudaSuccess) status = reduction::reduce_rows(in, out, n, n, n, Add{}, Number{1}, stream);
+  if (status == cudaSuccess) status = reduction::reduce_rows(in, out, n, n, n, SameBits<Add>{});
+  if (status == cudaSuccess)
+    status = reduction::transform_reduce_columns(in, out, n, n, n, Add{}, Halve{}, stream);
   return status;
 }

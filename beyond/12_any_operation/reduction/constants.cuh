@@ -45,6 +45,46 @@ inline constexpr unsigned share = 2048;  ///< partial results
 /// kernel.
 inline constexpr std::size_t small_blocks_bytes = std::size_t{8} << 20;
 
+// ---- rows and columns, on an H100 ----
+
+inline constexpr unsigned small_row_block = 256;  ///< threads of a block of several rows
+inline constexpr unsigned row_block = 512;        ///< most threads that share a row, or a piece of one
+/// From as many vectors on, a block has a row.
+inline constexpr unsigned block_row_vectors = 256;
+/// Combining threads takes as long as combining some vectors. Where that is not fast, a thread has twice as many of them, of a
+/// row that has more vectors than these.
+inline constexpr unsigned row_rounds = 2;
+inline constexpr unsigned short_row_vectors = 32;
+/// A row of more tiles is taken in pieces, and of fewer rows one of two. A tile is four vectors for each of 512 threads.
+inline constexpr unsigned most_row_tiles = 4;
+inline constexpr unsigned many_rows = 2048;
+/// Of as many tiles, a piece is several where combining is not fast.
+inline constexpr unsigned many_row_tiles = 4096;
+inline constexpr unsigned piece_tiles = 4;
+/// With fewer threads, a device has room for more: then they take fewer vectors each.
+inline constexpr unsigned enough_row_threads = 1 << 17;
+
+/// Threads of a block for columns: as many as have room for their results in shared memory.
+template <typename A> inline constexpr unsigned column_block = sizeof(A) <= 128 ? 256 : 32;
+/// Neighbouring columns of a thread: those of a vector, or as many as have their accumulators in 64 bytes of registers.
+template <typename T, typename A> constexpr unsigned columns_of_thread() {
+  unsigned columns = 16 % sizeof(T) == 0 ? 16 / sizeof(T) : 1;
+  while (columns > 1 && columns * sizeof(A) > 64)
+    columns /= 2;
+  return columns;
+}
+/// Rows that a thread has under way, of as many bytes each.
+template <std::size_t bytes>
+inline constexpr unsigned rows_at_once = bytes < 4    ? 16
+                                         : bytes < 64 ? 64 / bytes
+                                                      : 1;
+inline constexpr unsigned enough_column_blocks = 1024;
+inline constexpr unsigned wide_enough_column_blocks = 512;  ///< then each has its columns for itself
+/// Rows of a tile's threads that are worth a second kernel.
+inline constexpr unsigned least_column_rows = 16;
+/// In the order of SameBits, whatever the device: another number is another order.
+inline constexpr unsigned most_column_parts = 256;
+
 // ---- the order of SameBits: with other numbers its bits are others, which takes another version of the header ----
 
 /// With half as many, 4097 tiles would be 2049 chunks of two, and a last round of a few chunks took 2.6 % of the time.

@@ -46,12 +46,12 @@ inline cudaError_t holds_two_large_blocks(bool& holds) {
 
 /// Launches kernel<<<grid, threads, shared_bytes, stream>>>(arguments...), with one attribute or none.
 template <typename... Parameters, typename... Arguments>
-cudaError_t launch(void (*kernel)(Parameters...), unsigned grid, unsigned threads, unsigned shared_bytes,
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 threads, unsigned shared_bytes,
                    cudaStream_t stream, const cudaLaunchAttribute* attribute, Arguments... arguments) {
   cudaLaunchAttribute copy = attribute != nullptr ? *attribute : cudaLaunchAttribute{};
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(grid);
-  config.blockDim = dim3(threads);
+  config.gridDim = grid;
+  config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = &copy;

@@ -151,11 +151,10 @@ template <bool aligned, typename R> struct Tile {
 template <typename R>
 __device__ typename R::Accumulator with_rest(typename R::Accumulator result,
                                              const Where<typename R::Element>& in, const Chunks& chunks,
-                                             const R& reduction) {
+                                             unsigned chunk, const R& reduction) {
   constexpr unsigned width = IndexedVector<typename R::Element>::width;
   std::size_t i = chunks.whole * width;
-  if (width == 1 || i == chunks.n || blockIdx.x + 1 != chunks.count ||
-      chunks.whole % chunk_block != threadIdx.x)
+  if (width == 1 || i == chunks.n || chunk + 1 != chunks.count || chunks.whole % chunk_block != threadIdx.x)
     return result;
   auto rest = reduction.element(in[i], i);
   for (++i; i < chunks.n; ++i)
@@ -169,14 +168,15 @@ inline constexpr unsigned least_resident_chunk_blocks = aligned
                                                             ? least_resident_blocks<R, chunk_block>
                                                             : (least_resident_blocks<R, chunk_block> + 1) / 2;
 
-/// Returns the calling thread's part of the block's chunk, combined.
+/// Returns the calling thread's part of a chunk, combined. Where no thread has more than one vector, a block may have as few
+/// threads as there are vectors.
 template <bool aligned, typename R>
 __device__ typename R::Accumulator reduce_chunk(const Where<typename R::Element>& in, const Chunks& chunks,
-                                                const R& reduction) {
+                                                unsigned chunk, const R& reduction) {
   using T = typename R::Element;
   constexpr unsigned width = IndexedVector<T>::width;
   constexpr unsigned tile_size = tile_vectors<T>;
-  const std::size_t first = std::size_t{blockIdx.x} * chunks.each;
+  const std::size_t first = std::size_t{chunk} * chunks.each;
   const std::size_t to_end = chunks.whole - first;
   unsigned left = to_end < chunks.each ? static_cast<unsigned>(to_end) : chunks.each;
   Where<T> from = in + (first + threadIdx.x) * width;
@@ -197,7 +197,7 @@ __device__ typename R::Accumulator reduce_chunk(const Where<typename R::Element>
     result = tile.combined(result, tile_size, static_cast<std::size_t>(from - in), reduction);
   }
   combine_some(left);
-  return detail::with_rest(result, in, chunks, reduction);
+  return detail::with_rest(result, in, chunks, chunk, reduction);
 }
 
 #if __CUDA_ARCH__ >= 900
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(chunk_block)
     one_chunk_kernel(Where<typename R::Element> in, Division division, Out* out, R reduction,
                      Init<typename R::Accumulator> init) {
   const Chunks chunks = division.chunks();
-  auto result = detail::reduce_chunk<aligned>(in, chunks, reduction);
+  auto result = detail::reduce_chunk<aligned>(in, chunks, blockIdx.x, reduction);
   result = detail::block_reduce<chunk_block>(result, reduction);
   if (threadIdx.x == 0) detail::write_result(result, chunks.n == 0, reduction, init, out);
 }
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(chunk_block, least_resident_chunk_blocks<align
                  R reduction) {
   const Chunks chunks = division.chunks();
   if (blockIdx.x >= chunks.count) return;
-  auto result = detail::reduce_chunk<aligned>(in, chunks, reduction);
+  auto result = detail::reduce_chunk<aligned>(in, chunks, blockIdx.x, reduction);
   result = detail::block_reduce<chunk_block>(result, reduction);
 #if __CUDA_ARCH__ >= 900
   detail::let_next_kernel_start();  // it waits for this one's end
@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(chunk_block)
   const std::size_t first = std::size_t{blockIdx.x} * chunks.each;
   const std::size_t end = (::min)(first + chunks.each, chunks.whole);
   auto result = detail::reduce_through_ring(vectors, first, end, reduction);
-  result = detail::with_rest(result, in, chunks, reduction);
+  result = detail::with_rest(result, in, chunks, blockIdx.x, reduction);
   result = detail::block_reduce<chunk_block>(result, reduction);
   detail::let_next_kernel_start();
   if (threadIdx.x == 0) partial[blockIdx.x] = result;
