@@ -210,7 +210,8 @@ cudaError_t call_of_matrix(const T* in, Out* out, Rows rows, Width width, Stride
     if (matrix.stride < matrix.width || matrix.stride > most ||
         (matrix.stride > 0 && matrix.rows > most / matrix.stride) || matrix.rows > most)
       return cudaErrorInvalidValue;
-    using Value = typename Transformed<Transform, T, A>::Type;
+    using Value =
+        std::conditional_t<std::is_same_v<Transform, Itself>, T, typename Transformed<Transform, T, A>::Type>;
     if constexpr (!std::is_convertible_v<Value, A>) {
       if ((columns ? matrix.rows : matrix.width) > most_counted<A>) return cudaErrorInvalidValue;
     }
