@@ -69,6 +69,7 @@ bool is_right(const RowKernel& kernel, std::size_t index, const void* results, c
   if (kernel.operation == "max") return is_near(number(index), line.largest, 0);
   if (kernel.operation == "argmax") {
     if (kernel.name == "CUB") return value_at<std::int32_t>(results, 2 * index) == line.first_largest;
+    if (kernel.name == "header") return value_at<std::int64_t>(results, 2 * index + 1) == line.first_largest;
     return value_at<std::int64_t>(results, index) == line.first_largest;
   }
   if (kernel.operation == "variance") {

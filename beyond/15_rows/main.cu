@@ -2,6 +2,7 @@
 
 #ifdef __CUDACC__
 #include "cub.cuh"
+#include "header.cuh"
 #include "kernel.cuh"
 #endif
 
@@ -9,6 +10,7 @@ int main(int argc, char** argv) {
   const reduction::RowKernels* cuda = nullptr;
 #ifdef __CUDACC__
   reduction::RowKernels kernels = make_row_kernels();
+  add_header(kernels);
   add_cub(kernels);
   cuda = &kernels;
 #endif

@@ -209,7 +209,8 @@ ExitCode run(const RowStep& step, const CommandLine& line) {
     for (const RowKernel& kernel : chosen.kind == DeviceKind::cuda ? *step.cuda : *step.emulated) {
       if (kernel.operation != line.operation || matrix.width > kernel.most_width) continue;
       if (!line.kernel.empty() && kernel.name != line.kernel) continue;
-      if (kernel.name == "CUB" && matrix.elements() == 0) continue;  // it leaves something else of nothing
+      const bool is_of_library = kernel.name == "CUB" || kernel.name == "header";
+      if (is_of_library && matrix.elements() == 0) continue;  // it leaves something else of nothing
       const Measured measured = measurement.measure(kernel);
       if (measured.wrong.empty()) {
         print(out, row_text(kernel, matrix, measured, device->info()));
