@@ -1,5 +1,5 @@
-"""Measures 15_rows on the first GPU of this machine, beside 12, CUB, torch and jax: each operation, at widths from 16 to
-2^20, on as many elements. It takes some minutes.
+"""Measures 15_rows on the first GPU of this machine, beside 12, CUB, torch and jax: each operation, at widths from 16
+to 2^20, on as many elements. It takes some minutes.
 
 The results are rows.json in FOLDER, by default docs/results/<the GPU's name>. `plot` draws them, and `write-pages`
 shows them. A table of each operation is printed.
