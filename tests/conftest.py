@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 os.environ.pop("REDUCTION_PRESET", None)  # of CI: made-up checkouts have the usual one
+os.environ.setdefault("CMAKE_GENERATOR", "Ninja")  # a bare machine has no make, and the scripts install Ninja
 # What CTest shows as skipped.
 SKIPPED = 77
 

@@ -495,8 +495,7 @@ class Copy:
             shutil.copy2(REPOSITORY / name, folder / name, follow_symlinks=False)
 
     def configure(self) -> None:
-        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        subprocess.run(["cmake", "--preset", "debug", "-DREDUCTION_CUDA=OFF", *generator], cwd=self.folder,
+        subprocess.run(["cmake", "--preset", "debug", "-DREDUCTION_CUDA=OFF"], cwd=self.folder,
                        check=True, stdout=subprocess.DEVNULL)
 
     def builds(self, *targets: str) -> bool:
