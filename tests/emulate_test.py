@@ -1140,7 +1140,8 @@ def test_a_program_that_runs_by_itself(bin_folder: Path, tmp_path: Path) -> None
 
 
 def test_gdb(bin_folder: Path, tmp_path: Path) -> None:
-    if subprocess.run(["gdb", "-batch", "-ex", "run", "true"], capture_output=True).returncode != 0:
+    if shutil.which("gdb") is None or subprocess.run(
+            ["gdb", "-batch", "-ex", "run", "true"], capture_output=True).returncode != 0:
         pytest.skip("needs gdb")
     write({"a.cu": RIGHT}, tmp_path)
     assert emulate(bin_folder, tmp_path, "a.cu", "-g", "-o", "a").returncode == 0

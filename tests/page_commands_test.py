@@ -55,7 +55,7 @@ LONG = [
     r"python3 -m tools (plot|site|write-pages)",
     r"build/bin/\w+ .*-t float32 -n 2\^25",
 ]
-TOOLS = {"cuobjdump", "doxygen", "hipcc", "mpirun", "node", "nvcc"}  # that a machine may lack
+TOOLS = {"cuobjdump", "doxygen", "gdb", "hipcc", "mpirun", "node", "nvcc"}  # that a machine may lack
 # Other names of a shell would hide its commands from this test. A drawing has none.
 LANGUAGES = {"sh", "text", "", "cpp", "python", "diff", "cmake", "math"}
 NOT_POSSIBLE_HERE = 3  # what the steps and the tools end with where the machine cannot do it
