@@ -104,6 +104,8 @@ MUTANTS = [
            "header_matrices_test *FindsPlaces*"),
     Mutant(HEADER + "rows_kernels.cuh", "(piece - row * per_row) * each", "piece * each",
            "header_matrices_test *SumsRows*"),
+    Mutant(HEADER + "rows_kernels.cuh", "auto result = reduction.identity();  // a NaN is passed over",
+           "auto result = reduction.combined(loaded[k][0], 0);  //", "header_matrices_test *FindsExtremes*"),
     Mutant(HEADER + "rows_kernels.cuh", "if (row >= matrix.rows) return;", "", "header_matrices_test *SumsRows*"),
     Mutant(HEADER + "rows_kernels.cuh", "from[k < left ? k : 0]", "from[k]", "header_matrices_test *SumsRows*"),
     Mutant(HEADER + "rows_kernels.cuh", "if (row + l * step >= matrix.rows) continue;", "",

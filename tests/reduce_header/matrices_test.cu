@@ -132,6 +132,8 @@ TEST_F(Reduce, FindsExtremesOfRowsAndColumns) {
   expect_rows_and_columns<__nv_bfloat16, __nv_bfloat16>(any_number<__nv_bfloat16>, largest<__nv_bfloat16>(),
                                                         Max{});
   expect_rows_and_columns<std::int64_t, std::int64_t>(any_number<std::int64_t>, least<std::int64_t>(), Min{});
+  const auto nan = [](std::size_t) { return std::numeric_limits<float>::quiet_NaN(); };
+  expect_rows_and_columns<float, float>(nan, least<float>(), Min{});
 }
 
 /// The place within the row or the column, of equal elements the first.

@@ -196,9 +196,9 @@ __global__ void __launch_bounds__(small_row_block)
   for (unsigned k = 0; k < each; ++k) {
     const std::size_t row = first + k * small_row_block;
     if (row >= matrix.rows) return;
-    auto result = reduction.combined(loaded[k][0], 0);
+    auto result = reduction.identity();  // a NaN is passed over, also where there is nothing else
 #pragma unroll
-    for (unsigned v = 1; v < vectors; ++v)
+    for (unsigned v = 0; v < vectors; ++v)
       result = reduction.combined(result, reduction.combined(loaded[k][v], v * V::width));
     detail::write_result(result, false, reduction, init, out + row);
   }
