@@ -286,6 +286,18 @@ TEST_F(Reduce, LeavesAColumnTheBitsThatItHasAlone) {
   }
 }
 
+/// CompensatedSum's bound is right for 2^20 additions, one after the other (compensated_sum.cuh).
+TEST_F(Reduce, GivesNoThreadMoreOfAColumnThanABoundAllowsFor) {
+  for (unsigned bits = 0; bits < 36; ++bits) {
+    const std::size_t rows = (std::size_t{1} << bits) + 1;
+    for (const unsigned enough : {1u, detail::same_column_parts, detail::enough_column_blocks}) {
+      constexpr std::size_t tile_rows = detail::column_block<Compensated<double>> / 32;
+      const std::size_t parts = detail::column_parts(rows, tile_rows, enough);
+      EXPECT_LE(rows, parts * tile_rows << 20) << rows << " rows in " << parts << " parts";
+    }
+  }
+}
+
 // ---- what is refused ----
 
 TEST_F(Reduce, RefusesWhatNoMatrixIs) {

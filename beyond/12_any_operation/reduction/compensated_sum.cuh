@@ -183,8 +183,8 @@ template <typename T> __host__ __device__ Compensated<T>::operator Bounded<T>() 
   constexpr T unit = Limits::epsilon() / 2;
   // The additions to `magnitudes` have rounded it down by at most a factor of (1 - u)^d, where d is their largest number
   // on the way of an element to the result: two for each vector of its thread, and some for the tree. A thread has at
-  // most eight vectors, or in the order of SameBits every 2^22nd: no memory holds 2^19 for each. d = 2^20 of float gives
-  // 1 - 1/16.
+  // most sixteen vectors, or in the order of SameBits every 2^22nd: no memory holds 2^19 for each. Of a column it has at most
+  // 2^20 elements, with one addition each. d = 2^20 of float gives 1 - 1/16.
   constexpr T slack = T(1.125);
   T rest;
   T value = traits::two_sum(sum, error, rest);

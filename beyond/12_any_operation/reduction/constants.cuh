@@ -83,7 +83,9 @@ inline constexpr unsigned wide_enough_column_blocks = 512;  ///< then each has i
 /// Rows of a tile's threads that are worth a second kernel.
 inline constexpr unsigned least_column_rows = 16;
 /// In the order of SameBits, whatever the device: another number is another order.
-inline constexpr unsigned most_column_parts = 256;
+inline constexpr unsigned same_column_parts = 256;
+/// Of a part, an eighth of which is one thread's: CompensatedSum's bound allows for 2^20 additions, one after the other.
+inline constexpr std::size_t most_part_rows = std::size_t{1} << 23;
 
 // ---- the order of SameBits: with other numbers its bits are others, which takes another version of the header ----
 

@@ -139,6 +139,14 @@ cudaError_t reduce_row_chunks(const Matrix<typename R::Element>& matrix, Out* ou
   return detail::run_rows(pieces, threads, out, reduction, init, stream);
 }
 
+/// Returns how many blocks share a column: `enough` of them, where each has rows enough, and more if one had too many.
+inline std::size_t column_parts(std::size_t rows, unsigned tile_rows, std::size_t enough) {
+  const std::size_t most = detail::parts(rows, std::size_t{tile_rows} * least_column_rows);
+  const std::size_t least = detail::parts(rows, most_part_rows);
+  const std::size_t parts = most < enough ? most : enough;
+  return rows == 0 ? 1 : parts < least ? least : parts;
+}
+
 /// Reduces columns, `each` of them per thread. The order depends on the number of rows, and in the fastest order on the width.
 template <unsigned each, bool same_bits, typename R, typename Out>
 cudaError_t run_columns(const Matrix<typename R::Element>& matrix, Out* out, const R& reduction,
@@ -152,11 +160,10 @@ cudaError_t run_columns(const Matrix<typename R::Element>& matrix, Out* out, con
   const dim3 tile = tile_of(each);
   const std::size_t across = detail::parts(matrix.width, std::size_t{tile.x} * each);
   if (across > INT32_MAX) return cudaErrorInvalidValue;
-  const std::size_t enough = same_bits                             ? most_column_parts
+  const std::size_t enough = same_bits                             ? same_column_parts
                              : across >= wide_enough_column_blocks ? 1
                                                                    : enough_column_blocks / across;
-  const std::size_t tall = detail::parts(matrix.rows, std::size_t{tile.y} * least_column_rows);
-  const auto down = static_cast<unsigned>(tall == 0 ? 1 : tall < enough ? tall : enough);
+  const auto down = static_cast<unsigned>(detail::column_parts(matrix.rows, tile.y, enough));
   return detail::with_partial_results<A>(down == 1 ? 0 : down * matrix.width, stream, [&](A* partial) {
     const dim3 grid(static_cast<unsigned>(across), down);
     cudaError_t status = detail::launch(columns_kernel<each, R, Out>, grid, tile, 0, stream, nullptr, matrix,
