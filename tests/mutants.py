@@ -113,7 +113,7 @@ MUTANTS = [
     Mutant(HEADER + "rows_kernels.cuh", "pieces.first + threadIdx.x % 32", "pieces.first + threadIdx.x",
            "header_matrices_test *RowTheBits*"),
     Mutant(HEADER + "rows.cuh", "same_bits ? 32 :", "false ? 32 :", "header_matrices_test *ColumnTheBits*"),
-    Mutant(HEADER + "rows.cuh", "parts < least ? least : parts", "parts", "header_matrices_test *ABoundAllowsFor*"),
+    Mutant(HEADER + "rows.cuh", "parts < least ? least", "false ? least", "header_matrices_test *ABoundAllowsFor*"),
     Mutant(HEADER + "rows.cuh", "matrix.stride < matrix.width || ", "", "header_matrices_test *Refuses*"),
     Mutant(HEADER + "rows.cuh", "(columns ? matrix.rows : matrix.width) > most_counted<A>",
            "matrix.width > most_counted<A>", "header_matrices_test *Refuses*"),
