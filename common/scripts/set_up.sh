@@ -101,7 +101,7 @@ missing_packages() {
 }
 
 configure_with_tests() {
-  local with_tests=$1 nvcc gpu toolchain fresh=()
+  local with_tests=$1 nvcc gpu toolchain
   nvcc=$(command -v nvcc || echo none)
   # Without a GPU, nvidia-smi says so where the name would be, and fails.
   gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null) || gpu=none
@@ -111,14 +111,14 @@ configure_with_tests() {
   # Whatever makes the last configuration worthless when it changes.
   toolchain="$PWD, CXX=${CXX:-}, CUDACXX=${CUDACXX:-}, nvcc $nvcc, REDUCTION_CUDA=$REDUCTION_CUDA, GPU $gpu"
   if [[ $toolchain != "$(cat "$build_folder/configured_for" 2>/dev/null || true)" ]]; then
-    # CMake remembers the compiler it found, or that it found none, until it starts afresh.
-    fresh=(--fresh)
+    # CMake remembers the compiler it found, or that it found none. (--fresh would delete what is compiled, too.)
+    rm -f "$build_folder/CMakeCache.txt"
   elif grep -qsE "^REDUCTION_BUILD_TESTS:BOOL=(ON|$with_tests)" "$build_folder/CMakeCache.txt"; then
     return
   fi
   say "Configuring $build_folder"
   rm -f "$build_folder/configured_for"
-  if ! cmake --preset "$preset" -B "$build_folder" "${fresh[@]}" "-DREDUCTION_BUILD_TESTS=$with_tests" \
+  if ! cmake --preset "$preset" -B "$build_folder" "-DREDUCTION_BUILD_TESTS=$with_tests" \
     -DCMAKE_TARGET_MESSAGES=OFF >"$build_folder/configure.log" 2>&1 </dev/null 9>&-; then
     tail -n 20 "$build_folder/configure.log" >&2
     fail "$not_possible" "CMake could not configure the build ($build_folder/configure.log); this needs" "  $needed"
