@@ -1,6 +1,6 @@
 /// \file
 /// Drawn calls of reduce() in the order of SameBits: a line of each with the bits of its result, which are the same on each GPU,
-/// on the emulated device and in a loop on the host. bits.txt has these lines.
+/// on the emulated device and in a loop on the host. same_bits_test.py has the lines' digest.
 ///
 /// same_bits            prints the lines of 500 cases
 /// same_bits --large    of some that are too large for the emulated device
