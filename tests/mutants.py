@@ -347,7 +347,7 @@ MUTANTS = [
     Mutant(MEMORY + "memory.cpp", "return buffer->contains(address, bytes) ? buffer : nullptr;", "return buffer;",
            "memory_faults_test OutOfBounds.*"),
     Mutant(RUN + "block.hpp", "  if (!at_same_call(self, threads_[first_])) barrier_is_divergent_ = true;\n",
-           "", "barriers_test Barrier.*"),
+           "", "branches_and_loops_test Barriers.*"),
     Mutant(RUN + "resident_blocks.cpp", "    case Halt::meets: ++met_; [[fallthrough]];\n",
            "    case Halt::meets: [[fallthrough]];\n", "side_by_side_test CooperativeLaunch.*"),
     Mutant(RUN + "device.cpp", "if (is_cooperative) {", "if (false) {", "side_by_side_test *TheDevice"),
@@ -368,7 +368,7 @@ MUTANTS = [
     Mutant(RUN + "barriers.cpp", "  if (!met.empty()) observers_.named_sync(met);\n", "",
            "warp_functions_test *ThemselvesOnly"),
     Mutant(RUN + "barriers.cpp", "    if ((group & bit_of(source)) != 0) continue;", "    continue;",
-           "barriers_test Shuffle.*"),
+           "warp_functions_test *HaveFindings"),
     Mutant(RUN + "barriers.cpp", "case Shuffle::down: return last - lane >= distance",
            "case Shuffle::down: return last - lane > distance", "warp_functions_test Shuffles.*"),
 

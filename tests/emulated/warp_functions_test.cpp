@@ -436,6 +436,11 @@ __global__ void vote_differently(int* out) {
   }
 }
 
+__global__ void miss_a_tile() {
+  if (threadIdx.x < 96) cg::tiled_partition<64>(cg::this_thread_block()).sync();
+}
+
+/// Others are those of barrier_in_each_branch and shuffles_without_their_lanes (docs/pitfalls).
 TEST(WarpFunctions, HaveFindings) {
   Array<unsigned> out{32};
   Array<int> other{32};
@@ -446,6 +451,9 @@ TEST(WarpFunctions, HaveFindings) {
        {"shuffle from an inactive lane in scan_without_all: block 0, thread 6 shuffles from the "
         "inactive lane 5",
         [&] { scan_without_all<<<1, 32>>>(out); }},
+       {"deadlock in miss_a_tile: block 0, threads 0-63, 96-255 have left the kernel; block 0, threads 64-95 "
+        "wait at a barrier of a part of the block",
+        [] { miss_a_tile<<<1, 256>>>(); }},
        {"race in read_what_one_wrote: block 0, thread ", [&] { read_what_one_wrote<<<1, 32>>>(out, false); }},
        {"deadlock in vote_differently: block 0, threads 0-15 wait at a vote",
         [&] { vote_differently<<<1, 32>>>(other); }}});
