@@ -1131,14 +1131,6 @@ def test_progress_is_for_a_terminal(bin_folder: Path, tmp_path: Path) -> None:
     assert said.index("\r\x1b[Ka: note: ended by --limit") > said.rindex("blocks after"), said
 
 
-def test_a_program_that_runs_by_itself(bin_folder: Path, tmp_path: Path) -> None:
-    write({"a.cu": RACE}, tmp_path)
-    made = emulate(bin_folder, tmp_path, "a.cu", "-o", "made")
-    assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
-    ran = subprocess.run(["./made"], cwd=tmp_path, capture_output=True, text=True)
-    assert ran.returncode == 1 and ran.stdout == "0\n" and "race in sum" in ran.stderr
-
-
 def test_gdb(bin_folder: Path, tmp_path: Path) -> None:
     if shutil.which("gdb") is None or subprocess.run(
             ["gdb", "-batch", "-ex", "run", "true"], capture_output=True).returncode != 0:
@@ -1188,22 +1180,12 @@ def test_a_project_with_the_installed_command(build_folder: Path, tmp_path: Path
         assert f"\n1: {one}\n" in succeed("ctest", "--test-dir", "built", "-V")
 
 
-def test_json(bin_folder: Path, tmp_path: Path) -> None:
-    write({"a.cu": RACE}, tmp_path)
-    emulate(bin_folder, tmp_path, "a.cu", "--json", "a.json")
-    written = json.loads((tmp_path / "a.json").read_text())
-    [kernel] = written["kernels"]
-    [finding] = written["findings"]
-    assert kernel["counters"]["shared_load_requests"] * 32 >= kernel["counters"]["shared_load_lanes"] > 0
-    assert (kernel["nsight_compute"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"] ==
-            kernel["counters"]["shared_load_wavefronts"])
-    assert finding["kind"] == "race" and [witness["line"] for witness in finding["witnesses"]] == [4, 8]
-
-
 def test_json_of_lines(bin_folder: Path, tmp_path: Path) -> None:
     write(COSTLY, tmp_path)
     emulate(bin_folder, tmp_path, "a.cu", "--quiet", "--json", "a.json")
     [kernel] = json.loads((tmp_path / "a.json").read_text())["kernels"]
+    assert (kernel["nsight_compute"]["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"] ==
+            kernel["counters"]["shared_load_wavefronts"])
     lines = kernel["lines"]
     assert [(Path(line["file"]).name, line["line"]) for line in lines] == [("a.cu", 5), ("a.cu", 7), ("row.cuh", 2)]
     assert [line["code"] for line in lines][2] == "return row[i * 64 % 1024];"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -246,25 +245,6 @@ TEST(Runtime, KnowsTheDevice) {
   EXPECT_EQ(value, 232448);
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 1), cudaErrorInvalidDevice);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
-}
-
-/// What streams and events do is in emulate_test.py.
-TEST(Runtime, HasNoTime) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  float milliseconds = 0;
-  ASSERT_EQ(cudaEventCreate(&begin), cudaSuccess);
-  ASSERT_EQ(cudaEventCreateWithFlags(&end, cudaEventBlockingSync), cudaSuccess);
-  testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
-  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "first_program_test: note: cudaEventElapsedTime: the emulated device has no time: count with its "
-            "counters instead\n");
-  EXPECT_TRUE(std::isnan(milliseconds));
-  EXPECT_EQ(cudaEventDestroy(begin), cudaSuccess);
-  EXPECT_EQ(cudaEventDestroy(nullptr), cudaErrorInvalidResourceHandle);
-  EXPECT_EQ(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ enum class Runs { many_schedules, once };
 ///     // and uninitialised read in scan
 ///
 /// Without such a comment in the same function, or with `// no finding`, there is none. A line is called by the comment
-/// at its end, such as `// one`. `...` is anything, and so is what follows the last word. `// races` are one or more,
-/// where the schedule decides how many.
+/// at its end, such as `// one`. `...` is anything, and so is what follows the last word.
 void expect_finding(const std::function<void()>& launch, Runs runs = Runs::many_schedules,
                     const char* file = __builtin_FILE(), int line = __builtin_LINE());
 

@@ -1,9 +1,8 @@
 /// What CUDA C++ has beside functions means on the emulated device what it means on a GPU: variables, launches, memory of
-/// kernels, traps, printf, time.
+/// kernels, traps, time.
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cassert>
-#include <cstdio>
 #include <string>
 
 #include "device/cuda_or_emulated.cuh"
@@ -242,18 +241,6 @@ TEST(Traps, AreFindings) {
       {{"trap in stop_at: block 0, thread 31 calls __trap()" + here, [&] { stop_at<<<1, 33>>>(in, 32); }},
        {"trap in stop_at: block 0, thread 0 fails the assertion `value < limit`" + here,
         [&] { stop_at<<<1, 32>>>(in + 40, 40); }}});
-}
-
-__global__ void print(const float* in) {
-  if (threadIdx.x % 32 == 0) printf("block %u, thread %u: %.2f\n", blockIdx.x, threadIdx.x, in[threadIdx.x]);
-}
-
-TEST(Printing, IsTheHosts) {
-  Array<float> in{64};
-  in[32] = 1.5F;
-  testing::internal::CaptureStdout();
-  print<<<1, 64>>>(in);
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "block 0, thread 0: 0.00\nblock 0, thread 32: 1.50\n");
 }
 
 __global__ void wait_for(long long clocks, const float* in, long long* out) {

@@ -1,4 +1,4 @@
-/// Accesses outside of the device's memory, at odd addresses, and of what nobody has written.
+/// Accesses outside of the device's memory, and of what nobody has written.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "device/cuda_or_emulated.cuh"
-#include "device/vector.cuh"
 #include "emulated/device_array.hpp"
 #include "emulated/expect_finding.hpp"
 #include "emulated/launches.hpp"
@@ -245,52 +244,6 @@ TEST(UninitialisedRead, IsOfSharedMemoryToo) {
   // uninitialised read in read_a_byte_and_its_word: block 0, thread 0 reads ... at one
   // and uninitialised read in read_a_byte_and_its_word: block 0, thread 0 reads ... at two
   expect_finding([] { read_a_byte_and_its_word<<<1, 1>>>(Words{2}); });
-}
-
-// ---- alignment ----
-
-__global__ void read_across_two_words(const unsigned* in, std::uint64_t* out) {
-  if (threadIdx.x == 0) *out = *reinterpret_cast<const std::uint64_t*>(in + 1);  // one
-}
-
-TEST(Misaligned, IsALargeAccessAtAnOddAddress) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizers of this build stop at the same fault first";
-#endif
-  // misaligned access in read_across_two_words: block 0, thread 0 reads 8 bytes at an address that is no
-  // multiple of 8 at one; help: the address is 4 bytes past a multiple of 8: align the memory, and begin at
-  // an element that is aligned, too
-  expect_finding([] { read_across_two_words<<<1, 32>>>(Words{4}, DeviceArray<std::uint64_t>{1}); });
-}
-
-__global__ void load_vectors(const unsigned* in, unsigned* out) {
-  const Vector<unsigned> loaded = load_vector(in, threadIdx.x);  // one
-  for (unsigned k = 0; k < 4; ++k)
-    out[threadIdx.x * 4 + k] = loaded.elements[k];
-}
-
-TEST(Vectors, AreLoadedAtOnceFromMultiplesOf16) {
-  Words in{132};
-  for (unsigned i = 0; i < 132; ++i)
-    in[i] = i;
-  expect_finding([&] {
-    const Words out{128};
-    const Counters counted = counters_of([&] { load_vectors<<<1, 32>>>(in, out); });
-    EXPECT_EQ(out[127], 127U);
-    EXPECT_EQ(counted.global_load_requests, 1U);
-    EXPECT_EQ(counted.global_load_sectors, 16U);
-    EXPECT_EQ(counted.global_load_lanes, 32U);
-    load_vectors<<<1, 32>>>(in + 4, out);
-    EXPECT_EQ(out[127], 131U);
-  });
-  // misaligned access in load_vectors: block 0, thread ... reads 16 bytes at an address that is no multiple of 16
-  expect_finding([&] { load_vectors<<<1, 32>>>(in + 1, Words{128}); });
-  expect_finding([&] { load_vectors<<<1, 32>>>(in + 2, Words{128}); });
-  // out of bounds in load_vectors: block 0, thread 31 reads 16-byte word 33 of a global buffer (33 words)
-  expect_finding([&] { load_vectors<<<1, 32>>>(in + 8, Words{128}); });
-  in.forget(127, 1);
-  // uninitialised read in load_vectors: block 0, thread 31 reads 16-byte word 31 of a global buffer (33 words)
-  expect_finding([&] { load_vectors<<<1, 32>>>(in, Words{128}); });
 }
 
 }  // namespace

@@ -33,13 +33,6 @@ __global__ void reverse(const float* in, float* out) {
   out[i] = tile[63 - i];
 }
 
-template <int width> __global__ void transpose(const float* in, float* out) {
-  __shared__ float tile[32][width];
-  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
-  __syncthreads();
-  out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
-}
-
 /// All lanes read one word, or two that share a bank.
 __global__ void read_words(unsigned* out, unsigned words) {
   __shared__ unsigned tile[64];
@@ -83,28 +76,12 @@ TEST(PlainKernels, CountWhatTheyDoWithSharedMemory) {
   count_up(numbers);
   for (int i = 0; i < 64; i += 4)
     text[i] = 'a';
-  const auto expect_transposed = [&] {
-    for (int i = 0; i < 1024; ++i)
-      ASSERT_EQ(out[i], static_cast<float>(i % 32 * 32 + i / 32));
-  };
   sweep({{"reversed behind a barrier",
           [&] {
             reverse<<<1, 64>>>(in, out);
             EXPECT_EQ(out[0], 63.0F);
           },
           {{shared_loads, 2}, {load_sectors, 8}}},
-         {"bank conflicts",
-          [&] {
-            transpose<32><<<1, dim3(32, 32)>>>(in, out);
-            expect_transposed();
-          },
-          {{shared_loads, 32}, {shared_load_conflicts, 32 * 31}, {shared_store_conflicts, 0}}},
-         {"none in padded rows",
-          [&] {
-            transpose<33><<<1, dim3(32, 32)>>>(in, out);
-            expect_transposed();
-          },
-          {{shared_load_conflicts, 0}}},
          {"a word that all lanes read",
           [&] { read_words<<<1, 32>>>(naturals, 1); },
           {{shared_loads, 1}, {shared_load_wavefronts, 1}, {shared_load_conflicts, 0}}},
@@ -175,14 +152,7 @@ __global__ void follow(const List* lists, float* out) {
 __device__ int histogram[8];
 __constant__ int weights[2] = {1, 10};
 
-__global__ void add_to_histogram(bool atomically) {
-  int* const bin = &histogram[threadIdx.x % 8];
-  if (atomically) {
-    atomicAdd(bin, weights[threadIdx.x % 2]);
-  } else {
-    *bin += weights[threadIdx.x % 2];
-  }
-}
+__global__ void add_to_histogram() { atomicAdd(&histogram[threadIdx.x % 8], weights[threadIdx.x % 2]); }
 
 TEST(PlainKernels, CountStructsAsTheirAlignmentAllows) {
   Array<Point> points{64}, sum{1};
@@ -224,7 +194,7 @@ TEST(PlainKernels, CountStructsAsTheirAlignmentAllows) {
        {"a __device__ array and a __constant__ one",
         [&] {
           std::fill_n(histogram, 8, 0);
-          add_to_histogram<<<4, 32>>>(true);
+          add_to_histogram<<<4, 32>>>();
           EXPECT_EQ(histogram[0], 16);
           EXPECT_EQ(histogram[7], 160);
         },
@@ -272,21 +242,6 @@ TEST(PlainKernels, StoreVectorsAtOnce) {
   expect_one_store_a_vector<longlong2>("longlong2", 16);
   expect_one_store_a_vector<float2>("float2", 8);
   expect_one_store_a_vector<uint2>("uint2", 8);
-}
-
-// ---- faults ----
-
-__global__ void store_bytes(unsigned char* out, int distinct) { out[threadIdx.x % distinct] = 1; }
-
-/// Neighbouring bytes of a word are two.
-TEST(PlainKernels, RaceInBytesAndInVariables) {
-  Array<unsigned char> text{64};
-  expect_findings(
-      {{"race in store_bytes: block 0, thread 0 writes 1-byte word 0 of a global buffer (64 words)",
-        [&] { store_bytes<<<1, 64>>>(text, 63); }},
-       {"race in add_to_histogram: block 0, thread ", [] { add_to_histogram<<<1, 32>>>(false); },
-        "4 bytes of a __device__ variable"}});
-  store_bytes<<<1, 64>>>(text, 64);
 }
 
 /// No `const`: each word is followed for both its loads and its stores.

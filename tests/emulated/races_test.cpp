@@ -164,28 +164,4 @@ TEST(MissingFence, IsOfLoadsThatMayBeOfAnOlderCache) {
   expect_of_loads<float4>();
 }
 
-/// Sums of all blocks up to each: it waits for the flag of the one before it.
-__global__ void look_back(unsigned* sums, unsigned* blocks) {
-  volatile unsigned* const flags = sums + 256;
-  if (threadIdx.x != 0) return;
-  const unsigned b = atomicAdd(blocks, 1U);
-  unsigned sum = b;
-  if (b > 0) {
-    while (flags[b - 1] == 0) {  // wait
-    }
-    sum += sums[b - 1];  // two
-  }
-  sums[b] = sum;  // one
-  __threadfence();
-  flags[b] = 1;  // flag
-}
-
-TEST(Race, IsOfALookBackByAFlagThatIsStored) {
-  // race in look_back: ... at one; ... at two; help: the `__threadfence()` after the write in block 0 tells nobody
-  // and race in look_back: ... at flag; ... at wait; help: ... if it is a flag, write it by an atomic
-  expect_finding([] { look_back<<<4, 32>>>(Words{512}, Words{1}); }, Runs::once);
-  // races
-  expect_finding([] { look_back<<<4, 32>>>(Words{512}, Words{1}); });
-}
-
 }  // namespace

@@ -166,14 +166,12 @@ TEST(Blocks, TakeBothPathsOfALookBack) {
 /// As many as the device has SMs.
 TEST(Blocks, MeetAtABarrierOfTheirOwnInSeconds) {
   const auto before = std::chrono::steady_clock::now();
-  for (const Order order : {Order::ascending, Order::descending, Order::random}) {
-    set_schedule({order});
-    const Words arrived{1}, a{132 * 256}, b{132 * 256};
-    add_neighbours<<<132, 256>>>(arrived, a, b);
-    EXPECT_EQ(b[132 * 256 - 1], 8U);
-  }
+  set_schedule({Order::random});
+  const Words arrived{1}, a{132 * 256}, b{132 * 256};
+  add_neighbours<<<132, 256>>>(arrived, a, b);
   set_schedule({});
-  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds{45});
+  EXPECT_EQ(b[132 * 256 - 1], 8U);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds{15});
 }
 
 TEST(Blocks, ThatWaitForEachOtherRunInEveryOrder) {
@@ -245,13 +243,6 @@ TEST(CooperativeLaunch, TellsOfMeetingsThatHaveNoEnd) {
   // endless loop in meet_for_ever: ... at again; help: ...
   expect_finding([] { launch_together(meet_for_ever, 2, 2); }, Runs::once);
   set_loop_limit(std::chrono::seconds{10});
-}
-
-TEST(CooperativeLaunch, OfManyThreadsTakesNoSecond) {
-  const Words a{16 * 1024}, b{16 * 1024};
-  const auto before = std::chrono::steady_clock::now();
-  launch_together(add_neighbours_of_a_grid, 16, 1024, a.begin(), b.begin());
-  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds{3});
 }
 
 /// Leaves so many bytes of the address space more than the process has.
