@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from conftest import REPOSITORY, Ran
-from tools import ptx
 
 SUM = """\
 #include <cstdio>
@@ -1022,8 +1021,10 @@ def read_terminal(reader: int) -> bytes:
 
 
 def test_each_instruction_of_ptx_is_tried() -> None:
+    table = (REPOSITORY / "common/emulated/language/ptx_table.hpp").read_text("utf-8")
+    names = re.findall(r'^    \{"([\w.]+)", ', table, re.MULTILINE)
     tried = VALUES_OF_PTX + RIGHT_PTX
-    assert [row.name for row in ptx.table_rows() if not re.search(re.escape(row.name) + r'[. ";]', tried)] == []
+    assert len(names) > 90 and [name for name in names if not re.search(re.escape(name) + r'[. ";]', tried)] == []
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -88,7 +88,7 @@ constexpr std::string_view of_numbers = "s16 s32 s64 u16 u32 u64 f16 f16x2 bf16 
 constexpr std::string_view of_bits = "b16 b32 b64 pred";
 constexpr std::string_view of_memory = "b8 b16 b32 b64 s8 s16 s32 s64 u8 u16 u32 u64 f32 f64";
 
-// (Behind each: what it is in CUDA C++, for the device's page.)
+// (Behind each: what it is in CUDA C++.)
 constexpr Row rows[] = {
     // clang-format off
     // Registers
@@ -146,7 +146,7 @@ constexpr Row rows[] = {
     // Memory
     {"ld", of_memory, "global shared shared::cta v2 v4 nc ca cg cs lu cv weak volatile relaxed acquire cta cluster gpu sys "
      "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate L2::cache_hint L2::evict_normal "
-     "L2::evict_first L2::evict_last L2::64B L2::128B L2::256B", load},  // `*p`, `__ldcg()` and its like; see below
+     "L2::evict_first L2::evict_last L2::64B L2::128B L2::256B", load},  // `*p`, `__ldcg()` and its like
     {"st", of_memory, "global shared shared::cta v2 v4 wb cg cs wt weak volatile relaxed release cta cluster gpu sys "
      "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate L2::cache_hint L2::evict_normal "
      "L2::evict_first L2::evict_last", store},  // `*p = value`
