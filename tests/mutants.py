@@ -391,7 +391,7 @@ MUTANTS = [
            "pairs_agree(addresses, lanes, 1)", "bank_conflicts_test *Loads*"),
 
     # ---- what is said of anybody's program ----
-    Mutant(MEMORY + "taint.cpp", " & ~entry(initialised_, word)", "",
+    Mutant(MEMORY + "memory.cpp", " & ~entry(initialised_, word)", "",
            "emulate_test.py::test_reads_of_what_nobody_has_written"),
     Mutant(MEMORY + "memory.cpp", "  if (buffer->second.has_taint(0, buffer->second.bytes())) lose_taint();\n", "",
            "emulate_test.py::test_reads_of_what_nobody_has_written"),
@@ -405,7 +405,7 @@ MUTANTS = [
     Mutant(TRACE + "trace_json.cpp", "if (!variable.may_be_unset) return true;", "return true;",
            "trace_test Trace.HasVariables*"),
     Mutant(TRACE + "local_variables.cpp", "location.front().name == \"reg\" ||", "", "trace_test Trace.HasVariables*"),
-    Mutant(PROGRAM + "guessed_values.cpp", "!(has_floats && has_low_halves)", "true",
+    Mutant(PROGRAM + "tracer.cpp", "!(has_floats && has_low_halves)", "true",
            "emulate_test.py::test_values_of_a_trace"),
 
     Mutant(MEMORY + "closed_memory.cpp", "if (page >= closed.begin", "if (false && page >= closed.begin",

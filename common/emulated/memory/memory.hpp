@@ -138,7 +138,7 @@ class Buffer {
     return true;
   }
 
-  // Words that a launch has made of what nobody had written, in taint.cpp. Until somebody writes them, they are tainted.
+  // Words that a launch has made of what nobody had written. Until somebody writes them, they are tainted.
   void taint(std::size_t offset, std::size_t count);
   bool has_taint(std::size_t offset, std::size_t count) const;
   void end_taint();  ///< they count as written
