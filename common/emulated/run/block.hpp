@@ -24,7 +24,7 @@ namespace __emulated {
 
 /// The threads of a block, and how they wait for each other. It serves one block after the other, on one host thread. Aligned so
 /// that two host threads share no cache line.
-class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
+class alignas(128) Block {
  public:
   /// The one whose kernel the calling host thread is running, or nullptr outside of kernels and while the device itself
   /// works for it.
@@ -128,7 +128,7 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   /// Ends the block because of what its running thread does, to what memory, if any.
   [[noreturn]] void fail(Fault fault, std::string memory, std::string action, const void* call_site,
                          std::string help = "");
-  [[noreturn]] void stop_for_crash(Crash how, const void* call_site) override;
+  [[noreturn]] void stop_for_crash(Crash how, const void* call_site);
 
   /// Says what the running thread does, which goes on; for whoever is at work.
   void note(Fault fault, std::string action, const void* call_site, std::string help);
@@ -197,7 +197,6 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
     std::size_t arrived() const { return waiting.size() + gone_on; }
   };
 
-  [[noreturn]] void run_threads() override;
   void run_thread();
   void finish(unsigned thread);
 
@@ -259,16 +258,23 @@ class alignas(128) Block final : Scheduler::Client, Watchdog::Client {
   }
   [[noreturn]] void stop_for_stray(const Access& access);
 
-  // What the scheduler tells.
-  bool is_code(const void* address) const override {
+  // What the scheduler and the watchdog call.
+  friend class Scheduler;
+  friend class Watchdog;
+  /// What a fiber runs: one thread of a block after the other, with await_next_block() between two. It must not throw.
+  [[noreturn]] void run_threads();
+  /// Whether it is an instruction of the kernel's program. Asked in a signal's handler.
+  bool is_code(const void* address) const {
     return contains(grid_->code, static_cast<const std::byte*>(address));
   }
-  [[noreturn]] void stop_for_time(const void* call_site) override;
-  void watch_turn(unsigned thread, std::span<const std::byte> stack) override {
-    watchdog_.watch_turn(thread, stack);
-  }
-  bool is_stuck(const void* instruction) override;
-  bool wait_for_others(const Accessor& reader, bool is_identical) override;
+  /// A thread that is watched is about to have its turn, with so much of its stack in use.
+  void watch_turn(unsigned thread, std::span<const std::byte> stack) { watchdog_.watch_turn(thread, stack); }
+  /// The host thread has computed for one more tick. Runs in a signal's handler. Returns whether the running thread ends here.
+  bool is_stuck(const void* instruction);
+  /// What runs then, on the stack of that thread.
+  [[noreturn]] void stop_for_time(const void* call_site);
+  /// The block only repeats itself, and this reads what another block may write. Returns whether others have run since.
+  bool wait_for_others(const Accessor& reader, bool is_identical);
 
   static inline thread_local constinit Block* running_ = nullptr;
 

@@ -15,6 +15,8 @@
 #include <mutex>
 #include <system_error>
 
+#include "emulated/run/block.hpp"
+
 namespace __emulated {
 namespace {
 
@@ -126,8 +128,8 @@ class HostThread {
 
 }  // namespace
 
-Scheduler::Scheduler(Client& client, unsigned threads)
-    : client_{client},
+Scheduler::Scheduler(Block& block, unsigned threads)
+    : block_{block},
       has_guard_pages_{can_guard(threads)},
       host_{threads},
       stacks_{threads * stack_bytes, Backing::as_touched},
@@ -173,7 +175,7 @@ void Scheduler::run() {
   is_paused_ = is_stopped_ = false;
   while (!ready_.empty() && !is_paused_ && !is_stopped_) {
     const unsigned next = ready_.pop();
-    if (is_watched_) client_.watch_turn(next, stack_in_use(next));
+    if (is_watched_) block_.watch_turn(next, stack_in_use(next));
     switch_to(next);
   }
   running_ = nullptr;
@@ -190,7 +192,7 @@ void Scheduler::prepare(unsigned thread) {
   const std::size_t offset = thread % 16 * 256;
   const auto run_threads = [] {
     running_->fibers_[running_->current_].take_up_stack();
-    running_->client_.run_threads();
+    running_->block_.run_threads();
   };
   const std::span<std::byte> usable = usable_stack_of(thread);
   fibers_[thread].prepare(usable.first(usable.size() - offset), run_threads);
@@ -204,7 +206,7 @@ void Scheduler::require_whole_stack() {
   if (current_ == 0 || std::ranges::all_of(words, [](std::uint64_t word) { return word == 0; })) return;
   std::memset(stack_of(current_), 0, untouched_bytes);
   is_parked_.assign(is_parked_.size(), false);  // what it has run into may be anybody's
-  client_.stop_for_crash(Crash::stack_overflow, nullptr);
+  block_.stop_for_crash(Crash::stack_overflow, nullptr);
 }
 
 std::span<std::byte> Scheduler::usable_stack_of(unsigned thread) const {
@@ -254,27 +256,27 @@ void Scheduler::on_crash(int signal, siginfo_t* info, void* context) {
   }
   // Of what is no code of the program's, the call by which it came there has a line.
   const void* call_site = static_cast<const std::byte*>(instruction) + 1;
-  if (!self->client_.is_code(instruction)) {
-    if (self->client_.is_code(interrupted.last_return_address())) {
+  if (!self->block_.is_code(instruction)) {
+    if (self->block_.is_code(interrupted.last_return_address())) {
       call_site = interrupted.last_return_address();
     } else if (self->on_own_stack(interrupted.stack_pointer()) && self->crash_ != Crash::stack_overflow) {
       const auto* word = static_cast<const void* const*>(interrupted.stack_pointer());
       const auto* const end = reinterpret_cast<const void* const*>(self->stack_ + stack_bytes);
-      word = std::find_if(word, end, [&](const void* each) { return self->client_.is_code(each); });
+      word = std::find_if(word, end, [&](const void* each) { return self->block_.is_code(each); });
       if (word != end) call_site = *word;
     }
   }
   self->leave_thread(context, call_site,
-                     [] { running_->client_.stop_for_crash(running_->crash_, running_->call_site_); });
+                     [] { running_->block_.stop_for_crash(running_->crash_, running_->call_site_); });
 }
 
 void Scheduler::on_timer(int, siginfo_t*, void* context) {
   Scheduler* const self = running_;
   if (self == nullptr || self->current_ == self->host_) return;
   const void* const instruction = Interrupted{context}.instruction();
-  if (!self->client_.is_stuck(instruction)) return;
+  if (!self->block_.is_stuck(instruction)) return;
   self->leave_thread(context, static_cast<const std::byte*>(instruction) + 1,
-                     [] { running_->client_.stop_for_time(running_->call_site_); });
+                     [] { running_->block_.stop_for_time(running_->call_site_); });
 }
 
 /// Has the running thread go on with `leave` where its stack began: nothing on it is needed any more.

@@ -30,6 +30,8 @@ extern thread_local constinit uint3 gridDim asm("__emulated_gridDim");
 
 namespace __emulated {
 
+class Block;
+
 /// The threads of a block that can run on, and whose turn it is. Each is in it at most once.
 class ReadyThreads {
  public:
@@ -114,29 +116,8 @@ enum class Crash {
 /// and serve the next.
 class Scheduler {
  public:
-  /// What the scheduler calls of its block. A call site is the address after an instruction.
-  class Client {
-   public:
-    /// What a fiber runs: one thread of a block after the other, with await_next_block() between two. It must not throw.
-    [[noreturn]] virtual void run_threads() = 0;
-    /// What runs, in place of it, on the stack of a thread that a signal has ended.
-    [[noreturn]] virtual void stop_for_crash(Crash how, const void* call_site) = 0;
-    /// Whether it is an instruction of the kernel's program. Asked in a signal's handler.
-    virtual bool is_code(const void* address) const = 0;
-    /// A thread that is watched is about to have its turn, with so much of its stack in use.
-    virtual void watch_turn(unsigned thread, std::span<const std::byte> stack) = 0;
-    /// The host thread has computed for one more tick. Runs in a signal's handler. Returns whether the running thread ends
-    /// here.
-    virtual bool is_stuck(const void* instruction) = 0;
-    /// What runs then, on the stack of that thread.
-    [[noreturn]] virtual void stop_for_time(const void* call_site) = 0;
-
-   protected:
-    ~Client() = default;
-  };
-
   /// \param threads  that a block may have.
-  Scheduler(Client& client, unsigned threads);
+  Scheduler(Block& block, unsigned threads);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -250,7 +231,7 @@ class Scheduler {
 
   static inline thread_local constinit Scheduler* running_ = nullptr;
 
-  Client& client_;
+  Block& block_;
   const bool has_guard_pages_;
   const unsigned host_;  ///< in place of a thread's number: the host thread itself
   Mapping stacks_;

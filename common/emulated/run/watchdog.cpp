@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emulated/memory/peer_memory.hpp"
+#include "emulated/run/block.hpp"
 
 namespace __emulated {
 namespace {
@@ -90,7 +91,7 @@ void Watchdog::judge() {
     return watch_.forget();
   }
   const Accessor* const reader = watch_.reader_of_other_blocks();
-  if (reader != nullptr && client_.wait_for_others(*reader, watch_.is_identical())) {
+  if (reader != nullptr && the_block_.wait_for_others(*reader, watch_.is_identical())) {
     last_progress_ = work();
     return begin_watch();  // to look at it afresh
   }

@@ -15,18 +15,9 @@ namespace __emulated {
 /// Finds that a block runs for ever: it watches the block's threads from time to time, and the clock of their host thread.
 class Watchdog {
  public:
-  class Client {
-   public:
-    /// The block only repeats itself, and this reads what another block may write. Returns whether others have run since.
-    virtual bool wait_for_others(const Accessor& reader, bool is_identical) = 0;
-
-   protected:
-    ~Client() = default;
-  };
-
-  /// \param client  the block; \param scheduler  its own; \param faults  where it adds what it finds. All outlive this.
-  Watchdog(Client& client, Scheduler& scheduler, FaultLog& faults)
-      : client_{client}, scheduler_{scheduler}, faults_{faults} {}
+  /// \param scheduler  the block's own; \param faults  where it adds what it finds. All outlive this.
+  Watchdog(Block& block, Scheduler& scheduler, FaultLog& faults)
+      : the_block_{block}, scheduler_{scheduler}, faults_{faults} {}
 
   void begin_block(const Grid& grid, std::size_t block, unsigned threads);
 
@@ -81,7 +72,7 @@ class Watchdog {
   }
   void blame_loop(unsigned thread, std::string action, const void* call_site);
 
-  Client& client_;
+  Block& the_block_;
   Scheduler& scheduler_;
   FaultLog& faults_;
   const Grid* grid_ = nullptr;
