@@ -18,12 +18,7 @@
 
 namespace {
 
-using __emulated::Block;
-using __emulated::Caller;
-using __emulated::caller;
-using __emulated::kernel_heap;
-using __emulated::Operation;
-using __emulated::word_bytes;
+using namespace __emulated;
 
 /// Outside of kernels it is the host that accesses memory.
 [[gnu::always_inline]] inline void note(Operation operation, const void* address, std::size_t bytes,
@@ -74,7 +69,7 @@ void release(void* memory, const void* call_site, void (*host)(void*, Size...), 
     Block::running()->release(memory, call_site);
   } else if (kernel_heap().is_near(memory)) {
     kernel_heap().release(memory);
-  } else if (!__emulated::closed_memory().refuse_release(memory, call_site)) {
+  } else if (!closed_memory().refuse_release(memory, call_site)) {
     host(memory, size...);
   }
 }
@@ -130,8 +125,7 @@ void* HOOK(memset)(void*, int, std::size_t) __attribute__((alias("__wrap_memset"
   Block* const block = Block::running();
   if (block == nullptr) __real___stack_chk_fail();
   const Block::AtWork at_work{*block};
-  block->fail(__emulated::Fault::out_of_bounds, "memory beside a local array", "has written",
-              __builtin_return_address(0),
+  block->fail(Fault::out_of_bounds, "memory beside a local array", "has written", __builtin_return_address(0),
               "check the index before each access to the function's arrays, or make them larger");
 }
 
