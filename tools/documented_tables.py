@@ -33,7 +33,6 @@ class DocumentedTable:
 
     label: str  # the source in two words: Harris 2007
     source: str  # who has published it, where and when, in Markdown
-    data: str = ""  # where its figures are; its own file otherwise
     gpu: str
     peak_gbps: float
     peak_from: str = ""  # how it follows from the hardware
@@ -44,7 +43,6 @@ class DocumentedTable:
     rows: list[Figure]
     others: list[Figure] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    quotes: str = ""  # the table whose figures it repeats
 
     @property
     def input(self) -> str:
@@ -68,11 +66,9 @@ class DocumentedTable:
 
 
 def read_tables() -> dict[str, DocumentedTable]:
-    """All tables by the names of their files, without .json, and of the cards. Throws BadUsage for one that does not
-    fit."""
-    published = {file.stem: results.read_one(file, DocumentedTable)
-                 for file in sorted(REPOSITORY.glob("docs/tables/*.json"))}
-    return published | {card.name: table_of_card(card) for card in sorted(CARDS)}
+    """By the names of their files, without .json. Throws BadUsage for one that does not fit."""
+    return {file.stem: results.read_one(file, DocumentedTable)
+            for file in sorted(REPOSITORY.glob("docs/tables/*.json"))}
 
 
 def table_of_card(folder: Path) -> DocumentedTable:
@@ -82,28 +78,22 @@ def table_of_card(folder: Path) -> DocumentedTable:
     # It belongs to the input only where all steps have the same; a library has none.
     blocks = {result.block for result in steps if result.block is not None}
     return DocumentedTable(
-        label=f"this repository {measured.date[:4]}", data=f"../../docs/results/{folder.name}/ladder.json",
-        source=f"this repository, *docs/results/{folder.name}*, driver {measured.driver}, CUDA {measured.cuda}, commit "
-               f"{measured.short_commit}, {measured.date[:4]}",
-        gpu=measured.gpu, peak_gbps=round(steps[0].device.peak_gbps or 0, 1),
-        peak_from="memory clock × bus width × 2 / 8", elements=steps[0].elements, type=steps[0].type,
-        block=blocks.pop() if len(blocks) == 1 else None,
-        method="The median of whole reductions, the L2 emptied by reading before each, by "
-               f"{measured.command} on {measured.date}.",
-        rows=[Figure(step=result.step, gbps=round(result.bandwidth, 1), ms=round(result.median_ms, 4))
-              for result in steps])
+        label=f"this repository {measured.date[:4]}", source=f"docs/results/{folder.name}", method=measured.command,
+        gpu=measured.gpu, peak_gbps=round(steps[0].device.peak_gbps or 0, 1), elements=steps[0].elements,
+        type=steps[0].type, block=blocks.pop() if len(blocks) == 1 else None,
+        rows=[Figure(step=result.step, gbps=round(result.bandwidth, 1)) for result in steps])
 
 
 # ---- what pages and programs show ----
 
 
-def originals() -> list[DocumentedTable]:
-    """Those with figures of their own, which a result is compared with."""
-    return [documented for documented in read_tables().values() if not documented.quotes]
+def all_of_them() -> list[DocumentedTable]:
+    """Others' and the cards', which a result is compared with."""
+    return [*read_tables().values(), *map(table_of_card, sorted(CARDS))]
 
 
 def figures_of(step: str) -> Iterator[tuple[DocumentedTable, Figure]]:
-    for documented in originals():
+    for documented in all_of_them():
         if figure := documented.find(step):
             yield documented, figure
 
@@ -138,7 +128,6 @@ def all_tables() -> str:
 
 
 def section(name: str, documented: DocumentedTable) -> str:
-    data = documented.data or f"{name}.json"
     peak_from = f" ({documented.peak_from})" if documented.peak_from else ""
     library = next(iter(documented.others), None)  # the mark that the source itself measures steps by
     rows = []
@@ -149,7 +138,7 @@ def section(name: str, documented: DocumentedTable) -> str:
         rows.append([row.step or row.name, as_stated(row.ms), as_stated(row.gbps), *shares, row.note])
     return (
         f"### {documented.label}: {documented.gpu}\n\n"
-        f"- Source: {documented.source}. Data: [{Path(data).name}]({data})\n"
+        f"- Source: {documented.source}. Data: [{name}.json]({name}.json)\n"
         f"- Peak: {documented.peak_gbps:g} GB/s{peak_from}\n"
         f"- Input: {documented.input}\n- Method: {documented.method}\n\n"
         + table(["step", "ms", "GB/s", "% of peak", *([f"% of {library.name}"] if library else []), "note"],
@@ -162,7 +151,7 @@ def header() -> str:
     rows = "".join(
         f'    PublishedFigure{{"{kernel}", {{"{documented.label}", "{documented.gpu}", '
         f'"{documented.input}"}}, "{as_stated(row.gbps, "")}", "{documented.percent_text(row)}"}},\n'
-        for documented in originals() for row in documented.rows for kernel in row.kernels)
+        for documented in all_of_them() for row in documented.rows for kernel in row.kernels)
     return (
         "#pragma once\n"
         "/// \\file\n"

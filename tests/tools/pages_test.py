@@ -83,11 +83,11 @@ def test_what_is_not_measured_is_left_out(card: Path, bin_folder: Path) -> None:
 
 
 def test_the_published_tables_fit_together() -> None:
-    tables = documented_tables.read_tables()
+    tables = documented_tables.all_of_them()
     assert len(tables) >= 6
     kernels = {file.parent.name for file in REPOSITORY.glob("**/kernel.cuh")}
-    for name, documented in tables.items():
-        assert documented.rows, name
+    for documented in tables:
+        assert documented.rows, documented
         for row in documented.rows:
             assert {kernel.removeprefix("peer_") for kernel in row.kernels} <= kernels, row.step
             # Sources state it in whole percent.
@@ -95,15 +95,13 @@ def test_the_published_tables_fit_together() -> None:
             assert 0 < documented.percent(row) <= 100, row
             if row.ms and row.gbps and documented.elements:  # the times have three digits
                 assert documented.elements * 4 / row.ms / 1e6 == pytest.approx(row.gbps, rel=0.002)
-            if documented.quotes:
-                original = tables[documented.quotes].find(row.step)
-                assert original and original.gbps == pytest.approx(row.gbps, abs=0.1)
-    assert f"{tables['2007_harris_g80'].percent(tables['2007_harris_g80'].rows[-1]):.1f}" == "72.5"
+    harris = documented_tables.read_tables()["2007_harris_g80"]
+    assert f"{harris.percent(harris.rows[-1]):.1f}" == "72.5"
 
 
 def test_the_repositorys_own_table_comes_from_its_results(card: Path) -> None:
     own = documented_tables.table_of_card(card)
-    assert (own.gpu, own.source[-6:], own.peak_gbps) == ("Made up", ", 2026", 4000)
+    assert (own.label, own.gpu, own.peak_gbps) == ("this repository 2026", "Made up", 4000)
     assert own.input == "2^28 int32, block 256" and own.rows[0].gbps == 2684.4 and own.rows[0].step == "07_cascade"
     change(card / "ladder.json", lambda found: [found[1], found[2] | {"block": 512}])
     assert documented_tables.table_of_card(card).input == "2^28 int32"
