@@ -13,7 +13,6 @@ import pytest
 
 from conftest import REPOSITORY
 from tools import pitfall
-from tools.command_line import BadUsage
 
 LIST = (REPOSITORY / pitfall.FOLDER / "README.md").read_text("utf-8")
 SECONDS_IN_EACH_ORDER = ("endless loop", "wait for another block")
@@ -96,21 +95,3 @@ def test_each_kind_of_finding_has_a_pitfall() -> None:
     assert len(rows) >= 20
     for kind, name in rows:
         assert kind in ROWS[name][1].split(", "), f"{name} is of another kind"
-
-
-def test_a_new_one_is_whole(bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pitfall, "REPOSITORY", tmp_path)
-    (tmp_path / pitfall.FOLDER).mkdir(parents=True)
-    (tmp_path / pitfall.LIST).write_text(LIST)
-    words = ["made_up", "A made-up one", "--under", "On the host", "--bin", str(bin_folder)]
-    assert pitfall.main(words) == 0
-    host = (tmp_path / pitfall.LIST).read_text().split("## On the host")[1].split("##")[0]
-    assert host.endswith("|\n| [a made-up one](made_up.md) | none |\n\n")
-    page = pitfall.page_of(pitfall.FOLDER / "made_up.cu")
-    assert page.startswith("# A made-up one\n") and "__global__ void sum" in page and "\n64 ones: 1\n```\n" in page
-    assert "atomicAdd" in pitfall.fixed((tmp_path / pitfall.FOLDER / "made_up.cu").read_text(), page)
-    for refused in (words, ["two words", "Two"], ["not_there"]):
-        with pytest.raises(BadUsage):
-            pitfall.main([*refused, "--bin", str(bin_folder)])
-    assert pitfall.main(["made_up", "--bin", str(bin_folder)]) == 0
-    assert pitfall.page_of(pitfall.FOLDER / "made_up.cu") == page

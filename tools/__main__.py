@@ -16,7 +16,6 @@ COMMANDS = {
     "write-pages": "write the generated parts of the pages",
     "check-pages": "name what is stale on the pages",
     "corpus": "run programs that others have written on the emulated device",
-    "pitfall": "make a pitfall's program and page",
     "grade": "grade kernels as exercises of the steps",
     "rounding": "measure what rounding does to each order of additions",
     "site": "make the HTML site, and name links that lead nowhere",
