@@ -34,7 +34,7 @@ export const stills = [
   { name: "scan_in_place", run: ["emulate", "docs/pitfalls/scan_in_place.cu"], view: "finding" },
   { name: "transpose_without_a_barrier", run: ["emulate", "docs/pitfalls/transpose_without_a_barrier.cu"], view: "finding" },
   { name: "histogram_without_atomics", run: ["emulate", "docs/pitfalls/histogram_without_atomics.cu"], view: "finding" },
-  { name: "double_buffer_overwritten", run: ["emulate", "docs/pitfalls/double_buffer_overwritten.cu"], view: "finding" },
+  { name: "double_buffer_overwritten", run: ["emulate", "docs/pitfalls/double_buffer_overwritten.cu"], view: "finding", events: 150 },
   { name: "cells_cleared_beside_stores", run: ["emulate", "docs/pitfalls/cells_cleared_beside_stores.cu"], view: "finding" },
   { name: "stride_in_global_memory", run: ["emulate", "docs/pitfalls/stride_in_global_memory.cu"], view: "access", moment: "line=8" },
   { name: "columns_without_padding", run: ["emulate", "docs/pitfalls/columns_without_padding.cu"], view: "access", moment: "line=11", zero: 32, events: 66 },
