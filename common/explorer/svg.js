@@ -100,7 +100,7 @@ export function legend(entries, x, y, width, font) {
   return {svg, height: (row + 1) * lineHeight};
 }
 
-/** The colours and strokes of all pictures. In a page it stands once, in a still in the picture itself. */
+/** The colours and strokes of all pictures. In a page it stands once, in a still what that needs of it. */
 export const pictureStyle =
     `:root{--paper:#fff;--ink:#1f2328;--muted:#59636e;--line:#c4ccd4;--soft:#848d97;--faint:#eaeef2;--accent:#0757ba;--on-accent:#fff;--warn:#a63a08;--on-warn:#fff;--mark:#7d2b8b}
 @media (prefers-color-scheme:dark){:root{--paper:#0d1117;--ink:#e6edf3;--muted:#9aa4ae;--line:#444c56;--soft:#6e7681;--faint:#1b222b;--accent:#6cb2ff;--on-accent:#071427;--warn:#ff9f68;--on-warn:#2a0f00;--mark:#e0a3ee}}
@@ -141,7 +141,6 @@ export const pictureStyle =
 .picture .flag{fill:var(--mark)}
 .picture .onflag{fill:var(--paper);font-weight:700}
 .picture .now{stroke:var(--accent);stroke-width:2;fill:none}
-.picture .trail{stroke:var(--paper);stroke-width:4.5;fill:none}
 .picture .link{stroke:var(--accent);stroke-width:1;fill:none;opacity:.8}`;
 
 const margin = 12;
@@ -155,18 +154,27 @@ export function settled(options) {
   return {font: still ? 15.5 : 12, ...options, still, width: still ? width - 2 * margin : width};
 }
 
+/** The rules for the classes that are in a picture, and those for all. */
+const styleOf = (svg) => pictureStyle.split("\n")
+                             .filter((rule) => {
+                               const name = /^\.picture \.(\w+)/.exec(rule)?.[1];
+                               return !name || new RegExp(`class="[^"]*\\b${name}\\b`).test(svg);
+                             })
+                             .join("\n");
+
 /** A whole picture. A still has its own style and paper. */
 export function picture({width, height, title, description, body, still}) {
   const w = Math.ceil(width + (still ? 2 * margin : 0));
   const h = Math.ceil(height + (still ? 2 * margin : 0));
+  const inside = still ? `<rect width="${w}" height="${h}" rx="6" class="paper"/><g transform="translate(${
+                             margin} ${margin})">${body}</g>` :
+                         body;
   // In a page the title is a label: a <title> on the whole would cover what single parts say when pointed at.
   const name = still ? `<title>${escapeText(title)}</title><desc>${escapeText(description)}</desc><style>${
-                           pictureStyle}</style>` :
+                           styleOf(inside)}</style>` :
                        "";
   const named = still ? "" : ` aria-label="${escapeText(description ? `${title}. ${description}` : title)}"`;
-  const paper = still ? `<rect width="${w}" height="${h}" rx="6" class="paper"/>` : "";
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${
              h}" role="img" ` +
-      `class="picture"${named}>${name}${
-             still ? `${paper}<g transform="translate(${margin} ${margin})">${body}</g>` : body}</svg>`;
+      `class="picture"${named}>${name}${inside}</svg>`;
 }
