@@ -70,8 +70,6 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
         "example": lambda: from_package_test("smallest|Square|sum_of_squares|largest"),
         "moments": lambda: code("cpp", from_line(SOLUTIONS / "12_any_operation/moments.cuh", "struct"))},
     PACKAGE_PAGE.with_name("manual.md"): {
-        "program": lambda: code("cpp", text_of(Path("beyond/12_any_operation/largest.cu"))),
-        "rows": lambda: code("cpp", text_of(Path("beyond/12_any_operation/rows.cu"))),
         "project": lambda: code("cmake", from_line(Path("tests/package/CMakeLists.txt"), "cmake_minimum_required"))},
     PROMISES_PAGE: {
         "example": lambda: from_package_test("sum_in_one_order|sum_with_bound"),
