@@ -1,13 +1,14 @@
 """Runs the programs of docs/corpus.csv on the emulated device, and says which of them do not end as they ought to.
 
-FOLDER holds checkouts of their repositories, as owner/name or name. Nothing is fetched. What came is written into
-docs/foreign_kernels.md, which says what the columns of the list mean. Programs that were not run keep their rows.
+FOLDER holds checkouts of their repositories, as owner/name or name. Nothing is fetched. How each ended is written into
+the list, whose columns docs/foreign_kernels.md explains. Programs that were not run keep their rows.
 
 Exit code: 0 done, 1 a program has become worse, or fewer than 90 % of all end as they ought to, 2 bad usage, 3 there is
 nothing to run, 130 Ctrl-C.
 """
 
 import csv
+import io
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +17,9 @@ from typing import NamedTuple
 
 from tools import output_file
 from tools.command_line import REPOSITORY, ExitCode, NotPossible, Parser, read_text, say
-from tools.markdown import table, with_section
+from tools.markdown import table
 
 LIST = REPOSITORY / "docs/corpus.csv"
-PAGE = REPOSITORY / "docs/foreign_kernels.md"
 EMULATE = REPOSITORY / "emulate"
 ENOUGH = 0.9
 TO_BUILD = 300  # seconds
@@ -37,16 +37,21 @@ class Program(NamedTuple):
     expects: str
     says: str
     because: str
+    ended: str = ""  # not run: nothing
 
     @property
-    def cells(self) -> str:
-        """How its row on the page begins, unlike all others."""
-        link = f"https://github.com/{self.repository}/blob/{self.commit}/{self.path}"
-        return f"[`{self.path}`]({link}) | " + (f"`{self.options}`" if self.options else "")
+    def is_good(self) -> bool:
+        return is_as_expected(self.expects, self.ended)
 
 
 def read_list() -> list[Program]:
     return [Program(**row) for row in csv.DictReader(read_text(LIST).splitlines())]
+
+
+def write_list(programs: list[Program]) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([Program._fields, *programs])
+    output_file.write(LIST, text.getvalue())
 
 
 def main(words: list[str]) -> int:
@@ -59,25 +64,25 @@ def main(words: list[str]) -> int:
     options = parser.parse_args(words)
     programs = read_list()
     folders = {key: checkout(options.folder, *key) for key in dict.fromkeys(one[:2] for one in programs)}
-    chosen = [(one, folder) for one in programs if (folder := folders[one[:2]])
-              and re.search(options.only, f"{one.repository}/{one.path}")]
+    chosen = {k: folder for k, one in enumerate(programs) if (folder := folders[one[:2]])
+              and re.search(options.only, f"{one.repository}/{one.path}")}
     if not chosen:
         raise NotPossible("there is nothing to run")
     subprocess.run([EMULATE, "--version"], check=True, stdout=subprocess.DEVNULL)  # which builds it
-    before = endings_on(read_text(PAGE))
-    now = dict(before)
+    before = programs.copy()
     with ThreadPoolExecutor(options.jobs) as pool:
         try:
-            for (one, _), ended in zip(chosen, pool.map(lambda each: run(options.seconds, *each), chosen)):
-                now[one.cells] = ended
-                if not is_as_expected(one.expects, ended):
+            for k, ended in zip(chosen, pool.map(lambda k: run(options.seconds, before[k], chosen[k]), chosen)):
+                one = programs[k] = before[k]._replace(ended=ended)
+                if not one.is_good:
                     print(f"{one.repository}/{one.path}: ought to: {one.expects}; ended: {ended}", flush=True)
-                output_file.write(PAGE, with_section(read_text(PAGE), "corpus", rows(programs, now)))
+                write_list(programs)
         finally:
             pool.shutdown(cancel_futures=True)
-    print(*(": ".join(each) for each in re.findall(r"### (.*)\n\n.*: (.*)\.", rows(programs, now))), sep="\n")
-    good = good_ones(programs, now)
-    is_enough = good >= good_ones(programs, before) and len(good) >= ENOUGH * len(programs)
+    good = sum(one.is_good for one in programs)
+    print(f"{good} of {len(programs)} end as they ought to")
+    is_enough = good >= ENOUGH * len(programs) and all(
+        now.is_good >= was.is_good for was, now in zip(before, programs))
     return ExitCode.DONE if is_enough else ExitCode.WRONG
 
 
@@ -151,27 +156,17 @@ def is_within(line: str, lines: str) -> bool:
 
 
 def section() -> str:
-    """The rows as the list has them, with what the page says of them."""
-    return rows(read_list(), endings_on(read_text(PAGE)))
-
-
-def endings_on(page: str) -> dict[str, str]:
-    """How each program ended, by its cells."""
-    cells = (re.split(r"(?<!\\) \| ", line[2:]) for line in page.splitlines() if line.startswith("| [`"))
-    return {f"{row[0]} | {row[1]}": row[3].strip("*`") for row in cells}
-
-
-def good_ones(programs: list[Program], endings: dict[str, str]) -> set[Program]:
-    return {one for one in programs if is_as_expected(one.expects, endings.get(one.cells, ""))}
-
-
-def rows(programs: list[Program], endings: dict[str, str]) -> str:
-    good = good_ones(programs, endings)
-    texts = [f"{len(good)} of {len(programs)} end as they ought to: {100 * len(good) / len(programs):.0f} %.\n"]
+    """How many programs end as they ought to, and which do not."""
+    programs = read_list()
+    good = sum(one.is_good for one in programs)
+    counts = []
     for repository, commit in dict.fromkeys(one[:2] for one in programs):
-        own = [one for one in programs if one.repository == repository]
-        texts.append(f"### {repository}\n\nCommit `{commit}`: {len(good.intersection(own))} of {len(own)}.\n")
-        texts.append(table(("file", "options and arguments", "ought to", "ended", "because"), (
-            (one.cells, f"`{one.expects}`".replace("|", r"\|"), mark.format(endings.get(one.cells, "not run")),
-             one.because) for one in own for mark in ["`{}`" if one in good else "**`{}`**"]), "lllll"))
-    return "\n".join(texts)
+        own = [one.is_good for one in programs if one.repository == repository]
+        counts.append((f"[{repository}](https://github.com/{repository}/tree/{commit})", sum(own), len(own)))
+    others = [(f"[`{one.path}`](https://github.com/{one.repository}/blob/{one.commit}/{one.path})",
+               f"`{one.expects}`".replace("|", r"\|"), f"`{one.ended or 'not run'}`", one.because)
+              for one in programs if not one.is_good]
+    return "\n".join([
+        f"{good} of {len(programs)} end as they ought to: {100 * good / len(programs):.0f} %.\n",
+        table(("repository", "as they ought to", "of"), counts),
+        table(("the others", "ought to", "ended", "because"), others, "llll")])

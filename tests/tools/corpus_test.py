@@ -13,7 +13,6 @@ from tools.corpus import Program
 
 COMMIT = 40 * "a"
 ENDS = r"(runs|limit|exit \d+|refused: .+|[a-z ]+ at (\S+:)?\d+(-\d+)?( (\S+:)?\d+(-\d+)?)*)"
-PAGE = "# Programs\n\n<!-- corpus:begin -->\n<!-- corpus:end -->\n"
 ADDS = """#include <cstdio>
 __global__ void add(int* sum) { %s }
 int main() {
@@ -86,23 +85,19 @@ def test_programs_are_run_and_written_down(bin_folder: Path, tmp_path: Path, mon
     (tmp_path / "owner/name").mkdir(parents=True)
     for name, text in sources.items():
         (tmp_path / "owner/name" / name).write_text(text)
-    programs = [program("right.cu", says="sum 32"), program("race.cu"), program("missing.cu", "refused: a|b")]
-    (tmp_path / "page.md").write_text(PAGE)
     monkeypatch.setattr(corpus, "EMULATE", bin_folder / "emulate")
-    monkeypatch.setattr(corpus, "PAGE", tmp_path / "page.md")
-    monkeypatch.setattr(corpus, "read_list", lambda: programs)
+    monkeypatch.setattr(corpus, "LIST", tmp_path / "list.csv")
+    corpus.write_list([program("right.cu", says="sum 32"), program("race.cu"), program("missing.cu", "refused: a|b")])
     assert corpus.main([str(tmp_path), "--only", "right|race", "--jobs", "2"]) == ExitCode.WRONG
     printed = capsys.readouterr()
-    assert printed.out == "owner/name/race.cu: ought to: runs; ended: race at 2\nowner/name: 1 of 3\n"
+    assert printed.out == "owner/name/race.cu: ought to: runs; ended: race at 2\n1 of 3 end as they ought to\n"
     assert f"at no commit, and the list means {COMMIT}" in printed.err
-    page = (tmp_path / "page.md").read_text()
-    assert "**`not run`** | its own check |" in page and r"`refused: a\|b`" in page and corpus.section() in page
-    programs[:] = [program("right.cu", says="sum 32")]
+    assert [one.ended for one in corpus.read_list()] == ["runs", "race at 2", ""]
+    page = corpus.section()
+    assert r"`refused: a\|b` | `not run` | its own check |" in page and "right.cu" not in page and "| 1 | 3 |" in page
+    corpus.write_list([program("right.cu", says="sum 32")])
     assert corpus.main([str(tmp_path)]) == ExitCode.DONE
     (tmp_path / "owner/name/right.cu").write_text(sources["race.cu"])
     assert corpus.main([str(tmp_path)]) == ExitCode.WRONG
-    # With other options, how it ended is not known.
-    programs[:] = [program("right.cu", options="-O3")]
-    assert "**`not run`**" in corpus.section()
     with pytest.raises(NotPossible, match="nothing to run"):
         corpus.main([str(tmp_path / "nowhere")])
