@@ -30,7 +30,6 @@ void copy_async(void* shared, const void* global, unsigned bytes, unsigned sourc
 }
 void commit_copies() { Block::running()->commit_copies(); }
 void wait_for_copies(unsigned groups_left) { Block::running()->wait_for_copies(groups_left, false); }
-void wait_for_all_copies() { Block::running()->wait_for_copies(0, true); }
 void copy_bulk(void* shared, const void* global, unsigned bytes, void* barrier) {
   Block::running()->copy_bulk(
       {bytes_at(shared), bytes_at(global), bytes, bytes, 0, __builtin_return_address(0), true},
@@ -40,33 +39,17 @@ void copy_bulk(void* shared, const void* global, unsigned bytes, void* barrier) 
 void mbarrier_init(void* barrier, unsigned count) {
   Block::running()->init_arrivals(bytes_at(barrier), count, __builtin_return_address(0));
 }
-std::uint64_t mbarrier_arrive(void* barrier, unsigned count) {
-  return Block::running()->arrive(bytes_at(barrier), count, 0, false, __builtin_return_address(0));
+std::uint64_t mbarrier_arrive(void* barrier, unsigned count, unsigned bytes, bool drops) {
+  return Block::running()->arrive(bytes_at(barrier), count, bytes, drops, __builtin_return_address(0));
 }
-std::uint64_t mbarrier_arrive_drop(void* barrier, unsigned count) {
-  return Block::running()->arrive(bytes_at(barrier), count, 0, true, __builtin_return_address(0));
+void mbarrier_arrive_copies(void* barrier) {
+  Block::running()->bind_copies(bytes_at(barrier), false, __builtin_return_address(0));
 }
-std::uint64_t mbarrier_arrive_expect(void* barrier, unsigned bytes, unsigned count) {
-  return Block::running()->arrive(bytes_at(barrier), count, bytes, false, __builtin_return_address(0));
+bool mbarrier_await(void* barrier, std::uint64_t token, bool waits) {
+  return Block::running()->await_phase(bytes_at(barrier), token, waits, __builtin_return_address(0));
 }
-void mbarrier_expect(void* barrier, unsigned bytes) {
-  Block::running()->arrive(bytes_at(barrier), 0, bytes, false, __builtin_return_address(0));
-}
-void mbarrier_arrive_copies(void* barrier, bool arrives) {
-  Block::running()->bind_copies(bytes_at(barrier), arrives, __builtin_return_address(0));
-}
-
-bool mbarrier_test_wait(void* barrier, std::uint64_t token) {
-  return Block::running()->await_phase(bytes_at(barrier), token, false, __builtin_return_address(0));
-}
-bool mbarrier_test_wait_parity(void* barrier, unsigned parity) {
-  return Block::running()->await_parity(bytes_at(barrier), parity, false, __builtin_return_address(0));
-}
-bool mbarrier_try_wait(void* barrier, std::uint64_t token) {
-  return Block::running()->await_phase(bytes_at(barrier), token, true, __builtin_return_address(0));
-}
-bool mbarrier_try_wait_parity(void* barrier, unsigned parity) {
-  return Block::running()->await_parity(bytes_at(barrier), parity, true, __builtin_return_address(0));
+bool mbarrier_await_parity(void* barrier, bool parity, bool waits) {
+  return Block::running()->await_parity(bytes_at(barrier), parity, waits, __builtin_return_address(0));
 }
 
 }  // namespace __emulated

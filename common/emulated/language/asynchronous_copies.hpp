@@ -26,24 +26,17 @@ void copy_async(void* shared, const void* global, unsigned bytes, unsigned sourc
 void commit_copies();
 /// For all groups that the thread has committed but the last ones.
 void wait_for_copies(unsigned groups_left);
-/// And for what it has not committed.
-void wait_for_all_copies();
 /// Asks for many bytes at once, which the barrier counts.
 void copy_bulk(void* shared, const void* global, unsigned bytes, void* barrier);
 
 void mbarrier_init(void* barrier, unsigned count);
-/// Returns a token: the phase.
-std::uint64_t mbarrier_arrive(void* barrier, unsigned count = 1);
-std::uint64_t mbarrier_arrive_drop(void* barrier, unsigned count = 1);
-std::uint64_t mbarrier_arrive_expect(void* barrier, unsigned bytes, unsigned count = 1);
-void mbarrier_expect(void* barrier, unsigned bytes);
-/// The barrier waits for the thread's copies, too. \param arrives  whether that is the thread's arrival.
-void mbarrier_arrive_copies(void* barrier, bool arrives);
-/// Whether the phase of the token, or the last one of this parity, is over; a try waits for that.
-bool mbarrier_test_wait(void* barrier, std::uint64_t token);
-bool mbarrier_test_wait_parity(void* barrier, unsigned parity);
-bool mbarrier_try_wait(void* barrier, std::uint64_t token);
-bool mbarrier_try_wait_parity(void* barrier, unsigned parity);
+/// Returns a token: the phase. \param bytes  more that are to come; \param drops  whether later phases expect so many fewer.
+std::uint64_t mbarrier_arrive(void* barrier, unsigned count = 1, unsigned bytes = 0, bool drops = false);
+/// The barrier waits for the thread's copies, too.
+void mbarrier_arrive_copies(void* barrier);
+/// Whether the phase of the token, or the last one of this parity, is over. \param waits  for that.
+bool mbarrier_await(void* barrier, std::uint64_t token, bool waits);
+bool mbarrier_await_parity(void* barrier, bool parity, bool waits);
 
 /// Thread `rank` of `size` asks for its part of the bytes, in the widest pieces that both addresses allow. What is not from
 /// global to shared memory, or not aligned to 4 bytes, it copies at once. Returns whether it has asked.

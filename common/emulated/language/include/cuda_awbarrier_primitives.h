@@ -15,17 +15,17 @@ __EMULATED_INLINE __mbarrier_token_t __mbarrier_arrive(__mbarrier_t* barrier) {
   return __emulated::mbarrier_arrive(barrier);
 }
 __EMULATED_INLINE __mbarrier_token_t __mbarrier_arrive_and_drop(__mbarrier_t* barrier) {
-  return __emulated::mbarrier_arrive_drop(barrier);
+  return __emulated::mbarrier_arrive(barrier, 1, 0, true);
 }
 __EMULATED_INLINE bool __mbarrier_test_wait(__mbarrier_t* barrier, __mbarrier_token_t token) {
-  return __emulated::mbarrier_test_wait(barrier, token);
+  return __emulated::mbarrier_await(barrier, token, false);
 }
 __EMULATED_INLINE bool __mbarrier_test_wait_parity(__mbarrier_t* barrier, bool parity) {
-  return __emulated::mbarrier_test_wait_parity(barrier, parity ? 1 : 0);
+  return __emulated::mbarrier_await_parity(barrier, parity, false);
 }
 __EMULATED_INLINE bool __mbarrier_try_wait(__mbarrier_t* barrier, __mbarrier_token_t token, std::uint32_t) {
-  return __emulated::mbarrier_try_wait(barrier, token);
+  return __emulated::mbarrier_await(barrier, token, true);
 }
 __EMULATED_INLINE bool __mbarrier_try_wait_parity(__mbarrier_t* barrier, bool parity, std::uint32_t) {
-  return __emulated::mbarrier_try_wait_parity(barrier, parity ? 1 : 0);
+  return __emulated::mbarrier_await_parity(barrier, parity, true);
 }

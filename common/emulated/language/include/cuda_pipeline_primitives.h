@@ -13,5 +13,5 @@ __EMULATED_INLINE void __pipeline_wait_prior(std::size_t groups_left) {
   __emulated::wait_for_copies(static_cast<unsigned>(groups_left));
 }
 __EMULATED_INLINE void __pipeline_arrive_on(__mbarrier_t* barrier) {
-  __emulated::mbarrier_arrive_copies(barrier, false);
+  __emulated::mbarrier_arrive_copies(barrier);
 }
