@@ -71,30 +71,20 @@ inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
-  handle->stream = stream;
-  return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
-  *stream = handle->stream;
-  return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode) {
-  handle->pointer_mode = mode;
-  return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerMode_t* mode) {
-  *mode = handle->pointer_mode;
-  return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
-  handle->math_mode = mode;
-  return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
-  *mode = handle->math_mode;
-  return CUBLAS_STATUS_SUCCESS;
-}
+// (No function makes a name of a name.)
+#define __EMULATED_BLAS_SETTING(name, T, member)                           \
+  inline cublasStatus_t cublasSet##name(cublasHandle_t handle, T value) {  \
+    handle->member = value;                                                \
+    return CUBLAS_STATUS_SUCCESS;                                          \
+  }                                                                        \
+  inline cublasStatus_t cublasGet##name(cublasHandle_t handle, T* value) { \
+    *value = handle->member;                                               \
+    return CUBLAS_STATUS_SUCCESS;                                          \
+  }
+__EMULATED_BLAS_SETTING(Stream, cudaStream_t, stream)
+__EMULATED_BLAS_SETTING(PointerMode, cublasPointerMode_t, pointer_mode)
+__EMULATED_BLAS_SETTING(MathMode, cublasMath_t, math_mode)
+#undef __EMULATED_BLAS_SETTING
 inline cublasStatus_t cublasSetAtomicsMode(cublasHandle_t, cublasAtomicsMode_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -194,11 +184,11 @@ cublasStatus_t combine(const char* name, cublasHandle_t handle, int n, const Bla
 }
 
 template <typename T>
-bool dot(LibraryCall& call, cublasHandle_t handle, int n, const T* x, int x_step, Transposed of_x, const T* y,
-         int y_step, T* result) {
+bool dot(LibraryCall& call, cublasHandle_t handle, int n, const T* x, int x_step, const T* y, int y_step,
+         T* result) {
   const bool is_on_host = handle->pointer_mode == CUBLAS_POINTER_MODE_HOST;
   return multiply_matrices(call, 1, 1, n, {&blas_one<T>, blas_type<T>, false}, row(y, y_step),
-                           {x, blas_type<T>, x_step, of_x}, {&blas_zero<T>, blas_type<T>, false},
+                           column(x, x_step), {&blas_zero<T>, blas_type<T>, false},
                            {result, blas_type<T>, 1, Transposed::no, 0, nullptr, is_on_host});
 }
 
@@ -244,7 +234,6 @@ inline cudaDataType scalar_type(cudaDataType type, cudaDataType) { return type; 
 
 // ---- what each type of number has ----
 
-// (No function makes a name of a name.)
 #define __EMULATED_BLAS(S, T)                                                                               \
   inline cublasStatus_t cublas##S##gemm(                                                                    \
       cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n, int k,           \
@@ -312,13 +301,11 @@ inline cudaDataType scalar_type(cudaDataType type, cudaDataType) { return type; 
   inline cublasStatus_t cublas##S##dot(cublasHandle_t handle, int n, const T* x, int x_step, const T* y,     \
                                        int y_step, T* result) {                                              \
     __emulated::LibraryCall call{__func__, handle->stream};                                                  \
-    return __emulated::blas_status(                                                                          \
-        __emulated::dot(call, handle, n, x, x_step, __emulated::Transposed::yes, y, y_step, result));        \
+    return __emulated::blas_status(__emulated::dot(call, handle, n, x, x_step, y, y_step, result));          \
   }                                                                                                          \
   inline cublasStatus_t cublas##S##nrm2(cublasHandle_t handle, int n, const T* x, int step, T* result) {     \
     __emulated::LibraryCall call{__func__, handle->stream};                                                  \
-    const bool is_right =                                                                                    \
-        __emulated::dot(call, handle, n, x, step, __emulated::Transposed::yes, x, step, result);             \
+    const bool is_right = __emulated::dot(call, handle, n, x, step, x, step, result);                        \
     if (is_right) *result = std::sqrt(*result);                                                              \
     return __emulated::blas_status(is_right);                                                                \
   }                                                                                                          \

@@ -275,22 +275,15 @@ inline cufftResult cufftPlan3d(cufftHandle* plan, int x, int y, int z, cufftType
   return cufftMakePlan3d(*plan, x, y, z, type, nullptr);
 }
 
-inline cufftResult cufftExecC2C(cufftHandle plan, cufftComplex* in, cufftComplex* out, int direction) {
-  return __emulated::execute(__func__, plan, in, out, direction);
-}
-inline cufftResult cufftExecZ2Z(cufftHandle plan, cufftDoubleComplex* in, cufftDoubleComplex* out,
-                                int direction) {
-  return __emulated::execute(__func__, plan, in, out, direction);
-}
-inline cufftResult cufftExecR2C(cufftHandle plan, cufftReal* in, cufftComplex* out) {
-  return __emulated::execute(__func__, plan, in, out, CUFFT_FORWARD);
-}
-inline cufftResult cufftExecD2Z(cufftHandle plan, cufftDoubleReal* in, cufftDoubleComplex* out) {
-  return __emulated::execute(__func__, plan, in, out, CUFFT_FORWARD);
-}
-inline cufftResult cufftExecC2R(cufftHandle plan, cufftComplex* in, cufftReal* out) {
-  return __emulated::execute(__func__, plan, in, out, CUFFT_INVERSE);
-}
-inline cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex* in, cufftDoubleReal* out) {
-  return __emulated::execute(__func__, plan, in, out, CUFFT_INVERSE);
-}
+// (No function makes a name of a name.)
+#define __EMULATED_FFT(name, In, Out, direction, ...)                                                    \
+  inline cufftResult cufftExec##name(cufftHandle plan, In* in, Out* out __VA_OPT__(, int) __VA_ARGS__) { \
+    return __emulated::execute(__func__, plan, in, out, direction);                                      \
+  }
+__EMULATED_FFT(C2C, cufftComplex, cufftComplex, direction, direction)
+__EMULATED_FFT(Z2Z, cufftDoubleComplex, cufftDoubleComplex, direction, direction)
+__EMULATED_FFT(R2C, cufftReal, cufftComplex, CUFFT_FORWARD)
+__EMULATED_FFT(D2Z, cufftDoubleReal, cufftDoubleComplex, CUFFT_FORWARD)
+__EMULATED_FFT(C2R, cufftComplex, cufftReal, CUFFT_INVERSE)
+__EMULATED_FFT(Z2D, cufftDoubleComplex, cufftDoubleReal, CUFFT_INVERSE)
+#undef __EMULATED_FFT

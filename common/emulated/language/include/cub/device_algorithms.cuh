@@ -72,36 +72,32 @@ struct DeviceReduce {
       details::give(stream, out, thrust::reduce(details::Policy{stream}, in, in + count, init, operation));
     });
   }
-  template <typename I, typename O, typename N>
-  static cudaError_t Sum(void* storage, std::size_t& bytes, I in, O out, N count,
-                         cudaStream_t stream = nullptr) {
-    return Reduce(storage, bytes, in, out, count, thrust::plus<>{}, std::iter_value_t<I>{}, stream);
+// (No function makes a name of a name.)
+#define __EMULATED_REDUCTION(name, operation, first)                                \
+  template <typename I, typename O, typename N, typename T = std::iter_value_t<I>>  \
+  static cudaError_t name(void* storage, std::size_t& bytes, I in, O out, N count,  \
+                          cudaStream_t stream = nullptr) {                          \
+    return Reduce(storage, bytes, in, out, count, operation<>{}, T(first), stream); \
   }
-  template <typename I, typename O, typename N>
-  static cudaError_t Max(void* storage, std::size_t& bytes, I in, O out, N count,
-                         cudaStream_t stream = nullptr) {
-    using T = std::iter_value_t<I>;
-    return Reduce(storage, bytes, in, out, count, thrust::maximum<>{}, std::numeric_limits<T>::lowest(),
-                  stream);
+  __EMULATED_REDUCTION(Sum, thrust::plus, T{})
+  __EMULATED_REDUCTION(Max, thrust::maximum, std::numeric_limits<T>::lowest())
+  __EMULATED_REDUCTION(Min, thrust::minimum, std::numeric_limits<T>::max())
+#undef __EMULATED_REDUCTION
+// The first of the best ones.
+#define __EMULATED_BEST(name, algorithm)                                                                   \
+  template <typename I, typename O, typename N>                                                            \
+  static cudaError_t name(void* storage, std::size_t& bytes, I in, O out, N count,                         \
+                          cudaStream_t stream = nullptr) {                                                 \
+    return details::with_storage(storage, bytes, [&] {                                                     \
+      const int place = static_cast<int>(thrust::algorithm(details::Policy{stream}, in, in + count) - in); \
+      std::iter_value_t<I> value;                                                                          \
+      cudaMemcpy(&value, in + place, sizeof value, cudaMemcpyDefault);                                     \
+      details::give(stream, out, KeyValuePair<int, std::iter_value_t<I>>{place, value});                   \
+    });                                                                                                    \
   }
-  template <typename I, typename O, typename N>
-  static cudaError_t Min(void* storage, std::size_t& bytes, I in, O out, N count,
-                         cudaStream_t stream = nullptr) {
-    using T = std::iter_value_t<I>;
-    return Reduce(storage, bytes, in, out, count, thrust::minimum<>{}, std::numeric_limits<T>::max(), stream);
-  }
-  template <typename I, typename O, typename N>
-  static cudaError_t ArgMax(void* storage, std::size_t& bytes, I in, O out, N count,
-                            cudaStream_t stream = nullptr) {
-    return best(storage, bytes, in, out, stream,
-                [=] { return thrust::max_element(details::Policy{stream}, in, in + count); });
-  }
-  template <typename I, typename O, typename N>
-  static cudaError_t ArgMin(void* storage, std::size_t& bytes, I in, O out, N count,
-                            cudaStream_t stream = nullptr) {
-    return best(storage, bytes, in, out, stream,
-                [=] { return thrust::min_element(details::Policy{stream}, in, in + count); });
-  }
+  __EMULATED_BEST(ArgMax, max_element)
+  __EMULATED_BEST(ArgMin, min_element)
+#undef __EMULATED_BEST
   template <typename I, typename O, typename N, typename Operation, typename F, typename T>
   static cudaError_t TransformReduce(void* storage, std::size_t& bytes, I in, O out, N count,
                                      Operation operation, F f, T init, cudaStream_t stream = nullptr) {
@@ -115,18 +111,6 @@ struct DeviceReduce {
       const auto ends = thrust::reduce_by_key(details::Policy{stream}, keys, keys + count, values, unique,
                                               out, thrust::equal_to<>{}, operation);
       details::give(stream, runs, ends.first - unique);
-    });
-  }
-
- private:
-  template <typename I, typename O, typename Find>
-  static cudaError_t best(void* storage, std::size_t& bytes, I in, O out, cudaStream_t stream,
-                          const Find& find) {
-    return details::with_storage(storage, bytes, [&] {
-      const int place = static_cast<int>(find() - in);
-      std::iter_value_t<I> value;
-      cudaMemcpy(&value, in + place, sizeof value, cudaMemcpyDefault);
-      details::give(stream, out, KeyValuePair<int, std::iter_value_t<I>>{place, value});
     });
   }
 };
