@@ -9,24 +9,18 @@
 
 namespace cooperative_groups {
 
-template <typename T = void> struct plus {
-  T operator()(T a, T b) const { return a + b; }
-};
-template <typename T = void> struct less {
-  T operator()(T a, T b) const { return b < a ? b : a; }
-};
-template <typename T = void> struct greater {
-  T operator()(T a, T b) const { return a < b ? b : a; }
-};
-template <typename T = void> struct bit_and {
-  T operator()(T a, T b) const { return a & b; }
-};
-template <typename T = void> struct bit_or {
-  T operator()(T a, T b) const { return a | b; }
-};
-template <typename T = void> struct bit_xor {
-  T operator()(T a, T b) const { return a ^ b; }
-};
+// (No function makes a name of a name.)
+#define __EMULATED_OPERATION(name, joined)          \
+  template <typename T = void> struct name {        \
+    T operator()(T a, T b) const { return joined; } \
+  };
+__EMULATED_OPERATION(plus, a + b)
+__EMULATED_OPERATION(less, b < a ? b : a)
+__EMULATED_OPERATION(greater, a < b ? b : a)
+__EMULATED_OPERATION(bit_and, (a & b))
+__EMULATED_OPERATION(bit_or, a | b)
+__EMULATED_OPERATION(bit_xor, a ^ b)
+#undef __EMULATED_OPERATION
 
 /// The thread's own value is one of them.
 template <details::OfLanes Group, typename T, typename Operation>

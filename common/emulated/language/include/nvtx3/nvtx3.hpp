@@ -13,21 +13,11 @@ struct scoped_range {
 template <typename> struct scoped_range_in : scoped_range { using scoped_range::scoped_range; };
 template <typename> struct unique_range_in : scoped_range { using scoped_range::scoped_range; };
 using unique_range = scoped_range;
-struct event_attributes : scoped_range {
-  using scoped_range::scoped_range;
-};
-struct rgb : scoped_range {
-  using scoped_range::scoped_range;
-};
-struct argb : scoped_range {
-  using scoped_range::scoped_range;
-};
-struct payload : scoped_range {
-  using scoped_range::scoped_range;
-};
-struct category : scoped_range {
-  using scoped_range::scoped_range;
-};
+using event_attributes = scoped_range;
+using rgb = scoped_range;
+using argb = scoped_range;
+using payload = scoped_range;
+using category = scoped_range;
 template <typename... Arguments> void mark(const Arguments&...) {}
 
 }  // namespace nvtx3
