@@ -31,7 +31,6 @@ FIGURES = Path("common/harness/published_figures_data.hpp")
 PACKAGE_PAGE = Path("beyond/12_any_operation/README.md")
 PROMISES_PAGE = Path("beyond/14_same_bits/README.md")
 SOLUTIONS = Path("docs/solutions")
-PERSISTING = H100.relative_to(REPOSITORY) / "persisting_lines.md"  # what docs/persisting_lines.cu printed
 
 
 def named(*sections: Callable[[], str]) -> dict[str, Callable[[], str]]:
@@ -54,8 +53,7 @@ SECTIONS: dict[Path, dict[str, Callable[[], str]]] = {
     exercises.EXERCISES / "README.md": named(exercises.goals),
     Path("docs/floating_point.md"): named(rounding.errors),
     Path("docs/method.md"): named(
-        pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance)
-    | {"persisting_lines": lambda: text_of(PERSISTING)},
+        pages.flush, pages.queue, pages.lead_in, pages.warm_up, pages.repeat, pages.provenance),
     Path("beyond/13_many_gpus/README.md"): named(pages.scaling, pages.scaling_model),
     Path("beyond/atomics/atomic_block/README.md"): {
         "measured": lambda: pages.atomics(H100), "by_block": pages.atomics_by_block},
