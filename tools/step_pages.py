@@ -1,5 +1,5 @@
-"""The generated parts of a step's page: its diff, its counters beside those of the step before, what was measured and
-published of it, and the solution of its exercise. A page has those whose marks stand on it."""
+"""The generated parts of a step's page: its diff, its counters beside those of the step before, and what was measured
+and published of it. A page has those whose marks stand on it."""
 
 import functools
 import os.path
@@ -91,7 +91,6 @@ class StepPages:
             "one_core": lambda: one_core(self.card),
             "compiled": compiled.ring,
             "compiled_package": compiled.of_package,
-            "solution": lambda: kernel_diff(step, Path("docs/solutions") / step.name, "-U1"),
         }
         page = read_text(REPOSITORY / step / "README.md")
         return {name: text() for name, text in texts.items() if has_section(page, name)}
@@ -131,10 +130,10 @@ def kernel(step: Path) -> str:
     return code("cpp", found)
 
 
-def kernel_diff(before: Path, after: Path, *options: str) -> str:
+def kernel_diff(before: Path, after: Path) -> str:
     """Of two folders, by the program diff: difflib's are longer, and less like what a reader sees at home."""
     files = [folder / ("kernel.hpp" if folder.name == SERIAL.name else "kernel.cuh") for folder in (before, after)]
-    ran = subprocess.run(["diff", "-u", *options, *(f"--label={file}" for file in files), *files], cwd=REPOSITORY,
+    ran = subprocess.run(["diff", "-u", *(f"--label={file}" for file in files), *files], cwd=REPOSITORY,
                          capture_output=True, encoding="utf-8")
     return code("diff", ran.stdout)
 

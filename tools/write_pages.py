@@ -1,11 +1,11 @@
 """Writes the generated parts of pages: what stands between <!-- NAME:begin --> and <!-- NAME:end -->, and whole pages.
 
 The README of each step gets the diff from the kernel of the step before, the counters of a run on the emulated device
-beside those of the step before, the figures that were measured and published, and the solution of its exercise as a
-diff (docs/solutions). Other pages get what was measured on a GPU (docs/results), the counts of GPUs beside the emulated
-ones, the programs and the findings of the pitfalls, and the example that the package's test builds. Sentences get
-the figures that tools/figures.py names. The plots are drawn where the matplotlib is that drew them before.
-docs/counters/compiled.json is made by the nvcc that it names, where that is.
+beside those of the step before, and the figures that were measured and published. Other pages get what was measured on
+a GPU (docs/results), the counts of GPUs beside the emulated ones, the programs and the findings of the pitfalls, and
+the example that the package's test builds. Sentences get the figures that tools/figures.py names. The plots are drawn
+where the matplotlib is that drew them before. docs/counters/compiled.json is made by the nvcc that it names, where that
+is.
 
 No page is written unless all could be made. `check-pages` only names what is stale.
 

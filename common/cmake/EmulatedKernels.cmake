@@ -28,9 +28,14 @@ function(compile_kernels target)
   target_link_libraries(${target} PRIVATE emulated_kernels)
 endfunction()
 
-# Where the rewritten form of a file of this project is.
+# Where the rewritten form of a file of this project, or of its build, is.
 function(rewritten_path file variable)
   cmake_path(ABSOLUTE_PATH file)
-  cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} is_built)
+  if(is_built)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_BINARY_DIR})
+  else()
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+  endif()
   set(${variable} ${REDUCTION_EMULATED_FOLDER}/${file} PARENT_SCOPE)
 endfunction()

@@ -65,11 +65,12 @@ function(add_cuda_step folder)
   target_link_libraries(${name} PRIVATE harness)
 endfunction()
 
-# add_solution(FOLDER) makes solution_NAME of the step in FOLDER: its main with the kernel of docs/solutions/NAME, in which
-# the exercise of the step's page is done. It runs on the CPU and on the emulated device only.
+# add_solution(FOLDER) makes solution_NAME of the step in FOLDER: its main with the kernel in which the exercise of the
+# step's page is done, as the page's diff says. It runs on the CPU and on the emulated device only.
 function(add_solution folder)
   cmake_path(GET folder FILENAME name)
-  set(solution ${PROJECT_SOURCE_DIR}/docs/solutions/${name})
+  set(solution ${PROJECT_BINARY_DIR}/docs/solutions/${name})
+  make_solution(${folder} ${solution})
   set(main ${PROJECT_BINARY_DIR}/solutions/${name}.cpp)  # elsewhere: a kernel beside it would be found first
   if(EXISTS ${solution}/kernel.hpp)
     configure_file(${folder}/main.cpp ${main} COPYONLY)
@@ -86,6 +87,22 @@ function(add_solution folder)
   compile_kernels(solution_${name})
   target_link_libraries(solution_${name} PRIVATE harness)
   add_dependencies(solution_${name} solution_${name}_rewritten)
+endfunction()
+
+# Writes into the folder SOLUTION what the diff in README.md makes of the kernel in FOLDER.
+function(make_solution folder solution)
+  file(GLOB kernel ${folder}/kernel.*)
+  cmake_path(GET kernel FILENAME name)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel} ${folder}/README.md)
+  file(READ ${folder}/README.md page)
+  string(REGEX REPLACE ".*<!-- solution:begin -->\n```diff\n(.*)```\n<!-- solution:end -->.*" "\\1" diff "${page}")
+  # Both lines of its head name the file that is changed.
+  string(REGEX REPLACE "(---|\\+\\+\\+) [^\n]*/kernel" "\\1 x/kernel" diff "${diff}")
+  file(COPY ${kernel} DESTINATION ${solution}/made)
+  file(WRITE ${solution}/made/diff "${diff}")
+  find_program(REDUCTION_GIT git REQUIRED)
+  execute_process(COMMAND ${REDUCTION_GIT} apply diff WORKING_DIRECTORY ${solution}/made COMMAND_ERROR_IS_FATAL ANY)
+  file(COPY_FILE ${solution}/made/${name} ${solution}/${name} ONLY_IF_DIFFERENT)
 endfunction()
 
 function(add_step_executable name main)
